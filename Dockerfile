@@ -8,7 +8,7 @@ COPY src src
 RUN npx --yes bun@1.4.5 src/bin/build.ts
 
 FROM debian:bookworm-slim
-# The certificates are what outgoing HTTPS is checked against.
+# CA certificates for outgoing HTTPS requests.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates \
  && rm -rf /var/lib/apt/lists/* \

@@ -1,10 +1,10 @@
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
-// Fails when the tables in the source and the migrations differ: `bun run migrations:check`.
-// Works on a copy, so that the tree stays as it is. drizzle-kit wants paths below the working folder.
+// Fails if the tables in the source and the migrations differ: `bun run migrations:check`.
+// Works on a copy inside the working folder, because drizzle-kit requires that.
 const copy = mkdtempSync('.migrations-check-')
-let good = true
+let isUpToDate = true
 try {
   cpSync('migrations', copy, { recursive: true })
   for (const [engine, dialect] of [
@@ -25,22 +25,22 @@ try {
       },
     )
     const added = readdirSync(join(copy, engine)).filter(name => name.endsWith('_missing.sql'))
-    const said = `${run.stdout.toString()}${run.stderr.toString()}`
-    const same =
+    const output = `${run.stdout.toString()}${run.stderr.toString()}`
+    const matches =
       run.exitCode === 0 &&
       added.length === 0 &&
       readdirSync(join(copy, engine)).length === before &&
-      said.includes('No schema changes')
-    if (!same) {
-      good = false
-      process.stdout.write(said)
+      output.includes('No schema changes')
+    if (!matches) {
+      isUpToDate = false
+      process.stdout.write(output)
       for (const name of added) process.stdout.write(`${await Bun.file(join(copy, engine, name)).text()}\n`)
     }
     process.stdout.write(
-      `${engine}: ${same ? 'the migrations make the tables of the source' : 'a migration is missing; run: NAME=<what changes> bun run migrations'}\n`,
+      `${engine}: ${matches ? 'the migrations match the tables' : 'a migration is missing; run NAME=<change> bun run migrations'}\n`,
     )
   }
 } finally {
   rmSync(copy, { recursive: true, force: true })
 }
-process.exit(good ? 0 : 1)
+process.exit(isUpToDate ? 0 : 1)

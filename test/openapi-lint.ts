@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runs } from './support/suite'
+import { succeeds } from './support/suite'
 
-// Holds the printed OpenAPI document against Redocly's rules: `bun run openapi:lint`. Redocly runs on Node.js where there is one.
+// Lints the OpenAPI document with Redocly: `bun run openapi:lint`. Uses Node.js for Redocly if it is installed.
 const folder = mkdtempSync(join(tmpdir(), 'bailiwick-openapi-'))
 const file = join(folder, 'openapi.json')
 const redocly = [
@@ -14,8 +14,9 @@ const redocly = [
   '--config',
   'src/hub/redocly.yaml',
 ]
-// It would ask the registry for a newer version of itself, and report its use.
+// Disables update checks and telemetry.
 const env = { REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', REDOCLY_TELEMETRY: 'off' }
-const good = (await runs([process.execPath, 'src/bin/hub.ts', 'openapi', '--output', file])) && (await runs(redocly, env))
+const passed =
+  (await succeeds([process.execPath, 'src/bin/hub.ts', 'openapi', '--output', file])) && (await succeeds(redocly, env))
 rmSync(folder, { recursive: true, force: true })
-process.exit(good ? 0 : 1)
+process.exit(passed ? 0 : 1)

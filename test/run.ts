@@ -1,34 +1,27 @@
 import { startPostgres } from './support/postgres'
-import { closingLine, divided, runs, runTests, say, testFiles, type Counts } from './support/suite'
+import { close, part, runTests, say, succeeds, type Counts } from './support/suite'
+import { suite, suiteOnPostgres } from './suites'
 
-// The suite that needs neither root nor a network: `bun run test`, or with --postgres on a throw-away PostgreSQL server.
-const onPostgres = process.argv.includes('--postgres')
-const files = testFiles(['src', 'test'], ['test/real', 'test/e2e'])
+// The test suite, which needs neither root nor a network: `bun run test`, or with --postgres on a temporary PostgreSQL server.
+// Tests of what the hub serves need the dashboard.
+if (!(await succeeds([process.execPath, 'src/bin/build-dashboard.ts']))) await say('The dashboard could not be built.\n')
 
-// Each test has a hub, a database and ports of its own: two processes get in each other’s way no more than two tests do.
-const processes = 2
+await close(process.argv.includes('--postgres') ? await onPostgres() : await onSqlite())
 
-// A hanging test is told late, but a busy machine fails none.
-const patience = ['--timeout=60000']
-
-// Tests of what the hub serves look at the dashboard as it is built.
-if (!(await runs([process.execPath, 'src/bin/build-dashboard.ts']))) await say('The dashboard was not built.\n')
-
-let counts: Counts
-if (onPostgres) {
+async function onPostgres(): Promise<Counts> {
   const server = await startPostgres()
   try {
-    counts = await runTests(divided(files, processes), { BAILIWICK_DATABASE_URL: server.url }, patience)
+    // Three processes, because tests spend time waiting for the server.
+    return await part('PostgreSQL', () => runTests(suiteOnPostgres, { BAILIWICK_DATABASE_URL: server.url }, 3))
   } finally {
     await server.stop()
   }
-} else {
-  const typed = await runs([process.execPath, 'check', '--no-script'])
-  counts = await runTests(divided(files, processes), {}, patience)
-  if (!typed) {
-    await say('The type check failed; its errors are above the tests.\n')
-    counts.failed++
-  }
 }
-await say(`${closingLine(counts)}\n`)
-process.exit(counts.failed === 0 && counts.passed > 0 ? 0 : 1)
+
+async function onSqlite(): Promise<Counts> {
+  const isTyped = await part('types', () => succeeds([process.execPath, 'check', '--no-script']))
+  const counts = await part('SQLite', () => runTests(suite, {}, 3))
+  if (isTyped) return counts
+  await say('The type check failed; its errors are above the tests.\n')
+  return { ...counts, failed: counts.failed + 1 }
+}

@@ -128,7 +128,7 @@ CREATE TABLE "notices" (
 	"resource_name" text collate "C",
 	"text" text collate "C" NOT NULL,
 	"details" text NOT NULL,
-	"matter" text collate "C" NOT NULL,
+	"dedup_key" text collate "C" NOT NULL,
 	"count" bigint NOT NULL,
 	"occurred_at" bigint NOT NULL,
 	"read_at" bigint,
@@ -157,6 +157,9 @@ CREATE TABLE "invitations" (
 	"expires_at" bigint NOT NULL,
 	"accepted_at" bigint,
 	"accepted_by" text collate "C",
+	"sent_to" text collate "C",
+	"mailed_at" bigint,
+	"mail_error" text collate "C",
 	"version" bigint NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
@@ -173,6 +176,37 @@ CREATE TABLE "memberships" (
 	CONSTRAINT "memberships_workspace_id_user_id_pk" PRIMARY KEY("workspace_id","user_id")
 );
 --> statement-breakpoint
+CREATE TABLE "one_time_codes" (
+	"user_id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"secret_sealed" text collate "C" NOT NULL,
+	"confirmed_at" bigint,
+	"last_step" bigint,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "passkeys" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"user_id" text collate "C" NOT NULL,
+	"credential_id" text collate "C" NOT NULL,
+	"public_key" text collate "C" NOT NULL,
+	"counter" bigint NOT NULL,
+	"transports" text NOT NULL,
+	"backed_up" boolean NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"last_used_at" bigint,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "password_resets" (
+	"code_hash" text collate "C" PRIMARY KEY NOT NULL,
+	"user_id" text collate "C" NOT NULL,
+	"created_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "plans" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"title" text collate "C" NOT NULL,
@@ -184,6 +218,13 @@ CREATE TABLE "plans" (
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "recovery_codes" (
+	"user_id" text collate "C" NOT NULL,
+	"tag" text collate "C" NOT NULL,
+	"used_at" bigint,
+	CONSTRAINT "recovery_codes_user_id_tag_pk" PRIMARY KEY("user_id","tag")
+);
+--> statement-breakpoint
 CREATE TABLE "sessions" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"token_hash" text collate "C" NOT NULL,
@@ -193,6 +234,11 @@ CREATE TABLE "sessions" (
 	"user_agent" text collate "C" NOT NULL,
 	"created_at" bigint NOT NULL,
 	"seen_at" bigint NOT NULL,
+	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "spent_challenges" (
+	"hash" text collate "C" PRIMARY KEY NOT NULL,
 	"expires_at" bigint NOT NULL
 );
 --> statement-breakpoint
@@ -228,6 +274,7 @@ CREATE TABLE "users" (
 	"password_hash" text collate "C" NOT NULL,
 	"is_operator" boolean NOT NULL,
 	"disabled_at" bigint,
+	"preferences" text,
 	"version" bigint NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
@@ -270,7 +317,7 @@ CREATE TABLE "actions" (
 	"steps" text NOT NULL,
 	"input" text NOT NULL,
 	"state" text,
-	"under_way" boolean NOT NULL,
+	"chunk_in_progress" boolean NOT NULL,
 	"result" text,
 	"error" text,
 	"actor" text NOT NULL,
@@ -302,26 +349,6 @@ CREATE TABLE "audit_streams" (
 	"last_error" text collate "C",
 	"sender" text collate "C",
 	"sender_until" bigint,
-	"version" bigint NOT NULL,
-	"created_at" bigint NOT NULL,
-	"updated_at" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE TABLE "dns_providers" (
-	"id" text collate "C" PRIMARY KEY NOT NULL,
-	"workspace_id" text collate "C" NOT NULL,
-	"kind" text collate "C" NOT NULL,
-	"name" text collate "C" NOT NULL,
-	"settings" text NOT NULL,
-	"secrets_sealed" text collate "C",
-	"secret_names" text NOT NULL,
-	"state" text collate "C" NOT NULL,
-	"detail" text collate "C",
-	"warnings" text NOT NULL,
-	"failures_in_a_row" bigint NOT NULL,
-	"last_checked_at" bigint,
-	"last_ok_at" bigint,
-	"last_error" text,
 	"version" bigint NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
@@ -444,9 +471,12 @@ CREATE TABLE "heartbeats" (
 	"methods" text collate "C" NOT NULL,
 	"manual_resume" boolean NOT NULL,
 	"first_ping_within_seconds" bigint,
+	"severity" text collate "C" DEFAULT 'critical' NOT NULL,
+	"channel_ids" text,
 	"uuid_hash" text collate "C" NOT NULL,
 	"uuid_sealed" text collate "C" NOT NULL,
 	"status" text collate "C" NOT NULL,
+	"alert_held_until" bigint,
 	"status_since" bigint NOT NULL,
 	"last_ping_at" bigint,
 	"open_runs" text NOT NULL,
@@ -481,12 +511,225 @@ CREATE TABLE "pings" (
 	CONSTRAINT "pings_heartbeat_id_n_pk" PRIMARY KEY("heartbeat_id","n")
 );
 --> statement-breakpoint
+CREATE TABLE "incident_subjects" (
+	"incident_id" text collate "C" NOT NULL,
+	"subject_id" text collate "C" NOT NULL,
+	"type" text collate "C" NOT NULL,
+	"role" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"tags" text NOT NULL,
+	"target" text collate "C",
+	"at" bigint NOT NULL,
+	CONSTRAINT "incident_subjects_incident_id_subject_id_pk" PRIMARY KEY("incident_id","subject_id")
+);
+--> statement-breakpoint
+CREATE TABLE "incident_updates" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"incident_id" text collate "C" NOT NULL,
+	"at" bigint NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"actor" text,
+	"text" text collate "C" NOT NULL,
+	"details" text,
+	"edited_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "incidents" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"subject_id" text collate "C",
+	"open_subject" text collate "C",
+	"title" text collate "C" NOT NULL,
+	"status" text collate "C" NOT NULL,
+	"severity" text collate "C" NOT NULL,
+	"cause" text collate "C" NOT NULL,
+	"locations" text NOT NULL,
+	"evidence" text,
+	"channel_ids" text,
+	"link" text collate "C",
+	"started_at" bigint NOT NULL,
+	"confirmed_at" bigint,
+	"acknowledged_at" bigint,
+	"acknowledged_by" text,
+	"acknowledged_until" bigint,
+	"resolved_at" bigint,
+	"resolution" text collate "C",
+	"awaits_recovery" boolean NOT NULL,
+	"resolved_ms" bigint NOT NULL,
+	"reopen_count" bigint NOT NULL,
+	"assignee_id" text collate "C",
+	"notes" text collate "C" NOT NULL,
+	"postmortem" text collate "C",
+	"postmortem_at" bigint,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "plan_excesses" (
 	"workspace_id" text collate "C" NOT NULL,
 	"limit_name" text collate "C" NOT NULL,
 	"max" bigint NOT NULL,
 	"since" bigint NOT NULL,
 	CONSTRAINT "plan_excesses_workspace_id_limit_name_pk" PRIMARY KEY("workspace_id","limit_name")
+);
+--> statement-breakpoint
+CREATE TABLE "maintenance_windows" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"description" text collate "C" NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"starts_at_local" text collate "C",
+	"timezone" text collate "C" NOT NULL,
+	"duration_seconds" bigint NOT NULL,
+	"rrule" text collate "C",
+	"cron" text collate "C",
+	"exdates" text NOT NULL,
+	"targets" text NOT NULL,
+	"started_at" bigint,
+	"started_until" bigint,
+	"stopped_at" bigint,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "monitor_gaps" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"from_at" bigint NOT NULL,
+	"to_at" bigint NOT NULL,
+	"shares" text
+);
+--> statement-breakpoint
+CREATE TABLE "monitor_shares" (
+	"share" bigint PRIMARY KEY NOT NULL,
+	"hub_id" text collate "C",
+	"until" bigint NOT NULL,
+	"ran_until" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "monitor_transitions" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"monitor_id" text collate "C" NOT NULL,
+	"at" bigint NOT NULL,
+	"from_status" text collate "C" NOT NULL,
+	"to_status" text collate "C" NOT NULL,
+	"reason" text collate "C" NOT NULL,
+	"incident_id" text collate "C"
+);
+--> statement-breakpoint
+CREATE TABLE "monitors" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"number" bigint NOT NULL,
+	"share" bigint NOT NULL,
+	"type" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"key" text collate "C",
+	"description" text collate "C" NOT NULL,
+	"target" text collate "C" NOT NULL,
+	"options" text NOT NULL,
+	"secrets_sealed" text collate "C",
+	"secret_names" text NOT NULL,
+	"interval_seconds" bigint NOT NULL,
+	"timeout_seconds" bigint NOT NULL,
+	"retry_interval_seconds" bigint NOT NULL,
+	"confirm" bigint NOT NULL,
+	"recover" bigint NOT NULL,
+	"recovery_seconds" bigint NOT NULL,
+	"quorum" text NOT NULL,
+	"down_if" text NOT NULL,
+	"degraded_if" text NOT NULL,
+	"degraded_ms" bigint,
+	"locations" text NOT NULL,
+	"tags" text NOT NULL,
+	"depends_on" text NOT NULL,
+	"dependency_grace_seconds" bigint NOT NULL,
+	"channel_ids" text,
+	"severity" text collate "C" NOT NULL,
+	"paused" boolean NOT NULL,
+	"status" text collate "C" NOT NULL,
+	"status_since" bigint NOT NULL,
+	"state" text NOT NULL,
+	"state_version" bigint NOT NULL,
+	"last_check_at" bigint,
+	"certificate_expires_at" bigint,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "notification_channels" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"settings" text NOT NULL,
+	"secrets_sealed" text collate "C",
+	"secret_names" text NOT NULL,
+	"is_default" boolean NOT NULL,
+	"topics" text NOT NULL,
+	"min_severity" text collate "C" NOT NULL,
+	"tags" text NOT NULL,
+	"remind_every_seconds" bigint,
+	"max_reminders" bigint NOT NULL,
+	"quiet_hours" text,
+	"group_seconds" bigint NOT NULL,
+	"active" boolean NOT NULL,
+	"status" text collate "C" NOT NULL,
+	"disabled_reason" text collate "C",
+	"consecutive_failures" bigint NOT NULL,
+	"consecutive_gone" bigint NOT NULL,
+	"failing_since" bigint,
+	"last_error" text,
+	"last_tried_at" bigint,
+	"last_sent_at" bigint,
+	"retry_at" bigint,
+	"not_before" bigint,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "notification_threads" (
+	"channel_id" text collate "C" NOT NULL,
+	"thread" text collate "C" NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"severity" text collate "C" NOT NULL,
+	"problem_id" text collate "C" NOT NULL,
+	"reminders_sent" bigint NOT NULL,
+	"sent_count" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	CONSTRAINT "notification_threads_channel_id_thread_pk" PRIMARY KEY("channel_id","thread")
+);
+--> statement-breakpoint
+CREATE TABLE "notifications" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"channel_id" text collate "C" NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"severity" text collate "C" NOT NULL,
+	"thread" text collate "C" NOT NULL,
+	"dedup_key" text collate "C" NOT NULL,
+	"message" text NOT NULL,
+	"reminder" boolean NOT NULL,
+	"status" text collate "C" NOT NULL,
+	"reason" text collate "C",
+	"attempt_count" bigint NOT NULL,
+	"due_at" bigint NOT NULL,
+	"give_up_at" bigint NOT NULL,
+	"last_error" text,
+	"response" text collate "C",
+	"sent_with_id" text collate "C",
+	"sent_at" bigint,
+	"finished_at" bigint,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "webhook_attempts" (
@@ -514,7 +757,7 @@ CREATE TABLE "webhook_deliveries" (
 	"resource_type" text collate "C",
 	"resource_id" text collate "C",
 	"sequence" bigint,
-	"turn" bigint,
+	"order_position" bigint,
 	"occurred_at" bigint NOT NULL,
 	"test_body" text collate "C",
 	"status" text collate "C" NOT NULL,
@@ -558,26 +801,46 @@ CREATE TABLE "webhook_endpoints" (
 	"retry_schedule" text,
 	"timeout_seconds" bigint NOT NULL,
 	"max_per_second" bigint,
-	"paced_until_us" bigint,
+	"rate_reserved_until_us" bigint,
 	"ordering" text collate "C" NOT NULL,
 	"failed_attempts" bigint NOT NULL,
-	"gone_in_a_row" bigint NOT NULL,
-	"refused_in_a_row" bigint NOT NULL,
+	"consecutive_gone" bigint NOT NULL,
+	"consecutive_failures" bigint NOT NULL,
 	"breaker_openings" bigint NOT NULL,
 	"breaker_until" bigint,
 	"failing_since" bigint,
 	"last_failed_at" bigint,
-	"failing_told_hours" bigint,
+	"failing_notice_hours" bigint,
 	"last_success_at" bigint,
-	"reopened_at" bigint,
+	"reenabled_at" bigint,
 	"version" bigint NOT NULL,
 	"created_at" bigint NOT NULL,
 	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "webhook_paces" (
+CREATE TABLE "webhook_rate_windows" (
 	"workspace_id" text collate "C" PRIMARY KEY NOT NULL,
 	"begun" text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "dns_providers" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"settings" text NOT NULL,
+	"secrets_sealed" text collate "C",
+	"secret_names" text NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"detail" text collate "C",
+	"warnings" text NOT NULL,
+	"consecutive_failures" bigint NOT NULL,
+	"last_checked_at" bigint,
+	"last_ok_at" bigint,
+	"last_error" text,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "dns_alias_addresses" (
@@ -594,11 +857,11 @@ CREATE TABLE "dns_alias_addresses" (
 	"looked_up_at" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "dns_alias_ways" (
+CREATE TABLE "dns_alias_paths" (
 	"rrset_id" text collate "C" NOT NULL,
 	"workspace_id" text collate "C" NOT NULL,
 	"name_reversed" text collate "C" NOT NULL,
-	CONSTRAINT "dns_alias_ways_rrset_id_name_reversed_pk" PRIMARY KEY("rrset_id","name_reversed")
+	CONSTRAINT "dns_alias_paths_rrset_id_name_reversed_pk" PRIMARY KEY("rrset_id","name_reversed")
 );
 --> statement-breakpoint
 CREATE TABLE "dns_changeset_rrsets" (
@@ -700,11 +963,11 @@ CREATE TABLE "dns_zone_targets" (
 	"remote_serial" bigint,
 	"error" text,
 	"is_stale" boolean NOT NULL,
-	"failures_in_a_row" bigint NOT NULL,
-	"failing_told" boolean NOT NULL,
+	"consecutive_failures" bigint NOT NULL,
+	"failure_notified" boolean NOT NULL,
 	"blocked_for" text,
 	"next_poll_at" bigint NOT NULL,
-	"rests_until" bigint NOT NULL,
+	"throttled_until" bigint NOT NULL,
 	"claim" text collate "C",
 	"claimed_until" bigint NOT NULL,
 	"enforced_since" bigint NOT NULL,
@@ -722,7 +985,7 @@ CREATE TABLE "dns_template_bindings" (
 	"variables" text NOT NULL,
 	"template_version" bigint NOT NULL,
 	"pending" boolean NOT NULL,
-	"edited" boolean NOT NULL,
+	"modified" boolean NOT NULL,
 	"error" text,
 	"applied_at" bigint NOT NULL,
 	"version" bigint NOT NULL,
@@ -770,8 +1033,8 @@ CREATE TABLE "dns_secondaries" (
 	"port" bigint NOT NULL,
 	"key_id" text collate "C",
 	"notified_at" bigint,
-	"answered_at" bigint,
-	"problem" text collate "C",
+	"acknowledged_at" bigint,
+	"error" text collate "C",
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
@@ -792,8 +1055,8 @@ CREATE TABLE "dns_transfers" (
 	"address" text collate "C" NOT NULL,
 	"key_id" text collate "C" NOT NULL,
 	"serial" bigint NOT NULL,
-	"how" text collate "C" NOT NULL,
-	"at" bigint NOT NULL,
+	"type" text collate "C" NOT NULL,
+	"transferred_at" bigint NOT NULL,
 	CONSTRAINT "dns_transfers_workspace_id_zone_address_key_id_pk" PRIMARY KEY("workspace_id","zone","address","key_id")
 );
 --> statement-breakpoint
@@ -812,13 +1075,17 @@ ALTER TABLE "deprecation_uses" ADD CONSTRAINT "deprecation_uses_token_id_tokens_
 ALTER TABLE "invitations" ADD CONSTRAINT "invitations_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "memberships" ADD CONSTRAINT "memberships_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "memberships" ADD CONSTRAINT "memberships_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "one_time_codes" ADD CONSTRAINT "one_time_codes_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "one_time_codes" ADD CONSTRAINT "one_time_codes_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "passkeys" ADD CONSTRAINT "passkeys_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "password_resets" ADD CONSTRAINT "password_resets_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "recovery_codes" ADD CONSTRAINT "recovery_codes_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "sessions" ADD CONSTRAINT "sessions_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "tokens" ADD CONSTRAINT "tokens_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "workspaces" ADD CONSTRAINT "workspaces_plan_id_plans_id_fk" FOREIGN KEY ("plan_id") REFERENCES "public"."plans"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "action_resources" ADD CONSTRAINT "action_resources_action_id_actions_id_fk" FOREIGN KEY ("action_id") REFERENCES "public"."actions"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "actions" ADD CONSTRAINT "actions_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "audit_streams" ADD CONSTRAINT "audit_streams_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "dns_providers" ADD CONSTRAINT "dns_providers_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_record_marks" ADD CONSTRAINT "dns_record_marks_record_id_dns_records_id_fk" FOREIGN KEY ("record_id") REFERENCES "public"."dns_records"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_records" ADD CONSTRAINT "dns_records_rrset_id_dns_rrsets_id_fk" FOREIGN KEY ("rrset_id") REFERENCES "public"."dns_rrsets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_zones" ADD CONSTRAINT "dns_zones_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -826,13 +1093,23 @@ ALTER TABLE "flips" ADD CONSTRAINT "flips_heartbeat_id_heartbeats_id_fk" FOREIGN
 ALTER TABLE "heartbeats" ADD CONSTRAINT "heartbeats_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "ping_keys" ADD CONSTRAINT "ping_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "pings" ADD CONSTRAINT "pings_heartbeat_id_heartbeats_id_fk" FOREIGN KEY ("heartbeat_id") REFERENCES "public"."heartbeats"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "incident_subjects" ADD CONSTRAINT "incident_subjects_incident_id_incidents_id_fk" FOREIGN KEY ("incident_id") REFERENCES "public"."incidents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "incident_updates" ADD CONSTRAINT "incident_updates_incident_id_incidents_id_fk" FOREIGN KEY ("incident_id") REFERENCES "public"."incidents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "incidents" ADD CONSTRAINT "incidents_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "plan_excesses" ADD CONSTRAINT "plan_excesses_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "maintenance_windows" ADD CONSTRAINT "maintenance_windows_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "monitor_transitions" ADD CONSTRAINT "monitor_transitions_monitor_id_monitors_id_fk" FOREIGN KEY ("monitor_id") REFERENCES "public"."monitors"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "monitors" ADD CONSTRAINT "monitors_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "notification_channels" ADD CONSTRAINT "notification_channels_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "notification_threads" ADD CONSTRAINT "notification_threads_channel_id_notification_channels_id_fk" FOREIGN KEY ("channel_id") REFERENCES "public"."notification_channels"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "notifications" ADD CONSTRAINT "notifications_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhook_attempts" ADD CONSTRAINT "webhook_attempts_delivery_id_webhook_deliveries_id_fk" FOREIGN KEY ("delivery_id") REFERENCES "public"."webhook_deliveries"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhook_deliveries" ADD CONSTRAINT "webhook_deliveries_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "webhook_endpoints" ADD CONSTRAINT "webhook_endpoints_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "webhook_paces" ADD CONSTRAINT "webhook_paces_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "webhook_rate_windows" ADD CONSTRAINT "webhook_rate_windows_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_providers" ADD CONSTRAINT "dns_providers_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_alias_addresses" ADD CONSTRAINT "dns_alias_addresses_rrset_id_dns_rrsets_id_fk" FOREIGN KEY ("rrset_id") REFERENCES "public"."dns_rrsets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "dns_alias_ways" ADD CONSTRAINT "dns_alias_ways_rrset_id_dns_rrsets_id_fk" FOREIGN KEY ("rrset_id") REFERENCES "public"."dns_rrsets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "dns_alias_paths" ADD CONSTRAINT "dns_alias_paths_rrset_id_dns_rrsets_id_fk" FOREIGN KEY ("rrset_id") REFERENCES "public"."dns_rrsets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_found_records" ADD CONSTRAINT "dns_found_records_target_id_dns_zone_targets_id_fk" FOREIGN KEY ("target_id") REFERENCES "public"."dns_zone_targets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_plans" ADD CONSTRAINT "dns_plans_zone_id_dns_zones_id_fk" FOREIGN KEY ("zone_id") REFERENCES "public"."dns_zones"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dns_target_rrsets" ADD CONSTRAINT "dns_target_rrsets_target_id_dns_zone_targets_id_fk" FOREIGN KEY ("target_id") REFERENCES "public"."dns_zone_targets"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -862,16 +1139,21 @@ CREATE INDEX "jobs_due" ON "jobs" USING btree ("state","kind","lane","priority",
 CREATE INDEX "jobs_next" ON "jobs" USING btree ("state","kind","run_at");--> statement-breakpoint
 CREATE INDEX "jobs_leases" ON "jobs" USING btree ("state","locked_until");--> statement-breakpoint
 CREATE UNIQUE INDEX "jobs_unique" ON "jobs" USING btree ("kind","unique_key");--> statement-breakpoint
-CREATE UNIQUE INDEX "notices_matter" ON "notices" USING btree ("workspace_id","matter");--> statement-breakpoint
+CREATE UNIQUE INDEX "notices_dedup_key" ON "notices" USING btree ("workspace_id","dedup_key");--> statement-breakpoint
 CREATE INDEX "notices_workspace" ON "notices" USING btree ("workspace_id","occurred_at","id");--> statement-breakpoint
 CREATE INDEX "notices_occurred" ON "notices" USING btree ("occurred_at");--> statement-breakpoint
 CREATE INDEX "deprecation_uses_workspace" ON "deprecation_uses" USING btree ("workspace_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "invitations_code_hash" ON "invitations" USING btree ("code_hash");--> statement-breakpoint
 CREATE INDEX "invitations_workspace" ON "invitations" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "memberships_user" ON "memberships" USING btree ("user_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "passkeys_credential" ON "passkeys" USING btree ("credential_id");--> statement-breakpoint
+CREATE INDEX "passkeys_user" ON "passkeys" USING btree ("user_id","id");--> statement-breakpoint
+CREATE INDEX "password_resets_user" ON "password_resets" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "password_resets_expires" ON "password_resets" USING btree ("expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "sessions_token_hash" ON "sessions" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "sessions_user" ON "sessions" USING btree ("user_id");--> statement-breakpoint
 CREATE INDEX "sessions_expires" ON "sessions" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "spent_challenges_expires" ON "spent_challenges" USING btree ("expires_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "tokens_hash" ON "tokens" USING btree ("token_hash");--> statement-breakpoint
 CREATE INDEX "tokens_workspace" ON "tokens" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "tokens_expires" ON "tokens" USING btree ("expires_at");--> statement-breakpoint
@@ -883,8 +1165,6 @@ CREATE INDEX "actions_workspace" ON "actions" USING btree ("workspace_id","id");
 CREATE INDEX "actions_status" ON "actions" USING btree ("status","created_at");--> statement-breakpoint
 CREATE INDEX "actions_finished" ON "actions" USING btree ("finished_at");--> statement-breakpoint
 CREATE INDEX "audit_streams_workspace" ON "audit_streams" USING btree ("workspace_id","id");--> statement-breakpoint
-CREATE UNIQUE INDEX "dns_providers_name" ON "dns_providers" USING btree ("workspace_id","name");--> statement-breakpoint
-CREATE INDEX "dns_providers_workspace" ON "dns_providers" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "dns_record_marks_workspace" ON "dns_record_marks" USING btree ("workspace_id","mark","record_id");--> statement-breakpoint
 CREATE INDEX "dns_record_marks_zone" ON "dns_record_marks" USING btree ("zone_id","mark","record_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_records_rdata" ON "dns_records" USING btree ("rrset_id","rdata_hash");--> statement-breakpoint
@@ -918,18 +1198,52 @@ CREATE INDEX "heartbeats_workspace" ON "heartbeats" USING btree ("workspace_id",
 CREATE INDEX "heartbeats_slug" ON "heartbeats" USING btree ("workspace_id","slug");--> statement-breakpoint
 CREATE INDEX "heartbeats_name" ON "heartbeats" USING btree ("workspace_id","name","id");--> statement-breakpoint
 CREATE INDEX "heartbeats_down" ON "heartbeats" USING btree ("down_at");--> statement-breakpoint
+CREATE INDEX "heartbeats_alert_held_until" ON "heartbeats" USING btree ("alert_held_until");--> statement-breakpoint
 CREATE UNIQUE INDEX "heartbeats_uuid" ON "heartbeats" USING btree ("uuid_hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "ping_keys_hash" ON "ping_keys" USING btree ("key_hash");--> statement-breakpoint
+CREATE INDEX "incident_subjects_subject" ON "incident_subjects" USING btree ("subject_id","incident_id");--> statement-breakpoint
+CREATE INDEX "incident_updates_incident" ON "incident_updates" USING btree ("incident_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "incidents_unresolved" ON "incidents" USING btree ("open_subject");--> statement-breakpoint
+CREATE INDEX "incidents_subject" ON "incidents" USING btree ("subject_id","id");--> statement-breakpoint
+CREATE INDEX "incidents_workspace" ON "incidents" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "incidents_status" ON "incidents" USING btree ("workspace_id","status","id");--> statement-breakpoint
+CREATE INDEX "incidents_started" ON "incidents" USING btree ("workspace_id","started_at","id");--> statement-breakpoint
+CREATE INDEX "incidents_resolved" ON "incidents" USING btree ("workspace_id","resolved_at");--> statement-breakpoint
+CREATE INDEX "incidents_acknowledged" ON "incidents" USING btree ("acknowledged_until");--> statement-breakpoint
+CREATE INDEX "maintenance_windows_workspace" ON "maintenance_windows" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "maintenance_windows_name" ON "maintenance_windows" USING btree ("workspace_id","name","id");--> statement-breakpoint
+CREATE INDEX "monitor_gaps_to" ON "monitor_gaps" USING btree ("to_at");--> statement-breakpoint
+CREATE INDEX "monitor_transitions_monitor" ON "monitor_transitions" USING btree ("monitor_id","at","id");--> statement-breakpoint
+CREATE INDEX "monitors_workspace" ON "monitors" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "monitors_name" ON "monitors" USING btree ("workspace_id","name","id");--> statement-breakpoint
+CREATE INDEX "monitors_status" ON "monitors" USING btree ("workspace_id","status","id");--> statement-breakpoint
+CREATE INDEX "monitors_share" ON "monitors" USING btree ("share");--> statement-breakpoint
+CREATE INDEX "monitors_certificate" ON "monitors" USING btree ("workspace_id","certificate_expires_at","id") WHERE certificate_expires_at is not null;--> statement-breakpoint
+CREATE INDEX "monitors_updated" ON "monitors" USING btree ("updated_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "monitors_number" ON "monitors" USING btree ("number");--> statement-breakpoint
+CREATE UNIQUE INDEX "monitors_key" ON "monitors" USING btree ("workspace_id","key");--> statement-breakpoint
+CREATE UNIQUE INDEX "notification_channels_name" ON "notification_channels" USING btree ("workspace_id","name");--> statement-breakpoint
+CREATE INDEX "notification_channels_workspace" ON "notification_channels" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "notification_threads_thread" ON "notification_threads" USING btree ("thread");--> statement-breakpoint
+CREATE INDEX "notification_threads_updated" ON "notification_threads" USING btree ("updated_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "notifications_dedup_key" ON "notifications" USING btree ("channel_id","dedup_key");--> statement-breakpoint
+CREATE INDEX "notifications_workspace" ON "notifications" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "notifications_channel" ON "notifications" USING btree ("channel_id","id");--> statement-breakpoint
+CREATE INDEX "notifications_due" ON "notifications" USING btree ("channel_id","status","due_at");--> statement-breakpoint
+CREATE INDEX "notifications_thread" ON "notifications" USING btree ("channel_id","thread","id");--> statement-breakpoint
+CREATE INDEX "notifications_finished" ON "notifications" USING btree ("finished_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "webhook_attempts_number" ON "webhook_attempts" USING btree ("delivery_id","number");--> statement-breakpoint
-CREATE UNIQUE INDEX "webhook_deliveries_once" ON "webhook_deliveries" USING btree ("event_id","endpoint_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "webhook_deliveries_event_endpoint" ON "webhook_deliveries" USING btree ("event_id","endpoint_id");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_workspace" ON "webhook_deliveries" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_endpoint" ON "webhook_deliveries" USING btree ("endpoint_id","id");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_status" ON "webhook_deliveries" USING btree ("workspace_id","status","id");--> statement-breakpoint
-CREATE INDEX "webhook_deliveries_line" ON "webhook_deliveries" USING btree ("endpoint_id","resource_id","turn") WHERE "webhook_deliveries"."turn" is not null and "webhook_deliveries"."finished_at" is null;--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_line" ON "webhook_deliveries" USING btree ("endpoint_id","resource_id","order_position") WHERE "webhook_deliveries"."order_position" is not null and "webhook_deliveries"."finished_at" is null;--> statement-breakpoint
 CREATE INDEX "webhook_endpoints_workspace" ON "webhook_endpoints" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "webhook_endpoints_failing" ON "webhook_endpoints" USING btree ("failing_since");--> statement-breakpoint
+CREATE UNIQUE INDEX "dns_providers_name" ON "dns_providers" USING btree ("workspace_id","name");--> statement-breakpoint
+CREATE INDEX "dns_providers_workspace" ON "dns_providers" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "dns_alias_addresses_zone" ON "dns_alias_addresses" USING btree ("zone_id","name");--> statement-breakpoint
-CREATE INDEX "dns_alias_ways_name" ON "dns_alias_ways" USING btree ("workspace_id","name_reversed");--> statement-breakpoint
+CREATE INDEX "dns_alias_paths_name" ON "dns_alias_paths" USING btree ("workspace_id","name_reversed");--> statement-breakpoint
 CREATE INDEX "dns_changeset_rrsets_name" ON "dns_changeset_rrsets" USING btree ("zone_id","name","type","version");--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_changesets_version" ON "dns_changesets" USING btree ("zone_id","version");--> statement-breakpoint
 CREATE INDEX "dns_changesets_time" ON "dns_changesets" USING btree ("workspace_id","occurred_at");--> statement-breakpoint
@@ -951,6 +1265,6 @@ CREATE INDEX "dns_template_rrsets_name" ON "dns_template_rrsets" USING btree ("z
 CREATE INDEX "dns_templates_workspace" ON "dns_templates" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "dns_secondaries_workspace" ON "dns_secondaries" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_serving_catalog" ON "dns_serving" USING btree ("catalog_name");--> statement-breakpoint
-CREATE INDEX "dns_transfers_at" ON "dns_transfers" USING btree ("at");--> statement-breakpoint
+CREATE INDEX "dns_transfers_at" ON "dns_transfers" USING btree ("transferred_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "dns_tsig_keys_name" ON "dns_tsig_keys" USING btree ("name");--> statement-breakpoint
 CREATE INDEX "dns_tsig_keys_workspace" ON "dns_tsig_keys" USING btree ("workspace_id","id");

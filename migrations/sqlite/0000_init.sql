@@ -145,7 +145,7 @@ CREATE TABLE `notices` (
 	`resource_name` text,
 	`text` text NOT NULL,
 	`details` text NOT NULL,
-	`matter` text NOT NULL,
+	`dedup_key` text NOT NULL,
 	`count` integer NOT NULL,
 	`occurred_at` integer NOT NULL,
 	`read_at` integer,
@@ -154,7 +154,7 @@ CREATE TABLE `notices` (
 	`updated_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `notices_matter` ON `notices` (`workspace_id`,`matter`);--> statement-breakpoint
+CREATE UNIQUE INDEX `notices_dedup_key` ON `notices` (`workspace_id`,`dedup_key`);--> statement-breakpoint
 CREATE INDEX `notices_workspace` ON `notices` (`workspace_id`,`occurred_at`,`id`);--> statement-breakpoint
 CREATE INDEX `notices_occurred` ON `notices` (`occurred_at`);--> statement-breakpoint
 CREATE TABLE `deprecation_uses` (
@@ -180,6 +180,9 @@ CREATE TABLE `invitations` (
 	`expires_at` integer NOT NULL,
 	`accepted_at` integer,
 	`accepted_by` text,
+	`sent_to` text,
+	`mailed_at` integer,
+	`mail_error` text,
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
@@ -202,6 +205,45 @@ CREATE TABLE `memberships` (
 );
 --> statement-breakpoint
 CREATE INDEX `memberships_user` ON `memberships` (`user_id`);--> statement-breakpoint
+CREATE TABLE `one_time_codes` (
+	`user_id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`secret_sealed` text NOT NULL,
+	`confirmed_at` integer,
+	`last_step` integer,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `passkeys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`credential_id` text NOT NULL,
+	`public_key` text NOT NULL,
+	`counter` integer NOT NULL,
+	`transports` text NOT NULL,
+	`backed_up` integer NOT NULL,
+	`name` text NOT NULL,
+	`last_used_at` integer,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `passkeys_credential` ON `passkeys` (`credential_id`);--> statement-breakpoint
+CREATE INDEX `passkeys_user` ON `passkeys` (`user_id`,`id`);--> statement-breakpoint
+CREATE TABLE `password_resets` (
+	`code_hash` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `password_resets_user` ON `password_resets` (`user_id`);--> statement-breakpoint
+CREATE INDEX `password_resets_expires` ON `password_resets` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `plans` (
 	`id` text PRIMARY KEY NOT NULL,
 	`title` text NOT NULL,
@@ -211,6 +253,14 @@ CREATE TABLE `plans` (
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `recovery_codes` (
+	`user_id` text NOT NULL,
+	`tag` text NOT NULL,
+	`used_at` integer,
+	PRIMARY KEY(`user_id`, `tag`),
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE TABLE `sessions` (
@@ -229,6 +279,12 @@ CREATE TABLE `sessions` (
 CREATE UNIQUE INDEX `sessions_token_hash` ON `sessions` (`token_hash`);--> statement-breakpoint
 CREATE INDEX `sessions_user` ON `sessions` (`user_id`);--> statement-breakpoint
 CREATE INDEX `sessions_expires` ON `sessions` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `spent_challenges` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`expires_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `spent_challenges_expires` ON `spent_challenges` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `tokens` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -265,6 +321,7 @@ CREATE TABLE `users` (
 	`password_hash` text NOT NULL,
 	`is_operator` integer NOT NULL,
 	`disabled_at` integer,
+	`preferences` text,
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL
@@ -313,7 +370,7 @@ CREATE TABLE `actions` (
 	`steps` text NOT NULL,
 	`input` text NOT NULL,
 	`state` text,
-	`under_way` integer NOT NULL,
+	`chunk_in_progress` integer NOT NULL,
 	`result` text,
 	`error` text,
 	`actor` text NOT NULL,
@@ -356,29 +413,6 @@ CREATE TABLE `audit_streams` (
 );
 --> statement-breakpoint
 CREATE INDEX `audit_streams_workspace` ON `audit_streams` (`workspace_id`,`id`);--> statement-breakpoint
-CREATE TABLE `dns_providers` (
-	`id` text PRIMARY KEY NOT NULL,
-	`workspace_id` text NOT NULL,
-	`kind` text NOT NULL,
-	`name` text NOT NULL,
-	`settings` text NOT NULL,
-	`secrets_sealed` text,
-	`secret_names` text NOT NULL,
-	`state` text NOT NULL,
-	`detail` text,
-	`warnings` text NOT NULL,
-	`failures_in_a_row` integer NOT NULL,
-	`last_checked_at` integer,
-	`last_ok_at` integer,
-	`last_error` text,
-	`version` integer NOT NULL,
-	`created_at` integer NOT NULL,
-	`updated_at` integer NOT NULL,
-	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `dns_providers_name` ON `dns_providers` (`workspace_id`,`name`);--> statement-breakpoint
-CREATE INDEX `dns_providers_workspace` ON `dns_providers` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE TABLE `dns_past_serials` (
 	`name` text PRIMARY KEY NOT NULL,
 	`serial` integer NOT NULL
@@ -529,9 +563,12 @@ CREATE TABLE `heartbeats` (
 	`methods` text NOT NULL,
 	`manual_resume` integer NOT NULL,
 	`first_ping_within_seconds` integer,
+	`severity` text DEFAULT 'critical' NOT NULL,
+	`channel_ids` text,
 	`uuid_hash` text NOT NULL,
 	`uuid_sealed` text NOT NULL,
 	`status` text NOT NULL,
+	`alert_held_until` integer,
 	`status_since` integer NOT NULL,
 	`last_ping_at` integer,
 	`open_runs` text NOT NULL,
@@ -549,6 +586,7 @@ CREATE INDEX `heartbeats_workspace` ON `heartbeats` (`workspace_id`,`id`);--> st
 CREATE INDEX `heartbeats_slug` ON `heartbeats` (`workspace_id`,`slug`);--> statement-breakpoint
 CREATE INDEX `heartbeats_name` ON `heartbeats` (`workspace_id`,`name`,`id`);--> statement-breakpoint
 CREATE INDEX `heartbeats_down` ON `heartbeats` (`down_at`);--> statement-breakpoint
+CREATE INDEX `heartbeats_alert_held_until` ON `heartbeats` (`alert_held_until`);--> statement-breakpoint
 CREATE UNIQUE INDEX `heartbeats_uuid` ON `heartbeats` (`uuid_hash`);--> statement-breakpoint
 CREATE TABLE `ping_keys` (
 	`workspace_id` text PRIMARY KEY NOT NULL,
@@ -575,6 +613,74 @@ CREATE TABLE `pings` (
 	FOREIGN KEY (`heartbeat_id`) REFERENCES `heartbeats`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE TABLE `incident_subjects` (
+	`incident_id` text NOT NULL,
+	`subject_id` text NOT NULL,
+	`type` text NOT NULL,
+	`role` text NOT NULL,
+	`name` text NOT NULL,
+	`tags` text NOT NULL,
+	`target` text,
+	`at` integer NOT NULL,
+	PRIMARY KEY(`incident_id`, `subject_id`),
+	FOREIGN KEY (`incident_id`) REFERENCES `incidents`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `incident_subjects_subject` ON `incident_subjects` (`subject_id`,`incident_id`);--> statement-breakpoint
+CREATE TABLE `incident_updates` (
+	`id` text PRIMARY KEY NOT NULL,
+	`incident_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`kind` text NOT NULL,
+	`actor` text,
+	`text` text NOT NULL,
+	`details` text,
+	`edited_at` integer,
+	FOREIGN KEY (`incident_id`) REFERENCES `incidents`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `incident_updates_incident` ON `incident_updates` (`incident_id`,`id`);--> statement-breakpoint
+CREATE TABLE `incidents` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`subject_id` text,
+	`open_subject` text,
+	`title` text NOT NULL,
+	`status` text NOT NULL,
+	`severity` text NOT NULL,
+	`cause` text NOT NULL,
+	`locations` text NOT NULL,
+	`evidence` text,
+	`channel_ids` text,
+	`link` text,
+	`started_at` integer NOT NULL,
+	`confirmed_at` integer,
+	`acknowledged_at` integer,
+	`acknowledged_by` text,
+	`acknowledged_until` integer,
+	`resolved_at` integer,
+	`resolution` text,
+	`awaits_recovery` integer NOT NULL,
+	`resolved_ms` integer NOT NULL,
+	`reopen_count` integer NOT NULL,
+	`assignee_id` text,
+	`notes` text NOT NULL,
+	`postmortem` text,
+	`postmortem_at` integer,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `incidents_unresolved` ON `incidents` (`open_subject`);--> statement-breakpoint
+CREATE INDEX `incidents_subject` ON `incidents` (`subject_id`,`id`);--> statement-breakpoint
+CREATE INDEX `incidents_workspace` ON `incidents` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `incidents_status` ON `incidents` (`workspace_id`,`status`,`id`);--> statement-breakpoint
+CREATE INDEX `incidents_started` ON `incidents` (`workspace_id`,`started_at`,`id`);--> statement-breakpoint
+CREATE INDEX `incidents_resolved` ON `incidents` (`workspace_id`,`resolved_at`);--> statement-breakpoint
+CREATE INDEX `incidents_acknowledged` ON `incidents` (`acknowledged_until`);--> statement-breakpoint
 CREATE TABLE `plan_excesses` (
 	`workspace_id` text NOT NULL,
 	`limit_name` text NOT NULL,
@@ -584,6 +690,191 @@ CREATE TABLE `plan_excesses` (
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE TABLE `maintenance_windows` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`description` text NOT NULL,
+	`kind` text NOT NULL,
+	`starts_at_local` text,
+	`timezone` text NOT NULL,
+	`duration_seconds` integer NOT NULL,
+	`rrule` text,
+	`cron` text,
+	`exdates` text NOT NULL,
+	`targets` text NOT NULL,
+	`started_at` integer,
+	`started_until` integer,
+	`stopped_at` integer,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `maintenance_windows_workspace` ON `maintenance_windows` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `maintenance_windows_name` ON `maintenance_windows` (`workspace_id`,`name`,`id`);--> statement-breakpoint
+CREATE TABLE `monitor_gaps` (
+	`id` text PRIMARY KEY NOT NULL,
+	`from_at` integer NOT NULL,
+	`to_at` integer NOT NULL,
+	`shares` text
+);
+--> statement-breakpoint
+CREATE INDEX `monitor_gaps_to` ON `monitor_gaps` (`to_at`);--> statement-breakpoint
+CREATE TABLE `monitor_shares` (
+	`share` integer PRIMARY KEY NOT NULL,
+	`hub_id` text,
+	`until` integer NOT NULL,
+	`ran_until` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `monitor_transitions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`monitor_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`from_status` text NOT NULL,
+	`to_status` text NOT NULL,
+	`reason` text NOT NULL,
+	`incident_id` text,
+	FOREIGN KEY (`monitor_id`) REFERENCES `monitors`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `monitor_transitions_monitor` ON `monitor_transitions` (`monitor_id`,`at`,`id`);--> statement-breakpoint
+CREATE TABLE `monitors` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`number` integer NOT NULL,
+	`share` integer NOT NULL,
+	`type` text NOT NULL,
+	`name` text NOT NULL,
+	`key` text,
+	`description` text NOT NULL,
+	`target` text NOT NULL,
+	`options` text NOT NULL,
+	`secrets_sealed` text,
+	`secret_names` text NOT NULL,
+	`interval_seconds` integer NOT NULL,
+	`timeout_seconds` integer NOT NULL,
+	`retry_interval_seconds` integer NOT NULL,
+	`confirm` integer NOT NULL,
+	`recover` integer NOT NULL,
+	`recovery_seconds` integer NOT NULL,
+	`quorum` text NOT NULL,
+	`down_if` text NOT NULL,
+	`degraded_if` text NOT NULL,
+	`degraded_ms` integer,
+	`locations` text NOT NULL,
+	`tags` text NOT NULL,
+	`depends_on` text NOT NULL,
+	`dependency_grace_seconds` integer NOT NULL,
+	`channel_ids` text,
+	`severity` text NOT NULL,
+	`paused` integer NOT NULL,
+	`status` text NOT NULL,
+	`status_since` integer NOT NULL,
+	`state` text NOT NULL,
+	`state_version` integer NOT NULL,
+	`last_check_at` integer,
+	`certificate_expires_at` integer,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `monitors_workspace` ON `monitors` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `monitors_name` ON `monitors` (`workspace_id`,`name`,`id`);--> statement-breakpoint
+CREATE INDEX `monitors_status` ON `monitors` (`workspace_id`,`status`,`id`);--> statement-breakpoint
+CREATE INDEX `monitors_share` ON `monitors` (`share`);--> statement-breakpoint
+CREATE INDEX `monitors_certificate` ON `monitors` (`workspace_id`,`certificate_expires_at`,`id`) WHERE certificate_expires_at is not null;--> statement-breakpoint
+CREATE INDEX `monitors_updated` ON `monitors` (`updated_at`);--> statement-breakpoint
+CREATE UNIQUE INDEX `monitors_number` ON `monitors` (`number`);--> statement-breakpoint
+CREATE UNIQUE INDEX `monitors_key` ON `monitors` (`workspace_id`,`key`);--> statement-breakpoint
+CREATE TABLE `notification_channels` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`name` text NOT NULL,
+	`settings` text NOT NULL,
+	`secrets_sealed` text,
+	`secret_names` text NOT NULL,
+	`is_default` integer NOT NULL,
+	`topics` text NOT NULL,
+	`min_severity` text NOT NULL,
+	`tags` text NOT NULL,
+	`remind_every_seconds` integer,
+	`max_reminders` integer NOT NULL,
+	`quiet_hours` text,
+	`group_seconds` integer NOT NULL,
+	`active` integer NOT NULL,
+	`status` text NOT NULL,
+	`disabled_reason` text,
+	`consecutive_failures` integer NOT NULL,
+	`consecutive_gone` integer NOT NULL,
+	`failing_since` integer,
+	`last_error` text,
+	`last_tried_at` integer,
+	`last_sent_at` integer,
+	`retry_at` integer,
+	`not_before` integer,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `notification_channels_name` ON `notification_channels` (`workspace_id`,`name`);--> statement-breakpoint
+CREATE INDEX `notification_channels_workspace` ON `notification_channels` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `notification_threads` (
+	`channel_id` text NOT NULL,
+	`thread` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`state` text NOT NULL,
+	`severity` text NOT NULL,
+	`problem_id` text NOT NULL,
+	`reminders_sent` integer NOT NULL,
+	`sent_count` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	PRIMARY KEY(`channel_id`, `thread`),
+	FOREIGN KEY (`channel_id`) REFERENCES `notification_channels`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `notification_threads_thread` ON `notification_threads` (`thread`);--> statement-breakpoint
+CREATE INDEX `notification_threads_updated` ON `notification_threads` (`updated_at`);--> statement-breakpoint
+CREATE TABLE `notifications` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`channel_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`state` text NOT NULL,
+	`severity` text NOT NULL,
+	`thread` text NOT NULL,
+	`dedup_key` text NOT NULL,
+	`message` text NOT NULL,
+	`reminder` integer NOT NULL,
+	`status` text NOT NULL,
+	`reason` text,
+	`attempt_count` integer NOT NULL,
+	`due_at` integer NOT NULL,
+	`give_up_at` integer NOT NULL,
+	`last_error` text,
+	`response` text,
+	`sent_with_id` text,
+	`sent_at` integer,
+	`finished_at` integer,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `notifications_dedup_key` ON `notifications` (`channel_id`,`dedup_key`);--> statement-breakpoint
+CREATE INDEX `notifications_workspace` ON `notifications` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `notifications_channel` ON `notifications` (`channel_id`,`id`);--> statement-breakpoint
+CREATE INDEX `notifications_due` ON `notifications` (`channel_id`,`status`,`due_at`);--> statement-breakpoint
+CREATE INDEX `notifications_thread` ON `notifications` (`channel_id`,`thread`,`id`);--> statement-breakpoint
+CREATE INDEX `notifications_finished` ON `notifications` (`finished_at`);--> statement-breakpoint
 CREATE TABLE `webhook_attempts` (
 	`id` text PRIMARY KEY NOT NULL,
 	`delivery_id` text NOT NULL,
@@ -611,7 +902,7 @@ CREATE TABLE `webhook_deliveries` (
 	`resource_type` text,
 	`resource_id` text,
 	`sequence` integer,
-	`turn` integer,
+	`order_position` integer,
 	`occurred_at` integer NOT NULL,
 	`test_body` text,
 	`status` text NOT NULL,
@@ -629,11 +920,11 @@ CREATE TABLE `webhook_deliveries` (
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `webhook_deliveries_once` ON `webhook_deliveries` (`event_id`,`endpoint_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `webhook_deliveries_event_endpoint` ON `webhook_deliveries` (`event_id`,`endpoint_id`);--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_workspace` ON `webhook_deliveries` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_endpoint` ON `webhook_deliveries` (`endpoint_id`,`id`);--> statement-breakpoint
 CREATE INDEX `webhook_deliveries_status` ON `webhook_deliveries` (`workspace_id`,`status`,`id`);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_line` ON `webhook_deliveries` (`endpoint_id`,`resource_id`,`turn`) WHERE "webhook_deliveries"."turn" is not null and "webhook_deliveries"."finished_at" is null;--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_line` ON `webhook_deliveries` (`endpoint_id`,`resource_id`,`order_position`) WHERE "webhook_deliveries"."order_position" is not null and "webhook_deliveries"."finished_at" is null;--> statement-breakpoint
 CREATE TABLE `webhook_dispatches` (
 	`workspace_id` text NOT NULL,
 	`resource_id` text NOT NULL,
@@ -661,18 +952,18 @@ CREATE TABLE `webhook_endpoints` (
 	`retry_schedule` text,
 	`timeout_seconds` integer NOT NULL,
 	`max_per_second` integer,
-	`paced_until_us` integer,
+	`rate_reserved_until_us` integer,
 	`ordering` text NOT NULL,
 	`failed_attempts` integer NOT NULL,
-	`gone_in_a_row` integer NOT NULL,
-	`refused_in_a_row` integer NOT NULL,
+	`consecutive_gone` integer NOT NULL,
+	`consecutive_failures` integer NOT NULL,
 	`breaker_openings` integer NOT NULL,
 	`breaker_until` integer,
 	`failing_since` integer,
 	`last_failed_at` integer,
-	`failing_told_hours` integer,
+	`failing_notice_hours` integer,
 	`last_success_at` integer,
-	`reopened_at` integer,
+	`reenabled_at` integer,
 	`version` integer NOT NULL,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
@@ -681,12 +972,35 @@ CREATE TABLE `webhook_endpoints` (
 --> statement-breakpoint
 CREATE INDEX `webhook_endpoints_workspace` ON `webhook_endpoints` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `webhook_endpoints_failing` ON `webhook_endpoints` (`failing_since`);--> statement-breakpoint
-CREATE TABLE `webhook_paces` (
+CREATE TABLE `webhook_rate_windows` (
 	`workspace_id` text PRIMARY KEY NOT NULL,
 	`begun` text NOT NULL,
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE TABLE `dns_providers` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`name` text NOT NULL,
+	`settings` text NOT NULL,
+	`secrets_sealed` text,
+	`secret_names` text NOT NULL,
+	`state` text NOT NULL,
+	`detail` text,
+	`warnings` text NOT NULL,
+	`consecutive_failures` integer NOT NULL,
+	`last_checked_at` integer,
+	`last_ok_at` integer,
+	`last_error` text,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `dns_providers_name` ON `dns_providers` (`workspace_id`,`name`);--> statement-breakpoint
+CREATE INDEX `dns_providers_workspace` ON `dns_providers` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE TABLE `dns_alias_addresses` (
 	`rrset_id` text PRIMARY KEY NOT NULL,
 	`zone_id` text NOT NULL,
@@ -703,7 +1017,7 @@ CREATE TABLE `dns_alias_addresses` (
 );
 --> statement-breakpoint
 CREATE INDEX `dns_alias_addresses_zone` ON `dns_alias_addresses` (`zone_id`,`name`);--> statement-breakpoint
-CREATE TABLE `dns_alias_ways` (
+CREATE TABLE `dns_alias_paths` (
 	`rrset_id` text NOT NULL,
 	`workspace_id` text NOT NULL,
 	`name_reversed` text NOT NULL,
@@ -711,7 +1025,7 @@ CREATE TABLE `dns_alias_ways` (
 	FOREIGN KEY (`rrset_id`) REFERENCES `dns_rrsets`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE INDEX `dns_alias_ways_name` ON `dns_alias_ways` (`workspace_id`,`name_reversed`);--> statement-breakpoint
+CREATE INDEX `dns_alias_paths_name` ON `dns_alias_paths` (`workspace_id`,`name_reversed`);--> statement-breakpoint
 CREATE TABLE `dns_changeset_rrsets` (
 	`zone_id` text NOT NULL,
 	`version` integer NOT NULL,
@@ -824,11 +1138,11 @@ CREATE TABLE `dns_zone_targets` (
 	`remote_serial` integer,
 	`error` text,
 	`is_stale` integer NOT NULL,
-	`failures_in_a_row` integer NOT NULL,
-	`failing_told` integer NOT NULL,
+	`consecutive_failures` integer NOT NULL,
+	`failure_notified` integer NOT NULL,
 	`blocked_for` text,
 	`next_poll_at` integer NOT NULL,
-	`rests_until` integer NOT NULL,
+	`throttled_until` integer NOT NULL,
 	`claim` text,
 	`claimed_until` integer NOT NULL,
 	`enforced_since` integer NOT NULL,
@@ -851,7 +1165,7 @@ CREATE TABLE `dns_template_bindings` (
 	`variables` text NOT NULL,
 	`template_version` integer NOT NULL,
 	`pending` integer NOT NULL,
-	`edited` integer NOT NULL,
+	`modified` integer NOT NULL,
 	`error` text,
 	`applied_at` integer NOT NULL,
 	`version` integer NOT NULL,
@@ -909,8 +1223,8 @@ CREATE TABLE `dns_secondaries` (
 	`port` integer NOT NULL,
 	`key_id` text,
 	`notified_at` integer,
-	`answered_at` integer,
-	`problem` text,
+	`acknowledged_at` integer,
+	`error` text,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
 );
@@ -935,13 +1249,13 @@ CREATE TABLE `dns_transfers` (
 	`address` text NOT NULL,
 	`key_id` text NOT NULL,
 	`serial` integer NOT NULL,
-	`how` text NOT NULL,
-	`at` integer NOT NULL,
+	`type` text NOT NULL,
+	`transferred_at` integer NOT NULL,
 	PRIMARY KEY(`workspace_id`, `zone`, `address`, `key_id`),
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE INDEX `dns_transfers_at` ON `dns_transfers` (`at`);--> statement-breakpoint
+CREATE INDEX `dns_transfers_at` ON `dns_transfers` (`transferred_at`);--> statement-breakpoint
 CREATE TABLE `dns_tsig_keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,

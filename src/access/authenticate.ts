@@ -1,34 +1,34 @@
 import { record } from '../core/change'
 import type { Hub } from '../core/hub'
 import { isId } from '../core/ids'
-import { Problem, tryAgain } from '../core/problem'
-import { callerOfSession, callerOfToken, mayComeFrom, type Caller } from './callers'
+import { Problem } from '../core/problem'
+import { callerOfSession, callerOfToken, isAllowedAddress, type Caller } from './callers'
 import { contextOf } from './context'
-import { readSessionCookie, sessionCookieHeader } from './cookies'
-import { noteUse } from './last-use'
-import { limiterOf } from './limiter'
-import { failedCredentials, noCredentials, type Bucket, type RateVerdict } from './rate-limits'
-import type { Route } from './route'
-import { sessionSeconds, touchSession } from './sessions'
+import type { Guarded } from './guard'
+import { countRequest } from './limiter'
+import { failedCredentials, noCredentials } from './rate-limits'
+import { readSessionCookie, sessionCookieHeader, sessionSeconds, touchSession } from './sessions'
 import { tokenPattern } from './token-format'
+import { recordTokenUse } from './token-use'
 
-// A session's last use is written, and its cookie renewed, at most this often.
+// A session's last use is stored, and its cookie renewed, at most this often.
 const sessionTouchMs = 60_000
 
 /**
- * Who asks: the holder of the Bearer token or, without one, the user of the session cookie. Null where nobody needs to be known.
- * @param headers of the answer: a session whose end was moved has its cookie sent again, or the browser would drop it first
- * @throws Problem 400 `token_in_query`, 401, 404 for another workspace than the user's, 429
+ * Returns the caller: the holder of the Bearer token or, without one, the user of the session cookie. Null if the route is
+ * public.
+ * @param headers of the response. If the session is extended, its cookie is sent again, or the browser would drop it too early.
+ * @throws Problem 400 `token_in_query`, 401, 404 if the user is not a member of the named workspace, 429
  */
 export async function authenticate(
   hub: Hub,
-  spec: Route,
+  spec: Guarded,
   request: Request,
   from: { id: string; ip: string },
   headers: Record<string, string>,
 ): Promise<Caller | null> {
-  await refuseTokenInAddress(hub, spec, request, from)
-  if (spec.session === 'welcome') return await visitor(hub, spec, request, headers)
+  await refuseTokenInUrl(hub, spec, request, from)
+  if (spec.session === 'optional') return await optionalSession(hub, spec, request, headers)
   if (spec.guard === 'anyone' || spec.guard === 'ingest') return null
   try {
     if (request.headers.has('authorization')) {
@@ -36,28 +36,29 @@ export async function authenticate(
       if (bearer === undefined)
         throw new Problem('invalid_token', 'The Authorization header must have the form: Bearer bw_live_…')
       const caller = await callerOfToken(hub, bearer)
-      // Refused for where it came from, it was not used: the last use stays that of its holder.
-      if (mayComeFrom(caller, from.ip)) noteUse(hub, caller.token!.id, from.ip)
+      // A request from an address that is not allowed does not count as a use of the token.
+      if (isAllowedAddress(caller, from.ip)) recordTokenUse(hub, caller.token!.id, from.ip)
       return caller
     }
     const cookie = readSessionCookie(hub, request.headers.get('cookie'))
     if (cookie !== null) return await signedIn(hub, spec, request, cookie, headers)
   } catch (error) {
     if (error instanceof Problem && error.status === 401) {
-      // Counted after the check, so that someone who guesses cannot shut out a valid token behind the same address.
-      countRefusal(hub, failedCredentials(from.ip, hub.config.failedCredentialsPerMinute))
+      // Counted after the check, so that guessing cannot block a valid token behind the same IP address.
+      countRequest(hub, [failedCredentials(from.ip, hub.config.failedCredentialsPerMinute)])
       throw withChallenge(error)
     }
     throw error
   }
-  countRefusal(hub, noCredentials(from.ip, hub.config.anonymousPerMinute))
-  throw withChallenge(new Problem('unauthenticated', 'Send a token as: Authorization: Bearer bw_live_…'))
+  countRequest(hub, [noCredentials(from.ip, hub.config.anonymousPerMinute)])
+  const hint = spec.guard === 'session' ? `Sign in at ${hub.baseUrl}.` : 'Send a token as: Authorization: Bearer bw_live_…'
+  throw withChallenge(new Problem('unauthenticated', hint))
 }
 
 /**
- * The caller once more, after time has passed: a token may have been revoked and a person removed meanwhile. A session is asked about
- * the workspace it was in.
- * @throws Problem 401, 404 where the user is no member any more
+ * Authenticates the caller again after a wait: the token may have been revoked or the person removed in the meantime.
+ * A session is checked against the workspace it was in.
+ * @throws Problem 401, 404 if the user is no longer a member
  */
 export async function authenticateAgain(hub: Hub, request: Request, { token, workspaceId }: Caller): Promise<Caller> {
   try {
@@ -72,8 +73,13 @@ export async function authenticateAgain(hub: Hub, request: Request, { token, wor
 const bearerOf = (request: Request): string | undefined =>
   /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
 
-/** The user of the session cookie where it stands; a session that has ended is none. */
-async function visitor(hub: Hub, spec: Route, request: Request, headers: Record<string, string>): Promise<Caller | null> {
+/** The user of the session cookie. A session that has ended is treated as no session. */
+async function optionalSession(
+  hub: Hub,
+  spec: Guarded,
+  request: Request,
+  headers: Record<string, string>,
+): Promise<Caller | null> {
   const cookie = readSessionCookie(hub, request.headers.get('cookie'))
   if (cookie === null) return null
   try {
@@ -84,13 +90,9 @@ async function visitor(hub: Hub, spec: Route, request: Request, headers: Record<
   }
 }
 
-/** A request over its limit, as the problem that names the policies. */
-export const limitReached = (verdict: RateVerdict): Problem =>
-  tryAgain(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated })
-
 async function signedIn(
   hub: Hub,
-  spec: Route,
+  spec: Guarded,
   request: Request,
   cookie: string,
   headers: Record<string, string>,
@@ -103,20 +105,20 @@ async function signedIn(
   return caller
 }
 
-/** The workspace that the request names, or null for the one last used. What is none in the query, the query's schema refuses. */
-function namedWorkspace(spec: Route, request: Request): string | null {
+/** The workspace that the request names, or null for the last used one. The query schema rejects malformed ids. */
+function namedWorkspace(spec: Guarded, request: Request): string | null {
   const inQuery = spec.workspaceInQuery ? new URL(request.url).searchParams.get('workspace') : null
   return request.headers.get('bailiwick-workspace') ?? (inQuery !== null && isId(inQuery, 'ws') ? inQuery : null)
 }
 
 /**
- * A token in an address ends up in histories and proxies' logs: it is refused even where it would be good. Whose it is has to
- * learn that it leaked, so each time is counted like a wrong credential, and one that works is entered in their audit log.
+ * A token in a URL ends up in browser histories and proxy logs, so it is refused even if it is valid. Each attempt counts as a
+ * failed credential, and a valid token gets an audit log entry, so that its owner learns of the leak.
  */
-async function refuseTokenInAddress(hub: Hub, spec: Route, request: Request, from: { id: string; ip: string }): Promise<void> {
+async function refuseTokenInUrl(hub: Hub, spec: Guarded, request: Request, from: { id: string; ip: string }): Promise<void> {
   const address = decoded(request.url)
   if (!address.includes('bw_live_')) return
-  countRefusal(hub, failedCredentials(from.ip, hub.config.failedCredentialsPerMinute))
+  countRequest(hub, [failedCredentials(from.ip, hub.config.failedCredentialsPerMinute)])
   const token = tokenPattern.exec(address)?.[0]
   const owner = token ? await ownerOf(hub, token) : null
   if (owner) {
@@ -130,14 +132,14 @@ async function refuseTokenInAddress(hub: Hub, spec: Route, request: Request, fro
           actor: owner.actor,
           context: contextOf(request, from.id, from.ip, null, spec.guard),
           targets: [{ type: 'token', id: owner.actor.id, name: owner.actor.name }],
-          reason: 'The token was sent in the address of a request, where others can read it. Revoke it.',
+          reason: 'The token was sent in the URL of a request, where others can read it. Revoke it.',
         },
       ],
     }))
   }
   throw new Problem(
     'token_in_query',
-    'A token does not belong in the address. Send it as: Authorization: Bearer bw_live_… and revoke this one.',
+    'A token must not be sent in the URL. Send it as: Authorization: Bearer bw_live_… and revoke this one.',
   )
 }
 
@@ -156,11 +158,6 @@ function decoded(address: string): string {
   } catch {
     return address
   }
-}
-
-function countRefusal(hub: Hub, bucket: Bucket): void {
-  const verdict = limiterOf(hub).take([bucket], hub.clock.now())
-  if (!verdict.allowed) throw limitReached(verdict)
 }
 
 function withChallenge(problem: Problem): Problem {

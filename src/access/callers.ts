@@ -5,49 +5,50 @@ import { prepared } from '../core/db/prepared'
 import type { Hub } from '../core/hub'
 import { inRanges, parseAddress, parseRange, type AddressRange } from '../core/net/address'
 import { Problem } from '../core/problem'
-import { fullAccess, granted, readOnly, type Permissions } from '../core/permissions'
-import { accessOfRole } from './ranks'
+import { fullAccess, expandPermissions, readOnly, type Permissions } from '../core/permissions'
+import { permissionsOfRole } from './role-rules'
 import { limitsOfPlan } from './plans'
 import { tokenRequests, workspaceRequests, type Bucket } from './rate-limits'
-import { memberships, plans, sessions, tokens, users, workspaces, type PlanLimits } from './tables'
+import type { PlanLimits } from './limit-table'
+import { memberships, plans, sessions, tokens, users, workspaces } from './tables'
 import { looksLikeApiToken } from './token-format'
 
-/** Who a credential stands for, before any one request of theirs is looked at. */
+/** The identity and access behind a credential, independent of any single request. */
 export interface Caller {
   workspaceId: string
   actor: AuditActor
   permissions: Permissions
-  /** What a narrowed token reaches; null is everything. */
+  /** Resources that a restricted token can access; null for all. */
   resourceIds: ReadonlySet<string> | null
   operator: boolean
   apiAccess: 'none' | 'read' | 'full'
   limits: PlanLimits
   planId: string
-  /** The workspace, where the operator suspended it. */
+  /** The workspace, if the operator suspended it. */
   suspended: { suspendedAt: number | null; suspensionReason: string | null } | null
-  /** Rate limits that every request of theirs counts against. */
+  /** Rate limits that every request of the caller counts against. */
   buckets: Bucket[]
   token: {
     id: string
     allowedRanges: AddressRange[]
-    /** Whether its first use starts the end of the token whose place it took. */
-    endsAnother: boolean
+    /** Whether the first use of this token starts the grace period of the token it replaced. */
+    startsGrace: boolean
   } | null
   session: { id: string; userId: string; seenAt: number; expiresAt: number } | null
 }
 
-// Revoking takes effect at once in this process and within this time in the others of the same database.
-const keptMs = 1000
-const mostKept = 10_000
-const kept = new WeakMap<Hub, Map<string, { caller: Caller; until: number }>>()
+// A revocation takes effect immediately in this process, and within this time in other hubs on the same database.
+const cacheMs = 1000
+const maxCached = 10_000
+const callerCache = new WeakMap<Hub, Map<string, { caller: Caller; until: number }>>()
 
-/** Whether the caller's credential may be used from an address. */
-export const mayComeFrom = ({ token }: Pick<Caller, 'token'>, ip: string): boolean =>
+/** Whether the caller's credential may be used from this IP address. */
+export const isAllowedAddress = ({ token }: Pick<Caller, 'token'>, ip: string): boolean =>
   !token?.allowedRanges.length || inRanges(parseAddress(ip)!, token.allowedRanges)
 
-/** Forgets what is known of all credentials: called by every change of tokens, roles, plans and workspaces. */
+/** Clears the cache of credentials. Called by every change of tokens, roles, plans and workspaces. */
 export const forgetCallers = (hub: Hub): void => {
-  kept.get(hub)?.clear()
+  callerCache.get(hub)?.clear()
 }
 
 /**
@@ -55,13 +56,13 @@ export const forgetCallers = (hub: Hub): void => {
  * @throws Problem 401 `invalid_token`, `token_expired` or `token_revoked`
  */
 export async function callerOfToken(hub: Hub, token: string): Promise<Caller> {
-  // The checksum refuses what was mistyped or made up without asking the database.
+  // The checksum rejects mistyped and made-up tokens without a database query.
   if (!looksLikeApiToken(token))
-    throw new Problem('invalid_token', 'The token is not one of this service; check that it was copied whole.')
+    throw new Problem('invalid_token', 'This is not a valid API token. Check that you copied all of it.')
   const now = hub.clock.now()
   const hash = sha256Hex(token)
-  let known = kept.get(hub)
-  if (!known) kept.set(hub, (known = new Map()))
+  let known = callerCache.get(hub)
+  if (!known) callerCache.set(hub, (known = new Map()))
   const remembered = known.get(hash)
   if (remembered && remembered.until > now) return remembered.caller
 
@@ -73,15 +74,15 @@ export async function callerOfToken(hub: Hub, token: string): Promise<Caller> {
       .innerJoin(plans, eq(plans.id, workspaces.planId))
       .where(eq(tokens.tokenHash, sql.placeholder('hash'))),
   ).execute({ hash })
-  if (!row) throw new Problem('invalid_token', 'There is no such token.')
-  if (row.token.revokedAt !== null) throw new Problem('token_revoked', 'The token was revoked.')
-  if (row.token.expiresAt !== null && row.token.expiresAt <= now) throw new Problem('token_expired', 'The token has expired.')
+  if (!row) throw new Problem('invalid_token', 'This token does not exist.')
+  if (row.token.revokedAt !== null) throw new Problem('token_revoked', 'This token was revoked.')
+  if (row.token.expiresAt !== null && row.token.expiresAt <= now) throw new Problem('token_expired', 'This token has expired.')
   const { token: own } = row
-  const limits = { ...limitsOfPlan(row.plan), ...row.workspace.limitOverrides }
+  const limits = limitsOfPlan(row.plan, row.workspace.limitOverrides)
   const caller: Caller = {
     workspaceId: own.workspaceId,
     actor: { type: 'token', id: own.id, name: own.name, hint: own.hint },
-    permissions: own.mode === 'full' ? fullAccess : own.mode === 'read_only' ? readOnly : granted(own.permissions),
+    permissions: own.mode === 'full' ? fullAccess : own.mode === 'read_only' ? readOnly : expandPermissions(own.permissions),
     resourceIds: own.resourceIds.length > 0 ? new Set(own.resourceIds) : null,
     operator: own.mode === 'full' && row.workspace.isOperator && own.resourceIds.length === 0,
     apiAccess: row.plan.apiAccess,
@@ -95,22 +96,22 @@ export async function callerOfToken(hub: Hub, token: string): Promise<Caller> {
     token: {
       id: own.id,
       allowedRanges: own.allowedCidrs.map(one => parseRange(one)!),
-      endsAnother: own.graceSeconds !== null,
+      startsGrace: own.graceSeconds !== null,
     },
     session: null,
   }
-  if (known.size >= mostKept) known.clear()
-  known.set(hash, { caller, until: Math.min(now + keptMs, own.expiresAt ?? Infinity) })
+  if (known.size >= maxCached) known.clear()
+  known.set(hash, { caller, until: Math.min(now + cacheMs, own.expiresAt ?? Infinity) })
   return caller
 }
 
-// The dashboard makes many small requests: it has a bucket of its own, so that it never eats a token's.
+// The dashboard makes many small requests, so sessions have their own bucket and don't use up the quota of tokens.
 const sessionRequestsPerMinute = 1200
 
 /**
  * The caller behind a session cookie.
- * @param workspace the id named by Bailiwick-Workspace, or null for the one last used
- * @throws Problem 401 `session_ended`; 404 when the user is no member of the named workspace
+ * @param workspace the id from Bailiwick-Workspace, or null for the last used one
+ * @throws Problem 401 `session_ended`; 404 if the user is not a member of the named workspace
  */
 export async function callerOfSession(hub: Hub, cookie: string, workspace: string | null): Promise<Caller> {
   const now = hub.clock.now()
@@ -122,19 +123,19 @@ export async function callerOfSession(hub: Hub, cookie: string, workspace: strin
       .where(eq(sessions.tokenHash, sql.placeholder('hash'))),
   ).execute({ hash: sha256Hex(cookie) })
   if (!found || found.session.expiresAt <= now || found.user.disabledAt !== null)
-    throw new Problem('session_ended', 'The session has ended; sign in again.')
+    throw new Problem('session_ended', 'Your session has ended. Sign in again.')
   const row = await membershipIn(hub, found.user.id, workspace ?? found.session.workspaceId)
-  if (!row && workspace !== null) throw new Problem('not_found', 'There is no such workspace.')
-  // They were removed from where they were last, in the very moment of a request.
-  if (!row) throw new Problem('session_ended', 'You no longer belong to this workspace; sign in again.')
+  if (!row && workspace !== null) throw new Problem('not_found', 'This workspace does not exist.')
+  // The user was removed from their last used workspace while the request was running.
+  if (!row) throw new Problem('session_ended', 'You are no longer a member of this workspace. Sign in again.')
   return {
     workspaceId: row.workspace.id,
     actor: { type: 'user', id: found.user.id, name: found.user.name, hint: null },
-    permissions: accessOfRole[row.membership.role],
+    permissions: permissionsOfRole[row.membership.role],
     resourceIds: null,
     operator: found.user.isOperator,
     apiAccess: 'full',
-    limits: { ...limitsOfPlan(row.plan), ...row.workspace.limitOverrides },
+    limits: limitsOfPlan(row.plan, row.workspace.limitOverrides),
     planId: row.plan.id,
     suspended: row.workspace.suspendedAt === null ? null : row.workspace,
     buckets: [{ name: 'session', key: found.session.id, quota: sessionRequestsPerMinute, windowSeconds: 60 }],

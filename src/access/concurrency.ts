@@ -2,37 +2,37 @@ import type { Hub } from '../core/hub'
 import { Problem } from '../core/problem'
 import type { Caller } from './callers'
 
-const counts = new WeakMap<Hub, Map<string, number>>()
+const inFlight = new WeakMap<Hub, Map<string, number>>()
 
-/** How many requests with a token are under way in this process. */
-export const underWay = (hub: Hub, tokenId: string): number => counts.get(hub)?.get(tokenId) ?? 0
+/** How many requests with a token are in progress in this process. */
+export const requestsInFlight = (hub: Hub, tokenId: string): number => inFlight.get(hub)?.get(tokenId) ?? 0
 
 /**
- * Counts a request with a token as under way. Each hub of one database counts for itself.
- * @returns what ends it, or null where nothing is counted: for sessions, and on plans without this limit
- * @throws Problem 429 when as many are under way as the plan allows
+ * Counts a request with a token as in progress. Each hub on one database counts separately.
+ * @returns a function that ends it, or null if nothing is counted: for sessions, and on plans without this limit
+ * @throws Problem 429 if the plan's limit of concurrent requests is reached
  */
-export function enter(hub: Hub, caller: Caller): (() => void) | null {
-  const most = caller.limits.concurrent_requests_per_token
+export function enterRequest(hub: Hub, caller: Caller): (() => void) | null {
+  const max = caller.limits.concurrent_requests_per_token
   const id = caller.token?.id
-  if (id === undefined || most === null || most === undefined) return null
-  let running = counts.get(hub)
-  if (!running) counts.set(hub, (running = new Map()))
-  const now = running.get(id) ?? 0
-  if (now >= most) {
+  if (id === undefined || max === null || max === undefined) return null
+  let running = inFlight.get(hub)
+  if (!running) inFlight.set(hub, (running = new Map()))
+  const current = running.get(id) ?? 0
+  if (current >= max) {
     throw new Problem(
       'rate_limited',
-      `With this token ${now} requests are under way, as many as the plan allows. Try again shortly.`,
+      `${current} requests with this token are already in progress, the maximum of the plan. Try again shortly.`,
       {
         headers: { 'Retry-After': '1' },
-        members: { 'violated-policies': ['concurrent-requests'] },
+        fields: { 'violated-policies': ['concurrent-requests'] },
       },
     )
   }
-  running.set(id, now + 1)
+  running.set(id, current + 1)
   return () => {
-    const left = running.get(id)! - 1
-    if (left > 0) running.set(id, left)
+    const remaining = running.get(id)! - 1
+    if (remaining > 0) running.set(id, remaining)
     else running.delete(id)
   }
 }

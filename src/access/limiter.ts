@@ -1,27 +1,47 @@
+import type { Ctx } from '../core/ctx'
 import type { Hub } from '../core/hub'
-import { tryAgain } from '../core/problem'
-import { RateLimiter, type Bucket } from './rate-limits'
+import type { Problem } from '../core/problem'
+import { tooManyRequests } from '../core/problem'
+import { RateLimiter, type Bucket, type RateVerdict } from './rate-limits'
 
 const limiters = new WeakMap<Hub, RateLimiter>()
 
-/** The rate limits of this process: each hub of one database counts for itself. */
+/** The rate limiter of this process. Each hub on one database counts separately. */
 export function limiterOf(hub: Hub): RateLimiter {
   let limiter = limiters.get(hub)
   if (!limiter) limiters.set(hub, (limiter = new RateLimiter()))
   return limiter
 }
 
+/** Counts a request against limits. @throws Problem 429 */
+export function countRequest(hub: Hub, buckets: readonly Bucket[]): void {
+  const verdict = limiterOf(hub).take(buckets, hub.clock.now())
+  if (!verdict.allowed) throw rateLimited(verdict)
+}
+
+/** The problem for a request over its rate limit, with the violated policies. */
+export const rateLimited = (verdict: RateVerdict): Problem =>
+  tooManyRequests(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated })
+
 /**
- * Runs the check of a credential that can be guessed. Over the limit it is not run at all: a right guess must not show, and a
- * check that is dear must not be had for nothing. It is counted before it runs, so that many at once get no further than one
- * after another, and what was right is taken back.
- * @throws Problem 429, and whatever the check throws, which then counts as wrong
+ * Limits how often callers can make the hub send messages or requests to others, so that it cannot be used to flood someone.
+ * @param policy name of the rate limit policy
+ * @param id of the resource that is counted
+ * @throws Problem 429
  */
-export async function unlessGuessing<T>(hub: Hub, buckets: Bucket[], check: () => Promise<T>): Promise<T> {
-  const limiter = limiterOf(hub)
-  const verdict = limiter.take(buckets, hub.clock.now())
-  if (!verdict.allowed) throw tryAgain(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated })
-  const right = await check()
-  limiter.giveBack(buckets, hub.clock.now())
-  return right
+export function refuseTooManyRequests(ctx: Ctx, policy: string, id: string, quota: number): void {
+  countRequest(ctx.hub, [{ name: policy, key: id, quota, windowSeconds: 60 }])
+}
+
+/**
+ * Runs a check of a credential that can be guessed. Over the limit, the check does not run: a correct guess must not be
+ * recognizable, and an expensive check must not be free. Attempts are counted before the check, so that concurrent attempts gain
+ * nothing, and refunded if the check succeeds.
+ * @throws Problem 429, and whatever the check throws, which counts as a failed attempt
+ */
+export async function limitGuessing<T>(hub: Hub, buckets: Bucket[], check: () => Promise<T>): Promise<T> {
+  countRequest(hub, buckets)
+  const result = await check()
+  limiterOf(hub).refund(buckets, hub.clock.now())
+  return result
 }

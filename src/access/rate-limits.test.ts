@@ -8,7 +8,7 @@ const token: Bucket = { name: 'token', key: 'tok_1', quota: 600, windowSeconds: 
 const workspace: Bucket = { name: 'workspace', key: 'ws_1', quota: 20_000, windowSeconds: 3_600 }
 const small: Bucket = { name: 'token', key: 'tok_2', quota: 7, windowSeconds: 60 }
 
-test('the headers name each policy in order and what is left, fewest first', () => {
+test('the headers list each policy in order, and the remaining requests, fewest first', () => {
   const limiter = new RateLimiter()
   expect(limiter.take([workspace, token], start)).toEqual({
     allowed: true,
@@ -21,7 +21,7 @@ test('the headers name each policy in order and what is left, fewest first', () 
   expect(used.limitHeader).toBe('"token";r=299;t=31, "workspace";r=19699;t=55')
 })
 
-test('a whole quota may be spent at once, and the next request is refused with the time to wait', () => {
+test('a whole quota can be used at once, and the next request is refused with the time to wait', () => {
   const limiter = new RateLimiter()
   expect(takeMany(limiter, [small], 7, start)).toMatchObject({ allowed: true, limitHeader: '"token";r=0;t=9' })
   expect(limiter.take([small], start)).toEqual({
@@ -33,7 +33,7 @@ test('a whole quota may be spent at once, and the next request is refused with t
   })
 })
 
-test('what counts as several passes when so many are left, and then takes them all', () => {
+test('a request with a higher cost passes if enough requests remain', () => {
   const limiter = new RateLimiter()
   expect(limiter.take([small, workspace], start, 5)).toMatchObject({
     allowed: true,
@@ -45,21 +45,21 @@ test('what counts as several passes when so many are left, and then takes them a
   expect(limiter.take([small, workspace], start + refused.retryAfterSeconds * 1_000, 5).allowed).toBe(true)
 })
 
-test('what counts as more than a whole quota takes the whole quota, and none of a quota of nothing', () => {
+test('a cost above the quota uses the whole quota, and nothing passes a quota of 0', () => {
   const limiter = new RateLimiter()
   expect(limiter.take([small], start, 10)).toMatchObject({ allowed: true, limitHeader: '"token";r=0;t=9' })
   expect(limiter.take([small], start, 10)).toMatchObject({ allowed: false, retryAfterSeconds: 60 })
   expect(limiter.take([{ ...small, key: 'tok_3', quota: 0 }], start, 10).allowed).toBe(false)
 })
 
-test('refusals do not put off the time at which the next request passes', () => {
+test('refused requests do not delay the next one', () => {
   const limiter = new RateLimiter()
   takeMany(limiter, [small], 7, start)
   const refused = takeMany(limiter, [small], 1_000, start)
   expect(limiter.take([small], start + refused.retryAfterSeconds * 1_000).allowed).toBe(true)
 })
 
-test('who waits as long as Retry-After says always passes, and a millisecond less than needed never does', () => {
+test('waiting for Retry-After always suffices, and a millisecond less than needed never does', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 1, max: 7_200 }), (quota, windowSeconds) => {
       const bucket = { name: 'token', key: 'tok_1', quota, windowSeconds }
@@ -77,7 +77,7 @@ test('who waits as long as Retry-After says always passes, and a millisecond les
   )
 })
 
-test('answers equal the virtual scheduling form of the algorithm on random arrivals', () => {
+test('results equal the virtual scheduling form of the algorithm on random arrivals', () => {
   const arrivals = fc.array(fc.integer({ min: 0, max: 30_000 }), { maxLength: 200 })
   fc.assert(
     fc.property(fc.constantFrom(1, 2, 4, 5, 8, 10, 60), arrivals, (quota, gaps) => {
@@ -95,7 +95,7 @@ test('answers equal the virtual scheduling form of the algorithm on random arriv
   )
 })
 
-test('a request refused by one bucket is counted against none of the others', () => {
+test('a request refused by one bucket does not count against the others', () => {
   const limiter = new RateLimiter()
   takeMany(limiter, [small, workspace], 7, start)
   const refused = takeMany(limiter, [workspace, small], 50, start)
@@ -103,7 +103,7 @@ test('a request refused by one bucket is counted against none of the others', ()
   expect(refused.limitHeader).toBe('"token";r=0;t=9, "workspace";r=19993;t=2')
 })
 
-test('all refusing buckets are named, and the longest wait counts', () => {
+test('all refusing buckets are named, and the longest wait is returned', () => {
   const limiter = new RateLimiter()
   const slow = { ...workspace, quota: 7 }
   takeMany(limiter, [small, slow], 7, start)
@@ -114,24 +114,24 @@ test('all refusing buckets are named, and the longest wait counts', () => {
   })
 })
 
-test('a request given back costs nothing, and giving back never makes more than the quota', () => {
+test('a refunded request costs nothing, and refunds never exceed the quota', () => {
   const limiter = new RateLimiter()
   limiter.take([token, workspace], start)
-  expect(limiter.giveBack([token, workspace], start).limitHeader).toBe('"token";r=600;t=0, "workspace";r=20000;t=0')
-  expect(limiter.giveBack([token], start).limitHeader).toBe('"token";r=600;t=0')
+  expect(limiter.refund([token, workspace], start).limitHeader).toBe('"token";r=600;t=0, "workspace";r=20000;t=0')
+  expect(limiter.refund([token], start).limitHeader).toBe('"token";r=600;t=0')
   for (let n = 0; n < 2_000; n++) {
     expect(limiter.take([small], start).allowed).toBe(true)
-    limiter.giveBack([small], start)
+    limiter.refund([small], start)
   }
 })
 
-test('peek tells without counting', () => {
+test('peek does not count', () => {
   const limiter = new RateLimiter()
   for (let n = 0; n < 20; n++) limiter.peek([small], start)
   expect(limiter.peek([small], start)).toMatchObject({ allowed: true, limitHeader: '"token";r=7;t=0' })
 })
 
-test('no limit is no header, a quota of nothing lets nothing pass', () => {
+test('a bucket without a limit has no header, and a quota of 0 refuses everything', () => {
   const limiter = new RateLimiter()
   const unlimited = { ...workspace, quota: null }
   expect(limiter.take([unlimited], start)).toEqual({
@@ -146,28 +146,28 @@ test('no limit is no header, a quota of nothing lets nothing pass', () => {
   expect(limiter.take([shut], start + 90_000)).toMatchObject({ allowed: false, retryAfterSeconds: 60, violated: ['token'] })
 })
 
-test('a change of plan keeps what was used', () => {
+test('a plan change keeps the used amount', () => {
   const limiter = new RateLimiter()
   takeMany(limiter, [small], 7, start)
   expect(limiter.take([{ ...small, quota: 60 }], start)).toMatchObject({ allowed: true, limitHeader: '"token";r=52;t=8' })
   expect(limiter.take([small], start)).toMatchObject({ allowed: false })
 })
 
-test('a clock set back takes nothing away and stops nothing', () => {
+test('a clock that is set back costs nothing and blocks nothing', () => {
   const limiter = new RateLimiter()
   takeMany(limiter, [small], 7, start)
   expect(limiter.take([small], start - 3_600_000).retryAfterSeconds).toBe(9)
   expect(limiter.take([small], start - 3_600_000 + 9_000).allowed).toBe(true)
 })
 
-test('keys are counted apart', () => {
+test('keys are counted separately', () => {
   const limiter = new RateLimiter()
   takeMany(limiter, [small], 8, start)
   expect(limiter.take([{ ...small, key: 'tok_3' }], start).allowed).toBe(true)
   expect(limiter.take([{ ...small, name: 'workspace' }], start).allowed).toBe(true)
 })
 
-test('keys that are whole again are forgotten as new ones come, and by a sweep', () => {
+test('fully restored keys are dropped as new ones are added, and by a sweep', () => {
   const limiter = new RateLimiter()
   for (let n = 0; n < 1_000; n++) limiter.take([{ ...small, key: `old-${n}` }], start)
   for (let n = 0; n < 500; n++) limiter.take([{ ...small, key: `new-${n}` }], start + 60_000)
@@ -178,7 +178,7 @@ test('keys that are whole again are forgotten as new ones come, and by a sweep',
   expect(limiter.size).toBe(0)
 })
 
-test('a rush of unknown keys stays within the bound, and pushes out neither the spent keys nor other names', () => {
+test('a burst of unknown keys stays within the bound, and evicts neither exhausted keys nor other buckets', () => {
   const limiter = new RateLimiter(1_000)
   takeMany(limiter, [token], 600, start)
   const guessers = Array.from({ length: 20 }, (_, n) => failedCredentials(`203.0.113.${n}`))
@@ -189,7 +189,7 @@ test('a rush of unknown keys stays within the bound, and pushes out neither the 
   expect(limiter.take([token], start + 1).allowed).toBe(false)
 })
 
-test('failed credentials are 30 a minute for an address, requests without any 300', () => {
+test('30 failed credentials a minute per address, and 300 requests without credentials', () => {
   const limiter = new RateLimiter()
   expect(takeMany(limiter, [failedCredentials('198.51.100.7')], 30, start).allowed).toBe(true)
   expect(limiter.take([failedCredentials('::ffff:198.51.100.7')], start)).toMatchObject({
@@ -200,7 +200,7 @@ test('failed credentials are 30 a minute for an address, requests without any 30
   expect(limiter.take([noCredentials('198.51.100.7')], start).policyHeader).toBe('"no-credentials";q=300;w=60')
 })
 
-test('a name that would break the header, a quota or a window that is no whole number, is refused', () => {
+test('an invalid name, quota or window is rejected', () => {
   const limiter = new RateLimiter()
   expect(() => limiter.take([{ ...token, name: 'a"b' }], start)).toThrow(TypeError)
   expect(() => limiter.take([{ ...token, quota: 1.5 }], start)).toThrow(RangeError)

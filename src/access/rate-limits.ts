@@ -1,77 +1,77 @@
 import { rateLimitKey } from '../core/net/address'
-import { loginOf } from './logins'
+import { normalizeEmail } from './email-address'
 
-/** One limit a request is counted against. */
+/** A limit that a request counts against. */
 export interface Bucket {
-  /** What the policy is called in the headers and in `violated-policies`: printable ASCII, from a small fixed set. */
+  /** Name of the policy in headers and in `violated-policies`: printable ASCII, from a small fixed set. */
   name: string
-  /** Who is counted: a token id, a workspace id, a client address. */
+  /** What is counted: a token id, a workspace id or a client address. */
   key: string
-  /** Requests per window, which may also come all at once; 0 refuses all, null is no limit. */
+  /** Requests per window, which may be sent in one burst; 0 refuses all, null means no limit. */
   quota: number | null
-  /** Seconds in which a spent quota comes back, bit by bit. */
+  /** Seconds in which a used-up quota is gradually restored. */
   windowSeconds: number
 }
 
-/** What to tell a client about its limits. */
+/** The outcome of a rate limit check, with the headers for the client. */
 export interface RateVerdict {
   allowed: boolean
-  /** `RateLimit-Policy`, e.g. `"token";q=600;w=60`; empty when nothing is limited, and then not to be sent. */
+  /** `RateLimit-Policy`, e.g. `"token";q=600;w=60`; empty if nothing is limited, in which case it is not sent. */
   policyHeader: string
-  /** `RateLimit`, e.g. `"token";r=599;t=1`, the bucket with the fewest requests left first; empty likewise. */
+  /** `RateLimit`, e.g. `"token";r=599;t=1`, the bucket with the fewest remaining requests first; empty likewise. */
   limitHeader: string
-  /** `Retry-After`: whole seconds until the same request would pass; 0 when allowed. Never less than a `t` that ran out. */
+  /** `Retry-After`: whole seconds until the same request would pass; 0 if allowed. At least the `t` of an exhausted bucket. */
   retryAfterSeconds: number
-  /** Names of the buckets that refused. */
+  /** Names of the buckets that refused the request. */
   violated: readonly string[]
 }
 
 /**
- * Rate limits by the generic cell rate algorithm (ITU-T I.371, in its leaky-bucket form), told in the header fields of
- * draft-ietf-httpapi-ratelimit-headers-10. A quota may be spent in one burst and flows back evenly over its window, so
- * there is no window edge at which it could be spent twice. `r` is what may be sent at once; `t` the seconds until the
- * whole quota is back, or, when nothing is left, until the next request passes.
- * Counts live in memory: a restart forgets them, and each hub counts for itself.
+ * Rate limits by the generic cell rate algorithm (ITU-T I.371, in its leaky-bucket form), reported in the header fields of
+ * draft-ietf-httpapi-ratelimit-headers-10. A quota may be used in one burst and is restored evenly over its window, so there is
+ * no window boundary at which it could be used twice. `r` is the number of requests that may be sent now; `t` the seconds until
+ * the quota is fully restored or, if nothing remains, until the next request passes. Counts are kept in memory: a restart resets
+ * them, and each hub counts separately.
  */
 export class RateLimiter {
   readonly #tables = new Map<string, MeterTable>()
   readonly #live: Meter[] = []
 
-  /** @param maxKeys how many keys are remembered for each bucket name, about 200 bytes each. */
+  /** @param maxKeys how many keys are kept for each bucket name, about 200 bytes each. */
   constructor(readonly maxKeys: number = 100_000) {}
 
   /**
-   * Counts one request against all buckets, or against none when one of them refuses it.
-   * Times are milliseconds on any clock; one that goes back takes nothing from anybody.
-   * @param cost as how many requests it counts; what is more than a whole quota counts as the quota
+   * Counts a request against all buckets, or against none if one of them refuses it. Times are milliseconds on any clock; a clock
+   * that is set back costs no quota.
+   * @param cost how many requests it counts as; capped at the quota
    */
   take(buckets: readonly Bucket[], nowMs: number, cost = 1): RateVerdict {
     return this.#settle(buckets, nowMs, cost)
   }
 
-  /** Takes back one request counted by `take`: one that turned out free, such as a 304. Tells the state after. */
-  giveBack(buckets: readonly Bucket[], nowMs: number): RateVerdict {
+  /** Refunds a request counted by `take` that turned out to be free, such as a 304. Returns the state afterwards. */
+  refund(buckets: readonly Bucket[], nowMs: number): RateVerdict {
     return this.#settle(buckets, nowMs, -1)
   }
 
-  /** What `take` would answer now, with nothing counted. */
+  /** What `take` would return now, without counting. */
   peek(buckets: readonly Bucket[], nowMs: number): RateVerdict {
     return this.#settle(buckets, nowMs, 0)
   }
 
-  /** How much of one bucket is used, and when all of it is back; null where nothing is limited. */
-  usage(bucket: Bucket, nowMs: number): { used: number; wholeAtMs: number } | null {
+  /** How much of a bucket is used, and when it is fully restored; null if it has no limit. */
+  usage(bucket: Bucket, nowMs: number): { used: number; fullAtMs: number } | null {
     if (bucket.quota === null) return null
     const meter = this.#tableOf(bucket.name).meterOf(bucket.key, bucket.quota, bucket.windowSeconds, nowMs)
-    return { used: bucket.quota - meter.left(), wholeAtMs: meter.wholeAtMs() }
+    return { used: bucket.quota - meter.remaining(), fullAtMs: meter.fullAtMs() }
   }
 
-  /** Forgets every key whose quota is whole again. Not needed for the memory bound; frees what a rush left behind. */
+  /** Drops all keys whose quota is fully restored. Not needed to bound memory, but frees it after a burst of keys. */
   sweep(nowMs: number): void {
     for (const table of this.#tables.values()) table.sweep(nowMs)
   }
 
-  /** How many keys are remembered. */
+  /** Number of keys in memory. */
   get size(): number {
     let size = 0
     for (const table of this.#tables.values()) size += table.size
@@ -85,7 +85,7 @@ export class RateLimiter {
     for (const bucket of buckets) {
       if (bucket.quota === null) continue
       const meter = this.#tableOf(bucket.name).meterOf(bucket.key, bucket.quota, bucket.windowSeconds, nowMs)
-      if (cost >= 0 && meter.left() < meter.needed(cost)) allowed = false
+      if (cost >= 0 && meter.remaining() < meter.needed(cost)) allowed = false
       live.push(meter)
     }
     let retryAfterSeconds = 0
@@ -94,7 +94,7 @@ export class RateLimiter {
     for (const meter of live) {
       policyHeader += policyHeader === '' ? meter.policy : `, ${meter.policy}`
       if (allowed) meter.used = Math.max(0, meter.used + Math.min(cost, meter.quota))
-      else if (meter.left() < meter.needed(cost)) {
+      else if (meter.remaining() < meter.needed(cost)) {
         violated = violated ?? []
         violated.push(meter.name)
         retryAfterSeconds = Math.max(retryAfterSeconds, meter.seconds(meter.needed(cost)))
@@ -114,30 +114,30 @@ export class RateLimiter {
 }
 
 /**
- * The bucket for credentials that were sent and wrong: to be taken from after the check failed, never before, so that
- * an address which guesses cannot shut out a valid token behind the same address.
+ * The bucket for wrong credentials. To be taken from after the check failed, never before, so that guessing cannot block a valid
+ * token behind the same IP address.
  */
 export function failedCredentials(address: string, perMinute = 30): Bucket {
   return { name: 'failed-credentials', key: rateLimitKey(address), quota: perMinute, windowSeconds: 60 }
 }
 
 /**
- * The bucket for wrong passwords of one login, whatever the addresses they come from. Logins that do not exist have theirs too,
- * so that being asked to wait tells nothing.
+ * The bucket for wrong passwords of one email address, from any IP address. Also exists for unknown addresses, so that being
+ * limited reveals nothing.
  */
-export function failedLogins(email: string, perMinute = 30): Bucket {
-  return { name: 'failed-logins', key: loginOf(email), quota: perMinute, windowSeconds: 60 }
+export function failedSignIns(email: string, perMinute = 30): Bucket {
+  return { name: 'failed-logins', key: normalizeEmail(email), quota: perMinute, windowSeconds: 60 }
 }
 
 /**
- * The bucket for wrong one-time and recovery codes of one user. Of a million codes three are right at a time: ten tries in a quarter
- * of an hour take eight months to find one as likely as not.
+ * The bucket for wrong one-time and recovery codes of a user. Three of a million codes are valid at a time: with ten attempts per
+ * 15 minutes it takes eight months to guess one with a probability of 50 %.
  */
 export function failedCodes(userId: string): Bucket {
   return { name: 'failed-codes', key: userId, quota: 10, windowSeconds: 900 }
 }
 
-/** The bucket for requests that carry no credentials at all. */
+/** The bucket for requests without credentials. */
 export function noCredentials(address: string, perMinute = 300): Bucket {
   return { name: 'no-credentials', key: rateLimitKey(address), quota: perMinute, windowSeconds: 60 }
 }
@@ -152,17 +152,17 @@ export function workspaceRequests(workspaceId: string, perHour: number | null): 
   return { name: 'workspace', key: workspaceId, quota: perHour, windowSeconds: 3600 }
 }
 
-/** The bucket for reports of leaked tokens, which anyone may send. */
+/** The bucket for reports of leaked tokens, which anyone can send. */
 export function tokenReports(address: string): Bucket {
   return { name: 'token-reports', key: rateLimitKey(address), quota: 10, windowSeconds: 60 }
 }
 
-/** The bucket for invitations that a workspace makes or renews. */
-export function invitationsMade(workspaceId: string): Bucket {
+/** The bucket for invitations that a workspace creates or renews. */
+export function invitationsSent(workspaceId: string): Bucket {
   return { name: 'invitations', key: workspaceId, quota: 100, windowSeconds: 3600 }
 }
 
-/** The buckets for people who sign themselves up: from one address, and from all of them together. */
+/** The buckets for sign-ups: per IP address and in total. */
 export function signUps(address: string): Bucket[] {
   return [
     { name: 'sign-ups', key: rateLimitKey(address), quota: 5, windowSeconds: 3600 },
@@ -170,34 +170,34 @@ export function signUps(address: string): Bucket[] {
   ]
 }
 
-/** The buckets for people who ask for a new password: from one address, and from all of them together. */
-export function resetsAsked(address: string): Bucket[] {
+/** The buckets for password reset requests: per IP address and in total. */
+export function resetRequests(address: string): Bucket[] {
   return [
     { name: 'password-resets', key: rateLimitKey(address), quota: 10, windowSeconds: 3600 },
     { name: 'all-password-resets', key: '', quota: 500, windowSeconds: 3600 },
   ]
 }
 
-/** The bucket for links to a new password that are mailed to one login. */
-export function resetsOfLogin(email: string): Bucket {
-  return { name: 'password-resets-of-login', key: loginOf(email), quota: 5, windowSeconds: 3600 }
+/** The bucket for password reset emails to one email address. */
+export function resetsPerEmail(email: string): Bucket {
+  return { name: 'password-resets-per-email', key: normalizeEmail(email), quota: 5, windowSeconds: 3600 }
 }
 
 const none: readonly string[] = Object.freeze([])
 
-/** The meters in order of requests left, fewest first; of equals the one that waits longest. Reorders its argument. */
+/** Sorts the meters by remaining requests, fewest first, then by longest wait. Reorders its argument. */
 function limitHeader(meters: Meter[]): string {
-  if (meters.length > 1) meters.sort((a, b) => a.left() - b.left() || b.seconds() - a.seconds())
+  if (meters.length > 1) meters.sort((a, b) => a.remaining() - b.remaining() || b.seconds() - a.seconds())
   let header = ''
   for (const meter of meters) {
-    header += `${header === '' ? '' : ', '}"${meter.name}";r=${meter.left()};t=${meter.seconds()}`
+    header += `${header === '' ? '' : ', '}"${meter.name}";r=${meter.remaining()};t=${meter.seconds()}`
   }
   return header
 }
 
-/** How much of one key's quota is used. */
+/** How much of a key's quota is used. */
 class Meter {
-  /** Requests counted and not yet flowed back: a fraction, as it flows back evenly. */
+  /** Requests counted and not yet restored; a fraction, because the quota is restored evenly. */
   used = 0
   policy = ''
   #intervalMs = 0
@@ -211,10 +211,10 @@ class Meter {
     this.setQuota(quota, windowSeconds)
   }
 
-  /** Keeps what was used, so that a larger plan helps at once and a smaller one does not refund. */
+  /** Keeps the used amount, so that a larger plan helps immediately and a smaller one does not refund. */
   setQuota(quota: number, windowSeconds: number): void {
     const counts = Number.isSafeInteger(quota) && quota >= 0 && Number.isSafeInteger(windowSeconds) && windowSeconds > 0
-    if (!counts) throw new RangeError('A quota and its window in seconds are whole numbers, the window at least 1.')
+    if (!counts) throw new RangeError('A quota and its window in seconds must be whole numbers, the window at least 1.')
     this.quota = quota
     this.windowSeconds = windowSeconds
     this.used = Math.min(this.used, quota)
@@ -222,39 +222,39 @@ class Meter {
     this.policy = `"${this.name}";q=${quota};w=${windowSeconds}`
   }
 
-  /** Lets the time since the last look flow back. */
+  /** Restores quota for the time since the last call. */
   advance(nowMs: number): void {
     if (nowMs > this.atMs) this.used = Math.max(0, this.used - (nowMs - this.atMs) / this.#intervalMs)
     this.atMs = nowMs
   }
 
-  /** Whole requests that may be sent at once. */
-  left(): number {
+  /** Whole requests that may be sent now. */
+  remaining(): number {
     return Math.floor(this.quota - this.used + rounding)
   }
 
-  /** How many requests must be left for one of this cost to pass. A quota of nothing lets none pass. */
+  /** How many requests must remain for a request of this cost to pass. With a quota of 0, none ever passes. */
   needed(cost: number): number {
     return Math.max(1, Math.min(cost, this.quota))
   }
 
-  /** The `t` of the header; with more than one request needed, the seconds until so many are left. */
+  /** The `t` of the header or, if more than one request is needed, the seconds until enough remain. */
   seconds(needed = 1): number {
     if (this.quota === 0) return this.windowSeconds
-    const missing = this.left() >= needed ? this.used : this.used + needed - this.quota
+    const missing = this.remaining() >= needed ? this.used : this.used + needed - this.quota
     return Math.ceil((missing * this.#intervalMs) / 1_000 - rounding)
   }
 
-  /** When the whole quota is back and nothing is lost by forgetting this key. */
-  wholeAtMs(): number {
+  /** When the quota is fully restored, so that the key can be dropped. */
+  fullAtMs(): number {
     return this.atMs + this.used * this.#intervalMs
   }
 }
 
-// Sums of fractions miss a whole number by some 1e-11; a request must not be refused for that.
+// Sums of fractions can miss a whole number by about 1e-11, which must not refuse a request.
 const rounding = 1e-9
 
-/** The meters of one bucket name; a rush of unknown keys in one table can push out none of another. */
+/** The meters of one bucket name. A burst of unknown keys in one table cannot evict keys of another. */
 class MeterTable {
   readonly #meters = new Map<string, Meter>()
   #cursor: MapIterator<[string, Meter]> = this.#meters.entries()
@@ -263,8 +263,8 @@ class MeterTable {
     readonly name: string,
     readonly maxKeys: number,
   ) {
-    // The characters a structured-field string (RFC 9651 section 3.3.3) takes without escapes.
-    if (!/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/.test(name)) throw new TypeError(`"${name}" cannot name a rate limit.`)
+    // Characters that a structured-field string (RFC 9651 section 3.3.3) allows without escapes.
+    if (!/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/.test(name)) throw new TypeError(`"${name}" is not a valid rate limit name.`)
   }
 
   get size(): number {
@@ -285,12 +285,12 @@ class MeterTable {
   }
 
   sweep(nowMs: number): void {
-    for (const [key, meter] of this.#meters) if (meter.wholeAtMs() <= nowMs) this.#meters.delete(key)
+    for (const [key, meter] of this.#meters) if (meter.fullAtMs() <= nowMs) this.#meters.delete(key)
   }
 
   /**
-   * Each new key looks at a few old ones in turn and drops those that are whole again, so the table never has to be
-   * swept in one go. When it is full and none of those looked at is whole, the one nearest to it makes way.
+   * Each new key checks a few old ones in turn and drops those that are fully restored, so that the table is never swept at once.
+   * If the table is full and all of those are in use, the one closest to it is evicted.
    */
   #makeRoom(nowMs: number): void {
     const full = this.#meters.size >= this.maxKeys
@@ -300,7 +300,7 @@ class MeterTable {
       const entry = this.#next()
       if (!entry) return
       const [key, meter] = entry
-      const wholeAtMs = meter.wholeAtMs()
+      const wholeAtMs = meter.fullAtMs()
       if (wholeAtMs <= nowMs) this.#meters.delete(key)
       else if (wholeAtMs < nearestAtMs) {
         nearest = key
@@ -310,7 +310,7 @@ class MeterTable {
     if (this.#meters.size >= this.maxKeys && nearest !== null) this.#meters.delete(nearest)
   }
 
-  /** The next meter in turn, from the first again after the last; undefined when there is none. */
+  /** The next meter, starting over after the last; undefined if there is none. */
   #next(): [string, Meter] | undefined {
     const step = this.#cursor.next()
     if (!step.done) return step.value

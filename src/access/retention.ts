@@ -1,18 +1,19 @@
 import type { Reader } from '../core/db/transaction'
 import type { Hub } from '../core/hub'
-import { workspaces, type PlanLimits } from './tables'
+import type { LimitName } from './limit-table'
+import { workspaces } from './tables'
 import { limitsOf } from './workspaces'
 
 const dayMs = 86_400_000
 
 /**
- * Deletes what is past its time, workspace by workspace.
- * @param limit how many days the plan keeps it; a plan without that limit keeps it for ever
- * @param prune deletes some of what is older than `before` (ms UTC) and returns how much; called until it returns 0
+ * Deletes data past its retention, workspace by workspace.
+ * @param limit the plan limit with the retention in days; without a limit, data is kept forever
+ * @param prune deletes some data older than `before` (ms UTC) and returns how much; called until it returns 0
  */
 export async function pruneByPlan(
   hub: Hub,
-  limit: keyof PlanLimits & `${string}_days`,
+  limit: LimitName & `${string}_days`,
   prune: (workspaceId: string, before: number) => Promise<number>,
 ): Promise<void> {
   for (const workspaceId of await allWorkspaces(hub.read)) {
@@ -22,8 +23,8 @@ export async function pruneByPlan(
   }
 }
 
-/** How many days the plan of any workspace keeps it at most; null where one keeps it for ever. */
-export async function longestByPlan(hub: Hub, limit: keyof PlanLimits & `${string}_days`): Promise<number | null> {
+/** The longest retention in days among the plans of all workspaces; null if one has no limit. */
+export async function longestRetentionDays(hub: Hub, limit: LimitName & `${string}_days`): Promise<number | null> {
   let longest = 0
   for (const workspaceId of await allWorkspaces(hub.read)) {
     const days = (await limitsOf(hub.read, workspaceId))[limit]

@@ -13,7 +13,7 @@ import type { IngestTokenKind } from './token-format'
 
 const ingestKinds: IngestTokenKind[] = ['ddns', 'hook', 'probe', 'agent']
 
-test('an API token is bw_live_ and 36 base62 characters, 44 in all, and is known again', () => {
+test('an API token is bw_live_ and 36 base62 characters, 44 in total, and is recognized', () => {
   const token = newApiToken()
   expect(token).toMatch(/^bw_live_[0-9A-Za-z]{36}$/)
   expect(token).toHaveLength(44)
@@ -26,7 +26,7 @@ test.each(['0'.repeat(30) + '2C8GjS', '0123456789ABCDEFGHIJKLMNOPQRST4PMbyp'])('
   expect(looksLikeApiToken(`bw_live_${secret}`)).toBe(true)
 })
 
-test('one wrong character anywhere is refused', () => {
+test('a single wrong character is detected', () => {
   const token = newApiToken()
   for (let at = 0; at < token.length; at++) {
     for (const other of ['0', 'q', 'Z', '_', '-', 'é']) {
@@ -36,7 +36,7 @@ test('one wrong character anywhere is refused', () => {
   }
 })
 
-test('no text but a token passes', () => {
+test('only tokens are recognized', () => {
   fc.assert(fc.property(fc.string(), text => !looksLikeApiToken(text) && !looksLikeApiToken(`bw_live_${text}`)))
   const token = newApiToken()
   for (const text of ['', 'bw_live_', ` ${token}`, `${token}\n`, `${token}0`, token.slice(0, -1), token.toUpperCase()]) {
@@ -45,7 +45,7 @@ test('no text but a token passes', () => {
   }
 })
 
-test('ingest tokens have prefixes of their own and no kind is taken for another', () => {
+test('each kind of ingest token has its own prefix, and kinds are not confused', () => {
   for (const kind of ingestKinds) {
     const token = newIngestToken(kind)
     expect(token).toMatch(new RegExp(`^bw_${kind}_[0-9A-Za-z]{36}$`))
@@ -57,13 +57,13 @@ test('ingest tokens have prefixes of their own and no kind is taken for another'
   expect(tokenKind(newApiToken())).toBe('live')
 })
 
-test('a hint shows the prefix and the last four characters only', () => {
+test('a hint contains only the prefix and the last four characters', () => {
   const token = newApiToken()
   expect(tokenHint(token)).toBe(`bw_live_…${token.slice(40)}`)
   expect(tokenHint(newIngestToken('agent'))).toMatch(/^bw_agent_…[0-9A-Za-z]{4}$/)
 })
 
-test('the published pattern finds tokens in running text and nothing shorter', () => {
+test('the published pattern finds tokens in text, and nothing shorter', () => {
   for (const token of [newApiToken(), ...ingestKinds.map(newIngestToken)]) {
     expect(`Authorization: Bearer ${token}\r\n`.match(tokenPattern)?.[0]).toBe(token)
     expect(`"${token.slice(0, -1)}"`).not.toMatch(tokenPattern)

@@ -1,15 +1,15 @@
 import { crc32 } from 'node:zlib'
 import { base62Alphabet, randomBase62 } from '../core/crypto'
 
-/** What a token opens: `live` is the API; the others are ingest tokens, each scoped to one source. */
-export type TokenKind = 'live' | IngestTokenKind
+/** What a token gives access to: `live` to the API; the others are ingest tokens, each scoped to one source. */
+type TokenKind = 'live' | IngestTokenKind
 
 /** The kinds of ingest token: dynamic IP source, deploy hook, remote probe, server agent. */
 export type IngestTokenKind = 'ddns' | 'hook' | 'probe' | 'agent'
 
 /**
- * Finds our tokens in any text; published for secret scanners, which drop false hits by the checksum:
- * of the 36 characters after the second underscore, the last six are the CRC-32 of the thirty before.
+ * Finds our tokens in any text. Published for secret scanners, which can use the checksum to drop false positives: the last six
+ * of the 36 characters after the second underscore are the CRC-32 of the first thirty.
  */
 export const tokenPattern = /\bbw_(?:live|ddns|hook|probe|agent)_[0-9A-Za-z]{36}\b/
 
@@ -23,22 +23,22 @@ export function newIngestToken(kind: IngestTokenKind): string {
   return newToken(kind)
 }
 
-/** Whether a text has the form and the checksum of an API token. False needs no look into the database. */
+/** Whether a text has the format and checksum of an API token. If not, no database query is needed. */
 export function looksLikeApiToken(text: string): boolean {
   return hasForm(text, 'live')
 }
 
-/** Whether a text has the form and the checksum of an ingest token of this kind. */
+/** Whether a text has the format and checksum of an ingest token of this kind. */
 export function looksLikeIngestToken(text: string, kind: IngestTokenKind): boolean {
   return hasForm(text, kind)
 }
 
-/** The kind of a text that is one of our tokens by form and checksum, else null. */
+/** The kind of a text that is one of our tokens by format and checksum, otherwise null. */
 export function tokenKind(text: string): TokenKind | null {
   return kinds.find(kind => hasForm(text, kind)) ?? null
 }
 
-/** What may be shown of a token after its creation: its prefix, an ellipsis and the last four characters. */
+/** The masked form of a token shown after creation: its prefix, an ellipsis and the last four characters. */
 export function tokenHint(token: string): string {
   return `${token.slice(0, token.indexOf('_', 3) + 1)}…${token.slice(-4)}`
 }
@@ -60,7 +60,7 @@ function hasForm(text: string, kind: TokenKind): boolean {
   return secret.test(tail) && checksum(tail.slice(0, randomLength)) === tail.slice(randomLength)
 }
 
-/** The CRC-32 (ISO 3309) of the characters in base62, most significant digit first, led by zeros. */
+/** The CRC-32 (ISO 3309) of the characters in base62, most significant digit first, padded with zeros. */
 function checksum(random: string): string {
   let rest = crc32(random)
   let digits = ''

@@ -4,24 +4,25 @@ import { instanceFacts } from '../core/db/tables'
 import type { Reader } from '../core/db/transaction'
 import type { Hub } from '../core/hub'
 import { newId, newUuid4 } from '../core/ids'
-import { firstPlans, limitsOfPlan } from './plans'
-import { plans, workspaces, type PlanLimits } from './tables'
+import { initialPlans, limitsOfPlan } from './plans'
+import type { PlanLimits } from './limit-table'
+import { plans, workspaces } from './tables'
 
-export type Workspace = typeof workspaces.$inferSelect
+type Workspace = typeof workspaces.$inferSelect
 
-/** Name of the workspace that the first start makes: the operator's own. */
-export const firstWorkspace = 'default'
+/** Name of the operator's workspace, which the first start creates. */
+export const initialWorkspaceName = 'default'
 
 /**
- * Makes what an empty database needs: the canary of the master key, the plans, and the operator's workspace `default`.
- * Safe to repeat, and safe when several processes start at once.
+ * Initializes an empty database: the canary of the master key, the plans, and the operator's workspace `default`.
+ * Idempotent, and safe when several processes start at the same time.
  * @throws WrongMasterKey
  */
 export async function prepareInstance(hub: Hub): Promise<void> {
   await record(hub, async tx => {
     await hub.keys.checkCanary(tx)
     const now = hub.clock.now()
-    // Whoever inserts this row first makes the rest; the others find it there.
+    // The process that inserts this row creates the rest; the others find it.
     const first = await tx
       .insert(instanceFacts)
       .values({ name: 'instance_id', value: newUuid4() })
@@ -29,11 +30,11 @@ export async function prepareInstance(hub: Hub): Promise<void> {
       .returning({ name: instanceFacts.name })
     if (first.length === 0) return { result: undefined }
     const stamps = { version: 1, createdAt: now, updatedAt: now }
-    await tx.insert(plans).values(firstPlans.map(plan => ({ ...plan, ...stamps })))
+    await tx.insert(plans).values(initialPlans.map(plan => ({ ...plan, ...stamps })))
     const id = newId('ws')
     await tx.insert(workspaces).values({
       id,
-      name: firstWorkspace,
+      name: initialWorkspaceName,
       planId: 'unlimited',
       isOperator: true,
       networkPolicy: { allow_private: true, allow_ranges: [] },
@@ -48,14 +49,14 @@ export async function prepareInstance(hub: Hub): Promise<void> {
           action: 'account.workspace.create',
           actor: systemActor('first start'),
           context: jobContext,
-          targets: [{ type: 'workspace', id, name: firstWorkspace }],
+          targets: [{ type: 'workspace', id, name: initialWorkspaceName }],
         },
       ],
     }
   })
 }
 
-/** The operator's own workspace, which the first start made. */
+/** The operator's workspace, created at first start. */
 export async function operatorWorkspace(read: Reader): Promise<Workspace> {
   const [row] = await read.select().from(workspaces).where(eq(workspaces.isOperator, true))
   return row!
@@ -70,15 +71,15 @@ export async function findWorkspace(read: Reader, idOrName: string): Promise<Wor
   return row ?? null
 }
 
-/** The limits of a workspace: its plan's, with its overrides. */
+/** The limits of a workspace: those of its plan, with its overrides. */
 export const limitsOf = async (read: Reader, workspaceId: string): Promise<PlanLimits> => (await planOf(read, workspaceId)).limits
 
-/** The plan of a workspace, and its limits as they hold there. */
+/** The plan of a workspace, and its limits with overrides applied. */
 export async function planOf(read: Reader, workspaceId: string): Promise<{ planId: string; limits: PlanLimits }> {
   const [row] = await read
     .select({ planId: plans.id, limits: plans.limits, overrides: workspaces.limitOverrides })
     .from(workspaces)
     .innerJoin(plans, eq(plans.id, workspaces.planId))
     .where(eq(workspaces.id, workspaceId))
-  return { planId: row!.planId, limits: { ...limitsOfPlan({ id: row!.planId, limits: row!.limits }), ...row!.overrides } }
+  return { planId: row!.planId, limits: limitsOfPlan({ id: row!.planId, limits: row!.limits }, row!.overrides) }
 }

@@ -1,34 +1,35 @@
 import { version } from '../core/version'
 
-/** What a program says and how it ends: exit code, standard output, standard error. */
-export interface Ending {
+/** The result of running the program: exit code, standard output, standard error. */
+interface ProgramResult {
   code: number
   out: string
   err: string
 }
 
-/** The server agent, as `bailiwick-agent` and as `bailiwick agent`. Exit code 2 for arguments it does not know. */
-export function runAgent(args: readonly string[]): Ending {
+/** The server agent, as `bailiwick-agent` and as `bailiwick agent`. The exit code is 2 for unknown arguments. */
+export function runAgent(args: readonly string[]): ProgramResult {
   const [first] = args
   if (args.length === 1 && (first === '--version' || first === '-V')) return { code: 0, out: `${version}\n`, err: '' }
   if (args.length === 1 && (first === '--help' || first === '-h')) return { code: 0, out: help, err: '' }
   return {
     code: 2,
     out: '',
-    err: `This version of the agent has no such command: ${args.join(' ') || '(none)'}. ${enrolment}\nSee: bailiwick-agent --help\n`,
+    err: `${args.length === 0 ? 'No command given.' : `Unknown command: ${args.join(' ')}.`} ${notAvailable}\nRun bailiwick-agent --help for usage.\n`,
   }
 }
 
-const enrolment = 'Enrolling a server comes with a later version of Bailiwick.'
+const notAvailable = 'The agent cannot collect data yet. This will be added in a later version of Bailiwick.'
 
 const help = `Usage: bailiwick-agent [options]
 
-Reports a server's load, memory, disks and network to a Bailiwick hub.
-${enrolment}
+Reports CPU load, memory, disk, and network usage of a server to a Bailiwick hub.
+
+${notAvailable}
 
 Options:
-  -V, --version  print the version
-  -h, --help     print this text
+  -V, --version  Show the version
+  -h, --help     Show this help
 
 Examples:
   bailiwick-agent --version

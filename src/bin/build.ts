@@ -1,8 +1,8 @@
 import { globSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { version } from '../core/version'
 
-// Makes the three programs in dist/. `bun src/bin/build.ts [--target bun-linux-arm64] [--outdir DIR]`
-// Names stay as written (no full --minify): Elysia reads the text of handlers, and renaming breaks what it finds there.
+// Builds the three programs in dist/: `bun src/bin/build.ts [--target bun-linux-arm64] [--outdir DIR]`
+// Doesn't minify identifiers: Elysia parses the source of handlers, which renaming would break.
 const flags = [
   '--compile',
   '--bytecode',
@@ -11,14 +11,14 @@ const flags = [
   '--sourcemap',
   '--minify-syntax',
   '--minify-whitespace',
-  // A program must not take settings, or code to run first, from whatever folder it is started in.
+  // The program must not load settings or code from the current directory.
   '--no-compile-autoload-dotenv',
   '--no-compile-autoload-bunfig',
 ]
 const built = Bun.spawnSync([process.execPath, 'src/bin/build-dashboard.ts'], { stdout: 'ignore', stderr: 'inherit' })
 if (built.exitCode !== 0) process.exit(built.exitCode)
 
-// Workers of the hub are listed here beside it: the compiled program finds an entry point only in the entry's own folder.
+// Worker threads must be entry points in the same folder as the main one, or the compiled program doesn't find them.
 const programs = [
   { name: 'bailiwick', entries: ['src/bin/hub.ts', 'src/bin/name-server.ts', 'src/bin/checks.ts'], assets: ['dist/web'] },
   { name: 'bailiwick-agent', entries: ['src/bin/agent.ts'], assets: [] },
@@ -49,7 +49,7 @@ for (const { name, entries, assets } of programs) {
   if (exitCode !== 0) process.exit(exitCode)
   process.stdout.write(`${file}  ${version}  ${Math.round(statSync(file).size / 1e6)} MB\n`)
 }
-// The maps are inside the programs as well, which is where stack traces read them.
+// Source maps are also embedded in the programs, where stack traces read them.
 for (const map of globSync(`${folder}/*.map`)) rmSync(map)
 
 function option(name: string): string | undefined {

@@ -1,9 +1,9 @@
 import { runCommand } from '../cli'
 
-// Database, keys and backups are for this user alone.
+// Make database, keys and backups readable only by this user.
 process.umask(0o077)
 
-// Ends by exit and not by running dry: a library's stray timer must not keep a finished command alive.
+// Exits explicitly: a stray timer of a library must not keep a finished command running.
 const threads = {
   nameServer: new URL('./name-server.ts', import.meta.url).href,
   checks: new URL('./checks.ts', import.meta.url).href,

@@ -1,45 +1,45 @@
-import type { Around, Facts } from './check'
+import type { CheckContext, Facts } from './check'
 import { noFacts } from './check'
 import { CheckFailed, connectFailure } from './connect-failure'
 
-/** Something that must not outlive its check. */
+/** A resource that must not outlive its check. */
 interface Closable {
   destroy(): unknown
 }
 
 /**
- * One run of a check while it goes on: the facts that it has found so far, and the connections that it holds. Steps of connecting and
- * talking write into the facts, so that a check that fails half way tells what came before.
+ * A running check: the facts observed so far and the open connections. Each step writes into the facts, so that a check that fails
+ * halfway reports what came before.
  */
 export class Attempt {
   readonly facts: Facts = noFacts()
   readonly startedAt: number
-  /** When the target had answered all that was asked, where something comes after that does not count; else null. */
-  answeredAt: number | null = null
-  private readonly held = new Set<Closable>()
-  /** Ends the waiting of each step that waits. */
+  /** When the target had responded completely, if what follows does not count toward the response time; else null. */
+  respondedAt: number | null = null
+  private readonly resources = new Set<Closable>()
+  /** Rejects the pending {@link within} calls. */
   private readonly waiting = new Set<() => void>()
 
-  constructor(readonly around: Around) {
-    this.startedAt = around.now()
+  constructor(readonly context: CheckContext) {
+    this.startedAt = context.now()
   }
 
-  /** Destroys it when the check ends, however that comes about. */
-  hold<T extends Closable>(one: T): T {
-    if (this.around.signal.aborted) one.destroy()
-    else this.held.add(one)
-    return one
+  /** Destroys a resource when the check ends, in whatever way. */
+  track<T extends Closable>(resource: T): T {
+    if (this.context.signal.aborted) resource.destroy()
+    else this.resources.add(resource)
+    return resource
   }
 
   /**
-   * Waits no longer than the check may take.
-   * @param late what did not happen in time, as a sentence: `no answer to the greeting`
+   * Waits for a promise, but not longer than the check's time limit.
+   * @param awaited what is waited for, for the message: `the response to EHLO`
    * @throws CheckFailed `timeout`
    */
-  within<T>(promise: Promise<T>, late: string): Promise<T> {
-    const { signal } = this.around
+  within<T>(promise: Promise<T>, awaited: string): Promise<T> {
+    const { signal } = this.context
     return new Promise((resolve, reject) => {
-      const stop = () => reject(new CheckFailed('timeout', `${late} within the time limit`))
+      const stop = () => reject(new CheckFailed('timeout', `timed out waiting for ${awaited}`))
       void promise.then(
         value => {
           this.waiting.delete(stop)
@@ -47,7 +47,7 @@ export class Attempt {
         },
         error => {
           this.waiting.delete(stop)
-          // Sockets are destroyed at the same moment: what they say of it is not why.
+          // Sockets are destroyed at the same moment; their errors are not the cause.
           if (signal.aborted) stop()
           else reject(error)
         },
@@ -57,18 +57,18 @@ export class Attempt {
     })
   }
 
-  /** Adds to a phase: redirects and further connections count together. */
-  spent(phase: 'dns' | 'connect' | 'tls' | 'first_byte', since: number): void {
-    this.facts.phases[phase] = (this.facts.phases[phase] ?? 0) + Math.max(0, this.around.now() - since)
+  /** Adds to the duration of a phase: redirects and further connections are summed up. */
+  addToPhase(phase: 'dns' | 'connect' | 'tls' | 'first_byte', since: number): void {
+    this.facts.phases[phase] = (this.facts.phases[phase] ?? 0) + Math.max(0, this.context.now() - since)
   }
 
-  /** Closes what it holds; it may go on with further connections. */
+  /** Closes all connections; the check may open more. */
   close(): void {
-    for (const one of this.held) one.destroy()
-    this.held.clear()
+    for (const resource of this.resources) resource.destroy()
+    this.resources.clear()
   }
 
-  /** The time is up: nobody waits any longer. */
+  /** Ends the check at its time limit. */
   stop(): void {
     for (const stop of this.waiting) stop()
     this.close()
@@ -76,40 +76,40 @@ export class Attempt {
 }
 
 /**
- * Runs a check by its steps. Whatever they throw becomes `error`; connections are closed, and the total is written down.
- * @param steps throw CheckFailed where the target is not as it should be
+ * Runs the steps of a check. Whatever they throw becomes `error`; connections are closed and the total time is recorded.
+ * @param steps throw CheckFailed if the target is not as expected
  */
-export async function attempt(around: Around, steps: (attempt: Attempt) => Promise<void>): Promise<Facts> {
-  return await withAttempt(around, async one => {
+export async function runAttempt(context: CheckContext, steps: (attempt: Attempt) => Promise<void>): Promise<Facts> {
+  return await withAttempt(context, async attempt => {
     try {
-      await steps(one)
+      await steps(attempt)
     } catch (error) {
-      const { kind, message } = expected(error) ? connectFailure(error, 'talking') : internal
-      one.facts.error = { kind, message }
+      const { kind, message } = isCheckFailure(error) ? connectFailure(error, 'established') : internal
+      attempt.facts.error = { kind, message }
     }
-    one.facts.phases.total = Math.max(0, (one.answeredAt ?? around.now()) - one.startedAt)
-    return one.facts
+    attempt.facts.phases.total = Math.max(0, (attempt.respondedAt ?? context.now()) - attempt.startedAt)
+    return attempt.facts
   })
 }
 
-/** Gives an attempt to its user, for as long as that takes or the check may take; its connections are closed at the end. */
-export async function withAttempt<T>(around: Around, use: (attempt: Attempt) => Promise<T>): Promise<T> {
-  const one = new Attempt(around)
-  const stop = () => one.stop()
-  around.signal.addEventListener('abort', stop, { once: true })
+/** Calls `use` with an attempt that ends at the time limit, and closes its connections at the end. */
+export async function withAttempt<T>(context: CheckContext, use: (attempt: Attempt) => Promise<T>): Promise<T> {
+  const attempt = new Attempt(context)
+  const stop = () => attempt.stop()
+  context.signal.addEventListener('abort', stop, { once: true })
   try {
-    return await use(one)
+    return await use(attempt)
   } finally {
-    around.signal.removeEventListener('abort', stop)
-    one.close()
+    context.signal.removeEventListener('abort', stop)
+    attempt.close()
   }
 }
 
-/** Faults of this program are no news of the target: they have no code, or one of Node's for wrong arguments. */
-function expected(error: unknown): boolean {
+/** Bugs of this program say nothing about the target: their errors have no code, or a Node code for invalid arguments. */
+function isCheckFailure(error: unknown): boolean {
   if (error instanceof CheckFailed) return true
   if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) return false
   return error instanceof Error && ('code' in error || error.name === 'EgressRefused')
 }
 
-const internal = { kind: 'internal', message: 'the check itself failed: this is a fault of the hub, not of the target' } as const
+const internal = { kind: 'internal', message: 'the check itself failed because of a bug in Bailiwick' } as const

@@ -1,57 +1,57 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Line, Shape, Words } from '../core/shapes'
-import { attempt, type Attempt } from './attempt'
+import { runAttempt, type Attempt } from './attempt'
 import type { CheckType, CheckTypeName } from './check'
 import { CheckFailed } from './connect-failure'
-import { hostPort, hostPortText } from './host-port'
+import { parseHostPort, formatHostPort } from './host-port'
 import { matches } from './pattern'
-import { quoted, Talk } from './talk'
-import { connectTcp, upgradeToTls } from './tls-connect'
+import { quoted, BufferedConnection } from './buffered-connection'
+import { connectTcp, upgradeToTls } from './connect'
 import {
   ipFamily,
-  nameToShow,
-  refuseCertificates,
-  refuseServerName,
+  serverNameFor,
+  validateCertificates,
+  validateServerName,
   serverName,
   tlsDestination,
-  tlsMembers,
+  tlsOptions,
   tlsSecrets,
-  tlsWish,
+  tlsSettings,
 } from './tls-options'
 
 /** A protocol in which the server speaks first. */
-export interface BannerProtocol {
+interface BannerProtocol {
   name: CheckTypeName
   title: string
   description: string
-  targetForm: string
-  /** Where there is none in the target. */
+  targetDescription: string
+  /** Default port. */
   port: number
   /**
-   * Reads what the server says first.
-   * @throws CheckFailed for what is not of the protocol, or refuses to serve
+   * Reads the greeting.
+   * @throws CheckFailed if it is not of the protocol, or the server rejects the connection
    */
-  greeting(talk: Talk, expectedCode: number): Promise<Greeting>
-  /** Says goodbye; what is answered does not matter. */
-  bye(talk: Talk): void
+  greeting(connection: BufferedConnection, expectedCode: number): Promise<Greeting>
+  /** Ends the session; the response does not matter. */
+  quit(connection: BufferedConnection): void
 }
 
-/** One that can do more when asked, and speaks TLS: all protocols of mail. */
-export interface MailProtocol extends BannerProtocol {
-  /** Where TLS is spoken from the first octet (RFC 8314). */
+/** A mail protocol, which has capabilities and TLS. */
+interface MailProtocol extends BannerProtocol {
+  /** Port with implicit TLS (RFC 8314). */
   tlsPort: number
-  /** What the server can do, in capitals; to be asked anew under TLS. @throws CheckFailed */
-  capabilities(talk: Talk): Promise<string[]>
-  /** What among them says that TLS can begin. */
+  /** The server's capabilities in capitals; queried again under TLS. @throws CheckFailed */
+  capabilities(connection: BufferedConnection): Promise<string[]>
+  /** The capability that announces TLS. */
   tlsCapability: string
-  /** Has the server agree to TLS. @throws CheckFailed */
-  agree(talk: Talk): Promise<void>
+  /** Asks the server to switch to TLS. @throws CheckFailed */
+  startTls(connection: BufferedConnection): Promise<void>
 }
 
-export interface Greeting {
-  /** What it says of itself, on one line. */
+interface Greeting {
+  /** The text of the greeting, on one line. */
   banner: string
-  /** Of protocols that have one. */
+  /** Null for protocols without codes. */
   code: number | null
 }
 
@@ -59,7 +59,7 @@ const bannerOption = Type.Optional(
   Line({
     minLength: 1,
     maxLength: 500,
-    description: 'What the server must say first; `*` stands for any number of characters, and letters match in either case.',
+    description: 'Expected greeting. `*` matches any number of characters; case is ignored.',
     examples: ['*Postfix*'],
   }),
 )
@@ -72,128 +72,142 @@ const mailOptions = Shape({
     Type.Array(Line({ minLength: 1, maxLength: 100 }), {
       maxItems: 50,
       default: [],
-      description:
-        'What the server must say that it can do, under TLS where that is spoken; `*` stands for any number of characters.',
+      description: 'Capabilities that the server must announce, under TLS if it is used. `*` matches any number of characters.',
       examples: [['AUTH PLAIN*']],
     }),
   ),
   tls: Type.Optional(
     Words(['none', 'starttls', 'implicit'], {
       description:
-        'Whether TLS is spoken: after both have agreed to it, or from the first octet. Without it `implicit` at the port that is for that, and `none` at others.',
+        'TLS mode: `implicit` starts TLS right after connecting, `starttls` upgrades the connection. By default `implicit` on the standard TLS port and `none` on others.',
     }),
   ),
-  servername: serverName,
-  ...tlsMembers,
+  server_name: serverName,
+  ...tlsOptions,
   ip_family: ipFamily,
 })
 const smtpOptions = Shape({
   expected_code: Type.Optional(
-    Type.Integer({ minimum: 200, maximum: 599, default: 220, description: 'Code that the greeting must have.', examples: [554] }),
+    Type.Integer({ minimum: 200, maximum: 599, default: 220, description: 'Expected code of the greeting.', examples: [554] }),
   ),
   ...mailOptions.properties,
 })
 export type MailOptions = Static<typeof mailOptions> & { expected_code?: number }
 
-/** A check of a protocol without TLS: the greeting is all. */
+/** A check of a protocol without TLS; only reads the greeting. */
 export const bannerCheck = (protocol: BannerProtocol): CheckType<Static<typeof plainOptions>> => ({
-  ...described(protocol),
+  ...describe(protocol),
   options: plainOptions,
   secrets: [],
   sources: ['CONNECTED', 'RESPONSE_TIME', 'TTFB', 'IP', 'BODY'],
-  run: (target, given, around) =>
-    attempt(around, async one => {
-      const { host, port } = hostPort(target, protocol.port)
-      one.facts.request = `${protocol.name} ${hostPortText({ host, port })}`
-      await spoken(one, new Talk(one, await connectTcp(one, host, port, given.ip_family), mostRead), async talk => {
-        await greeted(one, talk, protocol, given)
-        protocol.bye(talk)
-      })
+  run: (target, options, context) =>
+    runAttempt(context, async attempt => {
+      const { host, port } = parseHostPort(target, protocol.port)
+      attempt.facts.request = `${protocol.name} ${formatHostPort({ host, port })}`
+      await recordConversation(
+        attempt,
+        new BufferedConnection(attempt, await connectTcp(attempt, host, port, options.ip_family), maxReadBytes),
+        async connection => {
+          await expectGreeting(attempt, connection, protocol, options)
+          protocol.quit(connection)
+        },
+      )
     }),
 })
 
-/** A check of a protocol of mail. */
+/** A check of a mail protocol. */
 export const mailCheck = (protocol: MailProtocol): CheckType<MailOptions> => ({
-  ...described(protocol),
+  ...describe(protocol),
   options: protocol.name === 'smtp' ? smtpOptions : mailOptions,
   secrets: tlsSecrets,
-  destination: ['/servername', ...tlsDestination],
+  destination: ['/server_name', ...tlsDestination],
   sources: [
     'CONNECTED',
     ...(protocol.name === 'smtp' ? (['STATUS'] as const) : []),
     ...(['RESPONSE_TIME', 'TTFB', 'IP', 'BODY', 'CERTIFICATE_EXPIRATION', 'TLS_VERSION'] as const),
   ],
-  refuse(given) {
-    refuseServerName(given.servername)
-    refuseCertificates(given)
+  validate(options) {
+    validateServerName(options.server_name)
+    validateCertificates(options)
   },
-  run: (target, given, around) =>
-    attempt(around, async one => {
-      const { host, port } = hostPort(target, protocol.port)
-      const by = given.tls ?? (port === protocol.tlsPort ? 'implicit' : 'none')
-      one.facts.request = `${protocol.name} ${hostPortText({ host, port })}${byWords[by]}`
-      const wish = tlsWish(given, nameToShow(given.servername, host))
-      const plain = await connectTcp(one, host, port, given.ip_family)
-      const socket = by === 'implicit' ? await upgradeToTls(one, plain, wish) : plain
-      await spoken(one, new Talk(one, socket, mostRead), async talk => {
-        const { code } = await greeted(one, talk, protocol, given)
-        // Who greets with the failure that is expected says nothing else.
-        if (code === null || code < 400) await converse(talk, protocol, given, by === 'starttls' ? () => talk.secure(wish) : null)
-        protocol.bye(talk)
+  run: (target, options, context) =>
+    runAttempt(context, async attempt => {
+      const { host, port } = parseHostPort(target, protocol.port)
+      const mode = options.tls ?? (port === protocol.tlsPort ? 'implicit' : 'none')
+      attempt.facts.request = `${protocol.name} ${formatHostPort({ host, port })}${tlsModeText[mode]}`
+      const settings = tlsSettings(options, serverNameFor(options.server_name, host))
+      const plain = await connectTcp(attempt, host, port, options.ip_family)
+      const socket = mode === 'implicit' ? await upgradeToTls(attempt, plain, settings) : plain
+      await recordConversation(attempt, new BufferedConnection(attempt, socket, maxReadBytes), async connection => {
+        const { code } = await expectGreeting(attempt, connection, protocol, options)
+        // After an expected failure code, the server accepts no commands.
+        if (code === null || code < 400)
+          await expectCapabilities(
+            connection,
+            protocol,
+            options,
+            mode === 'starttls' ? () => connection.startTls(settings) : null,
+          )
+        protocol.quit(connection)
       })
     }),
 })
 
-const mostRead = 65_536
-const byWords = { none: '', implicit: ' over TLS', starttls: ' with STARTTLS' } as const
+const maxReadBytes = 65_536
+const tlsModeText = { none: '', implicit: ' over TLS', starttls: ' with STARTTLS' } as const
 
-const described = ({ name, title, description, targetForm, port }: BannerProtocol) => ({
+const describe = ({ name, title, description, targetDescription, port }: BannerProtocol) => ({
   name,
   title,
   description,
-  targetForm,
-  target: (text: string) => hostPortText(hostPort(text, port)),
+  targetDescription,
+  target: (text: string) => formatHostPort(parseHostPort(text, port)),
 })
 
-/** Keeps what was said, and waits a moment for the server to hang up: who leaves before is a fault in its log. */
-async function spoken(one: Attempt, talk: Talk, say: (talk: Talk) => Promise<void>): Promise<void> {
+/** Records the conversation, and waits briefly for the server to close: servers log clients that leave first as errors. */
+async function recordConversation(
+  attempt: Attempt,
+  connection: BufferedConnection,
+  talk: (connection: BufferedConnection) => Promise<void>,
+): Promise<void> {
   try {
-    await say(talk)
+    await talk(connection)
   } finally {
-    one.facts.body = talk.text
+    attempt.facts.body = connection.received
   }
-  await talk.ending().catch(() => {})
+  await connection.waitForClose().catch(() => {})
 }
 
-async function greeted(
-  one: Attempt,
-  talk: Talk,
+async function expectGreeting(
+  attempt: Attempt,
+  connection: BufferedConnection,
   protocol: BannerProtocol,
-  given: { expected_banner?: string; expected_code?: number },
+  options: { expected_banner?: string; expected_code?: number },
 ): Promise<Greeting> {
-  const greeting = await protocol.greeting(talk, given.expected_code ?? 220)
-  one.facts.status = greeting.code
-  const { expected_banner: expected } = given
+  const greeting = await protocol.greeting(connection, options.expected_code ?? 220)
+  attempt.facts.status = greeting.code
+  const { expected_banner: expected } = options
   if (expected !== undefined && !matches(greeting.banner, expected))
-    throw new CheckFailed('content', `the server greets with ${quoted(greeting.banner)}, not with ${quoted(expected)}`)
+    throw new CheckFailed('content', `the greeting is ${quoted(greeting.banner)}, expected ${quoted(expected)}`)
   return greeting
 }
 
-async function converse(
-  talk: Talk,
+async function expectCapabilities(
+  connection: BufferedConnection,
   protocol: MailProtocol,
-  given: MailOptions,
+  options: MailOptions,
   secure: (() => Promise<void>) | null,
 ): Promise<void> {
-  const expected = given.expected_capabilities ?? []
-  let can = await protocol.capabilities(talk)
+  const expected = options.expected_capabilities ?? []
+  let announced = await protocol.capabilities(connection)
   if (secure) {
-    if (!can.includes(protocol.tlsCapability)) throw new CheckFailed('tls', `the server does not offer ${protocol.tlsCapability}`)
-    await protocol.agree(talk)
+    if (!announced.includes(protocol.tlsCapability))
+      throw new CheckFailed('tls', `the server does not offer ${protocol.tlsCapability}`)
+    await protocol.startTls(connection)
     await secure()
-    // What was said in plain text may have been changed on the way (RFC 3207 section 4.2).
-    can = await protocol.capabilities(talk)
+    // Capabilities from before TLS may have been tampered with (RFC 3207 section 4.2).
+    announced = await protocol.capabilities(connection)
   }
-  const absent = expected.filter(one => !can.some(capability => matches(capability, one)))
-  if (absent.length > 0) throw new CheckFailed('content', `the server cannot do ${absent.slice(0, 3).map(quoted).join(', ')}`)
+  const missing = expected.filter(one => !announced.some(capability => matches(capability, one)))
+  if (missing.length > 0) throw new CheckFailed('content', `the server lacks ${missing.slice(0, 3).map(quoted).join(', ')}`)
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { certificateFacts, daysLeft, namesOf, spanText } from './certificate'
+import { certificateFacts, daysLeft, namesOf, formatDuration } from './certificate'
 import { X509Certificate } from 'node:crypto'
 
 const fixture = async (name: string) =>
   new X509Certificate(await Bun.file(new URL(`../../test/fixtures/tls/${name}.pem`, import.meta.url)).text())
 
 describe('the facts of a certificate', () => {
-  test('are those that openssl prints', async () => {
+  test('match what openssl prints', async () => {
     const leaf = await fixture('loopback')
     const facts = certificateFacts(leaf)
     expect(facts).toMatchObject({
@@ -21,12 +21,12 @@ describe('the facts of a certificate', () => {
     expect(facts.serial).toMatch(/^[0-9a-f]+$/)
   })
 
-  test('tell the end of a root that stands alone', async () => {
+  test('include the expiry of a lone root', async () => {
     const root = await fixture('self-signed')
     expect(certificateFacts(root).chain_not_after).toBe(Date.parse(root.validTo))
   })
 
-  test('are one object as long as they are the same, which many results then share', async () => {
+  test('are one shared object as long as they are equal', async () => {
     const [leaf, issuer, later] = [await fixture('loopback'), await fixture('expired'), await fixture('self-signed')]
     const shown = (issuerCertificate: X509Certificate) => ({
       fingerprint256: leaf.fingerprint256,
@@ -41,7 +41,7 @@ describe('the facts of a certificate', () => {
     expect(ending.chain_not_after).toBe(Date.parse(issuer.validTo))
   })
 
-  test('count days down through the end', async () => {
+  test('count the days left, also past the expiry', async () => {
     const facts = certificateFacts(await fixture('expired'))
     expect(daysLeft(facts, Date.UTC(2020, 11, 30))).toBe(2)
     expect(daysLeft(facts, Date.UTC(2021, 0, 1, 12))).toBe(-0.5)
@@ -66,5 +66,5 @@ test.each([
   [-7_200_000, '2 hours'],
   [3 * 86_400_000 + 5, '3 days'],
 ])('%d ms is %s', (ms, text) => {
-  expect(spanText(ms)).toBe(text)
+  expect(formatDuration(ms)).toBe(text)
 })

@@ -2,51 +2,51 @@ import { X509Certificate } from 'node:crypto'
 import { formatAddress, parseAddress } from '../core/net/address'
 import type { CertificateFacts } from './check'
 
-/** A certificate as X509Certificate has it, and as sockets tell it with the whole chain above it. */
-export interface ShownCertificate {
+/** A certificate as X509Certificate or a TLS socket returns it, the latter with its issuers. */
+export interface PresentedCertificate {
   /** Hexadecimal SHA-256 of its DER form, with colons. */
   readonly fingerprint256: string
   readonly raw: Uint8Array
-  /** Of one that signed itself it may be the same object. */
-  readonly issuerCertificate?: ShownCertificate | undefined
+  /** For a self-signed certificate this may be the same object. */
+  readonly issuerCertificate?: PresentedCertificate | undefined
 }
 
 /**
- * What a server's certificate says. The earliest end is that of the certificates below the root: a root is the reader's own whether a
- * server sends it or not, and its validity is no part of checking a chain (RFC 5280 section 6.1, RFC 8446 section 4.4.2).
- * Neither do those count that have ended already in a chain that is trusted all the same: trust came another way, as where an old
- * authority signed for a new one (cross-certificates, RFC 5280 section 3.2).
- * @param leaf the server's own, with those above it as its issuers
- * @param trustedAt when the chain was found to be trusted (ms UTC); null where it was not
+ * Returns the facts of a server's certificate. The chain expiry covers the certificates below the root: the client uses its own root
+ * whether or not the server sends one, and path validation ignores its validity (RFC 5280 section 6.1, RFC 8446 section 4.4.2).
+ * Expired certificates in a chain that is trusted anyway are ignored too: another path was used, for example with a cross-signed CA
+ * (RFC 5280 section 3.2).
+ * @param leaf the server's certificate, linked to its issuers
+ * @param trustedAt when the chain was verified (ms UTC); null if it is not trusted
  */
-export function certificateFacts(leaf: ShownCertificate, trustedAt: number | null = null): CertificateFacts {
-  const own = readOf(leaf)
-  let chain_not_after = own.not_after
+export function certificateFacts(leaf: PresentedCertificate, trustedAt: number | null = null): CertificateFacts {
+  const parsed = parseCertificate(leaf)
+  let chain_not_after = parsed.not_after
   let at = leaf.issuerCertificate
-  for (let length = 1; at && length < chainMost; length++) {
-    const { root, not_after } = readOf(at)
+  for (let length = 1; at && length < maxChainLength; length++) {
+    const { root, not_after } = parseCertificate(at)
     if (root) break
     if (trustedAt === null || not_after > trustedAt) chain_not_after = Math.min(chain_not_after, not_after)
     at = at.issuerCertificate
   }
-  // The same object for the same facts: what travels with many results is copied once.
-  if (own.told?.chain_not_after !== chain_not_after) own.told = { ...own.facts, chain_not_after }
-  return own.told
+  // Share one object for equal facts: results are copied to another thread, and shared objects only once.
+  if (parsed.latest?.chain_not_after !== chain_not_after) parsed.latest = { ...parsed.facts, chain_not_after }
+  return parsed.latest
 }
 
-/** Days, with a fraction, from a time to the first end of validity in the chain; negative when that is past. @param now ms UTC */
+/** Days until the earliest expiry in the chain, with a fraction; negative if it is past. @param now ms UTC */
 export const daysLeft = (certificate: CertificateFacts, now: number): number => (certificate.chain_not_after - now) / dayMs
 
-/** `3 days`, `5 hours`, `20 seconds`: whole units of the largest that fits. */
-export function spanText(ms: number): string {
+/** A duration in its largest whole unit: `3 days`, `5 hours`, `20 seconds`. */
+export function formatDuration(ms: number): string {
   const [name, unit] = units.find(([, length]) => Math.abs(ms) >= length) ?? units.at(-1)!
   const count = Math.floor(Math.abs(ms) / unit)
   return `${count} ${name}${count === 1 ? '' : 's'}`
 }
 
 /**
- * The DNS names and addresses of a subjectAltName as OpenSSL prints it: `DNS:a.test, IP Address:127.0.0.1`. What holds a comma or a
- * quote is a JSON string there (CVE-2021-44532), so that no name can pass for two.
+ * Parses subjectAltName as OpenSSL prints it: `DNS:a.test, IP Address:127.0.0.1`. Values with commas or quotes are printed as JSON
+ * strings (CVE-2021-44532), so that one name cannot look like two.
  */
 export function namesOf(subjectAltName: string | undefined): string[] {
   const names: string[] = []
@@ -66,44 +66,44 @@ const units: readonly [string, number][] = [
   ['second', 1000],
 ]
 
-/** As many as any sane chain has: a server may send what it likes. */
-const chainMost = 20
+/** Bounds the work for a server that sends an absurdly long chain. */
+const maxChainLength = 20
 
-/** What certificates say does not change, and checks see the same ones again and again: by their SHA-256. */
-const read = new Map<string, ReadCertificate>()
-const readMost = 5000
+/** Parsed certificates by SHA-256: checks see the same ones over and over. */
+const parsedCertificates = new Map<string, ParsedCertificate>()
+const maxCached = 5000
 
-interface ReadCertificate {
+interface ParsedCertificate {
   facts: Omit<CertificateFacts, 'chain_not_after'>
   not_after: number
   root: boolean
-  /** What was last told of it, with the chain above it. */
-  told: CertificateFacts | null
+  /** The facts last returned, including the chain expiry. */
+  latest: CertificateFacts | null
 }
 
-function readOf(shown: ShownCertificate): ReadCertificate {
-  const print = shown.fingerprint256
-  const known = read.get(print)
+function parseCertificate(certificate: PresentedCertificate): ParsedCertificate {
+  const fingerprint = certificate.fingerprint256
+  const known = parsedCertificates.get(fingerprint)
   if (known) return known
-  const certificate = shown instanceof X509Certificate ? shown : new X509Certificate(shown.raw)
-  const { subject, issuer } = certificate
+  const x509 = certificate instanceof X509Certificate ? certificate : new X509Certificate(certificate.raw)
+  const { subject, issuer } = x509
   const facts = {
-    sha256: print.replaceAll(':', '').toLowerCase(),
+    sha256: fingerprint.replaceAll(':', '').toLowerCase(),
     subject: nameLine(subject),
     issuer: nameLine(issuer),
-    serial: certificate.serialNumber.toLowerCase(),
-    names: namesOf(certificate.subjectAltName),
-    not_before: Date.parse(certificate.validFrom),
-    not_after: Date.parse(certificate.validTo),
+    serial: x509.serialNumber.toLowerCase(),
+    names: namesOf(x509.subjectAltName),
+    not_before: Date.parse(x509.validFrom),
+    not_after: Date.parse(x509.validTo),
   }
-  const one: ReadCertificate = { facts, not_after: facts.not_after, root: subject === issuer, told: null }
-  const [oldest] = read.keys()
-  if (read.size >= readMost) read.delete(oldest!)
-  read.set(print, one)
-  return one
+  const entry: ParsedCertificate = { facts, not_after: facts.not_after, root: subject === issuer, latest: null }
+  const [oldest] = parsedCertificates.keys()
+  if (parsedCertificates.size >= maxCached) parsedCertificates.delete(oldest!)
+  parsedCertificates.set(fingerprint, entry)
+  return entry
 }
 
-/** A distinguished name on one line. OpenSSL has an attribute a line. */
+/** A distinguished name on one line. OpenSSL prints one attribute per line. */
 const nameLine = (name: string | undefined): string => (name ?? '').split('\n').join(', ')
 
 function addressText(text: string): string {

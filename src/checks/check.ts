@@ -2,11 +2,11 @@ import type { TObject } from '@sinclair/typebox'
 import type { NetworkPolicy, VettedHost } from '../core/net/egress'
 import type { Resolver } from '../core/net/resolvers'
 
-/** Types of checks that ask something on the network. A group asks nobody: its state is made of its members'. */
+/** Types of checks that reach a target over the network. Groups are not listed: their status comes from their members. */
 export const checkTypeNames = ['http', 'tcp', 'icmp', 'dns', 'tls', 'smtp', 'imap', 'pop3', 'ssh', 'websocket'] as const
 export type CheckTypeName = (typeof checkTypeNames)[number]
 
-/** What kept a check from its answer, or what was wrong with the answer. */
+/** Why a check failed. */
 export const checkErrorKinds = [
   'dns',
   'refused',
@@ -26,65 +26,65 @@ export const checkErrorKinds = [
 ] as const
 export type CheckErrorKind = (typeof checkErrorKinds)[number]
 
-/** `message` is one line for people: what was expected and what came. It holds no secret. */
+/** `message` is one line for people: what was expected and what happened instead. Contains no secrets. */
 export interface CheckError {
   kind: CheckErrorKind
   message: string
 }
 
-/** How long each part took, in milliseconds with a fraction; null for a part that was not reached or does not exist. */
-export interface Phases {
-  /** Looking the name up; 0 when the answer was at hand. */
+/** Duration of each phase in fractional milliseconds; null if the phase was not reached or does not apply. */
+interface Phases {
+  /** DNS lookup; 0 when the answer was cached. */
   dns: number | null
-  /** TCP connection. */
+  /** TCP connect. */
   connect: number | null
   /** TLS handshake. */
   tls: number | null
-  /** From the request, or the connection where the server speaks first, to the first octet of the answer. */
+  /** From the request, or from the connection if the server speaks first, to the first byte of the response. */
   first_byte: number | null
-  /** From the beginning to the end. */
+  /** From start to end. */
   total: number | null
 }
 
-/** A certificate that a server showed, as X.509 tells it (RFC 5280). */
+/** A certificate presented by a server (X.509, RFC 5280). */
 export interface CertificateFacts {
-  /** Lower-case hexadecimal SHA-256 of its DER form. */
+  /** Lowercase hexadecimal SHA-256 of its DER form. */
   sha256: string
   subject: string
   issuer: string
   serial: string
-  /** Names and addresses it is for (subjectAltName). */
+  /** DNS names and IP addresses in subjectAltName. */
   names: string[]
   /** Milliseconds UTC. */
   not_before: number
   not_after: number
-  /** The end of validity that comes first among the certificates that the server sent (ms UTC). */
+  /** The earliest expiry in the chain (ms UTC). */
   chain_not_after: number
 }
 
-/** Everything a check saw, for conditions and as evidence. What a type does not know is null. */
+/** Everything a check observed, for conditions and evidence. Null where a type has no such value. */
 export interface Facts {
-  /** Whether a connection came about, or an answer where there are no connections. */
+  /** Whether a connection was established, or for connectionless protocols, whether a response arrived. */
   connected: boolean
-  /** What is wrong by the options of the type alone, before any condition; null when nothing is. */
+  /** The failure found by the type's own rules, before conditions; null if there is none. */
   error: CheckError | null
   phases: Phases
-  /** The address that was asked. */
+  /** The IP address that was contacted. */
   address: string | null
-  /** Status code: of HTTP, SMTP and what else has one. */
+  /** Status code of HTTP, SMTP and other protocols that have one. */
   status: number | null
-  /** Header fields by lower-case name, several of one name joined by `, `. */
+  /** Header fields by lowercase name; repeated fields are joined with `, `. */
   headers: Record<string, string> | null
-  /** The answer's body or banner as text, cut at the limit of what is read. */
+  /** Response body or banner as text, cut at the read limit. */
   body: string | null
-  /** `version` as in `1.3`. */
+  /** `version` is written like `1.3`. */
   tls: { version: string; cipher: string; certificate: CertificateFacts | null } | null
   dns: { rcode: string; answers: string[] } | null
-  /** What was sent, without secrets: the final URL, the question, the command. One line. */
+  /** What was sent, without secrets, on one line: the final URL, the query, the command. */
   request: string | null
 }
 
-/** Facts with nothing in them yet. */
+/** Facts before anything was observed. */
 export const noFacts = (): Facts => ({
   connected: false,
   error: null,
@@ -98,74 +98,73 @@ export const noFacts = (): Facts => ({
   request: null,
 })
 
-/** What a running check may use. Everything else, the network above all, it reaches through this. */
-export interface Around {
+/** What a running check may use. Checks reach everything else, the network above all, only through this. */
+export interface CheckContext {
   /**
-   * Looks a host up and lets it pass only where the monitor's network policy does. Dial the address it gives, and show the name
-   * in SNI and Host alone. To be called anew for each connection, redirects included.
-   * @throws EgressRefused
+   * Resolves a host and applies the network policy. Connect to the returned address and use the name only in SNI and Host.
+   * Call it again for each connection, including redirects.
    */
   vet(host: string, port: number, family?: 4 | 6): Promise<VettedHost>
-  /** Name servers that this hub looks names up with, in their order. They are vetted like any other before they are asked. */
+  /** Name servers this hub resolves names with, in order. They are vetted like any other target before they are queried. */
   resolvers(): readonly Resolver[]
-  /** Monotonic milliseconds with a fraction, for phases. */
+  /** Monotonic fractional milliseconds, for phases. */
   now(): number
-  /** Milliseconds UTC, for what certificates and cookies say. */
+  /** Milliseconds UTC, for certificate and cookie validity. */
   wallNow(): number
-  /** Aborts when the time of the check is up. A check then ends at once, with what it knows, as `timeout`. */
+  /** Aborts when the time limit is reached. The check then ends at once with `timeout` and the facts so far. */
   signal: AbortSignal
 }
 
-/** One type of check. Adding one is its file and its line in index.ts. */
+/** A type of check. To add one, add its file and register it in index.ts. */
 export interface CheckType<O extends object = Record<string, unknown>> {
   name: CheckTypeName
-  /** A few words. */
+  /** Display name. */
   title: string
-  /** What it checks and when it calls that down, in a sentence or two for people. */
+  /** What it checks and when the monitor is down, in one or two sentences. */
   description: string
-  /** What its `target` is, with an example: for documents and errors. */
-  targetForm: string
-  /** The members of `options`, each with a description, and its default as `default`. */
+  /** What `target` must be, with an example; shown in the documentation and in forms. */
+  targetDescription: string
+  /** Schema of `options`. Every option has a description, and a `default` where there is one. */
   options: TObject
   /**
-   * Members of `options` that are secrets, as JSON pointers below it (`/auth/password`, `/headers/*` for each of an object). They are
-   * sealed at rest and never shown.
+   * Secret members of `options` as JSON pointers (`/auth/password`; `/headers/*` for every member of an object). They are
+   * encrypted at rest and never returned.
    */
   secrets: readonly string[]
   /**
-   * Members of `options` that, like the target, say where secrets go or who is believed to be there, as JSON pointers: with another
-   * value of one, secrets have to be given again. None by default.
+   * Members of `options` that, like the target, decide where secrets are sent or which server is trusted, as JSON pointers. Changing
+   * one requires secrets to be entered again.
    */
   destination?: readonly string[]
-  /** What conditions can ask of it: `STATUS`, `BODY`, … */
+  /** Sources that conditions may use with this type: `STATUS`, `BODY`, … */
   sources: readonly ConditionSource[]
   /**
-   * Reads a target, in the form in which it is kept.
-   * @throws CheckInputRefused naming the rule
+   * Validates a target and returns its canonical form.
+   * @throws InvalidCheckInput
    */
   target(text: string): string
-  /** What the schema of options cannot say. @throws CheckInputRefused with the member that is wrong */
-  refuse?(options: O, target: string): void
+  /** Validates what the schema of options cannot express. @throws InvalidCheckInput naming the option */
+  validate?(options: O, target: string): void
   /**
-   * Looks once. Never throws for anything that the network does: that is `error` among the facts. It ends within moments of
-   * `around.signal`, and leaves no connection behind.
+   * Runs the check once. Never throws for network failures: those become `error` in the facts. Ends shortly after `context.signal`
+   * aborts and leaves no connection open.
    */
-  run(target: string, options: O, around: Around): Promise<Facts>
+  run(target: string, options: O, context: CheckContext): Promise<Facts>
 }
 
-/** A target or an option that a type does not take. `pointer` is below the monitor: `/target`, `/options/method`. */
-export class CheckInputRefused extends Error {
-  override name = 'CheckInputRefused'
+/** An invalid target or option. `pointer` is relative to the monitor: `/target`, `/options/method`. */
+export class InvalidCheckInput extends Error {
+  override name = 'InvalidCheckInput'
   constructor(
     readonly pointer: string,
-    /** Reads as a continuation of the member's name: `must be a URL of the scheme http or https.` */
+    /** Continues the name of the field: `must be an http or https URL.` */
     message: string,
   ) {
     super(message)
   }
 }
 
-/** What a condition can look at; the first eight are spelled as in Gatus. */
+/** Sources of conditions; the first eight are spelled as in Gatus. */
 export const conditionSources = [
   'CONNECTED',
   'STATUS',
@@ -182,68 +181,71 @@ export const conditionSources = [
 ] as const
 export type ConditionSource = (typeof conditionSources)[number]
 
-/** A monitor as the engine needs it: plain values that fit a message, options with their secrets and defaults filled in. */
+/** A monitor as the engine needs it: plain, serializable values. Options include secrets and defaults. */
 export interface CheckSpec {
   monitor: string
-  /** Of the monitor's configuration. Results carry it: one that was found under another configuration does not vote. */
+  /** Revision of the monitor's configuration. Results carry it; results of another revision are ignored. */
   revision: number
   type: CheckTypeName
   target: string
   options: Record<string, unknown>
   interval_ms: number
-  /** Pace while failures or recoveries are being confirmed. */
+  /** Interval while a failure or recovery is being confirmed. */
   retry_interval_ms: number
   timeout_ms: number
-  /** Consecutive bad results that make it down here, and good ones that bring it up. */
+  /** Consecutive failures before the location is down, and consecutive successes before it is up again. */
   confirm: number
   recover: number
-  /** In their text form; any that holds makes the result `down`, or `degraded`. */
+  /** Conditions as text; any that holds makes the result `down` or `degraded`. */
   down_if: string[]
   degraded_if: string[]
-  /** A slower answer is degraded. */
+  /** Slower responses are degraded. */
   degraded_ms: number | null
   policy: NetworkPolicy
-  /** How this location stood when it was last heard of: retries go on from there after a restart. */
-  settled: Settled
+  /** Last confirmed status of this location, so that retries continue after a restart. */
+  confirmed_status: ConfirmedStatus
 }
 
-/** How one location stands on a monitor: confirmed, not the last result alone. */
-export type Settled = 'new' | 'up' | 'down'
+/** From this number of monitors, garbage is collected explicitly: the runtime does not keep up by itself. */
+export const largeMonitorCount = 1000
+
+/** Status of a monitor at one location, confirmed by consecutive results. */
+export type ConfirmedStatus = 'new' | 'up' | 'down'
 
 export type ResultStatus = 'up' | 'degraded' | 'down'
 
-/** A condition that held against the monitor. */
+/** A condition of `down_if` or `degraded_if` that held. */
 export interface FailedCondition {
   level: 'down' | 'degraded'
-  /** Place in `down_if` or `degraded_if`. */
+  /** Index in `down_if` or `degraded_if`. */
   index: number
   condition: string
-  /** The same with the values that were found, cut to a line. */
+  /** The condition with the observed values, cut to one line. */
   found: string
 }
 
-/** What one run of a check came to. Travels from the engine to the hub as it is. */
+/** Result of one check, sent from the engine to the hub. */
 export interface CheckResult {
   monitor: string
   revision: number
-  /** Of the run that was asked for by name, to tell its asker; null for one of the schedule. */
+  /** Identifies a run that was requested explicitly; null for scheduled runs. */
   nonce: string | null
-  /** When it began, and when it was due (ms UTC). */
+  /** When it started, and when it was due (ms UTC). */
   at: number
   due_at: number
   status: ResultStatus
-  /** Why it is not `up`; null when it is. */
+  /** Why the status is not `up`; null if it is. */
   error: CheckError | null
   conditions: FailedCondition[]
   code: number | null
   phases: Phases
   address: string | null
   certificate: CertificateFacts | null
-  /** Sent along when the status is not `up`, for people to see what happened. */
+  /** What was sent and received; only set if the status is not `up`. */
   evidence: Evidence | null
 }
 
-/** What was asked and what came back. Secrets that were sent are left out wherever they come back. */
+/** What was sent and received. Secrets echoed by the server are redacted. */
 export interface Evidence {
   request: string | null
   address: string | null

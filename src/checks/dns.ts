@@ -1,92 +1,92 @@
 import { isIP } from 'node:net'
 import type { Static } from '@sinclair/typebox'
-import { DnsFormatError } from '../core/dns/format-error'
-import { CLASS, message, rcodeName, type Message } from '../core/dns/message'
-import { lowerName, parseName, toAscii } from '../core/dns/name'
-import { textOf } from '../core/dns/rdata'
-import { isMetaType, isTypeName, typeCode } from '../core/dns/type-codes'
-import { UDP_SIZE } from '../core/dns/edns'
+import { DnsFormatError } from '../dns/format-error'
+import { CLASS, message, rcodeName, type Message } from '../dns/message'
+import { lowerName, parseName, toAscii } from '../dns/name'
+import { textOf } from '../dns/rdata'
+import { isMetaType, isTypeName, typeCode } from '../dns/type-codes'
+import { UDP_SIZE } from '../dns/edns'
 import { formatAddress, parseAddress } from '../core/net/address'
-import { attempt } from './attempt'
-import { CheckInputRefused, type CheckType } from './check'
+import { runAttempt } from './attempt'
+import { InvalidCheckInput, type CheckType } from './check'
 import { CheckFailed } from './connect-failure'
-import { missing, refuseAnswers } from './dns/answers'
+import { answerMismatch, validateExpectedAnswers } from './dns/expected-answers'
 import { dnsOptions } from './dns/options'
-import { askOver } from './dns/over'
+import { queryServers } from './dns/transports'
 import { reverseName } from './dns/reverse-name'
-import { serverOf, serverText } from './dns/server'
-import { quoted } from './talk'
-import { refuseCertificates, refuseServerName, tlsDestination, tlsSecrets } from './tls-options'
+import { parseServer, formatServer } from './dns/server'
+import { quoted } from './buffered-connection'
+import { validateCertificates, validateServerName, tlsDestination, tlsSecrets } from './tls-options'
 
 type DnsOptions = Static<typeof dnsOptions>
 
-/** Answers of name servers, over UDP, TCP, TLS and HTTPS. */
+/** DNS queries over UDP, TCP, TLS, and HTTPS. */
 export const dns: CheckType<DnsOptions> = {
   name: 'dns',
   title: 'DNS record',
   description:
-    'Asks a name server for a record. Down when no answer comes, the answer has another code, or the records are not those that are expected.',
-  targetForm: 'The name that is asked for: `www.example.com`; an address with the type PTR.',
+    'Queries a name server for a record. Down if there is no response, the response code differs, or the records are not the expected ones.',
+  targetDescription: 'The name to query, such as `www.example.com`, or an IP address with record type PTR.',
   options: dnsOptions,
   secrets: tlsSecrets,
-  destination: ['/resolver', '/servername', ...tlsDestination],
+  destination: ['/resolver', '/server_name', ...tlsDestination],
   sources: ['CONNECTED', 'RESPONSE_TIME', 'TTFB', 'IP', 'DNS_RCODE', 'DNS_ANSWER', 'CERTIFICATE_EXPIRATION', 'TLS_VERSION'],
   target: dnsTarget,
-  refuse: refuseDnsOptions,
-  run: (target, given, around) =>
-    attempt(around, async one => {
-      const type = (given.record_type ?? 'A').toUpperCase()
+  validate: validateDnsOptions,
+  run: (target, options, context) =>
+    runAttempt(context, async attempt => {
+      const type = (options.record_type ?? 'A').toUpperCase()
       const name = isIP(target) ? reverseName(target) : absolute(target)
-      const server = serverOf(given)
-      const by = given.transport ?? 'udp'
-      one.facts.request = `${type} ${name} by ${by} of ${server ? serverText(server) : 'the resolvers of this machine'}`
-      const dnssec = given.require_dnssec ?? false
+      const server = parseServer(options)
+      const transport = options.transport ?? 'udp'
+      attempt.facts.request = `${type} ${name} over ${transport} from ${server ? formatServer(server) : 'the system resolvers'}`
+      const dnssec = options.require_dnssec ?? false
       const query = message({
         id: 0,
-        flags: { rd: given.recursion ?? true, ad: dnssec },
+        flags: { rd: options.recursion ?? true, ad: dnssec },
         question: [{ name, type, class: CLASS.IN }],
         edns: { udpSize: UDP_SIZE, version: 0, dnssec, options: [] },
       })
-      const answer = await askOver(one, query, server, given)
+      const answer = await queryServers(attempt, query, server, options)
       const records = answer.answer.filter(record => record.type === type && record.class === CLASS.IN)
-      one.facts.connected = true
-      one.facts.dns = {
+      attempt.facts.connected = true
+      attempt.facts.dns = {
         rcode: rcodeName(answer.rcode),
-        answers: records.slice(0, mostAnswers).map(one => textOf(type, one.rdata)),
+        answers: records.slice(0, maxAnswers).map(one => textOf(type, one.rdata)),
       }
-      judge(answer, type, given)
+      verifyResponse(answer, type, options)
     }),
 }
 
-// Of a record set that is larger, the rest is neither shown nor asked for by conditions.
-const mostAnswers = 100
+// Further records of a larger set are neither shown nor available to conditions.
+const maxAnswers = 100
 
 /** @throws CheckFailed */
-function judge(answer: Message, type: string, given: DnsOptions): void {
-  const expected = given.expected_rcode ?? 'NOERROR'
+function verifyResponse(answer: Message, type: string, options: DnsOptions): void {
+  const expected = options.expected_rcode ?? 'NOERROR'
   const rcode = rcodeName(answer.rcode)
-  if (rcode !== expected) throw new CheckFailed('status', `${rcode} where ${expected} is expected`)
-  const wrong = (text: string) => new CheckFailed('content', text)
-  if (given.require_authoritative && !answer.flags.aa) throw wrong('the answer is not authoritative')
-  if (given.require_dnssec && !answer.flags.ad) throw wrong('the resolver has not proven the answer by DNSSEC')
+  if (rcode !== expected) throw new CheckFailed('status', `response code is ${rcode}, expected ${expected}`)
+  const failure = (text: string) => new CheckFailed('content', text)
+  if (options.require_authoritative && !answer.flags.aa) throw failure('the response is not authoritative')
+  if (options.require_dnssec && !answer.flags.ad) throw failure('the resolver did not validate the answer with DNSSEC')
   const records = answer.answer.filter(record => record.type === type && record.class === CLASS.IN)
-  if (records.length === 0 && expected === 'NOERROR' && (given.require_answer ?? true))
-    throw wrong(`there is no record of the type ${type}`)
-  const fault = missing(type, records, given.expected_answers ?? [], given.match ?? 'all')
-  if (fault !== null) throw wrong(fault)
+  if (records.length === 0 && expected === 'NOERROR' && (options.require_answer ?? true))
+    throw failure(`no ${type} records in the answer`)
+  const mismatch = answerMismatch(type, records, options.expected_answers ?? [], options.match ?? 'all')
+  if (mismatch !== null) throw failure(mismatch)
 }
 
-/** @throws CheckInputRefused */
+/** @throws InvalidCheckInput */
 function dnsTarget(text: string): string {
   const address = parseAddress(text)
   if (address) return formatAddress(address)
-  if (text === '') throw new CheckInputRefused('/target', 'must be a name of DNS: www.example.com.')
+  if (text === '') throw new InvalidCheckInput('/target', 'must be a DNS name such as www.example.com.')
   try {
     const name = lowerName(absolute(text))
     return name === '.' ? name : name.slice(0, -1)
   } catch (error) {
     if (error instanceof DnsFormatError)
-      throw new CheckInputRefused('/target', `must be a name of DNS, or an address with the type PTR: ${quoted(text)} is none.`)
+      throw new InvalidCheckInput('/target', `must be a DNS name, or an IP address with record type PTR, not ${quoted(text)}.`)
     throw error
   }
 }
@@ -96,20 +96,21 @@ const absolute = (text: string): string => {
   return parseName(name.endsWith('.') ? name : `${name}.`, null)
 }
 
-/** @throws CheckInputRefused */
-function refuseDnsOptions(given: DnsOptions, target: string): void {
-  const refuse = (member: string, rule: string): never => {
-    throw new CheckInputRefused(`/options/${member}`, rule)
+/** @throws InvalidCheckInput */
+function validateDnsOptions(options: DnsOptions, target: string): void {
+  const reject = (member: string, rule: string): never => {
+    throw new InvalidCheckInput(`/options/${member}`, rule)
   }
-  const type = (given.record_type ?? 'A').toUpperCase()
-  if (!isTypeName(type) || isMetaType(typeCode(type))) refuse('record_type', 'must be a type of records: A, MX, TYPE65280.')
-  if (isIP(target) && type !== 'PTR') refuse('record_type', 'must be PTR where the target is an address.')
-  refuseAnswers(type, given.expected_answers ?? [])
-  const by = given.transport ?? 'udp'
-  if (given.resolver === undefined && (by === 'dot' || by === 'doh')) refuse('resolver', `is required with the transport ${by}.`)
-  if (given.require_authoritative && given.resolver === undefined)
-    refuse('require_authoritative', 'goes with a `resolver` alone: those of this machine are not authoritative.')
-  serverOf(given)
-  refuseServerName(given.servername)
-  refuseCertificates(given)
+  const type = (options.record_type ?? 'A').toUpperCase()
+  if (!isTypeName(type) || isMetaType(typeCode(type))) reject('record_type', 'must be a record type such as A, MX, or TYPE65280.')
+  if (isIP(target) && type !== 'PTR') reject('record_type', 'must be PTR if the target is an IP address.')
+  validateExpectedAnswers(type, options.expected_answers ?? [])
+  const transport = options.transport ?? 'udp'
+  if (options.resolver === undefined && (transport === 'dot' || transport === 'doh'))
+    reject('resolver', `is required with transport ${transport}.`)
+  if (options.require_authoritative && options.resolver === undefined)
+    reject('require_authoritative', 'must be used with a `resolver`: the system resolvers are not authoritative.')
+  parseServer(options)
+  validateServerName(options.server_name)
+  validateCertificates(options)
 }

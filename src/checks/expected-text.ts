@@ -1,63 +1,68 @@
 import { Type, type TSchema } from '@sinclair/typebox'
 import { Prose } from '../core/shapes'
-import { longestRegex, regexOf, RegexRefused, type Regex } from '../core/regex'
-import { CheckInputRefused } from './check'
+import { maxRegexLength, compileRegex, InvalidRegex, type Regex } from '../core/regex'
+import { InvalidCheckInput } from './check'
 
 /** Options of types that wait for a text. */
 export const expectedText = {
   expect: Type.Optional(
     Prose({
       minLength: 1,
-      maxLength: longestRegex,
-      description: 'Regular expression, in the syntax of RE2, of what must come.',
+      maxLength: maxRegexLength,
+      description: 'Regular expression (RE2 syntax) that the received text must match.',
       examples: ['^220 '],
     }),
   ),
   expect_text: Type.Optional(
-    Prose({ minLength: 1, maxLength: 1000, description: 'The same as plain text that must be in it.', examples: ['+PONG'] }),
+    Prose({
+      minLength: 1,
+      maxLength: 1000,
+      description: 'Text that must be received, as an alternative to `expect`.',
+      examples: ['+PONG'],
+    }),
   ),
 } satisfies Record<string, TSchema>
 
-/** What is expected, by those options. */
-export interface ExpectedText {
+/** The values of those options. */
+interface ExpectedText {
   expect?: string
   expect_text?: string
 }
 
-/** Whether a text is as expected, and what that is in words; null where nothing is expected. */
-export function expectationOf({
+/** Returns a matcher for the expected text, with a description for messages; null if nothing is expected. */
+export function textMatcher({
   expect,
   expect_text: plain,
-}: ExpectedText): { fits(text: string): boolean; words: string } | null {
+}: ExpectedText): { matches(text: string): boolean; description: string } | null {
   if (expect === undefined && plain === undefined) return null
-  const regex = expect === undefined ? null : known(expect)
+  const regex = expect === undefined ? null : compile(expect)
   return {
-    fits: text => (regex?.foundIn(text) ?? true) && (plain === undefined || text.includes(plain)),
-    words: JSON.stringify(expect ?? plain),
+    matches: text => (regex?.test(text) ?? true) && (plain === undefined || text.includes(plain)),
+    description: JSON.stringify(expect ?? plain),
   }
 }
 
-/** What a schema cannot say. @param pointer of the object that has the options @throws CheckInputRefused */
-export function refuseExpected({ expect, expect_text: plain }: ExpectedText, pointer: string): void {
+/** Validates what the schema cannot express. @param pointer of the object with the options @throws InvalidCheckInput */
+export function validateExpectedText({ expect, expect_text: plain }: ExpectedText, pointer: string): void {
   if (expect !== undefined && plain !== undefined)
-    throw new CheckInputRefused(`${pointer}/expect_text`, 'must not be given with `expect`.')
+    throw new InvalidCheckInput(`${pointer}/expect_text`, 'must not be combined with `expect`.')
   if (expect === undefined) return
   try {
-    regexOf(expect)
+    compileRegex(expect)
   } catch (error) {
-    if (error instanceof RegexRefused) throw new CheckInputRefused(`${pointer}/expect`, `must ${error.message}.`)
+    if (error instanceof InvalidRegex) throw new InvalidCheckInput(`${pointer}/expect`, `must ${error.message}.`)
     throw error
   }
 }
 
-/** Compiling one takes longer than looking with it. */
+/** Compiling a regular expression takes longer than matching it. */
 const compiled = new Map<string, Regex>()
-const compiledMost = 500
+const maxCompiled = 500
 
-function known(source: string): Regex {
-  const regex = compiled.get(source) ?? regexOf(source)
+function compile(source: string): Regex {
+  const regex = compiled.get(source) ?? compileRegex(source)
   const [oldest] = compiled.keys()
-  if (compiled.size >= compiledMost && !compiled.has(source)) compiled.delete(oldest!)
+  if (compiled.size >= maxCompiled && !compiled.has(source)) compiled.delete(oldest!)
   compiled.set(source, regex)
   return regex
 }

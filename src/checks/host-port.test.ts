@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { CheckInputRefused } from './check'
-import { hostPort, hostPortText } from './host-port'
+import { InvalidCheckInput } from './check'
+import { parseHostPort, formatHostPort } from './host-port'
 
 test.each([
   ['Mail.Example.com:993', 'mail.example.com:993'],
@@ -10,10 +10,10 @@ test.each([
   ['2001:db8::7', '[2001:db8::7]:443'],
   ['[2001:db8::7]', '[2001:db8::7]:443'],
   ['bücher.example:1', 'xn--bcher-kva.example:1'],
-])('%s is %s', (text, kept) => {
-  const read = hostPortText(hostPort(text, 443))
-  expect(read).toBe(kept)
-  expect(hostPortText(hostPort(read, null))).toBe(kept)
+])('%s is %s', (text, canonical) => {
+  const read = formatHostPort(parseHostPort(text, 443))
+  expect(read).toBe(canonical)
+  expect(formatHostPort(parseHostPort(read, null))).toBe(canonical)
 })
 
 test.each([
@@ -28,10 +28,10 @@ test.each([
   '[::1',
   'http://a.test',
   'u@a.test:1',
-])('%p is refused', text => {
-  expect(() => hostPort(text, 443)).toThrow(CheckInputRefused)
+])('%p is rejected', text => {
+  expect(() => parseHostPort(text, 443)).toThrow(InvalidCheckInput)
 })
 
-test('a port that must be there', () => {
-  expect(() => hostPort('a.test', null)).toThrow('must have a port')
+test('a required port', () => {
+  expect(() => parseHostPort('a.test', null)).toThrow('must include a port')
 })

@@ -1,44 +1,45 @@
 import { mailCheck } from './banner'
 import { CheckFailed } from './connect-failure'
-import { quoted, type Talk } from './talk'
+import { quoted, type BufferedConnection } from './buffered-connection'
 
-/** Mail boxes (RFC 9051, RFC 3501). */
+/** IMAP (RFC 9051, RFC 3501). */
 export const imap = mailCheck({
   name: 'imap',
   title: 'IMAP',
   description:
-    'Is greeted by a server of mail boxes, asks what it can do, and speaks TLS if wanted. Down when it refuses, or does not do what is expected. Nobody is logged in.',
-  targetForm: 'A host and a port, 143 where there is none: `imap.example.com:993`.',
+    'Connects to an IMAP server, reads its greeting and capabilities, and uses TLS if configured. Down if the server rejects the connection or lacks an expected capability. Does not log in.',
+  targetDescription: 'A host and optional port (default 143), such as `imap.example.com:993`.',
   port: 143,
   tlsPort: 993,
   tlsCapability: 'STARTTLS',
-  async greeting(talk) {
-    const line = await talk.line('no greeting')
+  async greeting(connection) {
+    const line = await connection.readLine('the greeting')
     const [, state, text] = /^\* (OK|PREAUTH|BYE)(?: (.*))?$/is.exec(line) ?? []
     if (state === undefined) throw new CheckFailed('protocol', `the server does not speak IMAP: ${quoted(line)}`)
-    if (state.toUpperCase() === 'BYE') throw new CheckFailed('status', `the server refuses to serve: ${quoted(text ?? '')}`)
+    if (state.toUpperCase() === 'BYE')
+      throw new CheckFailed('status', `the server rejected the connection: ${quoted(text ?? '')}`)
     return { banner: text ?? '', code: null }
   },
-  async capabilities(talk) {
-    const untagged = await command(talk, 'CAPABILITY')
-    const told = untagged.find(line => /^\* CAPABILITY /i.test(line))
-    return (told ?? '').toUpperCase().split(' ').slice(2)
+  async capabilities(connection) {
+    const untagged = await command(connection, 'CAPABILITY')
+    const line = untagged.find(line => /^\* CAPABILITY /i.test(line))
+    return (line ?? '').toUpperCase().split(' ').slice(2)
   },
-  async agree(talk) {
-    await command(talk, 'STARTTLS', 'tls')
+  async startTls(connection) {
+    await command(connection, 'STARTTLS', 'tls')
   },
-  bye: talk => talk.send('z LOGOUT\r\n'),
+  quit: connection => connection.send('z LOGOUT\r\n'),
 })
 
-/** @returns what came before the answer that has the tag of the command @throws CheckFailed for an answer other than OK */
-async function command(talk: Talk, words: string, kind: 'status' | 'tls' = 'status'): Promise<string[]> {
-  // One at a time: they all may have the same tag.
-  talk.send(`a ${words}\r\n`)
+/** Sends a command. @returns the untagged lines before its response @throws CheckFailed if the response is not OK */
+async function command(connection: BufferedConnection, name: string, kind: 'status' | 'tls' = 'status'): Promise<string[]> {
+  // Commands are sent one at a time, so they can share a tag.
+  connection.send(`a ${name}\r\n`)
   const untagged: string[] = []
   for (;;) {
-    const line = await talk.line(`no answer to ${words}`)
+    const line = await connection.readLine(`the response to ${name}`)
     if (/^a OK\b/i.test(line)) return untagged
-    if (/^a /i.test(line)) throw new CheckFailed(kind, `the server answers ${words} with ${quoted(line.slice(2))}`)
+    if (/^a /i.test(line)) throw new CheckFailed(kind, `the server responded to ${name} with ${quoted(line.slice(2))}`)
     if (!line.startsWith('* ')) throw new CheckFailed('protocol', `the server does not speak IMAP: ${quoted(line)}`)
     untagged.push(line)
   }

@@ -10,8 +10,8 @@ import { tcp } from './tcp'
 import { tls } from './tls'
 import { websocket } from './websocket'
 
-/** Every type of check, in the order in which people are shown them. Adding one is its file and its line here. */
+/** Every type of check, in display order. To add one, add its file and list it here. */
 export const checkTypes: readonly CheckType[] = [http, tcp, icmp, dns, tls, smtp, imap, pop3, ssh, websocket]
 
-/** A type by its name; undefined for a group, which asks nobody, and for what this version does not know. */
+/** A type by name; undefined for groups and for types this version does not know. */
 export const checkTypeOf = (name: string): CheckType | undefined => checkTypes.find(one => one.name === name)

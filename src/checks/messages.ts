@@ -1,43 +1,43 @@
 import type { CheckResult, CheckSpec } from './check'
 
-/** What an engine is told. A remote probe will get the same over its connection. */
+/** Messages to an engine. A remote probe will receive the same over its connection. */
 export type ToEngine =
-  /** `full`: these are all monitors; else what is not named stays as it is. */
+  /** `full`: `upsert` lists all monitors; otherwise monitors that are not mentioned stay unchanged. */
   | { kind: 'configure'; full: boolean; upsert: CheckSpec[]; remove: string[] }
-  /** Run these now, beside their schedule; the results carry the nonce. */
+  /** Run these now, in addition to their schedule; the results carry the nonce. */
   | { kind: 'run_now'; monitors: string[]; nonce: string }
-  /** Sockets that no check may reach: those of the hub itself. */
-  | { kind: 'own_listeners'; listeners: { address: string; port: number }[] }
+  /** Sockets of the hub itself, which no check may reach. */
+  | { kind: 'hub_listeners'; listeners: { address: string; port: number }[] }
   | { kind: 'stop' }
 
 export type FromEngine =
-  /** `problem`: why ICMP, or another part, cannot be used here; people are shown it. */
+  /** `problem`: why ICMP is unavailable or slow, for people. */
   | { kind: 'ready'; capabilities: EngineCapabilities }
-  /** Collected for up to a quarter of a second; one that is not `up`, or was asked for, goes at once. */
+  /** Batched for up to 250 ms. Results that are not `up` and results of requested runs are sent at once. */
   | { kind: 'results'; results: CheckResult[] }
-  /** Each second, and at once when `impaired` changes: before the results that it is about. */
+  /** Sent every second, and at once when `impaired` changes, before the results it affects. */
   | { kind: 'pulse'; pulse: EnginePulse }
 
 export interface EngineCapabilities {
-  icmp: { by: 'ping_socket' | 'raw_socket' | 'ping_command' | 'none'; problem: string | null }
-  /** Checks in flight at most, by the limit of open files. */
-  most_in_flight: number
+  icmp: { method: 'ping_socket' | 'raw_socket' | 'ping_command' | 'none'; problem: string | null }
+  /** Maximum number of concurrent checks, derived from the open file limit. */
+  max_in_flight: number
 }
 
-/** How an engine is. Counts are since its start. */
+/** Health of an engine. Counters start with the engine. */
 export interface EnginePulse {
   monitors: number
   in_flight: number
   runs: number
-  /** Turns that were left out since the run before had not ended, the machine slept, or too much was in flight. */
+  /** Runs skipped because the previous one was still running, the machine slept, or too many checks were in flight. */
   skipped: number
-  /** Milliseconds from due to begun, over the last minute. */
+  /** Milliseconds from due to started, over the last minute. */
   lag_p50_ms: number
   lag_p99_ms: number
-  /** The longest time that the engine's loop stood still, over the last minute. */
+  /** The longest event loop stall over the last minute. */
   block_ms: number
-  /** Looked up names: of the cache, asked for, and failed. */
+  /** DNS lookups: served from the cache, queried, and failed. */
   resolver: { hits: number; misses: number; failures: number }
-  /** Why the results of this location are not to be trusted now; null when they are. Its results do not vote meanwhile. */
+  /** Why this location's results are unreliable; null if they are fine. Its results do not vote while this is set. */
   impaired: string | null
 }

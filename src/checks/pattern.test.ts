@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { cpuTime } from '../../test/support/cpu-time'
 import { matches } from './pattern'
 
 test.each([
@@ -14,11 +15,11 @@ test.each([
   ['', '', true],
   ['a', '', false],
   ['a.c', 'a?c', false],
-])('%p is as %p: %p', (text, pattern, answer) => {
-  expect(matches(text, pattern)).toBe(answer)
+])('%p matches %p: %p', (text, pattern, expected) => {
+  expect(matches(text, pattern)).toBe(expected)
 })
 
-test('it answers as the same regular expression does', () => {
+test('it agrees with the equivalent regular expression', () => {
   const few = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 8 })
   fc.assert(
     fc.property(few, few, (text, pattern) => {
@@ -29,8 +30,8 @@ test('it answers as the same regular expression does', () => {
   )
 })
 
-test('a long text of a hostile server is read once', () => {
-  const began = performance.now()
+test('a long text from a hostile server is matched in linear time', () => {
+  const startedAt = cpuTime()
   expect(matches('a'.repeat(1_000_000), `${'*a'.repeat(50)}b*`)).toBe(false)
-  expect(performance.now() - began).toBeLessThan(5000)
+  expect(cpuTime() - startedAt).toBeLessThan(5000)
 })

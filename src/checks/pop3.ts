@@ -1,41 +1,45 @@
 import { mailCheck } from './banner'
 import { CheckFailed } from './connect-failure'
-import { quoted, type Talk } from './talk'
+import { quoted, type BufferedConnection } from './buffered-connection'
 
-/** Mail drops (RFC 1939, RFC 2449). */
+/** POP3 (RFC 1939, RFC 2449). */
 export const pop3 = mailCheck({
   name: 'pop3',
   title: 'POP3',
   description:
-    'Is greeted by a server of mail drops, asks what it can do, and speaks TLS if wanted. Down when it refuses, or does not do what is expected. Nobody is logged in.',
-  targetForm: 'A host and a port, 110 where there is none: `pop.example.com:995`.',
+    'Connects to a POP3 server, reads its greeting and capabilities, and uses TLS if configured. Down if the server rejects the connection or lacks an expected capability. Does not log in.',
+  targetDescription: 'A host and optional port (default 110), such as `pop.example.com:995`.',
   port: 110,
   tlsPort: 995,
   tlsCapability: 'STLS',
-  async greeting(talk) {
-    const { ok, text } = await answer(talk, 'no greeting')
-    if (!ok) throw new CheckFailed('status', `the server refuses to serve: ${quoted(text)}`)
+  async greeting(connection) {
+    const { ok, text } = await readReply(connection, 'the greeting')
+    if (!ok) throw new CheckFailed('status', `the server rejected the connection: ${quoted(text)}`)
     return { banner: text, code: null }
   },
-  async capabilities(talk) {
-    talk.send('CAPA\r\n')
+  async capabilities(connection) {
+    connection.send('CAPA\r\n')
     // Not every server knows the command.
-    if (!(await answer(talk, 'no answer to CAPA')).ok) return []
+    if (!(await readReply(connection, 'the response to CAPA')).ok) return []
     const lines: string[] = []
-    for (let line = await talk.line('no end of the answer'); line !== '.'; line = await talk.line('no end of the answer'))
+    for (
+      let line = await connection.readLine('the end of the response');
+      line !== '.';
+      line = await connection.readLine('the end of the response')
+    )
       lines.push(line.toUpperCase())
     return lines
   },
-  async agree(talk) {
-    talk.send('STLS\r\n')
-    const { ok, text } = await answer(talk, 'no answer to STLS')
-    if (!ok) throw new CheckFailed('tls', `the server answers STLS with ${quoted(text)}`)
+  async startTls(connection) {
+    connection.send('STLS\r\n')
+    const { ok, text } = await readReply(connection, 'the response to STLS')
+    if (!ok) throw new CheckFailed('tls', `the server responded to STLS with ${quoted(text)}`)
   },
-  bye: talk => talk.send('QUIT\r\n'),
+  quit: connection => connection.send('QUIT\r\n'),
 })
 
-async function answer(talk: Talk, late: string): Promise<{ ok: boolean; text: string }> {
-  const line = await talk.line(late)
+async function readReply(connection: BufferedConnection, awaited: string): Promise<{ ok: boolean; text: string }> {
+  const line = await connection.readLine(awaited)
   const [, sign, text = ''] = /^(\+OK|-ERR)(?: (.*))?$/is.exec(line) ?? []
   if (sign === undefined) throw new CheckFailed('protocol', `the server does not speak POP3: ${quoted(line)}`)
   return { ok: sign.startsWith('+'), text }

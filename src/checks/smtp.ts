@@ -1,47 +1,44 @@
 import { isIP } from 'node:net'
 import { mailCheck } from './banner'
 import { CheckFailed } from './connect-failure'
-import { quoted, type Talk } from './talk'
+import { quoted, type BufferedConnection } from './buffered-connection'
 
-/** Mail servers that take mail (RFC 5321). */
+/** SMTP (RFC 5321). */
 export const smtp = mailCheck({
   name: 'smtp',
   title: 'SMTP',
   description:
-    'Is greeted by a mail server, asks what it can do, and speaks TLS if wanted. Down when it greets with another code, or does not do what is expected. No mail is sent.',
-  targetForm: 'A host and a port, 25 where there is none: `mx.example.com`, `mail.example.com:587`.',
+    'Connects to an SMTP server, reads its greeting and capabilities, and uses TLS if configured. Down if the greeting has another code or an expected capability is missing. Sends no mail.',
+  targetDescription: 'A host and optional port (default 25), such as `mx.example.com` or `mail.example.com:587`.',
   port: 25,
   tlsPort: 465,
   tlsCapability: 'STARTTLS',
-  async greeting(talk, expectedCode) {
-    const { code, lines } = await reply(talk, 'no greeting')
+  async greeting(connection, expectedCode) {
+    const { code, lines } = await reply(connection, 'the greeting')
     if (code !== expectedCode)
-      throw new CheckFailed(
-        'status',
-        `the server greets with ${code} where ${expectedCode} is expected: ${quoted(lines.join(' '))}`,
-      )
+      throw new CheckFailed('status', `the greeting has code ${code}, expected ${expectedCode}: ${quoted(lines.join(' '))}`)
     return { banner: lines.join(' '), code }
   },
-  async capabilities(talk) {
-    talk.send(`EHLO ${ownName(talk)}\r\n`)
-    const { code, lines } = await reply(talk, 'no answer to EHLO')
-    if (code !== 250) throw new CheckFailed('status', `the server answers EHLO with ${code}: ${quoted(lines.join(' '))}`)
+  async capabilities(connection) {
+    connection.send(`EHLO ${ownName(connection)}\r\n`)
+    const { code, lines } = await reply(connection, 'the response to EHLO')
+    if (code !== 250) throw new CheckFailed('status', `the server responded to EHLO with ${code}: ${quoted(lines.join(' '))}`)
     // The first line is the server's name.
     return lines.slice(1).map(line => line.toUpperCase())
   },
-  async agree(talk) {
-    talk.send('STARTTLS\r\n')
-    const { code, lines } = await reply(talk, 'no answer to STARTTLS')
-    if (code !== 220) throw new CheckFailed('tls', `the server answers STARTTLS with ${code}: ${quoted(lines.join(' '))}`)
+  async startTls(connection) {
+    connection.send('STARTTLS\r\n')
+    const { code, lines } = await reply(connection, 'the response to STARTTLS')
+    if (code !== 220) throw new CheckFailed('tls', `the server responded to STARTTLS with ${code}: ${quoted(lines.join(' '))}`)
   },
-  bye: talk => talk.send('QUIT\r\n'),
+  quit: connection => connection.send('QUIT\r\n'),
 })
 
-/** A reply of one line or several (RFC 5321 section 4.2.1). */
-async function reply(talk: Talk, late: string): Promise<{ code: number; lines: string[] }> {
+/** Reads a single-line or multi-line reply (RFC 5321 section 4.2.1). */
+async function reply(connection: BufferedConnection, awaited: string): Promise<{ code: number; lines: string[] }> {
   const lines: string[] = []
   for (;;) {
-    const line = await talk.line(late)
+    const line = await connection.readLine(awaited)
     const [, code, more, text] = /^([2-5]\d\d)(?:([ -])(.*))?$/s.exec(line) ?? []
     if (code === undefined) throw new CheckFailed('protocol', `the server does not speak SMTP: ${quoted(line)}`)
     lines.push(text ?? '')
@@ -49,7 +46,7 @@ async function reply(talk: Talk, late: string): Promise<{ code: number; lines: s
   }
 }
 
-/** Who has no name says the address (RFC 5321 section 4.1.3). */
-function ownName({ ownAddress }: Talk): string {
-  return isIP(ownAddress) === 6 ? `[IPv6:${ownAddress}]` : `[${ownAddress || '127.0.0.1'}]`
+/** A client without a name sends its address (RFC 5321 section 4.1.3). */
+function ownName({ localAddress }: BufferedConnection): string {
+  return isIP(localAddress) === 6 ? `[IPv6:${localAddress}]` : `[${localAddress || '127.0.0.1'}]`
 }

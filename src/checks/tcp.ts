@@ -1,40 +1,44 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Prose, Shape, Words } from '../core/shapes'
-import { attempt } from './attempt'
-import { CheckInputRefused, type CheckType } from './check'
+import { runAttempt } from './attempt'
+import { InvalidCheckInput, type CheckType } from './check'
 import { CheckFailed } from './connect-failure'
-import { expectationOf, expectedText, refuseExpected } from './expected-text'
-import { hostPort, hostPortText } from './host-port'
-import { quoted, Talk } from './talk'
-import { connectTcp, upgradeToTls, type TlsWish } from './tls-connect'
+import { textMatcher, expectedText, validateExpectedText } from './expected-text'
+import { parseHostPort, formatHostPort } from './host-port'
+import { quoted, BufferedConnection } from './buffered-connection'
+import { connectTcp, upgradeToTls, type TlsSettings } from './connect'
 import {
   ipFamily,
-  nameToShow,
-  refuseCertificates,
-  refuseServerName,
+  serverNameFor,
+  validateCertificates,
+  validateServerName,
   serverName,
   tlsDestination,
-  tlsMembers,
+  tlsOptions,
   tlsSecrets,
-  tlsWish,
+  tlsSettings,
 } from './tls-options'
 
-const mostRead = 1024 * 1024
-const usualRead = 65_536
+const maxReadBytes = 1024 * 1024
+const defaultReadBytes = 65_536
 
 const Step = Shape({
   ...expectedText,
   send: Type.Optional(
-    Prose({ minLength: 1, maxLength: 4096, description: 'What is sent then, as it is: with `\\r\\n` where lines end so.' }),
+    Prose({
+      minLength: 1,
+      maxLength: 4096,
+      description: 'Text to send after that, verbatim. Include `\\r\\n` if the protocol uses it.',
+    }),
   ),
-  starttls: Type.Optional(Type.Boolean({ default: false, description: 'Whether TLS begins after this step.' })),
+  starttls: Type.Optional(Type.Boolean({ default: false, description: 'Start TLS after this step.' })),
 })
 
-const options = Shape({
+const tcpOptions = Shape({
   tls: Type.Optional(
     Words(['none', 'implicit', 'starttls'], {
       default: 'none',
-      description: 'Whether TLS is spoken: from the first octet, or after the step that has `starttls`.',
+      description: 'TLS mode: `implicit` starts TLS right after connecting, `starttls` after the step with `starttls`.',
     }),
   ),
   steps: Type.Optional(
@@ -42,85 +46,90 @@ const options = Shape({
       maxItems: 20,
       default: [],
       description:
-        'What is said, in turn. Each step waits for a line that is as expected, passing others over, and then sends. A prompt without line end counts as a line.',
+        'Steps of the conversation. Each step waits for a line that matches, skipping other lines, and then sends its text. A prompt without a line end counts as a line.',
       examples: [[{ expect: '^220 ', send: 'QUIT\r\n' }, { expect: '^221 ' }]],
     }),
   ),
   read_limit_bytes: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: mostRead,
-      default: usualRead,
-      description: 'How much is read; more before the steps are done is a failure.',
+      maximum: maxReadBytes,
+      default: defaultReadBytes,
+      description: 'Maximum number of bytes to read. Receiving more before the steps are done is a failure.',
     }),
   ),
-  servername: serverName,
-  ...tlsMembers,
+  server_name: serverName,
+  ...tlsOptions,
   ip_family: ipFamily,
 })
-type TcpOptions = Static<typeof options>
+type TcpOptions = Static<typeof tcpOptions>
 
-/** Ports over TCP, and what servers say there. */
+/** TCP ports, optionally with a scripted conversation. */
 export const tcp: CheckType<TcpOptions> = {
   name: 'tcp',
   title: 'TCP port',
   description:
-    'Connects to a port, speaks TLS if wanted, and sends and expects what its steps say. Down when no connection comes about or something else comes.',
-  targetForm: 'A host and a port: `db.example.com:5432`.',
-  options,
+    'Connects to a TCP port, uses TLS if configured, and runs the steps. Down if the connection fails or a step receives something else.',
+  targetDescription: 'A host and port, such as `db.example.com:5432`.',
+  options: tcpOptions,
   secrets: tlsSecrets,
-  destination: ['/servername', ...tlsDestination],
+  destination: ['/server_name', ...tlsDestination],
   sources: ['CONNECTED', 'RESPONSE_TIME', 'TTFB', 'IP', 'BODY', 'CERTIFICATE_EXPIRATION', 'TLS_VERSION'],
-  target: text => hostPortText(hostPort(text, null)),
-  refuse(given) {
-    refuseServerName(given.servername)
-    refuseCertificates(given)
-    const steps = given.steps ?? []
-    for (const [at, step] of steps.entries()) refuseExpected(step, `/options/steps/${at}`)
+  target: text => formatHostPort(parseHostPort(text, null)),
+  validate(options) {
+    validateServerName(options.server_name)
+    validateCertificates(options)
+    const steps = options.steps ?? []
+    for (const [at, step] of steps.entries()) validateExpectedText(step, `/options/steps/${at}`)
     const upgrades = steps.filter(step => step.starttls).length
-    if (upgrades !== (given.tls === 'starttls' ? 1 : 0))
-      throw new CheckInputRefused(
+    if (upgrades !== (options.tls === 'starttls' ? 1 : 0))
+      throw new InvalidCheckInput(
         '/options/steps',
-        'must have one step with `starttls` when `tls` is starttls, and none when not.',
+        'must contain exactly one step with `starttls` if `tls` is `starttls`, and none otherwise.',
       )
   },
-  run: (target, given, around) =>
-    attempt(around, async one => {
-      const { host, port } = hostPort(target, null)
-      const name = nameToShow(given.servername, host)
-      const wish = tlsWish(given, name)
-      one.facts.request = `TCP ${hostPortText({ host, port })}${given.tls === 'implicit' && name !== host ? ` as ${name}` : ''}`
-      const plain = await connectTcp(one, host, port, given.ip_family)
-      const socket = given.tls === 'implicit' ? await upgradeToTls(one, plain, wish) : plain
-      const steps = given.steps ?? []
+  run: (target, options, context) =>
+    runAttempt(context, async attempt => {
+      const { host, port } = parseHostPort(target, null)
+      const name = serverNameFor(options.server_name, host)
+      const settings = tlsSettings(options, name)
+      attempt.facts.request = `TCP ${formatHostPort({ host, port })}${options.tls === 'implicit' && name !== host ? ` as ${name}` : ''}`
+      const plain = await connectTcp(attempt, host, port, options.ip_family)
+      const socket = options.tls === 'implicit' ? await upgradeToTls(attempt, plain, settings) : plain
+      const steps = options.steps ?? []
       if (steps.length === 0) return
-      const talk = new Talk(one, socket, given.read_limit_bytes ?? usualRead)
+      const connection = new BufferedConnection(attempt, socket, options.read_limit_bytes ?? defaultReadBytes)
       try {
-        for (const [at, step] of steps.entries()) await taken(talk, step, at, wish)
+        for (const [at, step] of steps.entries()) await runStep(connection, step, at, settings)
       } finally {
-        one.facts.body = talk.text
+        attempt.facts.body = connection.received
       }
     }),
 }
 
-async function taken(talk: Talk, step: Static<typeof Step>, at: number, wish: TlsWish): Promise<void> {
-  const expected = expectationOf(step)
+async function runStep(
+  connection: BufferedConnection,
+  step: Static<typeof Step>,
+  at: number,
+  settings: TlsSettings,
+): Promise<void> {
+  const expected = textMatcher(step)
   if (expected) {
     let last: string | null = null
     try {
-      await talk.lineThat(
+      await connection.waitForLine(
         line => {
           if (line !== '') last = line
-          return expected.fits(line)
+          return expected.matches(line)
         },
-        `no ${expected.words} at step ${at + 1}`,
+        `${expected.description} at step ${at + 1}`,
       )
     } catch (error) {
-      // It did answer, only not so.
+      // Something arrived, but nothing that matches.
       if (last === null || !(error instanceof CheckFailed) || error.kind === 'protocol') throw error
-      throw new CheckFailed('content', `${quoted(last)} came where ${expected.words} is expected at step ${at + 1}`)
+      throw new CheckFailed('content', `received ${quoted(last)} at step ${at + 1}, expected ${expected.description}`)
     }
   }
-  if (step.send !== undefined) talk.send(step.send)
-  if (step.starttls) await talk.secure(wish)
+  if (step.send !== undefined) connection.send(step.send)
+  if (step.starttls) await connection.startTls(settings)
 }

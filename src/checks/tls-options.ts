@@ -2,62 +2,65 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { Type, type Static } from '@sinclair/typebox'
 import { canonicalHost } from '../core/net/host-name'
 import { Line, Prose, Shape, Words } from '../core/shapes'
-import { CheckInputRefused } from './check'
-import { tlsVersions, type TlsWish } from './tls-connect'
+import { InvalidCheckInput } from './check'
+import { tlsVersions, type TlsSettings } from './connect'
 
-/** Option of types whose target is a host: who is believed to be there. */
+/** Option of types with a host as target: the expected server name. */
 export const serverName = Type.Optional(
   Line({
     minLength: 1,
     maxLength: 253,
-    description: 'Name that is asked for (SNI) and that the certificate must be for, in place of the host of the target.',
+    description: 'Server name to send (SNI) and to verify in the certificate. Default: the host of the target.',
     examples: ['www.example.com'],
   }),
 )
 
-/** The name to show and to hold the certificate against. @param host of the target */
-export const nameToShow = (servername: string | undefined, host: string): string => canonicalHost(servername ?? host) ?? host
+/** The name for SNI and certificate verification. @param host of the target */
+export const serverNameFor = (server_name: string | undefined, host: string): string => canonicalHost(server_name ?? host) ?? host
 
-/** @throws CheckInputRefused */
-export function refuseServerName(servername: string | undefined): void {
-  if (servername !== undefined && canonicalHost(servername) === null)
-    throw new CheckInputRefused('/options/servername', 'must be a host name or an address.')
+/** @throws InvalidCheckInput */
+export function validateServerName(server_name: string | undefined): void {
+  if (server_name !== undefined && canonicalHost(server_name) === null)
+    throw new InvalidCheckInput('/options/server_name', 'must be a hostname or IP address.')
 }
 
-/** Options of every type that speaks TLS. */
-export const tlsMembers = {
+/** Options of every type that uses TLS. */
+export const tlsOptions = {
   verify_tls: Type.Optional(
-    Type.Boolean({ default: true, description: 'Whether the certificate must be trusted, valid now and for the name.' }),
+    Type.Boolean({
+      default: true,
+      description: 'Verify that the certificate is trusted, currently valid, and matches the name.',
+    }),
   ),
-  tls_min_version: Type.Optional(Words(tlsVersions, { default: '1.2', description: 'Lowest version of TLS that is spoken.' })),
-  ca: Type.Optional(
-    Prose({ maxLength: 65_536, description: 'PEM certificates that are trusted in place of the public authorities.' }),
-  ),
+  tls_min_version: Type.Optional(Words(tlsVersions, { default: '1.2', description: 'Minimum TLS version.' })),
+  ca: Type.Optional(Prose({ maxLength: 65_536, description: 'PEM certificates to trust instead of the public CAs.' })),
   client_certificate: Type.Optional(
     Shape(
       {
-        cert: Prose({ maxLength: 65_536, description: 'PEM certificate, with those that lead to its authority.' }),
-        key: Prose({ maxLength: 65_536, description: 'PEM private key of it, without a passphrase.' }),
+        cert: Prose({ maxLength: 65_536, description: 'PEM certificate, followed by its intermediates.' }),
+        key: Prose({ maxLength: 65_536, description: 'Its PEM private key, without a passphrase.' }),
       },
-      { description: 'Certificate that is shown to the target, and to no other origin.' },
+      { description: 'Client certificate for mutual TLS. Presented only to the target, not to other origins.' },
     ),
   ),
 }
-const tlsShape = Shape(tlsMembers)
-export type TlsMembers = Static<typeof tlsShape>
+const tlsShape = Shape(tlsOptions)
+export type TlsOptions = Static<typeof tlsShape>
 
-/** Of those options, what is sealed. */
+/** The secrets among these options. */
 export const tlsSecrets = ['/client_certificate/key'] as const
-/** Of those options, what says who is believed to be there. */
+/** The options among these that decide which server is trusted. */
 export const tlsDestination = ['/verify_tls', '/ca'] as const
 
-/** Option of every type that dials a host. */
+/** Option of every type that connects to a host. */
 export const ipFamily = Type.Optional(
-  Type.Union([Type.Literal(4), Type.Literal(6)], { description: 'Version of IP; without it what the resolver puts first.' }),
+  Type.Union([Type.Literal(4), Type.Literal(6)], {
+    description: 'IP version. By default the first address that the resolver returns.',
+  }),
 )
 
-/** How to speak TLS by those options. @param name that the certificate is to be for, without brackets */
-export const tlsWish = ({ verify_tls, tls_min_version, ca, client_certificate }: TlsMembers, name: string): TlsWish => ({
+/** TLS settings from these options. @param name expected server name, without brackets */
+export const tlsSettings = ({ verify_tls, tls_min_version, ca, client_certificate }: TlsOptions, name: string): TlsSettings => ({
   name,
   verify: verify_tls ?? true,
   ...(tls_min_version && { minVersion: tls_min_version }),
@@ -65,19 +68,19 @@ export const tlsWish = ({ verify_tls, tls_min_version, ca, client_certificate }:
   ...(client_certificate && { clientCertificate: client_certificate }),
 })
 
-/** What a schema cannot say of certificates and keys. @throws CheckInputRefused */
-export function refuseCertificates({ ca, client_certificate: client }: TlsMembers): void {
-  const refused = (member: string, rule: string) => new CheckInputRefused(`/options/${member}`, rule)
+/** Validates certificates and keys. @throws InvalidCheckInput */
+export function validateCertificates({ ca, client_certificate: client }: TlsOptions): void {
+  const invalid = (member: string, rule: string) => new InvalidCheckInput(`/options/${member}`, rule)
   if (ca !== undefined) {
     const blocks = pemBlocks(ca)
-    if (blocks.length === 0 || !blocks.every(isCertificate)) throw refused('ca', 'must hold PEM certificates and nothing else.')
+    if (blocks.length === 0 || !blocks.every(isCertificate)) throw invalid('ca', 'must contain only PEM certificates.')
   }
   if (!client) return
   const [leaf] = pemBlocks(client.cert)
-  if (!leaf || !isCertificate(leaf)) throw refused('client_certificate/cert', 'must be a PEM certificate.')
+  if (!leaf || !isCertificate(leaf)) throw invalid('client_certificate/cert', 'must be a PEM certificate.')
   const fits = isKeyOf(client.key, leaf)
-  if (fits === null) throw refused('client_certificate/key', 'must be a PEM private key without a passphrase.')
-  if (!fits) throw refused('client_certificate/key', 'must be the private key of the certificate.')
+  if (fits === null) throw invalid('client_certificate/key', 'must be a PEM private key without a passphrase.')
+  if (!fits) throw invalid('client_certificate/key', 'must match the certificate.')
 }
 
 const pemBlocks = (text: string): string[] => text.match(/-----BEGIN [A-Z0-9 ]+-----[\s\S]*?-----END [A-Z0-9 ]+-----/g) ?? []
@@ -90,7 +93,7 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** Null: it is no key that can be read. */
+/** Null if the key can't be read. */
 function isKeyOf(key: string, certificate: string): boolean | null {
   try {
     return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))

@@ -1,149 +1,155 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Static } from '@sinclair/typebox'
 import { version } from '../core/version'
-import { attempt, type Attempt } from './attempt'
-import { CheckInputRefused, type CheckType } from './check'
+import { runAttempt, type Attempt } from './attempt'
+import { InvalidCheckInput, type CheckType } from './check'
 import { CheckFailed } from './connect-failure'
-import { expectationOf, refuseExpected } from './expected-text'
-import { quoted, Talk } from './talk'
-import { connectTcp, connectTls } from './tls-connect'
-import { nameToShow, refuseCertificates, refuseServerName, tlsDestination, tlsSecrets, tlsWish } from './tls-options'
+import { bareHost } from './host-port'
+import { textMatcher, validateExpectedText } from './expected-text'
+import { quoted, BufferedConnection } from './buffered-connection'
+import { connectTcp, connectTls } from './connect'
+import { serverNameFor, validateCertificates, validateServerName, tlsDestination, tlsSecrets, tlsSettings } from './tls-options'
 import { Messages } from './websocket/messages'
 import { websocketOptions } from './websocket/options'
 
 type WebsocketOptions = Static<typeof websocketOptions>
 
-/** WebSockets (RFC 6455). */
+/** WebSocket (RFC 6455). */
 export const websocket: CheckType<WebsocketOptions> = {
   name: 'websocket',
   title: 'WebSocket',
   description:
-    'Opens a WebSocket, and sends and expects a message if wanted. Down when the server does not switch to it, or something else comes.',
-  targetForm: 'A URL of the scheme wss or ws: `wss://www.example.com/socket`.',
+    'Opens a WebSocket, and sends and expects a message if configured. Down if the handshake fails or a different message arrives.',
+  targetDescription: 'A wss or ws URL, such as `wss://www.example.com/socket`.',
   options: websocketOptions,
   secrets: ['/secret_headers/*', ...tlsSecrets],
-  destination: ['/servername', ...tlsDestination],
+  destination: ['/server_name', ...tlsDestination],
   sources: ['CONNECTED', 'STATUS', 'RESPONSE_TIME', 'TTFB', 'IP', 'BODY', 'HEADER', 'CERTIFICATE_EXPIRATION', 'TLS_VERSION'],
   target: websocketTarget,
-  refuse(given) {
+  validate(options) {
     for (const member of ['headers', 'secret_headers'] as const) {
-      const own = Object.keys(given[member] ?? {}).find(name => isOwn(name.toLowerCase()))
-      if (own !== undefined)
-        throw new CheckInputRefused(
-          `/options/${member}`,
-          `must not hold ${own}, which belongs to the connection and is set by the check.`,
-        )
+      const reserved = Object.keys(options[member] ?? {}).find(name => isReserved(name.toLowerCase()))
+      if (reserved !== undefined)
+        throw new InvalidCheckInput(`/options/${member}`, `must not contain ${reserved}, which is set automatically.`)
     }
-    refuseExpected(given, '/options')
-    refuseServerName(given.servername)
-    refuseCertificates(given)
+    validateExpectedText(options, '/options')
+    validateServerName(options.server_name)
+    validateCertificates(options)
   },
-  run: (target, given, around) =>
-    attempt(around, async one => {
+  run: (target, options, context) =>
+    runAttempt(context, async attempt => {
       const url = new URL(target)
-      one.facts.request = `GET ${url.href}`
-      const talk = new Talk(one, await connected(one, url, given), given.read_limit_bytes ?? usualRead)
-      await upgraded(one, talk, url, given)
-      const messages = new Messages(talk)
-      const expected = expectationOf(given)
-      if (given.send !== undefined) messages.send(given.send)
-      const came: string[] = []
+      attempt.facts.request = `GET ${url.href}`
+      const connection = new BufferedConnection(
+        attempt,
+        await openSocket(attempt, url, options),
+        options.read_limit_bytes ?? defaultReadBytes,
+      )
+      await upgrade(attempt, connection, url, options)
+      const messages = new Messages(connection)
+      const expected = textMatcher(options)
+      if (options.send !== undefined) messages.send(options.send)
+      const received: string[] = []
       try {
-        while (expected && !came.some(expected.fits)) came.push(await messages.next(`no message with ${expected.words}`))
+        while (expected && !received.some(expected.matches))
+          received.push(await messages.next(`a message with ${expected.description}`))
       } catch (error) {
-        // It did send something, only not that.
-        if (came.length === 0 || !expected || !(error instanceof CheckFailed) || error.kind === 'protocol') throw error
-        throw new CheckFailed('content', `${quoted(came.at(-1)!)} came where ${expected.words} is expected`)
+        // Messages arrived, but none that matches.
+        if (received.length === 0 || !expected || !(error instanceof CheckFailed) || error.kind === 'protocol') throw error
+        throw new CheckFailed('content', `received ${quoted(received.at(-1)!)}, expected ${expected.description}`)
       } finally {
-        one.facts.body = came.length > 0 ? came.join('\n') : null
+        attempt.facts.body = received.length > 0 ? received.join('\n') : null
       }
       messages.close()
-      await talk.ending()
+      await connection.waitForClose()
     }),
 }
 
-const usualRead = 65_536
-const mostHeaders = 100
+const defaultReadBytes = 65_536
+const maxHeaders = 100
 
 // RFC 6455 section 1.3.
 const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
-async function connected(one: Attempt, url: URL, given: WebsocketOptions) {
-  const host = url.hostname.replace(/^\[|\]$/g, '')
+async function openSocket(attempt: Attempt, url: URL, options: WebsocketOptions) {
+  const host = bareHost(url.hostname)
   const isSecure = url.protocol === 'wss:'
   const port = Number(url.port || (isSecure ? 443 : 80))
-  if (!isSecure) return await connectTcp(one, host, port, given.ip_family)
-  const wish = { ...tlsWish(given, nameToShow(given.servername, host)), alpn: ['http/1.1'] }
-  return await connectTls(one, host, port, wish, given.ip_family)
+  if (!isSecure) return await connectTcp(attempt, host, port, options.ip_family)
+  const settings = { ...tlsSettings(options, serverNameFor(options.server_name, host)), alpn: ['http/1.1'] }
+  return await connectTls(attempt, host, port, settings, options.ip_family)
 }
 
 /** The opening handshake (section 4.1). @throws CheckFailed */
-async function upgraded({ facts }: Attempt, talk: Talk, url: URL, given: WebsocketOptions): Promise<void> {
+async function upgrade({ facts }: Attempt, connection: BufferedConnection, url: URL, options: WebsocketOptions): Promise<void> {
   const key = randomBytes(16).toString('base64')
   const headers: Record<string, string> = {
-    ...(!hasName(given, 'user-agent') && { 'User-Agent': `Bailiwick/${version} (+monitor)` }),
-    ...given.headers,
-    ...given.secret_headers,
+    ...(!hasName(options, 'user-agent') && { 'User-Agent': `Bailiwick/${version} (+monitor)` }),
+    ...options.headers,
+    ...options.secret_headers,
     Host: url.host,
     Upgrade: 'websocket',
     Connection: 'Upgrade',
     'Sec-WebSocket-Key': key,
     'Sec-WebSocket-Version': '13',
-    ...(given.subprotocol !== undefined && { 'Sec-WebSocket-Protocol': given.subprotocol }),
+    ...(options.subprotocol !== undefined && { 'Sec-WebSocket-Protocol': options.subprotocol }),
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  talk.send(Buffer.from(`GET ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'))
-  const first = await talk.line('no answer')
+  connection.send(Buffer.from(`GET ${url.pathname}${url.search} HTTP/1.1\r\n${lines.join('')}\r\n`, 'latin1'))
+  const first = await connection.readLine('the response')
   const status = /^HTTP\/1\.[01] ([1-5]\d\d)(?: |$)/.exec(first)?.[1]
-  if (status === undefined) throw new CheckFailed('protocol', `the answer is not valid HTTP: ${quoted(first)}`)
+  if (status === undefined) throw new CheckFailed('protocol', `the response is not valid HTTP: ${quoted(first)}`)
   facts.status = Number(status)
-  facts.headers = await headersFrom(talk)
-  if (facts.status !== 101) throw new CheckFailed('status', `HTTP ${status} where 101 is expected`)
-  const wrong = (text: string) => new CheckFailed('protocol', text)
-  const { upgrade = '', connection = '', ...rest } = facts.headers
-  if (upgrade.toLowerCase() !== 'websocket' || !/(^|,)\s*upgrade\s*(,|$)/i.test(connection))
-    throw wrong('the server switched to a protocol that was not asked for')
+  facts.headers = await readHeaders(connection)
+  if (facts.status !== 101) throw new CheckFailed('status', `HTTP ${status}, expected 101`)
+  const failure = (text: string) => new CheckFailed('protocol', text)
+  const { upgrade: protocol = '', connection: token = '', ...rest } = facts.headers
+  if (protocol.toLowerCase() !== 'websocket' || !/(^|,)\s*upgrade\s*(,|$)/i.test(token))
+    throw failure('the server switched to a protocol that was not requested')
   if (
     rest['sec-websocket-accept'] !==
     createHash('sha1')
       .update(key + GUID)
       .digest('base64')
   )
-    throw wrong('the server did not prove that it knows WebSocket (Sec-WebSocket-Accept)')
-  if (rest['sec-websocket-extensions'] !== undefined) throw wrong('the server wants an extension that was not offered')
-  const chosen = rest['sec-websocket-protocol']
-  if (chosen !== given.subprotocol) {
-    if (given.subprotocol === undefined) throw wrong('the server chose a subprotocol that was not offered')
-    throw new CheckFailed('content', `the server does not speak the subprotocol ${quoted(given.subprotocol)}`)
+    throw failure('invalid Sec-WebSocket-Accept header')
+  if (rest['sec-websocket-extensions'] !== undefined) throw failure('the server selected an extension that was not offered')
+  const selected = rest['sec-websocket-protocol']
+  if (selected !== options.subprotocol) {
+    if (options.subprotocol === undefined) throw failure('the server selected a subprotocol that was not offered')
+    throw new CheckFailed('content', `the server did not select the subprotocol ${quoted(options.subprotocol)}`)
   }
 }
 
-async function headersFrom(talk: Talk): Promise<Record<string, string>> {
+async function readHeaders(connection: BufferedConnection): Promise<Record<string, string>> {
   const headers: [string, string][] = []
-  for (let line = await talk.line('no end of the answer'); line !== ''; line = await talk.line('no end of the answer')) {
+  for (
+    let line = await connection.readLine('the end of the response');
+    line !== '';
+    line = await connection.readLine('the end of the response')
+  ) {
     const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*$/s.exec(line) ?? []
-    if (name === undefined) throw new CheckFailed('protocol', 'the answer is not valid HTTP')
-    if (headers.length >= mostHeaders) throw new CheckFailed('protocol', 'the headers of the answer are larger than is read')
+    if (name === undefined) throw new CheckFailed('protocol', 'the response is not valid HTTP')
+    if (headers.length >= maxHeaders) throw new CheckFailed('protocol', 'the response has too many headers')
     headers.push([name.toLowerCase(), value!])
   }
   const joined = Map.groupBy(headers, ([name]) => name)
   return Object.fromEntries([...joined].map(([name, all]) => [name, all.map(([, value]) => value).join(', ')]))
 }
 
-const hasName = (given: WebsocketOptions, name: string): boolean =>
-  Object.keys({ ...given.headers, ...given.secret_headers }).some(one => one.toLowerCase() === name)
+const hasName = (options: WebsocketOptions, name: string): boolean =>
+  Object.keys({ ...options.headers, ...options.secret_headers }).some(one => one.toLowerCase() === name)
 
-const isOwn = (name: string): boolean =>
+const isReserved = (name: string): boolean =>
   name.startsWith('sec-websocket-') || ['host', 'upgrade', 'connection', 'content-length', 'transfer-encoding'].includes(name)
 
-/** @throws CheckInputRefused */
+/** @throws InvalidCheckInput */
 function websocketTarget(text: string): string {
-  const refused = (rule: string) => new CheckInputRefused('/target', rule)
-  // The URL parser drops or rewrites these; what was saved must be what is called.
+  const invalid = (rule: string) => new InvalidCheckInput('/target', rule)
+  // The URL parser silently drops or rewrites these characters; the stored URL must be the one requested.
   const url = text.length > 2048 || /[\s\p{Cc}\\]/u.test(text) || !/^wss?:\/\//i.test(text) ? null : URL.parse(text)
-  if (!url) throw refused('must be a URL of the scheme wss or ws, of at most 2,048 characters.')
-  if (url.username || url.password)
-    throw refused('must not hold a user name or password: they belong into `options.secret_headers`.')
-  if (text.includes('#')) throw refused('must not hold a fragment, which is never sent.')
+  if (!url) throw invalid('must be a wss or ws URL of at most 2,048 characters.')
+  if (url.username || url.password) throw invalid('must not contain a username or password; use `options.secret_headers`.')
+  if (text.includes('#')) throw invalid('must not contain a fragment; it is never sent.')
   return url.href
 }

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import type { EndWith } from '.'
+import type { EndWith } from './failure'
 
 export function addAgent(program: Command, endWith: EndWith): void {
   program
     .command('agent')
-    .description('Run as the server agent: the same program as bailiwick-agent.')
+    .description('Run the server agent (same as bailiwick-agent)')
     .helpOption(false)
     .allowUnknownOption()
     .argument('[args...]')

@@ -1,14 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { KeyObject } from 'node:crypto'
 import type { Command } from 'commander'
-import { numbered } from '../core/numbered'
+import { pluralize } from '../core/pluralize'
 import { macPurpose } from '../core/audit-chain'
 import { masterKeyFile, type Config } from '../core/config'
-import { wantedMasterKey } from '../core/installation'
+import { requiredMasterKeyId } from '../core/installation'
 import { loadMasterKey } from '../core/master-key'
 import { derivedKey } from '../core/secrets'
 import { checkpointFile } from '../features/audit/checkpoint-file'
-import { checkChain, type ChainVerdict } from '../features/audit/chain-check'
+import { checkChain, type ChainReport } from '../features/audit/chain-check'
 import {
   checkpointPurpose,
   publicKeyOf,
@@ -18,9 +18,8 @@ import {
   signingKey,
   type Checkpoint,
 } from '../features/audit/checkpoint'
-import type { EndWith } from '.'
-import { evidenceOfDatabase, evidenceOfExport, installationKeyRow, type FoundChain } from './audit-evidence'
-import { Failure } from './failure'
+import { Failure, type EndWith } from './failure'
+import { readDatabaseChains, readExportChains, readInstallationKey, type ChainContents } from './audit-chains'
 import { noInstallation } from './operator'
 import { readConfig, withData, type SettingFlags } from './settings'
 
@@ -34,25 +33,30 @@ interface VerifyFlags extends SettingFlags {
 export function addAudit(program: Command, endWith: EndWith): void {
   const audit = program
     .command('audit')
-    .description('Prove that nobody changed the audit log behind the hub’s back.')
+    .description('Verify the integrity of the audit log')
     .addHelpText(
       'after',
       '\nExamples:\n  bailiwick audit verify --data /var/lib/bailiwick\n  bailiwick audit public-key > audit.pem',
     )
-  withData(audit.command('verify').description('Hold the audit log against its hashes, its macs and its signed checkpoints.'))
+  withData(audit.command('verify').description('Verify the audit log against its hashes, MACs, and signed checkpoints'))
     .option(
       '--checkpoint <file>',
-      'checkpoints that were kept elsewhere (default DATA/audit-checkpoints.ndjson, if there); all of them must be in the database too',
+      'File with checkpoints stored elsewhere, which must all exist in the database (default: DATA/audit-checkpoints.ndjson, if it exists)',
     )
-    .option('--public-key <file>', 'public keys in PEM form to check them with, instead of the master key')
-    .option('--export <file>', 'an NDJSON export to check instead of the database')
-    .option('--json', 'print the findings as JSON')
+    .option('--public-key <file>', 'PEM file with public keys for checkpoint signatures, to verify without the master key')
+    .option('--export <file>', 'Verify an NDJSON export instead of the database')
+    .option('--json', 'Print the report as JSON')
     .addHelpText(
       'after',
       `
-Works while the hub runs, and without it: with a copy of the database, the checkpoints and the public key. Without the master key,
-entries behind the last checkpoint are linked but not proven. Exit code 2 when something was found; 3 when nothing was, and no
-checkpoint speaks of any entry of a log, so that a made-up one would look the same.
+You can run this while the hub is running, or elsewhere with a copy of the database, the checkpoints, and the public key.
+Without the master key, entries after the last checkpoint can only be checked for consistency, not verified.
+
+Exit codes:
+  0  The audit log is intact
+  1  The verification could not run
+  2  Tampering was detected
+  3  Nothing could be verified, because no checkpoint covers any entry of a log
 
 Examples:
   bailiwick audit verify --data /var/lib/bailiwick
@@ -60,14 +64,12 @@ Examples:
   bailiwick audit verify --export acme.ndjson --checkpoint checkpoints.ndjson --public-key audit.pem`,
     )
     .action(async (flags: VerifyFlags) => {
-      const verdicts = await verify(flags)
-      if (flags.json) console.log(JSON.stringify(verdicts.map(told), null, 2))
-      else print(verdicts)
-      endWith(verdicts.some(one => one.findings.length > 0) ? 2 : verdicts.some(one => !one.isProven) ? 3 : 0)
+      const reports = await verify(flags)
+      if (flags.json) console.log(JSON.stringify(reports.map(reportJson), null, 2))
+      else print(reports)
+      endWith(reports.some(one => one.findings.length > 0) ? 2 : reports.some(one => !one.isVerified) ? 3 : 0)
     })
-  withData(
-    audit.command('public-key').description('Print the public key that the checkpoints of the audit log are checked with.'),
-  )
+  withData(audit.command('public-key').description('Print the public key for verifying checkpoints of the audit log'))
     .addHelpText(
       'after',
       `
@@ -77,42 +79,42 @@ Examples:
     .action(async (flags: SettingFlags) => console.log(publicKeyPem((await ownKeys(readConfig(flags))).publicKey).trimEnd()))
 }
 
-async function verify(flags: VerifyFlags): Promise<ChainVerdict[]> {
+async function verify(flags: VerifyFlags): Promise<ChainReport[]> {
   const config = readConfig(flags)
-  // Whoever gives a public key wants a check that needs no secret, and that no secret of this machine can bend.
+  // With a public key, verify without any secret of this machine.
   const own = flags.publicKey === undefined && flags.export === undefined ? await ownKeys(config) : null
   if (!own && flags.publicKey === undefined)
-    throw new Failure('--public-key: an export is checked with it; bailiwick audit public-key prints it.')
+    throw new Failure('--export requires --public-key. Get the key with bailiwick audit public-key.')
   const publicKeys = own ? [own.publicKey] : read(flags.publicKey!, readPublicKeys)
   const file = flags.checkpoint ?? (flags.export === undefined ? checkpointFile(config) : null)
-  if (file === null) throw new Failure('--checkpoint: an export is checked with the checkpoints of its hub.')
-  const kept = flags.checkpoint !== undefined || existsSync(file) ? read(file, readCheckpoints) : []
-  const verdicts: ChainVerdict[] = []
-  const check = ({ chain, entries, counted }: FoundChain, stored?: Checkpoint[]) =>
-    verdicts.push(
+  if (file === null) throw new Failure('--export requires --checkpoint with the checkpoints of the hub.')
+  const fromFile = flags.checkpoint !== undefined || existsSync(file) ? read(file, readCheckpoints) : []
+  const reports: ChainReport[] = []
+  const check = ({ chain, entries, counted }: ChainContents, stored?: Checkpoint[]) =>
+    reports.push(
       checkChain({
         chain,
         entries,
-        // One whose signature is wrong is told where its chain is.
-        checkpoints: [...(stored ?? []), ...kept].filter(one => one.chain === chain),
+        // A checkpoint with an invalid signature is reported for its chain.
+        checkpoints: [...(stored ?? []), ...fromFile].filter(one => one.chain === chain),
         stored,
         counted,
         publicKeys,
         macKey: own?.macKey ?? null,
       }),
     )
-  if (flags.export !== undefined) for (const one of evidenceOfExport(flags.export)) check(one)
-  else await evidenceOfDatabase(config, check, kept)
-  return verdicts
+  if (flags.export !== undefined) for (const one of readExportChains(flags.export)) check(one)
+  else await readDatabaseChains(config, check, fromFile)
+  return reports
 }
 
-/** The keys that the installation signs its log with. They are stored, wrapped by the master key, so that they outlive it. */
+/** The installation's own keys for the audit log. They are stored encrypted with the master key, and survive its rotation. */
 async function ownKeys(config: Config): Promise<{ publicKey: KeyObject; macKey: Uint8Array }> {
-  if ((await wantedMasterKey(config)) === null) throw new Failure(noInstallation(config))
+  if ((await requiredMasterKeyId(config)) === null) throw new Failure(noInstallation(config))
   const file = masterKeyFile(config)
-  if (!existsSync(file)) throw new Failure(`There is no master key in ${file}; give --public-key to check without it.`)
+  if (!existsSync(file)) throw new Failure(`Master key ${file} not found. Use --public-key to verify without it.`)
   const { key, previous } = loadMasterKey(file, false)
-  const row = await installationKeyRow(config)
+  const row = await readInstallationKey(config)
   const derived = (purpose: string) => derivedKey({ current: key, previous }, row, purpose)
   return { publicKey: publicKeyOf(signingKey(derived(checkpointPurpose))), macKey: derived(macPurpose) }
 }
@@ -126,32 +128,32 @@ function read<T>(file: string, as: (text: string) => T): T {
   }
 }
 
-function print(verdicts: ChainVerdict[]): void {
-  for (const { chain, entries, lastSeq, provenTo, isProven, findings } of verdicts) {
+function print(reports: ChainReport[]): void {
+  for (const { chain, entries, lastSeq, verifiedTo, isVerified, findings } of reports) {
     const name = chain === '' ? 'installation' : chain
-    if (findings.length === 0 && !isProven) {
+    if (findings.length === 0 && !isVerified) {
       console.log(
-        `open  ${name}  ${numbered(entries, 'entries')}, nothing proven: no checkpoint speaks of them, and a made-up log would look so too`,
+        `warn  ${name}  ${pluralize(entries, 'entries')}, not verified: no checkpoint covers them, so a forged log would look the same`,
       )
       continue
     }
-    const proven = provenTo >= lastSeq ? 'all proven' : `proven to ${provenTo}, linked to ${lastSeq}`
+    const coverage = verifiedTo >= lastSeq ? 'all verified' : `verified up to ${verifiedTo}, consistent up to ${lastSeq}`
     console.log(
       findings.length === 0
-        ? `ok    ${name}  ${numbered(entries, 'entries')}, ${proven}`
-        : `FAIL  ${name}  ${numbered(entries, 'entries')}`,
+        ? `ok    ${name}  ${pluralize(entries, 'entries')}, ${coverage}`
+        : `FAIL  ${name}  ${pluralize(entries, 'entries')}`,
     )
-    for (const { tampering, from, to, says } of findings)
-      console.log(`      ${tampering}  ${from === to ? from : `${from}-${to}`}: ${says}`)
+    for (const { tampering, from, to, detail } of findings)
+      console.log(`      ${tampering}  ${from === to ? from : `${from}-${to}`}: ${detail}`)
   }
-  if (verdicts.length === 0) console.log('The audit log is empty.')
+  if (reports.length === 0) console.log('The audit log is empty.')
 }
 
-const told = ({ chain, entries, lastSeq, provenTo, isProven, findings }: ChainVerdict) => ({
+const reportJson = ({ chain, entries, lastSeq, verifiedTo, isVerified, findings }: ChainReport) => ({
   chain,
   entries,
   last_seq: lastSeq,
-  proven: isProven,
-  proven_to: provenTo,
+  verified: isVerified,
+  verified_to: verifiedTo,
   findings,
 })

@@ -5,28 +5,28 @@ import { instant, systemClock } from '../core/clock'
 import { version } from '../core/version'
 import type { Threads } from '../hub/run'
 import { benches } from './bench'
-import { addBareServer } from './bench/bare'
+import { addBaselineServer } from './bench/baseline-server'
 import type { Bench, BenchOption, Report } from './bench/bench'
 import { addCheckLoad } from './bench/check-load'
 import { addCheckTargets } from './bench/check-targets'
 import { addBenchNameServer } from './bench/dns-servers'
 import { addSink } from './bench/sink'
-import type { EndWith } from './index'
+import type { EndWith } from './failure'
 
 export function addBench(program: Command, _: EndWith, threads: Threads): void {
   const command = program
     .command('bench')
-    .description('Measure this program on this machine; everything runs here.')
+    .description('Benchmark Bailiwick on this machine')
     .addHelpText(
       'after',
       `
-Prints figures; no figure is judged.
+Prints measurements, without judging them. Everything runs on this machine.
 
 Examples:
   bailiwick bench --help${benches[0] ? `\n  bailiwick bench ${benches[0].name} --json figures.json` : ''}`,
     )
   for (const bench of benches) addOne(command, bench)
-  addBareServer(command)
+  addBaselineServer(command)
   addSink(command)
   addBenchNameServer(command, threads)
   addCheckTargets(command)
@@ -35,9 +35,10 @@ Examples:
 
 function addOne(command: Command, bench: Bench): void {
   const one = command.command(bench.name).description(bench.summary)
-  for (const option of bench.options) one.option(`--${option.name} <number>`, option.meaning, readNumber(option), option.default)
+  for (const option of bench.options)
+    one.option(`--${option.name} <number>`, option.description, parseNumber(option), option.default)
   one
-    .option('--json <file>', 'also write the figures as JSON')
+    .option('--json <file>', 'Also write the results to a JSON file')
     .addHelpText(
       'after',
       `\nExamples:\n  bailiwick bench ${bench.name}\n  bailiwick bench ${bench.name} --json ${bench.name}.json`,
@@ -63,27 +64,26 @@ function print({ figures, notes = [] }: Report): void {
   for (const note of notes) console.log(note)
 }
 
-/** Four digits tell all that a measurement knows. */
+/** More than four significant digits would suggest more precision than the measurement has. */
 const rounded = (value: number) =>
   Number.isNaN(value)
-    ? 'nothing to tell'
+    ? 'not available'
     : Math.abs(value) >= 1000
       ? Math.round(value).toLocaleString('en')
       : String(Number(value.toPrecision(4)))
 
-// More than any machine does in the time that people wait.
-const most = 10_000_000
+const max = 10_000_000
 
-const readNumber =
-  ({ least = 1 }: BenchOption) =>
+const parseNumber =
+  ({ min = 1 }: BenchOption) =>
   (text: string): number => {
     const value = Number(text)
-    if (!/^\d+$/.test(text) || value < least || value > most)
-      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`)
+    if (!/^\d+$/.test(text) || value < min || value > max)
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`)
     return value
   }
 
-/** As commander names the value of `--two-words`. */
+/** The name that commander gives to the value of `--two-words`. */
 const camelCase = (name: string) => name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 
 const machine = () => ({

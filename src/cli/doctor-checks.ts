@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { numbered, isOrAre } from '../core/numbered'
+import { pluralize, isOrAre } from '../core/pluralize'
 import { instant, systemClock } from '../core/clock'
 import { masterKeyFile, unknownSettings, type Config } from '../core/config'
-import { look, schemaState } from '../core/db/schema-state'
-import { freeBytes, inMebibytes, leastFree } from '../core/disk'
-import { folderFault, missingKey, wantedMasterKey } from '../core/installation'
+import { withReadOnlyDatabase, schemaState } from '../core/db/schema-state'
+import { freeBytes, formatMebibytes, minFreeBytes } from '../core/disk'
+import { folderProblem, missingKeyMessage, requiredMasterKeyId } from '../core/installation'
 import { loadMasterKey } from '../core/master-key'
 import { keyFingerprint } from '../core/secrets'
 import { pidFileOf } from '../hub/folder-lock'
@@ -14,19 +14,19 @@ import { checkTls, readTls } from '../hub/tls-files'
 import { failureText } from './failure'
 import { readConfig, type SettingFlags } from './settings'
 
-/** What one check found, with what to do about it. `warn` is worth a look and keeps nothing from running. */
-export interface Finding {
+/** The result of a check, with a solution if there is a problem. A warning doesn't keep the hub from running. */
+interface Finding {
   check: string
-  verdict: 'ok' | 'warn' | 'fail'
-  says: string
+  status: 'ok' | 'warn' | 'fail'
+  message: string
 }
 
-/** Looks at everything a hub needs, without changing anything. Settings that cannot be read end it early: the rest hangs on them. */
-export async function examine(flags: SettingFlags): Promise<Finding[]> {
+/** Checks everything a hub needs, without changing anything. Stops after invalid settings, which all other checks need. */
+export async function runDoctorChecks(flags: SettingFlags): Promise<Finding[]> {
   const findings: Finding[] = []
-  const check = async (name: string, look: () => Promise<Omit<Finding, 'check'>> | Omit<Finding, 'check'>) => {
+  const check = async (name: string, run: () => Promise<Omit<Finding, 'check'>> | Omit<Finding, 'check'>) => {
     try {
-      findings.push({ check: name, ...(await look()) })
+      findings.push({ check: name, ...(await run()) })
     } catch (error) {
       findings.push({ check: name, ...fail(failureText(error).split('\n')[0]!) })
     }
@@ -34,163 +34,170 @@ export async function examine(flags: SettingFlags): Promise<Finding[]> {
   let config: Config | undefined
   await check('settings', () => {
     config = readConfig(flags)
-    return ok('All settings can be read.')
+    return ok('All settings are valid.')
   })
   await check('unknown settings', checkNames)
   if (!config) return findings
   const { listen } = config
-  const here = config
-  await check('data folder', () => checkFolder(here))
-  await check('disk', () => checkDisk(here))
-  await check('master key', () => checkKey(here))
-  let reached = false
+  const valid = config
+  await check('data folder', () => checkFolder(valid))
+  await check('disk', () => checkDisk(valid))
+  await check('master key', () => checkKey(valid))
+  let isReachable = false
   await check('database', async () => {
-    const found = await checkDatabase(here)
-    reached = found.verdict !== 'fail'
+    const found = await checkDatabase(valid)
+    isReachable = found.status !== 'fail'
     return found
   })
-  if (reached) {
-    await check('master key fits', () => checkCanary(here))
-    await check('failed jobs', () => checkJobs(here))
-    await check('clock', () => checkClock(here))
+  if (isReachable) {
+    await check('master key match', () => checkKeyMatch(valid))
+    await check('failed jobs', () => checkJobs(valid))
+    await check('clock', () => checkClock(valid))
   }
-  await check('certificate', () => checkCertificate(here))
-  await check('port', () => checkPort(here, listen.host, listen.port))
+  await check('certificate', () => checkCertificate(valid))
+  await check('port', () => checkPort(valid, listen.host, listen.port))
   return findings
 }
 
-const ok = (says: string) => ({ verdict: 'ok' as const, says })
-const warn = (says: string) => ({ verdict: 'warn' as const, says })
-const fail = (says: string) => ({ verdict: 'fail' as const, says })
+const ok = (message: string) => ({ status: 'ok' as const, message })
+const warn = (message: string) => ({ status: 'warn' as const, message })
+const fail = (message: string) => ({ status: 'fail' as const, message })
 
 function checkNames() {
   const unknown = unknownSettings()
-  if (unknown.length === 0) return ok('Every BAILIWICK_ variable names a setting.')
-  return warn(`${unknown.join(', ')} ${unknown.length === 1 ? 'names' : 'name'} no setting: correct the spelling or unset it.`)
+  if (unknown.length === 0) return ok('All BAILIWICK_ variables are known.')
+  const [verb, pronoun] = unknown.length === 1 ? ['is not a setting', 'it'] : ['are not settings', 'them']
+  return warn(`${unknown.join(', ')} ${verb}. Correct the spelling or unset ${pronoun}.`)
 }
 
 function checkFolder({ data }: Config) {
-  const fault = folderFault(data)
-  if (fault) return fail(fault)
-  if (!existsSync(data)) return ok(`${data} is not there yet; the first start makes it.`)
-  if ((statSync(data).mode & 0o007) !== 0) return warn(`${data} is open to every user of this machine; run: chmod 750 ${data}`)
-  return ok(`${data} can be written.`)
+  const problem = folderProblem(data)
+  if (problem) return fail(problem)
+  if (!existsSync(data)) return ok(`${data} does not exist yet and is created at the first start.`)
+  if ((statSync(data).mode & 0o007) !== 0)
+    return warn(`${data} is accessible to all users of this machine. Run: chmod 750 ${data}`)
+  return ok(`${data} is writable.`)
 }
 
-// A day's growth of a busy hub.
-const littleFree = 256 * 1024 * 1024
+// About one day of growth of a busy hub.
+const lowFreeBytes = 256 * 1024 * 1024
 
 async function checkDisk({ data }: Config) {
   let folder = data
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder)
   const free = await freeBytes(folder)
-  const says = `The disk of ${folder} has ${inMebibytes(free)} free`
-  if (free < leastFree) return fail(`${says}, and the hub can write nothing: make room.`)
-  return free < littleFree ? warn(`${says}: make room soon.`) : ok(`${says}.`)
+  const found = `The disk of ${folder} has ${formatMebibytes(free)} free`
+  if (free < minFreeBytes) return fail(`${found}, so the hub can't write. Free up disk space.`)
+  return free < lowFreeBytes ? warn(`${found}. Free up disk space soon.`) : ok(`${found}.`)
 }
 
 async function checkKey(config: Config) {
   const file = masterKeyFile(config)
   if (!existsSync(file)) {
-    // A database that cannot be asked is told of by its own check.
-    const wanted = await wantedMasterKey(config).catch(() => null)
-    if (wanted !== null) return fail(missingKey(config, wanted))
-    if (!config.masterKeyFile) return ok('The first start makes one; copy it to a safe place then.')
+    // An unreachable database is reported by its own check.
+    const required = await requiredMasterKeyId(config).catch(() => null)
+    if (required !== null) return fail(missingKeyMessage(config, required))
+    if (!config.masterKeyFile) return ok('Created at the first start. Back it up afterwards.')
   }
   const { key, previous } = loadMasterKey(file, false)
-  const says = `${file} holds a key with fingerprint ${keyFingerprint(key)}`
-  if (!previous) return ok(`${says}.`)
-  return warn(`${says} and the one before it, ${keyFingerprint(previous)}: end the rotation with bailiwick keys rotate-master.`)
+  const found = `${file} contains the key with fingerprint ${keyFingerprint(key)}`
+  if (!previous) return ok(`${found}.`)
+  return warn(
+    `${found} and the previous key ${keyFingerprint(previous)}. Run bailiwick keys rotate-master to complete the rotation.`,
+  )
 }
 
 async function checkDatabase(config: Config) {
-  const { exists, applied, pending, refused } = await schemaState(config)
-  if (refused) return fail(refused)
-  if (!exists) return ok('There is none yet; the first start makes it.')
+  const { exists, applied, pending, incompatible } = await schemaState(config)
+  if (incompatible) return fail(incompatible)
+  if (!exists) return ok('Does not exist yet and is created at the first start.')
   if (pending.length > 0)
     return warn(
-      `It opens; ${numbered(pending.length, 'migrations')} ${isOrAre(pending.length)} missing (${pending.join(', ')}). The next start, or bailiwick migrate, applies what is missing.`,
+      `Reachable, but ${pluralize(pending.length, 'migrations')} ${isOrAre(pending.length)} pending (${pending.join(', ')}). They are applied at the next start, or with bailiwick migrate.`,
     )
-  return ok(`It opens, with all ${applied.length} migrations.`)
+  return ok(`Reachable, with all ${applied.length} migrations applied.`)
 }
 
-/** Whether the tables are there to ask: an empty database has none. */
-const asked = <T>(config: Config, query: string): Promise<T[]> =>
-  look(config, async rows => (rows && (await schemaState(config)).applied.length > 0 ? await rows<T>(query) : []))
+/** Runs a query; without rows if the database is still empty. */
+const queryRows = <T>(config: Config, query: string): Promise<T[]> =>
+  withReadOnlyDatabase(config, async rows => (rows && (await schemaState(config)).applied.length > 0 ? await rows<T>(query) : []))
 
-async function checkCanary(config: Config) {
-  const wanted = await wantedMasterKey(config)
-  if (wanted === null) return ok('Nothing was sealed yet.')
-  if (!existsSync(masterKeyFile(config))) return fail(`It is missing; the database was made with the key ${wanted}.`)
+async function checkKeyMatch(config: Config) {
+  const required = await requiredMasterKeyId(config)
+  if (required === null) return ok('Nothing has been encrypted yet.')
+  if (!existsSync(masterKeyFile(config))) return fail(`The key file is missing. The database requires the key ${required}.`)
   const { key, previous } = loadMasterKey(masterKeyFile(config), false)
-  const have = [key, ...(previous ? [previous] : [])].map(keyFingerprint)
-  if (!have.includes(wanted))
+  const available = [key, ...(previous ? [previous] : [])].map(keyFingerprint)
+  if (!available.includes(required))
     return fail(
-      `The database was made with the key ${wanted}, and ${masterKeyFile(config)} holds ${have.join(' and ')}: put the right key file there.`,
+      `The database requires the key ${required}, but ${masterKeyFile(config)} contains ${available.join(' and ')}. Restore the correct key file.`,
     )
-  return ok('The master key is the one the database was made with.')
+  return ok('The master key matches the database.')
 }
 
 async function checkJobs(config: Config) {
-  const rows = await asked<{ kind: string; n: number | string; last: string | null }>(
+  const rows = await queryRows<{ kind: string; n: number | string; last: string | null }>(
     config,
     `select kind, count(*) as n, max(last_error) as last from jobs where state = 'failed' group by kind order by kind`,
   )
   if (rows.length === 0) return ok('None.')
   return warn(
-    `${rows.map(row => `${row.n} of ${row.kind} (${(row.last ?? 'no reason kept').slice(0, 120)})`).join('; ')}: they were given up after all tries; the log tells of each.`,
+    `${rows.map(row => `${row.n} × ${row.kind} (${(row.last ?? 'unknown error').slice(0, 120)})`).join('; ')}. These jobs failed after all retries. See the log for details.`,
   )
 }
 
-// Certificates and tokens are judged by the clock; a machine that forgot the date stands at its firmware's.
-const leastPlausible = Date.parse('2026-01-01T00:00:00Z')
+// A machine that lost its clock starts at the date of its firmware. Certificates and tokens need the correct time.
+const minPlausibleTime = Date.parse('2026-01-01T00:00:00Z')
 const toleratedMs = 60_000
 
 async function checkClock(config: Config) {
   const now = systemClock.now()
-  if (now < leastPlausible) return fail(`This machine believes it is ${instant(now)}: set its clock, for example with NTP.`)
-  const [row] = await asked<{ last: number | string | null }>(config, 'select max(seen_at) as last from hubs')
+  if (now < minPlausibleTime) return fail(`The clock of this machine is wrong: ${instant(now)}. Set it, for example with NTP.`)
+  const [row] = await queryRows<{ last: number | string | null }>(config, 'select max(seen_at) as last from hubs')
   const ahead = Number(row?.last ?? 0) - now
   if (ahead > toleratedMs)
     return fail(
-      `A hub wrote the time ${instant(Number(row!.last))}, and here it is ${instant(now)}: set the clock, for example with NTP.`,
+      `A hub recorded the time ${instant(Number(row!.last))}, but it is ${instant(now)} on this machine. Set the clock, for example with NTP.`,
     )
-  return ok(`It is ${instant(now)}.`)
+  return ok(`The time is ${instant(now)}.`)
 }
 
-// Let's Encrypt renews 30 days ahead; what is this close was forgotten.
-const soonMs = 14 * 24 * 3_600_000
+// Let's Encrypt certificates are renewed 30 days ahead, so this close to expiry the renewal must have failed.
+const expiringSoonMs = 14 * 24 * 3_600_000
 
 function checkCertificate(config: Config) {
   const files = readTls(config)
-  if (!files) return ok('HTTPS is not served directly.')
+  if (!files) return ok('Not configured. The hub does not serve HTTPS.')
   const { validToDate, validFromDate } = checkTls(config, files)
   const [now, from, to] = [systemClock.now(), validFromDate.getTime(), validToDate.getTime()]
-  if (now >= to) return fail(`${config.tlsCert} ran out at ${instant(to)}: put a renewed one there.`)
-  if (now < from) return fail(`${config.tlsCert} is valid from ${instant(from)} on only, and here it is ${instant(now)}.`)
-  const says = `${config.tlsCert} is valid until ${instant(to)}`
-  return to - now < soonMs ? warn(`${says}: renew it.`) : ok(`${says}.`)
+  if (now >= to) return fail(`${config.tlsCert} expired at ${instant(to)}. Renew the certificate.`)
+  if (now < from)
+    return fail(`${config.tlsCert} is not valid before ${instant(from)}, but it is ${instant(now)} on this machine.`)
+  const found = `${config.tlsCert} is valid until ${instant(to)}`
+  return to - now < expiringSoonMs ? warn(`${found}. Renew it soon.`) : ok(`${found}.`)
 }
 
 async function checkPort(config: Config, host: string, port: number) {
-  if (port === 0) return ok('Any free port will be taken.')
+  if (port === 0) return ok('The hub picks a free port.')
   const error = await tryListen(host, port)
   if (error === null) return ok(`Port ${port} on ${host} is free.`)
-  // Without IPv6 the hub serves the same port on 0.0.0.0.
+  // Without IPv6, the hub listens on 0.0.0.0 instead.
   if (host === '::' && error !== 'EADDRINUSE') return await checkPort(config, '0.0.0.0', port)
   if (error === 'EADDRINUSE') {
     const pid = runningHub(config)
-    if (pid !== null) return ok(`Port ${port} is in use, and a hub of this data folder is running (process ${pid}).`)
-    return fail(`Port ${port} on ${host} is in use by another program: stop it, or choose another with --listen HOST:PORT.`)
+    if (pid !== null) return ok(`Port ${port} is in use by the running hub of this data folder (process ${pid}).`)
+    return fail(`Port ${port} on ${host} is in use by another program. Stop it, or choose another port with --listen HOST:PORT.`)
   }
-  return fail(`The hub cannot listen on ${host} port ${port} (${error}): choose another with --listen HOST:PORT.`)
+  return fail(`The hub can't listen on ${host} port ${port} (${error}). Choose another address with --listen HOST:PORT.`)
 }
 
-/** The process id of the hub that holds the data folder and lives, or null. */
+/** Process id of the running hub of the data folder, or null. */
 function runningHub({ data }: Config): number | null {
   const file = pidFileOf(data)
   if (!existsSync(file)) return null
   const pid = Number(readFileSync(file, 'utf8'))
+  // An empty file would give 0, which stands for the own process group.
+  if (!Number.isInteger(pid) || pid < 1) return null
   try {
     process.kill(pid, 0)
     return pid

@@ -1,23 +1,26 @@
-import { BadSetting } from '../core/config'
+import { InvalidSetting } from '../core/config'
 import { MigrationRefused } from '../core/db/migrate'
 import { Problem } from '../core/problem'
-import { NotOpened, RotationHalted, WrongMasterKey } from '../core/secrets'
+import { DecryptionFailed, RotationHalted, WrongMasterKey } from '../core/secrets'
 
-/** A command that cannot do what was asked; the message is the plain sentence that is printed. */
+/** Thrown by a command that fails for a known reason. The message is printed without a stack trace. */
 export class Failure extends Error {
   override name = 'Failure'
 }
 
-/** What to print for an error: the sentence alone where the cause is known, the stack where only it can tell. */
+/** Text to print for an error: only the message if the cause is known, otherwise the stack trace. */
 export function failureText(error: unknown): string {
   if (error instanceof Problem)
     return [error.detail, ...(error.extras.errors ?? []).map(one => `  ${one.pointer.slice(1)} ${one.detail}`)].join('\n')
-  if (known.some(kind => error instanceof kind)) return (error as Error).message
+  if (knownErrors.some(kind => error instanceof kind)) return (error as Error).message
   const { code, message, stack } = error as NodeJS.ErrnoException
-  if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return `The system refused: ${message}`
-  if (typeof code === 'string' && code.startsWith('SQLITE_')) return `The database cannot be used: ${message} (${code}).`
-  if (typeof code === 'string' && code.startsWith('ERR_POSTGRES')) return `PostgreSQL cannot be used: ${message} (${code}).`
+  if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return `System error: ${message}`
+  if (typeof code === 'string' && code.startsWith('SQLITE_')) return `Database error: ${message} (${code}).`
+  if (typeof code === 'string' && code.startsWith('ERR_POSTGRES')) return `PostgreSQL error: ${message} (${code}).`
   return stack ?? String(error)
 }
 
-const known = [Failure, BadSetting, MigrationRefused, WrongMasterKey, NotOpened, RotationHalted] as const
+const knownErrors = [Failure, InvalidSetting, MigrationRefused, WrongMasterKey, DecryptionFailed, RotationHalted] as const
+
+/** Sets the exit code of a command that ran but doesn't end with 0. */
+export type EndWith = (code: number) => void

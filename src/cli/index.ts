@@ -6,7 +6,7 @@ import { addAudit } from './audit'
 import { addBench } from './bench-command'
 import { addDemo } from './demo-command'
 import { addDoctor } from './doctor'
-import { failureText } from './failure'
+import { failureText, type EndWith } from './failure'
 import { addHealth } from './health'
 import { addKeys } from './keys'
 import { addListen } from './listen'
@@ -17,7 +17,7 @@ import { addServe } from './serve'
 import { addToken } from './token'
 import { addUser } from './user'
 
-/** Every sub-command, in the order of the help. */
+/** All commands, in the order of the help. */
 const commands = [
   addServe,
   addDemo,
@@ -36,18 +36,19 @@ const commands = [
 ]
 
 /**
- * Runs one command line, without the program's own name.
- * @param threads the files of the threads that commands start
- * @returns the exit code: 0 done, 1 it could not be done (standard error says why), 2 the command line is wrong
+ * Runs a command.
+ * @param args arguments without the name of the program
+ * @param threads files of the worker threads that commands start
+ * @returns the exit code: 0 success, 1 failure, 2 invalid usage
  */
 export async function runCommand(args: string[], threads: Threads): Promise<number> {
-  const ended = { code: 0 }
-  const program = makeProgram(code => {
-    ended.code = code
+  const result = { code: 0 }
+  const program = createProgram(code => {
+    result.code = code
   }, threads)
   try {
     await program.parseAsync(args, { from: 'user' })
-    return ended.code
+    return result.code
   } catch (error) {
     if (!(error instanceof CommanderError)) {
       console.error(failureText(error))
@@ -57,18 +58,15 @@ export async function runCommand(args: string[], threads: Threads): Promise<numb
   }
 }
 
-/** Told by a command that has done its work but wants an exit code other than 0. */
-export type EndWith = (code: number) => void
-
-/** The whole command line, with the help of every command. */
-export function makeProgram(endWith: EndWith, threads: Threads): Command {
+/** The command line program with all commands. */
+export function createProgram(endWith: EndWith, threads: Threads): Command {
   const program = new Command('bailiwick')
-    .description('Self-hostable infrastructure management: one program, one REST API.')
-    .version(version, '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'print help for a command')
-    .helpCommand('help [command]', 'print help for a command')
+    .description('Self-hosted infrastructure management with a REST API and a dashboard')
+    .version(version, '-V, --version', 'Show the version')
+    .helpOption('-h, --help', 'Show help for a command')
+    .helpCommand('help [command]', 'Show help for a command')
     .showSuggestionAfterError()
-    .showHelpAfterError('(add --help for what is possible)')
+    .showHelpAfterError('Run with --help for usage.')
     .exitOverride()
     .addHelpText(
       'after',
@@ -78,7 +76,7 @@ Examples:
   bailiwick token create --name deploy --permission dns.write --data /var/lib/bailiwick
   bailiwick doctor --data /var/lib/bailiwick
 
-Settings are environment variables named BAILIWICK_…; flags win over them. The hub's page /docs/settings lists them all.`,
+Settings are BAILIWICK_ environment variables. Flags override them. See /docs/settings on a running hub for the full list.`,
     )
   for (const add of commands) add(program, endWith, threads)
   return program

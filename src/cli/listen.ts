@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs'
 import { InvalidArgumentError, type Command } from 'commander'
 import { systemClock } from '../core/clock'
 import { hubAccess } from '../core/config'
-import { eventKinds, isEventKind } from '../core/events'
+import { eventKinds, isEventKind } from '../features/event-kinds'
 import { newId } from '../core/ids'
 import { FetchFailed } from '../core/net/fetch-failure'
 import type { EventView } from '../features/events/shapes'
-import { describeMessage } from '../features/webhooks/message-headers'
-import { checkSecret, newSecret, signatures } from '../features/webhooks/sign'
-import { callAnywhere } from './call-anywhere'
+import { describeMessage } from '../core/outgoing/message-headers'
+import { checkSecret, newSecret, signatures } from '../core/outgoing/sign'
+import { fetchUnrestricted } from './unrestricted-fetch'
 import { Failure } from './failure'
 import { followFeed } from './follow-feed'
-import { readSpan } from './span'
+import { parseDuration } from './duration'
 
 interface ListenFlags {
   forwardTo: URL
@@ -24,28 +24,29 @@ interface ListenFlags {
 }
 
 const defaultHub = 'http://localhost:8484'
-// As long as an endpoint's own default.
+// The default timeout of webhook endpoints.
 const totalMs = 15_000
 
 export function addListen(program: Command): void {
   program
     .command('listen')
-    .description('Send the events of a hub to a receiver on this machine, signed as its webhooks; for development.')
-    .requiredOption('--forward-to <url>', 'where to post each event', readUrl)
+    .description('Forward events to a local webhook receiver, for development')
+    .requiredOption('--forward-to <url>', 'URL to post events to', parseUrl)
     .option(
       '--events <kinds>',
-      'only these kinds, such as monitor.alert,domain.expiring (default: all the token may read)',
-      readKinds,
+      'Only these event kinds, such as monitor.alert,domain.expiring (default: all that the token can read)',
+      parseKinds,
     )
-    .option('--url <address>', `the hub (default: BAILIWICK_URL, else ${defaultHub})`, readUrl)
-    .option('--token <token>', 'API token; better in BAILIWICK_TOKEN, which other users of the machine cannot read')
-    .option('--token-file <file>', 'file with the API token on its first line')
-    .option('--secret <whsec_…>', 'sign with this secret (default: a new one, which is printed)', readSecret)
-    .option('--since <span or time>', 'begin with what happened since then, such as 2h or 2026-11-21T10:00:00Z', readSince)
+    .option('--url <url>', `URL of the hub (default: BAILIWICK_URL or ${defaultHub})`, parseUrl)
+    .option('--token <token>', 'API token. Prefer BAILIWICK_TOKEN, because other users of the machine can see arguments')
+    .option('--token-file <file>', 'File with the API token on its first line')
+    .option('--secret <whsec_…>', 'Signing secret (default: a new one, which is printed)', parseSecret)
+    .option('--since <duration or time>', 'Start with past events, such as 2h or 2026-11-21T10:00:00Z', parseSince)
     .addHelpText(
       'after',
       `
-Needs no data folder and no webhook endpoint. Each event is posted once; Ctrl-C ends it.
+Events are signed and posted like webhook deliveries, but without retries. You need neither a data folder nor a webhook endpoint.
+Press Ctrl-C to stop.
 
 Examples:
   bailiwick listen --forward-to http://localhost:3000/hook
@@ -58,18 +59,18 @@ async function listen(flags: ListenFlags): Promise<void> {
   const access = hubAccess()
   const hub = flags.url ?? urlOf(access.url ?? defaultHub, 'BAILIWICK_URL')
   const token = flags.token ?? (flags.tokenFile === undefined ? access.token : firstLine(flags.tokenFile))
-  if (!token) throw new Failure('No token: set BAILIWICK_TOKEN, or name a file with --token-file.')
+  if (!token) throw new Failure('No API token. Set BAILIWICK_TOKEN or use --token-file.')
   const secret = flags.secret ?? newSecret()
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort())
 
-  console.log(`Events of ${hub.origin} go to ${flags.forwardTo.href}`)
+  console.log(`Forwarding events from ${hub.origin} to ${flags.forwardTo.href}`)
   console.log(`Signing secret: ${secret}`)
   let ready = false
-  const tell = (text: string) => console.error(text)
+  const report = (text: string) => console.error(text)
   const { events = [], since = null } = flags
-  for await (const page of followFeed({ hub, token, kinds: events, since, signal: stop.signal, tell })) {
-    if (!ready) console.log('Listening; Ctrl-C ends it.')
+  for await (const page of followFeed({ hub, token, kinds: events, since, signal: stop.signal, report })) {
+    if (!ready) console.log('Listening for events. Press Ctrl-C to stop.')
     ready = true
     for (const event of page) {
       const line = await forward(event, flags.forwardTo, secret, stop.signal)
@@ -79,9 +80,9 @@ async function listen(flags: ListenFlags): Promise<void> {
   }
 }
 
-/** Posts an event as a webhook endpoint would receive it, and tells what came of it in one line. */
+/** Posts an event like a webhook delivery. @returns the result as one line */
 async function forward(event: EventView, to: URL, secret: string, signal: AbortSignal): Promise<string> {
-  // What JSON.stringify wrote, parsed and written by it again, is the same text: these are the bytes that the hub sends.
+  // Parsing and stringifying JSON that JSON.stringify wrote gives the same text: these are exactly the bytes of a delivery.
   const body = new TextEncoder().encode(JSON.stringify({ event: event.kind, data: event.data }))
   const timestampSeconds = Math.floor(systemClock.now() / 1_000)
   const message = {
@@ -99,41 +100,41 @@ async function forward(event: EventView, to: URL, secret: string, signal: AbortS
     ...describeMessage(message, timestampSeconds),
     ...signatures({ secret, id: message.id, timestampSeconds, body }),
   }
-  const about = `${event.occurred_at} ${event.kind} ${event.id}`
+  const prefix = `${event.occurred_at} ${event.kind} ${event.id}`
   try {
-    const { status, timings } = await callAnywhere({ url: to.href, method: 'POST', headers, body, signal }, { totalMs })
-    return `${about} ${status} ${Math.round(timings.total_ms)} ms`
+    const { status, timings } = await fetchUnrestricted({ url: to.href, method: 'POST', headers, body, signal }, { totalMs })
+    return `${prefix} ${status} ${Math.round(timings.total_ms)} ms`
   } catch (error) {
     if (!(error instanceof FetchFailed)) throw error
-    return `${about} failed ${Math.round(error.timings.total_ms)} ms: ${error.message}`
+    return `${prefix} failed ${Math.round(error.timings.total_ms)} ms: ${error.message}`
   }
 }
 
-function readUrl(text: string): URL {
+function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null
-  if (!url || !/^https?:$/.test(url.protocol)) throw new InvalidArgumentError('It must be an http:// or https:// address.')
+  if (!url || !/^https?:$/.test(url.protocol)) throw new InvalidArgumentError('It must be an http:// or https:// URL.')
   return url
 }
 
 function urlOf(text: string, variable: string): URL {
   try {
-    return readUrl(text)
+    return parseUrl(text)
   } catch (error) {
     throw new Failure(`${variable}: ${(error as Error).message}`)
   }
 }
 
-function readKinds(text: string): string[] {
-  const named = text
+function parseKinds(text: string): string[] {
+  const kinds = text
     .split(',')
     .map(one => one.trim())
     .filter(Boolean)
   const known = eventKinds.map(one => one.kind).join(', ')
-  if (named.length === 0 || !named.every(isEventKind)) throw new InvalidArgumentError(`It must be some of ${known}.`)
-  return [...new Set(named)]
+  if (kinds.length === 0 || !kinds.every(isEventKind)) throw new InvalidArgumentError(`Supported event kinds: ${known}.`)
+  return [...new Set(kinds)]
 }
 
-function readSecret(text: string): string {
+function parseSecret(text: string): string {
   try {
     checkSecret(text)
   } catch (error) {
@@ -142,11 +143,12 @@ function readSecret(text: string): string {
   return text
 }
 
-/** The time as RFC 3339: as given, or so long before now. */
-function readSince(text: string): string {
-  if (/^\d+[a-z]$/.test(text)) return new Date(systemClock.now() - readSpan(text)).toISOString()
+/** Parses a time, or a duration before now. @returns the time in RFC 3339 format */
+function parseSince(text: string): string {
+  if (/^\d+[a-z]$/.test(text)) return new Date(systemClock.now() - parseDuration(text)).toISOString()
   const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : NaN
-  if (Number.isNaN(at)) throw new InvalidArgumentError('It must be a span such as 2h, or a time such as 2026-11-21T10:00:00Z.')
+  if (Number.isNaN(at))
+    throw new InvalidArgumentError('It must be a duration such as 2h, or a time such as 2026-11-21T10:00:00Z.')
   return new Date(at).toISOString()
 }
 

@@ -2,17 +2,16 @@ import type { Command } from 'commander'
 import { sqliteFile, type Config } from '../core/config'
 import { schemaState } from '../core/db/schema-state'
 import { openPostgres, openSqlite } from '../core/db/store'
-import type { EndWith } from '.'
-import { Failure } from './failure'
+import { Failure, type EndWith } from './failure'
 import { readConfig, withData, type SettingFlags } from './settings'
 
 export function addMigrate(program: Command, endWith: EndWith): void {
-  withData(program.command('migrate').description('Bring the database up to this version; serve does so by itself.'))
-    .option('--status', 'only tell what is applied and what is missing')
+  withData(program.command('migrate').description('Apply database migrations'))
+    .option('--status', 'List applied and pending migrations without applying any')
     .addHelpText(
       'after',
       `
-Exit code 1 with --status when something is missing.
+bailiwick serve also applies migrations at its start. With --status, the exit code is 1 if migrations are pending.
 
 Examples:
   bailiwick migrate --data /var/lib/bailiwick
@@ -20,16 +19,16 @@ Examples:
     )
     .action(async (flags: SettingFlags & { status?: boolean }) => {
       const config = readConfig(flags)
-      if (flags.status) endWith(await tellStatus(config))
+      if (flags.status) endWith(await printStatus(config))
       else await migrate(config)
     })
 }
 
-async function tellStatus(config: Config): Promise<number> {
-  const { applied, pending, refused } = await schemaState(config)
+async function printStatus(config: Config): Promise<number> {
+  const { applied, pending, incompatible } = await schemaState(config)
   for (const tag of applied) console.log(`applied  ${tag}`)
-  for (const tag of pending) console.log(`missing  ${tag}`)
-  if (refused) throw new Failure(refused)
+  for (const tag of pending) console.log(`pending  ${tag}`)
+  if (incompatible) throw new Failure(incompatible)
   return pending.length === 0 ? 0 : 1
 }
 

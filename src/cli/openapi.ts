@@ -4,12 +4,12 @@ import type { Command } from 'commander'
 export function addOpenapi(program: Command): void {
   program
     .command('openapi')
-    .description('Print the OpenAPI document of the REST API.')
-    .option('--output <file>', 'write it to a file instead')
+    .description('Print the OpenAPI document of the REST API')
+    .option('--output <file>', 'Write to a file instead of standard output')
     .addHelpText(
       'after',
       `
-Needs no hub and no database. A running hub serves its own, with its own address in it, at /v1/openapi.json.
+Doesn't need a hub or a database. A running hub serves the document with its own URL at /v1/openapi.json.
 
 Examples:
   bailiwick openapi > openapi.json

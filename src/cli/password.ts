@@ -1,45 +1,46 @@
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { shortestPassword } from '../access/passwords'
+import { minPasswordLength } from '../features/people/passwords'
 import { Failure } from './failure'
 
-const longestPassword = 1000
+const maxPasswordLength = 1000
 
 /**
- * A password from a file, from standard input, or typed without echo. Never from an argument: those are seen by every process.
- * @throws Failure when it is too short or too long, or the two typed ones differ
+ * Reads a password from a file, from standard input, or from the terminal without echo. Never from an argument, which every
+ * process can see.
+ * @throws Failure if it is too short or too long, or if the two typed passwords differ
  */
 export async function readPassword(file: string | undefined): Promise<string> {
   const password =
     file !== undefined
       ? firstLine(readFileSync(file, 'utf8'))
       : process.stdin.isTTY
-        ? await typed()
+        ? await promptTwice()
         : firstLine(await Bun.stdin.text())
-  if (password.length < shortestPassword) throw new Failure(`The password must have at least ${shortestPassword} characters.`)
-  if (password.length > longestPassword) throw new Failure(`The password must have at most ${longestPassword} characters.`)
+  if (password.length < minPasswordLength) throw new Failure(`The password must have at least ${minPasswordLength} characters.`)
+  if (password.length > maxPasswordLength) throw new Failure(`The password must have at most ${maxPasswordLength} characters.`)
   return password
 }
 
 const firstLine = (text: string) => text.split(/\r?\n/, 1)[0]!
 
-async function typed(): Promise<string> {
-  const first = await ask('Password: ')
-  if (first !== (await ask('Again: '))) throw new Failure('The two passwords differ.')
+async function promptTwice(): Promise<string> {
+  const first = await prompt('Password: ')
+  if (first !== (await prompt('Confirm password: '))) throw new Failure("The passwords don't match.")
   return first
 }
 
-/** Asks on standard error, so that standard output stays the command's own. */
-async function ask(question: string): Promise<string> {
+/** Prompts on standard error: standard output is for the result of the command. */
+async function prompt(question: string): Promise<string> {
   process.stderr.write(question)
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true })
+  const noOutput = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: noOutput, terminal: true })
   try {
     return await new Promise<string>((resolve, reject) => {
       lines.once('line', resolve)
       lines.once('SIGINT', () => reject(new Failure('Interrupted.')))
-      lines.once('close', () => reject(new Failure('No password was given.')))
+      lines.once('close', () => reject(new Failure('No password entered.')))
     })
   } finally {
     lines.close()

@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import type { EndWith } from '.'
+import type { EndWith } from './failure'
 
 export function addProbe(program: Command, endWith: EndWith): void {
   program
     .command('probe')
-    .description('Run as a remote location: the same program as bailiwick-probe.')
+    .description('Run a remote probe (same as bailiwick-probe)')
     .helpOption(false)
     .allowUnknownOption()
     .argument('[args...]')

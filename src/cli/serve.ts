@@ -3,17 +3,18 @@ import { unknownSettings } from '../core/config'
 import { openLog } from '../core/log'
 import { version } from '../core/version'
 import type { Threads } from '../hub/run'
-import type { EndWith } from './index'
-import { endOnSurprises, stopAsked } from './stopping'
+import type { EndWith } from './failure'
+import { exitOnUncaughtErrors, stopRequested } from './shutdown'
 import { readConfig, withData, withDnsListen, withListen, type SettingFlags } from './settings'
 
 export function addServe(program: Command, _: EndWith, threads: Threads): void {
-  withDnsListen(withListen(withData(program.command('serve').description('Run the hub.'))))
+  withDnsListen(withListen(withData(program.command('serve').description('Run the hub'))))
     .addHelpText(
       'after',
       `
-Prints the address, and a link to make the first user while there is none; logs go to standard error, one JSON object a line.
-SIGTERM or SIGINT lets requests under way finish; a second one stops at once.
+Prints the URL of the hub and, if there are no users yet, a link to create the first one.
+Logs go to standard error, one JSON object per line.
+On SIGTERM or SIGINT, the hub finishes running requests before it stops. A second signal stops it immediately.
 
 Examples:
   bailiwick serve
@@ -28,20 +29,20 @@ Examples:
 async function serve(flags: SettingFlags, threads: Threads): Promise<void> {
   const config = readConfig(flags)
   const log = openLog(config.logLevel)
-  for (const variable of unknownSettings()) log.warn({ variable }, `${variable} names no setting and has no effect`)
-  endOnSurprises(error => log.fatal({ err: error }, 'an error that nothing caught'))
+  for (const variable of unknownSettings()) log.warn({ variable }, `${variable} is not a setting and has no effect`)
+  exitOnUncaughtErrors(error => log.fatal({ err: error }, 'uncaught error'))
 
-  // Heard from here on, so that a stop during the start is not lost.
-  const asked = stopAsked()
+  // Registered before the start, so that a signal during the start is not lost.
+  const stop = stopRequested()
   const { runHub } = await import('../hub/run')
   const running = await runHub(config, threads)
-  const dns = running.nameServer ? `\nAnswers DNS at ${hostAndPort(running.nameServer)}` : ''
-  console.log(`Bailiwick ${version} serves at ${running.hub.baseUrl}${dns}`)
-  if (running.setupLink) console.log(`Make the first user at ${running.setupLink}`)
-  log.info({ signal: await asked }, 'stopping')
+  const dns = running.nameServer ? `\nThe name server is listening on ${hostAndPort(running.nameServer)}` : ''
+  console.log(`Bailiwick ${version} is running at ${running.hub.baseUrl}${dns}`)
+  if (running.setupLink) console.log(`Create the first user at ${running.setupLink}`)
+  log.info({ signal: await stop }, 'stopping')
   await running.stop()
 }
 
-/** As a client takes it. */
+/** `host:port`, with IPv6 addresses in brackets. */
 export const hostAndPort = ({ host, port }: { host: string; port: number }) =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`

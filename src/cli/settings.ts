@@ -1,26 +1,26 @@
 import type { Command } from 'commander'
 import { loadConfig, settings, type Config } from '../core/config'
 
-/** Flags that stand for settings, as commander hands them over. */
+/** Flags that override settings, as parsed by commander. */
 export interface SettingFlags {
   data?: string
   listen?: string
   dnsListen?: string
 }
 
-/** Adds --data to a command that opens the database. */
+/** Adds --data, for commands that open the database. */
 export const withData = (command: Command): Command => command.option('--data <dir>', described(settings.data))
 
-/** Adds --listen to a command that needs to know where the hub serves. */
+/** Adds --listen, for commands that need the address of the hub. */
 export const withListen = (command: Command): Command => command.option('--listen <host:port>', described(settings.listen))
 
-/** Adds --dns-listen to the command that runs the name server. */
+/** Adds --dns-listen, for commands that run the name server. */
 export const withDnsListen = (command: Command): Command =>
   command.option('--dns-listen <host:port>', described(settings.dnsListen))
 
 /**
- * The settings of a command: its flags, then the environment.
- * @throws BadSetting
+ * Loads the settings from flags and the environment.
+ * @throws InvalidSetting
  */
 export const readConfig = ({ data, listen, dnsListen }: SettingFlags): Config =>
   loadConfig({
@@ -29,5 +29,5 @@ export const readConfig = ({ data, listen, dnsListen }: SettingFlags): Config =>
     ...(dnsListen !== undefined && { dnsListen }),
   })
 
-const described = (setting: { meaning: string; default: string }) =>
-  `${setting.meaning.replace(/\.$/, '')} (default ${setting.default})`
+const described = (setting: { description: string; default: string }) =>
+  `${setting.description.replace(/\.$/, '')} (default: ${setting.default})`

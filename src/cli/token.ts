@@ -4,7 +4,7 @@ import { instant } from '../core/clock'
 import { Failure } from './failure'
 import { byOperator, withHub, withNewHub, workspaceIdOf } from './operator'
 import { readConfig, withData, type SettingFlags } from './settings'
-import { readSpan } from './span'
+import { parseDuration } from './duration'
 
 interface TokenFlags extends SettingFlags {
   name: string
@@ -19,7 +19,7 @@ interface TokenFlags extends SettingFlags {
 export function addToken(program: Command): void {
   const token = program
     .command('token')
-    .description('Make, list and revoke API tokens.')
+    .description('Manage API tokens')
     .addHelpText(
       'after',
       `
@@ -28,21 +28,21 @@ Examples:
   bailiwick token list
   bailiwick token revoke tok_01jd8f3q7eeb9bv0w0r8c7hq2m`,
     )
-  withData(token.command('create').description('Make an API token and print it alone on standard output.'))
-    .requiredOption('--name <name>', 'label of the token', readName)
-    .addOption(new Option('--full', 'may do everything').conflicts(['readOnly', 'permission']))
-    .addOption(new Option('--read-only', 'may read everything and change nothing').conflicts(['full', 'permission']))
+  withData(token.command('create').description('Create an API token and print it'))
+    .requiredOption('--name <name>', 'Name of the token', parseName)
+    .addOption(new Option('--full', 'Full access').conflicts(['readOnly', 'permission']))
+    .addOption(new Option('--read-only', 'Read-only access').conflicts(['full', 'permission']))
     .addOption(
-      new Option('--permission <permission...>', 'may do this, such as dns.write; write includes read')
-        .argParser(readPermission)
+      new Option('--permission <permission...>', 'Permissions, such as dns.write (includes dns.read)')
+        .argParser(parsePermissions)
         .conflicts(['full', 'readOnly']),
     )
-    .option('--workspace <id or name>', 'workspace it belongs to (default: the operator’s)')
-    .option('--expires-in <span>', 'how long it works, such as 90d, 12h or 30m (default: until revoked)', readSpan)
+    .option('--workspace <id or name>', 'Workspace of the token (default: the workspace of the operator)')
+    .option('--expires-in <duration>', 'Lifetime, such as 90d, 12h or 30m (default: no expiry)', parseDuration)
     .addHelpText(
       'after',
       `
-Works while the hub runs, and on an empty folder, where it makes the operator's workspace first.
+You can run this while the hub is running. In an empty folder, it creates the installation.
 
 Examples:
   TOKEN=$(bailiwick token create --name ci --permission dns.write monitoring.read --data /var/lib/bailiwick)
@@ -50,22 +50,19 @@ Examples:
     )
     .action(async (flags: TokenFlags, command: Command) => {
       if (!flags.full && !flags.readOnly && !flags.permission?.length) {
-        command.error('error: say what the token may do: --full, --read-only, or --permission with at least one permission')
+        command.error('error: choose the access of the token with --full, --read-only or --permission')
       }
       console.log(await create(flags))
     })
 
-  withData(
-    token
-      .command('list')
-      .description('Print API tokens, one a line: id, hint, name, workspace, what it may do, its end, its last use.'),
-  )
-    .option('--workspace <id or name>', 'only those of this workspace (default: all)')
-    .option('--all', 'also those that were revoked or have ended')
+  withData(token.command('list').description('List API tokens'))
+    .option('--workspace <id or name>', 'Only tokens of this workspace (default: all)')
+    .option('--all', 'Include revoked and expired tokens')
     .addHelpText(
       'after',
       `
-The parts of a line are apart by tabs; never is no end, or no use so far.
+Prints one token per line, with tab-separated columns: ID, hint, name, workspace, permissions, expiry, last used, and with --all,
+whether the token is revoked or expired.
 
 Examples:
   bailiwick token list --data /var/lib/bailiwick
@@ -73,40 +70,45 @@ Examples:
     )
     .action(list)
 
-  withData(token.command('revoke').description('Revoke an API token: it stops working within a second.').argument('<id>'))
+  withData(token.command('revoke').description('Revoke an API token').argument('<id>', 'ID of the token'))
     .addHelpText('after', '\nExamples:\n  bailiwick token revoke tok_01jd8f3q7eeb9bv0w0r8c7hq2m')
     .action(revoke)
 }
 
 async function list(flags: SettingFlags & { workspace?: string; all?: boolean }): Promise<void> {
   await withHub(readConfig(flags), async hub => {
-    const { allTokens } = await import('../access/token-commands')
+    const { allTokens } = await import('../features/tokens/commands')
     const workspaceId = flags.workspace === undefined ? undefined : await workspaceIdOf(hub, flags.workspace)
     for await (const one of allTokens(hub, workspaceId)) {
-      const hasEnded = one.expiresAt !== null && one.expiresAt <= hub.clock.now()
-      const mark = one.revokedAt !== null ? 'revoked' : hasEnded ? 'ended' : ''
-      if (mark !== '' && !flags.all) continue
-      const may = one.mode === 'scoped' ? one.permissions.join(',') : one.mode.replace('_', '-')
-      const [end, use] = [instant(one.expiresAt) ?? 'never', instant(one.lastUsedAt) ?? 'never']
-      // A name that somebody else chose neither begins a line nor moves the cursor.
-      const parts = [one.id, one.hint, one.name, one.workspace, may, end, use, mark].map(part => part.replaceAll(/\p{Cc}/gu, ' '))
-      console.log(parts.join('\t').trimEnd())
+      const isExpired = one.expiresAt !== null && one.expiresAt <= hub.clock.now()
+      const status = one.revokedAt !== null ? 'revoked' : isExpired ? 'expired' : ''
+      if (status !== '' && !flags.all) continue
+      const access = one.mode === 'scoped' ? one.permissions.join(',') : one.mode.replace('_', '-')
+      const [expires, lastUsed] = [instant(one.expiresAt) ?? 'never', instant(one.lastUsedAt) ?? 'never']
+      const columns = [one.id, one.hint, one.name, one.workspace, access, expires, lastUsed, status]
+      // Names must not contain control characters that start a new line or control the terminal.
+      console.log(
+        columns
+          .map(column => column.replaceAll(/\p{Cc}/gu, ' '))
+          .join('\t')
+          .trimEnd(),
+      )
     }
   })
 }
 
 async function revoke(id: string, flags: SettingFlags): Promise<void> {
   await withHub(readConfig(flags), async hub => {
-    const { revokeTokenAsOperator } = await import('../access/token-commands')
+    const { revokeTokenAsOperator } = await import('../features/tokens/commands')
     const before = await revokeTokenAsOperator(hub, id, byOperator)
-    if (!before) throw new Failure(`There is no token with the id ${id}; bailiwick token list shows them.`)
-    console.log(before.revokedAt === null ? `${before.name} is revoked.` : `${before.name} was revoked before.`)
+    if (!before) throw new Failure(`No token has the id ${id}. Run bailiwick token list to list all tokens.`)
+    console.log(before.revokedAt === null ? `Revoked token ${before.name}.` : `Token ${before.name} was already revoked.`)
   })
 }
 
 async function create(flags: TokenFlags): Promise<string> {
   return await withNewHub(readConfig(flags), flags.workspace, async hub => {
-    const { createTokenAsOperator } = await import('../access/tokens')
+    const { createTokenAsOperator } = await import('../features/tokens/commands')
     return await createTokenAsOperator(hub, {
       workspaceId: await workspaceIdOf(hub, flags.workspace),
       name: flags.name,
@@ -117,18 +119,18 @@ async function create(flags: TokenFlags): Promise<string> {
   })
 }
 
-function readName(text: string): string {
+function parseName(text: string): string {
   if (text.trim() === '' || text.length > 100) throw new InvalidArgumentError('It must have 1 to 100 characters.')
   return text
 }
 
-function readPermission(text: string, earlier: Permission[] | undefined): Permission[] {
-  const named = text
+function parsePermissions(text: string, previous: Permission[] | undefined): Permission[] {
+  const names = text
     .split(',')
     .map(one => one.trim())
     .filter(Boolean)
-  for (const one of named) {
+  for (const one of names) {
     if (!permissions.includes(one as Permission)) throw new InvalidArgumentError(`It must be one of ${permissions.join(', ')}.`)
   }
-  return [...(earlier ?? []), ...(named as Permission[])]
+  return [...(previous ?? []), ...(names as Permission[])]
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { roles, type Role } from '../access/tables'
-import type { User } from '../access/users'
+import type { User } from '../features/people/users'
 import type { Hub } from '../core/hub'
 import { Failure } from './failure'
 import { byOperator, withHub, withNewHub, workspaceIdOf } from './operator'
@@ -19,11 +19,11 @@ interface NewUserFlags extends SettingFlags {
 export function addUser(program: Command): void {
   const user = program
     .command('user')
-    .description('Make and change people who sign in.')
+    .description('Manage users')
     .addHelpText(
       'after',
       `
-Passwords are read from --password-file, from standard input, or typed without echo; never from an argument.
+Passwords are read from --password-file, from standard input, or from a prompt. They can't be passed as an argument.
 
 Examples:
   bailiwick user create --email ada@example.com --name Ada --role owner --operator
@@ -33,13 +33,13 @@ Examples:
   bailiwick user list`,
     )
 
-  withData(user.command('create').description('Add a person to a workspace.'))
-    .requiredOption('--email <address>', 'their login', readEmail)
-    .requiredOption('--name <name>', 'their name', readName)
-    .addOption(new Option('--role <role>', 'what they may do in the workspace').choices(roles).default('member'))
-    .option('--workspace <id or name>', 'workspace they join (default: the operator’s)')
-    .option('--operator', 'they run this installation: plans, workspaces, network policy')
-    .option('--password-file <file>', 'file with the password on its first line')
+  withData(user.command('create').description('Create a user in a workspace'))
+    .requiredOption('--email <address>', 'Email address for signing in', parseEmail)
+    .requiredOption('--name <name>', 'Name of the user', parseName)
+    .addOption(new Option('--role <role>', 'Role in the workspace').choices(roles).default('member'))
+    .option('--workspace <id or name>', 'Workspace to join (default: the workspace of the operator)')
+    .option('--operator', 'Let the user administer the installation: plans, workspaces, network policies')
+    .option('--password-file <file>', 'File with the password on its first line')
     .addHelpText(
       'after',
       '\nExamples:\n  bailiwick user create --email ada@example.com --name Ada --role owner --operator\n  pass show ada | bailiwick user create --email ada@example.com --name Ada',
@@ -47,129 +47,145 @@ Examples:
     .action(async (flags: NewUserFlags) => {
       const password = await readPassword(flags.passwordFile)
       await withNewHub(readConfig(flags), flags.workspace, async hub => {
-        const { addUser: add } = await import('../access/users')
+        const { addUser: add } = await import('../features/people/users')
         const workspaceId = await workspaceIdOf(hub, flags.workspace)
-        const made = await add(
+        const created = await add(
           hub,
           'account.user.create',
           { ...flags, password, workspaceId, isOperator: flags.operator ?? false },
           byOperator,
         )
-        console.log(made.id)
+        console.log(created.id)
       })
     })
 
-  withData(user.command('list').description('Print every person, one a line: e-mail, name, roles.'))
-    .addHelpText('after', '\nExamples:\n  bailiwick user list --data /var/lib/bailiwick')
+  withData(user.command('list').description('List users'))
+    .addHelpText(
+      'after',
+      '\nPrints one user per line, with tab-separated columns: email address, name, and roles.\n\nExamples:\n  bailiwick user list --data /var/lib/bailiwick',
+    )
     .action(async (flags: SettingFlags) => {
       await withHub(readConfig(flags), async hub => {
-        const { listUsers } = await import('../access/user-list')
+        const { listUsers } = await import('../features/people/user-view')
         for (const one of await listUsers(hub)) {
-          const of = one.workspaces.map(workspace => `${workspace.name}:${workspace.role}`).join(' ')
-          const marks = [...(one.operator ? ['operator'] : []), ...(one.disabled ? ['disabled'] : [])].join(' ')
-          console.log([one.email, one.name, of, marks].join('\t').trimEnd())
+          const workspaceRoles = one.workspaces.map(workspace => `${workspace.name}:${workspace.role}`).join(' ')
+          const status = [...(one.operator ? ['operator'] : []), ...(one.disabled ? ['disabled'] : [])].join(' ')
+          console.log([one.email, one.name, workspaceRoles, status].join('\t').trimEnd())
         }
       })
     })
 
   withData(
-    user.command('set-password').description('Set a new password and end every session of the person.').argument('<email>'),
+    user.command('set-password').description('Set the password of a user and sign them out everywhere').argument('<email>'),
   )
-    .option('--password-file <file>', 'file with the password on its first line')
+    .option('--password-file <file>', 'File with the password on its first line')
     .addHelpText('after', '\nExamples:\n  bailiwick user set-password ada@example.com')
     .action(async (email: string, flags: SettingFlags & { passwordFile?: string }) => {
       const password = await readPassword(flags.passwordFile)
       await withHub(readConfig(flags), async hub => {
-        const { setPassword } = await import('../access/users')
+        const { setPassword } = await import('../features/people/users')
         await setPassword(hub, await userOf(hub, email), password, byOperator)
-        console.log(`The password of ${email} is set; their sessions have ended.`)
+        console.log(`Password of ${email} changed and all sessions revoked.`)
       })
     })
 
-  withData(
-    user
-      .command('reset-link')
-      .description('Print a link by which a person sets a new password, once, within an hour.')
-      .argument('<email>'),
-  )
-    .addHelpText('after', '\nExamples:\n  bailiwick user reset-link ada@example.com')
+  withData(user.command('reset-link').description('Create a password reset link for a user').argument('<email>'))
+    .addHelpText(
+      'after',
+      '\nThe link is valid for one hour and can be used once.\n\nExamples:\n  bailiwick user reset-link ada@example.com',
+    )
     .action(async (email: string, flags: SettingFlags) => {
       await withHub(readConfig(flags), async hub => {
-        const { makeResetLink } = await import('../access/password-resets')
-        console.log(await makeResetLink(hub, await userOf(hub, email), byOperator))
+        const { createResetLink } = await import('../features/people/password-resets/password-resets')
+        console.log(await createResetLink(hub, await userOf(hub, email), byOperator))
       })
     })
 
   withData(
     user
       .command('reset-second-factor')
-      .description('Take away one-time codes and passkeys of a person who lost them, and end every session of theirs.')
+      .description('Remove one-time codes and passkeys of a user, and sign them out everywhere')
       .argument('<email>'),
   )
     .addHelpText('after', '\nExamples:\n  bailiwick user reset-second-factor ada@example.com')
     .action(async (email: string, flags: SettingFlags) => {
       await withHub(readConfig(flags), async hub => {
-        const { resetFactors } = await import('../access/reset-factors')
+        const { resetFactors } = await import('../features/people/second-factors/second-factors')
         await resetFactors(hub, await userOf(hub, email), byOperator)
-        console.log(`${email} signs in by password alone; their sessions have ended.`)
+        console.log(`Two-factor authentication of ${email} reset and all sessions revoked.`)
       })
     })
 
-  withData(user.command('disable').description('Keep a person from signing in; their sessions end at once.').argument('<email>'))
-    .option('--force', 'even if a workspace is left without an owner who can sign in, or the installation without an operator')
+  withData(user.command('disable').description('Disable a user and sign them out everywhere').argument('<email>'))
+    .option('--force', 'Disable the user even if no other owner of a workspace, or no other operator, can sign in')
     .addHelpText(
       'after',
       '\nExamples:\n  bailiwick user disable ada@example.com\n  bailiwick user disable ada@example.com --force',
     )
     .action(async (email: string, flags: SettingFlags & { force?: boolean }) => {
       await withHub(readConfig(flags), async hub => {
-        const { setDisabled } = await import('../access/users')
+        const { setDisabled } = await import('../features/people/users')
         const found = await userOf(hub, email)
         await warnOfLast(hub, found, flags.force ?? false)
         await setDisabled(hub, found, true, byOperator)
-        console.log(`${email} is disabled.`)
+        console.log(`Disabled ${email}.`)
       })
     })
 
-  withData(user.command('enable').description('Let a disabled person sign in again.').argument('<email>'))
+  withData(user.command('enable').description('Enable a disabled user').argument('<email>'))
     .addHelpText('after', '\nExamples:\n  bailiwick user enable ada@example.com')
     .action(async (email: string, flags: SettingFlags) => {
       await withHub(readConfig(flags), async hub => {
-        const { setDisabled } = await import('../access/users')
+        const { setDisabled } = await import('../features/people/users')
         await setDisabled(hub, await userOf(hub, email), false, byOperator)
-        console.log(`${email} is enabled.`)
+        console.log(`Enabled ${email}.`)
       })
     })
 }
 
-/** @throws Failure without --force when workspaces are left that nobody can manage, or the installation */
+/** @throws Failure without --force, if no other owner of a workspace, or no other operator, can sign in */
 async function warnOfLast(hub: Hub, user: User, force: boolean): Promise<void> {
-  const { isLastOperator, ownedAlone } = await import('../access/ranks')
-  const owned = (await ownedAlone(hub.read, user.id)).join(', ')
+  const { isLastOperator, workspacesWithSoleOwner } = await import('../features/people/members/last-owner')
+  const owned = (await workspacesWithSoleOwner(hub.read, user.id)).join(', ')
   const warnings = [
-    ...(owned === '' ? [] : [`${user.email} is the last owner who can sign in of: ${owned}. Make somebody else an owner first`]),
+    ...(owned === ''
+      ? []
+      : [
+          {
+            problem: `${user.email} is the last owner who can sign in to these workspaces: ${owned}.`,
+            advice: 'Make another member an owner first.',
+          },
+        ]),
     ...((await isLastOperator(hub.read, user.id))
-      ? [`${user.email} is the last operator who can sign in. Make another with bailiwick user create --operator first`]
+      ? [
+          {
+            problem: `${user.email} is the last operator who can sign in.`,
+            advice: 'Create another one first with bailiwick user create --operator.',
+          },
+        ]
       : []),
   ]
   if (warnings.length === 0) return
-  if (!force) throw new Failure(`${warnings.join('.\n')}, or disable them all the same with --force.`)
-  for (const warning of warnings) console.error(`Warning: ${warning.slice(0, warning.indexOf('. Make') + 1)}`)
+  if (!force)
+    throw new Failure(
+      [...warnings.map(({ problem, advice }) => `${problem} ${advice}`), 'Use --force to disable the user anyway.'].join('\n'),
+    )
+  for (const { problem } of warnings) console.error(`Warning: ${problem}`)
 }
 
 async function userOf(hub: Hub, email: string): Promise<User> {
-  const { findUser } = await import('../access/users')
+  const { findUser } = await import('../features/people/users')
   const found = await findUser(hub.read, email)
-  if (!found) throw new Failure(`There is no user with the e-mail ${email}.`)
+  if (!found) throw new Failure(`No user has the email address ${email}.`)
   return found
 }
 
-function readEmail(text: string): string {
-  if (!/^[^\s@]+@[^\s@]+$/.test(text) || text.length > 254) throw new InvalidArgumentError('It must be an e-mail address.')
+function parseEmail(text: string): string {
+  if (!/^[^\s@]+@[^\s@]+$/.test(text) || text.length > 254) throw new InvalidArgumentError('It must be an email address.')
   return text
 }
 
-function readName(text: string): string {
+function parseName(text: string): string {
   if (text.trim() === '' || text.length > 100) throw new InvalidArgumentError('It must have 1 to 100 characters.')
   return text
 }

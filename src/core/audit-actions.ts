@@ -1,51 +1,54 @@
-import { accountActions } from './audit-actions/account'
-import { actionActions } from './audit-actions/actions'
-import { auditStreamActions } from './audit-actions/audit-streams'
-import { dnsActions } from './audit-actions/dns'
-import type { AuditActionEntry } from './audit-actions/entry'
-import { heartbeatActions } from './audit-actions/heartbeats'
-import { incidentActions } from './audit-actions/incidents'
-import { maintenanceActions } from './audit-actions/maintenance'
-import { monitorActions } from './audit-actions/monitors'
-import { monitorVerdictActions } from './audit-actions/monitor-verdicts'
-import { noticeActions } from './audit-actions/notices'
-import { notificationActions } from './audit-actions/notifications'
-import { peopleActions } from './audit-actions/people'
-import { signInActions } from './audit-actions/sign-in'
-import { webhookActions } from './audit-actions/webhooks'
+import type { TSchema } from '@sinclair/typebox'
+import type { AuditChanges, AuditContext } from './db/tables'
+import type { Declared } from './declared'
 
-export type { AuditActionEntry } from './audit-actions/entry'
+/** The name of an audit action. Undeclared actions don’t compile. */
+export type AuditAction = Declared['auditActions'][number]['action']
 
-const entries = [
-  ...accountActions,
-  ...actionActions,
-  ...auditStreamActions,
-  ...dnsActions,
-  ...heartbeatActions,
-  ...incidentActions,
-  ...maintenanceActions,
-  ...monitorActions,
-  ...monitorVerdictActions,
-  ...noticeActions,
-  ...notificationActions,
-  ...peopleActions,
-  ...signInActions,
-  ...webhookActions,
-] as const
+type Channel = AuditContext['channel']
 
-/** Every word that the door writes into the audit log: what is not declared does not compile. */
-export type AuditAction = (typeof entries)[number]['action']
-
-/** Every action there is, as the catalogue tells of them. */
-export const auditActions: readonly AuditActionEntry<AuditAction>[] = entries
-
-export const auditOutcomes = ['success', 'failure', 'denied'] as const
-export type AuditOutcome = (typeof auditOutcomes)[number]
-
-/** Six characters for an action and how it ended, such as `HB001S`; null for an action that an earlier version knew. */
-export function codeOf(action: string, outcome: AuditOutcome): string | null {
-  const number = numbers.get(action)
-  return number === undefined ? null : `${number}${outcome[0]!.toUpperCase()}`
+/** An action that can appear in the audit log, as listed in the catalog. Declared in the `audit-actions.ts` of its feature. */
+export interface AuditActionEntry<A extends string = string> {
+  action: A
+  /**
+   * Two capital letters for the area and three digits. With a letter for the outcome, it is the code of an event. Never change
+   * it, and never reuse it for another action.
+   */
+  number: string
+  description: string
+  /** Where the action can come from. A denied action has the channel of its request. */
+  channels: readonly Channel[]
+  /** Types of the affected resources; empty if events of the action have no target. */
+  targets: readonly string[]
+  /**
+   * Fields that may appear in the changes of an event: those of the response of an operation with this action, and additional
+   * ones. Null if events of the action have no changes.
+   */
+  changes: { responseOf: string | null; fields: Readonly<Record<string, TSchema>> } | null
+  /** Changes for the example event. */
+  example: AuditChanges | null
 }
 
-const numbers: ReadonlyMap<string, string> = new Map(auditActions.map(one => [one.action, one.number]))
+/** Channels of requests from API clients and from the dashboard. */
+export const requestChannels: readonly Channel[] = ['api', 'dashboard']
+
+type Draft<A extends string> = Pick<AuditActionEntry<A>, 'action' | 'number' | 'description' | 'targets'> &
+  Partial<Pick<AuditActionEntry, 'channels' | 'example'>> & {
+    /** `response`: the fields of the response of its own operation; `of`: those of another action's operation. */
+    changes?: 'response' | { of?: string; fields?: Readonly<Record<string, TSchema>> }
+  }
+
+export function auditAction<const A extends string>(draft: Draft<A>): AuditActionEntry<A> {
+  const { changes, channels = requestChannels, example = null, ...rest } = draft
+  return {
+    ...rest,
+    channels,
+    example,
+    changes:
+      changes === undefined
+        ? null
+        : changes === 'response'
+          ? { responseOf: draft.action, fields: {} }
+          : { responseOf: changes.of ?? null, fields: changes.fields ?? {} },
+  }
+}

@@ -4,13 +4,13 @@ import { hmacSha256, sha256 } from './crypto'
 import type { AuditActor, AuditChanges, AuditContext, AuditTarget } from './db/tables'
 import type { KeyRing } from './secrets'
 
-/** An entry of the audit log as the API shows it and as it is hashed: its canonical text (RFC 8785) goes into the chain. */
+/** An audit event as the API returns it and as it is hashed: the hash chain uses its canonical JSON (RFC 8785). */
 export interface ChainedEntry {
   id: string
   seq: number
   /** RFC 3339. */
   occurred_at: string
-  /** The chain; empty is that of the installation. */
+  /** Identifies the chain; empty for the chain of the installation. */
   workspace_id: string
   action: string
   outcome: 'success' | 'failure' | 'denied'
@@ -21,8 +21,8 @@ export interface ChainedEntry {
   reason: string | null
 }
 
-/** The entry that a row of `audit_entries` is. */
-export const entryOf = (row: {
+/** Converts a row of `audit_entries`. */
+export const chainedEntry = (row: {
   id: string
   seq: number
   /** Milliseconds UTC. */
@@ -49,23 +49,23 @@ export const entryOf = (row: {
   reason: row.reason,
 })
 
-/** The counter that holds the last number and the last hash of a chain. */
+/** Name of the counter with the last sequence number and hash of a chain. */
 export const auditCounter = (workspaceId: string): string => `audit:${workspaceId}`
 
-/** What stands before the first entry of a chain: 32 zero bytes. */
+/** The previous hash of the first event of a chain: 32 zero bytes. */
 export const genesis: Uint8Array = new Uint8Array(32)
 
-/** `SHA-256(prev_hash || canonical entry)`: 32 bytes that no other entry in no other place has. */
+/** `SHA-256(prev_hash || canonical event)`: 32 bytes, unique to the event and its position in the chain. */
 export const entryHash = (prevHash: Uint8Array, entry: ChainedEntry): Uint8Array =>
   sha256(Buffer.concat([prevHash, Buffer.from(canonicalJson(entry), 'utf8')]))
 
-/** The purpose of the key, derived from the installation's key, that `mac` is made with. */
+/** The purpose for deriving the key of `mac` from the installation key. */
 export const macPurpose = 'audit-mac'
 
-/** The keyed tag of an entry's hash: whoever rewrites entries and all hashes after them cannot make it without the master key. */
+/** MAC of the hash of an event. Someone who rewrites events and all following hashes can't forge it without the master key. */
 export const entryMac = (key: Uint8Array, hash: Uint8Array): Uint8Array => hmacSha256(key, hash)
 
-/** The key of the tags, derived once a key ring. */
+/** The MAC key, derived once per key ring. */
 export function macKeyOf(keys: KeyRing): Uint8Array {
   let key = macKeys.get(keys)
   if (!key) macKeys.set(keys, (key = keys.derive(macPurpose)))

@@ -1,9 +1,9 @@
 import type { TSchema } from '@sinclair/typebox'
-import { secretMembers, silentMembers } from './audit'
+import { secretFields, ignoredFields } from './audit'
 
 /**
- * JSON Schema 2020-12 of the `changes` of an entry whose resource has these members: those that differ, before and after, secrets
- * as keyed tags; null where nothing that is shown differs.
+ * JSON Schema 2020-12 of the `changes` of an audit event: the changed fields before and after, with secrets as keyed hashes. Null
+ * if no visible field changed.
  */
 export function changesSchema(members: Readonly<Record<string, TSchema>>): Record<string, unknown> {
   const side = {
@@ -11,8 +11,8 @@ export function changesSchema(members: Readonly<Record<string, TSchema>>): Recor
     additionalProperties: false,
     properties: Object.fromEntries(
       Object.entries(members)
-        .filter(([name]) => !silentMembers.has(name))
-        .map(([name, schema]) => [name, secretMembers.has(name) ? tag : { anyOf: [plain(schema), { type: 'null' }] }]),
+        .filter(([name]) => !ignoredFields.has(name))
+        .map(([name, schema]) => [name, secretFields.has(name) ? tag : { anyOf: [plain(schema), { type: 'null' }] }]),
     ),
   }
   return {
@@ -24,9 +24,13 @@ export function changesSchema(members: Readonly<Record<string, TSchema>>): Recor
   }
 }
 
-const tag = { type: ['string', 'null'], pattern: '^hmac:[0-9a-f]{16}$', description: 'A keyed tag: tells whether two are equal.' }
+const tag = {
+  type: ['string', 'null'],
+  pattern: '^hmac:[0-9a-f]{16}$',
+  description: 'Keyed hash of a secret. Equal secrets have equal hashes.',
+}
 
-/** Keywords of JSON Schema alone, without the names and examples that a schema has as a component of the API description. */
+/** Strips the ids, examples and extensions that a schema has as a component of the OpenAPI document. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value

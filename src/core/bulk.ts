@@ -1,50 +1,51 @@
-import { auditDrafts, record, storeAnswer, type AuditDraft, type Changed, type EventDraft, type Joining } from './change'
-import type { Ctx } from './ctx'
-import { undoable } from './db/savepoint'
+import { auditDrafts, record, storeResponse } from './change'
+import type { PendingChange, Ctx } from './ctx'
+import type { AuditDraft, ChangeResult, EventDraft } from './change-result'
+import { inSavepoint } from './db/savepoint'
 import type { Tx } from './db/transaction'
-import type { JobDraft } from './jobs/queue'
+import type { JobDraft } from './jobs/draft'
 import type { NoticeDraft } from './notices'
 import { Problem } from './problem'
 
-/** What became of one verb: its result, or the problem that refused it. */
+/** The outcome of an operation: its result or a problem. */
 export type Outcome = { value: unknown } | { problem: Problem }
 
-/** A verb up to its change, which waits for the others. */
-interface Waiting extends Joining {
+/** An operation that is paused before its change until the others are ready too. */
+interface WaitingChange extends PendingChange {
   resolve(value: unknown): void
   reject(error: unknown): void
 }
 
-// What verbs do before their change may ask the outside, such as for the address of a host: not of hundreds at once.
-const atOnce = 16
+// Before their change, operations may call external systems, for example DNS: limit how many run at a time.
+const maxConcurrent = 16
 
 /**
- * Runs verbs whose changes are one transaction. Each runs up to its change and waits there; then the changes are made in order, each
- * in a savepoint and with its own audit entry; once that is committed the verbs go on. So a verb in a bulk is the verb it is by
- * itself: what it does before and after its change is outside the transaction here too. A verb makes one change at most, and does
- * not explain errors of the database that come out of it.
- * @param verbs each is called with the caller's context, to which it may add
- * @param answer makes the result of what became of the verbs, in their order; what it throws undoes everything
- * @throws what `answer` throws, and what a verb throws that is no Problem
+ * Runs several operations with their changes in one transaction. Each operation runs up to its change and waits. Then the changes
+ * are applied in order, each in a savepoint and with its own audit event. After the commit, the operations continue. So what an
+ * operation does before and after its change is outside of the transaction, as it is without a bulk request. Each operation can
+ * make at most one change and must not handle database errors of that change.
+ * @param verbs each is called with the caller's context, which it may extend
+ * @param answer returns the result from the outcomes, in order; if it throws, the transaction is rolled back
+ * @throws errors of `answer`, and errors of operations that are not a Problem
  */
-export async function changeTogether<R>(
+export async function changeInBulk<R>(
   ctx: Ctx,
   verbs: readonly ((ctx: Ctx) => Promise<unknown>)[],
   answer: (outcomes: readonly Outcome[]) => R,
 ): Promise<R> {
   const ends: Promise<unknown>[] = []
   const failures: unknown[] = []
-  const prepared: (Outcome | Waiting)[] = []
+  const prepared: (Outcome | WaitingChange)[] = []
   try {
-    await inTurns(verbs, async (verb, place) => {
+    await forEachLimited(verbs, async (verb, index) => {
       try {
-        prepared[place] = await upToItsChange(ctx, verb, ends)
+        prepared[index] = await runUntilChange(ctx, verb, ends)
       } catch (error) {
         failures.push(error)
       }
     })
     if (failures.length > 0) throw failures[0]
-    const made = await record(ctx.hub, async tx => {
+    const committed = await record(ctx.hub, async tx => {
       const outcomes: Outcome[] = []
       const audits: AuditDraft[] = []
       const events: EventDraft[] = []
@@ -52,26 +53,26 @@ export async function changeTogether<R>(
       const notices: NoticeDraft[] = []
       const wakes: string[] = []
       for (const one of prepared) {
-        const outcome = isWaiting(one) ? await changed(tx, one) : one
+        const outcome = isWaiting(one) ? await applyChange(tx, one) : one
         outcomes.push('done' in outcome ? { value: outcome.done.result } : outcome)
         if (!('done' in outcome)) continue
         audits.push(...auditDrafts(outcome.of.ctx, outcome.of.action, outcome.done))
         events.push(...(outcome.done.events ?? []))
         jobs.push(...(outcome.done.jobs ?? []))
         notices.push(...(outcome.done.notices ?? []))
-        wakes.push(...(outcome.done.wakes ?? []))
+        wakes.push(...(outcome.done.wakeTopics ?? []))
       }
       const result = answer(outcomes)
-      if (ctx.idempotency) await storeAnswer(tx, ctx, result)
-      return { result: { result, outcomes }, audits, events, jobs, notices, wakes }
+      if (ctx.idempotency) await storeResponse(tx, ctx, result)
+      return { result: { result, outcomes }, audits, events, jobs, notices, wakeTopics: wakes }
     })
     if (ctx.idempotency) ctx.idempotency.stored = true
-    prepared.forEach((one, place) => isWaiting(one) && goOn(one, made.outcomes[place]!))
+    prepared.forEach((one, index) => isWaiting(one) && settle(one, committed.outcomes[index]!))
     for (const end of await Promise.allSettled(ends)) {
       if (end.status === 'rejected' && !(end.reason instanceof Problem))
-        ctx.hub.log.error({ err: end.reason }, 'what follows a change of a bulk failed')
+        ctx.hub.log.error({ err: end.reason }, 'a bulk operation failed after its change was committed')
     }
-    return made.result
+    return committed.result
   } catch (error) {
     for (const one of prepared) if (one && isWaiting(one)) one.reject(error)
     await Promise.allSettled(ends)
@@ -79,29 +80,33 @@ export async function changeTogether<R>(
   }
 }
 
-const isWaiting = (one: Outcome | Waiting): one is Waiting => 'fn' in one
+const isWaiting = (one: Outcome | WaitingChange): one is WaitingChange => 'fn' in one
 
-/** Calls `fn` for each, some at once. */
-async function inTurns<T>(list: readonly T[], fn: (one: T, place: number) => Promise<void>): Promise<void> {
+/** Calls `fn` for all items with limited concurrency. */
+async function forEachLimited<T>(list: readonly T[], fn: (one: T, index: number) => Promise<void>): Promise<void> {
   let next = 0
-  const turn = async () => {
+  const worker = async () => {
     while (next < list.length) {
-      const place = next++
-      await fn(list[place]!, place)
+      const index = next++
+      await fn(list[index]!, index)
     }
   }
-  await Promise.all(Array.from({ length: atOnce }, turn))
+  await Promise.all(Array.from({ length: maxConcurrent }, worker))
 }
 
-/** Starts a verb; it comes to its change, or ends before that. @param ends gets the promise of its end */
-function upToItsChange(ctx: Ctx, verb: (ctx: Ctx) => Promise<unknown>, ends: Promise<unknown>[]): Promise<Outcome | Waiting> {
+/** Starts an operation and resolves when it reaches its change or finishes without one. @param ends receives its promise */
+function runUntilChange(
+  ctx: Ctx,
+  verb: (ctx: Ctx) => Promise<unknown>,
+  ends: Promise<unknown>[],
+): Promise<Outcome | WaitingChange> {
   return new Promise((resolve, reject) => {
     let joined = false
-    const join = (change: Joining) =>
-      new Promise<unknown>((goOn, undo) => {
-        if (joined) throw new Error('A verb of a bulk makes one change.')
+    const join = (change: PendingChange) =>
+      new Promise<unknown>((onCommit, onFailure) => {
+        if (joined) throw new Error('An operation in a bulk request can make only one change.')
         joined = true
-        resolve({ ...change, resolve: goOn, reject: undo })
+        resolve({ ...change, resolve: onCommit, reject: onFailure })
       })
     const end = verb({ ...ctx, idempotency: null, join })
     ends.push(end)
@@ -112,17 +117,20 @@ function upToItsChange(ctx: Ctx, verb: (ctx: Ctx) => Promise<unknown>, ends: Pro
   })
 }
 
-/** Makes a change that waited. What it throws that is no Problem undoes the whole transaction, which may then run again. */
-async function changed(tx: Tx, of: Waiting): Promise<{ done: Changed<unknown>; of: Waiting } | { problem: Problem }> {
+/** Applies a pending change. Errors other than a Problem roll back the whole transaction, which may then be retried. */
+async function applyChange(
+  tx: Tx,
+  of: WaitingChange,
+): Promise<{ done: ChangeResult<unknown>; of: WaitingChange } | { problem: Problem }> {
   try {
-    return { done: await undoable(tx, () => of.fn(tx)), of }
+    return { done: await inSavepoint(tx, () => of.fn(tx)), of }
   } catch (error) {
     if (error instanceof Problem) return { problem: error }
     throw error
   }
 }
 
-function goOn(verb: Waiting, outcome: Outcome): void {
+function settle(verb: WaitingChange, outcome: Outcome): void {
   if ('value' in outcome) verb.resolve(outcome.value)
   else verb.reject(outcome.problem)
 }

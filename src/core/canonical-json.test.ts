@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { canonicalJson } from './canonical-json'
 
-test('the example of RFC 8785 section 3.2.2 comes out as its section 3.2.3 has it', () => {
+test('the example of RFC 8785 section 3.2.2 is serialized as in section 3.2.3', () => {
   const input = JSON.parse(String.raw`{
     "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
     "string": "\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/",
@@ -14,7 +14,7 @@ test('the example of RFC 8785 section 3.2.2 comes out as its section 3.2.3 has i
   )
 })
 
-test('members are sorted by UTF-16 code units, as RFC 8785 section 3.2.3 shows', () => {
+test('members are sorted by UTF-16 code units, as in RFC 8785 section 3.2.3', () => {
   const input = JSON.parse(String.raw`{
     "\u20ac": "Euro Sign", "\r": "Carriage Return", "\ufb33": "Hebrew Letter Dalet With Dagesh", "1": "One",
     "\ud83d\ude00": "Emoji: Grinning Face", "\u0080": "Control", "\u00f6": "Latin Small Letter O With Diaeresis"
@@ -31,7 +31,7 @@ test('members are sorted by UTF-16 code units, as RFC 8785 section 3.2.3 shows',
 })
 
 test.each([
-  // RFC 8785 appendix B: IEEE 754 bits and the text they have.
+  // RFC 8785 appendix B: IEEE 754 bits and their text.
   ['0000000000000000', '0'],
   ['8000000000000000', '0'],
   ['0000000000000001', '5e-324'],
@@ -50,12 +50,12 @@ test.each([
   expect(canonicalJson(Buffer.from(bits, 'hex').readDoubleBE())).toBe(text)
 })
 
-test('what JSON cannot hold is refused', () => {
+test('values that JSON can’t represent are rejected', () => {
   for (const value of [Number.NaN, Number.POSITIVE_INFINITY, '\ud800', [undefined], 1n, { '\udead': 1 }])
     expect(() => canonicalJson(value)).toThrow(TypeError)
 })
 
-test('it is the same value, whatever order its members had', () => {
+test('the order of members does not matter', () => {
   fc.assert(
     fc.property(fc.jsonValue(), value => {
       const plain = JSON.parse(JSON.stringify(value))

@@ -2,99 +2,49 @@ import { isDeepStrictEqual } from 'node:util'
 import { and, eq, sql } from 'drizzle-orm'
 import { changesBetween } from './audit'
 import type { AuditAction } from './audit-actions'
-import { auditCounter, entryHash, entryMac, entryOf, genesis, macKeyOf } from './audit-chain'
+import { auditCounter, entryHash, entryMac, chainedEntry, genesis, macKeyOf } from './audit-chain'
+import type { AuditDraft, ChangeResult, EventDraft, RecordResult } from './change-result'
 import type { Ctx } from './ctx'
-import type { AuditActor, AuditContext, AuditTarget } from './db/tables'
-import { auditEntries, counters, events, idempotencyKeys } from './db/tables'
+import { auditEntries, counters, events, idempotencyKeys, type AuditActor, type AuditContext } from './db/tables'
 import { prepared } from './db/prepared'
 import type { Tx } from './db/transaction'
-import type { EventData, EventKind } from './events'
 import { newId } from './ids'
 import type { Hub } from './hub'
-import { enqueue, type JobDraft } from './jobs/queue'
-import { writeNotices, type NoticeDraft } from './notices'
+import { enqueue } from './jobs/queue'
+import { createNotices, type NoticeDraft } from './notices'
 import { Problem } from './problem'
 import { auditTopic, feedTopic, topicsOf } from './topics'
-import { takeTouches, touch, touchesOf, type Touch } from './touches'
-
-/** A fact to tell: one row in `events`, and a job for each who wants to hear of it. */
-export interface EventDraft<K extends EventKind = EventKind> {
-  workspaceId: string
-  kind: K
-  resource: { type: string; id: string }
-  data: EventData<K>
-  /** Milliseconds UTC; the time of the change when absent. */
-  occurredAt?: number
-}
-
-/** An action to write into the audit log. `before` and `after` are the resource as the API shows it. */
-export interface AuditDraft {
-  workspaceId: string
-  action: AuditAction
-  outcome?: 'success' | 'failure' | 'denied'
-  actor: AuditActor
-  context: AuditContext
-  targets: AuditTarget[]
-  before?: object | null
-  after?: object | null
-  reason?: string | null
-}
-
-/** What a change did, for the door to write down. */
-export interface Changed<T> {
-  /** The verb's result; on a POST it is the body of the answer. */
-  result: T
-  target: AuditTarget | AuditTarget[]
-  before?: object | null
-  after?: object | null
-  reason?: string | null
-  /** Everything was already as the caller asked: no version is gone up, and the log has nothing to tell. */
-  unchanged?: boolean
-  /** Entries beside the change's own: what it brought about in other resources. */
-  audits?: AuditDraft[]
-  events?: EventDraft[]
-  jobs?: JobDraft[]
-  notices?: NoticeDraft[]
-  /** Topics to wake once it is committed, beside the feeds of the events. */
-  wakes?: string[]
-}
-
-/** A change that is to be made together with others (core/bulk.ts). */
-export interface Joining {
-  ctx: Ctx
-  action: AuditAction
-  fn(tx: Tx): Promise<Changed<unknown>>
-}
+import { takeChangeHints, changeHintsOf, type ChangeHint } from './change-hints'
 
 /**
- * The door for what a caller asks for: the change, its audit entry, its events, its jobs, its notices and its idempotency record
- * are one transaction. `fn` must not call anything outside the database; a thrown error undoes all of it.
- * @param action `<area>.<thing>.<verb>` in the infinitive, declared in core/audit-actions
+ * Applies a change requested by a caller. The change, its audit event, events, jobs, notices and idempotency record are one
+ * transaction. `fn` must not call anything outside of the database. If it throws, everything is rolled back.
+ * @param action `<area>.<thing>.<verb>` in the infinitive, declared in features/audit-actions
  */
-export async function change<T>(ctx: Ctx, action: AuditAction, fn: (tx: Tx) => Promise<Changed<T>>): Promise<T> {
+export async function change<T>(ctx: Ctx, action: AuditAction, fn: (tx: Tx) => Promise<ChangeResult<T>>): Promise<T> {
   if (ctx.join) return (await ctx.join({ ctx, action, fn })) as T
   const { hub } = ctx
   const changed = await hub.store.transact(async tx => {
-    takeTouches(tx)
+    takeChangeHints(tx)
     const done = await fn(tx)
     const audits = auditDrafts(ctx, action, done)
     await writeAudit(tx, hub, audits)
     await writeEvents(tx, hub, done.events ?? [])
     await enqueue(tx, hub, done.jobs ?? [])
-    await giveNotices(tx, hub, done.notices ?? [])
-    if (ctx.idempotency) await storeAnswer(tx, ctx, done.result)
-    return { ...done, audits, touches: takeTouches(tx) }
+    await sendNotices(tx, hub, done.notices ?? [])
+    if (ctx.idempotency) await storeResponse(tx, ctx, done.result)
+    return { ...done, audits, touches: takeChangeHints(tx) }
   })
   if (ctx.idempotency) ctx.idempotency.stored = true
-  announce(hub, changed)
+  notifyWaiting(hub, changed)
   return changed.result
 }
 
-/** The audit entries of what a caller changed; none where nothing did. */
+/** The audit events of a change; none if nothing changed. */
 export const auditDrafts = (
   ctx: Pick<Ctx, 'workspaceId' | 'actor' | 'context'>,
   action: AuditAction,
-  done: Changed<unknown>,
+  done: ChangeResult<unknown>,
 ): AuditDraft[] =>
   done.unchanged
     ? []
@@ -113,51 +63,41 @@ export const auditDrafts = (
       ]
 
 /**
- * Whether a row already has all that an edit would set. Such an edit is answered with the row as it is: its version does not go up.
- * @param columns those that are undefined stay as they are
+ * Whether an update would change nothing. The response is then the current row, with the same version.
+ * @param columns undefined values are ignored
  */
-export const isAlready = <Row extends object>(row: Row, columns: Partial<Row>): boolean =>
+export const isUnchanged = <Row extends object>(row: Row, columns: Partial<Row>): boolean =>
   Object.entries(columns).every(([name, value]) => value === undefined || isDeepStrictEqual(row[name as keyof Row], value))
 
-/** What background work did: any number of audit entries, of any workspace. */
-export interface Recorded<T> {
-  result: T
-  audits?: AuditDraft[]
-  events?: EventDraft[]
-  jobs?: JobDraft[]
-  notices?: NoticeDraft[]
-  wakes?: string[]
-}
-
-/** The door for background work: jobs, ingests and the timetable. The same promise as `change`, with the entries named by the caller. */
-export async function record<T>(hub: Hub, fn: (tx: Tx) => Promise<Recorded<T>>): Promise<T> {
+/** Like `change`, but for background work: jobs, ingestion and scheduled tasks. The caller provides the audit events. */
+export async function record<T>(hub: Hub, fn: (tx: Tx) => Promise<RecordResult<T>>): Promise<T> {
   const recorded = await hub.store.transact(async tx => {
-    takeTouches(tx)
+    takeChangeHints(tx)
     const done = await fn(tx)
     await writeAudit(tx, hub, done.audits ?? [])
     await writeEvents(tx, hub, done.events ?? [])
     await enqueue(tx, hub, done.jobs ?? [])
-    await giveNotices(tx, hub, done.notices ?? [])
-    return { ...done, touches: takeTouches(tx) }
+    await sendNotices(tx, hub, done.notices ?? [])
+    return { ...done, touches: takeChangeHints(tx) }
   })
-  announce(hub, recorded)
+  notifyWaiting(hub, recorded)
   return recorded.result
 }
 
-/** Who acts when nobody asked: a job, the timetable, the start of the hub. */
+/** The actor for background work: a job, a scheduled task, the start of the hub. */
 export const systemActor = (name: string): AuditActor => ({ type: 'system', id: name, name, hint: null })
 export const jobContext: AuditContext = { ip: null, user_agent: null, request_id: null, idempotency_key: null, channel: 'job' }
 
-/** Numbers the entries and links each to the one before it in its workspace's chain. */
+/** Numbers the audit events and links each to the previous one in the chain of its workspace. */
 async function writeAudit(tx: Tx, hub: Hub, drafts: AuditDraft[]): Promise<void> {
   for (const [workspaceId, own] of byWorkspace(drafts)) {
     const name = auditCounter(workspaceId)
-    // From here to the commit no other transaction writes into this chain.
+    // Locks the chain until the commit.
     const last = await takeNumbers(tx, name, own.length)
     let prevHash = last.head ?? genesis
-    for (const [place, draft] of own.entries()) {
-      const row = auditRow(hub, draft, last.value - own.length + 1 + place)
-      const hash = entryHash(prevHash, entryOf(row))
+    for (const [index, draft] of own.entries()) {
+      const row = auditRow(hub, draft, last.value - own.length + 1 + index)
+      const hash = entryHash(prevHash, chainedEntry(row))
       await tx.insert(auditEntries).values({ ...row, prevHash, hash, mac: entryMac(macKeyOf(hub.keys), hash) })
       prevHash = hash
     }
@@ -173,8 +113,9 @@ async function writeAudit(tx: Tx, hub: Hub, drafts: AuditDraft[]): Promise<void>
 
 function auditRow(hub: Hub, draft: AuditDraft, seq: number) {
   const { actor, context, targets } = draft
-  // As the database gives it back, and with nothing that has no canonical form: half a surrogate pair from a text that was cut.
-  const told = JSON.parse(
+  // Normalizes values to what the database returns, and removes lone surrogates of truncated strings, which have no canonical
+  // form.
+  const content = JSON.parse(
     JSON.stringify(
       { actor, context, targets, changes: changesBetween(draft.before, draft.after, hub.keys.tag), reason: draft.reason ?? null },
       (_, value) => (typeof value === 'string' ? value.toWellFormed() : value),
@@ -187,23 +128,23 @@ function auditRow(hub: Hub, draft: AuditDraft, seq: number) {
     occurredAt: hub.clock.now(),
     action: draft.action,
     outcome: draft.outcome ?? ('success' as const),
-    actorType: told.actor.type,
-    actorId: told.actor.id,
-    targetId: told.targets[0]?.id ?? '',
-    ...told,
+    actorType: content.actor.type,
+    actorId: content.actor.id,
+    targetId: content.targets[0]?.id ?? '',
+    ...content,
   }
 }
 
 async function writeEvents(tx: Tx, hub: Hub, drafts: EventDraft[]): Promise<void> {
   for (const [workspaceId, own] of byWorkspace(drafts)) {
-    // From here to the commit no other transaction adds to this feed: positions are in the order of commits.
+    // Locks the feed until the commit, so that positions are in commit order.
     const last = await nextNumber(tx, feedCounter(workspaceId), own.length)
-    for (const [place, draft] of own.entries()) {
+    for (const [index, draft] of own.entries()) {
       const id = newId('evt')
       await tx.insert(events).values({
         id,
         workspaceId,
-        position: last - own.length + 1 + place,
+        position: last - own.length + 1 + index,
         messageId: newId('msg'),
         kind: draft.kind,
         resourceType: draft.resource.type,
@@ -221,48 +162,41 @@ async function writeEvents(tx: Tx, hub: Hub, drafts: EventDraft[]): Promise<void
   }
 }
 
-/** Writes notices down, with the jobs that tell people of them: a step for what gives notice deep within a change. */
-export async function giveNotices(tx: Tx, hub: Hub, drafts: NoticeDraft[]): Promise<void> {
+/** Stores notices and adds the jobs for them. Can be called within a change. */
+export async function sendNotices(tx: Tx, hub: Hub, drafts: NoticeDraft[]): Promise<void> {
   for (const [workspaceId, own] of byWorkspace(drafts))
-    for (const id of new Set(await writeNotices(tx, hub, own))) {
-      await enqueue(
-        tx,
-        hub,
-        hub.noticeJobs.map(kind => ({ kind, payload: { notice_id: id }, uniqueKey: id })),
-      )
-      touch(tx, { workspaceId, action: 'account.notice.give', type: 'notice', id, within: null })
-    }
+    for (const id of new Set(await createNotices(tx, hub, own))) await enqueue(tx, hub, hub.onNotice(tx, workspaceId, id))
 }
 
-/** Workspaces in one order, so that two changes of several never wait for each other. */
+/** Orders by workspace, to avoid deadlocks between changes of several workspaces. */
 const byWorkspace = <D extends { workspaceId: string }>(drafts: D[]): [string, D[]][] =>
   [...Map.groupBy(drafts, draft => draft.workspaceId)].sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** Name of the counter that holds the position of the last event in a workspace's feed. */
+/** Name of the counter with the position of the last event in the feed of a workspace. */
 export const feedCounter = (workspaceId: string): string => `feed:${workspaceId}`
 
-/** The next of a gapless sequence, or the last of the next `n`; transactions that ask for the same one take turns until they end. */
+/** Takes the next number of a gapless sequence, or the last of the next `n`. Locks the sequence until the transaction ends. */
 export const nextNumber = async (tx: Tx, name: string, n = 1): Promise<number> => (await takeNumbers(tx, name, n)).value
 
-/** Takes the next `n` numbers and holds the counter until the transaction ends. `value` is the last of them. */
+/** Takes the next `n` numbers and locks the counter until the transaction ends. `value` is the last of them. */
 async function takeNumbers(tx: Tx, name: string, n: number): Promise<{ value: number; head: Uint8Array | null }> {
   const [row] = await prepared<{ value: number; head: Uint8Array | null }[], Tx>(tx, 'counter-up', handle =>
     handle
       .insert(counters)
       .values({ name: sql.placeholder('name'), value: sql.placeholder('n') })
-      // Written as excluded: it is the number that was asked for.
+      // `excluded.value` is the requested number `n`.
       .onConflictDoUpdate({ target: counters.name, set: { value: sql`${counters.value} + excluded.value` } })
       .returning({ value: counters.value, head: counters.head }),
   ).execute({ name, n })
   return row!
 }
 
-/** Keeps the answer of a request with an Idempotency-Key, in the transaction of what it did. */
-export async function storeAnswer(tx: Tx, ctx: Ctx, result: unknown): Promise<void> {
-  const { method, path, key, answer } = ctx.idempotency!
+/** Stores the response of a request with an Idempotency-Key in the transaction of its change. */
+export async function storeResponse(tx: Tx, ctx: Ctx, result: unknown): Promise<void> {
+  const { method, path, key, response } = ctx.idempotency!
   const stored = await tx
     .update(idempotencyKeys)
-    .set({ runningIn: null, ...answer(result) })
+    .set({ runningIn: null, ...response(result) })
     .where(
       and(
         eq(idempotencyKeys.workspaceId, ctx.workspaceId),
@@ -273,29 +207,33 @@ export async function storeAnswer(tx: Tx, ctx: Ctx, result: unknown): Promise<vo
       ),
     )
     .returning({ key: idempotencyKeys.key })
-  // Another hub took this one for dead and runs the request now: what was done here must not count twice.
-  if (stored.length === 0) throw stillRunning()
+  // Another hub considered this one dead and runs the request now: roll back, so that it isn't applied twice.
+  if (stored.length === 0) throw idempotencyInProgress()
 }
 
-/** A request with the same Idempotency-Key is under way, here or in another hub. */
-export const stillRunning = (): Problem =>
+/** A request with the same Idempotency-Key is running, here or in another hub. */
+export const idempotencyInProgress = (): Problem =>
   new Problem('idempotency_in_progress', 'A request with this Idempotency-Key is still running.', {
     headers: { 'Retry-After': '1' },
   })
 
-/** Name of the PostgreSQL channel on which hubs tell each other that jobs were committed. */
+/** PostgreSQL channel on which hubs notify each other of new jobs. */
 export const jobsChannel = 'bailiwick_jobs'
 
-function announce(hub: Hub, done: Omit<Recorded<unknown>, 'result'> & { touches: readonly Touch[] }): void {
-  const { audits = [], events: told = [], jobs = [], notices = [], wakes = [] } = done
+function notifyWaiting(hub: Hub, done: Omit<RecordResult<unknown>, 'result'> & { touches: readonly ChangeHint[] }): void {
+  const { audits = [], events: published = [], jobs = [], notices = [], wakeTopics = [] } = done
   const topics = topicsOf(hub)
-  const woken = [...audits.map(one => auditTopic(one.workspaceId)), ...told.map(one => feedTopic(one.workspaceId)), ...wakes]
+  const woken = [
+    ...audits.map(one => auditTopic(one.workspaceId)),
+    ...published.map(one => feedTopic(one.workspaceId)),
+    ...wakeTopics,
+  ]
   for (const topic of new Set(woken)) topics.wake(topic)
-  touchesOf(hub).tell(done.touches)
-  if (told.length === 0 && jobs.length === 0 && notices.length === 0) return
+  changeHintsOf(hub).publish(done.touches)
+  if (published.length === 0 && jobs.length === 0 && notices.length === 0) return
   hub.jobSignal.wake()
-  // A lost announcement costs the other hubs at most a second: they look by themselves that often.
+  // A lost notification delays the jobs by at most a second: hubs also poll.
   void hub.store
-    .announce(jobsChannel, hub.id)
-    .catch(error => hub.log.warn({ err: error }, 'jobs were not announced to the other hubs'))
+    .notify(jobsChannel, hub.id)
+    .catch(error => hub.log.warn({ err: error }, 'could not notify the other hubs of new jobs'))
 }

@@ -1,29 +1,26 @@
-/** A pending call that can be called off. */
+/** A pending call that can be canceled. */
 export interface Timer {
   cancel(): void
 }
 
-/** Where time comes from: the machine in production, a hand in tests. Nothing else reads the time of day. */
+/** The source of time: the system clock in production, a manual clock in tests. All other code uses this instead of Date. */
 export interface Clock {
   /** Milliseconds since the Unix epoch, UTC. */
   now(): number
-  /** Calls `fn` once, `ms` milliseconds from now; a span beyond 24 days is waited for in pieces. */
+  /** Calls `fn` once, `ms` milliseconds from now. Supports delays longer than 24 days. */
   after(ms: number, fn: () => void): Timer
 }
 
-// setTimeout counts in a signed 32-bit integer of milliseconds; a longer span would fire at once.
-const longestTimer = 2 ** 31 - 1
+// setTimeout stores milliseconds in a signed 32-bit integer; a longer delay would fire immediately.
+const maxDelayMs = 2 ** 31 - 1
 
-/** The machine's clock. Its timers do not keep a process alive that has nothing else to do. */
+/** The system clock. Its timers don't keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, fn) {
     let handle: ReturnType<typeof setTimeout>
     const arm = (left: number) => {
-      handle = setTimeout(
-        () => (left > longestTimer ? arm(left - longestTimer) : fn()),
-        Math.min(Math.max(left, 0), longestTimer),
-      )
+      handle = setTimeout(() => (left > maxDelayMs ? arm(left - maxDelayMs) : fn()), Math.min(Math.max(left, 0), maxDelayMs))
       handle.unref?.()
     }
     arm(ms)
@@ -31,12 +28,12 @@ export const systemClock: Clock = {
   },
 }
 
-/** RFC 3339 in UTC with milliseconds, as every `_at` member shows it; null stays null. */
+/** RFC 3339 in UTC with milliseconds, as in all `_at` fields. Null stays null. */
 export function instant(ms: number): string
 export function instant(ms: number | null): string | null
 export function instant(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString()
 }
 
-/** A time as sentences for people tell it: `2026-11-27 04:43 UTC`. */
-export const minuteText = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+/** Formats a time for messages: `2026-11-27 04:43 UTC`. */
+export const formatUtcMinute = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { BadSetting, loadConfig } from './config'
+import { InvalidSetting, loadConfig } from './config'
 
 const pingHost = (text: string) => loadConfig({}, { BAILIWICK_PING_HOST: text }).pingHost
 
 test.each(['ping.example.com', 'PING.Example.com', 'localhost', '192.0.2.7', 'xn--bcher-kva.example'])(
-  'BAILIWICK_PING_HOST takes the host name %s',
+  'BAILIWICK_PING_HOST accepts the hostname %s',
   text => {
     expect(pingHost(text)).toBe(text.toLowerCase())
   },
@@ -20,7 +20,7 @@ test.each([
   '-a.example',
   '.',
   'a.',
-])('BAILIWICK_PING_HOST refuses %j, which no request names', text => {
-  expect(() => pingHost(text)).toThrow(BadSetting)
-  expect(() => pingHost(text)).toThrow(/^BAILIWICK_PING_HOST: '.*' is not a host name/)
+])('BAILIWICK_PING_HOST rejects %j, which is not a hostname', text => {
+  expect(() => pingHost(text)).toThrow(InvalidSetting)
+  expect(() => pingHost(text)).toThrow(/^BAILIWICK_PING_HOST: '.*' is not a hostname/)
 })

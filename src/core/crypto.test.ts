@@ -11,7 +11,7 @@ import {
   sha256Hex,
 } from './crypto'
 
-test('sha256 gives the digest of "abc" printed in FIPS 180-4, of text and of bytes alike', () => {
+test('sha256 gives the digest of "abc" from FIPS 180-4, for text and bytes', () => {
   const digest = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
   expect(sha256Hex('abc')).toBe(digest)
   expect(sha256Hex(new TextEncoder().encode('abc'))).toBe(digest)
@@ -24,7 +24,7 @@ test('hmacSha256 gives test case 2 of RFC 4231', () => {
   )
 })
 
-test('constantTimeEqual agrees with equality of the bytes', () => {
+test('constantTimeEqual is true only for equal bytes', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
       expect(constantTimeEqual(a, b)).toBe(a === b)
@@ -35,7 +35,7 @@ test('constantTimeEqual agrees with equality of the bytes', () => {
   expect(constantTimeEqual('secret', 'secret-longer')).toBe(false)
 })
 
-test('randomBase62 has the asked length, differs each time and favours no character', () => {
+test('randomBase62 has the requested length, differs each time and is uniformly distributed', () => {
   expect(randomBase62(0)).toBe('')
   expect(randomBase62(30)).toMatch(/^[0-9A-Za-z]{30}$/)
   expect(randomBase62(30)).not.toBe(randomBase62(30))
@@ -43,11 +43,11 @@ test('randomBase62 has the asked length, differs each time and favours no charac
   const counts = new Map<string, number>()
   for (const character of randomBase62(draws)) counts.set(character, (counts.get(character) ?? 0) + 1)
   const chiSquare = [...base62Alphabet].reduce((sum, c) => sum + ((counts.get(c) ?? 0) - 4_000) ** 2 / 4_000, 0)
-  // 61 degrees of freedom: above 140 once in ten million runs; a plain modulo of a byte gives about 1,800.
+  // 61 degrees of freedom: exceeds 140 once in ten million runs. With modulo bias it would be about 1,800.
   expect(chiSquare).toBeLessThan(140)
 })
 
-test('base64url comes back to the same bytes, also from a view into a larger buffer', () => {
+test('base64url round-trips, also for a view into a larger buffer', () => {
   fc.assert(
     fc.property(fc.uint8Array(), bytes => {
       expect(decodeBase64url(encodeBase64url(bytes))).toEqual(Buffer.from(bytes))
@@ -56,6 +56,6 @@ test('base64url comes back to the same bytes, also from a view into a larger buf
   expect(encodeBase64url(new Uint8Array([1, 2, 251, 255, 3]).subarray(2, 4))).toBe('-_8')
 })
 
-test.each(['Zg==', 'Zh', 'a', 'a+bc', 'a/bc', 'Zm 9', 'Zm9v\n', 'Zm9vé'])('base64url refuses %j', text => {
+test.each(['Zg==', 'Zh', 'a', 'a+bc', 'a/bc', 'Zm 9', 'Zm9v\n', 'Zm9vé'])('base64url rejects %j', text => {
   expect(decodeBase64url(text)).toBeNull()
 })

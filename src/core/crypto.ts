@@ -1,6 +1,6 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 
-/** SHA-256 (FIPS 180-4) of text (as UTF-8) or bytes: 64 lower-case hex digits. */
+/** SHA-256 (FIPS 180-4) of text (as UTF-8) or bytes: 64 lowercase hex digits. */
 export function sha256Hex(input: string | Uint8Array): string {
   return hash('sha256', input, 'hex')
 }
@@ -10,14 +10,14 @@ export function sha256(input: string | Uint8Array): Uint8Array {
   return hash('sha256', input, 'buffer')
 }
 
-/** HMAC-SHA256 (RFC 2104): 32 bytes. A key or message given as text is taken as UTF-8. */
+/** HMAC-SHA256 (RFC 2104): 32 bytes. Text is encoded as UTF-8. */
 export function hmacSha256(key: string | Uint8Array, message: string | Uint8Array): Uint8Array {
   return createHmac('sha256', key).update(message).digest()
 }
 
 /**
- * Compares two secrets (text as UTF-8) in a time that depends on their lengths alone.
- * A difference in length answers at once, so use it where the length is public: digests, tokens of a fixed form.
+ * Compares two secrets (text as UTF-8) in constant time. Returns immediately if the lengths differ, so use it only where the
+ * length is public: digests, tokens of fixed length.
  */
 export function constantTimeEqual(a: string | Uint8Array, b: string | Uint8Array): boolean {
   const left = typeof a === 'string' ? Buffer.from(a) : a
@@ -28,12 +28,12 @@ export function constantTimeEqual(a: string | Uint8Array, b: string | Uint8Array
 /** The 62 digits of base62 in order of value: 0-9, A-Z, a-z. */
 export const base62Alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** `length` random base62 characters, every character equally likely: 5.954 bits of entropy each. */
+/** `length` random base62 characters with uniform distribution: 5.954 bits of entropy each. */
 export const randomBase62 = (length: number): string => randomOf(base62Alphabet, length)
 
-/** `length` random characters of an alphabet of at most 256, every one equally likely. */
+/** `length` random characters of an alphabet of at most 256 characters, with uniform distribution. */
 export function randomOf(alphabet: string, length: number): string {
-  // The largest multiple that a byte holds: taking the rest of more would favour the first characters.
+  // Reject bytes from the largest multiple of the alphabet size on, to avoid modulo bias.
   const bound = 256 - (256 % alphabet.length)
   let text = ''
   while (text.length < length) {
@@ -50,9 +50,8 @@ export function encodeBase64url(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes of an unpadded base64url text (RFC 4648 section 5), or null when it is not one.
- * Only the canonical form passes: no padding, no other alphabet, no white space, unused bits zero (section 3.5),
- * so that two different texts never stand for the same bytes.
+ * Decodes unpadded base64url (RFC 4648 section 5); null if invalid. Accepts only the canonical form (no padding, no other
+ * alphabet, no white space, unused bits zero; section 3.5), so that no two texts decode to the same bytes.
  */
 export function decodeBase64url(text: string): Uint8Array | null {
   const bytes = Buffer.from(text, 'base64url')

@@ -1,43 +1,52 @@
-import type { Joining } from './change'
+import type { AuditAction } from './audit-actions'
+import type { ChangeResult } from './change-result'
 import type { Hub } from './hub'
 import type { AuditActor, AuditContext } from './db/tables'
+import type { Tx } from './db/transaction'
 import type { Permissions } from './permissions'
 
-/** Everything a verb may know of the request it serves: whose workspace, who asks, and under which conditions. */
+/** The context of a request: workspace, actor, permissions and conditions. */
 export interface Ctx {
   hub: Hub
   workspaceId: string
-  /** The dashboard session of the request, or null for tokens. */
+  /** The session of the request; null for tokens. */
   sessionId: string | null
   actor: AuditActor
   context: AuditContext
   permissions: Permissions
-  /** The only resources that a narrowed token reaches; null is all of the workspace. */
+  /** The resources a restricted token has access to; null for the whole workspace. */
   resourceIds: ReadonlySet<string> | null
-  /** Operator powers: plans, workspaces, network policy. */
+  /** Whether the caller is an operator and can manage plans, workspaces and the network policy. */
   operator: boolean
-  /** Limits of the workspace's plan with its overrides; a missing or null one is no limit. */
+  /** Limits of the workspace's plan including overrides. Missing and null mean unlimited. */
   limits: Readonly<Record<string, number | null | undefined>>
   planId: string
-  /** The version named by If-Match, `*`, or null when the header was not sent. */
+  /** The value of If-Match; null without the header. */
   ifMatch: string | null
-  /** Set while a request with an Idempotency-Key runs: the door stores its answer with the change. */
+  /** Set for requests with an Idempotency-Key: `change` stores the response in its transaction. */
   idempotency: Idempotency | null
-  /** Set where the verb is one of a bulk: its change joins those of the others, and is resolved once they are committed. */
-  join?: (change: Joining) => Promise<unknown>
+  /** Set in bulk requests: the change is applied together with the others, and resolves after the commit. */
+  join?: (change: PendingChange) => Promise<unknown>
+}
+
+/** A change to be applied together with others (core/bulk.ts). */
+export interface PendingChange {
+  ctx: Ctx
+  action: AuditAction
+  fn(tx: Tx): Promise<ChangeResult<unknown>>
 }
 
 export interface Idempotency {
   method: string
   path: string
   key: string
-  /** Turns a verb's result into the answer to keep, with secrets left out. */
-  answer(result: unknown): StoredAnswer
-  /** Set by the door once the answer is committed. */
+  /** Converts the result of an operation into the response to store, without secrets. */
+  response(result: unknown): StoredResponse
+  /** Set when the response is committed. */
   stored: boolean
 }
 
-export interface StoredAnswer {
+export interface StoredResponse {
   status: number
   body: string
   location: string | null

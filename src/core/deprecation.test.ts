@@ -1,33 +1,33 @@
 import { expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
-import { BadDeprecation, checkDeprecation, deprecated, deprecationHeaders } from './deprecation'
+import { InvalidDeprecation, checkDeprecation, deprecated, deprecationHeaders } from './deprecation'
 
 const notice = { since: '2027-01-31', sunset: '2028-01-31', link: '/docs/api#old', note: 'Use `new`.' }
 
-test('a year of notice is the least', () => {
+test('at least a year of notice is required', () => {
   expect(() => checkDeprecation(notice)).not.toThrow()
-  expect(() => checkDeprecation({ ...notice, sunset: '2028-01-30' })).toThrow(BadDeprecation)
-  expect(() => checkDeprecation({ ...notice, since: '2028-02-29', sunset: '2029-02-28' })).toThrow(BadDeprecation)
+  expect(() => checkDeprecation({ ...notice, sunset: '2028-01-30' })).toThrow(InvalidDeprecation)
+  expect(() => checkDeprecation({ ...notice, since: '2028-02-29', sunset: '2029-02-28' })).toThrow(InvalidDeprecation)
   expect(() => checkDeprecation({ ...notice, since: '2028-02-29', sunset: '2029-03-01' })).not.toThrow()
 })
 
-test.each(['2027-02-30', '2027-1-31', 'soon', '', '2027-01-31T00:00:00Z'])('%p is no day', since => {
-  expect(() => checkDeprecation({ ...notice, since })).toThrow('is no calendar day')
+test.each(['2027-02-30', '2027-1-31', 'soon', '', '2027-01-31T00:00:00Z'])('%p is not a date', since => {
+  expect(() => checkDeprecation({ ...notice, since })).toThrow('is not a calendar date')
 })
 
-test('it says what to use instead, and where', () => {
-  expect(() => checkDeprecation({ ...notice, note: '' })).toThrow(BadDeprecation)
-  expect(() => checkDeprecation({ ...notice, link: '' })).toThrow(BadDeprecation)
+test('link and note are required', () => {
+  expect(() => checkDeprecation({ ...notice, note: '' })).toThrow(InvalidDeprecation)
+  expect(() => checkDeprecation({ ...notice, link: '' })).toThrow(InvalidDeprecation)
   expect(() => deprecated(Type.String(), { ...notice, sunset: '2027-06-01' })).toThrow('less than 12 months')
 })
 
-test('a schema that is marked validates as before, and tells of it', () => {
+test('a deprecated schema validates as before and carries the notice', () => {
   const schema = deprecated(Type.String({ minLength: 2, description: 'The old name.' }), notice)
   expect(schema).toMatchObject({ type: 'string', minLength: 2, deprecated: true })
-  expect(schema.description).toBe('The old name. Deprecated since 2027-01-31, gone from 2028-01-31. Use `new`.')
+  expect(schema.description).toBe('The old name. Deprecated since 2027-01-31; will be removed after 2028-01-31. Use `new`.')
 })
 
-test('the headers are those of RFC 9745 and RFC 8594, and of several the nearest counts', () => {
+test('headers follow RFC 9745 and RFC 8594, and the earliest dates win', () => {
   expect(deprecationHeaders([notice])).toEqual({
     Deprecation: '@1801353600',
     Sunset: 'Mon, 31 Jan 2028 00:00:00 GMT',

@@ -1,49 +1,52 @@
 import type { TSchema } from '@sinclair/typebox'
 
-/** What is said of a part of the API that goes away. */
+/** Deprecation notice of a part of the API. */
 export interface Deprecation {
-  /** Calendar day, `YYYY-MM-DD`, from which it should not be used any more. */
+  /** Date (`YYYY-MM-DD`) from which it should no longer be used. */
   since: string
-  /** Calendar day, `YYYY-MM-DD`, from which it may be gone; 12 months after `since` or later. */
+  /** Date (`YYYY-MM-DD`) from which it may be removed; at least 12 months after `since`. */
   sunset: string
-  /** Page that says what to use instead. */
+  /** Page that describes the replacement. */
   link: string
   /** What to use instead, in a sentence. */
   note: string
 }
 
-/** Keyword of a parameter or member that is deprecated, in the schemas that validate. */
+/** Schema keyword of a deprecated parameter or field. */
 export const deprecation = 'x-deprecation'
 
-/** Thrown at start for a deprecation that breaks the promise of a year's notice. */
-export class BadDeprecation extends Error {
-  override name = 'BadDeprecation'
+/** Thrown at startup for a deprecation with less than a year's notice. */
+export class InvalidDeprecation extends Error {
+  override name = 'InvalidDeprecation'
 }
 
 /**
- * A parameter or member that is deprecated: the document says so, answers to those who use it say so, and its use is counted.
- * @throws BadDeprecation
+ * Marks a parameter or field as deprecated: in the OpenAPI document and in response headers. Its use is counted.
+ * @throws InvalidDeprecation
  */
 export function deprecated<T extends TSchema>(schema: T, notice: Deprecation): T {
   checkDeprecation(notice)
-  const description = [schema.description, sentenceOf(notice)].filter(Boolean).join(' ')
+  const description = [schema.description, deprecationText(notice)].filter(Boolean).join(' ')
   return { ...schema, description, deprecated: true, [deprecation]: notice }
 }
 
-/** @throws BadDeprecation when a day is none, or the sunset comes before a year has passed */
+/** @throws InvalidDeprecation if a date is invalid or the sunset is less than a year away */
 export function checkDeprecation({ since, sunset, link, note }: Deprecation): void {
   const [from, until] = [dayOf(since), dayOf(sunset)]
   const year = new Date(from)
   year.setUTCFullYear(year.getUTCFullYear() + 1)
-  if (until < year.getTime()) throw new BadDeprecation(`${sunset} is less than 12 months after ${since}.`)
-  if (link === '' || note === '') throw new BadDeprecation('It says what to use instead, and where that is written.')
+  if (until < year.getTime()) throw new InvalidDeprecation(`${sunset} is less than 12 months after ${since}.`)
+  if (link === '' || note === '') throw new InvalidDeprecation('`link` and `note` must not be empty.')
 }
 
-/** What the document and the handbook say of it. */
-export const sentenceOf = ({ since, sunset, note }: Deprecation): string =>
-  `Deprecated since ${since}, gone from ${sunset}. ${note}`
+/** The sentence in the OpenAPI document and the handbook. */
+export const deprecationText = ({ since, sunset, note }: Deprecation): string =>
+  `Deprecated since ${since}; will be removed after ${sunset}. ${note}`
 
-/** `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and the links of both, for an answer to which all of these apply; the nearest end counts. */
+/**
+ * The `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` headers of a response. With several notices, the earliest dates
+ * apply.
+ */
 export function deprecationHeaders(notices: readonly Deprecation[]): { Deprecation: string; Sunset: string; Link: string } {
   const since = Math.min(...notices.map(one => dayOf(one.since)))
   const sunset = Math.min(...notices.map(one => dayOf(one.sunset)))
@@ -57,10 +60,10 @@ export function deprecationHeaders(notices: readonly Deprecation[]): { Deprecati
   }
 }
 
-/** The first moment of a calendar day in UTC, in milliseconds. */
+/** Midnight UTC of a date, in milliseconds. */
 function dayOf(text: string): number {
   const ms = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
   if (Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text)
-    throw new BadDeprecation(`${text} is no calendar day.`)
+    throw new InvalidDeprecation(`${text} is not a calendar date.`)
   return ms
 }

@@ -3,38 +3,43 @@ import type { Clock } from './clock'
 import type { SeriesStore } from './db/series'
 import type { Store } from './db/store'
 import type { Reader, Tx } from './db/transaction'
-import type { JobDraft } from './jobs/queue'
+import type { JobDraft } from './jobs/draft'
 import type { JobSignal } from './jobs/signal'
 import type { Log } from './log'
 import type { Resolve } from './net/egress'
 import type { Listener } from './net/own-listeners'
+import type { NoticeKinds } from './notices'
 import type { KeyRing } from './secrets'
 
-/** What one running process of Bailiwick has: passed down, never global, so that tests run many side by side. */
+/**
+ * The state of a Bailiwick process. Passed as a parameter and never global, so that tests can run several. Features add what they
+ * need from other features with `declare module`.
+ */
 export interface Hub {
-  /** This process, new at each start (`hub_…` is never shown outside; it names leases and rows in `hubs`). */
+  /** Id of this process, new at each start. Used for leases and in `hubs`, never shown in the API. */
   id: string
   config: Config
   clock: Clock
   log: Log
-  /** Reads committed rows. Writing goes through `change` and `record` in core/change.ts. */
+  /** Reads committed rows. Write with `change` and `record` in core/change.ts. */
   read: Reader
   store: Store
-  /** Results of checks, which are too many for the database. Closed with the store. */
+  /** Measurements, which are too many for the main database. Closed with the store. */
   series: SeriesStore
   keys: KeyRing
-  /** Tells this process's workers that jobs were committed. */
+  /** Wakes the workers of this process when jobs are committed. */
   jobSignal: JobSignal
-  /** Job kinds that each committed event starts, with the payload `{event_id}`. */
+  /** Kinds of jobs to add for each event, with the payload `{event_id}`. */
   eventJobs: readonly string[]
-  /** Job kinds that each notice starts, when it is given and when it is given again, with the payload `{notice_id}`. */
-  noticeJobs: readonly string[]
-  /** The jobs that a workspace's audit log starts when it grows or is signed, as of `now` (ms UTC). */
+  noticeKinds: NoticeKinds
+  /** Called for each new or repeated notice. Returns the jobs to add. */
+  onNotice(tx: Tx, workspaceId: string, id: string): JobDraft[]
+  /** Returns the jobs to add when the audit log of a workspace grows or is signed, as of `now` (ms UTC). */
   auditJobs(tx: Tx, workspaceId: string, now: number): Promise<JobDraft[]>
-  /** The address clients use, without a trailing slash. */
+  /** The public URL, without a trailing slash. */
   baseUrl: string
-  /** The sockets this process listens on, which no call on a workspace's behalf may reach. */
+  /** The sockets this process listens on. Requests on behalf of a workspace must not connect to them. */
   listeners: Listener[]
-  /** Looks names up: by the machine's resolver in production, by a table in tests. */
+  /** Resolves hostnames: with the system resolver in production, with a table in tests. */
   resolve: Resolve
 }

@@ -6,7 +6,7 @@ afterEach(() => {
   setSystemTime()
 })
 
-// From the list of valid TypeIDs that comes with the specification, version 0.3.0.
+// From the list of valid TypeIDs of the specification, version 0.3.0.
 test.each([
   ['00000000-0000-0000-0000-000000000000', '00000000000000000000000000'],
   ['00000000-0000-0000-0000-000000000001', '00000000000000000000000001'],
@@ -20,8 +20,8 @@ test.each([
   expect(toBase32(UUID.parse(uuid).bytes)).toBe(suffix)
 })
 
-test('a new identifier carries its prefix and the present time', () => {
-  // Later than the real clock, so that it is also later than any identifier made by another test.
+test('a new id has its prefix and the current time', () => {
+  // Later than the real clock, and so later than any id created by another test.
   const now = Date.UTC(2100, 0, 31, 12, 0, 0, 123)
   setSystemTime(now)
   const id = newId('tok')
@@ -30,11 +30,11 @@ test('a new identifier carries its prefix and the present time', () => {
   expect(idTime(id)).toBe(now)
 })
 
-test('the time is read from the example of the specification', () => {
+test('the time of the example in the specification is decoded', () => {
   expect(idTime('tok_01h455vb4pex5vsknk084sn02q')).toBe(0x01890a5dac96)
 })
 
-test('identifiers grow strictly within a millisecond and when the clock is set back by an hour', () => {
+test('ids are strictly increasing within a millisecond and when the clock is set back by an hour', () => {
   const now = Date.UTC(2101, 0, 1)
   setSystemTime(now)
   const ids = Array.from({ length: 5_000 }, () => newId('evt'))
@@ -62,11 +62,11 @@ test.each([
   expect(isId(text, 'tok')).toBe(false)
 })
 
-test.each(['', 'tok', '_01h455vb4pex5vsknk084sn02q', 'tok_01h455vb4pex5vsknk084sn02u'])('idTime refuses %j', text => {
+test.each(['', 'tok', '_01h455vb4pex5vsknk084sn02q', 'tok_01h455vb4pex5vsknk084sn02u'])('idTime rejects %j', text => {
   expect(() => idTime(text)).toThrow(TypeError)
 })
 
-test('newUuid4 is a random version 4 UUID', () => {
+test('newUuid4 returns a random version 4 UUID', () => {
   expect(newUuid4()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   expect(newUuid4()).not.toBe(newUuid4())
 })

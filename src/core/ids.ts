@@ -1,118 +1,62 @@
 import { V7Generator } from 'uuidv7'
+import type { Declared } from './declared'
 
-/** What an identifier stands for: the part before the underscore. */
-export type IdPrefix =
-  | 'ws'
-  | 'usr'
-  | 'tok'
-  | 'inv'
-  | 'zone'
-  | 'rec'
-  | 'tmpl'
-  | 'prov'
-  | 'dip'
-  | 'dom'
-  | 'con'
-  | 'reg'
-  | 'wdom'
-  | 'srv'
-  | 'vol'
-  | 'fw'
-  | 'snp'
-  | 'act'
-  | 'cloud'
-  | 'cert'
-  | 'tls'
-  | 'mon'
-  | 'inc'
-  | 'mw'
-  | 'page'
-  | 'hb'
-  | 'probe'
-  | 'agent'
-  | 'hook'
-  | 'dep'
-  | 'chan'
-  | 'whe'
-  | 'msg'
-  | 'dlv'
-  | 'att'
-  | 'evt'
-  | 'aud'
-  | 'req'
-  | 'job'
-  | 'ses'
-  | 'pkey'
-  | 'flip'
-  | 'use'
-  | 'aus'
-  | 'hub'
-  | 'ntc'
-  | 'rrset'
-  | 'ztgt'
-  | 'zchg'
-  | 'plan'
-  | 'tbnd'
-  | 'tsig'
-  | 'sec'
-  | 'mtr'
-  | 'iup'
-  | 'ntf'
-  | 'gap'
+/** The type of an id: the part before the underscore. */
+export type IdPrefix = Declared['idPrefix']
 
-/** A TypeID (specification 0.3.0): prefix, underscore, a UUIDv7 as 26 characters of lower-case Crockford base32. */
-export type Id<P extends IdPrefix = IdPrefix> = `${P}_${string}`
+/** A TypeID (specification 0.3.0): prefix, underscore, and a UUIDv7 as 26 characters of lowercase Crockford base32. */
+type Id<P extends IdPrefix = IdPrefix> = `${P}_${string}`
 
 /**
- * A new TypeID. Identifiers of one OS thread grow strictly, even where many are made in a millisecond and where the
- * clock is set back, so that listing by id is listing by time of creation.
+ * Returns a new TypeID. Ids of a thread are strictly increasing, even within a millisecond and when the clock is set back, so
+ * that sorting by id sorts by creation time.
  */
 export function newId<P extends IdPrefix>(prefix: P): Id<P> {
   return `${prefix}_${toBase32(uuids.generate().bytes)}`
 }
 
-/** Whether a text is a well-formed TypeID of this prefix. It says nothing about whether such a thing exists. */
+/** Whether a text is a well-formed TypeID with this prefix. */
 export function isId<P extends IdPrefix>(text: string, prefix: P): text is Id<P> {
   const start = prefix.length + 1
   if (text.length !== start + 26 || text[start - 1] !== '_' || !text.startsWith(prefix)) return false
-  // 26 characters hold 130 bits: above 7 the first one would overflow the 128 of a UUID.
+  // 26 characters have 130 bits: a first character above 7 would overflow the 128 bits of a UUID.
   if (text.charCodeAt(start) > sevenCode) return false
   for (let at = start; at < text.length; at++) if (valueOf(text, at) < 0) return false
   return true
 }
 
 /**
- * The time held in a TypeID, in milliseconds since 1970.
- * It is the time of creation, unless the clock was set back meanwhile: then it is the highest time seen before.
- * @throws TypeError when the text does not end in the 26 characters of a TypeID.
+ * Returns the time in a TypeID, in milliseconds since 1970: the creation time, or if the clock was set back, the latest time
+ * before.
+ * @throws TypeError if the text does not end in the 26 characters of a TypeID
  */
 export function idTime(id: string): number {
   const start = id.length - 26
-  if (start < 2 || id[start - 1] !== '_') throw new TypeError('Not an identifier.')
-  // Two zero bits and the 48 bits of the time fill exactly the first ten characters.
+  if (start < 2 || id[start - 1] !== '_') throw new TypeError('Not a valid id.')
+  // Two zero bits and the 48 bits of the time are exactly the first ten characters.
   let time = 0
   for (let at = start; at < id.length; at++) {
     const value = valueOf(id, at)
-    if (value < 0) throw new TypeError('Not an identifier.')
+    if (value < 0) throw new TypeError('Not a valid id.')
     if (at < start + 10) time = time * 32 + value
   }
   return time
 }
 
-/** The first identifier that a time (ms since 1970) can have: those made from then on are not before it. */
-export function leastId<P extends IdPrefix>(prefix: P, time: number): Id<P> {
+/** The smallest id with this time (ms since 1970). All ids created from then on are greater or equal. */
+export function minIdAt<P extends IdPrefix>(prefix: P, time: number): Id<P> {
   const bytes = new Uint8Array(16)
   new DataView(bytes.buffer).setBigUint64(0, BigInt(Math.max(0, Math.trunc(time))) << 16n)
   return `${prefix}_${toBase32(bytes)}`
 }
 
-/** A random UUID (version 4, RFC 9562 section 5.4) in its usual lower-case form: nothing can be read from it. */
+/** Returns a random UUID (version 4, RFC 9562 section 5.4) in lower case. */
 export function newUuid4(): string {
   return crypto.randomUUID()
 }
 
 const uuids = new V7Generator()
-// A clock set back must not let new rows sort before old ones: hold the last time and count on, however large the step.
+// If the clock is set back by any amount, keep using the last time, so that new rows don't sort before old ones.
 uuids.setRollbackAllowance(2 ** 48 - 1)
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
@@ -120,11 +64,11 @@ const sevenCode = '7'.charCodeAt(0)
 const values = new Int8Array(128).fill(-1)
 for (let value = 0; value < 32; value++) values[alphabet.charCodeAt(value)] = value
 
-/** The 26 characters a TypeID ends in, from the 16 bytes of any UUID. */
+/** Encodes the 16 bytes of a UUID as the 26 characters of a TypeID. */
 export function toBase32(bytes: Readonly<Uint8Array>): string {
   let text = ''
   let pending = 0
-  // The 128 bits are led by two zero bits, so that the 26 characters come out even.
+  // Two leading zero bits pad the 128 bits to 26 characters.
   let bits = 2
   for (const byte of bytes) {
     pending = (pending << 8) | byte

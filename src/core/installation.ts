@@ -1,53 +1,54 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { BadSetting, masterKeyFile, type Config } from './config'
-import { look, schemaState } from './db/schema-state'
+import { InvalidSetting, masterKeyFile, type Config } from './config'
+import { withReadOnlyDatabase, schemaState } from './db/schema-state'
 import { loadMasterKey } from './master-key'
 import { canaryFact } from './secrets'
 
-/** Fingerprint of the master key that a database wants; null where there is no database, or nothing was set up in it yet. */
-export async function wantedMasterKey(config: Config): Promise<string | null> {
+/** Fingerprint of the master key that the database requires; null if there is no database or it is still empty. */
+export async function requiredMasterKeyId(config: Config): Promise<string | null> {
   if ((await schemaState(config)).applied.length === 0) return null
-  const rows = await look(config, async ask =>
-    ask ? await ask<{ value: string }>(`select value from instance_facts where name = '${canaryFact}'`) : [],
+  const rows = await withReadOnlyDatabase(config, async query =>
+    query ? await query<{ value: string }>(`select value from instance_facts where name = '${canaryFact}'`) : [],
   )
   return rows[0]?.value.split('.')[0] ?? null
 }
 
 /**
- * The master keys to start with. One is made only where nothing was sealed yet: after a restore another key would open nothing.
- * @throws BadSetting when there is none that could be right
+ * Loads the master keys. Creates one only if nothing was encrypted yet: after a restore, a new key could not decrypt anything.
+ * @throws InvalidSetting if the required key is missing
  */
-export async function masterKeysFor(config: Config): Promise<ReturnType<typeof loadMasterKey>> {
+export async function loadOrCreateMasterKeys(config: Config): Promise<ReturnType<typeof loadMasterKey>> {
   const file = masterKeyFile(config)
   if (!existsSync(file)) {
-    const wanted = await wantedMasterKey(config)
-    // Who starts at the same moment makes the key before the database.
-    if (wanted !== null && !existsSync(file)) throw new BadSetting(missingKey(config, wanted))
+    const keyId = await requiredMasterKeyId(config)
+    // Another process starting at the same time creates the key before the database.
+    if (keyId !== null && !existsSync(file)) throw new InvalidSetting(missingKeyMessage(config, keyId))
   }
   return loadMasterKey(file, !config.masterKeyFile)
 }
 
-/** What to say where a database is there and its master key is not. */
-export const missingKey = (config: Config, wanted: string): string =>
-  `The master key is missing: there is no file ${masterKeyFile(config)}, and the secrets in the database need the key with fingerprint ${wanted}. ` +
-  'Put your copy of it there, mode 0600; a new key would open nothing.'
+/** The error for a database whose master key is missing. */
+export const missingKeyMessage = (config: Config, keyId: string): string =>
+  `The master key is missing: ${masterKeyFile(config)} does not exist, and the secrets in the database are encrypted with the key with fingerprint ${keyId}. ` +
+  'Restore your copy of the key file with mode 0600. A new key cannot decrypt existing secrets.'
 
-/** Why a folder cannot hold an installation, as a sentence that says what to do; null when it can, or can be made. */
-export function folderFault(folder: string): string | null {
-  let there = folder
-  while (!existsSync(there) && dirname(there) !== there) there = dirname(there)
-  if (!statSync(there).isDirectory()) return `${there} is not a folder: choose another with --data.`
-  const made = there === folder ? '' : `${folder} cannot be made: `
-  if (!mayUse(there, constants.X_OK)) return `${made}${there} cannot be written by this user: run as its owner, or chown it.`
+/** Why a folder can't be used as data folder and how to fix it; null if it can be used or created. */
+export function folderProblem(folder: string): string | null {
+  let existing = folder
+  while (!existsSync(existing) && dirname(existing) !== existing) existing = dirname(existing)
+  if (!statSync(existing).isDirectory()) return `${existing} is not a folder. Choose another one with --data.`
+  const prefix = existing === folder ? '' : `${folder} cannot be created: `
+  if (!isWritable(existing, constants.X_OK))
+    return `${prefix}${existing} is not writable by this user. Run as its owner, or change its owner.`
   const file = join(folder, 'bailiwick.db')
-  if (existsSync(file) && !mayUse(file)) return `${file} cannot be written by this user: run as its owner, or chown it.`
+  if (existsSync(file) && !isWritable(file)) return `${file} is not writable by this user. Run as its owner, or change its owner.`
   return null
 }
 
-function mayUse(path: string, more = 0): boolean {
+function isWritable(path: string, extraMode = 0): boolean {
   try {
-    accessSync(path, constants.R_OK | constants.W_OK | more)
+    accessSync(path, constants.R_OK | constants.W_OK | extraMode)
     return true
   } catch {
     return false

@@ -7,65 +7,112 @@ import { countRows } from './db/counts'
 import { prepared } from './db/prepared'
 import { readRows } from './db/rows'
 import type { Reader } from './db/transaction'
-import { reachable } from './narrowing'
+import { accessCondition } from './resource-access'
 import { InvalidCursor, openCursor, sealCursor } from './page'
 import { Problem } from './problem'
-import { badParameter } from './query'
+import { propertyOf } from './property-name'
+import { invalidParameter } from './query'
 import type { Page } from './shapes'
-import { Words } from './shapes'
+import { parameterName, Words } from './shapes'
 
-/** A filter parameter: its schema, and the condition it puts on the rows. `value(name, v)` places a value in the prepared query. */
+/** A filter parameter: its schema and its condition. `bind` binds a value as a parameter of the prepared query. */
 export interface Filter {
   schema: TSchema
-  where(value: unknown, place: (value: unknown) => SQL, now: number): SQL
-  /** Names the text of the condition where it depends on the value; a list of words names itself. */
+  where(value: unknown, bind: (value: unknown) => SQL, now: number): SQL
+  /** Identifies the SQL text of the condition if it depends on the value; not needed for enums. */
   variant?(value: unknown): string
 }
 
-/** How a resource is listed: which rows, which filters, which orders. */
+/** Defines how a resource is listed: rows, filters and sort orders. */
 export interface Listing<Row> {
-  /** Names the prepared queries; unique to the listing. */
+  /** Unique name, part of the names of its prepared queries. */
   name: string
   table: SQLiteTable & Record<string, SQLiteColumn | unknown>
-  /** Where the rows are found instead, one for each: its index is walked, and `on` leads from it to the row. */
+  /** Another table with one row for each row of `table`, whose index is scanned instead; `on` joins the two. */
   through?: { table: SQLiteTable; on: SQL }
-  /** What tells the rows of one owner apart and gives their default order. */
+  /** Unique for each owner; the default sort order. */
   id: SQLiteColumn
   idOf(row: Row): string | number
-  /** Whose rows they are: the column of the workspace, or of the resource they belong to. Null lists the rows of all. */
+  /** The column with the workspace or the parent resource. Null lists all rows. */
   owner: SQLiteColumn | null
-  /** What every row must fit beside that. */
+  /** Additional condition on all rows. */
   condition?: SQL | undefined
-  /** The resource a row belongs to, by which a narrowed token sees it or not; the row's own id when absent. */
-  narrowedBy?: SQLiteColumn
+  /** The column with the resource that decides whether a token restricted to resources sees the row; defaults to the row's id. */
+  accessColumn?: SQLiteColumn
   filters: Record<string, Filter>
-  /** Orders by name; their columns are never null. `id` is always there. */
+  /** Sort orders by name, in addition to `id`. Their columns must not be nullable. */
   sorts: Record<string, { column: SQLiteColumn; read(row: Row): string | number }>
-  /** Such as `-id`, newest first. */
+  /** For example `-id`: newest first. */
   defaultSort: string
-  /** Most items a page may have. */
-  mostItems?: number
+  /** Maximum page size. */
+  maxItems?: number
 }
 
-const most = 100
+type OwnedTable = SQLiteTable & { id: SQLiteColumn; workspaceId: SQLiteColumn }
 
-/** The query parameters of a listing, for its route. */
-export function listQuery(listing: Pick<Listing<never>, 'filters' | 'sorts' | 'mostItems' | 'defaultSort'>): TObject {
+/**
+ * The listing of the rows of a workspace, newest first.
+ * @param options `sorts` are names of fields, with columns that are not nullable
+ */
+export const listingOf = <T extends OwnedTable>(
+  name: string,
+  table: T,
+  { sorts, ...options }: Partial<Omit<Listing<T['$inferSelect']>, 'sorts'>> & { sorts: readonly string[] },
+): Listing<T['$inferSelect']> => ({
+  name,
+  table: table as never,
+  id: table.id,
+  idOf: row => row.id as string,
+  owner: table.workspaceId,
+  filters: {},
+  defaultSort: '-id',
+  sorts: Object.fromEntries(
+    sorts.map(field => {
+      const column = propertyOf(field) as keyof T['$inferSelect']
+      return [field, { column: table[column as keyof T] as SQLiteColumn, read: row => row[column] as string | number }]
+    }),
+  ),
+  ...options,
+})
+
+const defaultMaxItems = 100
+
+/** The query parameters for the pages of a list. */
+export const pageParameters = (maxItems = defaultMaxItems, initial = 25) => ({
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: maxItems,
+      default: initial,
+      description: 'Page size.',
+      ...(maxItems === defaultMaxItems && { [parameterName]: 'PageLimit' }),
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description: 'Cursor of the page to return: `next_cursor` of the previous page.',
+      [parameterName]: 'PageCursor',
+    }),
+  ),
+})
+
+/** The query parameters of a list operation. */
+export function listQuery(listing: Pick<Listing<never>, 'filters' | 'sorts' | 'maxItems' | 'defaultSort'>): TObject {
   const words = ['id', ...Object.keys(listing.sorts)].flatMap(word => [word, `-${word}`])
   return Type.Object(
     {
-      limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: listing.mostItems ?? most, default: 25, description: 'Items a page.' }),
-      ),
-      cursor: Type.Optional(Type.String({ maxLength: 1000, description: 'Where to go on: `next_cursor` of the page before.' })),
+      ...pageParameters(listing.maxItems),
       sort: Type.Optional(
         Type.Array(Words(words), {
           minItems: 1,
           maxItems: 3,
-          description: `Order, most significant first; a minus sign reverses. \`${listing.defaultSort}\` when absent.`,
+          description: `Sort order, most significant field first. Prefix a field with a minus sign for descending order. Default: \`${listing.defaultSort}\`.`,
         }),
       ),
-      include: Type.Optional(Words(['total'], { description: 'Adds `pagination.total`, counted up to 10,000.' })),
+      include: Type.Optional(
+        Words(['total'], { description: 'Includes `pagination.total`, counted up to 10,000.', [parameterName]: 'IncludeTotal' }),
+      ),
       ...Object.fromEntries(Object.entries(listing.filters).map(([name, filter]) => [name, Type.Optional(filter.schema)])),
     },
     { additionalProperties: false },
@@ -73,7 +120,7 @@ export function listQuery(listing: Pick<Listing<never>, 'filters' | 'sorts' | 'm
 }
 
 /**
- * One page of the caller's workspace, or of the resource `owner`, which the caller was found to own.
+ * Returns a page of items of the caller's workspace, or of the parent resource `owner`, to which the caller must have access.
  * @throws Problem 400 `invalid_cursor`
  */
 export async function listPage<Row, View>(
@@ -84,16 +131,16 @@ export async function listPage<Row, View>(
   owner: string = ctx.workspaceId,
 ): Promise<Page<View>> {
   const limit = (query.limit as number | undefined) ?? 25
-  const order = ordered(listing, (query.sort as string[] | undefined) ?? [listing.defaultSort])
+  const order = sortColumns(listing, (query.sort as string[] | undefined) ?? [listing.defaultSort])
   const filters = Object.keys(listing.filters).filter(name => query[name] !== undefined)
-  const asked = sha256Hex(
+  const filterHash = sha256Hex(
     JSON.stringify([listing.name, owner, order.map(one => one.word), filters.map(name => [name, query[name]])]),
   ).slice(0, 16)
-  const after = query.cursor === undefined ? null : cursorValues(ctx, query.cursor as string, asked, order.length)
+  const after = query.cursor === undefined ? null : cursorValues(ctx, query.cursor as string, filterHash, order.length)
 
-  // The text of the query depends on which parameters are there; their values are placed at run time.
+  // The SQL text depends only on which parameters are present; their values are bound when the query runs.
   const values: Record<string, unknown> = { owner, limit: limit + 1 }
-  const place = (value: unknown): SQL => {
+  const bind = (value: unknown): SQL => {
     const name = `v${Object.keys(values).length}`
     values[name] = value
     return sql`${sql.placeholder(name)}`
@@ -104,10 +151,10 @@ export async function listPage<Row, View>(
     listing.through?.on,
     listing.owner ? eq(listing.owner, sql.placeholder('owner')) : undefined,
     listing.condition,
-    narrowed ? sql`${narrowed} in (${sql.join([...ctx.resourceIds!].map(place), sql`, `)})` : undefined,
-    // Of two lower bounds of an index SQLite takes the first, and walks from there: before a filter's own this one must be.
-    after ? isAfter(order, after, place) : undefined,
-    ...filters.map(name => listing.filters[name]!.where(query[name], place, now)),
+    narrowed ? sql`${narrowed} in (${sql.join([...ctx.resourceIds!].map(bind), sql`, `)})` : undefined,
+    // Put the cursor bound before the filters: SQLite uses only the first lower bound of an index.
+    after ? isAfter(order, after, bind) : undefined,
+    ...filters.map(name => listing.filters[name]!.where(query[name], bind, now)),
   )
   const shape = [
     listing.name,
@@ -119,7 +166,7 @@ export async function listPage<Row, View>(
   const statement = prepared(ctx.hub.read, `list|${shape}`, read =>
     rowsOf(read, listing, getTableColumns(listing.table))
       .where(where)
-      .orderBy(...order.map(one => (one.down ? desc(one.column) : asc(one.column))))
+      .orderBy(...order.map(one => (one.descending ? desc(one.column) : asc(one.column))))
       .limit(sql.placeholder('limit')),
   )
   const rows = await readRows<Row>(statement, listing.table, values)
@@ -127,7 +174,7 @@ export async function listPage<Row, View>(
   const more = rows.length > limit
   if (more) rows.pop()
   const last = rows.at(-1)
-  const next = more && last ? sealCursor(cursorKey(ctx), { values: order.map(one => one.read(last)), filterHash: asked }) : null
+  const next = more && last ? sealCursor(cursorKey(ctx), { values: order.map(one => one.read(last)), filterHash }) : null
   const views = rows.map(view)
   const data = views.some(one => one instanceof Promise) ? await Promise.all(views) : (views as View[])
   const page: Page<View> = { data, pagination: { has_more: more, next_cursor: next } }
@@ -135,7 +182,7 @@ export async function listPage<Row, View>(
   return page
 }
 
-/** In the order in which they are to be walked: of a plain join SQLite picks the order by guessing, of a cross join it keeps it. */
+/** Uses a cross join to fix the join order: SQLite may reorder a plain join. */
 function rowsOf(
   read: Reader,
   { table, through }: Pick<Listing<never>, 'table' | 'through'>,
@@ -145,52 +192,54 @@ function rowsOf(
   return through ? selected.from(through.table).crossJoin(table) : selected.from(table)
 }
 
-/** By what a narrowed token's rows are told; null for a caller who reaches all, and for what belongs to a resource that was found. */
+/**
+ * The column to check for a token restricted to resources; null if the caller has full access or access to `owner` was checked.
+ */
 const narrowingColumn = <Row>(ctx: Ctx, listing: Listing<Row>, owner: string): SQLiteColumn | null =>
-  ctx.resourceIds === null || owner !== ctx.workspaceId ? null : (listing.narrowedBy ?? listing.id)
+  ctx.resourceIds === null || owner !== ctx.workspaceId ? null : (listing.accessColumn ?? listing.id)
 
 const variantOf = (filter: Filter, value: unknown): string =>
   filter.variant?.(value) ?? (Array.isArray(value) ? value.join('+') : '')
 
-export interface Ordered<Row> {
+export interface SortColumn<Row> {
   word: string
   column: SQLiteColumn
-  down: boolean
+  descending: boolean
   read(row: Row): string | number
 }
 
-/** The asked order with the id as its last word, so that no two rows are equal in it. */
-export function ordered<Row>(listing: Listing<Row>, words: string[]): Ordered<Row>[] {
+/** The requested order with the id as last column, so that the order is unique. */
+export function sortColumns<Row>(listing: Listing<Row>, words: string[]): SortColumn<Row>[] {
   const order = words.map(word => {
     const down = word.startsWith('-')
     const name = down ? word.slice(1) : word
-    const known = name === 'id' ? { column: listing.id, read: listing.idOf } : listing.sorts[name]!
-    return { word, down, ...known }
+    const definition = name === 'id' ? { column: listing.id, read: listing.idOf } : listing.sorts[name]!
+    return { word, descending: down, ...definition }
   })
-  if (new Set(order.map(one => one.column)).size < order.length) throw badParameter('sort', 'names a member twice.')
+  if (new Set(order.map(one => one.column)).size < order.length) throw invalidParameter('sort', 'must not contain duplicates.')
   if (!order.some(one => one.column === listing.id)) {
-    const down = order[0]!.down
-    order.push({ word: down ? '-id' : 'id', down, column: listing.id, read: listing.idOf })
+    const down = order[0]!.descending
+    order.push({ word: down ? '-id' : 'id', descending: down, column: listing.id, read: listing.idOf })
   }
   return order
 }
 
-/** Rows behind the cursor: equal in the first members and beyond it in the next. */
-function isAfter(order: Ordered<never>[], values: (string | number)[], place: (value: unknown) => SQL): SQL {
-  if (new Set(order.map(one => one.down)).size === 1) {
-    // One direction is one comparison of tuples, which an index answers directly.
+/** Condition for rows after the cursor: equal in the first columns and greater in the next one. */
+function isAfter(order: SortColumn<never>[], values: (string | number)[], bind: (value: unknown) => SQL): SQL {
+  if (new Set(order.map(one => one.descending)).size === 1) {
+    // Columns in the same direction need only a tuple comparison, which can use an index.
     const columns = sql.join(
       order.map(one => sql`${one.column}`),
       sql`, `,
     )
-    const bounds = sql.join(values.map(place), sql`, `)
-    return order[0]!.down ? sql`(${columns}) < (${bounds})` : sql`(${columns}) > (${bounds})`
+    const bounds = sql.join(values.map(bind), sql`, `)
+    return order[0]!.descending ? sql`(${columns}) < (${bounds})` : sql`(${columns}) > (${bounds})`
   }
   const cases = order.map((one, depth) =>
     sql.join(
       [
-        ...order.slice(0, depth).map((earlier, place_) => sql`${earlier.column} = ${place(values[place_])}`),
-        one.down ? sql`${one.column} < ${place(values[depth])}` : sql`${one.column} > ${place(values[depth])}`,
+        ...order.slice(0, depth).map((earlier, index) => sql`${earlier.column} = ${bind(values[index])}`),
+        one.descending ? sql`${one.column} < ${bind(values[depth])}` : sql`${one.column} > ${bind(values[depth])}`,
       ],
       sql` and `,
     ),
@@ -209,31 +258,31 @@ async function countAll<Row>(
   owner: string,
 ): Promise<number> {
   const now = ctx.hub.clock.now()
-  const place = (value: unknown): SQL => sql`${value}`
+  const bind = (value: unknown): SQL => sql`${value}`
   const narrowed = narrowingColumn(ctx, listing, owner)
   const rows = rowsOf(ctx.hub.read, listing, { id: listing.id }).where(
     and(
       listing.through?.on,
       listing.owner ? eq(listing.owner, owner) : undefined,
       listing.condition,
-      narrowed ? reachable(ctx, narrowed) : undefined,
-      ...filters.map(name => listing.filters[name]!.where(query[name], place, now)),
+      narrowed ? accessCondition(ctx, narrowed) : undefined,
+      ...filters.map(name => listing.filters[name]!.where(query[name], bind, now)),
     ),
   )
   return await countRows(ctx.hub.read, rows)
 }
 
-/** Where a cursor points. @throws Problem 400 `invalid_cursor` */
-export function cursorValues(ctx: Ctx, cursor: string, asked: string, length: number): (string | number)[] {
+/** Decodes a cursor. @throws Problem 400 `invalid_cursor` */
+export function cursorValues(ctx: Ctx, cursor: string, filterHash: string, length: number): (string | number)[] {
   try {
-    const values = openCursor(cursorKey(ctx), cursor, asked)
+    const values = openCursor(cursorKey(ctx), cursor, filterHash)
     if (values.length === length) return values as (string | number)[]
   } catch (error) {
     if (!(error instanceof InvalidCursor)) throw error
   }
   throw new Problem(
     'invalid_cursor',
-    'The cursor was altered, or made for another list, filter or order. Start again without one.',
+    'The cursor is invalid, or belongs to another list, filter or sort order. Request the first page without a cursor.',
     {
       errors: [{ pointer: '#/query/cursor', code: 'invalid_cursor', detail: 'does not belong to this list.' }],
     },
@@ -247,60 +296,63 @@ export function cursorKey(ctx: Ctx): Uint8Array {
   return key
 }
 
-/** `?status=a,b`: any of the words. */
+/** `?status=a,b`: matches any of the values. */
 export const wordsFilter = (column: SQLiteColumn, words: readonly string[], description: string): Filter => ({
   schema: Type.Array(Words(words), { minItems: 1, maxItems: words.length, description }),
-  where: (value, place) => sql`${column} in (${sql.join((value as string[]).map(place), sql`, `)})`,
+  where: (value, bind) => sql`${column} in (${sql.join((value as string[]).map(bind), sql`, `)})`,
 })
 
-/** Those with these ids, at most a hundred. */
+/** `?id=a,b`: at most 100 ids. */
 export const idsFilter = (column: SQLiteColumn): Filter => ({
   schema: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
     minItems: 1,
     maxItems: 100,
-    description: 'Only those with these ids.',
+    description: 'Only items with these IDs.',
   }),
-  where: (value, place) => sql`${column} in (${sql.join((value as string[]).map(place), sql`, `)})`,
+  where: (value, bind) => sql`${column} in (${sql.join((value as string[]).map(bind), sql`, `)})`,
   variant: value => String((value as string[]).length),
 })
 
-/** Exactly the text. */
+/** Matches the exact text. */
 export const textFilter = (column: SQLiteColumn, description: string, options: { maxLength?: number } = {}): Filter => ({
   schema: Type.String({ maxLength: options.maxLength ?? 200, description }),
-  where: (value, place) => sql`${column} = ${place(value)}`,
+  where: (value, bind) => sql`${column} = ${bind(value)}`,
 })
 
-/** Those in whose column, a JSON array of words, this one is. */
-export const heldFilter = (column: SQLiteColumn, schema: TSchema): Filter => ({
+/** Matches rows whose column, a JSON array of words, contains the value. */
+export const containsFilter = (column: SQLiteColumn, schema: TSchema): Filter => ({
   schema,
-  where: (value, place) => sql`${column} like ${place(`%"${(value as string).replaceAll('_', '\\_')}"%`)} escape '\\'`,
+  where: (value, bind) => sql`${column} like ${bind(`%"${(value as string).replaceAll('_', '\\_')}"%`)} escape '\\'`,
 })
 
-/** `?created_at[gte]=…`: one filter a comparison, for times given as RFC 3339. */
-export function timeFilters(member: string, column: SQLiteColumn): Record<string, Filter> {
+/** `?created_at[gte]=…`: one filter for each comparison, with RFC 3339 times. */
+export function timeFilters(field: string, column: SQLiteColumn): Record<string, Filter> {
   const signs = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` } as const
   const words = { gt: 'after', gte: 'at or after', lt: 'before', lte: 'at or before' } as const
+  const names = { gt: 'After', gte: 'From', lt: 'Before', lte: 'Until' } as const
+  const property = propertyOf(field)
   return Object.fromEntries(
     Object.entries(signs).map(([name, sign]) => [
-      `${member}[${name}]`,
+      `${field}[${name}]`,
       {
         schema: Type.String({
           format: 'date-time',
-          description: `Only those whose \`${member}\` is ${words[name as keyof typeof words]} this time.`,
+          description: `Only items with \`${field}\` ${words[name as keyof typeof words]} this time.`,
+          [parameterName]: property[0]!.toUpperCase() + property.slice(1) + names[name as keyof typeof names],
         }),
-        where: (value: unknown, place: (value: unknown) => SQL) => sql`${column} ${sign} ${place(Date.parse(value as string))}`,
+        where: (value: unknown, bind: (value: unknown) => SQL) => sql`${column} ${sign} ${bind(Date.parse(value as string))}`,
       } satisfies Filter,
     ]),
   )
 }
 
-/** Case-blind search for a piece of any of the columns. */
+/** Case-insensitive substring search in any of the columns. */
 export const searchFilter = (columns: SQLiteColumn[], description: string): Filter => ({
   schema: Type.String({ minLength: 1, maxLength: 100, description }),
-  where(value, place) {
+  where(value, bind) {
     const pattern = `%${(value as string).toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
     return sql`(${sql.join(
-      columns.map(column => sql`lower(${column}) like ${place(pattern)} escape '\\'`),
+      columns.map(column => sql`lower(${column}) like ${bind(pattern)} escape '\\'`),
       sql` or `,
     )})`
   },

@@ -16,47 +16,54 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { randomBytes } from 'node:crypto'
-import { BadSetting } from './config'
+import { InvalidSetting } from './config'
 
-/** The master keys of a key file: while one takes the place of another, both are there. */
+/** The master keys in a key file. During a rotation it holds both the new and the old one. */
 export interface MasterKeys {
   current: Uint8Array
-  /** The second line: the key that is on its way out. */
+  /** The second line: the key being replaced. */
   previous: Uint8Array | null
 }
 
 /**
- * Reads the key file: a line of 32 bytes as base64 or hex, and during a rotation a second one with the key before it.
- * @param make whether a missing file is made, which only the default place allows
- * @throws BadSetting when the file is missing, readable by others, or holds no key
+ * Reads the key file: one line with 32 bytes in base64 or hex and, during a rotation, a second line with the previous key.
+ * @param create whether to create a missing file; only for the default path
+ * @throws InvalidSetting when the file is missing, readable by others, or holds no key
  */
-export function loadMasterKey(file: string, make: boolean): { key: Uint8Array; previous: Uint8Array | null; made: boolean } {
+export function loadMasterKey(
+  file: string,
+  create: boolean,
+): {
+  key: Uint8Array
+  previous: Uint8Array | null
+  created: boolean
+} {
   if (!existsSync(file)) {
-    if (!make)
-      throw new BadSetting(
-        `BAILIWICK_MASTER_KEY_FILE: there is no file ${file}. Make one with: head -c 32 /dev/urandom | base64 > FILE; chmod 600 FILE`,
+    if (!create)
+      throw new InvalidSetting(
+        `BAILIWICK_MASTER_KEY_FILE: ${file} does not exist. Create it with: head -c 32 /dev/urandom | base64 > FILE; chmod 600 FILE`,
       )
     const key = randomBytes(32)
-    if (writeNew(file, `${key.toString('base64')}\n`)) return { key, previous: null, made: true }
+    if (writeNew(file, `${key.toString('base64')}\n`)) return { key, previous: null, created: true }
   }
   if ((statSync(file).mode & 0o077) !== 0)
-    throw new BadSetting(`The master key file ${file} may be read by others; run: chmod 600 ${file}`)
+    throw new InvalidSetting(`The master key file ${file} is readable by other users. Run: chmod 600 ${file}`)
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
   const key = keyOf(lines[0]!)
-  if (!key) throw new BadSetting(`The master key file ${file} does not hold 32 bytes in base64 or hex on its first line.`)
-  if (lines.length > 2) throw new BadSetting(`The master key file ${file} has ${lines.length} lines; it may have two at most.`)
+  if (!key) throw new InvalidSetting(`The first line of the master key file ${file} is not a 32-byte key in base64 or hex.`)
+  if (lines.length > 2) throw new InvalidSetting(`The master key file ${file} has ${lines.length} lines; at most 2 are allowed.`)
   const previous = lines[1] === undefined ? null : keyOf(lines[1])
   if (lines[1] !== undefined && !previous)
-    throw new BadSetting(`The master key file ${file} does not hold 32 bytes in base64 or hex on its second line.`)
-  return { key, previous, made: false }
+    throw new InvalidSetting(`The second line of the master key file ${file} is not a 32-byte key in base64 or hex.`)
+  return { key, previous, created: false }
 }
 
 /**
- * Puts other keys into the key file: at any moment it holds the keys before or these, whole and on the disk. Owner and mode stay.
- * @throws the system's error when the folder cannot be written, or the file is a mount of its own
+ * Replaces the keys in the key file atomically and durably, keeping its owner and mode.
+ * @throws the system error if the folder is not writable or the file is a mount point
  */
 export function replaceMasterKeys(file: string, { current, previous }: MasterKeys): void {
-  // Where the name is a link, the file it leads to is replaced.
+  // If the path is a symbolic link, replace the file it points to.
   const real = realpathSync(file)
   const { uid, gid } = statSync(real)
   const draft = `${real}.${process.pid}`
@@ -83,8 +90,8 @@ function keyOf(line: string): Uint8Array | null {
 }
 
 /**
- * Puts a file in place whole and on the disk, or leaves the one that is there: of several processes that start at once one makes the key,
- * and none reads half of it.
+ * Creates a file atomically and durably, unless it exists. When several processes start at the same time, only one creates the
+ * key, and none reads a partial file.
  */
 function writeNew(file: string, text: string): boolean {
   mkdirSync(dirname(file), { recursive: true })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { mergePatch } from './merge-patch'
 
-test('the examples of RFC 7396 appendix A that have an object for target and patch', () => {
+test('the examples of RFC 7396 appendix A with objects as target and patch', () => {
   const table: [object, object, object][] = [
     [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
     [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
@@ -18,14 +18,14 @@ test('the examples of RFC 7396 appendix A that have an object for target and pat
   for (const [target, patch, result] of table) expect(mergePatch(target as never, patch as never)).toEqual(result as never)
 })
 
-test('merging a patch twice is merging it once, and nothing that was given is changed', () => {
+test('merging is idempotent and does not modify its arguments', () => {
   const json = fc.dictionary(fc.string(), fc.jsonValue())
   fc.assert(
     fc.property(json, json, (target, patch) => {
-      const [before, asked] = [structuredClone(target), structuredClone(patch)]
+      const [before, patchBefore] = [structuredClone(target), structuredClone(patch)]
       const once = mergePatch(target, patch)
       expect(mergePatch(once, patch)).toEqual(once)
-      expect([target, patch]).toEqual([before, asked])
+      expect([target, patch]).toEqual([before, patchBefore])
     }),
   )
 })

@@ -1,9 +1,9 @@
-/** An object whose members are JSON values. */
-export type JsonObject = { [member: string]: unknown }
+/** A JSON object. */
+type JsonObject = { [member: string]: unknown }
 
 /**
- * The target with a patch merged into it (RFC 7396 section 2): null removes a member, objects are merged, everything else replaces.
- * Neither argument is changed.
+ * Applies a JSON merge patch (RFC 7396 section 2): null removes a member, objects are merged, everything else is replaced. Does
+ * not modify its arguments.
  */
 export function mergePatch(target: JsonObject, patch: JsonObject): JsonObject {
   const merged = { ...target }

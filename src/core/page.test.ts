@@ -10,11 +10,11 @@ const value = fc.oneof(
   fc.string({ unit: 'grapheme' }),
   fc.boolean(),
   fc.constant(null),
-  // JSON has one zero: minus zero is no sort key.
+  // JSON does not distinguish minus zero, so exclude it.
   fc.double({ noNaN: true, noDefaultInfinity: true }).map(n => n + 0),
 )
 
-test('a cursor opens to the values it was sealed with', () => {
+test('a cursor round-trips its values', () => {
   fc.assert(
     fc.property(fc.array(value), fc.string(), (values, hash) => {
       const cursor = sealCursor(key, { values, filterHash: hash })
@@ -24,7 +24,7 @@ test('a cursor opens to the values it was sealed with', () => {
   )
 })
 
-test('a cursor with any one character changed, added or removed is refused', () => {
+test('a cursor with a character changed, added or removed is rejected', () => {
   const cursor = sealCursor(key, { values: ['example.com', 42, 'rec_01h455vb4pex5vsknk084sn02q'], filterHash: byName })
   for (let at = 0; at < cursor.length; at++) {
     for (const other of ['A', 'z', '_', '=', ' ']) {
@@ -36,18 +36,18 @@ test('a cursor with any one character changed, added or removed is refused', () 
   }
 })
 
-test.each(['', 'x', '%', 'null', '/v1/domains', 'A'.repeat(22)])('%p is refused', refused)
+test.each(['', 'x', '%', 'null', '/v1/domains', 'A'.repeat(22)])('%p is rejected', refused)
 
-test('a cursor of a hundred thousand characters is refused', () => refused('A'.repeat(100_000)))
+test('a cursor of 100,000 characters is rejected', () => refused('A'.repeat(100_000)))
 
-test('a cursor made for other filters, another order or with another key is refused', () => {
+test('a cursor for other filters, another order or with another key is rejected', () => {
   const cursor = sealCursor(key, { values: ['a'], filterHash: byName })
   expect(() => openCursor(key, cursor, 'domains by expiry')).toThrow(InvalidCursor)
   expect(() => openCursor(key, cursor, '')).toThrow(InvalidCursor)
   expect(() => openCursor(new Uint8Array(32).fill(8), cursor, byName)).toThrow(InvalidCursor)
 })
 
-test.each([[NaN], [Infinity], [undefined]])('%p cannot be sealed', bad => {
+test.each([[NaN], [Infinity], [undefined]])('%p is not allowed in a cursor', bad => {
   expect(() => sealCursor(key, { values: [bad as CursorValue], filterHash: byName })).toThrow(TypeError)
 })
 

@@ -4,35 +4,35 @@ import { pointerPart } from './pointer'
 import { fieldProblems, isOptional } from './validate'
 
 /**
- * Reads a query string by its schema: numbers and booleans from text, arrays from comma-separated words. Each parameter may
- * stand once; one that the schema does not name is refused, and so is NUL, which PostgreSQL cannot store or compare.
+ * Parses a query string by its schema: numbers and booleans from text, arrays from comma-separated values. Rejects repeated
+ * and unknown parameters, and NUL characters, which PostgreSQL can neither store nor compare.
  * @throws Problem 400 `unknown_parameter` or `invalid_parameter`, naming the parameter
  */
-export function readQuery<T extends TObject>(schema: T, search: URLSearchParams): Static<T> {
+export function parseQuery<T extends TObject>(schema: T, search: URLSearchParams): Static<T> {
   const values: Record<string, unknown> = {}
   for (const [name, text] of search) {
     const member = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
-    if (!member) throw refused('unknown_parameter', name, `is not a parameter of this operation${known(schema)}.`)
-    if (Object.hasOwn(values, name)) throw refused('invalid_parameter', name, 'may be given once.')
-    if (text.includes('\0')) throw refused('invalid_parameter', name, 'must not hold a NUL character.')
+    if (!member) throw invalidQuery('unknown_parameter', name, `is not a parameter of this operation${allowed(schema)}.`)
+    if (Object.hasOwn(values, name)) throw invalidQuery('invalid_parameter', name, 'must not be repeated.')
+    if (text.includes('\0')) throw invalidQuery('invalid_parameter', name, 'must not contain NUL characters.')
     values[name] = read(member.type as string | undefined, text)
   }
   for (const [name, member] of Object.entries(schema.properties)) {
-    if (!(name in values) && !isOptional(member)) throw refused('invalid_parameter', name, 'is required.')
+    if (!(name in values) && !isOptional(member)) throw invalidQuery('invalid_parameter', name, 'is required.')
   }
   const problems = fieldProblems(schema, values, '#/query')
-  if (problems.length > 0) throw badParameters(problems)
+  if (problems.length > 0) throw invalidParameters(problems)
   return values as Static<T>
 }
 
-/** A parameter that was understood but cannot be served. */
-export const badParameter = (name: string, detail: string): Problem => refused('invalid_parameter', name, detail)
+/** A well-formed parameter with a value that is not supported. */
+export const invalidParameter = (name: string, detail: string): Problem => invalidQuery('invalid_parameter', name, detail)
 
-function badParameters(errors: FieldProblem[]): Problem {
+function invalidParameters(errors: FieldProblem[]): Problem {
   return new Problem('invalid_parameter', `${errors[0]!.pointer.replace('#/query/', '')} ${errors[0]!.detail}`, { errors })
 }
 
-function refused(code: 'unknown_parameter' | 'invalid_parameter', name: string, detail: string): Problem {
+function invalidQuery(code: 'unknown_parameter' | 'invalid_parameter', name: string, detail: string): Problem {
   return new Problem(code, `${name} ${detail}`, {
     errors: [{ pointer: `#/query/${pointerPart(name)}`, code, detail }],
   })
@@ -46,7 +46,7 @@ function read(type: string | undefined, text: string): unknown {
   return text
 }
 
-function known(schema: TObject): string {
+function allowed(schema: TObject): string {
   const names = Object.keys(schema.properties)
-  return names.length > 0 ? `; it knows ${names.join(', ')}` : '; it has none'
+  return names.length > 0 ? `; allowed: ${names.join(', ')}` : ', which takes none'
 }

@@ -1,40 +1,42 @@
 import { RE2JS, RE2JSException } from 're2js'
 
-/** A regular expression that is looked for in time proportional to the text, whatever either is. */
+/** A regular expression whose matching time is linear in the length of the text. */
 export interface Regex {
   /** Whether it matches anywhere in the text. */
-  foundIn(text: string): boolean
-  /** Whether it matches the text from its first character to its last. */
-  fits(text: string): boolean
+  test(text: string): boolean
+  /** Whether it matches the whole text. */
+  testExact(text: string): boolean
 }
 
-/** A regular expression that is not taken; the message is a rule, to follow "must". */
-export class RegexRefused extends Error {
-  override name = 'RegexRefused'
+/** An invalid regular expression. The message completes "must …". */
+export class InvalidRegex extends Error {
+  override name = 'InvalidRegex'
 }
 
-/** Characters of a regular expression at most. */
-export const longestRegex = 500
+/** Maximum number of characters. */
+export const maxRegexLength = 500
 
-// With repetitions written out: each is worked through for a text, at worst.
-const mostSteps = 2500
+// Maximum size of the compiled program, with repetitions expanded. It bounds the work for each character of a text.
+const maxSteps = 2500
 
 /**
- * Reads a regular expression in the syntax of RE2, which has no look-around and no back-references: so no expression can keep a
- * thread from going on.
- * @throws RegexRefused
+ * Compiles a regular expression in RE2 syntax. RE2 has no look-around and no back-references, so no expression can block a
+ * thread.
+ * @throws InvalidRegex
  */
-export function regexOf(source: string): Regex {
-  if (source.length > longestRegex) throw new RegexRefused(`have at most ${longestRegex} characters`)
+export function compileRegex(source: string): Regex {
+  if (source.length > maxRegexLength) throw new InvalidRegex(`have at most ${maxRegexLength} characters`)
   const compiled = compile(source)
-  if (compiled.programSize() > mostSteps)
-    throw new RegexRefused(`stand for at most ${mostSteps} steps, its repetitions written out`)
-  return { foundIn: text => compiled.test(text), fits: text => compiled.testExact(text) }
+  if (compiled.programSize() > maxSteps) throw new InvalidRegex(`compile to at most ${maxSteps} steps with repetitions expanded`)
+  return { test: text => compiled.test(text), testExact: text => compiled.testExact(text) }
 }
 
-/** A glob: `*` for any characters, `?` for one, `[a-z]` and `[^a-z]` for one of a class, `\` before one that stands for itself. @throws RegexRefused */
-export function globOf(source: string): Regex {
-  if (source.length > longestRegex) throw new RegexRefused(`have at most ${longestRegex} characters`)
+/**
+ * Compiles a glob: `*` matches any characters, `?` one character, `[a-z]` and `[^a-z]` a character class; `\` escapes.
+ * @throws InvalidRegex
+ */
+export function compileGlob(source: string): Regex {
+  if (source.length > maxRegexLength) throw new InvalidRegex(`have at most ${maxRegexLength} characters`)
   const tokens = source.match(/\\[^]|\[\^?[^\]]+\]|[^]/gu) ?? []
   const isClass = (token: string) => token.length > 2 && token.startsWith('[')
   const literal = (token: string) => (token.length > 1 && token.startsWith('\\') ? token.slice(1) : token)
@@ -43,21 +45,21 @@ export function globOf(source: string): Regex {
     for (const token of tokens)
       if (token === '*') parts.push('')
       else parts[parts.length - 1] += literal(token)
-    const fits = (text: string) => hasInOrder(text, parts)
-    return { foundIn: fits, fits }
+    const testExact = (text: string) => hasInOrder(text, parts)
+    return { test: testExact, testExact }
   }
   const expressions = tokens.map(token => {
     if (token === '*') return '.*'
     if (token === '?') return '.'
     return isClass(token) ? token : RE2JS.quote(literal(token))
   })
-  const whole = regexOf(`(?s)${expressions.join('')}`)
-  return { foundIn: whole.fits, fits: whole.fits }
+  const whole = compileRegex(`(?s)${expressions.join('')}`)
+  return { test: whole.testExact, testExact: whole.testExact }
 }
 
 /**
- * Whether a text is these parts in order, with any characters between them. It takes the first place for each part, which is right
- * where nothing else is between them, and reads the text once.
+ * Whether a text consists of these parts in order, with any characters between them. Taking the first match of each part is
+ * correct, because the parts are separated by `*` only; so one pass over the text is enough.
  */
 export function hasInOrder(text: string, [first = '', ...rest]: readonly string[]): boolean {
   const last = rest.pop()
@@ -78,6 +80,6 @@ function compile(source: string): RE2JS {
     return RE2JS.compile(source)
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error
-    throw new RegexRefused(`be a regular expression of RE2: ${error.message.replace(/^error parsing regexp: /, '')}`)
+    throw new InvalidRegex(`be a valid RE2 regular expression: ${error.message.replace(/^error parsing regexp: /, '')}`)
   }
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
-import { editedSettings, isElsewhere, secretsOf, type SettingsForm } from './sealed-settings'
+import { patchSettings, destinationChanged, secretsOf, type SettingsDefinition } from './sealed-settings'
 
-const form: SettingsForm = {
+const form: SettingsDefinition = {
   settings: Type.Object({
     url: Type.String(),
     auth: Type.Optional(Type.Object({ user: Type.String(), password: Type.Optional(Type.String()) })),
@@ -11,28 +11,28 @@ const form: SettingsForm = {
   secrets: ['auth/password', 'headers/*'],
   destination: ['url', 'auth/user'],
 }
-const kept = { url: 'https://a', auth: { user: 'u', password: 'p' }, headers: { 'X-A': '1', 'a/b~c': '2' } }
+const stored = { url: 'https://a', auth: { user: 'u', password: 'p' }, headers: { 'X-A': '1', 'a/b~c': '2' } }
 
-test('secrets are found at any depth and told by the path of each', () => {
-  expect(secretsOf(form, kept)).toEqual({ 'auth/password': 'p', 'headers/X-A': '1', 'headers/a~1b~0c': '2' })
+test('secrets are found at any depth, with their paths', () => {
+  expect(secretsOf(form, stored)).toEqual({ 'auth/password': 'p', 'headers/X-A': '1', 'headers/a~1b~0c': '2' })
   expect(secretsOf(form, { url: 'https://a', auth: 'none', headers: [] })).toEqual({})
 })
 
-test('a destination at any depth tells whether settings lead elsewhere', () => {
-  expect(isElsewhere(form, kept, { ...kept, headers: {} })).toBe(false)
-  expect(isElsewhere(form, kept, { ...kept, auth: { user: 'v' } })).toBe(true)
+test('a changed destination is detected at any depth', () => {
+  expect(destinationChanged(form, stored, { ...stored, headers: {} })).toBe(false)
+  expect(destinationChanged(form, stored, { ...stored, auth: { user: 'v' } })).toBe(true)
 })
 
-test('secrets that an edit does not name stay, and are refused where the settings lead elsewhere', () => {
-  expect(editedSettings(form, kept, { headers: { 'X-A': '3' } })).toEqual({ ...kept, headers: { 'X-A': '3', 'a/b~c': '2' } })
+test('secrets omitted from an update stay, and are rejected if the destination changes', () => {
+  expect(patchSettings(form, stored, { headers: { 'X-A': '3' } })).toEqual({ ...stored, headers: { 'X-A': '3', 'a/b~c': '2' } })
   let thrown: any
   try {
-    editedSettings(form, kept, { url: 'https://b', headers: { 'X-A': '1', 'a/b~c': null } })
+    patchSettings(form, stored, { url: 'https://b', headers: { 'X-A': '1', 'a/b~c': null } })
   } catch (error) {
     thrown = error
   }
   expect(thrown.extras.errors.map((one: { pointer: string }) => one.pointer)).toEqual(['#/settings/auth/password'])
-  expect(editedSettings(form, kept, { url: 'https://b', auth: { password: 'q' }, headers: null })).toEqual({
+  expect(patchSettings(form, stored, { url: 'https://b', auth: { password: 'q' }, headers: null })).toEqual({
     url: 'https://b',
     auth: { user: 'u', password: 'q' },
   })

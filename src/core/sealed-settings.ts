@@ -10,91 +10,91 @@ import { fieldProblems } from './validate'
 export type Settings = Record<string, unknown>
 
 /**
- * What a kind of thing wants to be told. A path is a JSON pointer (RFC 6901) without its first slash, so that a member at the top is
- * its name alone: `api_key`, `auth/password`; `*` as its last part stands for each member of an object: `headers/*`.
+ * The settings of one type of check, channel or provider. Paths are JSON pointers (RFC 6901) without the leading slash, such as
+ * `api_key` or `auth/password`. `*` as the last part matches all fields of an object: `headers/*`.
  */
-export interface SettingsForm {
+export interface SettingsDefinition {
   settings: TObject
-  /** Paths of what is sealed and never shown. */
+  /** Paths of secrets: stored encrypted and never shown. */
   secrets: readonly string[]
-  /** Paths of what says where secrets go: with another value of one, secrets have to be given again. */
+  /** Paths of the settings that determine where secrets are sent. If one of them changes, secrets must be entered again. */
   destination: readonly string[]
-  /** What the schema cannot say of the settings. @throws Problem 422 below `#/settings` */
-  refuse?(settings: any): void
+  /** Validates what the schema can't express. @throws Problem 422 below `#/settings` */
+  validate?(settings: any): void
 }
 
-/** Settings as they are kept: the secrets are JSON of path and value, sealed as one, and null where there are none. */
-export interface KeptSettings {
+/** Settings as stored. The secrets are encrypted together as a JSON object from path to value; null without secrets. */
+interface StoredSettings {
   settings: Settings
   secretsSealed: string | null
   secretNames: string[]
 }
 
 /**
- * Settings as a form wants them, with what it takes for granted written out.
- * @param at JSON pointer of where the caller wrote them
- * @throws Problem 422 at each member that is wrong, below `at`
+ * Validates settings and fills in defaults.
+ * @param at JSON pointer of the settings in the request
+ * @throws Problem 422 for each invalid field, below `at`
  */
-export function checkedSettings(form: SettingsForm, given: Settings, at = '#/settings'): Settings {
+export function validateSettings(form: SettingsDefinition, input: Settings, at = '#/settings'): Settings {
   const members = form.settings.properties
-  const granted = Object.entries(members).map(([name, schema]) => [name, given[name] ?? schema.default])
-  const settings: Settings = { ...Object.fromEntries(granted.filter(([, value]) => value !== undefined)), ...given }
+  const withDefaults = Object.entries(members).map(([name, schema]) => [name, input[name] ?? schema.default])
+  const settings: Settings = { ...Object.fromEntries(withDefaults.filter(([, value]) => value !== undefined)), ...input }
   const problems = fieldProblems(form.settings, settings, at)
   if (problems.length > 0) throw invalid(problems)
-  form.refuse?.(settings)
+  form.validate?.(settings)
   return settings
 }
 
 /**
- * Settings after an edit (RFC 7396). Secrets go to the destination they were given for only: whoever may edit could otherwise read
- * them by pointing the settings at themselves.
- * @param kept with its secrets
+ * Applies a merge patch (RFC 7396) to settings. Secrets are only sent to the destination they were entered for: otherwise anyone
+ * with write access could read them by changing the destination to their own server.
+ * @param stored settings including secrets
  * @throws Problem 422
  */
-export function editedSettings(form: SettingsForm, kept: Settings, patch: Settings, at = '#/settings'): Settings {
-  const edited = checkedSettings(form, mergePatch(kept, patch), at)
-  const elsewhere = isElsewhere(form, kept, edited)
-  const carried = Object.keys(secretsOf(form, edited)).filter(path => elsewhere && valueAt(patch, partsOf(path)) === undefined)
+export function patchSettings(form: SettingsDefinition, stored: Settings, patch: Settings, at = '#/settings'): Settings {
+  const edited = validateSettings(form, mergePatch(stored, patch), at)
+  const moved = destinationChanged(form, stored, edited)
+  const carried = Object.keys(secretsOf(form, edited)).filter(path => moved && valueAt(patch, partsOf(path)) === undefined)
   if (carried.length === 0) return edited
   throw invalid(
     carried.map(path => ({
       pointer: `${at}/${path}`,
       code: 'required',
-      detail: `must be given again with another ${form.destination.join(', ')}: it goes to the server it was given for only.`,
+      detail: `must be entered again when you change ${form.destination.join(', ')}: secrets are only sent to the server they were entered for.`,
     })),
   )
 }
 
-/** Whether settings lead to another destination. */
-export const isElsewhere = (form: Pick<SettingsForm, 'destination'>, kept: Settings, edited: Settings): boolean =>
-  form.destination.some(path => JSON.stringify(valueAt(edited, partsOf(path))) !== JSON.stringify(valueAt(kept, partsOf(path))))
+/** Whether an update changes where secrets are sent. */
+export const destinationChanged = (form: Pick<SettingsDefinition, 'destination'>, stored: Settings, edited: Settings): boolean =>
+  form.destination.some(path => JSON.stringify(valueAt(edited, partsOf(path))) !== JSON.stringify(valueAt(stored, partsOf(path))))
 
-/** All settings, the secrets among them. @throws NotOpened */
+/** The settings including secrets. @throws DecryptionFailed */
 export async function openSettings(
   hub: Hub,
   place: Place,
-  row: Pick<KeptSettings, 'settings' | 'secretsSealed'>,
+  row: Pick<StoredSettings, 'settings' | 'secretsSealed'>,
   read?: Reader,
 ): Promise<Settings> {
   if (row.secretsSealed === null) return row.settings
-  return filledIn(row.settings, JSON.parse(await hub.keys.open(place, row.secretsSealed, read)) as Settings)
+  return withValues(row.settings, JSON.parse(await hub.keys.open(place, row.secretsSealed, read)) as Settings)
 }
 
-/** Settings with values put where their paths lead. */
-export function filledIn(settings: Settings, values: Settings): Settings {
+/** Returns a copy of the settings with values set at paths. */
+export function withValues(settings: Settings, values: Settings): Settings {
   const filled = structuredClone(settings)
   for (const [path, value] of Object.entries(values)) put(filled, partsOf(path), value)
   return filled
 }
 
-/** The columns that keep settings. */
+/** The columns in which settings are stored. */
 export async function settingsColumns(
   tx: Tx,
   hub: Hub,
   place: Place,
-  form: Pick<SettingsForm, 'secrets'>,
+  form: Pick<SettingsDefinition, 'secrets'>,
   settings: Settings,
-): Promise<KeptSettings> {
+): Promise<StoredSettings> {
   const secrets = secretsOf(form, settings)
   const secretNames = Object.keys(secrets)
   const shown = structuredClone(settings)
@@ -106,12 +106,12 @@ export async function settingsColumns(
   }
 }
 
-/** The secrets among settings, by their paths. */
-export const secretsOf = (form: Pick<SettingsForm, 'secrets'>, settings: Settings): Settings =>
-  Object.fromEntries(form.secrets.flatMap(path => found(settings, partsOf(path))))
+/** The secrets in settings, by path. */
+export const secretsOf = (form: Pick<SettingsDefinition, 'secrets'>, settings: Settings): Settings =>
+  Object.fromEntries(form.secrets.flatMap(path => matches(settings, partsOf(path))))
 
-/** Each value that a path leads to, with the path that leads to it alone. */
-function found(settings: Settings, parts: readonly string[]): [string, unknown][] {
+/** All values that a path matches, each with its exact path. */
+function matches(settings: Settings, parts: readonly string[]): [string, unknown][] {
   const above = parts.slice(0, -1)
   const holder = valueAt(settings, above)
   if (!isObject(holder)) return []

@@ -1,18 +1,21 @@
 import type { SchemaOptions, Static, TSchema, TUnsafe } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 
-/** Pieces that the shapes of all resources are made of. A shape with `$id` becomes a component of the OpenAPI document. */
+/** Building blocks of the schemas of all resources. A schema with `$id` becomes a component of the OpenAPI document. */
 
-/** Keyword of a union whose branches are told apart by one member, so that an error speaks of the branch that was meant. */
+/** Schema keyword of a union with a discriminator field: errors then refer to the branch selected by that field. */
 export const discriminator = 'x-discriminator'
 
-/** A shape whose members are all there are. */
+/** Schema keyword with the name under which the OpenAPI document lists a query parameter that many operations share. */
+export const parameterName = 'x-parameter'
+
+/** An object schema without additional properties. */
 export const Shape = <T extends Parameters<typeof Type.Object>[0]>(members: T, options: SchemaOptions = {}) =>
   Type.Object(members, { additionalProperties: false, ...options })
 
 export const Nullable = <T extends TSchema>(schema: T, options: SchemaOptions = {}) => Type.Union([schema, Type.Null()], options)
 
-/** One of these words, typed as their union. */
+/** A string enum. */
 export const Words = <const T extends readonly string[]>(words: T, options: SchemaOptions = {}) =>
   Type.Union(
     words.map(word => Type.Literal(word)),
@@ -20,74 +23,97 @@ export const Words = <const T extends readonly string[]>(words: T, options: Sche
   ) as unknown as TUnsafe<T[number]>
 
 export const Instant = (options: SchemaOptions = {}) => Type.String({ format: 'date-time', ...options })
-export const MaybeInstant = (options: SchemaOptions = {}) => Nullable(Type.String({ format: 'date-time' }), options)
+export const NullableInstant = (options: SchemaOptions = {}) => Nullable(Type.String({ format: 'date-time' }), options)
 
 /**
- * Text without control characters, those of C1 and the line ends of Unicode included: NUL is refused by PostgreSQL, line ends would
- * break logs and headers, and terminals obey the rest. Not blank where it is required.
+ * Single-line text without control characters (including C1) and Unicode line separators: PostgreSQL rejects NUL, line breaks
+ * would break logs and headers, and terminals interpret the rest. Must not be blank if it has a minimum length.
  */
 export const Line = (options: SchemaOptions & { minLength?: number; maxLength: number }) =>
   Type.String(
     options.minLength
       ? {
           pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
-          'x-rule': 'must be one line without control characters, and not blank.',
+          'x-rule': 'must be a single line without control characters, and not blank.',
           ...options,
         }
       : {
           pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
-          'x-rule': 'must be one line without control characters.',
+          'x-rule': 'must be a single line without control characters.',
           ...options,
         },
   )
-/** Text of several lines; NUL alone is refused. */
+/** Multi-line text; only NUL is not allowed. */
 export const Prose = (options: SchemaOptions & { maxLength: number }) =>
-  Type.String({ pattern: '^[^\\u0000]*$', 'x-rule': 'must not hold a NUL character.', ...options })
+  Type.String({ pattern: '^[^\\u0000]*$', 'x-rule': 'must not contain NUL characters.', ...options })
 
-/** One of {@link Tags}. */
+/** A single tag. */
 export const Tag = Type.String({
   pattern: '^[a-z0-9][a-z0-9_.:-]{0,49}$',
-  'x-rule': 'must be at most 50 lower-case letters, digits and _ . : - and begin with a letter or digit.',
+  'x-rule':
+    'must start with a lowercase letter or digit, and contain only lowercase letters, digits and _ . : - (at most 50 characters).',
 })
-/** Labels that people give to resources. */
-export const Tags = Type.Array(Tag, { maxItems: 20, uniqueItems: true, description: 'Labels to filter by.' })
+/** User-defined tags of a resource. */
+export const Tags = Type.Array(Tag, { maxItems: 20, uniqueItems: true, description: 'Tags for filtering.' })
 
-/** The member `expanded` of a resource: what can be sent along with it, each under the name of the relation. */
+/** The `expanded` field of a resource: related resources by the name of the relation. */
 export const Expanded = (related: Record<string, TSchema>) =>
   Type.Optional(
     Shape(Object.fromEntries(Object.entries(related).map(([name, schema]) => [name, Type.Optional(Nullable(schema))])), {
-      description: 'Related resources, present with `expand` alone and only those asked for. Null: gone, or not to be seen.',
+      description:
+        'Related resources requested with `expand`; omitted otherwise. Null if the related resource was deleted or you have no access to it.',
     }),
   )
 
-export const Version = Type.Integer({ minimum: 1, description: 'Grows with each edit; part of the ETag.' })
+const Version = Type.Integer({ minimum: 1, description: 'Increases with each update. Part of the ETag.' })
 
-/** `created_at`, `updated_at` and `version`, which every resource that can change has. */
+/** The fields `version`, `created_at` and `updated_at` of all mutable resources. */
 export const editable = {
   version: Version,
-  created_at: Instant({ description: 'When it was made.' }),
-  updated_at: Instant({ description: 'When it was last edited.' }),
+  created_at: Instant({ description: 'When the resource was created.' }),
+  updated_at: Instant({ description: 'When the resource was last updated.' }),
 }
 
-export const Pagination = Shape(
+const Pagination = Shape(
   {
-    has_more: Type.Boolean({ description: 'Whether a further page exists.' }),
-    next_cursor: Nullable(Type.String(), { description: 'Value of `cursor` for the next page; null on the last one.' }),
-    total: Type.Optional(Type.Integer({ description: 'Number of items, counted up to 10,000; present with `include=total`.' })),
+    has_more: Type.Boolean({ description: 'Whether there are more pages.' }),
+    next_cursor: Nullable(Type.String(), { description: 'Pass as `cursor` to get the next page. Null on the last page.' }),
+    total: Type.Optional(
+      Type.Integer({ description: 'Total number of items, counted up to 10,000. Only with `include=total`.' }),
+    ),
   },
-  { $id: 'Pagination', description: 'Where a page stands in its list.' },
+  { $id: 'Pagination', description: 'Position of a page in its list.' },
 )
 
-/** The list of a resource: `{data: [...], pagination}`. */
+/** Fields that refer to a resource. */
+export const resourceFields = {
+  type: Type.String({ description: 'Type of the resource.' }),
+  id: Type.String({ description: 'ID of the resource.' }),
+}
+export const namedResourceFields = {
+  ...resourceFields,
+  name: Nullable(Type.String(), { description: 'Name of the resource; null if it has none.' }),
+}
+/** Fields that refer to a user, token or system job. */
+export const actorFields = {
+  type: Type.String({ description: 'Type of the actor, such as `user` or `token`.' }),
+  id: Type.String({ description: 'ID of the user or token; for `system`, the name of the job.' }),
+  name: Nullable(Type.String(), { description: 'Name of the user or token.' }),
+}
+
+/** A page of a list: `{data: [...], pagination}`. */
 export function ListOf<T extends TSchema>(item: T) {
   return Shape(
-    { data: Type.Array(item), pagination: Pagination },
+    { data: Type.Array(item, { description: 'Items of the page.' }), pagination: Pagination },
     { $id: `${item.$id}List`, description: `A page of ${item.$id} items.` },
   )
 }
 
-export type Pagination = Static<typeof Pagination>
+type Pagination = Static<typeof Pagination>
 export interface Page<T> {
   data: T[]
   pagination: Pagination
 }
+
+/** A list that always fits on one page. */
+export const onePage = <T>(data: T[]): Page<T> => ({ data, pagination: { has_more: false, next_cursor: null } })

@@ -1,46 +1,46 @@
-/** A thread of this program, as whoever started it sees it. What it hears once it was told to end comes to nobody. */
+/** A worker thread. Messages posted after `stop` are lost. */
 export interface Thread<To> {
   post(message: To): void
-  /** Tells it to stop, and ends it when it says `{ kind: 'stopped' }`, or after two seconds. */
+  /** Posts `message` to make it stop, and terminates it when it replies `{ kind: 'stopped' }`, or after two seconds. */
   stop(message: To): Promise<void>
-  /** Ends it at once, whatever it is doing. */
-  end(): void
+  /** Terminates it immediately. */
+  terminate(): void
 }
 
 const stopMs = 2000
 
 /**
- * Starts a thread; what is posted before it is ready waits for it.
- * @param entry the file of an entry point of its own beside the program's
- * @param on `failed`: an error that nothing caught, `ended`: it is gone, for whatever reason; both may follow each other
- * @param options `smol`: its garbage is collected sooner, which takes less memory and a little more time
+ * Starts a thread. Messages posted before it is ready are queued.
+ * @param entry the file of its entry point
+ * @param on `failed` is called for an uncaught error, `ended` when the thread has ended for any reason; both may be called
+ * @param options `smol` collects garbage earlier, which saves memory and costs a little time
  */
 export function startThread<To, From extends { kind: string }>(
   entry: string,
-  on: { hear(message: From): void; failed(reason: string): void; ended(): void },
+  on: { message(message: From): void; failed(reason: string): void; ended(): void },
   options: { smol: boolean } = { smol: false },
 ): Thread<To> {
   const worker = new Worker(entry, options)
-  const gone = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
   worker.onmessage = ({ data }: MessageEvent<From>) => {
-    if (data.kind === 'stopped') gone.resolve()
-    else on.hear(data)
+    if (data.kind === 'stopped') ended.resolve()
+    else on.message(data)
   }
   worker.onerror = event => {
     event.preventDefault()
     on.failed(event.message)
   }
   worker.addEventListener('close', () => {
-    gone.resolve()
+    ended.resolve()
     on.ended()
   })
   return {
     post: message => worker.postMessage(message),
     async stop(message) {
       worker.postMessage(message)
-      await Promise.race([gone.promise, Bun.sleep(stopMs)])
+      await Promise.race([ended.promise, Bun.sleep(stopMs)])
       worker.terminate()
     },
-    end: () => worker.terminate(),
+    terminate: () => worker.terminate(),
   }
 }

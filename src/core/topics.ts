@@ -1,17 +1,17 @@
 import type { Hub } from './hub'
 
-/** Wakes those of this process who wait for something to be committed, by what it is about. */
+/** Wakes listeners of this process that wait for changes to a topic. */
 class Topics {
   private readonly listeners = new Map<string, Set<() => void>>()
 
-  /** Calls `listener` whenever the topic is woken, until the returned function is called. */
+  /** Calls `listener` each time the topic is woken, until the returned function is called. */
   on(topic: string, listener: () => void): () => void {
-    let heard = this.listeners.get(topic)
-    if (!heard) this.listeners.set(topic, (heard = new Set()))
-    heard.add(listener)
+    let listeners = this.listeners.get(topic)
+    if (!listeners) this.listeners.set(topic, (listeners = new Set()))
+    listeners.add(listener)
     return () => {
-      heard.delete(listener)
-      if (heard.size === 0 && this.listeners.get(topic) === heard) this.listeners.delete(topic)
+      listeners.delete(listener)
+      if (listeners.size === 0 && this.listeners.get(topic) === listeners) this.listeners.delete(topic)
     }
   }
 
@@ -26,15 +26,15 @@ class Topics {
 
 const ofHub = new WeakMap<Hub, Topics>()
 
-/** The topics of this process. Other hubs of the database are not told: whoever waits also looks by itself. */
+/** The topics of this process. Other hubs of the database are not notified, so listeners must also poll. */
 export function topicsOf(hub: Hub): Topics {
   let topics = ofHub.get(hub)
   if (!topics) ofHub.set(hub, (topics = new Topics()))
   return topics
 }
 
-/** What is woken when events of a workspace were committed. */
+/** Woken when events of a workspace are committed. */
 export const feedTopic = (workspaceId: string): string => `feed:${workspaceId}`
 
-/** What is woken when entries of a workspace's audit log were committed. */
+/** Woken when audit events of a workspace are committed. */
 export const auditTopic = (workspaceId: string): string => `audit:${workspaceId}`

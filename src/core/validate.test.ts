@@ -6,30 +6,30 @@ import { fieldProblems } from './validate'
 const details = (schema: Parameters<typeof fieldProblems>[0], value: unknown) =>
   fieldProblems(schema, value).map(one => `${one.pointer} ${one.code} ${one.detail}`)
 
-test('null is offered where it may be, and not for what is inside', () => {
+test('null is listed as allowed for a nullable field, but not for its items', () => {
   const waits = Shape({ waits: Nullable(Type.Array(Type.Integer({ minimum: 1, maximum: 9 }))) })
-  expect(details(waits, { waits: 'x' })).toEqual(['#/waits type must be an array, or null.'])
+  expect(details(waits, { waits: 'x' })).toEqual(['#/waits type must be an array or null.'])
   expect(details(waits, { waits: [null] })).toEqual(['#/waits/0 type must be a whole number.'])
-  expect(details(waits, { waits: [10] })).toEqual(['#/waits/0 out_of_range must be from 1 to 9.'])
+  expect(details(waits, { waits: [10] })).toEqual(['#/waits/0 out_of_range must be between 1 and 9.'])
 })
 
-test('a value of none of several forms is told which there are', () => {
+test('the error of a union lists the allowed types', () => {
   const limit = [Type.Integer({ minimum: 0 }), Type.Literal('unlimited')]
   expect(details(Type.Union(limit), 'x')).toEqual(['# type must be a whole number of at least 0 or "unlimited".'])
   expect(details(Type.Union([...limit, Type.Null()]), -1)).toEqual([
     '# type must be a whole number of at least 0, "unlimited" or null.',
   ])
-  expect(details(Nullable(Words(['a', 'b'])), 'c')).toEqual(['# enum must be one of "a", "b", or null.'])
+  expect(details(Nullable(Words(['a', 'b'])), 'c')).toEqual(['# enum must be one of "a", "b" or null.'])
 })
 
-test('names of a map are told the rule of names, and how many there may be', () => {
+test('a map reports the rule for its keys and the maximum number of fields', () => {
   const form = { maxProperties: 1, additionalProperties: false, 'x-rule': 'must be one letter.' }
   const map = Type.Record(Type.String({ pattern: '^[a-z]$' }), Type.Integer(), form)
   expect(details(map, { bc: 1 })).toEqual(['#/bc pattern must be one letter.'])
-  expect(details(map, { a: 1, b: 2 })).toEqual(['# too_many must have at most 1 members.'])
+  expect(details(map, { a: 1, b: 2 })).toEqual(['# too_many must have at most 1 field.'])
 })
 
-test('a day that no calendar has is no time and no date', () => {
+test('nonexistent days are not valid dates or times', () => {
   const of = (format: string) => Type.String({ format })
   for (const day of ['2027-02-29', '2026-02-30', '2026-04-31', '2026-13-01', '2026-00-10']) {
     expect(details(of('date'), day)).toHaveLength(1)

@@ -4,17 +4,17 @@ import { TypeCompiler, type TypeCheck, ValueErrorType, type ValueError } from '@
 import type { FieldProblem } from './problem'
 import { discriminator } from './shapes'
 
-const mostErrors = 20
+const maxErrors = 20
 const checks = new WeakMap<TSchema, TypeCheck<TSchema>>()
 
-/** The compiled check of a schema, made at first use. */
-export function compiled<T extends TSchema>(schema: T): TypeCheck<T> {
+/** The compiled validator of a schema, created on first use. */
+function compiled<T extends TSchema>(schema: T): TypeCheck<T> {
   let check = checks.get(schema)
   if (!check) checks.set(schema, (check = TypeCompiler.Compile(schema)))
   return check as TypeCheck<T>
 }
 
-/** What is wrong with `value`, one entry a member at most; empty when it fits, and then it is a `Static<T>`. */
+/** Validation errors of `value`, at most one per field. If empty, `value` is a `Static<T>`. */
 export function fieldProblems<T extends TSchema>(schema: T, value: unknown, prefix = '#'): FieldProblem[] {
   const check = compiled(schema)
   if (check.Check(value)) return []
@@ -22,12 +22,12 @@ export function fieldProblems<T extends TSchema>(schema: T, value: unknown, pref
   for (const error of check.Errors(value)) {
     if (isShortEnough(error)) continue
     for (const problem of explain(error, prefix)) if (!found.has(problem.pointer)) found.set(problem.pointer, problem)
-    if (found.size >= mostErrors) break
+    if (found.size >= maxErrors) break
   }
   return [...found.values()]
 }
 
-/** A length is one in characters (JSON Schema 2020-12 validation, section 6.3.1), of which the check takes some for two. */
+/** JSON Schema counts characters (2020-12 validation, section 6.3.1), but the validator counts UTF-16 code units. */
 function isShortEnough({ type, schema, value }: ValueError): boolean {
   return type === ValueErrorType.StringMaxLength && [...(value as string)].length <= schema.maxLength
 }
@@ -52,17 +52,18 @@ function explain(error: ValueError, prefix: string): FieldProblem[] {
     ]
   }
   const branch = error.type === ValueErrorType.Union ? onlyBranch(schema) : null
-  // What may also be null is explained by what it is otherwise.
+  // For a nullable value, report the errors of its non-null branch.
   if (branch && value !== null && value !== undefined) {
     const own = prefix + path
-    return fieldProblems(branch, value, own).map(one =>
-      one.pointer === own ? { ...one, detail: one.detail.replace(/\.$/, ', or null.') } : one,
-    )
+    return fieldProblems(branch, value, own).map(one => (one.pointer === own ? { ...one, detail: orNull(one.detail) } : one))
   }
   return [{ pointer: prefix + path, ...rule(error) }]
 }
 
-/** The one branch of a union beside null; null when there are several. */
+/** Adds null to the values that a rule allows. */
+const orNull = (detail: string): string => detail.replace(/\.$/, detail.startsWith('must be ') ? ' or null.' : ', or be null.')
+
+/** The only non-null branch of a union; null if there are several. */
 function onlyBranch(schema: TSchema): TSchema | null {
   const rest = ((schema.anyOf ?? []) as TSchema[]).filter(one => one.type !== 'null')
   return rest.length === 1 ? rest[0]! : null
@@ -74,15 +75,18 @@ function rule(error: ValueError): { code: string; detail: string } {
     case ValueErrorType.ObjectRequiredProperty:
       return { code: 'required', detail: 'is required.' }
     case ValueErrorType.ObjectAdditionalProperties:
-      // Of a map with names of some form: the rule of that form.
+      // For a map whose keys must match a pattern, report the rule for the keys.
       if (schema.patternProperties && schema['x-rule']) return { code: 'pattern', detail: schema['x-rule'] }
-      return { code: 'unknown_member', detail: 'is not a member of this resource.' }
+      return { code: 'unknown_field', detail: 'is not a known field.' }
     case ValueErrorType.ObjectMaxProperties:
-      return { code: 'too_many', detail: `must have at most ${schema.maxProperties} members.` }
+      return {
+        code: 'too_many',
+        detail: `must have at most ${schema.maxProperties} field${schema.maxProperties === 1 ? '' : 's'}.`,
+      }
     case ValueErrorType.StringMinLength:
       return {
         code: 'too_short',
-        detail: `must have at least ${schema.minLength} character${schema.minLength === 1 ? '' : 's'}.`,
+        detail: schema.minLength === 1 ? 'must not be empty.' : `must have at least ${schema.minLength} characters.`,
       }
     case ValueErrorType.StringMaxLength:
       return { code: 'too_long', detail: `must have at most ${schema.maxLength} characters.` }
@@ -95,7 +99,7 @@ function rule(error: ValueError): { code: string; detail: string } {
     case ValueErrorType.ArrayMinItems:
       return { code: 'too_few', detail: `must have at least ${schema.minItems} item${schema.minItems === 1 ? '' : 's'}.` }
     case ValueErrorType.ArrayUniqueItems:
-      return { code: 'not_unique', detail: 'must not repeat an item.' }
+      return { code: 'not_unique', detail: 'must not contain duplicates.' }
     case ValueErrorType.IntegerMinimum:
     case ValueErrorType.IntegerMaximum:
     case ValueErrorType.NumberMinimum:
@@ -114,13 +118,13 @@ function rule(error: ValueError): { code: string; detail: string } {
     case ValueErrorType.Literal:
       return { code: 'enum', detail: `must be ${JSON.stringify(schema.const)}.` }
     case ValueErrorType.Union:
-      return { code: isOfWords(schema) ? 'enum' : 'type', detail: unionRule(schema) }
+      return { code: isEnum(schema) ? 'enum' : 'type', detail: unionRule(schema) }
     case ValueErrorType.Kind:
       return {
         code: 'enum',
         detail: schema.enum
           ? `must be one of ${schema.enum.map((word: string) => JSON.stringify(word)).join(', ')}.`
-          : 'has the wrong form.',
+          : 'has an invalid value.',
       }
     default:
       return { code: 'invalid', detail: `${error.message}.` }
@@ -128,26 +132,29 @@ function rule(error: ValueError): { code: string; detail: string } {
 }
 
 function rangeOf(schema: TSchema): string {
-  if (schema.minimum !== undefined && schema.maximum !== undefined) return `must be from ${schema.minimum} to ${schema.maximum}.`
+  if (schema.minimum !== undefined && schema.maximum !== undefined)
+    return `must be between ${schema.minimum} and ${schema.maximum}.`
   return schema.minimum !== undefined ? `must be at least ${schema.minimum}.` : `must be at most ${schema.maximum}.`
 }
 
-const isOfWords = (schema: TSchema): boolean =>
+const isEnum = (schema: TSchema): boolean =>
   ((schema.anyOf ?? []) as TSchema[]).every(one => one.const !== undefined || one.type === 'null')
 
 function unionRule(schema: TSchema): string {
   const branches = schema.anyOf as TSchema[]
-  if (!isOfWords(schema)) return `must be ${listed([...new Set(branches.map(formOf))])}.`
+  if (!isEnum(schema)) return `must be ${listed([...new Set(branches.map(describeType))])}.`
   const words = branches.filter(one => one.type !== 'null').map(one => JSON.stringify(one.const))
   return `must be one of ${words.join(', ')}${words.length < branches.length ? ' or null' : ''}.`
 }
 
-/** A form as one of several that are allowed. */
-function formOf(schema: TSchema): string {
+/** Describes one of several allowed types. */
+function describeType(schema: TSchema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const)
-  if (schema.type !== 'integer' && schema.type !== 'number') return forms[schema.type as string] ?? 'what its schema says'
+  if (schema.type !== 'integer' && schema.type !== 'number')
+    return forms[schema.type as string] ?? 'a value that matches its schema'
   const { minimum, maximum } = schema
-  const range = minimum === undefined ? '' : maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`
+  const range =
+    minimum === undefined ? '' : maximum === undefined ? ` of at least ${minimum}` : ` between ${minimum} and ${maximum}`
   return `${schema.type === 'integer' ? 'a whole number' : 'a number'}${range}`
 }
 
@@ -163,24 +170,24 @@ const listed = (words: readonly string[]): string =>
   words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 
 const formatNames: Record<string, string> = {
-  'date-time': 'a time by RFC 3339 such as 2027-01-31T12:00:00Z',
-  date: 'a calendar date YYYY-MM-DD',
-  email: 'an e-mail address',
-  uri: 'an absolute address',
+  'date-time': 'an RFC 3339 date and time, such as 2027-01-31T12:00:00Z',
+  date: 'a date in the form YYYY-MM-DD',
+  email: 'an email address',
+  uri: 'an absolute URL',
 }
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i
-// What is parsed turns the 30th of February into the 2nd of March.
+// Date.parse turns February 30 into March 2.
 const isDay = (date: string): boolean => {
   const ms = Date.parse(`${date}T00:00:00Z`)
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date)
 }
 FormatRegistry.Set('date-time', text => rfc3339.test(text) && isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text)))
 FormatRegistry.Set('date', text => /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text))
-// Without what a terminal obeys and what turns the direction of a text: a login is shown to others than its owner.
+// No control characters and no bidirectional controls: other users see the address too.
 const mail = /^[^\s@\p{Cc}\p{Bidi_Control}]+@[^\s@\p{Cc}\p{Bidi_Control}]+$/u
 FormatRegistry.Set('email', text => mail.test(text) && text.length <= 254)
 FormatRegistry.Set('uri', text => URL.canParse(text))
 
-/** Whether a member may be left out. */
+/** Whether a field is optional. */
 export const isOptional = (schema: TSchema): boolean => schema[OptionalKind] === 'Optional'

@@ -1,4 +1,4 @@
 import manifest from '../../package.json'
 
-/** The version of this program, by semver. */
+/** The version of Bailiwick (semver). */
 export const version: string = manifest.version

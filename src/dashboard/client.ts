@@ -1,61 +1,61 @@
 import { systemClock } from '../core/clock'
 import type { FieldProblem } from '../core/problem'
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 export type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>
 
-/** A request to the API: its path behind `/v1`, such as `/monitors`. */
+/** A request to the API. `path` is relative to `/v1`, such as `/monitors`. */
 export interface Call {
   method: Method
   path: string
   query?: Query
-  /** Sent as JSON; a string is sent as it is, of the type `contentType`. */
+  /** Sent as JSON. A string is sent unchanged, with `contentType`. */
   body?: unknown
   contentType?: string
-  /** Version that is changed; another one by now is 412. */
+  /** Expected version. The hub responds with 412 if the resource has changed since. */
   ifMatch?: number
-  /** Of the answer; JSON when absent. */
+  /** Media type of the response. Defaults to JSON. */
   accept?: string
 }
 
-/** A page of a list. */
+/** One page of a list. */
 export interface Page<Row> {
   data: Row[]
   pagination: { has_more: boolean; next_cursor: string | null; total?: number }
 }
 
-/** An answer of the API that is an error (RFC 9457). Its message is made for people. */
-export class Refused extends Error {
-  override name = 'Refused'
+/** An error response of the API (RFC 9457). Its message can be shown to users. */
+export class ApiError extends Error {
+  override name = 'ApiError'
   constructor(
     readonly status: number,
     readonly code: string,
     detail: string,
-    /** What is wrong with which member: `#/schedule`, `#/query/status`. */
+    /** Errors by field. The pointer is such as `#/schedule` or `#/query/status`. */
     readonly errors: readonly FieldProblem[],
     readonly requestId: string | null,
-    /** The whole answer, for members that one code has beside the others. */
+    /** The whole response body, for fields that are specific to a code. */
     readonly body: Readonly<Record<string, unknown>>,
   ) {
     super(detail)
   }
 }
 
-/** What was called and what came of it, for «as API call». */
-export interface Called extends Call {
+/** A request that was sent, for the list of API calls. */
+export interface RecordedCall extends Call {
   /** Milliseconds since the epoch. */
   at: number
-  /** HTTP status; 0 when the hub was not reached. */
+  /** HTTP status. 0 if the hub could not be reached. */
   status: number
 }
 
-const mostRemembered = 60
+const maxRecorded = 60
 const listeners = new Set<() => void>()
-let remembered: readonly Called[] = []
+let recorded: readonly RecordedCall[] = []
 
-/** The calls of this tab, newest first. */
-export const calls = {
-  now: () => remembered,
+/** The API calls of this tab, newest first. */
+export const recentCalls = {
+  now: () => recorded,
   subscribe(listener: () => void): () => void {
     listeners.add(listener)
     return () => listeners.delete(listener)
@@ -64,29 +64,29 @@ export const calls = {
 
 const workspaceKey = 'bailiwick.workspace'
 
-/** The workspace that this tab looks at; null is the one last used. */
+/** The workspace selected in this tab. Null means the workspace used last. */
 export const tabWorkspace = (): string | null => sessionStorage.getItem(workspaceKey)
 
-export function chooseTabWorkspace(id: string | null): void {
+export function setTabWorkspace(id: string | null): void {
   if (id === null) sessionStorage.removeItem(workspaceKey)
   else sessionStorage.setItem(workspaceKey, id)
 }
 
 /**
- * Calls the API with the session's cookie. 204 gives undefined; an `accept` other than JSON gives the text.
- * @throws Refused for each answer that is no success, also with status 0 when the hub is not reached
+ * Calls the API with the session cookie. Returns undefined for 204, and the text if `accept` is set.
+ * @throws ApiError for error responses, and with status 0 if the hub can't be reached
  */
-export async function call<Answer = unknown>(asked: Call, signal?: AbortSignal): Promise<Answer> {
+export async function call<Result = unknown>(request: Call, signal?: AbortSignal): Promise<Result> {
   const workspace = tabWorkspace()
-  const { method, body } = asked
-  const headers: Record<string, string> = { accept: asked.accept ?? 'application/json' }
+  const { method, body } = request
+  const headers: Record<string, string> = { accept: request.accept ?? 'application/json' }
   if (method !== 'GET') headers['bailiwick-csrf'] = '1'
-  if (body !== undefined) headers['content-type'] = asked.contentType ?? 'application/json'
+  if (body !== undefined) headers['content-type'] = request.contentType ?? 'application/json'
   if (workspace) headers['bailiwick-workspace'] = workspace
-  if (asked.ifMatch !== undefined) headers['if-match'] = `"${asked.ifMatch}"`
-  let answer: Response
+  if (request.ifMatch !== undefined) headers['if-match'] = `"${request.ifMatch}"`
+  let response: Response
   try {
-    answer = await fetch(addressOf(asked), {
+    response = await fetch(apiUrl(request), {
       method,
       headers,
       signal: signal ?? null,
@@ -94,19 +94,19 @@ export async function call<Answer = unknown>(asked: Call, signal?: AbortSignal):
     })
   } catch (error) {
     if (signal?.aborted) throw error
-    remember(asked, 0)
-    throw new Refused(0, 'not_reached', 'The hub was not reached. Is it running, and is there a way to it?', [], null, {})
+    record(request, 0)
+    throw new ApiError(0, 'unreachable', 'Can’t reach the hub. Check that it is running and that you are online.', [], null, {})
   }
-  remember(asked, answer.status)
-  const text = await answer.text()
-  const isJson = /\bjson\b/.test(answer.headers.get('content-type') ?? '')
-  if (!answer.ok) throw refused(answer, isJson ? (JSON.parse(text) as Record<string, unknown>) : {})
-  if (answer.status === 204 || text === '') return undefined as Answer
-  return (isJson && asked.accept === undefined ? JSON.parse(text) : text) as Answer
+  record(request, response.status)
+  const text = await response.text()
+  const isJson = /\bjson\b/.test(response.headers.get('content-type') ?? '')
+  if (!response.ok) throw errorFrom(response, isJson ? (JSON.parse(text) as Record<string, unknown>) : {})
+  if (response.status === 204 || text === '') return undefined as Result
+  return (isJson && request.accept === undefined ? JSON.parse(text) : text) as Result
 }
 
-/** The path and query of a call, from the root: `/v1/monitors?status=down`. */
-export function addressOf({ path, query }: Pick<Call, 'path' | 'query'>): string {
+/** Returns the URL path and query of a call: `/v1/monitors?status=down`. */
+export function apiUrl({ path, query }: Pick<Call, 'path' | 'query'>): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) continue
@@ -116,21 +116,21 @@ export function addressOf({ path, query }: Pick<Call, 'path' | 'query'>): string
   return `/v1${path}${text && `?${text}`}`
 }
 
-/** The call as a command for a shell. The token is a variable: this page knows none. */
-export function asCurl(asked: Call, origin: string = location.origin): string {
-  const parts = [`curl${asked.method === 'GET' ? '' : ` -X ${asked.method}`} '${origin}${addressOf(asked)}'`]
+/** Returns the call as a curl command. The token is a shell variable, since the dashboard uses a session. */
+export function curlCommand(request: Call, origin: string = location.origin): string {
+  const parts = [`curl${request.method === 'GET' ? '' : ` -X ${request.method}`} '${origin}${apiUrl(request)}'`]
   parts.push(`-H "Authorization: Bearer $TOKEN"`)
-  if (asked.ifMatch !== undefined) parts.push(`-H 'If-Match: "${asked.ifMatch}"'`)
-  if (asked.accept !== undefined) parts.push(`-H 'Accept: ${asked.accept}'`)
-  if (asked.body !== undefined) {
-    parts.push(`-H 'Content-Type: ${asked.contentType ?? 'application/json'}'`)
-    const text = typeof asked.body === 'string' ? asked.body : JSON.stringify(masked(asked.body), null, 2)
+  if (request.ifMatch !== undefined) parts.push(`-H 'If-Match: "${request.ifMatch}"'`)
+  if (request.accept !== undefined) parts.push(`-H 'Accept: ${request.accept}'`)
+  if (request.body !== undefined) {
+    parts.push(`-H 'Content-Type: ${request.contentType ?? 'application/json'}'`)
+    const text = typeof request.body === 'string' ? request.body : JSON.stringify(masked(request.body), null, 2)
     parts.push(`--data-binary '${text.replaceAll("'", `'\\''`)}'`)
   }
   return parts.join(' \\\n  ')
 }
 
-// What a person typed in as a secret is not to stand on the screen because they asked how to do it by the API.
+// Values of these fields are masked in curl commands, so that secrets don't appear on screen.
 const secretNames = /^(password|current|new|secret|token|code|api_key|api_token|client_secret|key|recovery_code)$/
 
 function masked(value: unknown): unknown {
@@ -143,13 +143,13 @@ function masked(value: unknown): unknown {
   )
 }
 
-function remember(asked: Call, status: number): void {
-  remembered = [{ ...asked, at: systemClock.now(), status }, ...remembered].slice(0, mostRemembered)
+function record(request: Call, status: number): void {
+  recorded = [{ ...request, at: systemClock.now(), status }, ...recorded].slice(0, maxRecorded)
   for (const listener of listeners) listener()
 }
 
-function refused(answer: Response, body: Record<string, unknown>): Refused {
-  const detail = typeof body.detail === 'string' ? body.detail : `The hub answered ${answer.status}.`
+function errorFrom(response: Response, body: Record<string, unknown>): ApiError {
+  const detail = typeof body.detail === 'string' ? body.detail : `The hub responded with status ${response.status}.`
   const errors = Array.isArray(body.errors) ? (body.errors as FieldProblem[]) : []
-  return new Refused(answer.status, String(body.code ?? 'unknown'), detail, errors, answer.headers.get('x-request-id'), body)
+  return new ApiError(response.status, String(body.code ?? 'unknown'), detail, errors, response.headers.get('x-request-id'), body)
 }

@@ -1,5 +1,5 @@
-// Files of the API reference that are embedded as they are. Each is imported `with { type: 'text' }` or, the large ones,
-// `with { type: 'file' }` as the path to read them from: inside the compiled program too.
+// Files of the API reference that are embedded unchanged. They are imported `with { type: 'text' }`, or if large
+// `with { type: 'file' }`, which gives a path that is also readable in the compiled program.
 declare module '*/swagger-ui-bundle.js' {
   const path: string
   export default path
@@ -16,7 +16,7 @@ declare module '*.css' {
   const text: string
   export default text
 }
-// A page of the handbook, taken along as text by Vite.
+// A handbook page, bundled as text by Vite.
 declare module '*.md?raw' {
   const text: string
   export default text

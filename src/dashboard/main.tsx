@@ -4,14 +4,14 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Toasts } from './parts/toast'
-import { queries } from './queries'
+import { queryClient } from './queries'
 import { router } from './router'
 import { showTheme } from './theme'
 
 showTheme()
 createRoot(document.getElementById('app')!).render(
   <StrictMode>
-    <QueryClientProvider client={queries}>
+    <QueryClientProvider client={queryClient}>
       <RouterProvider router={router} />
       <Toasts />
     </QueryClientProvider>

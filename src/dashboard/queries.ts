@@ -10,77 +10,81 @@ import {
   type UseQueryResult,
 } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { call, Refused, type Call, type Page, type Query } from './client'
+import { call, ApiError, type Call, type Page, type Query } from './client'
 import { toast } from './parts/toast'
 
 const sessionKey = ['/sessions/current']
 
-/** What was read, by path and query. Live updates mark it stale by path: see live.ts. */
-export const queries = new QueryClient({
-  queryCache: new QueryCache({ onError: (error, query) => heard(error, query.queryKey[0]) }),
-  mutationCache: new MutationCache({ onError: error => heard(error, null) }),
+/** The cache of API responses, by path and query. Live updates invalidate it by path: see live.ts. */
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: (error, query) => checkSession(error, query.queryKey[0]) }),
+  mutationCache: new MutationCache({ onError: error => checkSession(error, null) }),
   defaultOptions: {
     queries: {
-      // The stream tells what changes; a look now and then finds what it could not tell.
+      // The stream reports changes. Refetching now and then finds those it missed.
       staleTime: 15_000,
       refetchOnWindowFocus: true,
-      retry: (count, error) => count < 2 && error instanceof Refused && (error.status === 0 || error.status >= 500),
+      retry: (count, error) => count < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
     },
   },
 })
 
-/** Looks anew who is signed in, after a sign that nobody is: the shell then leads to the login. */
-export const seeWhoIsIn = (): Promise<void> => queries.invalidateQueries({ queryKey: sessionKey })
+/** Refetches the session after a response suggests that it has ended. The shell then redirects to the sign-in page. */
+export const refetchSession = (): Promise<void> => queryClient.invalidateQueries({ queryKey: sessionKey })
 
-function heard(error: Error, path: unknown): void {
-  if (error instanceof Refused && error.status === 401 && path !== sessionKey[0]) void seeWhoIsIn()
+function checkSession(error: Error, path: unknown): void {
+  if (error instanceof ApiError && error.status === 401 && path !== sessionKey[0]) void refetchSession()
 }
 
 interface ReadOptions {
-  /** Reads again each so many milliseconds while the page is looked at. */
-  everyMs?: number
-  /** Holds on to the rows of the query before while those of the next are read. */
-  keep?: boolean
+  /** Refetches at this interval in milliseconds while the page is visible. */
+  refetchMs?: number
+  /** Shows the result of the previous query until the next one has loaded. */
+  keepPrevious?: boolean
 }
 
-/** Reads one thing; a path of null reads nothing. */
-export function useOne<Thing>(path: string | null, query: Query = {}, options: ReadOptions = {}): UseQueryResult<Thing, Refused> {
-  return useQuery<Thing, Refused>({
+/** Fetches a single resource. A path of null fetches nothing. */
+export function useOne<Resource>(
+  path: string | null,
+  query: Query = {},
+  options: ReadOptions = {},
+): UseQueryResult<Resource, ApiError> {
+  return useQuery<Resource, ApiError>({
     queryKey: [path, query],
-    queryFn: ({ signal }) => call<Thing>({ method: 'GET', path: path!, query }, signal),
+    queryFn: ({ signal }) => call<Resource>({ method: 'GET', path: path!, query }, signal),
     enabled: path !== null,
-    ...(options.everyMs && { refetchInterval: options.everyMs }),
-    ...(options.keep && { placeholderData: keepPreviousData }),
+    ...(options.refetchMs && { refetchInterval: options.refetchMs }),
+    ...(options.keepPrevious && { placeholderData: keepPreviousData }),
   })
 }
 
-/** A list as far as it was read. */
-export interface Listed<Row> {
+/** The pages of a list that are loaded so far. */
+export interface LoadedList<Row> {
   rows: Row[]
-  /** How many there are in all, counted up to 10,000; null while unknown or not asked for. */
+  /** Total number of rows, counted up to 10,000. Null while unknown or not requested. */
   total: number | null
   hasMore: boolean
-  /** Nothing was read so far. */
+  /** True until the first page has loaded. */
   isLoading: boolean
   isLoadingMore: boolean
-  error: Refused | null
-  /** Reads the next page, when there is one and it is not being read. */
-  more(): void
-  again(): void
+  error: ApiError | null
+  /** Loads the next page if there is one and it isn't loading already. */
+  loadMore(): void
+  retry(): void
 }
 
-/** Reads a list page by page. A `limit` of 100 when the query names none; a path of null reads nothing. */
-export function useList<Row>(path: string | null, query: Query = {}, options: ReadOptions = {}): Listed<Row> {
-  const asked = { limit: 100, ...query }
-  const found = useInfiniteQuery<Page<Row>, Refused>({
-    queryKey: [path, 'list', asked],
+/** Fetches a list page by page. The default `limit` is 100. A path of null fetches nothing. */
+export function useList<Row>(path: string | null, query: Query = {}, options: ReadOptions = {}): LoadedList<Row> {
+  const params = { limit: 100, ...query }
+  const found = useInfiniteQuery<Page<Row>, ApiError>({
+    queryKey: [path, 'list', params],
     queryFn: ({ pageParam, signal }) =>
-      call<Page<Row>>({ method: 'GET', path: path!, query: { ...asked, cursor: pageParam as string | null } }, signal),
+      call<Page<Row>>({ method: 'GET', path: path!, query: { ...params, cursor: pageParam as string | null } }, signal),
     initialPageParam: null,
     getNextPageParam: page => (page.pagination.has_more ? page.pagination.next_cursor : undefined),
     enabled: path !== null,
     placeholderData: keepPreviousData,
-    ...(options.everyMs && { refetchInterval: options.everyMs }),
+    ...(options.refetchMs && { refetchInterval: options.refetchMs }),
   })
   const pages = found.data?.pages
   const rows = useMemo(() => pages?.flatMap(page => page.data) ?? [], [pages])
@@ -91,47 +95,47 @@ export function useList<Row>(path: string | null, query: Query = {}, options: Re
     isLoading: found.isPending && path !== null,
     isLoadingMore: found.isFetchingNextPage,
     error: found.error,
-    more: () => {
+    loadMore: () => {
       if (found.hasNextPage && !found.isFetchingNextPage) void found.fetchNextPage()
     },
-    again: () => void found.refetch(),
+    retry: () => void found.refetch(),
   }
 }
 
-interface SendOptions<Answer> {
-  /** What the toast says when it is done; nothing when absent. */
-  done?: string | ((answer: Answer) => string)
-  /** Takes it back: offered in the toast. */
-  undo?: (answer: Answer) => Call
-  /** Paths of which all that was read is read anew. */
-  stale?: readonly string[]
-  /** Errors are told by whoever asked, such as a form beside its fields; a toast tells them when absent. */
+export interface SendOptions<Result> {
+  /** Text of the toast after success. No toast if absent. */
+  toast?: string | ((result: Result) => string)
+  /** Call that undoes the change, offered in the toast. */
+  undo?: (result: Result) => Call
+  /** Paths to refetch afterwards, including everything below them. */
+  invalidates?: readonly string[]
+  /** Shows no toast for errors, because the caller does, such as a form next to its fields. */
   quiet?: boolean
-  onDone?: (answer: Answer) => void
+  onSuccess?: (result: Result) => void
 }
 
-/** Sends changes. `send.mutate(call)`, `send.mutateAsync(call)`, `send.isPending`, `send.error`. */
-export function useSend<Answer = unknown>(options: SendOptions<Answer> = {}) {
+/** Sends a change to the API. Use `send.mutate(call)`, `send.mutateAsync(call)`, `send.isPending`, `send.error`. */
+export function useSend<Result = unknown>(options: SendOptions<Result> = {}) {
   const client = useQueryClient()
-  const afresh = () => Promise.all((options.stale ?? []).map(path => staleAt(client, path)))
-  return useMutation<Answer, Refused, Call>({
-    mutationFn: asked => call<Answer>(asked),
-    onSuccess: async answer => {
-      if (options.done !== undefined) {
-        const title = typeof options.done === 'string' ? options.done : options.done(answer)
-        toast.done(title, options.undo && (() => call(options.undo!(answer)).then(afresh)))
+  const refetch = () => Promise.all((options.invalidates ?? []).map(path => invalidatePath(client, path)))
+  return useMutation<Result, ApiError, Call>({
+    mutationFn: request => call<Result>(request),
+    onSuccess: async result => {
+      if (options.toast !== undefined) {
+        const title = typeof options.toast === 'string' ? options.toast : options.toast(result)
+        toast.success(title, options.undo && (() => call(options.undo!(result)).then(refetch)))
       }
-      options.onDone?.(answer)
-      await afresh()
+      options.onSuccess?.(result)
+      await refetch()
     },
     onError: error => {
-      if (!options.quiet) toast.failed(error)
+      if (!options.quiet) toast.error(error)
     },
   })
 }
 
-/** Marks all that was read below a path as stale; what is on the screen is read at once. */
-export const staleAt = (client: QueryClient, path: string): Promise<void> =>
+/** Invalidates everything cached at or below a path. Queries in use are refetched immediately. */
+export const invalidatePath = (client: QueryClient, path: string): Promise<void> =>
   client.invalidateQueries({
     predicate: ({ queryKey }) =>
       typeof queryKey[0] === 'string' && (queryKey[0] === path || queryKey[0].startsWith(`${path}/`) || path === ''),

@@ -2,31 +2,32 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet 
 import { LinkButton } from './parts/button'
 import { Page, Skeleton } from './parts/page'
 import { Problem } from './parts/problem'
-import { Refused } from './client'
+import { ApiError } from './client'
+import type { PagePath } from './pages'
 import { Shell } from './shell/shell'
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: Missing, errorComponent: Broken })
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage, errorComponent: ErrorPage })
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell })
 
-/** What stands behind the ? of an address: each page reads the words that are its own (parts/address.ts). */
+/** Search parameters. Each page reads its own: see parts/url-state.ts. */
 const validateSearch = (search: Record<string, unknown>): { [name: string]: string | undefined } =>
   search as Record<string, string>
 
-/** A page of people who are signed in. Its code is fetched when it is first gone to. */
-const page = <Path extends string>(path: Path, load: () => Promise<{ default: () => React.ReactNode }>) =>
+/** A page for signed-in users. Its code is loaded on first use. */
+const page = <Path extends PagePath>(path: Path, load: () => Promise<{ default: () => React.ReactNode }>) =>
   createRoute({ getParentRoute: () => shell, path, component: lazyRouteComponent(load), validateSearch })
 
-/** A page in front of the login. */
-const door = <Path extends string>(path: Path, load: () => Promise<{ default: () => React.ReactNode }>) =>
+/** A page that needs no session. */
+const publicPage = <Path extends PagePath>(path: Path, load: () => Promise<{ default: () => React.ReactNode }>) =>
   createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load), validateSearch })
 
-// One line a page; its folder in pages/ has the name of its area. Each address stands in paths.ts too, for the hub.
+// One line per page: where its code is. The rest is declared in pages.ts.
 const routes = root.addChildren([
-  door('/setup', () => import('./pages/door/setup')),
-  door('/login', () => import('./pages/door/login')),
-  door('/sign-up', () => import('./pages/door/sign-up')),
-  door('/invite', () => import('./pages/door/invite')),
-  door('/reset', () => import('./pages/door/reset')),
+  publicPage('/setup', () => import('./pages/sign-in/setup')),
+  publicPage('/login', () => import('./pages/sign-in/login')),
+  publicPage('/sign-up', () => import('./pages/sign-in/sign-up')),
+  publicPage('/invite', () => import('./pages/sign-in/invite')),
+  publicPage('/reset', () => import('./pages/sign-in/reset')),
   shell.addChildren([
     page('/', () => import('./pages/overview/overview')),
     page('/notices', () => import('./pages/notices/notices')),
@@ -84,7 +85,7 @@ const routes = root.addChildren([
   ]),
 ])
 
-/** Where each address leads. What a page shows is part of its address, in plain `name=value` form. */
+/** The routes of the dashboard. Search parameters are plain `name=value` pairs. */
 export const router = createRouter({
   routeTree: routes,
   defaultPreload: 'intent',
@@ -104,24 +105,24 @@ declare module '@tanstack/react-router' {
   }
 }
 
-function Missing() {
+function NotFoundPage() {
   return (
     <main>
-      <Page title="No such page" lead="The address leads nowhere.">
-        <LinkButton to="/">To the overview</LinkButton>
+      <Page title="Page not found" description="There is no page at this address.">
+        <LinkButton to="/">Go to overview</LinkButton>
       </Page>
     </main>
   )
 }
 
-function Broken({ error }: { error: unknown }) {
-  const refused =
-    error instanceof Refused
+function ErrorPage({ error }: { error: unknown }) {
+  const apiError =
+    error instanceof ApiError
       ? error
-      : new Refused(0, 'page_failed', error instanceof Error ? error.message : String(error), [], null, {})
+      : new ApiError(0, 'page_failed', error instanceof Error ? error.message : String(error), [], null, {})
   return (
-    <Page title="This page failed">
-      <Problem error={refused} onAgain={() => location.reload()} />
+    <Page title="Something went wrong">
+      <Problem error={apiError} onRetry={() => location.reload()} />
     </Page>
   )
 }

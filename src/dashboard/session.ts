@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
-import type { SessionView } from '../access/session-shapes'
-import { call, chooseTabWorkspace, tabWorkspace } from './client'
+import type { SessionView } from '../features/people/sign-in/shapes'
+import { call, setTabWorkspace, tabWorkspace } from './client'
 import { useOne } from './queries'
 
-export type Role = 'owner' | 'admin' | 'member' | 'viewer'
+type Role = 'owner' | 'admin' | 'member' | 'viewer'
 
 interface OwnWorkspace {
   id: string
@@ -11,7 +11,7 @@ interface OwnWorkspace {
   role: Role
 }
 
-/** Who is signed in, and what they may do in the workspace that this tab looks at. */
+/** The signed-in user, and their permissions in the current workspace of this tab. */
 export interface Person {
   id: string
   email: string
@@ -19,45 +19,45 @@ export interface Person {
   operator: boolean
   workspace: OwnWorkspace
   workspaces: OwnWorkspace[]
-  /** May change what is there: everybody but viewers. */
-  mayWrite: boolean
-  /** Sees tokens, members, the audit log and the plan: everybody but viewers. */
-  seesAccount: boolean
-  /** Changes them: owners and admins. */
-  mayAdminister: boolean
+  /** Can change resources: everyone except viewers. */
+  canWrite: boolean
+  /** Can read tokens, members, the audit log, and the plan: everyone except viewers. */
+  canReadAccount: boolean
+  /** Can change those: owners and admins. */
+  canAdminister: boolean
 }
 
-/** The session; `error` with status 401 when nobody is signed in. */
+/** The current session. `error` has status 401 if no one is signed in. */
 export const useSession = () => useOne<SessionView>('/sessions/current')
 
-/** The person of a session, in the workspace of this tab. Null when they belong to none. */
+/** Returns the user of a session in the workspace of this tab. Null if they belong to no workspace. */
 export function personOf({ user, workspace_id }: SessionView): Person | null {
-  const chosen = tabWorkspace() ?? workspace_id
-  const workspace = user.workspaces.find(one => one.id === chosen) ?? user.workspaces[0]
+  const workspaceId = tabWorkspace() ?? workspace_id
+  const workspace = user.workspaces.find(one => one.id === workspaceId) ?? user.workspaces[0]
   if (!workspace) return null
   return {
     ...user,
     workspace,
-    mayWrite: workspace.role !== 'viewer',
-    seesAccount: workspace.role !== 'viewer',
-    mayAdminister: workspace.role === 'owner' || workspace.role === 'admin',
+    canWrite: workspace.role !== 'viewer',
+    canReadAccount: workspace.role !== 'viewer',
+    canAdminister: workspace.role === 'owner' || workspace.role === 'admin',
   }
 }
 
-/** The person who is signed in; only below the shell, which waits for them. */
+/** The signed-in user. Only for pages inside the shell, which loads the session first. */
 export function usePerson(): Person {
   const { data } = useSession()
   const person = data && personOf(data)
-  if (!person) throw new Error('pages of the shell are shown to people who are signed in')
+  if (!person) throw new Error('usePerson must be used inside the shell')
   return person
 }
 
-/** Looks at another workspace in this tab; tabs that are opened later begin there, too. */
-export function useSwitch(): (workspaceId: string) => Promise<void> {
+/** Switches this tab to another workspace. New tabs start there as well. */
+export function useSwitchWorkspace(): (workspaceId: string) => Promise<void> {
   const client = useQueryClient()
   return async id => {
-    chooseTabWorkspace(id)
-    // That it could not be kept is no reason not to look at it.
+    setTabWorkspace(id)
+    // Switch even if storing the choice fails.
     await call({ method: 'PATCH', path: '/sessions/current', body: { workspace_id: id } }).catch(() => undefined)
     await client.resetQueries()
   }

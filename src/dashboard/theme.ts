@@ -1,21 +1,21 @@
 export type Theme = 'system' | 'light' | 'dark'
 
-const kept = 'bailiwick.theme'
-const dark = matchMedia('(prefers-color-scheme: dark)')
+const storageKey = 'bailiwick.theme'
+const prefersDark = matchMedia('(prefers-color-scheme: dark)')
 
-export const chosenTheme = (): Theme => (localStorage.getItem(kept) as Theme | null) ?? 'system'
+export const chosenTheme = (): Theme => (localStorage.getItem(storageKey) as Theme | null) ?? 'system'
 
-/** Shows the pages in this theme, and remembers it in this browser. */
+/** Applies a theme and stores it in this browser. */
 export function chooseTheme(theme: Theme): void {
-  if (theme === 'system') localStorage.removeItem(kept)
-  else localStorage.setItem(kept, theme)
+  if (theme === 'system') localStorage.removeItem(storageKey)
+  else localStorage.setItem(storageKey, theme)
   showTheme()
 }
 
-/** Puts the theme on the document. The scheme of the system is followed while nothing else was chosen. */
+/** Applies the selected theme to the document. Follows the system if none was selected. */
 export function showTheme(): void {
   const theme = chosenTheme()
-  document.documentElement.dataset.theme = theme === 'system' ? (dark.matches ? 'dark' : 'light') : theme
+  document.documentElement.dataset.theme = theme === 'system' ? (prefersDark.matches ? 'dark' : 'light') : theme
 }
 
-dark.addEventListener('change', showTheme)
+prefersDark.addEventListener('change', showTheme)

@@ -2,8 +2,8 @@ import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-// The dashboard is built into dist/web, which the program embeds. For work on it: `bun run dev:dashboard` beside a running
-// hub; the pages are then served by Vite, with their changes at once, and everything else by the hub.
+// The dashboard is built into dist/web and embedded in the program. For development, run `bun run dev:dashboard` next to a
+// running hub: Vite serves the pages with hot reload and forwards all other requests to the hub.
 const hub = { target: 'http://localhost:8484', changeOrigin: false }
 
 export default defineConfig({
@@ -12,7 +12,7 @@ export default defineConfig({
   build: {
     outDir: '../../dist/web',
     emptyOutDir: true,
-    // An inlined file would be a data: address, which the Content-Security-Policy allows for images alone.
+    // Inlined files would be data: URLs, which the Content-Security-Policy allows only for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     sourcemap: false,

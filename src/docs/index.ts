@@ -1,3 +1,6 @@
+import { withSettingsTables } from '../adapters/settings-table'
+import { providerKinds } from '../features/dns/providers'
+import { channelKinds } from '../features/notifications/channels'
 import actions from './actions.md' with { type: 'text' }
 import api from './api.md' with { type: 'text' }
 import architecture from './architecture.md' with { type: 'text' }
@@ -39,7 +42,7 @@ import storage from './storage.md' with { type: 'text' }
 import tokens from './tokens.md' with { type: 'text' }
 import webhooks from './webhooks.md' with { type: 'text' }
 
-/** A page of the handbook, served at `/docs/<slug>`. */
+/** A handbook page, served at `/docs/<slug>`. */
 export interface Page {
   slug: string
   title: string
@@ -48,7 +51,7 @@ export interface Page {
 
 const page = (slug: string, markdown: string): Page => ({ slug, title: /^# (.+)$/m.exec(markdown)?.[1] ?? slug, markdown })
 
-/** The pages in reading order. */
+/** The handbook pages in reading order. */
 export const pages: readonly Page[] = [
   page('overview', overview),
   page('getting-started', gettingStarted),
@@ -62,7 +65,7 @@ export const pages: readonly Page[] = [
   page('dns-sync', dnsSync),
   page('dns-history', dnsHistory),
   page('dns-templates', dnsTemplates),
-  page('dns-providers', dnsProviders),
+  page('dns-providers', withSettingsTables(dnsProviders, providerKinds)),
   page('dns-secondaries', dnsSecondaries),
   page('heartbeats', heartbeats),
   page('monitors', monitors),
@@ -74,7 +77,7 @@ export const pages: readonly Page[] = [
   page('monitoring', monitoring),
   page('webhooks', webhooks),
   page('notices', notices),
-  page('notifications', notifications),
+  page('notifications', withSettingsTables(notifications, channelKinds)),
   page('events', events),
   page('live', live),
   page('actions', actions),

@@ -3,7 +3,7 @@ import { problemKinds, type ProblemCode } from '../core/problem'
 import { version } from '../core/version'
 import { pages, type Page } from '.'
 
-/** The page of the handbook by its name in the address, as a whole HTML document; null when there is none. */
+/** Renders a handbook page as an HTML document. Null if there is no such page. */
 export function pageHtml(slug: string): string | null {
   const page = pages.find(one => one.slug === slug)
   if (!page) return null
@@ -11,7 +11,7 @@ export function pageHtml(slug: string): string | null {
   return layout(page.title, page.slug, heading + contents(page.markdown) + text)
 }
 
-/** The page of one error code, as a whole HTML document; null when there is no such code. */
+/** Renders the page of an error code as an HTML document. Null if there is no such code. */
 export function problemHtml(code: string): string | null {
   if (!Object.hasOwn(problemKinds, code)) return null
   const [status, title] = problemKinds[code as ProblemCode]
@@ -19,26 +19,26 @@ export function problemHtml(code: string): string | null {
     pages.find(page => page.slug === 'problems')!,
     code,
   )
-  const body = `<h1>${escaped(title)}</h1><p>Code <code>${code}</code>, HTTP status ${status}.</p>${html(section)}<p><a href="/docs/problems">All codes</a></p>`
+  const body = `<h1>${escaped(title)}</h1><p>Error code <code>${code}</code>, HTTP status ${status}.</p>${html(section)}<p><a href="/docs/problems">All error codes</a></p>`
   return layout(title, 'problems', body)
 }
 
-/** What is shown for an address of the handbook that does not exist. */
+/** Renders the page for unknown handbook addresses. */
 export const missingPage = (): string =>
   layout(
-    'Not found',
+    'Page not found',
     '',
-    '<h1>There is no such page</h1><p>The list beside this text has all pages of the handbook. <a href="/docs">Begin at the beginning.</a></p>',
+    '<h1>Page not found</h1><p>The navigation lists all pages of the handbook. <a href="/docs">Go to the first page.</a></p>',
   )
 
-/** The text under the heading of a name, without the heading. */
+/** Returns the text below a heading, without the heading itself. */
 export function sectionOf(page: Page, heading: string): string {
   const parts = page.markdown.split(/^## /m)
   const part = parts.find(one => one.split('\n', 1)[0] === heading)
   return part ? part.slice(heading.length).trim() : ''
 }
 
-/** The name a heading is linked by: its words in lower case, joined by hyphens. */
+/** Returns the anchor of a heading: its words in lowercase, joined by hyphens. */
 export const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -53,7 +53,7 @@ const marked = new Marked({
       const id = anchorOf(text.replaceAll(/<[^>]+>/g, ''))
       return `<h${depth} id="${id}">${text}${depth > 1 ? ` <a class="anchor" href="#${id}" aria-label="Link to this heading">#</a>` : ''}</h${depth}>\n`
     },
-    // What is wider than the page is scrolled by itself; to be scrolled by keyboard it must take the focus.
+    // Wide content scrolls on its own. It must be focusable to be scrolled with the keyboard.
     code: ({ text, lang }) => `<pre tabindex="0"><code${lang ? ` class="language-${lang}"` : ''}>${escaped(text)}</code></pre>\n`,
     table(token) {
       const row = (cells: typeof token.header, name: 'th' | 'td') =>
@@ -66,7 +66,7 @@ const marked = new Marked({
 
 const html = (markdown: string) => marked.parse(markdown, { async: false })
 
-/** Links to the headings of a long page. */
+/** Renders a table of contents for long pages. */
 function contents(markdown: string): string {
   const headings = [...markdown.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^## (.+)$/gm)].map(match => match[1]!)
   if (headings.length < 4) return ''
@@ -91,7 +91,7 @@ function layout(title: string, slug: string, body: string): string {
 <link rel="stylesheet" href="/assets/handbook.css">
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">Skip to content</a>
 <header><a class="brand" href="/">Bailiwick</a> <a href="/docs">Handbook</a> <a href="/swagger">API reference</a> <span class="version">${version}</span></header>
 <div class="columns">
 <nav aria-label="Handbook"><ul>${links.join('')}</ul></nav>

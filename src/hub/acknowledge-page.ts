@@ -1,13 +1,13 @@
 import { Elysia, type AnyElysia } from 'elysia'
-import { callerAddress, requestId, type Peer } from '../access/door'
+import { callerIp, requestId, type Peer } from '../api/serve'
 import { limiterOf } from '../access/limiter'
 import { failedCredentials } from '../access/rate-limits'
 import { instant } from '../core/clock'
 import type { Hub } from '../core/hub'
-import { acknowledgeByLink, findByLink, type Linked } from '../features/incidents/acknowledge-by-link'
-import { pageHeaders } from './held-file'
+import { acknowledgeByLink, findByLink, type LinkedIncident } from '../features/incidents/acknowledge-by-link'
+import { pageHeaders } from './static-file'
 
-interface Asked {
+interface PageRequest {
   request: Request
   params: { token: string }
   server: Peer | null
@@ -15,44 +15,44 @@ interface Asked {
 }
 
 /**
- * The page behind the link of a message. Looking at it changes nothing: mail scanners and previews open links too. Its button
- * acknowledges; it needs no script.
+ * The page of an acknowledge link. Opening it changes nothing, because mail scanners and link previews open links too; only its button
+ * acknowledges. Works without JavaScript.
  */
 export const acknowledgePages: AnyElysia = new Elysia({ name: 'acknowledge-pages' })
-  .get('/ack/:token', (context: unknown) => shown(context as Asked))
-  .post('/ack/:token', (context: unknown) => pressed(context as Asked), { parse: 'none' })
+  .get('/ack/:token', (context: unknown) => showPage(context as PageRequest))
+  .post('/ack/:token', (context: unknown) => acknowledgeLink(context as PageRequest), { parse: 'none' })
 
-async function shown({ request, params, server, hub }: Asked): Promise<Response> {
+async function showPage({ request, params, server, hub }: PageRequest): Promise<Response> {
   const linked = await findByLink(hub, params.token)
-  return linked ? page(200, bodyOf(linked, params.token)) : missed(hub, request, server)
+  return linked ? page(200, bodyOf(linked, params.token)) : invalidLink(hub, request, server)
 }
 
-async function pressed({ request, params, server, hub }: Asked): Promise<Response> {
+async function acknowledgeLink({ request, params, server, hub }: PageRequest): Promise<Response> {
   const linked = await acknowledgeByLink(hub, params.token, {
-    ip: callerAddress(hub, request, server),
+    ip: callerIp(hub, request, server),
     userAgent: request.headers.get('user-agent')?.slice(0, 200) ?? null,
     requestId: requestId(request),
   })
-  return linked ? page(200, bodyOf(linked, params.token)) : missed(hub, request, server)
+  return linked ? page(200, bodyOf(linked, params.token)) : invalidLink(hub, request, server)
 }
 
-/** Wrong links are credentials that were wrong: counted, so that nobody tries them by the million. */
-function missed(hub: Hub, request: Request, server: Peer | null): Response {
-  const bucket = failedCredentials(callerAddress(hub, request, server), hub.config.failedCredentialsPerMinute)
+/** Counts invalid links like failed credentials, to prevent guessing. */
+function invalidLink(hub: Hub, request: Request, server: Peer | null): Response {
+  const bucket = failedCredentials(callerIp(hub, request, server), hub.config.failedCredentialsPerMinute)
   const verdict = limiterOf(hub).take([bucket], hub.clock.now())
   return verdict.allowed
-    ? page(404, '<h1>This link leads nowhere</h1><p>It is older than a week, or what it was about is gone.</p>')
-    : page(429, '<h1>Try again shortly</h1><p>Too many links that lead nowhere were opened from your address.</p>', {
+    ? page(404, '<h1>Invalid link</h1><p>The link has expired, or its incident or notification channel was deleted.</p>')
+    : page(429, '<h1>Too many requests</h1><p>Too many invalid links were opened from your IP address. Try again shortly.</p>', {
         'Retry-After': String(verdict.retryAfterSeconds),
       })
 }
 
-function bodyOf({ incident, channel }: Linked, token: string): string {
+function bodyOf({ incident, channel }: LinkedIncident, token: string): string {
   const { status, title, cause, severity, acknowledgedBy, acknowledgedUntil } = incident
   const facts = [
     ['Error', cause],
-    ['Since', instant(incident.startedAt)],
-    ['Until', instant(incident.resolvedAt)],
+    ['Started', instant(incident.startedAt)],
+    ['Resolved', instant(incident.resolvedAt)],
     ['Severity', severity],
     ['Acknowledged by', status === 'acknowledged' ? (acknowledgedBy?.name ?? acknowledgedBy?.id ?? null) : null],
     ['Acknowledged until', instant(acknowledgedUntil)],
@@ -61,8 +61,8 @@ function bodyOf({ incident, channel }: Linked, token: string): string {
   const action =
     status === 'open'
       ? `<form method="post" action="/ack/${encodeURIComponent(token)}"><button type="submit">Acknowledge</button></form>
-<p>It is noted as done over ${Bun.escapeHTML(channel.name)}, and holds for four hours.</p>`
-      : `<p role="status">${status === 'resolved' ? 'It is over: there is nothing left to acknowledge.' : 'Somebody sees to it.'}</p>`
+<p>Acknowledges the incident for four hours. Recorded as acknowledged through the channel “${Bun.escapeHTML(channel.name)}”.</p>`
+      : `<p role="status">${status === 'resolved' ? 'This incident is resolved.' : 'This incident is acknowledged.'}</p>`
   return `<h1>${Bun.escapeHTML(title)}</h1><dl>${rows.join('')}</dl>${action}`
 }
 

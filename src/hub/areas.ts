@@ -1,39 +1,47 @@
+import { planRoutes } from '../features/plans/routes'
+import { tokenRoutes } from '../features/tokens/routes'
+import { workspaceRoutes } from '../features/workspaces/routes'
 import type { AnyElysia } from 'elysia'
-import { setupRoutes, signUpRoutes, tokenRoutes } from '../access/routes'
-import { factorRoutes } from '../access/factor-routes'
-import { passkeyRoutes } from '../access/passkey-routes'
-import { passwordResetRoutes } from '../access/password-reset-routes'
-import { sessionRoutes } from '../access/session-routes'
-import { userRoutes } from '../access/user-routes'
-import { invitationRoutes, memberRoutes } from '../access/member-routes'
-import { deprecationRoutes } from '../access/deprecation-routes'
-import type { Route } from '../access/route'
-import { workspaceRoutes } from '../access/workspace-routes'
+import { setupRoutes, signUpRoutes } from '../features/people/sign-up/routes'
+import { factorRoutes } from '../features/people/second-factors/routes'
+import { passkeyRoutes } from '../features/people/passkeys/routes'
+import { passwordResetRoutes } from '../features/people/password-resets/routes'
+import { sessionRoutes } from '../features/people/sign-in/routes'
+import { userRoutes } from '../features/people/profile/routes'
+import { invitationRoutes } from '../features/people/invitations/routes'
+import { memberRoutes } from '../features/people/members/routes'
+import type { Route } from '../api/route-declaration'
 import { actionRoutes } from '../features/actions/routes'
 import { auditRoutes } from '../features/audit/routes'
 import { auditStreamRoutes } from '../features/audit/stream-routes'
+import { deprecationRoutes } from '../features/deprecations/routes'
 import { dnsHistoryRoutes } from '../features/dns/history/routes'
 import { dnsProviderRoutes } from '../features/dns/accounts/routes'
-import { dnsRoutes } from '../features/dns/routes'
+import { dnsZoneRoutes } from '../features/dns/zones/routes'
+import { dnsRecordRoutes } from '../features/dns/records/routes'
+import { dnsExchangeRoutes } from '../features/dns/exchange/routes'
+import { dnsLintRoutes } from '../features/dns/lint/routes'
 import { dnsSyncRoutes } from '../features/dns/sync/routes'
 import { dnsTemplateRoutes } from '../features/dns/templates/routes'
 import { transferRoutes } from '../features/dns/transfers/routes'
 import { eventRoutes } from '../features/events/routes'
 import { overviewRoutes } from '../features/overview/routes'
-import { pingRoutes, pingTwinRoutes } from '../features/heartbeats/ingest'
+import { pingRoutes, jsonPingRoutes } from '../features/heartbeats/pings/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
 import { incidentRoutes } from '../features/incidents/routes'
 import { limitRoutes } from '../features/limits/routes'
 import { liveRoutes } from '../features/live/routes'
-import { monitoringRoutes } from '../features/monitors/monitoring-routes'
+import { monitoringRoutes } from '../features/monitors/exchange/routes'
 import { maintenanceRoutes } from '../features/maintenance/routes'
 import { monitorRoutes } from '../features/monitors/routes'
-import { monitorSeriesRoutes } from '../features/monitors/series-routes'
+import { monitorSeriesRoutes } from '../features/monitors/series/routes'
 import { noticeRoutes } from '../features/notices/routes'
 import { notificationRoutes } from '../features/notifications/routes'
-import { webhookRoutes } from '../features/webhooks/routes'
+import { webhookDeliveryRoutes } from '../features/webhooks/deliveries/routes'
+import { webhookEndpointRoutes } from '../features/webhooks/endpoints/routes'
+import { eventRelations } from './event-relations'
 
-/** Every area of the API. */
+/** All areas of the API. */
 export const apiAreas: readonly AnyElysia[] = [
   setupRoutes,
   sessionRoutes,
@@ -45,10 +53,14 @@ export const apiAreas: readonly AnyElysia[] = [
   tokenRoutes,
   memberRoutes,
   invitationRoutes,
+  planRoutes,
   workspaceRoutes,
   deprecationRoutes,
   limitRoutes,
-  dnsRoutes,
+  dnsZoneRoutes,
+  dnsRecordRoutes,
+  dnsExchangeRoutes,
+  dnsLintRoutes,
   dnsSyncRoutes,
   dnsHistoryRoutes,
   dnsTemplateRoutes,
@@ -60,8 +72,9 @@ export const apiAreas: readonly AnyElysia[] = [
   monitorSeriesRoutes,
   monitoringRoutes,
   maintenanceRoutes,
-  webhookRoutes,
-  eventRoutes,
+  webhookEndpointRoutes,
+  webhookDeliveryRoutes(eventRelations),
+  eventRoutes(eventRelations),
   liveRoutes,
   overviewRoutes,
   actionRoutes,
@@ -71,9 +84,9 @@ export const apiAreas: readonly AnyElysia[] = [
   auditStreamRoutes,
 ]
 
-/** What customers' own tools call, each with the credential of one source: under `/v1/ingest`, and at the root where clients have paths built in. */
-export const ingestAreas: readonly AnyElysia[] = [pingTwinRoutes, pingRoutes]
+/** Routes for customers' tools, with the credential of one source in the URL: under `/v1/ingest`, and at the root for clients with built-in paths. */
+export const ingestAreas: readonly AnyElysia[] = [jsonPingRoutes, pingRoutes]
 
-/** The operations that areas serve. */
+/** Returns the operations of areas. */
 export const specsOf = (areas: readonly AnyElysia[]): Route[] =>
   areas.flatMap(area => area.routes).flatMap(one => (one.hooks as { detail?: { 'x-route'?: Route } }).detail?.['x-route'] ?? [])

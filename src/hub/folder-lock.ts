@@ -1,12 +1,12 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { BadSetting } from '../core/config'
+import { InvalidSetting } from '../core/config'
 import { lockFile } from '../core/db/file-lock'
 
 /**
- * Makes this process the only hub of a data folder, until it gives the lock back or ends, however it ends.
- * @returns gives the lock back
- * @throws BadSetting when another hub holds it
+ * Locks a data folder, so that only one hub uses it. The lock is released when the process exits, even if it is killed.
+ * @returns a function that releases the lock
+ * @throws InvalidSetting if another hub holds the lock
  */
 export function lockFolder(folder: string): () => void {
   mkdirSync(folder, { recursive: true })
@@ -14,7 +14,9 @@ export function lockFolder(folder: string): () => void {
   const pidFile = pidFileOf(folder)
   if (!unlock) {
     const holder = `the hub with process id ${readPid(pidFile)}`
-    throw new BadSetting(`The data folder ${folder} is in use by ${holder}. Stop it first, or choose another folder with --data.`)
+    throw new InvalidSetting(
+      `The data folder ${folder} is in use by ${holder}. Stop that hub first, or choose another folder with --data.`,
+    )
   }
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 })
   return () => {
@@ -23,7 +25,7 @@ export function lockFolder(folder: string): () => void {
   }
 }
 
-/** Names the process that holds a folder, for people and messages: a hub that was killed leaves it behind. */
+/** File with the ID of the process that holds the lock, for error messages. A killed hub leaves it behind. */
 export const pidFileOf = (folder: string): string => join(folder, 'hub.pid')
 
 function readPid(file: string): string {

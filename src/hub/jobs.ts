@@ -1,31 +1,34 @@
+import { addChangeHint } from '../core/change-hints'
+import type { Tx } from '../core/db/transaction'
+import type { JobDraft } from '../core/jobs/draft'
 import type { JobKind } from '../core/jobs/job'
-import { mailInvitationJob } from '../access/mail-invitation'
-import { mailPasswordResetJob } from '../access/mail-password-reset'
+import { mailInvitationJob } from '../features/people/invitations/mail'
+import { mailPasswordResetJob } from '../features/people/password-resets/mail'
 import { compareLimitsJob } from '../features/limits/excess'
-import { clearZoneJob } from '../features/dns/clear-zone'
+import { clearZoneJob } from '../features/dns/zones/clear-zone'
 import { notifyJob } from '../features/dns/transfers/notify'
 import { streamJob } from '../features/audit/stream-deliver'
-import { checkProviderJob } from '../features/dns/accounts/check'
+import { checkProviderJob } from '../features/dns/accounts/accounts'
 import { actionJob } from '../features/actions/run'
 import { applyAction } from '../features/dns/sync/apply-plan'
 import { rolloutAction } from '../features/dns/templates/rollout'
 import { refreshAction } from '../features/dns/sync/refresh'
 import { syncZoneJob } from '../features/dns/sync/sync-zone'
-import { writeToldJob } from '../features/incidents/told'
-import { endAcknowledgementJob } from '../features/incidents/acknowledgement'
-import { deliverJob as notificationJob } from '../features/notifications/deliver'
-import { noticeJob } from '../features/notifications/notice-messages'
-import { remindJob } from '../features/notifications/remind'
-import { deliverJob } from '../features/webhooks/deliver'
-import { followAliasesJob } from '../features/dns/aliases/follow'
-import { resolveAliasJob } from '../features/dns/aliases/refresh'
-import { forgetSeriesJob } from '../features/monitors/series/forget'
-import { dispatchJob } from '../features/webhooks/dispatch'
-import { recoverAction } from '../features/webhooks/recovery'
-import { promoteJob } from '../features/webhooks/secret-rotation'
-import { releaseJob } from '../features/webhooks/standing'
+import { recordOutcomeJob } from '../features/incidents/notification-outcomes'
+import { expireAcknowledgementJob } from '../features/incidents/acknowledgement'
+import { deliverJob as notificationJob } from '../features/notifications/delivery/deliver'
+import { noticeJob } from '../features/notifications/delivery/notice-messages'
+import { remindJob } from '../features/notifications/delivery/remind'
+import { deliverJob } from '../features/webhooks/sending/deliver'
+import { followAliasesJob } from '../features/dns/aliases/follow-aliases'
+import { resolveAliasJob } from '../features/dns/aliases/resolve-alias'
+import { deleteSeriesJob } from '../features/monitors/series/delete-series'
+import { dispatchJob } from '../features/webhooks/sending/dispatch'
+import { recoverAction } from '../features/webhooks/deliveries/recovery'
+import { promoteJob } from '../features/webhooks/endpoints/secret-rotation'
+import { releaseJob } from '../features/webhooks/sending/holds'
 
-/** Every kind of background work. */
+/** All kinds of background jobs. */
 export const jobKinds: readonly JobKind[] = [
   dispatchJob,
   deliverJob,
@@ -38,8 +41,8 @@ export const jobKinds: readonly JobKind[] = [
   clearZoneJob,
   checkProviderJob,
   notifyJob,
-  endAcknowledgementJob,
-  writeToldJob,
+  expireAcknowledgementJob,
+  recordOutcomeJob,
   notificationJob,
   noticeJob,
   remindJob,
@@ -50,11 +53,14 @@ export const jobKinds: readonly JobKind[] = [
   syncZoneJob,
   mailPasswordResetJob,
   mailInvitationJob,
-  forgetSeriesJob,
+  deleteSeriesJob,
 ] as JobKind[]
 
-/** Jobs that each event starts. */
+/** Jobs enqueued for every event. */
 export const eventJobs: readonly string[] = [dispatchJob.kind]
 
-/** Jobs that each notice starts. */
-export const noticeJobs: readonly string[] = [noticeJob.kind]
+/** Publishes a new or repeated notice. Returns the jobs that send notifications for it. */
+export function onNotice(tx: Tx, workspaceId: string, id: string): JobDraft[] {
+  addChangeHint(tx, { workspaceId, action: 'account.notice.create', type: 'notice', id, parentId: null })
+  return [{ kind: noticeJob.kind, payload: { notice_id: id }, uniqueKey: id }]
+}

@@ -1,30 +1,30 @@
 import { createServer } from 'node:net'
 import type { Server } from 'bun'
 import type { AnyElysia } from 'elysia'
-import { BadSetting, type Config } from '../core/config'
+import { InvalidSetting, type Config } from '../core/config'
 import type { Log } from '../core/log'
 import { checkTls, readTls, type TlsFiles } from './tls-files'
 
-// Above the API's own limit of 1 MiB, so that the API answers with a problem and not Bun with an empty 413.
-const largestRequest = 8 * 1024 * 1024
+// Above the 1 MiB limit of the API, so that the API responds with a problem instead of Bun with an empty 413.
+const maxRequestBytes = 8 * 1024 * 1024
 
-/** The hub's open port. */
+/** The HTTP server of the hub. */
 export interface Listening {
   server(): Server<unknown>
-  /** Takes up a renewed certificate: connections that are open finish on the old one, new ones get the new. */
+  /** Switches to a renewed certificate. Open connections finish with the old one. */
   renewTls(log: Log): Promise<void>
 }
 
 /**
- * Serves the app where the settings say. A machine without IPv6 serves the default `[::]` on 0.0.0.0.
- * @throws BadSetting when the address is taken or not of this machine, or the certificate cannot be used
+ * Serves the app at the configured address. Falls back from the default `[::]` to 0.0.0.0 on machines without IPv6.
+ * @throws InvalidSetting if the address is in use or not of this machine, or the certificate is invalid
  */
 export function listen(app: AnyElysia, config: Config): Listening {
   const { host, port } = config.listen
   let tls = usableTls(config)
   const server = open()
-  // A server that was stopped no longer knows where it was.
-  const [ownHost, ownPort] = [server.hostname!, server.port!]
+  // A stopped server no longer has its address.
+  const [boundHost, boundPort] = [server.hostname!, server.port!]
   return { server: () => app.server as Server<unknown>, renewTls }
 
   function open(): Server<unknown> {
@@ -34,42 +34,42 @@ export function listen(app: AnyElysia, config: Config): Listening {
       const code = (error as NodeJS.ErrnoException).code
       if (host === '::' && code !== 'EADDRINUSE') return bind(app, '0.0.0.0', port, tls)
       if (code === 'EADDRINUSE') throw portInUse(host, port)
-      throw new BadSetting(`BAILIWICK_LISTEN: the hub cannot listen on ${host} port ${port} (${(error as Error).message}).`)
+      throw new InvalidSetting(`BAILIWICK_LISTEN: the hub cannot listen on ${host} port ${port} (${(error as Error).message}).`)
     }
   }
 
   async function renewTls(log: Log): Promise<void> {
     if (!tls) return
-    const found = readTls(config)!
-    if (found.fingerprint === tls.fingerprint) return
+    const renewed = readTls(config)!
+    if (renewed.fingerprint === tls.fingerprint) return
     try {
-      checkTls(config, found)
+      checkTls(config, renewed)
     } catch (error) {
-      return refuse(error, found, log)
+      return reject(error, renewed, log)
     }
     const old = app.server as Server<unknown>
-    // Bun cannot change the certificate of an open port: the port is closed and opened again, which takes about a millisecond.
+    // Bun can't change the certificate of an open port. Closing and reopening it takes about a millisecond.
     void old.stop()
     try {
-      bind(app, ownHost, ownPort, found)
-      tls = found
-      log.info({ certificate: config.tlsCert }, 'the renewed certificate is in use')
+      bind(app, boundHost, boundPort, renewed)
+      tls = renewed
+      log.info({ certificate: config.tlsCert }, 'using the renewed certificate')
     } catch (error) {
-      bind(app, ownHost, ownPort, tls)
-      refuse(error, found, log)
+      bind(app, boundHost, boundPort, tls)
+      reject(error, renewed, log)
     }
   }
 
-  /** Told once for what the files hold now. */
-  function refuse(error: unknown, found: TlsFiles, log: Log): void {
-    log.error({ err: error, certificate: config.tlsCert }, 'the renewed certificate cannot be used; the old one stays')
-    tls = { ...tls!, fingerprint: found.fingerprint }
+  /** Logs an invalid certificate once, until the files change again. */
+  function reject(error: unknown, renewed: TlsFiles, log: Log): void {
+    log.error({ err: error, certificate: config.tlsCert }, 'the renewed certificate is invalid; still using the old one')
+    tls = { ...tls!, fingerprint: renewed.fingerprint }
   }
 }
 
 /**
- * Whether the hub could listen where the settings say, asked ahead.
- * @throws BadSetting as `listen` does
+ * Checks in advance whether the hub can listen at the configured address.
+ * @throws InvalidSetting as `listen` does
  */
 export async function checkListen(config: Config): Promise<void> {
   usableTls(config)
@@ -77,7 +77,7 @@ export async function checkListen(config: Config): Promise<void> {
   if (port !== 0 && (await tryListen(host, port)) === 'EADDRINUSE') throw portInUse(host, port)
 }
 
-/** The code of the error with which a port cannot be opened, or null. */
+/** Returns the error code if a port can't be opened, otherwise null. */
 export function tryListen(host: string, port: number): Promise<string | null> {
   return new Promise(resolve => {
     const server = createServer()
@@ -87,8 +87,8 @@ export function tryListen(host: string, port: number): Promise<string | null> {
 }
 
 const portInUse = (host: string, port: number) =>
-  new BadSetting(
-    `BAILIWICK_LISTEN: port ${port} is in use on ${host}. Stop what uses it, or choose another with --listen HOST:PORT.`,
+  new InvalidSetting(
+    `BAILIWICK_LISTEN: port ${port} on ${host} is already in use. Stop the process that uses it, or choose another port with --listen HOST:PORT.`,
   )
 
 function usableTls(config: Config): TlsFiles | null {
@@ -98,13 +98,13 @@ function usableTls(config: Config): TlsFiles | null {
 }
 
 function bind(app: AnyElysia, hostname: string, port: number, tls: TlsFiles | null): Server<unknown> {
-  // Elysia would share the port with any other process that asks for it, and a second hub would take half of the requests.
+  // By default, Elysia shares the port with other processes, so a second hub would get half of the requests.
   app.listen({
     hostname,
     port,
     reusePort: false,
     development: false,
-    maxRequestBodySize: largestRequest,
+    maxRequestBodySize: maxRequestBytes,
     idleTimeout: 60,
     ...(tls && { tls: { cert: tls.cert, key: tls.key } }),
   })

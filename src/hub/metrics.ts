@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { count } from 'drizzle-orm'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { callerAddress, type Peer } from '../access/door'
+import { callerIp, type Peer } from '../api/serve'
 import type { EnginePulse } from '../checks/messages'
 import { limiterOf } from '../access/limiter'
 import { failedCredentials } from '../access/rate-limits'
@@ -10,14 +10,15 @@ import { jobs } from '../core/db/tables'
 import type { Hub } from '../core/hub'
 import type { Worker } from '../core/jobs/worker'
 import { classOf, parseAddress } from '../core/net/address'
-import { Problem, tryAgain } from '../core/problem'
+import { Problem, tooManyRequests } from '../core/problem'
 import { monitoringOf } from '../features/monitors/live/watch'
-import { tallied, tallies, type TallyName } from '../core/tally'
+import { counterValues, type MetricCounterName } from '../core/metric-counters'
+import { metricCounters } from '../features/metric-counters'
 import { version } from '../core/version'
 
 const jobStates: readonly (typeof jobs.$inferSelect)['state'][] = ['ready', 'running', 'failed']
 
-/** The figures of one hub, in the text format of Prometheus. */
+/** The metrics of one hub, in the Prometheus text format. */
 export class Metrics {
   private readonly registry = new Registry()
   private readonly requests: Counter<'method' | 'route' | 'status'>
@@ -28,20 +29,20 @@ export class Metrics {
     new Gauge({ name: 'bailiwick_info', help: 'Version of this hub.', labelNames: ['version'], registers }).set({ version }, 1)
     this.requests = new Counter({
       name: 'bailiwick_http_requests_total',
-      help: 'Requests answered, by route and status.',
+      help: 'HTTP requests, by method, route and status.',
       labelNames: ['method', 'route', 'status'],
       registers,
     })
     this.durations = new Histogram({
       name: 'bailiwick_http_request_duration_seconds',
-      help: 'Time from the arrival of a request to its answer.',
+      help: 'Time from receiving a request to sending its response.',
       labelNames: ['method', 'route'],
       registers,
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
     })
     new Gauge({
       name: 'bailiwick_jobs_running',
-      help: 'Jobs that this hub has under way, by kind.',
+      help: 'Jobs running on this hub, by kind.',
       labelNames: ['kind'],
       registers,
       collect() {
@@ -50,7 +51,7 @@ export class Metrics {
     })
     new Gauge({
       name: 'bailiwick_jobs',
-      help: 'Jobs in the database, of all its hubs, by kind and state.',
+      help: 'Jobs in the database, of all hubs, by kind and state.',
       labelNames: ['kind', 'state'],
       registers,
       async collect() {
@@ -63,8 +64,8 @@ export class Metrics {
         for (const { kind, state, n } of rows) this.set({ kind, state }, n)
       },
     })
-    addEngine(hub, registers)
-    for (const [name, help] of Object.entries(tallies) as [TallyName, string][]) {
+    addCheckMetrics(hub, registers)
+    for (const [name, help] of Object.entries(metricCounters) as [MetricCounterName, string][]) {
       new Counter({
         name: `bailiwick_${name}_total`,
         help,
@@ -72,19 +73,19 @@ export class Metrics {
         registers,
         collect() {
           this.reset()
-          for (const [kind, n] of tallied(hub, name)) this.inc({ kind }, n)
+          for (const [kind, n] of counterValues(hub, name)) this.inc({ kind }, n)
         },
       })
     }
   }
 
-  /** Counts an answer. `route` is the pattern of the path, so that ids make no series of their own. */
-  answered(method: string, route: string, status: number, seconds: number): void {
+  /** Records a response. `route` is the pattern of the path, so that IDs don't create new time series. */
+  recordResponse(method: string, route: string, status: number, seconds: number): void {
     this.requests.inc({ method, route, status })
     this.durations.observe({ method, route }, seconds)
   }
 
-  /** Everything, for one scrape. */
+  /** Returns all metrics, for a scrape. */
   async text(): Promise<string> {
     return `${await this.registry.metrics()}\n${await processRegistry().metrics()}`
   }
@@ -92,101 +93,97 @@ export class Metrics {
   readonly contentType = this.registry.contentType
 }
 
-/** How the engine of checks is. */
-function addEngine(hub: Hub, registers: Registry[]): void {
-  const gauges: [name: string, help: string, figure: (pulse: EnginePulse) => number][] = [
-    ['monitors', 'Monitors that this hub checks.', pulse => pulse.monitors],
-    ['checks_in_flight', 'Checks under way.', pulse => pulse.in_flight],
+/** Adds the metrics of the check engine. */
+function addCheckMetrics(hub: Hub, registers: Registry[]): void {
+  const gauges: [name: string, help: string, value: (pulse: EnginePulse) => number][] = [
+    ['monitors', 'Monitors run by this hub.', pulse => pulse.monitors],
+    ['checks_in_flight', 'Checks in progress.', pulse => pulse.in_flight],
     [
       'check_lag_seconds',
-      'From when a check was due to when it began, at the 99th percentile of the last minute.',
+      'Delay between the due time and the start of checks: 99th percentile over the last minute.',
       pulse => pulse.lag_p99_ms / 1000,
     ],
-    [
-      'check_loop_block_seconds',
-      'The longest that the thread of checks stood still in the last minute.',
-      pulse => pulse.block_ms / 1000,
-    ],
+    ['check_loop_block_seconds', 'Longest time the check thread was blocked in the last minute.', pulse => pulse.block_ms / 1000],
     [
       'check_location_impaired',
-      'Whether results of this hub do not count at present.',
+      '1 while the results of this hub are discarded because its own network is impaired, otherwise 0.',
       pulse => (pulse.impaired === null ? 0 : 1),
     ],
   ]
-  for (const [name, help, figure] of gauges)
+  for (const [name, help, value] of gauges)
     new Gauge({
       name: `bailiwick_${name}`,
       help,
       registers,
       collect() {
-        const pulse = monitoringOf(hub)?.standing().pulse
-        this.set(pulse ? figure(pulse) : 0)
+        const pulse = monitoringOf(hub)?.status().pulse
+        this.set(pulse ? value(pulse) : 0)
       },
     })
-  const counters: [name: string, help: string, figure: (pulse: EnginePulse) => number][] = [
-    ['checks_started', 'Checks begun since the thread of checks started.', pulse => pulse.runs],
+  const counters: [name: string, help: string, value: (pulse: EnginePulse) => number][] = [
+    ['checks_started', 'Checks started since the check thread was started.', pulse => pulse.runs],
     [
       'checks_skipped',
-      'Turns that were left out: the check before was still under way, or too much was.',
+      'Checks skipped because the previous check was still running, or too many checks were.',
       pulse => pulse.skipped,
     ],
-    ['check_lookups_cached', 'Names that a check needed and the cache had.', pulse => pulse.resolver.hits],
-    ['check_lookups_asked', 'Names that a check needed and resolvers were asked for.', pulse => pulse.resolver.misses],
-    ['check_lookups_failed', 'Names that no resolver answered for.', pulse => pulse.resolver.failures],
+    ['check_lookup_cache_hits', 'DNS lookups of checks answered from the cache.', pulse => pulse.resolver.hits],
+    ['check_lookup_cache_misses', 'DNS lookups of checks sent to resolvers.', pulse => pulse.resolver.misses],
+    ['check_lookups_failed', 'DNS lookups of checks that no resolver answered.', pulse => pulse.resolver.failures],
   ]
-  for (const [name, help, figure] of counters)
+  for (const [name, help, value] of counters)
     new Counter({
       name: `bailiwick_${name}_total`,
       help,
       registers,
       collect() {
-        const pulse = monitoringOf(hub)?.standing().pulse
+        const pulse = monitoringOf(hub)?.status().pulse
         this.reset()
-        if (pulse) this.inc(figure(pulse))
+        if (pulse) this.inc(value(pulse))
       },
     })
   new Gauge({
     name: 'bailiwick_monitor_shares',
-    help: 'Shares of the monitors that this hub runs, of 256.',
+    help: 'Shares of the monitors run by this hub, out of 256.',
     registers,
     collect() {
-      this.set(monitoringOf(hub)?.standing().sharesHeld ?? 0)
+      this.set(monitoringOf(hub)?.status().sharesHeld ?? 0)
     },
   })
 }
 
 /**
- * Lets in the callers of this machine, and holders of the token.
+ * Allows clients on the same machine, and clients with the token.
  * @throws Problem 401, 403 or 429
  */
-export function admitToMetrics(hub: Hub, request: Request, peer: Peer | null): void {
-  const address = callerAddress(hub, request, peer)
+export function requireMetricsAccess(hub: Hub, request: Request, peer: Peer | null): void {
+  const address = callerIp(hub, request, peer)
   const expected = hub.config.metricsToken
-  const given = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
-  if (given !== undefined && expected !== null) {
-    // Digests are of one length, so the time tells nothing of the token's.
-    if (constantTimeEqual(sha256(given), sha256(expected))) return
+  const token = /^Bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+  if (token !== undefined && expected !== null) {
+    // Digests have the same length, so the duration doesn't reveal the length of the token.
+    if (constantTimeEqual(sha256(token), sha256(expected))) return
     const verdict = limiterOf(hub).take([failedCredentials(address, hub.config.failedCredentialsPerMinute)], hub.clock.now())
-    if (!verdict.allowed) throw tryAgain(verdict.retryAfterSeconds)
-    throw new Problem('invalid_token', 'This is not the token of BAILIWICK_METRICS_TOKEN.', challenge)
+    if (!verdict.allowed) throw tooManyRequests(verdict.retryAfterSeconds)
+    throw new Problem('invalid_token', 'The token does not match BAILIWICK_METRICS_TOKEN.', challenge)
   }
   const parsed = parseAddress(address)
-  // A proxy on this machine that nobody declared brings callers from anywhere; they are known by the headers it adds.
-  const relayed = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'].some(name => request.headers.has(name))
-  if (parsed && classOf(parsed) === 'loopback' && !relayed) return
+  // Requests through an undeclared proxy on this machine can come from anywhere. Proxies add these headers.
+  const isProxied = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'].some(name => request.headers.has(name))
+  if (parsed && classOf(parsed) === 'loopback' && !isProxied) return
   if (expected !== null)
-    throw new Problem('unauthenticated', 'Send the token of BAILIWICK_METRICS_TOKEN as: Authorization: Bearer …', challenge)
+    throw new Problem('unauthenticated', 'Send the token from BAILIWICK_METRICS_TOKEN as `Authorization: Bearer …`.', challenge)
   throw new Problem(
     'address_not_allowed',
-    'Figures are told to this machine only. Set BAILIWICK_METRICS_TOKEN to read them from elsewhere.',
+    'Metrics can only be read from the same machine. Set BAILIWICK_METRICS_TOKEN to read them from elsewhere.',
   )
 }
 
 const challenge = { headers: { 'WWW-Authenticate': 'Bearer realm="bailiwick metrics"' } }
 
-// What prom-client collects by default and Bun answers truly. The rest is of Node's engine (libuv handles, V8 heap spaces, garbage
-// collection), counts reserved addresses as data, or, as CPU time and the event loop's lag, begins anew where it should go on.
-const trueOnBun = new Set([
+// Default metrics of prom-client that are correct on Bun. The others are specific to Node.js (libuv handles, V8 heap spaces, garbage
+// collection), count reserved address space as data, or reset when they should accumulate (CPU time, event loop lag).
+const supportedOnBun = new Set([
   'process_start_time_seconds',
   'process_resident_memory_bytes',
   'process_virtual_memory_bytes',
@@ -197,17 +194,17 @@ const trueOnBun = new Set([
   'nodejs_external_memory_bytes',
 ])
 const lagResolutionMs = 50
-let ofProcess: Registry | null = null
+let sharedRegistry: Registry | null = null
 
-/** The figures of the process, which all hubs in it share. Made at the first scrape: watching the event loop has a timer of its own. */
+/** The metrics of the process, shared by all its hubs. Created on the first scrape, because measuring event loop lag needs a timer. */
 function processRegistry(): Registry {
-  if (ofProcess) return ofProcess
+  if (sharedRegistry) return sharedRegistry
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  for (const { name } of registry.getMetricsAsArray()) if (!trueOnBun.has(name)) registry.removeSingleMetric(name)
+  for (const { name } of registry.getMetricsAsArray()) if (!supportedOnBun.has(name)) registry.removeSingleMetric(name)
   new Counter({
     name: 'process_cpu_seconds_total',
-    help: 'CPU time spent, user and system.',
+    help: 'User and system CPU time.',
     registers: [registry],
     collect() {
       const { user, system } = process.cpuUsage()
@@ -219,7 +216,7 @@ function processRegistry(): Registry {
   lag.enable()
   new Gauge({
     name: 'bailiwick_event_loop_lag_seconds',
-    help: 'How late the event loop was since the last scrape, by quantile.',
+    help: 'Event loop lag since the last scrape, by quantile.',
     labelNames: ['quantile'],
     registers: [registry],
     collect() {
@@ -227,5 +224,5 @@ function processRegistry(): Registry {
       lag.reset()
     },
   })
-  return (ofProcess = registry)
+  return (sharedRegistry = registry)
 }

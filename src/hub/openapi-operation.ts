@@ -1,38 +1,36 @@
-import { isMade } from '../access/answer'
-import { longestWaitSeconds } from '../access/long-poll'
-import { deprecatedIn } from '../access/deprecations'
-import type { Route } from '../access/route'
-import { sentenceOf } from '../core/deprecation'
+import { hasLocation } from '../api/response'
+import { maxWaitSeconds } from '../api/long-poll'
+import { deprecatedIn } from '../api/deprecations'
+import { partialShape, takesFields } from '../api/fields'
+import type { Route } from '../api/route-declaration'
+import { deprecationText } from '../core/deprecation'
 import type { JsonSchema, Schemas } from './openapi-schema'
 import { errorResponses, isGuarded, takesIfMatch } from './openapi-problems'
 
-/** Headers of answers, for `#/components/headers`. */
+/** Response headers, for `#/components/headers`. */
 export const headers: Record<string, JsonSchema> = {
-  'X-Request-Id': header('Id of the request; give it when you ask for help.', 'req_01jd8f3q7eeb9bv0w0r8c7hq2m', true),
-  'RateLimit-Policy': header(
-    'The limits that the request counts against: quota `q` in a window of `w` seconds.',
-    '"token";q=600;w=60',
-  ),
+  'X-Request-Id': header('ID of the request. Include it when you contact support.', 'req_01jd8f3q7eeb9bv0w0r8c7hq2m', true),
+  'RateLimit-Policy': header('The rate limits that apply: a quota of `q` requests per `w` seconds each.', '"token";q=600;w=60'),
   RateLimit: header(
-    'What is left of each limit: `r` requests, and `t` seconds until the quota is back. The scarcest comes first.',
+    'What remains of each rate limit: `r` requests, and `t` seconds until the quota is full again. The limit with the least left comes first.',
     '"token";r=599;t=1',
   ),
-  'Retry-After': header('Seconds to wait before trying again.', 2, false, 'integer'),
-  ETag: header('Version of the resource; send it back as If-Match or If-None-Match.', '"3.k2f9x1"', true),
-  Location: header('Path of what was made.', '/v1/tokens/tok_01jd8f3q7eeb9bv0w0r8c7hq2m', true),
+  'Retry-After': header('Seconds to wait before retrying.', 2, false, 'integer'),
+  ETag: header('Version of the resource. Send it back in If-Match or If-None-Match.', '"3.k2f9x1"', true),
+  Location: header('Path of the created resource.', '/v1/tokens/tok_01jd8f3q7eeb9bv0w0r8c7hq2m', true),
   Link: header(
-    'The next page, where there is one (RFC 8288), and the page that explains what is deprecated.',
+    'Links to the next page of a list (RFC 8288), and to information about deprecated parts.',
     '</v1/tokens?cursor=Zm9v>; rel="next"',
   ),
-  Deprecation: header('Since when something that the request used is deprecated (RFC 9745).', '@1801353600'),
-  Sunset: header('When it may be gone (RFC 8594).', 'Mon, 31 Jan 2028 00:00:00 GMT'),
-  'Idempotent-Replayed': header('Present when the answer is that of an earlier request with the same Idempotency-Key.', 'true'),
-  'Preference-Applied': header('How long the request was ready to wait, in seconds (RFC 7240).', 'wait=30'),
+  Deprecation: header('When a part of the API that the request uses was deprecated (RFC 9745).', '@1801353600'),
+  Sunset: header('When the deprecated part may be removed (RFC 8594).', 'Mon, 31 Jan 2028 00:00:00 GMT'),
+  'Idempotent-Replayed': header('`true` if this is the response to an earlier request with the same Idempotency-Key.', 'true'),
+  'Preference-Applied': header('How long the request was willing to wait, in seconds (RFC 7240).', 'wait=30'),
   'Set-Cookie': header('The session cookie.', 'bailiwick=…; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000'),
   'WWW-Authenticate': header('How to authenticate (RFC 6750).', 'Bearer realm="bailiwick"'),
 }
 
-/** Headers of requests, for `#/components/parameters`. */
+/** Request headers, for `#/components/parameters`. */
 export const parameters: Record<string, JsonSchema> = {
   'Idempotency-Key': {
     name: 'Idempotency-Key',
@@ -40,7 +38,7 @@ export const parameters: Record<string, JsonSchema> = {
     example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
     description:
-      'Makes a retry safe: within 24 hours, a second request with the same key gets the answer of the first and does nothing.',
+      'Makes retries safe: for 24 hours, another request with the same key returns the first response and has no effect.',
   },
   'If-Match': {
     name: 'If-Match',
@@ -48,21 +46,21 @@ export const parameters: Record<string, JsonSchema> = {
     example: '"3.k2f9x1"',
     schema: { type: 'string' },
     description:
-      'ETag of the version the edit starts from. The part before the dot counts; another version is answered with 412.',
+      'ETag of the version to update or delete. If the version has changed, the request fails with 412. Only the part before the dot is compared.',
   },
   'If-None-Match': {
     name: 'If-None-Match',
     in: 'header',
     example: '"3.k2f9x1"',
     schema: { type: 'string' },
-    description: 'ETag of what is known already; when it still holds the answer is 304.',
+    description: 'ETag of the version you already have. If nothing has changed, the response is 304.',
   },
   Prefer: {
     name: 'Prefer',
     in: 'header',
     example: 'wait=30',
     schema: { type: 'string' },
-    description: `\`wait=N\` (RFC 7240): rather wait up to N seconds, ${longestWaitSeconds} at most, than be answered with nothing new.`,
+    description: `\`wait=N\` (RFC 7240): wait up to N seconds, at most ${maxWaitSeconds}, until there is something new.`,
   },
   'Bailiwick-Workspace': {
     name: 'Bailiwick-Workspace',
@@ -70,14 +68,15 @@ export const parameters: Record<string, JsonSchema> = {
     example: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m',
     schema: { type: 'string' },
     description:
-      'With a session cookie: the workspace that is meant; the one last used when absent. A token has one workspace and ignores it.',
+      'With a session cookie, the workspace to use; by default, the last one used. Ignored for tokens, which belong to one workspace.',
   },
   'Bailiwick-Csrf': {
     name: 'Bailiwick-Csrf',
     in: 'header',
     example: '1',
     schema: { type: 'string', const: '1' },
-    description: 'Required with a session cookie, beside an Origin header that names this site. Not needed with a token.',
+    description:
+      'Required for write requests with a session cookie, together with an Origin header that matches the hub. Not needed with a token.',
   },
 }
 
@@ -89,81 +88,96 @@ export interface Collected {
 }
 
 /**
- * One operation of the document.
- * @param exampleId an identifier of the kind that stands in the path
+ * Describes one operation.
+ * @param exampleId an example of the id in the path
  */
 export function operation(spec: Route, collected: Collected, schemas: Schemas, exampleId: string | undefined): JsonSchema {
   return {
     operationId: collected.operationId,
     tags: collected.tags,
     summary: spec.summary,
-    description: [spec.description, spec.deprecated && sentenceOf(spec.deprecated), guardSentence(spec), onceSentence(spec)]
+    description: [spec.description, spec.deprecated && deprecationText(spec.deprecated), accessNote(spec), replayNote(spec)]
       .filter(Boolean)
       .join('\n\n'),
     ...(spec.deprecated && { deprecated: true }),
     ...(spec.guard.includes('.') && { 'x-permission': spec.guard }),
     ...(spec.action && { 'x-audit-action': spec.action }),
-    security: isGuarded(spec) ? [{ token: [] }, { session: [] }] : [],
+    security: spec.guard === 'session' ? [{ session: [] }] : isGuarded(spec) ? [{ token: [] }, { session: [] }] : [],
     parameters: [
-      ...(collected.parameters ?? []).filter(one => one.in === 'path').map(one => pathParameter(one.name as string, exampleId)),
+      ...(collected.parameters ?? [])
+        .filter(one => one.in === 'path')
+        .map(one => pathParameter(spec.path, one.name as string, exampleId)),
       ...queryParameters(spec, schemas),
       ...requestHeaders(spec, schemas),
     ],
     ...(spec.body && { requestBody: requestBody(spec, schemas) }),
     ...(spec.rawBody && spec.method !== 'GET' && { requestBody: anyBody }),
-    ...(spec.takes && { requestBody: textBody(spec.takes, schemas) }),
+    ...(spec.textBody && { requestBody: textBody(spec.textBody, schemas) }),
     responses: { ...success(spec, schemas), ...errorResponses(spec) },
   }
 }
 
-function guardSentence(spec: Route): string {
+function accessNote(spec: Route): string {
   switch (spec.guard) {
     case 'anyone':
-      return 'Needs no credential.'
+      return 'No authentication required.'
     case 'ingest':
-      return 'Needs no login: who knows the address may call it. Its calls are counted for that address alone.'
+      return 'No authentication required: the URL itself is the credential. Requests are rate limited per URL.'
     case 'signed_in':
-      return 'Needs any valid credential.'
+      return 'Requires a valid token or session.'
+    case 'session':
+      return 'Requires a signed-in user. Tokens are rejected with `session_required`.'
     case 'operator':
-      return 'Needs an operator: a session of one, or a token with full access in the operator’s workspace.'
+      return 'Requires an operator: the session of one, or a token with full access in the operator’s workspace.'
     default:
-      return `Needs the permission \`${spec.guard}\`.`
+      return `Requires the permission \`${spec.guard}\`.`
   }
 }
 
-function onceSentence(spec: Route): string {
-  if (!spec.once) return ''
-  const names = spec.once.map(name => `\`${name}\``).join(' and ')
-  return `A replay by Idempotency-Key leaves out ${names} and has \`secret_shown_before: true\` instead.`
+function replayNote(spec: Route): string {
+  if (!spec.secretFields) return ''
+  const names = spec.secretFields.map(name => `\`${name}\``).join(' and ')
+  return `If a response is replayed for an Idempotency-Key, ${names} ${spec.secretFields.length > 1 ? 'are' : 'is'} left out, and \`secret_shown_before\` is true.`
 }
 
-function pathParameter(name: string, exampleId: string | undefined): JsonSchema {
+/** Descriptions of path parameters other than `id`. */
+const pathParameters: Record<string, string> = {
+  changeset: 'ID of the changeset.',
+  update: 'ID of the timeline entry.',
+  kind: 'Name of the event kind.',
+  n: 'Number of the ping.',
+  suffix: '`start`, `fail`, `log`, an exit status, or the slug of a heartbeat.',
+  action: '`start`, `fail`, `log`, or an exit status.',
+}
+
+function pathParameter(path: string, name: string, exampleId: string | undefined): JsonSchema {
   const isId = name === 'id' || name.endsWith('_id')
+  const target = path.startsWith('/v1/ingest/') ? 'UUID of the heartbeat, or the ping key.' : 'ID of the sync target.'
   return {
     name,
     in: 'path',
     required: true,
     schema: { type: 'string' },
-    description: isId ? 'Identifier of the resource.' : `The \`${name}\` of the resource.`,
+    description: isId ? 'ID of the resource.' : name === 'target' ? target : pathParameters[name]!,
     ...(isId && exampleId && { example: exampleId }),
   }
 }
 
 function queryParameters(spec: Route, schemas: Schemas): JsonSchema[] {
   const query = spec.query as JsonSchema | undefined
-  return Object.entries((query?.properties as Record<string, object>) ?? {}).map(([name, member]) => {
-    const { description, examples, deprecated, ...schema } = schemas.of(member)
-    return {
+  return Object.entries((query?.properties as Record<string, object>) ?? {}).map(([name, field]) => {
+    const { description, examples, deprecated, ...schema } = schemas.of(field)
+    return schemas.parameter(field, {
       name,
       in: 'query',
       required: ((query!.required ?? []) as string[]).includes(name),
       description,
       ...(deprecated && { deprecated }),
       schema,
-      // Words are read apart at commas.
+      // Lists are separated by commas.
       ...(schema.type === 'array' && { style: 'form', explode: false }),
       ...(examples && { example: examples[0] }),
-    }
+    })
   })
 }
 
@@ -173,7 +187,7 @@ function requestHeaders(spec: Route, schemas: Schemas): JsonSchema[] {
   if (guarded && spec.method === 'POST') names.push('Idempotency-Key')
   if (takesIfMatch(spec)) names.push('If-Match')
   if (spec.method === 'GET' && hasVersion(spec, schemas)) names.push('If-None-Match')
-  if (spec.waits) names.push('Prefer')
+  if (spec.longPoll) names.push('Prefer')
   if (guarded) names.push('Bailiwick-Workspace')
   if (guarded && spec.method !== 'GET') names.push('Bailiwick-Csrf')
   return names.map(name => ({ $ref: `#/components/parameters/${name}` }))
@@ -183,13 +197,13 @@ function requestBody(spec: Route, schemas: Schemas): JsonSchema {
   const schema = schemas.of(spec.body!)
   const body = { schema, example: schemas.exampleOf(schema) }
   return {
-    // The door takes no body for an empty one.
+    // A missing body is treated as an empty one.
     required: (((spec.body as JsonSchema).required as string[] | undefined) ?? []).length > 0,
     content: { ...(spec.method === 'PATCH' && { 'application/merge-patch+json': body }), 'application/json': body },
   }
 }
 
-const textBody = ({ types, description }: NonNullable<Route['takes']>, schemas: Schemas): JsonSchema => ({
+const textBody = ({ types, description }: NonNullable<Route['textBody']>, schemas: Schemas): JsonSchema => ({
   description,
   required: true,
   content: Object.fromEntries(
@@ -202,7 +216,7 @@ const textBody = ({ types, description }: NonNullable<Route['takes']>, schemas: 
 })
 
 const anyBody = {
-  description: 'Anything, kept up to a limit.',
+  description: 'Any content; stored up to a size limit.',
   required: false,
   content: {
     'text/plain': { schema: { type: 'string' }, example: '2 files copied' },
@@ -216,24 +230,26 @@ function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
   const versioned = hasVersion(spec, schemas)
   const names = ['X-Request-Id', ...(spec.guard === 'ingest' ? [] : ['RateLimit-Policy', 'RateLimit'])]
   if (versioned) names.push('ETag')
-  if (isMade(spec) && hasMember(spec, schemas, 'id')) names.push('Location')
-  if (spec.waits) names.push('Preference-Applied')
+  if (hasLocation(spec) && hasField(spec, schemas, 'id')) names.push('Location')
+  if (spec.longPoll) names.push('Preference-Applied')
   const isDeprecated = deprecatedIn(spec).length > 0
   if (isDeprecated) names.push('Deprecation', 'Sunset')
-  if (isDeprecated || hasMember(spec, schemas, 'pagination')) names.push('Link')
+  if (isDeprecated || hasField(spec, schemas, 'pagination')) names.push('Link')
   if (guarded && spec.method === 'POST') names.push('Idempotent-Replayed')
   if (spec.headers) names.push('Set-Cookie')
-  const told = (some: string[]) => ({
+  const headersOf = (some: string[]) => ({
     headers: Object.fromEntries(some.map(name => [name, { $ref: `#/components/headers/${name}` }])),
   })
-  const answers: Record<string, JsonSchema> = { [status]: { description: outcomes[status], ...told(names) } }
-  if (spec.answer && status !== 204) {
-    const schema = schemas.of(spec.answer)
-    answers[status]!.content = { 'application/json': { schema, example: schemas.exampleOf(schema) } }
+  const responses: Record<string, JsonSchema> = { [status]: { description: outcomes[status], ...headersOf(names) } }
+  if (spec.response && status !== 204) {
+    const whole = schemas.of(spec.response)
+    const schema = takesFields(spec) ? { anyOf: [whole, schemas.of(partialShape(spec.response))] } : whole
+    responses[status]!.content = { 'application/json': { schema, example: schemas.exampleOf(whole) } }
   }
-  if (spec.otherStatus) answers[spec.otherStatus.status] = { ...answers[status], description: outcomes[spec.otherStatus.status] }
+  if (spec.otherStatus)
+    responses[spec.otherStatus.status] = { ...responses[status], description: outcomes[spec.otherStatus.status] }
   if (spec.streams)
-    answers[status]!.content = Object.fromEntries(
+    responses[status]!.content = Object.fromEntries(
       Object.entries(spec.streams).map(([type, example]) =>
         type === 'application/json'
           ? [type, { schema: { type: 'object' }, example: JSON.parse(example) }]
@@ -241,29 +257,29 @@ function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
       ),
     )
   if (spec.method === 'GET' && versioned)
-    answers[304] = {
-      description: 'Still as If-None-Match says.',
-      ...told(['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'ETag']),
+    responses[304] = {
+      description: 'Not modified since the version in If-None-Match.',
+      ...headersOf(['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'ETag']),
     }
-  return answers
+  return responses
 }
 
 const outcomes: Record<number, string> = {
-  200: 'Done.',
-  201: 'Made.',
-  202: 'Taken on; the work goes on in the background.',
-  204: 'Done; nothing to say.',
-  207: 'What became of each operation.',
+  200: 'Success.',
+  201: 'Created.',
+  202: 'Accepted; the work continues in the background.',
+  204: 'Success, without a response body.',
+  207: 'The result of each operation.',
 }
 
-/** A resource that can be edited has a version; one that is only read is known by its id. */
+/** Whether responses have an ETag: resources that can be updated have a version, and read-only resources an id. */
 const hasVersion = (spec: Route, schemas: Schemas) =>
-  hasMember(spec, schemas, 'version') || (spec.method === 'GET' && hasMember(spec, schemas, 'id'))
+  hasField(spec, schemas, 'version') || (spec.method === 'GET' && hasField(spec, schemas, 'id'))
 
-function hasMember(spec: Route, schemas: Schemas, name: string): boolean {
-  if (!spec.answer) return false
-  const answer = schemas.resolve(schemas.of(spec.answer))
-  return answer.properties?.[name] !== undefined
+function hasField(spec: Route, schemas: Schemas, name: string): boolean {
+  if (!spec.response) return false
+  const schema = schemas.resolve(schemas.of(spec.response))
+  return schema.properties?.[name] !== undefined
 }
 
 function header(description: string, example: unknown, required = false, type = 'string'): JsonSchema {

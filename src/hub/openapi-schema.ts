@@ -1,46 +1,57 @@
 import { deprecation } from '../core/deprecation'
-import { discriminator } from '../core/shapes'
+import { discriminator, parameterName } from '../core/shapes'
 
 /** A JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
 export type JsonSchema = { [keyword: string]: any }
 
-/** Thrown when two different shapes claim one name in the document. */
-export class SchemaClash extends Error {
+/** Thrown if two different shapes have the same name in the document. */
+class SchemaClash extends Error {
   override name = 'SchemaClash'
 }
 
-// Words of our own validator, which other readers of a schema do not know.
-const privateKeywords = new Set(['$id', 'x-rule', discriminator, deprecation])
+// Keywords of our own validator, unknown to other tools.
+const privateKeywords = new Set(['$id', 'x-rule', discriminator, deprecation, parameterName])
 const maps = new Set(['properties', 'patternProperties', '$defs'])
 const lists = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 const singles = new Set(['items', 'additionalProperties', 'not', 'contains', 'propertyNames'])
 
-/** The schemas of one document. A shape with `$id` is written out once, and referred to wherever else it stands. */
+/** The schemas of one document. A shape with `$id` becomes a component, and is referenced wherever it is used. */
 export class Schemas {
   readonly components: Record<string, JsonSchema> = {}
+  /** Query parameters that operations share. */
+  readonly parameters: Record<string, JsonSchema> = {}
 
-  /** The form of a shape that goes into the document: a reference when it has a name. */
+  /** Returns a shape as it appears in the document: a reference if it has a name. */
   of(shape: object): JsonSchema {
     const schema = shape as JsonSchema
     const name = schema.$id as string | undefined
     if (!name) return this.inline(schema)
-    const written = this.inline(schema)
+    const inlined = this.inline(schema)
     const known = this.components[name]
-    if (known && JSON.stringify(known) !== JSON.stringify(written))
+    if (known && JSON.stringify(known) !== JSON.stringify(inlined))
       throw new SchemaClash(`Two different shapes have the $id ${name}.`)
-    this.components[name] = written
+    this.components[name] = inlined
     return { $ref: `#/components/schemas/${name}` }
   }
 
-  /** Follows a reference into this document. */
+  /** Returns a parameter as it appears in an operation: a reference if its schema names it. */
+  parameter(shape: object, described: JsonSchema): JsonSchema {
+    const name = (shape as JsonSchema)[parameterName] as string | undefined
+    if (!name) return described
+    const known = (this.parameters[name] ??= described)
+    if (JSON.stringify(known) !== JSON.stringify(described)) throw new SchemaClash(`Two different parameters are named ${name}.`)
+    return { $ref: `#/components/parameters/${name}` }
+  }
+
+  /** Resolves a reference into this document. */
   resolve(schema: JsonSchema): JsonSchema {
     const name = (schema.$ref as string | undefined)?.split('/').at(-1)
     return name ? this.components[name]! : schema
   }
 
   /**
-   * A value that fits a schema: its own example where it has one, else put together from the examples of its members.
-   * @param schema as `of` returned it
+   * Returns an example of a schema: its own if it has one, otherwise one composed of the examples of its fields.
+   * @param schema as returned by `of`
    */
   exampleOf(schema: JsonSchema): unknown {
     const full = this.resolve(schema)
@@ -82,8 +93,8 @@ export class Schemas {
   }
 }
 
-/** `anyOf` in the shortest form that says the same: an enumeration, a nullable type, a told-apart union. */
-function asUnion(schema: JsonSchema, told: string | undefined): JsonSchema {
+/** Simplifies `anyOf` to an enum, a nullable type or a discriminated union where possible. */
+function asUnion(schema: JsonSchema, discriminatedBy: string | undefined): JsonSchema {
   if (!schema.anyOf) return schema
   const { anyOf, ...rest } = schema
   const branches = (anyOf as JsonSchema[]).flatMap(branch =>
@@ -102,12 +113,12 @@ function asUnion(schema: JsonSchema, told: string | undefined): JsonSchema {
   if (nullable && only && typeof only.type === 'string' && !('const' in only)) {
     return { ...only, ...rest, type: [only.type, 'null'], ...(only.enum && { enum: [...only.enum, null] }) }
   }
-  if (told && others.every(branch => branch.$ref) && !nullable)
-    return { ...rest, oneOf: others, discriminator: { propertyName: told } }
+  if (discriminatedBy && others.every(branch => branch.$ref) && !nullable)
+    return { ...rest, oneOf: others, discriminator: { propertyName: discriminatedBy } }
   return { ...rest, anyOf: branches }
 }
 
-/** TypeBox writes "any name" as a pattern that fits everything; `additionalProperties` says it plainly. */
+/** TypeBox writes a record as a pattern that matches every name; `additionalProperties` is the common form. */
 function asRecord(schema: JsonSchema): JsonSchema {
   const { patternProperties, ...rest } = schema
   const any = patternProperties?.['^(.*)$']

@@ -1,68 +1,68 @@
-import { eventKinds } from '../core/events'
+import { eventKinds } from '../features/event-kinds'
 import type { JsonSchema, Schemas } from './openapi-schema'
 
-interface Told {
+interface MessageHeader {
   description: string
   example: string
   optional?: true
   schema?: JsonSchema
 }
 
-/** Headers of every message, in the order of interest. */
-export const messageHeaders: Record<string, Told> = {
+/** Headers of every message, the most important first. */
+export const messageHeaders: Record<string, MessageHeader> = {
   'X-Service-Event': { description: 'The event kind, equal to `event` in the body.', example: 'domain.expiring' },
   'X-Service-Timestamp': {
-    description: 'Time of this try: Unix seconds, decimal.',
+    description: 'Time of this attempt, in Unix seconds.',
     example: '1795255200',
     schema: { type: 'string', pattern: '^[0-9]+$' },
   },
   'X-Service-Signature': {
-    description: '`sha256=` and the hex HMAC-SHA256 of the body, keyed with the whole secret as text, `whsec_` included.',
+    description: '`sha256=` and the hex HMAC-SHA256 of the body. The key is the whole secret as text, including `whsec_`.',
     example: 'sha256=acd5f33008871edf8a25f91fd02941f1c9dad92e7f5e0ae0647063938856b599',
     schema: { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },
   },
   'X-Service-Signature-Next': {
-    description: 'X-Service-Signature made with the new secret; present while a rotation of the secret overlaps.',
+    description: 'X-Service-Signature with the new secret. Sent while a secret rotation is in progress.',
     optional: true,
     example: 'sha256=acd5f33008871edf8a25f91fd02941f1c9dad92e7f5e0ae0647063938856b599',
     schema: { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },
   },
   'webhook-id': {
-    description: 'Id of the message, the same on every try: what to drop duplicates by.',
+    description: 'ID of the message, the same on every attempt. Use it to detect duplicates.',
     example: 'msg_01k3z8q4g7e2wv5m9x0c6hbtfn',
   },
   'webhook-timestamp': {
-    description: 'Equal to X-Service-Timestamp.',
+    description: 'Same as X-Service-Timestamp.',
     example: '1795255200',
     schema: { type: 'string', pattern: '^[0-9]+$' },
   },
   'webhook-signature': {
     description:
-      'Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, keyed with the decoded secret. A list, apart by spaces: one that fits is enough.',
+      'Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, keyed with the decoded secret. Can contain several signatures, separated by spaces; one match is enough.',
     example: 'v1,6msiPWZhIPchG2oUoh1d9A7ipo/Ky7+pqhXOmwUxr98=',
   },
   'X-Service-Delivery': {
-    description: 'Id of the delivery, as in `/v1/webhook-deliveries`.',
+    description: 'ID of the delivery, as in `/v1/webhook-deliveries`.',
     example: 'dlv_01k3z8q4g7e2wv5m9x0c6hbtfn',
   },
-  'X-Service-Attempt': { description: 'Number of this try, counted from 1.', example: '1' },
-  'X-Service-Workspace': { description: 'The workspace.', example: 'ws_01k3z8q4g7e2wv5m9x0c6hbtfn' },
+  'X-Service-Attempt': { description: 'Number of this attempt, starting at 1.', example: '1' },
+  'X-Service-Workspace': { description: 'ID of the workspace.', example: 'ws_01k3z8q4g7e2wv5m9x0c6hbtfn' },
   'X-Service-Resource': {
-    description: 'Type and id of what the event is about: `<type>/<id>`.',
+    description: 'The resource the event is about, as `<type>/<id>`.',
     optional: true,
     example: 'heartbeat/hb_01k3zb2c4d6e8f0g2h4j6k8m0n',
   },
   'X-Service-Sequence': {
     description:
-      'Number of the event among those of its resource and kind, without gaps: tells what came first, and what is missing.',
+      'Sequence number of the event, gapless per resource and event kind. Use it to order events and detect missing ones.',
     optional: true,
     example: '7',
   },
-  'X-Service-Occurred-At': { description: 'When it happened, RFC 3339.', example: '2026-11-21T10:00:00.000Z' },
-  'X-Service-Test': { description: '`1` on a test message.', optional: true, example: '1' },
+  'X-Service-Occurred-At': { description: 'When the event occurred (RFC 3339).', example: '2026-11-21T10:00:00.000Z' },
+  'X-Service-Test': { description: '`1` on test messages.', optional: true, example: '1' },
 }
 
-/** The `webhooks` section: one message an event kind, with the body that receivers get. */
+/** The `webhooks` section: the message of each event kind, as receivers get it. */
 export function webhookSection(schemas: Schemas): Record<string, JsonSchema> {
   return Object.fromEntries(
     eventKinds.map(entry => {
@@ -88,9 +88,9 @@ export function webhookSection(schemas: Schemas): Record<string, JsonSchema> {
             summary: entry.title,
             description: [
               entry.description,
-              `To choose it for an endpoint, the permission \`${entry.area}.read\` is needed.`,
+              `Selecting it for an endpoint requires the permission \`${entry.area}.read\`.`,
               entry.extension
-                ? 'This kind is an extension beside the eight of the public interface. Like them it is sent only where it was chosen by name.'
+                ? 'This kind is an extension of the core event kinds. Like those, it is only sent to endpoints that selected it by name.'
                 : '',
             ]
               .filter(Boolean)
@@ -98,22 +98,26 @@ export function webhookSection(schemas: Schemas): Record<string, JsonSchema> {
             'x-extension': entry.extension,
             'x-event-version': entry.version,
             security: [],
-            parameters: Object.entries(messageHeaders).map(([header, told]) => ({
+            parameters: Object.entries(messageHeaders).map(([header, { description, example, optional, schema }]) => ({
               name: header,
               in: 'header',
-              required: !told.optional,
-              description: told.description,
-              schema: told.schema ?? { type: 'string' },
-              example: header === 'X-Service-Event' ? entry.kind : told.example,
+              required: !optional,
+              description,
+              schema: schema ?? { type: 'string' },
+              example: header === 'X-Service-Event' ? entry.kind : example,
             })),
             requestBody: {
               required: true,
               content: { 'application/json': { schema: message, example: { event: entry.kind, data: entry.example } } },
             },
             responses: {
-              200: { description: 'Taken. Any status from 200 to 299 counts, if it comes within the time limit.' },
-              410: { description: 'The receiver is gone for good; twice in a row disables the endpoint.' },
-              default: { description: 'Any other answer, or none in time, is a failure: the message is tried again.' },
+              200: {
+                description: 'Delivered. Any status from 200 to 299 counts as success if it arrives within the time limit.',
+              },
+              410: { description: 'The receiver no longer exists. Two 410 responses in a row disable the endpoint.' },
+              default: {
+                description: 'Any other response, or none within the time limit, is a failure. The message is retried.',
+              },
             },
           },
         },

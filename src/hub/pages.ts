@@ -1,7 +1,7 @@
 import { Elysia, type AnyElysia } from 'elysia'
 import swaggerBundle from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 import swaggerStyle from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
-import { dashboardPaths } from '../dashboard/paths'
+import { pages } from '../dashboard/pages'
 import referencePage from '../dashboard/reference/swagger.html' with { type: 'text' }
 import referenceStyle from '../dashboard/reference/swagger.css' with { type: 'text' }
 import referenceScript from '../dashboard/reference/swagger-start.js' with { type: 'text' }
@@ -9,83 +9,84 @@ import handbookStyle from '../docs/style.css' with { type: 'text' }
 import { missingPage, pageHtml, problemHtml } from '../docs/render'
 import type { Hub } from '../core/hub'
 import { Problem } from '../core/problem'
-import { HeldFile, pageHeaders } from './held-file'
+import { StaticFile, pageHeaders } from './static-file'
 import { openapiText } from './openapi'
-import { dashboardPage, webFile } from './web-files'
+import { dashboardPage, dashboardFile } from './dashboard-files'
 
 const html = 'text/html; charset=utf-8'
 const script = 'text/javascript; charset=utf-8'
 const style = 'text/css; charset=utf-8'
 
-const page = (text: string) => new HeldFile(text, html, pageHeaders)
+const page = (text: string) => new StaticFile(text, html, pageHeaders)
 
-/** Files at a path of their own. The large ones are read when somebody asks for them. */
-const files: Record<string, HeldFile | (() => Promise<HeldFile>)> = {
+/** Files with fixed paths. Large ones are read when they are first requested. */
+const files: Record<string, StaticFile | (() => Promise<StaticFile>)> = {
   '/swagger': page(referencePage as unknown as string),
-  '/assets/handbook.css': new HeldFile(handbookStyle, style),
-  '/assets/swagger.css': new HeldFile(referenceStyle, style),
-  '/assets/swagger-start.js': new HeldFile(referenceScript, script),
-  '/assets/swagger-ui-bundle.js': () => HeldFile.read(swaggerBundle, script),
-  '/assets/swagger-ui.css': () => HeldFile.read(swaggerStyle, style),
+  '/assets/handbook.css': new StaticFile(handbookStyle, style),
+  '/assets/swagger.css': new StaticFile(referenceStyle, style),
+  '/assets/swagger-start.js': new StaticFile(referenceScript, script),
+  '/assets/swagger-ui-bundle.js': () => StaticFile.read(swaggerBundle, script),
+  '/assets/swagger-ui.css': () => StaticFile.read(swaggerStyle, style),
 }
 
-/** What people look at: the first pages of the dashboard, the handbook, the API reference; and the API description itself. */
-export const pageRoutes: AnyElysia = makeRoutes()
+/** Pages: the dashboard, the handbook, the API reference, and the API description. */
+export const pageRoutes: AnyElysia = createRoutes()
 
-interface Asked {
+interface PageRequest {
   request: Request
   params: Record<string, string>
   hub: Hub
 }
 
-function makeRoutes(): AnyElysia {
+function createRoutes(): AnyElysia {
   let app: AnyElysia = new Elysia({ name: 'pages' })
-  const serve = (path: string, answer: (asked: Asked) => Response | Promise<Response>) => {
-    // People may type a slash behind a page; an address of the API has one form.
+  const serve = (path: string, handler: (context: PageRequest) => Response | Promise<Response>) => {
+    // Pages also accept a trailing slash; API paths don't.
     const forms = path === '/' || path.startsWith('/v1/') ? [path] : [path, `${path}/`]
-    for (const form of forms) app = app.get(form, (context: unknown) => answer(context as Asked))
+    for (const form of forms) app = app.get(form, (context: unknown) => handler(context as PageRequest))
   }
-  for (const path of dashboardPaths) serve(path, ({ request }) => dashboardPage().answer(request))
-  for (const icon of ['icon.svg', 'icon-bad.svg']) serve(`/${icon}`, ({ request }) => built(icon, request))
-  serve('/assets/:file', ({ request, params }) => built(`assets/${params.file}`, request))
-  for (const path of Object.keys(files)) serve(path, async ({ request }) => (await fileAt(path)).answer(request))
+  for (const path of Object.keys(pages)) serve(path.replaceAll('$', ':'), ({ request }) => dashboardPage().respond(request))
+  for (const icon of ['icon.svg', 'icon-bad.svg']) serve(`/${icon}`, ({ request }) => dashboardAsset(icon, request))
+  serve('/assets/:file', ({ request, params }) => dashboardAsset(`assets/${params.file}`, request))
+  for (const path of Object.keys(files)) serve(path, async ({ request }) => (await fileAt(path)).respond(request))
   serve('/docs', ({ request }) => handbook('overview', request))
   serve('/docs/:page', ({ request, params }) => handbook(params.page!, request))
-  serve('/problems/:code', ({ request, params }) => answerWith(`problem ${params.code}`, problemHtml(params.code!), request))
-  serve('/v1/openapi.json', async ({ request, hub }) => (await description(hub.baseUrl)).answer(request))
+  serve('/problems/:code', ({ request, params }) => renderedPage(`problem ${params.code}`, problemHtml(params.code!), request))
+  serve('/v1/openapi.json', async ({ request, hub }) => (await description(hub.baseUrl)).respond(request))
   return app
 }
 
-function built(path: string, request: Request): Response {
-  const file = webFile(path)
-  if (file === null) throw new Problem('not_found', 'There is no such file. A newer dashboard has others: load the page again.')
-  return file.answer(request)
+function dashboardAsset(path: string, request: Request): Response {
+  const file = dashboardFile(path)
+  if (file === null)
+    throw new Problem('not_found', 'This file does not exist. The dashboard may have been updated: reload the page.')
+  return file.respond(request)
 }
 
-async function fileAt(path: string): Promise<HeldFile> {
+async function fileAt(path: string): Promise<StaticFile> {
   const file = files[path]!
-  if (file instanceof HeldFile) return file
+  if (file instanceof StaticFile) return file
   const read = await file()
   files[path] = read
   return read
 }
 
-const handbook = (slug: string, request: Request) => answerWith(`page ${slug}`, pageHtml(slug), request)
+const handbook = (slug: string, request: Request) => renderedPage(`page ${slug}`, pageHtml(slug), request)
 
-// As many as there are pages and codes: names that do not exist are not kept.
-const rendered = new Map<string, HeldFile>()
+// Bounded by the number of pages and problem codes: missing pages are not cached.
+const rendered = new Map<string, StaticFile>()
 
-function answerWith(name: string, text: string | null, request: Request): Response {
-  if (text === null) return page(missingPage()).answer(request, 404)
+function renderedPage(name: string, text: string | null, request: Request): Response {
+  if (text === null) return page(missingPage()).respond(request, 404)
   let file = rendered.get(name)
   if (!file) rendered.set(name, (file = page(text)))
-  return file.answer(request)
+  return file.respond(request)
 }
 
-const descriptions = new Map<string, HeldFile>()
+const descriptions = new Map<string, StaticFile>()
 
-async function description(baseUrl: string): Promise<HeldFile> {
+async function description(baseUrl: string): Promise<StaticFile> {
   let file = descriptions.get(baseUrl)
-  if (!file) descriptions.set(baseUrl, (file = new HeldFile(await openapiText(baseUrl), 'application/json; charset=utf-8')))
+  if (!file) descriptions.set(baseUrl, (file = new StaticFile(await openapiText(baseUrl), 'application/json; charset=utf-8')))
   return file
 }

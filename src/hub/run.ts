@@ -1,15 +1,17 @@
+import { flushTokenUses } from '../access/token-use'
+import { setupToken } from '../features/people/sign-up/setup'
 import { hostname } from 'node:os'
 import type { Server } from 'bun'
 import type { AnyElysia } from 'elysia'
 import { prepareInstance } from '../access/workspaces'
-import { flushUses } from '../access/last-use'
-import { endWaits } from '../access/long-poll'
-import { hasUsers, setupToken } from '../access/users'
-import { WorkerLine } from '../checks/engine/worker-line'
-import { BadSetting, baseUrl, masterKeyFile, sqliteFile, type Config } from '../core/config'
+import { flushDeprecatedUse } from '../api/deprecated-use'
+import { endWaits } from '../api/long-poll'
+import { hasUsers } from '../features/people/users'
+import { EngineSupervisor } from '../checks/engine/engine-supervisor'
+import { InvalidSetting, baseUrl, masterKeyFile, sqliteFile, type Config } from '../core/config'
 import { jobsChannel } from '../core/change'
 import { systemClock, type Clock } from '../core/clock'
-import { folderFault, masterKeysFor, wantedMasterKey } from '../core/installation'
+import { folderProblem, loadOrCreateMasterKeys, requiredMasterKeyId } from '../core/installation'
 import { isPostgres } from '../core/db/dialect'
 import { openSeries } from '../core/db/series'
 import { openPostgres, openSqlite, type Synchronous } from '../core/db/store'
@@ -20,26 +22,29 @@ import { Worker } from '../core/jobs/worker'
 import { openLog, type Log } from '../core/log'
 import { systemResolve, type Resolve } from '../core/net/egress'
 import { KeyRing } from '../core/secrets'
-import { touchesChannel, touchesOf } from '../core/touches'
-import { makeApp } from './app'
+import { changeHintsChannel, changeHintsOf } from '../core/change-hints'
+import { createApp } from './app'
 import { apiAreas, ingestAreas } from './areas'
-import { eventJobs, jobKinds, noticeJobs } from './jobs'
+import { noticeKinds } from '../features/notice-kinds'
+import { seriesKinds } from '../features/series-kinds'
+import { eventJobs, jobKinds, onNotice } from './jobs'
+import { findSubjects } from './subjects'
 import { lockFolder } from './folder-lock'
-import { joinHubs, leaveHubs, renewPresence } from './presence'
-import { startTimetable } from './timetable'
-import { readChangedZones, startNameServer, type RunningNameServer } from '../features/dns/name-server'
+import { registerHub, unregisterHub, renewPresence } from './presence'
+import { startScheduledTasks } from './scheduled-tasks'
+import { readChangedZones, startNameServer, type RunningNameServer } from '../features/dns/publish/name-server'
 import { streamJobs } from '../features/audit/stream-jobs'
-import { startHeartbeats } from '../features/heartbeats/watch'
+import { startHeartbeats } from '../features/heartbeats/status/watch'
 import { liveOf } from '../features/live/live'
 import { startMonitoring } from '../features/monitors/live/watch'
-import { readCalendar } from '../features/maintenance/calendar'
+import { refreshCalendar } from '../features/maintenance/calendar'
 import { recorderOf } from '../features/monitors/series/recorder'
 import { checkListen, listen } from './listen'
 
 /**
- * Opens the database and the keys: what the command line needs, and what a running hub starts from.
- * @param synchronous whether commits of SQLite wait for the disk; they do unless told
- * @throws BadSetting, WrongMasterKey, MigrationRefused
+ * Opens the database and the keys, for the command line and for a hub to start.
+ * @param synchronous whether commits on SQLite wait for the disk; by default they do
+ * @throws InvalidSetting, WrongMasterKey, MigrationRefused
  */
 export async function openHub(
   config: Config,
@@ -48,14 +53,14 @@ export async function openHub(
   synchronous?: Synchronous,
 ): Promise<Hub> {
   checkFolder(config)
-  const key = await masterKeysFor(config)
-  if (key.made)
+  const key = await loadOrCreateMasterKeys(config)
+  if (key.created)
     log.warn(
       { file: masterKeyFile(config) },
-      'a master key was made: copy it to a safe place, without it the secrets in the database cannot be read',
+      'created a master key; back it up, because secrets in the database cannot be decrypted without it',
     )
   const store = config.databaseUrl ? await openPostgres(config.databaseUrl) : await openSqlite(sqliteFile(config), synchronous)
-  const series = openSeries({ data: config.data, databaseUrl: config.databaseUrl, now: clock.now })
+  const series = openSeries({ data: config.data, databaseUrl: config.databaseUrl, now: clock.now }, seriesKinds)
   const hub: Hub = {
     id: newId('hub'),
     config,
@@ -67,8 +72,10 @@ export async function openHub(
     keys: new KeyRing({ current: key.key, previous: key.previous }, store.read, clock),
     jobSignal: new JobSignal(),
     eventJobs,
-    noticeJobs,
+    noticeKinds,
+    onNotice,
     auditJobs: streamJobs,
+    findSubjects,
     baseUrl: baseUrl(config, config.listen.port),
     listeners: [],
     resolve: systemResolve,
@@ -82,85 +89,85 @@ export async function openHub(
   return hub
 }
 
-/** @throws BadSetting when the data folder cannot hold a database */
+/** @throws InvalidSetting if the data folder can't store a database */
 function checkFolder(config: Config): void {
-  const fault = config.databaseUrl ? null : folderFault(config.data)
-  if (fault) throw new BadSetting(`BAILIWICK_DATA: ${fault}`)
+  const problem = config.databaseUrl ? null : folderProblem(config.data)
+  if (problem) throw new InvalidSetting(`BAILIWICK_DATA: ${problem}`)
 }
 
-/** The files of the threads that a hub starts: entry points beside its own, which alone knows where they lie. */
+/** Entry points of the threads that a hub starts. Only the program knows their paths. */
 export interface Threads {
   nameServer: string
   checks: string
 }
 
-/** A hub that serves. */
+/** A running hub. */
 export interface RunningHub {
   hub: Hub
   worker: Worker
   server: Server<unknown>
-  /** Null when it is off. */
+  /** Null if the name server is disabled. */
   nameServer: RunningNameServer | null
-  /** Where the first user is made, while there is none. */
+  /** Link to create the first user; null once there is one. */
   setupLink: string | null
-  /** Lets requests and jobs under way finish, then closes everything; safe to call twice. */
+  /** Lets running requests and jobs finish, then closes everything. Can be called more than once. */
   stop(): Promise<void>
 }
 
-/** What a command adds to the hub that it runs. */
-export interface Additions {
-  /** Pages that are served besides. */
+/** Options of a command that runs a hub. */
+interface RunOptions {
+  /** Additional pages to serve. */
   pages?: readonly AnyElysia[]
-  /** Looks up the names of what the hub calls. */
+  /** Resolves the hostnames that the hub connects to. */
   resolve?: Resolve
 }
 
 /**
- * Starts a hub: opens, catches up on what fell due while it was away, serves. Stopping goes the other way round.
- * @throws BadSetting, WrongMasterKey, MigrationRefused
+ * Starts a hub: opens the database, catches up on what was due while no hub was running, and starts serving. Stops in reverse order.
+ * @throws InvalidSetting, WrongMasterKey, MigrationRefused
  */
 export async function runHub(
   config: Config,
   threads: Threads,
   clock: Clock = systemClock,
-  { pages = [], resolve = systemResolve }: Additions = {},
+  { pages = [], resolve = systemResolve }: RunOptions = {},
 ): Promise<RunningHub> {
   checkFolder(config)
-  // What keeps the very first start from serving is found before anything is made.
-  if ((await wantedMasterKey(config)) === null) await checkListen(config)
+  // On the first start, check the port before anything is created.
+  if ((await requiredMasterKeyId(config)) === null) await checkListen(config)
   const unlock = isPostgres ? () => {} : lockFolder(config.data)
   try {
     const hub = await openHub(config, clock)
     hub.resolve = resolve
-    await joinHubs(hub, hostname())
+    await registerHub(hub, hostname())
     const worker = new Worker(hub, jobKinds)
     await hub.store.listen(jobsChannel, from => {
       if (from === hub.id) return
       worker.wake()
-      liveOf(hub).look()
+      liveOf(hub).poll()
       void readChangedZones(hub)
     })
-    await hub.store.listen(touchesChannel, text => touchesOf(hub).heard(text))
-    await readCalendar(hub)
+    await hub.store.listen(changeHintsChannel, text => changeHintsOf(hub).receive(text))
+    await refreshCalendar(hub)
     const heartbeats = await startHeartbeats(hub, () => renewPresence(hub))
-    const app = makeApp(hub, worker, [...apiAreas, ...ingestAreas, ...pages])
+    const app = createApp(hub, worker, [...apiAreas, ...ingestAreas, ...pages])
     const listening = listen(app, config)
     const server = listening.server()
     hub.baseUrl = baseUrl(config, server.port!)
     hub.listeners.push({ address: server.hostname ?? config.listen.host, port: server.port! })
     const nameServer = await startNameServer(hub, threads.nameServer)
     if (nameServer) hub.listeners.push({ address: nameServer.host, port: nameServer.port })
-    const checks = new WorkerLine({ entry: threads.checks, clock, log: hub.log, resolvers: config.dnsResolvers })
+    const checks = new EngineSupervisor({ entry: threads.checks, clock, log: hub.log, resolvers: config.dnsResolvers })
     checks.start()
     const monitoring = await startMonitoring(hub, checks)
-    const stopTimetable = startTimetable(hub, worker, listening)
+    const stopScheduledTasks = startScheduledTasks(hub, worker, listening)
     worker.wake()
     const setupLink = (await hasUsers(hub.read)) ? null : `${hub.baseUrl}/setup#${await setupToken(hub)}`
 
     let stopping: Promise<void> | null = null
     const stop = async () => {
       const limit = config.stopSeconds * 1000
-      stopTimetable()
+      stopScheduledTasks()
       heartbeats.stop()
       endWaits(hub)
       liveOf(hub).end()
@@ -169,9 +176,10 @@ export async function runHub(
       await listening.server().stop(true)
       await nameServer?.stop()
       await heartbeats.settled()
-      await flushUses(hub)
+      await flushTokenUses(hub)
+      await flushDeprecatedUse(hub)
       await recorderOf(hub).flush()
-      await leaveHubs(hub)
+      await unregisterHub(hub)
       await hub.store.close()
       unlock()
     }

@@ -1,19 +1,19 @@
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { BadSetting, type Config } from '../core/config'
+import { InvalidSetting, type Config } from '../core/config'
 import { sha256Hex } from '../core/crypto'
 
-/** A certificate chain and its key, as their files hold them. */
+/** A certificate chain and its key, as read from their files. */
 export interface TlsFiles {
   cert: string
   key: string
-  /** Tells whether the files have changed. */
+  /** Changes if the files change. */
   fingerprint: string
 }
 
 /**
- * What the files of the settings hold; null where HTTPS is not served directly.
- * @throws BadSetting that names the setting whose file cannot be read
+ * Reads the configured files. Returns null if HTTPS is not configured.
+ * @throws InvalidSetting if a file can't be read
  */
 export function readTls({ tlsCert, tlsKey }: Config): TlsFiles | null {
   if (!tlsCert || !tlsKey) return null
@@ -22,17 +22,20 @@ export function readTls({ tlsCert, tlsKey }: Config): TlsFiles | null {
 }
 
 /**
- * Whether HTTPS can be served with the files. Returns the certificate of the hub, which is the first of the chain.
- * @throws BadSetting that names the setting whose file is wrong
+ * Checks that HTTPS can be served with the files. Returns the certificate of the hub, which is the first in the chain.
+ * @throws InvalidSetting if a file is invalid
  */
 export function checkTls({ tlsCert, tlsKey }: Config, { cert, key }: TlsFiles): X509Certificate {
-  const certificate = parsed(() => new X509Certificate(cert), `BAILIWICK_TLS_CERT: ${tlsCert} holds no certificate in PEM form.`)
+  const certificate = parsed(
+    () => new X509Certificate(cert),
+    `BAILIWICK_TLS_CERT: ${tlsCert} does not contain a certificate in PEM format.`,
+  )
   const privateKey: KeyObject = parsed(
     () => createPrivateKey(key),
-    `BAILIWICK_TLS_KEY: ${tlsKey} holds no private key in PEM form, or one with a passphrase.`,
+    `BAILIWICK_TLS_KEY: ${tlsKey} does not contain a private key in PEM format without a passphrase.`,
   )
   if (!certificate.checkPrivateKey(privateKey))
-    throw new BadSetting(`BAILIWICK_TLS_KEY: ${tlsKey} is not the key of the first certificate in ${tlsCert}.`)
+    throw new InvalidSetting(`BAILIWICK_TLS_KEY: ${tlsKey} does not match the first certificate in ${tlsCert}.`)
   return certificate
 }
 
@@ -40,14 +43,14 @@ function read(variable: string, file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new BadSetting(`${variable}: the file cannot be read (${(error as Error).message}).`)
+    throw new InvalidSetting(`${variable}: can’t read the file (${(error as Error).message}).`)
   }
 }
 
-function parsed<T>(parse: () => T, otherwise: string): T {
+function parsed<T>(parse: () => T, message: string): T {
   try {
     return parse()
   } catch {
-    throw new BadSetting(otherwise)
+    throw new InvalidSetting(message)
   }
 }

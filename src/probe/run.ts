@@ -1,34 +1,35 @@
 import { version } from '../core/version'
 
-/** What a program says and how it ends: exit code, standard output, standard error. */
-export interface Ending {
+/** The result of running the program: exit code, standard output, standard error. */
+interface ProgramResult {
   code: number
   out: string
   err: string
 }
 
-/** The remote location, as `bailiwick-probe` and as `bailiwick probe`. Exit code 2 for arguments it does not know. */
-export function runProbe(args: readonly string[]): Ending {
+/** The remote probe, as `bailiwick-probe` and as `bailiwick probe`. The exit code is 2 for unknown arguments. */
+export function runProbe(args: readonly string[]): ProgramResult {
   const [first] = args
   if (args.length === 1 && (first === '--version' || first === '-V')) return { code: 0, out: `${version}\n`, err: '' }
   if (args.length === 1 && (first === '--help' || first === '-h')) return { code: 0, out: help, err: '' }
   return {
     code: 2,
     out: '',
-    err: `This version of the probe has no such command: ${args.join(' ') || '(none)'}. ${enrolment}\nSee: bailiwick-probe --help\n`,
+    err: `${args.length === 0 ? 'No command given.' : `Unknown command: ${args.join(' ')}.`} ${notAvailable}\nRun bailiwick-probe --help for usage.\n`,
   }
 }
 
-const enrolment = 'Enrolling a location comes with a later version of Bailiwick.'
+const notAvailable = 'The probe cannot run checks yet. This will be added in a later version of Bailiwick.'
 
 const help = `Usage: bailiwick-probe [options]
 
-Runs a Bailiwick hub's monitors from another place on the network.
-${enrolment}
+Runs the checks of a Bailiwick hub from another location.
+
+${notAvailable}
 
 Options:
-  -V, --version  print the version
-  -h, --help     print this text
+  -V, --version  Show the version
+  -h, --help     Show this help
 
 Examples:
   bailiwick-probe --version

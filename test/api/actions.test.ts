@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { waitingNow } from '../../src/access/long-poll'
+import { waitingCount } from '../../src/api/long-poll'
 import { record, systemActor } from '../../src/core/change'
 import { jobs } from '../../src/core/db/tables'
 import { Worker } from '../../src/core/jobs/worker'
@@ -13,9 +13,9 @@ import { callerWith, world, type World } from '../support/world'
 
 const server = 'srv_01k3zb2c4d6e8f0g2h4j6k8m0n'
 
-/** A kind whose pieces the test writes, its worker, and what starts one. */
-function kindOf(here: World, more: Partial<ActionKind> & { piece(work: Work): Promise<Next> }) {
-  const { piece, ...rest } = more
+/** An action kind whose chunks the test defines, its worker, and functions to start and get actions. */
+function kindOf(here: World, more: Partial<ActionKind> & { chunk(work: Work): Promise<Next> }) {
+  const { chunk, ...rest } = more
   const kind: ActionKind = {
     type: 'server.polish',
     area: 'cloud',
@@ -26,7 +26,7 @@ function kindOf(here: World, more: Partial<ActionKind> & { piece(work: Work): Pr
     concurrency: 4,
     leaseMs: 60_000,
     async run(_hub, work) {
-      const result = await piece(work)
+      const result = await chunk(work)
       return async () => ({ result })
     },
     ...rest,
@@ -45,11 +45,11 @@ function kindOf(here: World, more: Partial<ActionKind> & { piece(work: Work): Pr
 
 const killed = new Error('the process died')
 
-test('an action goes piece by piece, with progress and steps, to its result', async () => {
+test('an action runs chunk by chunk, with progress and steps, to its result', async () => {
   const here = await world()
   const seen: unknown[] = []
   const { worker, start, show, stop } = kindOf(here, {
-    async piece({ input, state, report }) {
+    async chunk({ input, state, report }) {
       seen.push([input, state])
       if (state === null) {
         await report({ step: 'wax', progress: 20 })
@@ -60,14 +60,14 @@ test('an action goes piece by piece, with progress and steps, to its result', as
   })
   const action = await start()
   await worker.idle()
-  const half = await show(action.id)
-  expect(half).toMatchObject({ status: 'running', progress: 60, result: { coats: 1 }, finished_at: null, cancellable: true })
-  expect(half.steps.map((one: any) => one.status)).toEqual(['skipped', 'running', 'pending'])
+  const halfway = await show(action.id)
+  expect(halfway).toMatchObject({ status: 'running', progress: 60, result: { coats: 1 }, finished_at: null, cancellable: true })
+  expect(halfway.steps.map((one: any) => one.status)).toEqual(['skipped', 'running', 'pending'])
   here.clock.advance(1_000)
   await worker.idle()
-  const whole = await show(action.id)
-  expect(whole).toMatchObject({ status: 'success', progress: 100, result: { coats: 2 }, error: null, cancellable: false })
-  expect(whole.steps.map((one: any) => one.status)).toEqual(['skipped', 'success', 'skipped'])
+  const finished = await show(action.id)
+  expect(finished).toMatchObject({ status: 'success', progress: 100, result: { coats: 2 }, error: null, cancellable: false })
+  expect(finished.steps.map((one: any) => one.status)).toEqual(['skipped', 'success', 'skipped'])
   expect(seen).toEqual([
     [{ with: 'wax' }, null],
     [{ with: 'wax' }, { coats: 1 }],
@@ -75,16 +75,16 @@ test('an action goes piece by piece, with progress and steps, to its result', as
   await stop()
 })
 
-test('what a piece tells the workspace is told', async () => {
+test('notices of a chunk are created', async () => {
   const here = await world()
   const { worker, start, stop } = kindOf(here, {
-    piece: async () => ({ done: null }),
+    chunk: async () => ({ done: null }),
     run:
       async (_hub, { workspaceId }) =>
       async () => ({
         result: { done: null },
         notices: [
-          { workspaceId, kind: 'webhook_endpoint.resumed', resource: null, text: 'It shines.', details: {}, matter: 'shine' },
+          { workspaceId, kind: 'webhook_endpoint.resumed', resource: null, text: 'It shines.', details: {}, dedupKey: 'shine' },
         ],
       }),
   })
@@ -94,14 +94,14 @@ test('what a piece tells the workspace is told', async () => {
   await stop()
 })
 
-test('one action at a time works on a resource; the refusal names it', async () => {
+test('a resource is locked for one action at a time, and the error names it', async () => {
   const here = await world()
-  const { worker, start, stop } = kindOf(here, { piece: async () => ({ done: null }) })
+  const { worker, start, stop } = kindOf(here, { chunk: async () => ({ done: null }) })
   const other = 'srv_01k3zb2c4d6e8f0g2h4j6k8m0p'
   const [first, second] = await Promise.allSettled([start([server, other]), start([other])])
   const won = [first, second].find(one => one.status === 'fulfilled')!.value
   const lost = [first, second].find(one => one.status === 'rejected')!.reason
-  expect([lost.code, lost.status, lost.extras.members]).toEqual(['resource_locked', 409, { holder: won.id }])
+  expect([lost.code, lost.status, lost.extras.fields]).toEqual(['resource_locked', 409, { holder: won.id }])
   await worker.idle()
   expect((await start([other])).status).toBe('pending')
   await worker.idle()
@@ -110,11 +110,11 @@ test('one action at a time works on a resource; the refusal names it', async () 
   await stop()
 })
 
-test('whoever waits is answered by the end, and not by what comes before', async () => {
+test('a waiting request returns when the action has finished, not before', async () => {
   const here = await world()
   const gate = Promise.withResolvers<void>()
   const { worker, start, stop } = kindOf(here, {
-    async piece({ state }) {
+    async chunk({ state }) {
       if (state !== null) await gate.promise
       return state === null ? { state: { on: true } } : { done: { shine: true } }
     },
@@ -122,12 +122,12 @@ test('whoever waits is answered by the end, and not by what comes before', async
   const { id } = await start()
   const wait = (seconds: number) => here.acme.call('GET', `/v1/actions/${id}`, undefined, { prefer: `wait=${seconds}` })
   const waiting = wait(30)
-  while (waitingNow(here.hub) < 1) await Bun.sleep(1)
+  while (waitingCount(here.hub) < 1) await Bun.sleep(1)
   await Bun.sleep(20)
-  expect(waitingNow(here.hub)).toBe(1)
+  expect(waitingCount(here.hub)).toBe(1)
   gate.resolve()
-  const answer = await waiting
-  expect([answer.body.status, answer.body.result, answer.headers.get('preference-applied')]).toEqual([
+  const response = await waiting
+  expect([response.body.status, response.body.result, response.headers.get('preference-applied')]).toEqual([
     'success',
     { shine: true },
     'wait=30',
@@ -137,17 +137,17 @@ test('whoever waits is answered by the end, and not by what comes before', async
   await stop()
 })
 
-test('an action whose process died is taken up where it was, or ends as interrupted if it cannot be', async () => {
+test('an action whose process died is resumed, or ends as interrupted if it is not resumable', async () => {
   for (const resumable of [true, false]) {
     const here = await world()
     let lost: (() => void) | null = null
     const states: unknown[] = []
     const { worker, start, show, stop, kind } = kindOf(here, {
       resumable,
-      async piece({ state }) {
+      async chunk({ state }) {
         states.push(state)
         if (state === null) return { state: { coats: 1 } }
-        // The first process never comes back from its second piece.
+        // The first process never returns from its second chunk.
         if (!lost) await new Promise<void>(resolve => (lost = resolve))
         return { done: null }
       },
@@ -166,7 +166,7 @@ test('an action whose process died is taken up where it was, or ends as interrup
     expect([ended.status, ended.error?.code ?? null]).toEqual(resumable ? ['success', null] : ['error', 'interrupted'])
     expect(states).toEqual(resumable ? [null, { coats: 1 }, { coats: 1 }] : [null, { coats: 1 }])
     expect(await here.audited()).toEqual(resumable ? [] : ['webhooks.endpoint.recover failure'])
-    // What the first one finds out at last is not written.
+    // The late result of the first process is not stored.
     ;(lost as () => void)()
     await worker.idle()
     expect((await show(id)).finished_at).toBe(ended.finished_at)
@@ -175,11 +175,11 @@ test('an action whose process died is taken up where it was, or ends as interrup
   }
 })
 
-test('what fails for a passing reason is tried again for a while, and a problem ends it', async () => {
+test('errors are retried for a limited time, and a problem ends the action', async () => {
   const here = await world()
   let fails = 2
   const { worker, start, show, stop } = kindOf(here, {
-    async piece({ resources }) {
+    async chunk({ resources }) {
       if (resources[0]!.id !== server) return { failed: conflict('No water.'), result: { litres: 0 } }
       if (fails-- > 0) throw killed
       return { done: null }
@@ -194,15 +194,15 @@ test('what fails for a passing reason is tried again for a while, and a problem 
   }
   expect((await show(id)).status).toBe('success')
   fails = Infinity
-  const hopeless = await start()
+  const failing = await start()
   for (let n = 0; n < 12; n++) {
     here.clock.advance(600_000)
     await worker.idle()
   }
-  expect((await show(hopeless.id)).error).toMatchObject({ code: 'internal_error', status: 500, type: '/problems/internal_error' })
+  expect((await show(failing.id)).error).toMatchObject({ code: 'internal_error', status: 500, type: '/problems/internal_error' })
   const { body } = await here.acme.call('GET', '/v1/notices?kind=action.failed')
   expect(body.data.map((one: any) => [one.severity, one.count, one.details.action_id, one.details.code])).toEqual([
-    ['warning', 1, hopeless.id, 'internal_error'],
+    ['warning', 1, failing.id, 'internal_error'],
   ])
   const dry = await start(['srv_01k3zb2c4d6e8f0g2h4j6k8m0p'])
   await worker.idle()
@@ -214,12 +214,12 @@ test('what fails for a passing reason is tried again for a while, and a problem 
   await stop()
 })
 
-test('an action is called off at once or after its piece, and only where its type allows it', async () => {
+test('an action is canceled immediately or after its chunk, if its type allows it', async () => {
   const here = await world()
   const gate = Promise.withResolvers<void>()
   let running = false
   const { worker, start, show, stop } = kindOf(here, {
-    async piece({ report }) {
+    async chunk({ report }) {
       running = true
       await gate.promise
       here.clock.advance(2_000)
@@ -231,9 +231,9 @@ test('an action is called off at once or after its piece, and only where its typ
   const { id } = await start()
   while (!running) await Bun.sleep(1)
   await here.audited()
-  const asked = await cancel(id)
-  expect([asked.status, asked.body.status]).toEqual([202, 'running'])
-  expect(asked.body.cancel_requested_at).not.toBeNull()
+  const requested = await cancel(id)
+  expect([requested.status, requested.body.status]).toEqual([202, 'running'])
+  expect(requested.body.cancel_requested_at).not.toBeNull()
   gate.resolve()
   await worker.idle()
   expect(await show(id)).toMatchObject({ status: 'cancelled', progress: 50, error: null })
@@ -248,15 +248,15 @@ test('an action is called off at once or after its piece, and only where its typ
   const refused = await cancel(again.id, reader)
   expect([refused.status, refused.body.required_permission]).toEqual([403, 'cloud.write'])
   expect(await here.audited()).toEqual(['account.action.cancel denied'])
-  const fixed = kindOf(here, { cancellable: false, piece: async () => ({ done: null }) })
+  const fixed = kindOf(here, { cancellable: false, chunk: async () => ({ done: null }) })
   await fixed.stop()
   const other = await fixed.start(['srv_01k3zb2c4d6e8f0g2h4j6k8m0p'])
   expect((await cancel(other.id)).status).toBe(409)
 })
 
-test('actions are seen by those who may read their area, and by nobody else', async () => {
+test('actions are only visible with read permission on their area', async () => {
   const here = await world()
-  const { worker, start, stop } = kindOf(here, { piece: async () => ({ done: null }) })
+  const { worker, start, stop } = kindOf(here, { chunk: async () => ({ done: null }) })
   const { id } = await start()
   await worker.idle()
   const list = async (by = here.acme, query = '') =>
@@ -269,30 +269,30 @@ test('actions are seen by those who may read their area, and by nobody else', as
   expect(await list(dns, 'area=cloud')).toEqual([])
   expect(await list(await here.scoped('cloud.read'))).toEqual([id])
   for (const by of [dns, here.rival]) expect((await by.call('GET', `/v1/actions/${id}`)).status).toBe(404)
-  const narrowed = await here.acme.call('POST', '/v1/tokens', {
-    name: 'narrowed',
+  const restricted = await here.acme.call('POST', '/v1/tokens', {
+    name: 'restricted',
     mode: 'full',
     resource_ids: ['hb_01k3zb2c4d6e8f0g2h4j6k8m0n'],
   })
-  expect(await list(callerWith(here.app, here.acme.workspaceId, narrowed.body.token))).toEqual([])
+  expect(await list(callerWith(here.app, here.acme.workspaceId, restricted.body.token))).toEqual([])
   await stop()
 })
 
-test('actions go 30 days after their end, and one that nothing works on any more is ended', async () => {
+test('actions are deleted 30 days after they finish, and orphaned ones are ended', async () => {
   const here = await world()
-  const { worker, start, show, stop } = kindOf(here, { piece: async () => ({ done: null }) })
+  const { worker, start, show, stop } = kindOf(here, { chunk: async () => ({ done: null }) })
   const old = await start()
   await worker.idle()
   await stop()
-  const forsaken = await start()
+  const orphaned = await start()
   await pruneActions(here.hub)
-  expect((await show(forsaken.id)).status).toBe('pending')
+  expect((await show(orphaned.id)).status).toBe('pending')
   await record(here.hub, async tx => {
-    await tx.update(jobs).set({ state: 'failed' }).where(eq(jobs.lane, forsaken.id))
+    await tx.update(jobs).set({ state: 'failed' }).where(eq(jobs.lane, orphaned.id))
     return { result: undefined }
   })
   here.clock.advance(30 * 86_400_000 + 1)
   await pruneActions(here.hub)
-  expect(await show(forsaken.id)).toMatchObject({ status: 'error', error: { code: 'interrupted' } })
+  expect(await show(orphaned.id)).toMatchObject({ status: 'error', error: { code: 'interrupted' } })
   expect((await here.acme.call('GET', `/v1/actions/${old.id}`)).status).toBe(404)
 })

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import Ajv, { type ValidateFunction } from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
-import { auditActions, codeOf } from '../../src/core/audit-actions'
+import { auditActions, codeOf } from '../../src/features/audit-actions'
 import { receiver } from '../support/receiver'
 import { world } from '../support/world'
 
 const ajv = addFormats(new Ajv({ strict: true, allowUnionTypes: true }))
 const compiled = new Map<string, ValidateFunction>()
-/** What is wrong with changes by the schema of their action; null when nothing is. Many actions share one schema. */
+/** Schema errors of the changes of an action; null if there are none. Many actions share a schema. */
 function faultsOf(schema: object, changes: unknown) {
   const text = JSON.stringify(schema)
   const validate = compiled.getOrInsertComputed(text, () => ajv.compile(schema))
@@ -16,18 +16,18 @@ function faultsOf(schema: object, changes: unknown) {
 const { acme, rival, scoped, settle } = await world()
 const catalog = async () => (await acme.call('GET', '/v1/audit-events/catalog')).body.data as any[]
 
-test('every action is told with codes of its own', async () => {
-  const told = await catalog()
-  expect(told.map(one => one.action)).toEqual(auditActions.map(one => one.action))
-  expect(new Set(told.map(one => one.action)).size).toBe(told.length)
-  const codes = told.flatMap(one => Object.values(one.codes) as string[])
+test('every action is listed with its own codes', async () => {
+  const listed = await catalog()
+  expect(listed.map(one => one.action)).toEqual(auditActions.map(one => one.action))
+  expect(new Set(listed.map(one => one.action)).size).toBe(listed.length)
+  const codes = listed.flatMap(one => Object.values(one.codes) as string[])
   expect(new Set(codes).size).toBe(codes.length)
   expect(codes.filter(code => !/^[A-Z]{2}\d{3}[SFD]$/.test(code))).toEqual([])
   expect(codeOf('heartbeat.pause', 'denied')).toBe('HB004D')
   expect(codeOf('gone.for.ever', 'success')).toBeNull()
 })
 
-test('the schemas of changes compile, and each example meets its own', async () => {
+test('the schemas of changes compile, and match their examples', async () => {
   for (const { action, changes_schema, example } of await catalog()) {
     expect([action, example.action]).toEqual([action, action])
     if (changes_schema === null) expect([action, example.changes]).toEqual([action, null])
@@ -35,7 +35,7 @@ test('the schemas of changes compile, and each example meets its own', async () 
   }
 }, 60_000)
 
-test('a prefix or a word narrows it, and what is neither is refused', async () => {
+test('it is filtered by prefix or action, and invalid filters are rejected', async () => {
   const of = async (query: string) =>
     ((await acme.call('GET', `/v1/audit-events/catalog?action=${query}`)).body.data as any[]).map(one => one.action)
   expect(await of('heartbeat.ping_key.*')).toEqual(['heartbeat.ping_key.create', 'heartbeat.ping_key.rotate'])
@@ -46,15 +46,15 @@ test('a prefix or a word narrows it, and what is neither is refused', async () =
   expect((await rival.call('GET', '/v1/audit-events/catalog')).status).toBe(200)
 })
 
-test('what entries show as changed meets the schema of their action, and they carry its code', async () => {
+test('the changes of events match the schema of their action, and events have its code', async () => {
   const call = async (method: string, path: string, body?: unknown) => (await acme.call(method, path, body)).body
   const schedule = { kind: 'period', period_seconds: 3600, grace_seconds: 60 }
-  const beat = await call('POST', '/v1/heartbeats', { name: 'beat', schedule })
-  for (const what of ['pause', 'resume', 'rotate']) await call('POST', `/v1/heartbeats/${beat.id}/${what}`)
-  await call('PATCH', `/v1/heartbeats/${beat.id}`, { name: 'other', tags: ['a'] })
+  const heartbeat = await call('POST', '/v1/heartbeats', { name: 'beat', schedule })
+  for (const what of ['pause', 'resume', 'rotate']) await call('POST', `/v1/heartbeats/${heartbeat.id}/${what}`)
+  await call('PATCH', `/v1/heartbeats/${heartbeat.id}`, { name: 'other', tags: ['a'] })
   await call('GET', '/v1/heartbeats/ping-key')
   await call('POST', '/v1/heartbeats/ping-key/rotate')
-  await call('DELETE', `/v1/heartbeats/${beat.id}`)
+  await call('DELETE', `/v1/heartbeats/${heartbeat.id}`)
   const url = receiver().url
   const hook = { url, events: ['monitor.alert'], headers: { 'X-Own': 'a value of one' } }
   const endpoint = await call('POST', '/v1/webhook-endpoints', hook)

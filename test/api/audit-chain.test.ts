@@ -2,18 +2,18 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asc, eq } from 'drizzle-orm'
-import { entryHash, entryOf } from '../../src/core/audit-chain'
+import { entryHash, chainedEntry } from '../../src/core/audit-chain'
 import { auditCheckpoints, auditEntries } from '../../src/core/db/tables'
 import { checkpointFile, signAudit } from '../../src/features/audit/checkpoint-file'
 import { pruneAudit } from '../../src/features/audit/retention'
-import { runHere } from '../support/command'
+import { runInProcess } from '../support/command'
 import { bytes, tamper } from '../support/tamper'
 import { world, type World } from '../support/world'
 
 const hour = 3_600_000
 const day = 24 * hour
 
-/** A log of acme with `n` entries more. */
+/** Adds `n` entries to the log of acme. */
 async function wrote(w: World, n: number): Promise<void> {
   for (let i = 0; i < n; i++) await w.acme.call('POST', '/v1/tokens', { name: `token ${i}`, mode: 'read_only' })
 }
@@ -21,7 +21,7 @@ async function wrote(w: World, n: number): Promise<void> {
 const entries = (w: World, chain = w.acme.workspaceId) =>
   w.hub.read.select().from(auditEntries).where(eq(auditEntries.workspaceId, chain)).orderBy(asc(auditEntries.seq))
 
-/** `bailiwick audit verify` as it is run. */
+/** Runs `bailiwick audit verify`. */
 async function verify(w: World, ...args: string[]) {
   const run = await command(w, 'verify', '--json', ...args)
   const verdicts = run.code === 1 ? [] : (JSON.parse(run.out) as any[])
@@ -37,14 +37,14 @@ async function verify(w: World, ...args: string[]) {
 }
 
 const command = ({ hub: { config } }: World, ...args: string[]) =>
-  runHere(['audit', ...args], {
+  runInProcess(['audit', ...args], {
     BAILIWICK_DATA: config.data,
     BAILIWICK_MASTER_KEY_FILE: config.masterKeyFile!,
     BAILIWICK_DATABASE_URL: config.databaseUrl ?? '',
   })
 
-/** Public key and checkpoints in files of their own, as someone elsewhere keeps them. */
-async function kept(w: World): Promise<string[]> {
+/** Public key and checkpoints in separate files, as on another machine. */
+async function exportEvidence(w: World): Promise<string[]> {
   const key = join(w.hub.config.data, 'audit.pem')
   const checkpoints = join(w.hub.config.data, 'kept.ndjson')
   writeFileSync(key, (await command(w, 'public-key')).out)
@@ -57,7 +57,7 @@ async function signed(w: World): Promise<void> {
   await signAudit(w.hub)
 }
 
-test('each entry links to the one before it, and an untouched log is proven, with the master key and without', async () => {
+test('each entry links to the previous one, and an intact log is verified with and without the master key', async () => {
   const w = await world()
   await wrote(w, 5)
   await signed(w)
@@ -67,7 +67,7 @@ test('each entry links to the one before it, and an untouched log is proven, wit
     expect(Buffer.from(row.prevHash).toString('hex')).toBe(
       place === 0 ? '0'.repeat(64) : Buffer.from(rows[place - 1]!.hash).toString('hex'),
     )
-    expect(Buffer.from(entryHash(row.prevHash, entryOf(row))).toString('hex')).toBe(Buffer.from(row.hash).toString('hex'))
+    expect(Buffer.from(entryHash(row.prevHash, chainedEntry(row))).toString('hex')).toBe(Buffer.from(row.hash).toString('hex'))
   }
   await wrote(w, 2)
   const n = rows.length
@@ -76,27 +76,31 @@ test('each entry links to the one before it, and an untouched log is proven, wit
     err: '',
     findings: [],
     others: [],
-    acme: { entries: n + 2, proven_to: n + 2, last_seq: n + 2 },
+    acme: { entries: n + 2, verified_to: n + 2, last_seq: n + 2 },
   })
-  expect(await verify(w, ...(await kept(w)))).toMatchObject({ code: 0, findings: [], acme: { proven_to: n, last_seq: n + 2 } })
+  expect(await verify(w, ...(await exportEvidence(w)))).toMatchObject({
+    code: 0,
+    findings: [],
+    acme: { verified_to: n, last_seq: n + 2 },
+  })
 }, 60_000)
 
-test('a checkpoint is made once for an hour of entries, and the file has them all', async () => {
+test('a checkpoint is created once for an hour of entries, and the file has all of them', async () => {
   const w = await world()
-  const made = async () =>
+  const countCheckpoints = async () =>
     (await w.hub.read.select().from(auditCheckpoints)).filter(one => one.chain === w.acme.workspaceId).length
   await signAudit(w.hub)
-  expect(await made()).toBe(0)
+  expect(await countCheckpoints()).toBe(0)
   await signed(w)
   await signAudit(w.hub)
-  expect(await made()).toBe(1)
+  expect(await countCheckpoints()).toBe(1)
   await signed(w)
-  expect(await made()).toBe(1)
+  expect(await countCheckpoints()).toBe(1)
   await wrote(w, 1)
   await signAudit(w.hub)
-  expect(await made()).toBe(1)
+  expect(await countCheckpoints()).toBe(1)
   await signed(w)
-  expect(await made()).toBe(2)
+  expect(await countCheckpoints()).toBe(2)
   const lines = readFileSync(checkpointFile(w.hub.config), 'utf8')
     .trim()
     .split('\n')
@@ -105,7 +109,7 @@ test('a checkpoint is made once for an hour of entries, and the file has them al
   expect(lines.map(one => [one.number, one.signature])).toEqual(all.map(one => [one.number, one.signature]))
 })
 
-test('the database refuses to change or delete an entry or a checkpoint', async () => {
+test('the database rejects changes to entries and checkpoints, and their deletion', async () => {
   const w = await world()
   await wrote(w, 2)
   await signed(w)
@@ -120,25 +124,20 @@ test('the database refuses to change or delete an entry or a checkpoint', async 
       () => null,
       caught => caught as Error,
     )
-    expect([statement, error?.message]).toEqual([statement, expect.stringMatching(/never|boundary/)])
+    expect([statement, error?.message]).toEqual([statement, expect.stringMatching(/can't be|boundary/)])
   }
   expect((await verify(w)).code).toBe(0)
 }, 60_000)
 
-describe('what was done behind the hub’s back is named:', () => {
-  /** What is done to acme's log of 12 entries or more, of which the last two are not signed yet. */
+describe('tampering is detected:', () => {
+  /** Ways to tamper with acme's log of at least 12 entries. The last two are not signed yet. */
   const done: [
     tampering: string,
     what: string,
     how: (w: World, rows: (typeof auditEntries.$inferSelect)[]) => Promise<void>,
     from: number | null,
   ][] = [
-    [
-      'edit',
-      'a reason is put in',
-      w => tamper(w.hub, [`update audit_entries set reason = 'well' where seq = 4 and ${of(w)}`]),
-      4,
-    ],
+    ['edit', 'a reason is added', w => tamper(w.hub, [`update audit_entries set reason = 'well' where seq = 4 and ${of(w)}`]), 4],
     [
       'edit',
       'an actor’s name is changed',
@@ -147,7 +146,7 @@ describe('what was done behind the hub’s back is named:', () => {
     ],
     [
       'edit',
-      'the column that lists are filtered by is changed',
+      'the column for list filters is changed',
       w => tamper(w.hub, [`update audit_entries set target_id = 'x' where seq = 6 and ${of(w)}`]),
       6,
     ],
@@ -157,14 +156,14 @@ describe('what was done behind the hub’s back is named:', () => {
       async (w, rows) => {
         const row = { ...rows[6]!, reason: 'well' }
         await tamper(w.hub, [
-          `update audit_entries set reason = 'well', hash = ${bytes(w.hub, entryHash(row.prevHash, entryOf(row)))} where seq = 7 and ${of(w)}`,
+          `update audit_entries set reason = 'well', hash = ${bytes(w.hub, entryHash(row.prevHash, chainedEntry(row)))} where seq = 7 and ${of(w)}`,
         ])
       },
       7,
     ],
     [
       'insertion',
-      'an entry is squeezed in and those behind it are renumbered',
+      'an entry is inserted and later ones are renumbered',
       async w => {
         await tamper(w.hub, [
           'drop index audit_entries_chain',
@@ -177,7 +176,7 @@ describe('what was done behind the hub’s back is named:', () => {
     ],
     [
       'insertion',
-      'an entry is added with a number that is taken',
+      'an entry is added with an existing number',
       w => tamper(w.hub, ['drop index audit_entries_chain', copyOf(w, 4, 8)]),
       8,
     ],
@@ -189,19 +188,19 @@ describe('what was done behind the hub’s back is named:', () => {
         const row = { ...last, id: 'aud_forged', seq: last.seq + 1 }
         await tamper(w.hub, [
           copyOf(w, last.seq, row.seq),
-          `update audit_entries set prev_hash = ${bytes(w.hub, last.hash)}, hash = ${bytes(w.hub, entryHash(last.hash, entryOf(row)))} where id = 'aud_forged'`,
+          `update audit_entries set prev_hash = ${bytes(w.hub, last.hash)}, hash = ${bytes(w.hub, entryHash(last.hash, chainedEntry(row)))} where id = 'aud_forged'`,
         ])
       },
       null,
     ],
-    ['deletion', 'an entry is taken out', w => tamper(w.hub, [`delete from audit_entries where seq = 5 and ${of(w)}`]), 5],
+    ['deletion', 'an entry is removed', w => tamper(w.hub, [`delete from audit_entries where seq = 5 and ${of(w)}`]), 5],
     [
       'deletion',
-      'two are taken out and those behind them renumbered',
+      'two entries are removed and later ones renumbered',
       w =>
         tamper(w.hub, [
           `delete from audit_entries where seq in (5, 6) and ${of(w)}`,
-          // Upwards one by one, since the numbers are unique at every moment.
+          // One by one in ascending order, because the numbers must always be unique.
           ...Array.from({ length: 20 }, (_, n) => `update audit_entries set seq = seq - 2 where seq = ${n + 7} and ${of(w)}`),
           `update counters set value = value - 2 where name = 'audit:${w.acme.workspaceId}'`,
         ]),
@@ -209,13 +208,13 @@ describe('what was done behind the hub’s back is named:', () => {
     ],
     [
       'deletion',
-      'the first entries are taken out',
+      'the first entries are removed',
       w => tamper(w.hub, [`delete from audit_entries where seq <= 3 and ${of(w)}`]),
       1,
     ],
     [
       'reorder',
-      'two entries change their numbers',
+      'two entries swap their numbers',
       w =>
         tamper(
           w.hub,
@@ -229,7 +228,7 @@ describe('what was done behind the hub’s back is named:', () => {
     ],
     [
       'reorder',
-      'two entries change their places with all that links them',
+      'two entries swap their positions with all links',
       async (w, rows) => {
         const [a, b] = [rows[4]!, rows[7]!]
         const put = (at: string, into: typeof a) =>
@@ -240,7 +239,7 @@ describe('what was done behind the hub’s back is named:', () => {
     ],
     [
       'truncation',
-      'the end is cut off, the counter with it',
+      'the end is removed together with the counter',
       async (w, rows) => {
         const at = rows[7]!
         await tamper(w.hub, [
@@ -262,7 +261,7 @@ describe('what was done behind the hub’s back is named:', () => {
         ]),
       1,
     ],
-    ['restamping', 'an entry is changed and all hashes from there are made anew', (w, rows) => restamp(w, rows, 4), 4],
+    ['rehashing', 'an entry is changed and all hashes from there are recomputed', (w, rows) => rehash(w, rows, 4), 4],
   ]
 
   test.each(done)(
@@ -272,37 +271,37 @@ describe('what was done behind the hub’s back is named:', () => {
       await wrote(w, 9)
       await signed(w)
       await wrote(w, 2)
-      const elsewhere = await kept(w)
+      const elsewhere = await exportEvidence(w)
       await how(w, await entries(w))
       for (const args of [[], elsewhere]) {
         const verdict = await verify(w, ...args)
         expect({ args: args.length, code: verdict.code, kinds: verdict.kinds, others: verdict.others, err: verdict.err }).toEqual(
           { args: args.length, code: 2, kinds: [tampering], others: [], err: '' },
         )
-        // Without the master key a checkpoint tells that hashes are new, not since when.
-        if (from && !(tampering === 'restamping' && args.length > 0)) expect(verdict.findings[0].from).toBe(from)
+        // Without the master key, a checkpoint shows that hashes were recomputed, but not since when.
+        if (from && !(tampering === 'rehashing' && args.length > 0)) expect(verdict.findings[0].from).toBe(from)
       }
     },
     60_000,
   )
 
-  test('restamping behind the last checkpoint, by the macs alone', async () => {
+  test('rehashing after the last checkpoint, detected by the MACs', async () => {
     const w = await world()
     await wrote(w, 9)
-    await restamp(w, await entries(w), 6)
-    expect(await verify(w)).toMatchObject({ code: 2, kinds: ['restamping'], findings: [{ from: 6 }] })
+    await rehash(w, await entries(w), 6)
+    expect(await verify(w)).toMatchObject({ code: 2, kinds: ['rehashing'], findings: [{ from: 6 }] })
   }, 60_000)
 
-  test('restamping with checkpoints of a key of one’s own', async () => {
+  test('rehashing with checkpoints signed by another key', async () => {
     const w = await world()
     await wrote(w, 9)
     await signed(w)
-    const elsewhere = await kept(w)
-    await restamp(w, await entries(w), 6)
+    const elsewhere = await exportEvidence(w)
+    await rehash(w, await entries(w), 6)
     await tamper(w.hub, [
       `update audit_checkpoints set signature = '${Buffer.alloc(64, 1).toString('base64url')}' where chain = '${w.acme.workspaceId}'`,
     ])
-    expect(await verify(w, ...elsewhere)).toMatchObject({ code: 2, kinds: ['restamping'] })
+    expect(await verify(w, ...elsewhere)).toMatchObject({ code: 2, kinds: ['rehashing'] })
   }, 60_000)
 })
 
@@ -313,27 +312,27 @@ const copyOf = (w: World, seq: number, as: number) => {
   return `insert into audit_entries (id, seq, ${columns}) select 'aud_forged', ${as}, ${columns} from audit_entries where seq = ${seq} and ${of(w)}`
 }
 
-test('checkpoints that were taken out of the database are told, by the file beside it and by a copy elsewhere', async () => {
+test('checkpoints removed from the database are detected with the file and with a copy elsewhere', async () => {
   const w = await world()
   await wrote(w, 2)
   await signed(w)
-  const elsewhere = await kept(w)
+  const elsewhere = await exportEvidence(w)
   expect((await verify(w)).code).toBe(0)
   await tamper(w.hub, ['delete from audit_checkpoints'])
   for (const args of [[], elsewhere]) {
     const found = await verify(w, ...args)
     expect(found).toMatchObject({ code: 2, kinds: ['deletion'] })
-    expect(found.findings[0].says).toMatch(/^checkpoint \d+ of \S+ is not in the database$/)
+    expect(found.findings[0].detail).toMatch(/^checkpoint \d+ of \S+ is not in the database$/)
   }
 }, 60_000)
 
-test('a log that no checkpoint speaks of is not called proven', async () => {
+test('a log without any checkpoint is not reported as verified', async () => {
   const w = await world()
   await wrote(w, 2)
   const file = join(w.hub.config.data, 'acme.ndjson')
   writeFileSync(file, (await w.acme.call('GET', '/v1/audit-events/export')).text)
   await signed(w)
-  const [key, pem, , checkpoints] = await kept(w)
+  const [key, pem, , checkpoints] = await exportEvidence(w)
   const proven = await command(w, 'verify', '--export', file, key!, pem!, '--checkpoint', checkpoints!)
   expect(proven).toMatchObject({ code: 0 })
   expect(proven.out).toMatch(/^ok /)
@@ -342,17 +341,19 @@ test('a log that no checkpoint speaks of is not called proven', async () => {
   const forged = ['verify', '--export', file, key!, pem!, '--checkpoint', none]
   const open = await command(w, ...forged)
   expect(open.code).toBe(3)
-  expect(open.out).toMatch(/^open  \S+  \d+ entries, nothing proven: /)
-  expect(JSON.parse((await command(w, ...forged, '--json')).out)).toMatchObject([{ proven: false, proven_to: 0, findings: [] }])
+  expect(open.out).toMatch(/^warn  \S+  \d+ entries, not verified: /)
+  expect(JSON.parse((await command(w, ...forged, '--json')).out)).toMatchObject([
+    { verified: false, verified_to: 0, findings: [] },
+  ])
 }, 60_000)
 
-/** Changes an entry and makes every hash from there anew, with the counter, as anyone can who lacks the master key. */
-async function restamp(w: World, rows: (typeof auditEntries.$inferSelect)[], from: number): Promise<void> {
+/** Changes an entry and recomputes all following hashes and the counter, which is possible without the master key. */
+async function rehash(w: World, rows: (typeof auditEntries.$inferSelect)[], from: number): Promise<void> {
   let prev = rows[from - 2]!.hash
   const statements: string[] = []
   for (const row of rows.slice(from - 1)) {
     const changed = row.seq === from ? { ...row, reason: 'well' } : row
-    const hash = entryHash(prev, entryOf(changed))
+    const hash = entryHash(prev, chainedEntry(changed))
     statements.push(
       `update audit_entries set reason = ${changed.reason ? `'${changed.reason}'` : 'null'}, prev_hash = ${bytes(w.hub, prev)}, hash = ${bytes(w.hub, hash)} where id = '${row.id}'`,
     )
@@ -365,7 +366,7 @@ async function restamp(w: World, rows: (typeof auditEntries.$inferSelect)[], fro
 }
 
 describe('pruning', () => {
-  test('deletes what the plan no longer keeps below a signed boundary, and the rest is proven as before', async () => {
+  test('deletes entries beyond the retention below a signed boundary, and the rest still verifies', async () => {
     const w = await world()
     await w.limit(w.acme.workspaceId, { audit_days: 30 })
     await wrote(w, 5)
@@ -382,10 +383,10 @@ describe('pruning', () => {
     await signAudit(w.hub)
     const after = await entries(w)
     expect(after.map(row => row.seq)).toEqual(before.slice(-4).map(row => row.seq))
-    const elsewhere = await kept(w)
+    const elsewhere = await exportEvidence(w)
     expect(await verify(w)).toMatchObject({ code: 0, findings: [], others: [], acme: { entries: 4 } })
     expect(await verify(w, ...elsewhere)).toMatchObject({ code: 0, findings: [] })
-    // The boundary opens what is below it and nothing else.
+    // The boundary only covers entries below it.
     expect(tamper(w.hub, [`delete from audit_entries where seq = ${after[0]!.seq} and ${of(w)}`], true)).rejects.toThrow(
       'boundary',
     )
@@ -393,7 +394,7 @@ describe('pruning', () => {
     expect(await verify(w, ...elsewhere)).toMatchObject({ code: 2, kinds: ['deletion'] })
   }, 60_000)
 
-  test('leaves the last entry, and goes on from it', async () => {
+  test('keeps the last entry, and continues from it', async () => {
     const w = await world()
     await w.limit(w.acme.workspaceId, { audit_days: 30 })
     await wrote(w, 3)
@@ -404,7 +405,7 @@ describe('pruning', () => {
     expect(await verify(w)).toMatchObject({ code: 0, findings: [], acme: { entries: 2 } })
   }, 60_000)
 
-  test('a boundary that nobody signed hides nothing', async () => {
+  test('an unsigned boundary hides nothing', async () => {
     const w = await world()
     await wrote(w, 5)
     await signed(w)
@@ -415,6 +416,6 @@ describe('pruning', () => {
       `delete from audit_entries where seq <= 3 and ${of(w)}`,
     ])
     const verdict = await verify(w)
-    expect([verdict.code, verdict.kinds]).toEqual([2, ['deletion', 'restamping']])
+    expect([verdict.code, verdict.kinds]).toEqual([2, ['deletion', 'rehashing']])
   }, 60_000)
 })

@@ -5,7 +5,7 @@ import { checkpointFile, signAudit } from '../../src/features/audit/checkpoint-f
 import { jobContext, record, systemActor } from '../../src/core/change'
 import { world } from '../support/world'
 
-test('an export has every entry of the workspace and of no other, in both forms', async () => {
+test('an export has all entries of the workspace and no others, in both formats', async () => {
   const w = await world()
   await w.acme.call('POST', '/v1/tokens', { name: '=HYPERLINK("http://x")', mode: 'read_only' }, { 'user-agent': '=cmd()' })
   await w.rival.call('POST', '/v1/tokens', { name: 'of rival', mode: 'read_only' })
@@ -33,7 +33,7 @@ test('an export has every entry of the workspace and of no other, in both forms'
   expect((await (await w.scoped('dns.read')).call('GET', '/v1/audit-events/export')).status).toBe(403)
 })
 
-test('an export longer than a page is whole, and verifies without hub, database and master key', async () => {
+test('an export longer than a page is complete, and verifies without hub, database, and master key', async () => {
   const w = await world()
   const audits = Array.from({ length: 1_100 }, (_, n) => ({
     workspaceId: w.acme.workspaceId,
@@ -45,7 +45,7 @@ test('an export longer than a page is whole, and verifies without hub, database 
   for (let first = 0; first < audits.length; first += 100) {
     await record(w.hub, async () => ({ result: undefined, audits: audits.slice(first, first + 100) }))
   }
-  // More than 1,000 entries do not wait for the hour.
+  // More than 1,000 entries are signed before the hour is over.
   await signAudit(w.hub)
   const { text } = await w.acme.call('GET', '/v1/audit-events/export')
   const { data } = w.hub.config
@@ -69,13 +69,13 @@ test('an export longer than a page is whole, and verifies without hub, database 
   expect(n).toBeGreaterThan(1_100)
   const [whole, earlier, ...altered] = await Promise.all([
     verify('whole', text),
-    // The export of an earlier version, which had no codes.
+    // An export of an earlier version, without codes.
     verify('earlier', text.replaceAll(/,"code":"\w+"/g, '')),
     verify('target', text.replace('hb_700', 'hb_701')),
     verify('code', text.replace('"code":"HB002S"', '"code":"HB003S"')),
   ])
-  expect(whole).toEqual({ code: 0, out: `ok    ${w.acme.workspaceId}  ${n} entries, all proven\n` })
+  expect(whole).toEqual({ code: 0, out: `ok    ${w.acme.workspaceId}  ${n} entries, all verified\n` })
   expect(earlier!.code).toBe(0)
   for (const one of altered) expect(one).toEqual({ code: 2, out: expect.stringContaining('edit') })
-  // Five programs are started, which takes a second each on a quiet machine.
+  // Starts five processes, a second each on an idle machine.
 }, 120_000)

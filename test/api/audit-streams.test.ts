@@ -11,8 +11,8 @@ import { checkChain } from '../../src/features/audit/chain-check'
 import { publicKeyOf, publicKeyPem } from '../../src/features/audit/checkpoint'
 import { signAudit } from '../../src/features/audit/checkpoint-file'
 import { keyOf } from '../../src/features/audit/checkpoints'
-import { longestWaitMs, pruneAudit } from '../../src/features/audit/retention'
-import { mostStreams } from '../../src/features/audit/streams'
+import { maxStreamDelayMs, pruneAudit } from '../../src/features/audit/retention'
+import { registry } from '../../src/registry'
 import { auditStreams } from '../../src/features/audit/tables'
 import { jobKinds } from '../../src/hub/jobs'
 import { receiver, stopReceivers, type Receiver } from '../support/receiver'
@@ -24,9 +24,9 @@ const day = 86_400_000
 const hour = 3_600_000
 
 const make = async (w: World, url: string, more: object = {}) => {
-  const made = await w.acme.call('POST', '/v1/audit-streams', { name: 'SIEM', url, ...more })
-  expect([made.status, made.text]).toEqual([201, expect.any(String)])
-  return made.body
+  const created = await w.acme.call('POST', '/v1/audit-streams', { name: 'SIEM', url, ...more })
+  expect([created.status, created.text]).toEqual([201, expect.any(String)])
+  return created.body
 }
 const read = async (w: World, id: string) => (await w.acme.call('GET', `/v1/audit-streams/${id}`)).body
 const wrote = async (w: World, n: number, name = 'token') => {
@@ -43,11 +43,11 @@ const exported = async (w: World) =>
     .map(line => JSON.parse(line))
 
 describe('what a stream sends', () => {
-  test('the log from its beginning, exactly as it is exported, in order and gapless, then what is written', async () => {
+  test('the log from its beginning, exactly as exported, in order and without gaps, then new entries', async () => {
     const w = await world()
     const r = receiver()
     const { id } = await make(w, r.url, { from: 'beginning' })
-    await w.pass(1_000)
+    await w.advance(1_000)
     const log = await exported(w)
     expect(entriesOf(r)).toEqual(log)
     expect(r.received).toHaveLength(1)
@@ -57,34 +57,34 @@ describe('what a stream sends', () => {
     })
     await wrote(w, 3)
     expect(r.received).toHaveLength(1)
-    // What comes within a second goes into one message.
-    await w.pass(1_000)
+    // Entries within a second are sent in one message.
+    await w.advance(1_000)
     expect(r.received).toHaveLength(2)
     expect(seqs(r)).toEqual(upTo(log.length + 3))
     expect(await read(w, id)).toMatchObject({ status: 'ok', position: log.length + 3, lag: 0, last_error: null })
-    // Nothing about its own deliveries is written, so nothing more is sent.
-    await w.pass(hour)
+    // Its own deliveries are not logged, so nothing more is sent.
+    await w.advance(hour)
     expect(r.received).toHaveLength(2)
   })
 
-  test('from now on: no entry of before, its own making first', async () => {
+  test('from now on: no earlier entries, starting with its own creation', async () => {
     const w = await world()
     const r = receiver()
     await wrote(w, 2)
     await make(w, r.url)
-    await w.pass(1_000)
+    await w.advance(1_000)
     expect(entriesOf(r).map(one => one.action)).toEqual(['account.audit_stream.create'])
     expect(JSON.stringify(entriesOf(r))).not.toContain('whsec_C')
   })
 
-  test('signatures that the standard library verifies, and those of the body', async () => {
+  test('signatures that the standard library verifies, and body signatures', async () => {
     const w = await world()
     const r = receiver()
     const { secret, id } = await make(w, r.url)
-    await w.pass(1_000)
+    await w.advance(1_000)
     const [message] = r.received
     const headers = Object.fromEntries(message!.headers)
-    // The library holds the time against the machine's clock, which is not that of this world.
+    // The library compares the timestamp with the machine's clock, not with the test clock.
     const age = Math.abs(Date.now() / 1_000 - Number(headers['webhook-timestamp']))
     if (age < 250) expect(new Webhook(secret).verify(message!.body, headers)).toBeTruthy()
     const signed = new Webhook(secret).sign(
@@ -104,12 +104,12 @@ describe('what a stream sends', () => {
     })
   })
 
-  test('at most 100 entries and 64 KiB a message', async () => {
+  test('at most 100 entries and 64 KiB per message', async () => {
     const w = await world()
     const r = receiver()
     await wrote(w, 130)
     await make(w, r.url, { from: 'beginning' })
-    await w.pass(1_000)
+    await w.advance(1_000)
     await w.settle()
     const log = await exported(w)
     expect(seqs(r)).toEqual(upTo(log.length))
@@ -118,11 +118,11 @@ describe('what a stream sends', () => {
     for (const one of bodies(r)) expect(one.data.entries.length).toBeLessThanOrEqual(100)
   })
 
-  test('an entry that is larger than a message goes alone', async () => {
+  test('an entry larger than a message is sent alone', async () => {
     const w = await world()
     const r = receiver()
     await make(w, r.url)
-    await w.pass(1_000)
+    await w.advance(1_000)
     await wrote(w, 1)
     await record(w.hub, async () => ({
       result: undefined,
@@ -138,18 +138,18 @@ describe('what a stream sends', () => {
       ],
     }))
     await wrote(w, 1)
-    await w.pass(1_000)
+    await w.advance(1_000)
     expect(bodies(r).map(one => one.data.entries.length)).toEqual([1, 1, 1, 1])
     expect(seqs(r)).toEqual(upTo(seqs(r).at(-1)!, seqs(r)[0]!))
   })
 
-  test('only the actions chosen, and what is left out still counts as passed', async () => {
+  test('only the selected actions, and the position moves past filtered entries', async () => {
     const w = await world()
     const r = receiver()
     const { id } = await make(w, r.url, { actions: ['account.token.*', 'heartbeat.create'], from: 'beginning' })
     await wrote(w, 1)
     await w.acme.call('PATCH', `/v1/workspaces/${w.rival.workspaceId}`, { name: 'Rival' })
-    await w.pass(1_000)
+    await w.advance(1_000)
     expect(new Set(entriesOf(r).map(one => one.action))).toEqual(new Set(['account.token.create']))
     expect((await read(w, id)).lag).toBe(0)
   })
@@ -159,38 +159,38 @@ describe('what a stream sends', () => {
     const r = receiver()
     await make(w, r.url, { from: 'beginning' })
     await w.rival.call('POST', '/v1/tokens', { name: 'of rival', mode: 'read_only' })
-    await w.pass(1_000)
+    await w.advance(1_000)
     expect(new Set(entriesOf(r).map(one => one.workspace_id))).toEqual(new Set([w.acme.workspaceId]))
   })
 })
 
 describe('checkpoints', () => {
-  test('are sent when they are signed, also where no entry is new', async () => {
+  test('are sent when they are signed, even without new entries', async () => {
     const w = await world()
     const r = receiver()
     await make(w, r.url, { from: 'beginning' })
-    await w.pass(1_000)
-    await w.pass(hour)
+    await w.advance(1_000)
+    await w.advance(hour)
     await signAudit(w.hub)
-    await w.pass(1_000)
+    await w.advance(1_000)
     expect(r.received).toHaveLength(2)
     const { entries, checkpoint, checkpoints } = bodies(r)[1].data
     expect([entries, checkpoints]).toEqual([[], [checkpoint]])
     expect(checkpoint).toMatchObject({ chain: w.acme.workspaceId, seq: seqs(r).at(-1) })
     await wrote(w, 1)
-    await w.pass(1_000)
+    await w.advance(1_000)
     expect(bodies(r)[2].data).toMatchObject({ checkpoint, checkpoints: [] })
   })
 
-  test('whoever kept what arrived proves the log with the public key alone, and sees what was altered', async () => {
+  test('the receiver can verify the log with the public key, and detects tampering', async () => {
     const w = await world()
     const r = receiver()
     await make(w, r.url, { from: 'beginning' })
     for (let n = 0; n < 3; n++) {
       await wrote(w, 4)
-      await w.pass(hour)
+      await w.advance(hour)
       await signAudit(w.hub)
-      await w.pass(1_000)
+      await w.advance(1_000)
     }
     const checkpoints = bodies(r).flatMap(one => one.data.checkpoints)
     expect(checkpoints.length).toBe(3)
@@ -210,9 +210,9 @@ describe('checkpoints', () => {
       publicKeys,
       macKey: null,
     })
-    expect(verdict).toMatchObject({ findings: [], entries: seqs(r).length, provenTo: seqs(r).length })
+    expect(verdict).toMatchObject({ findings: [], entries: seqs(r).length, verifiedTo: seqs(r).length })
 
-    // As the command does it, from files.
+    // Like the command, from files.
     const folder = w.hub.config.data
     const file = (name: string, text: string) => {
       writeFileSync(join(folder, name), text)
@@ -238,7 +238,7 @@ describe('checkpoints', () => {
       return { out: await new Response(run.stdout).text(), code: await run.exited }
     }
     const all = entriesOf(r)
-    expect(await verify(all)).toEqual({ code: 0, out: `ok    ${w.acme.workspaceId}  ${all.length} entries, all proven\n` })
+    expect(await verify(all)).toEqual({ code: 0, out: `ok    ${w.acme.workspaceId}  ${all.length} entries, all verified\n` })
     const altered = all.map(one => (one.seq === 5 ? { ...one, reason: 'another' } : one))
     expect(await verify(altered)).toMatchObject({ code: 2, out: expect.stringContaining('edit  5') })
     expect(await verify(all.filter(one => one.seq !== 6))).toMatchObject({
@@ -249,37 +249,37 @@ describe('checkpoints', () => {
 })
 
 describe('a receiver that fails', () => {
-  test('is tried on for ever with the standard delays, gets the same bytes under one id, and loses nothing', async () => {
+  test('is retried forever with the standard delays and the same bytes and id, and loses nothing', async () => {
     const w = await world()
     const r = receiver()
     const { id } = await make(w, r.url, { from: 'beginning' })
-    await w.pass(1_000)
+    await w.advance(1_000)
     const before = seqs(r).length
     r.received.length = 0
     r.answer = () => new Response('no', { status: 503 })
     await wrote(w, 1)
-    await w.pass(1_000)
+    await w.advance(1_000)
     expect(await read(w, id)).toMatchObject({ status: 'failing', lag: 1, last_error: expect.stringContaining('http_503') })
     expect(r.received).toHaveLength(1)
-    // Written meanwhile, it waits with the rest.
+    // A new entry waits with the rest.
     await wrote(w, 1, 'later')
-    await w.pass(1_000)
+    await w.advance(1_000)
     expect(r.received).toHaveLength(1)
-    await w.pass(6_000)
+    await w.advance(6_000)
     expect(r.received).toHaveLength(2)
     expect([r.received[1]!.body, r.received[1]!.headers.get('webhook-id')]).toEqual([
       r.received[0]!.body,
       r.received[0]!.headers.get('webhook-id'),
     ])
     expect(r.received[1]!.headers.get('x-service-attempt')).toBe('2')
-    for (let n = 0; n < 12; n++) await w.pass(day + hour)
+    for (let n = 0; n < 12; n++) await w.advance(day + hour)
     expect(r.received.length).toBe(14)
     const failing = await read(w, id)
     expect(Date.parse(failing.next_attempt_at) - w.clock.now()).toBeLessThanOrEqual(day + hour)
     r.answer = () => new Response(null, { status: 204 })
     r.received.length = 0
-    await w.pass(day + hour)
-    await w.pass(1_000)
+    await w.advance(day + hour)
+    await w.advance(1_000)
     const arrived = seqs(r)
     expect(arrived).toEqual(upTo(arrived.at(-1)!, before + 1))
     const actions = entriesOf(r).map(one => one.action)
@@ -289,59 +289,59 @@ describe('a receiver that fails', () => {
       status: 'ok',
       lag: 0,
       last_error: null,
-      failing_since: null,
+      failing_since_at: null,
       next_attempt_at: null,
     })
   })
 
-  test('every other time keeps its stream busy with nothing about itself', async () => {
+  test('every other time doesn’t fill its stream with entries about itself', async () => {
     const w = await world()
     const r = receiver()
     let n = 0
     r.answer = () => new Response(null, { status: n++ % 2 === 0 ? 500 : 200 })
     await make(w, r.url)
-    for (let i = 0; i < 20; i++) await w.pass(10_000)
+    for (let i = 0; i < 20; i++) await w.advance(10_000)
     expect(r.received).toHaveLength(2)
   })
 
-  test('is waited for as long as it asks', async () => {
+  test('is retried after its Retry-After', async () => {
     const w = await world()
     const r = receiver()
     r.answer = () => new Response(null, { status: 429, headers: { 'retry-after': '600' } })
     await make(w, r.url)
-    await w.pass(1_000)
-    await w.pass(590_000)
+    await w.advance(1_000)
+    await w.advance(590_000)
     expect(r.received).toHaveLength(1)
-    await w.pass(90_000)
+    await w.advance(90_000)
     expect(r.received).toHaveLength(2)
   })
 
-  test('is tried at once after its URL was changed, and what went to the old one does not count', async () => {
+  test('is retried immediately after its URL changed, and outcomes of the old one are ignored', async () => {
     const w = await world()
     const r = receiver()
     const other = receiver()
     r.answer = () => new Response(null, { status: 500 })
     const { id } = await make(w, r.url, { from: 'beginning' })
-    await w.pass(1_000)
+    await w.advance(1_000)
     expect((await read(w, id)).status).toBe('failing')
     expect((await w.acme.call('PATCH', `/v1/audit-streams/${id}`, { url: other.url })).body.status).toBe('ok')
     await w.settle()
-    await w.pass(1_000)
+    await w.advance(1_000)
     expect(seqs(other)).toEqual(upTo((await exported(w)).length))
   })
 })
 
-describe('who sends', () => {
-  test('never two at once, with two hubs on one database', async () => {
+describe('the sender', () => {
+  test('is only one at a time, with two hubs on one database', async () => {
     const w = await world()
     const second = new Worker({ ...w.hub, id: 'hub_second' }, jobKinds)
     const r = receiver()
-    let underWay = 0
-    let most = 0
+    let concurrent = 0
+    let maxConcurrent = 0
     r.answer = async () => {
-      most = Math.max(most, ++underWay)
+      maxConcurrent = Math.max(maxConcurrent, ++concurrent)
       await Bun.sleep(15)
-      underWay--
+      concurrent--
       return new Response(null, { status: 204 })
     }
     await make(w, r.url, { from: 'beginning' })
@@ -351,18 +351,18 @@ describe('who sends', () => {
       second.wake()
       await Bun.sleep(10)
     }
-    // Either may be the one that sends the last of it.
-    for (let n = 0; n < 3; n++) await Promise.all([w.pass(1_000), second.idle()])
-    expect(most).toBe(1)
+    // Either hub may send the last message.
+    for (let n = 0; n < 3; n++) await Promise.all([w.advance(1_000), second.idle()])
+    expect(maxConcurrent).toBe(1)
     expect([...new Set(seqs(r))]).toEqual(upTo((await exported(w)).length))
     await second.stop(1_000)
   })
 
-  test('a hub that died while it sent is waited for, then another goes on from what was taken', async () => {
+  test('after a hub died while sending, another one waits and then continues after the last delivered entry', async () => {
     const w = await world()
     const r = receiver()
     const { id } = await make(w, r.url)
-    await w.pass(1_000)
+    await w.advance(1_000)
     const before = r.received.length
     await record(w.hub, async tx => {
       const sender = { sender: 'dead', senderUntil: w.clock.now() + 30_000 }
@@ -370,14 +370,14 @@ describe('who sends', () => {
       return { result: undefined }
     })
     await wrote(w, 1)
-    for (let n = 0; n < 20; n++) await w.pass(1_000)
+    for (let n = 0; n < 20; n++) await w.advance(1_000)
     expect(r.received).toHaveLength(before)
-    for (let n = 0; n < 15; n++) await w.pass(1_000)
+    for (let n = 0; n < 15; n++) await w.advance(1_000)
     expect(r.received).toHaveLength(before + 1)
     expect((await read(w, id)).lag).toBe(0)
   })
 
-  test('what the outcome of a lost run says is not written', async () => {
+  test('the outcome of a lost run is discarded', async () => {
     const w = await world()
     const r = receiver()
     r.answer = async () => {
@@ -388,34 +388,34 @@ describe('who sends', () => {
       return new Response(null, { status: 204 })
     }
     const { id, position } = await make(w, r.url)
-    await w.pass(1_000)
+    await w.advance(1_000)
     expect((await read(w, id)).position).toBe(position)
   })
 })
 
-describe('switching off and on', () => {
-  test('stops it where it is, and lets it go on from there', async () => {
+describe('pausing and resuming', () => {
+  test('stops a stream at its position, and continues from there', async () => {
     const w = await world()
     const r = receiver()
     const { id } = await make(w, r.url)
-    await w.pass(1_000)
-    const taken = seqs(r).at(-1)!
-    expect((await w.acme.call('PATCH', `/v1/audit-streams/${id}`, { active: false })).body).toMatchObject({ status: 'off' })
+    await w.advance(1_000)
+    const lastDelivered = seqs(r).at(-1)!
+    expect((await w.acme.call('PATCH', `/v1/audit-streams/${id}`, { active: false })).body).toMatchObject({ status: 'paused' })
     await wrote(w, 2)
-    await w.pass(hour)
-    expect(seqs(r).at(-1)).toBe(taken)
+    await w.advance(hour)
+    expect(seqs(r).at(-1)).toBe(lastDelivered)
     await w.acme.call('PATCH', `/v1/audit-streams/${id}`, { active: true })
     await w.settle()
-    await w.pass(1_000)
-    expect(seqs(r)).toEqual(upTo(taken + 4, seqs(r)[0]!))
+    await w.advance(1_000)
+    expect(seqs(r)).toEqual(upTo(lastDelivered + 4, seqs(r)[0]!))
   })
 
-  test('a stream that was deleted gets nothing more, and leaves no job', async () => {
+  test('a deleted stream gets nothing more, and leaves no job', async () => {
     const w = await world()
     const r = receiver()
     const { id } = await make(w, r.url)
     expect((await w.acme.call('DELETE', `/v1/audit-streams/${id}`)).status).toBe(204)
-    await w.pass(hour)
+    await w.advance(hour)
     expect(r.received).toHaveLength(0)
     expect(
       await w.hub.read
@@ -427,25 +427,25 @@ describe('switching off and on', () => {
 })
 
 describe('retention', () => {
-  test('waits for what a stream has not delivered, thirty days at most, and then tells the gap', async () => {
+  test('waits for undelivered entries up to thirty days, and then reports the gap', async () => {
     const w = await world()
     const r = receiver()
     r.answer = () => new Response(null, { status: 500 })
     const { id } = await make(w, r.url, { from: 'beginning' })
     await w.limit(w.acme.workspaceId, { audit_days: 30 })
-    await w.pass(1_000)
-    await w.pass(40 * day)
+    await w.advance(1_000)
+    await w.advance(40 * day)
     await wrote(w, 2)
     await pruneAudit(w.hub)
     expect((await exported(w))[0].seq).toBe(1)
-    await w.pass(21 * day)
+    await w.advance(21 * day)
     await pruneAudit(w.hub)
     const first = (await exported(w))[0].seq as number
     expect(first).toBeGreaterThan(1)
     r.answer = () => new Response(null, { status: 204 })
     r.received.length = 0
-    await w.pass(2 * day)
-    await w.pass(1_000)
+    await w.advance(2 * day)
+    await w.advance(1_000)
     expect(bodies(r)[0].data.gap).toEqual({ from: 1, to: first - 1 })
     expect(
       bodies(r)
@@ -453,12 +453,12 @@ describe('retention', () => {
         .every(one => one.data.gap === null),
     ).toBe(true)
     expect(seqs(r)).toEqual(upTo(seqs(r).at(-1)!, first))
-    expect(entriesOf(r).map(one => one.action)).toContain('account.audit_stream.lose')
+    expect(entriesOf(r).map(one => one.action)).toContain('account.audit_stream.skip_entries')
     expect((await read(w, id)).lag).toBe(0)
-    expect(longestWaitMs).toBe(30 * day)
+    expect(maxStreamDelayMs).toBe(30 * day)
   })
 
-  test('does not wait for a stream that is switched off', async () => {
+  test('doesn’t wait for a paused stream', async () => {
     const w = await world()
     const { id } = await make(w, 'http://127.0.0.1:9/', { from: 'beginning', active: false })
     await w.limit(w.acme.workspaceId, { audit_days: 30 })
@@ -466,7 +466,7 @@ describe('retention', () => {
     await wrote(w, 1)
     await pruneAudit(w.hub)
     expect((await exported(w))[0].seq).toBeGreaterThan(1)
-    expect((await read(w, id)).status).toBe('off')
+    expect((await read(w, id)).status).toBe('paused')
   })
 })
 
@@ -475,7 +475,7 @@ describe('managing streams', async () => {
   const { acme, rival, readOnly, scoped } = w
   const r = receiver()
 
-  test('needs account.write, reading needs account.read, and another workspace finds nothing', async () => {
+  test('requires account.write, reading requires account.read, and another workspace has no access', async () => {
     const { id, secret } = await make(w, r.url)
     expect(secret).toMatch(/^whsec_/)
     const path = `/v1/audit-streams/${id}`
@@ -500,7 +500,7 @@ describe('managing streams', async () => {
     expect((await acme.call('GET', path)).status).toBe(404)
   })
 
-  test('refuses targets that the workspace may not call, and wrong members by name', async () => {
+  test('rejects URLs that the workspace may not call, and invalid fields by name', async () => {
     const refused = async (by: typeof acme, body: object) => {
       const answer = await by.call('POST', '/v1/audit-streams', { name: 'x', ...body })
       return [answer.status, answer.body.errors?.map((one: any) => one.pointer)]
@@ -515,7 +515,7 @@ describe('managing streams', async () => {
     expect(await refused(acme, { url: r.url, name: '' })).toEqual([422, ['#/name']])
   })
 
-  test('a test message tells what came of it and moves nothing', async () => {
+  test('a test message returns its result and doesn’t move the stream', async () => {
     const { id, position } = await make(w, r.url, { active: false })
     r.received.length = 0
     const good = await acme.call('POST', `/v1/audit-streams/${id}/test`)
@@ -529,15 +529,15 @@ describe('managing streams', async () => {
       error_class: 'http_status',
     })
     r.answer = () => new Response(null, { status: 204 })
-    expect(await read(w, id)).toMatchObject({ position, status: 'off', last_error: null })
+    expect(await read(w, id)).toMatchObject({ position, status: 'paused', last_error: null })
     for (let n = 0; n < 3; n++) await acme.call('POST', `/v1/audit-streams/${id}/test`)
     expect((await acme.call('POST', `/v1/audit-streams/${id}/test`)).status).toBe(429)
     await acme.call('DELETE', `/v1/audit-streams/${id}`)
   })
 
-  test('rotating the secret: both sign during the overlap, the new one alone behind it', async () => {
+  test('rotating the secret: both secrets sign during the overlap, then only the new one', async () => {
     const old = await make(w, r.url)
-    await w.pass(1_000)
+    await w.advance(1_000)
     const path = `/v1/audit-streams/${old.id}`
     const fresh = (await acme.call('POST', `${path}/secret/rotate`, { overlap_seconds: 3_600 })).body
     expect(fresh.secret).not.toBe(old.secret)
@@ -547,17 +547,17 @@ describe('managing streams', async () => {
       const at = new Date(Number(headers.get('webhook-timestamp')) * 1_000)
       return headers.get('webhook-signature')!.includes(new Webhook(secret).sign(headers.get('webhook-id')!, at, body))
     }
-    await w.pass(1_000)
+    await w.advance(1_000)
     expect([signs(old.secret), signs(fresh.secret)]).toEqual([true, true])
-    await w.pass(3_600_000)
+    await w.advance(3_600_000)
     await wrote(w, 1)
-    await w.pass(1_000)
+    await w.advance(1_000)
     expect([signs(old.secret), signs(fresh.secret)]).toEqual([false, true])
     const third = (await acme.call('POST', `${path}/secret/rotate`, { overlap_seconds: 60 })).body
-    await w.pass(1_000)
+    await w.advance(1_000)
     expect([signs(fresh.secret), signs(third.secret)]).toEqual([true, true])
     const last = (await acme.call('POST', `${path}/secret/rotate`, { overlap_seconds: 0 })).body
-    await w.pass(1_000)
+    await w.advance(1_000)
     expect([signs(fresh.secret), signs(third.secret), signs(last.secret)]).toEqual([false, false, true])
     const fourth = (await acme.call('POST', `${path}/secret/rotate`)).body
     expect((await acme.call('POST', `${path}/secret/rotate`)).body.detail).toContain('/secret/promote')
@@ -565,20 +565,20 @@ describe('managing streams', async () => {
     await w.audited()
     expect((await acme.call('POST', `${path}/secret/promote`)).body).toMatchObject(hints)
     expect(await w.audited()).toEqual(['account.audit_stream.promote_secret'])
-    await w.pass(1_000)
+    await w.advance(1_000)
     expect([signs(last.secret), signs(fourth.secret)]).toEqual([false, true])
     expect((await acme.call('POST', `${path}/secret/promote`)).status).toBe(409)
     expect((await w.rival.call('POST', `${path}/secret/promote`)).status).toBe(404)
     await acme.call('DELETE', path)
   })
 
-  test('ten a workspace', async () => {
-    const made = await Promise.all(
-      Array.from({ length: mostStreams + 2 }, (_, n) =>
+  test('at most ten per workspace', async () => {
+    const created = await Promise.all(
+      Array.from({ length: registry.audit_stream.limit + 2 }, (_, n) =>
         acme.call('POST', '/v1/audit-streams', { name: `stream ${n}`, url: r.url, active: false }),
       ),
     )
-    expect(made.map(one => one.status).sort()).toEqual([...Array(mostStreams).fill(201), 409, 409])
-    expect(new Set(made.map(one => sha256Hex(one.text))).size).toBeGreaterThan(mostStreams)
+    expect(created.map(one => one.status).sort()).toEqual([...Array(registry.audit_stream.limit).fill(201), 409, 409])
+    expect(new Set(created.map(one => sha256Hex(one.text))).size).toBeGreaterThan(registry.audit_stream.limit)
   })
 })

@@ -1,40 +1,40 @@
 import { expect, test } from 'bun:test'
 import { auditEntries, idempotencyKeys } from '../../src/core/db/tables'
-import { area, route } from '../../src/access/route'
+import { area, route } from '../../src/api/route'
 import { callerWith, world, type World } from '../support/world'
 
 const schedule = { kind: 'period', period_seconds: 60, grace_seconds: 10 }
 const create = (name: string) => ({ op: 'create', body: { name, schedule } })
 
-async function made(w: World, ...names: string[]): Promise<{ id: string; version: number; [member: string]: any }[]> {
-  const answers = await Promise.all(names.map(name => w.acme.call('POST', '/v1/heartbeats', { name, schedule })))
+async function createOne(w: World, ...names: string[]): Promise<{ id: string; version: number; [member: string]: any }[]> {
+  const responses = await Promise.all(names.map(name => w.acme.call('POST', '/v1/heartbeats', { name, schedule })))
   await w.audited()
-  return answers.map(one => one.body)
+  return responses.map(one => one.body)
 }
 const names = async (w: World) => (await w.acme.call('GET', '/v1/heartbeats?sort=name')).body.data.map((one: any) => one.name)
 const bulk = (w: World, operations: unknown[], query = '', headers: Record<string, string> = {}) =>
   w.acme.call('POST', `/v1/heartbeats/bulk${query}`, { operations }, headers)
 
-test('creates, edits and deletes in one go, with an audit entry each in one chain', async () => {
+test('creates, updates and deletes in one transaction, with an audit entry for each', async () => {
   const w = await world()
-  const [one, two] = (await made(w, 'one', 'two')) as [any, any]
-  const answer = await bulk(w, [
+  const [one, two] = (await createOne(w, 'one', 'two')) as [any, any]
+  const response = await bulk(w, [
     create('three'),
     { op: 'update', id: one.id, body: { name: 'first' }, if_match: '"1"' },
     { op: 'delete', id: two.id },
   ])
-  expect({ status: answer.status, ...answer.body, results: undefined }).toEqual({
+  expect({ status: response.status, ...response.body, results: undefined }).toEqual({
     status: 200,
     mode: 'atomic',
     succeeded: 3,
     failed: 0,
   })
-  expect(answer.body.results.map((one: any) => [one.index, one.op, one.status, one.body?.name, one.problem])).toEqual([
+  expect(response.body.results.map((one: any) => [one.index, one.op, one.status, one.body?.name, one.problem])).toEqual([
     [0, 'create', 201, 'three', null],
     [1, 'update', 200, 'first', null],
     [2, 'delete', 204, undefined, null],
   ])
-  expect(answer.body.results.map((one: any) => one.id)).toEqual([answer.body.results[0].body.id, one.id, two.id])
+  expect(response.body.results.map((one: any) => one.id)).toEqual([response.body.results[0].body.id, one.id, two.id])
   expect(await names(w)).toEqual(['first', 'three'])
   expect(await w.audited()).toEqual(['heartbeat.create', 'heartbeat.update', 'heartbeat.delete'])
   const entries = (await w.hub.read.select().from(auditEntries)).filter(entry => entry.workspaceId === w.acme.workspaceId)
@@ -42,9 +42,9 @@ test('creates, edits and deletes in one go, with an audit entry each in one chai
   expect(new Set(entries.slice(-3).map(entry => entry.context.request_id)).size).toBe(1)
 })
 
-test('one that fails undoes all, and each that fails is pointed to', async () => {
+test('if one operation fails, none is applied, and every failure has a pointer', async () => {
   const w = await world()
-  const [one] = (await made(w, 'one')) as [any]
+  const [one] = (await createOne(w, 'one')) as [any]
   const refused = await bulk(w, [
     create('two'),
     { op: 'update', id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m', body: { name: 'x' } },
@@ -71,10 +71,10 @@ test('one that fails undoes all, and each that fails is pointed to', async () =>
   expect(await w.audited()).toEqual([])
 })
 
-test('in partial mode those that can be done are done, and each is told of', async () => {
+test('in partial mode, valid operations are applied, and each has a result', async () => {
   const w = await world()
-  const [one] = (await made(w, 'one')) as [any]
-  const answer = await bulk(
+  const [one] = (await createOne(w, 'one')) as [any]
+  const response = await bulk(
     w,
     [
       create('two'),
@@ -84,26 +84,26 @@ test('in partial mode those that can be done are done, and each is told of', asy
     ],
     '?mode=partial',
   )
-  expect(answer.status).toBe(207)
-  expect(answer.body).toMatchObject({ mode: 'partial', succeeded: 2, failed: 2 })
-  expect(answer.body.results.map((one: any) => [one.status, one.problem?.code ?? null])).toEqual([
+  expect(response.status).toBe(207)
+  expect(response.body).toMatchObject({ mode: 'partial', succeeded: 2, failed: 2 })
+  expect(response.body.results.map((one: any) => [one.status, one.problem?.code ?? null])).toEqual([
     [201, null],
     [404, 'not_found'],
     [422, 'validation_failed'],
     [200, null],
   ])
-  expect(answer.body.results[2].problem.errors).toEqual([
+  expect(response.body.results[2].problem.errors).toEqual([
     { pointer: '#/operations/2/body/schedule', code: 'required', detail: 'is required.' },
   ])
   expect(await names(w)).toEqual(['first', 'two'])
   expect(await w.audited()).toEqual(['heartbeat.create', 'heartbeat.update'])
 })
 
-test('a step that fails halfway leaves nothing of itself behind', async () => {
+test('an operation that fails halfway leaves nothing behind', async () => {
   const w = await world()
-  const [one] = (await made(w, 'one')) as [any]
-  // The second edit of the same heartbeat meets what the first one made of it.
-  const answer = await bulk(
+  const [one] = (await createOne(w, 'one')) as [any]
+  // The second update of the same heartbeat sees the result of the first.
+  const response = await bulk(
     w,
     [
       { op: 'update', id: one.id, body: { name: 'once' }, if_match: '"1"' },
@@ -113,11 +113,11 @@ test('a step that fails halfway leaves nothing of itself behind', async () => {
     ],
     '?mode=partial',
   )
-  expect(answer.body.results.map((one: any) => one.status)).toEqual([200, 412, 204, 404])
+  expect(response.body.results.map((one: any) => one.status)).toEqual([200, 412, 204, 404])
   expect(await w.audited()).toEqual(['heartbeat.update', 'heartbeat.delete'])
 })
 
-test('the plan is counted inside: no bulk gets beyond it', async () => {
+test('plan limits apply within a bulk request', async () => {
   const w = await world()
   await w.limit(w.acme.workspaceId, { heartbeats: 3 })
   const refused = await bulk(w, ['a', 'b', 'c', 'd'].map(create))
@@ -126,16 +126,16 @@ test('the plan is counted inside: no bulk gets beyond it', async () => {
   const some = await bulk(w, ['a', 'b', 'c', 'd', 'e'].map(create), '?mode=partial')
   expect(some.body.results.map((one: any) => one.status)).toEqual([201, 201, 201, 403, 403])
   expect(some.body.results[4].problem).toMatchObject({ code: 'plan_limit_reached', max: 3, used: 3 })
-  // Making room first is part of the same transaction.
+  // A deletion earlier in the same transaction frees a slot.
   const swapped = await bulk(w, [{ op: 'delete', id: some.body.results[0].id }, create('f')])
   expect(swapped.status).toBe(200)
   const both = await Promise.all([bulk(w, [create('g')], '?mode=partial'), bulk(w, [create('h')], '?mode=partial')])
   expect(both.map(one => one.body.results[0].status)).toEqual([403, 403])
 })
 
-test('repeated with its Idempotency-Key it does nothing twice and tells no address twice', async () => {
+test('a replay by Idempotency-Key applies nothing twice and omits ping URLs', async () => {
   const w = await world()
-  const [one] = (await made(w, 'one')) as [any]
+  const [one] = (await createOne(w, 'one')) as [any]
   const headers = { 'idempotency-key': 'k1' }
   const operations = [create('two'), { op: 'update', id: one.id, body: { name: 'first' } }, { op: 'delete', id: 'hb_none' }]
   const first = await bulk(w, operations, '?mode=partial', headers)
@@ -152,22 +152,22 @@ test('repeated with its Idempotency-Key it does nothing twice and tells no addre
   expect((await bulk(w, operations, '', headers)).body.code).toBe('idempotency_key_reused')
 })
 
-test('one that was refused leaves its Idempotency-Key free', async () => {
+test('a failed bulk request does not use up its Idempotency-Key', async () => {
   const w = await world()
   const headers = { 'idempotency-key': 'k2' }
   expect((await bulk(w, [{ op: 'create', body: {} }], '', headers)).status).toBe(422)
   expect((await bulk(w, [create('one')], '', headers)).status).toBe(200)
 })
 
-test('a heartbeat that was made in a bulk is watched', async () => {
+test('a heartbeat created in a bulk request is watched', async () => {
   const w = await world()
   const operations = [{ op: 'create', body: { name: 'silent', schedule, first_ping_within_seconds: 30 } }]
   expect((await bulk(w, operations)).status).toBe(200)
-  await w.pass(31_000)
-  expect(await w.happened()).toEqual(['monitor.alert'])
+  await w.advance(31_000)
+  expect(await w.emitted()).toEqual(['monitor.alert'])
 })
 
-test('revoked tokens stop at once, all or none', async () => {
+test('revoked tokens stop working immediately, all or none', async () => {
   const w = await world()
   const [one, two] = [await w.scoped('dns.read'), await w.scoped('monitoring.read')]
   expect((await two.call('GET', '/v1/heartbeats')).status).toBe(200)
@@ -176,14 +176,14 @@ test('revoked tokens stop at once, all or none', async () => {
   const ids = list.map((token: any) => token.id)
   expect((await revoke([...ids, 'tok_none'])).status).toBe(422)
   expect((await two.call('GET', '/v1/heartbeats')).status).toBe(200)
-  const answer = await revoke(ids)
-  expect(answer.body.results).toEqual(
+  const response = await revoke(ids)
+  expect(response.body.results).toEqual(
     ids.map((id: string, index: number) => ({ index, op: 'revoke', status: 204, id, problem: null })),
   )
   for (const token of [one, two]) expect((await token.call('GET', '/v1/heartbeats')).body.code).toBe('token_revoked')
 })
 
-test('webhook endpoints are edited and deleted, and what their targets may be is asked before', async () => {
+test('webhook endpoints are updated and deleted, and their targets are checked', async () => {
   const w = await world()
   const endpoint = async (path: string) =>
     (await w.acme.call('POST', '/v1/webhook-endpoints', { url: `http://127.0.0.1:9/${path}`, events: ['monitor.alert'] })).body.id
@@ -195,20 +195,20 @@ test('webhook endpoints are edited and deleted, and what their targets may be is
   ])
   expect(refused.body.errors[0].pointer).toBe('#/operations/1/body/url')
   expect((await w.acme.call('GET', `/v1/webhook-endpoints/${ids[0]}`)).body.active).toBe(true)
-  const answer = await send([
+  const response = await send([
     { op: 'update', id: ids[0], body: { active: false } },
     { op: 'update', id: ids[1], body: { url: 'http://127.0.0.1:9/moved' } },
     { op: 'delete', id: ids[2] },
   ])
-  expect(answer.body.results.map((one: any) => one.status)).toEqual([200, 200, 204])
+  expect(response.body.results.map((one: any) => one.status)).toEqual([200, 200, 204])
   expect((await w.acme.call('GET', '/v1/webhook-endpoints')).body.data).toHaveLength(2)
 })
 
-test('what another workspace has is not found', async () => {
+test('resources of another workspace are not found', async () => {
   const w = await world()
-  const [one] = (await made(w, 'one')) as [any]
-  const answer = await w.rival.call('POST', '/v1/heartbeats/bulk?mode=partial', { operations: [{ op: 'delete', id: one.id }] })
-  expect(answer.body.results[0].problem.code).toBe('not_found')
+  const [one] = (await createOne(w, 'one')) as [any]
+  const response = await w.rival.call('POST', '/v1/heartbeats/bulk?mode=partial', { operations: [{ op: 'delete', id: one.id }] })
+  expect(response.body.results[0].problem.code).toBe('not_found')
   expect(await names(w)).toEqual(['one'])
 })
 
@@ -218,7 +218,7 @@ test.each([
   ['too many', { operations: Array(501).fill({ op: 'delete', id: 'x' }) }, '#/operations', 'too_many'],
   ['a word', { operations: ['delete'] }, '#/operations/0', 'type'],
   ['an object', { operations: {} }, '#/operations', 'type'],
-])('%s is no list of operations', async (_, body, pointer, code) => {
+])('%s is not a valid list of operations', async (_, body, pointer, code) => {
   const { acme } = await world()
   for (const query of ['', '?mode=partial']) {
     const refused = await acme.call('POST', `/v1/heartbeats/bulk${query}`, body)
@@ -227,7 +227,7 @@ test.each([
   }
 })
 
-test('500 at once are one request for every 50, and are done in one transaction', async () => {
+test('500 operations count as one request per 50, and run in one transaction', async () => {
   const w = await world()
   await w.limit(w.rival.workspaceId, { requests_per_minute_per_token: 20, requests_per_hour_per_workspace: null })
   const operations = Array.from({ length: 500 }, (_, n) => create(`job ${n}`))
@@ -243,32 +243,32 @@ test('500 at once are one request for every 50, and are done in one transaction'
   expect((await w.rival.call('GET', '/v1/heartbeats?include=total')).body.pagination.total).toBe(550)
 }, 60_000)
 
-test('two that meet on the same heartbeats in opposite orders are both done', async () => {
+test('two bulk requests that update the same heartbeats in opposite order both succeed', async () => {
   const w = await world()
-  const beats = await made(w, ...Array.from({ length: 12 }, (_, n) => `job ${n}`))
+  const beats = await createOne(w, ...Array.from({ length: 12 }, (_, n) => `job ${n}`))
   const edits = (name: string, of: typeof beats) => of.map(one => ({ op: 'update', id: one.id, body: { description: name } }))
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     bulk(w, edits('up', beats)),
     bulk(w, edits('down', [...beats].reverse())),
     w.acme.call('PATCH', `/v1/heartbeats/${beats[5]!.id}`, { name: 'alone' }),
   ])
-  expect(answers.map(one => one.status)).toEqual([200, 200, 200])
+  expect(responses.map(one => one.status)).toEqual([200, 200, 200])
   const after = (await w.acme.call('GET', '/v1/heartbeats')).body.data
   expect(new Set(after.map((one: any) => one.description)).size).toBe(1)
   expect(await w.audited()).toHaveLength(25)
 })
 
-test('a narrowed token has no bulk, and a read-only one none of writes', async () => {
+test('a restricted token cannot use bulk endpoints, and a read-only token cannot use those that write', async () => {
   const w = await world()
-  const [one] = (await made(w, 'one')) as [any]
+  const [one] = (await createOne(w, 'one')) as [any]
   const token = await w.acme.call('POST', '/v1/tokens', { name: 'narrow', mode: 'full', resource_ids: [one.id] })
   const narrow = callerWith(w.app, w.acme.workspaceId, token.body.token)
   const operations = [{ op: 'delete', id: one.id }]
-  expect((await narrow.call('POST', '/v1/heartbeats/bulk', { operations })).body.code).toBe('narrowed_token')
+  expect((await narrow.call('POST', '/v1/heartbeats/bulk', { operations })).body.code).toBe('restricted_token')
   expect((await w.readOnly.call('POST', '/v1/heartbeats/bulk', { operations })).body.required_permission).toBe('monitoring.write')
 })
 
-test('a fault of the hub itself undoes all, in either mode, and the verbs are let go', async () => {
+test('an internal error reverts everything in both modes', async () => {
   const shape = { summary: 'A thing', description: 'A thing.' }
   let ended = 0
   const things = area('things', 'Tokens', [
@@ -281,7 +281,7 @@ test('a fault of the hub itself undoes all, in either mode, and the verbs are le
       operationId: 'createThing',
       run: async ctx => {
         try {
-          // As a heartbeat would be made, and then something breaks.
+          // Creates a heartbeat, then fails.
           const { createHeartbeat } = await import('../../src/features/heartbeats/heartbeats')
           await createHeartbeat(ctx, { name: 'thing', schedule: schedule as never })
         } finally {
@@ -319,7 +319,7 @@ test('a fault of the hub itself undoes all, in either mode, and the verbs are le
   expect((await w.acme.call('POST', '/test/things/bulk', { operations: [{ op: 'create' }] })).body.succeeded).toBe(1)
 })
 
-test('a bulk whose operations are not in its area, or need different permissions, is not served', () => {
+test('a bulk endpoint whose operations are not in its area, or require different permissions, is rejected', () => {
   const one = (operationId: string, guard: 'dns.write' | 'monitoring.write') =>
     route({
       method: 'POST',
@@ -336,15 +336,15 @@ test('a bulk whose operations are not in its area, or need different permissions
       one('b', 'monitoring.write'),
       { path: '/test/bulk', operationId: 'bulk', summary: 's', description: 'd', action: 'heartbeat.pause', of: 'X', operations },
     ])
-  expect(of({ go: 'missing' })).toThrow('no route of its area')
+  expect(of({ go: 'missing' })).toThrow('is not a route of its area')
   expect(of({ go: 'a', stay: 'b' })).toThrow('different permissions')
 })
 
-test('a word that is no operation of the resource is the one error of its operation', async () => {
+test('an unknown operation is the only error of its entry', async () => {
   const w = await world()
   const refused = async (path: string, operation: object) => {
-    const answer = await w.acme.call('POST', path, { operations: [operation] })
-    return [answer.status, answer.body.errors.map((one: any) => `${one.pointer} ${one.code} ${one.detail}`)]
+    const response = await w.acme.call('POST', path, { operations: [operation] })
+    return [response.status, response.body.errors.map((one: any) => `${one.pointer} ${one.code} ${one.detail}`)]
   }
   const body = { name: 'ci', mode: 'full' }
   expect(await refused('/v1/tokens/bulk', { op: 'create', body })).toEqual([422, ['#/operations/0/op enum must be "revoke".']])
@@ -355,17 +355,17 @@ test('a word that is no operation of the resource is the one error of its operat
   ])
 })
 
-test('webhook endpoints are made by the hundred, and their secrets told once', async () => {
+test('webhook endpoints are created in bulk, and their secrets are shown only once', async () => {
   const w = await world()
   const operation = (n: number) => ({ op: 'create', body: { url: `http://127.0.0.1:9/${n}`, events: ['monitor.alert'] } })
   const operations = [operation(1), operation(2)]
   const send = () => w.acme.call('POST', '/v1/webhook-endpoints/bulk', { operations }, { 'idempotency-key': 'once' })
-  const made = await send()
-  expect([made.status, made.body.results.map((one: any) => one.body.url)]).toEqual([
+  const created = await send()
+  expect([created.status, created.body.results.map((one: any) => one.body.url)]).toEqual([
     200,
     ['http://127.0.0.1:9/1', 'http://127.0.0.1:9/2'],
   ])
-  const secrets = made.body.results.map((one: any) => one.body.secret)
+  const secrets = created.body.results.map((one: any) => one.body.secret)
   expect(new Set(secrets.filter((one: string) => one.startsWith('whsec_'))).size).toBe(2)
   const again = await send()
   expect(again.headers.get('idempotent-replayed')).toBe('true')

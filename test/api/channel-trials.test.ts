@@ -1,15 +1,15 @@
 import { afterAll, expect, test } from 'bun:test'
-import { openToLocal } from '../support/channels'
+import { allowPrivateNetwork } from '../support/channels'
 import { world } from '../support/world'
 
-const taken: { authorization: string | null; body: any }[] = []
-let refuses = false
+const received: { authorization: string | null; body: any }[] = []
+let rejects = false
 const server = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   async fetch(request) {
-    taken.push({ authorization: request.headers.get('authorization'), body: await request.json() })
-    return refuses ? new Response('no such topic for tk_very_secret', { status: 403 }) : Response.json({ id: 'm1' })
+    received.push({ authorization: request.headers.get('authorization'), body: await request.json() })
+    return rejects ? new Response('no such topic for tk_very_secret', { status: 403 }) : Response.json({ id: 'm1' })
   },
 })
 afterAll(() => server.stop(true))
@@ -17,46 +17,46 @@ afterAll(() => server.stop(true))
 const path = '/v1/notification-channels'
 const settings = { server_url: `http://127.0.0.1:${server.port}`, topic: 'alerts', token: 'tk_very_secret' }
 
-test('settings are tried before a channel has them, and nothing is kept of it but the audit entry', async () => {
-  const w = await openToLocal(await world())
+test('tests unsaved settings and stores nothing but an audit event', async () => {
+  const w = await allowPrivateNetwork(await world())
   await w.audited()
-  const tried = await w.acme.call('POST', `${path}/try`, { kind: 'ntfy', name: 'Phone', settings })
-  expect([tried.status, tried.body]).toEqual([200, { sent: true, said: 'Message m1', last_error: null }])
-  expect(taken.at(-1)).toMatchObject({
+  const tested = await w.acme.call('POST', `${path}/test`, { kind: 'ntfy', name: 'Phone', settings })
+  expect([tested.status, tested.body]).toEqual([200, { sent: true, response: 'Message m1', error: null }])
+  expect(received.at(-1)).toMatchObject({
     authorization: 'Bearer tk_very_secret',
-    body: { topic: 'alerts', title: 'Test of the channel “Phone”' },
+    body: { topic: 'alerts', title: 'Test message for “Phone”' },
   })
-  expect(await w.audited()).toEqual(['notification.channel.try'])
+  expect(await w.audited()).toEqual(['notification.channel.test_settings'])
   expect((await w.acme.call('GET', path)).body.data).toEqual([])
   expect((await w.acme.call('GET', '/v1/notifications')).body.data).toEqual([])
-  refuses = true
-  const refused = await w.acme.call('POST', `${path}/try`, { kind: 'ntfy', settings })
-  expect(refused.body).toMatchObject({ sent: false, said: null, last_error: { failure: 'gone' } })
-  expect(refused.text).not.toContain('very_secret')
-  refuses = false
-  expect((await w.readOnly.call('POST', `${path}/try`, { kind: 'ntfy', settings })).status).toBe(403)
-  const wrong = await w.acme.call('POST', `${path}/try`, { kind: 'ntfy', settings: { ...settings, topic: 'no topic' } })
+  rejects = true
+  const rejected = await w.acme.call('POST', `${path}/test`, { kind: 'ntfy', settings })
+  expect(rejected.body).toMatchObject({ sent: false, response: null, error: { code: 'gone' } })
+  expect(rejected.text).not.toContain('very_secret')
+  rejects = false
+  expect((await w.readOnly.call('POST', `${path}/test`, { kind: 'ntfy', settings })).status).toBe(403)
+  const wrong = await w.acme.call('POST', `${path}/test`, { kind: 'ntfy', settings: { ...settings, topic: 'no topic' } })
   expect([wrong.status, wrong.body.errors[0].pointer]).toEqual([422, '#/settings/topic'])
 })
 
-test('tries are five a minute', async () => {
-  const w = await openToLocal(await world())
+test('allows five tests a minute', async () => {
+  const w = await allowPrivateNetwork(await world())
   const statuses = []
-  for (let at = 0; at < 6; at++) statuses.push((await w.acme.call('POST', `${path}/try`, { kind: 'ntfy', settings })).status)
+  for (let n = 0; n < 6; n++) statuses.push((await w.acme.call('POST', `${path}/test`, { kind: 'ntfy', settings })).status)
   expect(statuses).toEqual([200, 200, 200, 200, 200, 429])
-  await w.pass(60_000)
-  expect((await w.acme.call('POST', `${path}/try`, { kind: 'ntfy', settings })).status).toBe(200)
+  await w.advance(60_000)
+  expect((await w.acme.call('POST', `${path}/test`, { kind: 'ntfy', settings })).status).toBe(200)
 })
 
-test('the topics are told with what they are a part of, and each of them is taken', async () => {
+test('lists topics with their parents, and accepts each of them', async () => {
   const w = await world()
   const { data } = (await w.readOnly.call('GET', `${path}/topics`)).body
-  expect(data.slice(0, 2).map((one: any) => [one.topic, one.within])).toEqual([
+  expect(data.slice(0, 2).map((one: any) => [one.topic, one.parent])).toEqual([
     ['incidents', null],
     ['notices', null],
   ])
-  expect(data.find((one: any) => one.topic === 'dns_zone.drifted')).toMatchObject({ within: 'notices' })
+  expect(data.find((one: any) => one.topic === 'dns_zone.drifted')).toMatchObject({ parent: 'notices' })
   const topics = data.map((one: any) => one.topic)
-  const made = await w.acme.call('POST', path, { kind: 'ntfy', name: 'All', settings: { topic: 'alerts' }, topics })
-  expect(made.body.topics).toEqual(topics)
+  const created = await w.acme.call('POST', path, { kind: 'ntfy', name: 'All', settings: { topic: 'alerts' }, topics })
+  expect(created.body.topics).toEqual(topics)
 })

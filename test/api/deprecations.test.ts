@@ -1,13 +1,14 @@
 import { expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
-import { flushUses } from '../../src/access/last-use'
-import { area, route, type Route } from '../../src/access/route'
+import { flushDeprecatedUse } from '../../src/api/deprecated-use'
+import { area, route } from '../../src/api/route'
+import type { Route } from '../../src/api/route-declaration'
 import { deprecated } from '../../src/core/deprecation'
 import { ListOf, Shape } from '../../src/core/shapes'
 import { describeAreas } from '../../src/hub/openapi'
 import { callerWith, world } from '../support/world'
 
-// Nothing of the API is deprecated: these operations are of the test alone.
+// Nothing in the API is deprecated; these operations exist only in this test.
 const notice = { since: '2027-01-31', sunset: '2028-01-31', link: '/docs/api#things', note: 'Use another.' }
 const Thing = Shape(
   {
@@ -43,7 +44,7 @@ const things = area('things', 'Tokens', [
       tag: Type.Optional(deprecated(Type.String({ description: 'Tag.' }), notice)),
       word: Type.Optional(Type.String({ description: 'Word.' })),
     }),
-    answer: ListOf(Thing),
+    response: ListOf(Thing),
     run: async () => page,
   }),
   route({
@@ -66,40 +67,40 @@ const things = area('things', 'Tokens', [
 ])
 
 const scene = async () => await world({}, [things])
-const told = (answer: { headers: Headers }) => [answer.headers.get('deprecation'), answer.headers.get('sunset')]
+const noticeHeaders = (response: { headers: Headers }) => [response.headers.get('deprecation'), response.headers.get('sunset')]
 const yes = ['@1801353600', 'Mon, 31 Jan 2028 00:00:00 GMT']
 const no = [null, null]
 const links = '</docs/api#things>; rel="deprecation"; type="text/html", </docs/api#things>; rel="sunset"; type="text/html"'
 
-test('an operation that goes away says so in every answer, refusals too', async () => {
+test('a deprecated operation is announced in every response, including errors', async () => {
   const { acme, rival } = await scene()
-  const answer = await acme.call('GET', '/test/old/1')
-  expect(told(answer)).toEqual(yes)
-  expect(answer.headers.get('link')).toBe(links)
-  expect(told(await rival.call('GET', '/test/old/1?nonsense=1'))).toEqual(yes)
+  const response = await acme.call('GET', '/test/old/1')
+  expect(noticeHeaders(response)).toEqual(yes)
+  expect(response.headers.get('link')).toBe(links)
+  expect(noticeHeaders(await rival.call('GET', '/test/old/1?nonsense=1'))).toEqual(yes)
 })
 
-test('a parameter and a member say so where they are used, and only there', async () => {
+test('a deprecated parameter or field is announced only where it is used', async () => {
   const { acme } = await scene()
-  expect(told(await acme.call('GET', '/test/things?fields=name&word=x'))).toEqual(no)
-  expect(told(await acme.call('GET', '/test/things?fields=name&tag=x'))).toEqual(yes)
-  expect(told(await acme.call('GET', '/test/things?fields=label'))).toEqual(yes)
-  expect(told(await acme.call('GET', '/test/things'))).toEqual(yes)
-  expect(told(await acme.call('POST', '/test/things', { name: 'x' }))).toEqual(no)
-  expect(told(await acme.call('POST', '/test/things', { label: 'x' }))).toEqual(yes)
-  expect(told(await acme.call('POST', '/test/things', { parts: [{}] }))).toEqual(no)
-  expect(told(await acme.call('POST', '/test/things', { parts: [{}, { size: 1 }] }))).toEqual([
+  expect(noticeHeaders(await acme.call('GET', '/test/things?fields=name&word=x'))).toEqual(no)
+  expect(noticeHeaders(await acme.call('GET', '/test/things?fields=name&tag=x'))).toEqual(yes)
+  expect(noticeHeaders(await acme.call('GET', '/test/things?fields=label'))).toEqual(yes)
+  expect(noticeHeaders(await acme.call('GET', '/test/things'))).toEqual(yes)
+  expect(noticeHeaders(await acme.call('POST', '/test/things', { name: 'x' }))).toEqual(no)
+  expect(noticeHeaders(await acme.call('POST', '/test/things', { label: 'x' }))).toEqual(yes)
+  expect(noticeHeaders(await acme.call('POST', '/test/things', { parts: [{}] }))).toEqual(no)
+  expect(noticeHeaders(await acme.call('POST', '/test/things', { parts: [{}, { size: 1 }] }))).toEqual([
     yes[0]!,
     'Thu, 01 Jun 2028 00:00:00 GMT',
   ])
 })
 
-test('the link to the next page stays beside it', async () => {
+test('the link to the next page is kept', async () => {
   const { acme } = await scene()
   expect((await acme.call('GET', '/test/things')).headers.get('link')).toBe(`${links}, </test/things?cursor=abc>; rel="next"`)
 })
 
-test('who uses what is counted by token, and shown to the workspace', async () => {
+test('uses are counted per token, and shown to the workspace', async () => {
   const w = await scene()
   const token = await w.acme.call('POST', '/v1/tokens', { name: 'old script', permissions: ['dns.read'] })
   const script = callerWith(w.app, w.acme.workspaceId, token.body.token)
@@ -108,14 +109,14 @@ test('who uses what is counted by token, and shown to the workspace', async () =
   w.clock.advance(1000)
   await w.acme.call('GET', '/test/old/1')
   await w.rival.call('GET', '/test/old/1')
-  await flushUses(w.hub)
+  await flushDeprecatedUse(w.hub)
   await w.acme.call('GET', '/test/old/2')
   const { body } = await w.acme.call('GET', '/v1/deprecations')
   expect(body.data.map((one: any) => [one.id, one.kind, one.name, one.uses])).toEqual([
     ['listThings?tag', 'parameter', 'tag', 2],
-    ['listThings=label', 'answer_member', 'label', 1],
-    ['createThing:/label', 'request_member', '/label', 0],
-    ['createThing:/parts/*/size', 'request_member', '/parts/*/size', 1],
+    ['listThings=label', 'response_field', 'label', 1],
+    ['createThing:/label', 'request_field', '/label', 0],
+    ['createThing:/parts/*/size', 'request_field', '/parts/*/size', 1],
     ['getOld', 'operation', null, 3],
   ])
   expect(body.data[4]).toMatchObject({ ...notice, operation_id: 'getOld', method: 'GET', path: '/test/old/{id}' })
@@ -131,7 +132,7 @@ test('who uses what is counted by token, and shown to the workspace', async () =
   expect(other.text).not.toContain('old script')
 })
 
-test('what is refused before it is understood is not counted', async () => {
+test('requests that are refused before validation are not counted', async () => {
   const w = await scene()
   await (await w.scoped('monitoring.read')).call('GET', '/test/old/1')
   await w.acme.call('GET', '/test/old/1?nonsense=1')
@@ -140,7 +141,7 @@ test('what is refused before it is understood is not counted', async () => {
   expect(body.data.map((one: any) => one.uses)).toEqual([0, 0, 0, 0, 0])
 })
 
-test('nothing of the API is deprecated today', async () => {
+test('nothing in the API is deprecated today', async () => {
   const { acme } = await world()
   expect((await acme.call('GET', '/v1/deprecations')).body).toEqual({
     data: [],
@@ -148,11 +149,11 @@ test('nothing of the API is deprecated today', async () => {
   })
 })
 
-test('the description of the API says what is deprecated', async () => {
+test('the OpenAPI document marks deprecated parts', async () => {
   const { paths, components } = (await describeAreas([things])) as any
   const old = paths['/test/old/{id}'].get
   expect(old.deprecated).toBe(true)
-  expect(old.description).toContain('Deprecated since 2027-01-31, gone from 2028-01-31. Use another.')
+  expect(old.description).toContain('Deprecated since 2027-01-31; will be removed after 2028-01-31. Use another.')
   expect(Object.keys(old.responses[200].headers)).toEqual(expect.arrayContaining(['Deprecation', 'Sunset', 'Link']))
   const list = paths['/test/things'].get
   expect(list.deprecated).toBeUndefined()
@@ -165,7 +166,7 @@ test('the description of the API says what is deprecated', async () => {
   expect(JSON.stringify(paths)).not.toContain('x-deprecation')
 })
 
-test('an operation that is to go within less than a year is not served', () => {
+test('an operation with a sunset less than a year away is rejected', () => {
   const soon: Route = route({
     ...shared,
     method: 'GET',

@@ -1,33 +1,33 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { jobs } from '../../src/core/db/tables'
-import { message, RCODE } from '../../src/core/dns/message'
-import { encodeMessage } from '../../src/core/dns/message-encode'
-import { rdataOfText } from '../../src/core/dns/rdata'
+import { message, RCODE } from '../../src/dns/message'
+import { encodeMessage } from '../../src/dns/message-encode'
+import { rdataOfText } from '../../src/dns/rdata'
 import { aliasAddressesOf, expandAliases } from '../../src/features/dns/aliases/expand'
 import { resolveAliasKind } from '../../src/features/dns/aliases/queue'
-import { resolveAliasJob } from '../../src/features/dns/aliases/refresh'
-import { lastZoneChange, readPublishedChanges, readPublishedZone } from '../../src/features/dns/publish'
+import { resolveAliasJob } from '../../src/features/dns/aliases/resolve-alias'
+import { lastZoneChange, readPublishedChanges, readPublishedZone } from '../../src/features/dns/publish/published-zones'
 import { Answerer } from '../../src/features/dns/server/answerer'
 import { ZoneIndex, ZoneSet } from '../../src/features/dns/server/zone-index'
 import { recordOf, scriptedServer, type ScriptedServer } from '../support/scripted-server'
-import { digged, queryOctets } from '../support/served-zone'
+import { digOutput, queryOctets } from '../support/served-zone'
 import { world, type Caller } from '../support/world'
-import { zoneMade } from '../support/zones'
+import { createZone } from '../support/zones'
 
-/** What a resolver knows: lines `name ttl type rdata`, or the code of its answer. */
-type Known = Record<string, string[] | number>
+/** Answers of a resolver by name: lines `name ttl type rdata`, or an rcode. */
+type ResolverAnswers = Record<string, string[] | number>
 
 const resolvers: ScriptedServer[] = []
 afterEach(() => resolvers.splice(0).forEach(one => one.stop()))
 
-async function resolver(known: Known) {
+async function resolver(known: ResolverAnswers) {
   const server = await scriptedServer(({ message: { id, flags, question } }) => {
-    const [asked] = question
-    const told = known[`${asked!.name} ${asked!.type}`] ?? known[asked!.name] ?? []
-    if (told === -1) return [null]
-    const rcode = typeof told === 'number' ? told : RCODE.NOERROR
-    const records = typeof told === 'number' ? [] : told.map(line => line.split(' '))
+    const [requests] = question
+    const target = known[`${requests!.name} ${requests!.type}`] ?? known[requests!.name] ?? []
+    if (target === -1) return [null]
+    const rcode = typeof target === 'number' ? target : RCODE.NOERROR
+    const records = typeof target === 'number' ? [] : target.map(line => line.split(' '))
     const answer = records.map(([name, ttl, type, rdata]) =>
       recordOf(name!, Number(ttl), type!, rdataOfText(type!, rdata!, null)),
     )
@@ -37,22 +37,22 @@ async function resolver(known: Known) {
   return server
 }
 
-async function scene(known: Known, env: Record<string, string> = {}) {
+async function scene(known: ResolverAnswers, env: Record<string, string> = {}) {
   const server = await resolver(known)
   const w = await world({ BAILIWICK_DNS_RESOLVERS: `127.0.0.1:${server.port}`, ...env })
-  const zone = await zoneMade(w.acme)
+  const zone = await createZone(w.acme)
   await w.settle()
   const add = (caller: Caller, id: string, type: string, name: string, content: string, more: object = {}) =>
     caller.call('POST', `/v1/dns/zones/${id}/records`, { type, name, content, ttl: 600, ...more })
   const alias = (name: string, target: string, more: object = {}) => add(w.acme, zone.id, 'ALIAS', name, target, more)
-  /** What the name server answers from what it is given. */
+  /** Records that the name server answers with. */
   const answers = async (name: string, type = 'A', id = zone.id) => {
     const { name: origin, soa, rrsets } = (await readPublishedZone(w.hub.read, id))!
     const zones = new ZoneSet()
     zones.put(
       ZoneIndex.of({ name: origin, rrsets: [{ name: origin, type: 'SOA', ttl: soa.ttl, rdata: [soa.rdata] }, ...rrsets] }),
     )
-    return digged(new Answerer(zones).answer(queryOctets(name, type), 'udp')!).answer
+    return digOutput(new Answerer(zones).answer(queryOctets(name, type), 'udp')!).answer
   }
   const serial = async () => (await w.acme.call('GET', `/v1/dns/zones/${zone.id}`)).body.serial
   return { ...w, zone, server, add, alias, answers, serial }
@@ -60,9 +60,9 @@ async function scene(known: Known, env: Record<string, string> = {}) {
 
 const cdn = 'cdn.far.test.'
 
-describe('the target of an ALIAS outside of the zones here', () => {
-  test('is looked up at once, over its CNAMEs, and again when its TTL is over', async () => {
-    const known: Known = {
+describe('an external ALIAS target', () => {
+  test('is resolved right away, through CNAMEs, and again when its TTL expires', async () => {
+    const known: ResolverAnswers = {
       [`${cdn} A`]: [
         `${cdn} 300 CNAME edge.far.test.`,
         'edge.far.test. 20 A 198.51.100.7',
@@ -71,7 +71,7 @@ describe('the target of an ALIAS outside of the zones here', () => {
       ],
       [`${cdn} AAAA`]: [`${cdn} 300 CNAME edge.far.test.`, 'edge.far.test. 60 AAAA 2606:4700::7'],
     }
-    const { alias, answers, settle, pass, serial, server, hub, zone, audited } = await scene(known)
+    const { alias, answers, settle, advance, serial, server, hub, zone, audited } = await scene(known)
     expect((await alias('@', cdn)).status).toBe(201)
     const at = await serial()
     await audited()
@@ -84,9 +84,9 @@ describe('the target of an ALIAS outside of the zones here', () => {
     const seen = await lastZoneChange(hub.read)
     known[`${cdn} A`] = [`${cdn} 300 A 198.51.100.8`]
     known[`${cdn} AAAA`] = []
-    await pass(19_999)
-    expect(server.asked).toHaveLength(2)
-    await pass(1)
+    await advance(19_999)
+    expect(server.requests).toHaveLength(2)
+    await advance(1)
     const changes = (await readPublishedChanges(hub.read, zone.id, seen))!
     expect(changes.rrsets.map(one => [one.name, one.type, one.rdata.length])).toEqual([
       ['example.com.', 'A', 1],
@@ -95,31 +95,31 @@ describe('the target of an ALIAS outside of the zones here', () => {
     expect(await answers('example.com.')).toEqual(['example.com. 300 A 198.51.100.8'])
     expect(await serial()).toBe(at + 2)
 
-    // Nothing changes: no serial, and no name server is told.
+    // Nothing changes: same serial, and no notifications.
     const then = await lastZoneChange(hub.read)
-    await pass(60_000)
-    expect(server.asked).toHaveLength(6)
+    await advance(60_000)
+    expect(server.requests).toHaveLength(6)
     expect([await serial(), await lastZoneChange(hub.read)]).toEqual([at + 2, then])
   })
 
-  test('keeps its addresses while no resolver can tell, and loses them with its name', async () => {
-    const known: Known = { [`${cdn} A`]: [`${cdn} 60 A 198.51.100.7`] }
-    const { alias, answers, settle, pass, server } = await scene(known)
+  test('keeps its addresses while resolvers fail, and loses them when its name doesn’t exist', async () => {
+    const known: ResolverAnswers = { [`${cdn} A`]: [`${cdn} 60 A 198.51.100.7`] }
+    const { alias, answers, settle, advance, server } = await scene(known)
     await alias('@', cdn)
     await settle()
     known[`${cdn} A`] = RCODE.SERVFAIL
     known[`${cdn} AAAA`] = RCODE.REFUSED
-    await pass(60_000)
+    await advance(60_000)
     expect(await answers('example.com.')).toEqual(['example.com. 60 A 198.51.100.7'])
-    const asked = server.asked.length
-    await pass(10_000)
-    expect(server.asked.length).toBe(asked + 2)
+    const asked = server.requests.length
+    await advance(10_000)
+    expect(server.requests.length).toBe(asked + 2)
     known[`${cdn} A`] = known[`${cdn} AAAA`] = RCODE.NXDOMAIN
-    await pass(60_000)
+    await advance(60_000)
     expect(await answers('example.com.')).toEqual([])
   })
 
-  test('is asked of the next resolver when one fails', async () => {
+  test('is resolved by the next resolver when one fails', async () => {
     const [broken, good] = [
       await resolver({ [cdn]: RCODE.SERVFAIL }),
       await resolver({ [`${cdn} A`]: [`${cdn} 60 A 198.51.100.7`] }),
@@ -131,16 +131,16 @@ describe('the target of an ALIAS outside of the zones here', () => {
     expect(await answers('example.com.')).toEqual(['example.com. 60 A 198.51.100.7'])
   })
 
-  test('is let go when the ALIAS leads elsewhere, is removed, or makes room for an address', async () => {
-    const known: Known = {
+  test('is dropped when the ALIAS changes, is deleted, or is replaced by an address', async () => {
+    const known: ResolverAnswers = {
       [`${cdn} A`]: [`${cdn} 60 A 198.51.100.7`],
       'other.far.test. A': ['other.far.test. 60 A 198.51.100.8'],
     }
     const { acme, hub, zone, alias, answers, settle } = await scene(known)
-    const made = (await alias('@', cdn)).body
+    const created = (await alias('@', cdn)).body
     await settle()
     const seen = await lastZoneChange(hub.read)
-    await acme.call('PATCH', `/v1/dns/records/${made.id}`, { content: 'other.far.test.' })
+    await acme.call('PATCH', `/v1/dns/records/${created.id}`, { content: 'other.far.test.' })
     expect(await answers('example.com.')).toEqual([])
     await settle()
     expect(await answers('example.com.')).toEqual(['example.com. 60 A 198.51.100.8'])
@@ -159,8 +159,8 @@ describe('the target of an ALIAS outside of the zones here', () => {
     ])
   })
 
-  test('does not tell a customer of the operator’s network', async () => {
-    const known: Known = {
+  test('doesn’t disclose addresses of the operator’s network', async () => {
+    const known: ResolverAnswers = {
       'inside.corp.test. A': [
         'inside.corp.test. 60 A 10.0.0.5',
         'inside.corp.test. 60 A 9.9.9.9',
@@ -169,7 +169,7 @@ describe('the target of an ALIAS outside of the zones here', () => {
       'inside.corp.test. AAAA': ['inside.corp.test. 60 AAAA fd00::5', 'inside.corp.test. 60 AAAA ::1'],
     }
     const { acme, rival, add, answers, settle } = await scene(known)
-    const zone = await zoneMade(rival, 'rival.example')
+    const zone = await createZone(rival, 'rival.example')
     await add(rival, zone.id, 'ALIAS', '@', 'inside.corp.test.')
     await settle()
     expect(await answers('rival.example.', 'A', zone.id)).toEqual(['rival.example. 60 A 9.9.9.9'])
@@ -177,16 +177,16 @@ describe('the target of an ALIAS outside of the zones here', () => {
     await acme.call('PATCH', `/v1/workspaces/${acme.workspaceId}`, {
       network_policy: { allow_private: false, allow_ranges: ['10.0.0.0/8'] },
     })
-    const own = await zoneMade(acme, 'own.example')
+    const own = await createZone(acme, 'own.example')
     await add(acme, own.id, 'ALIAS', '@', 'inside.corp.test.')
     await settle()
     expect(await answers('own.example.', 'A', own.id)).toEqual(['own.example. 60 A 10.0.0.5', 'own.example. 60 A 9.9.9.9'])
   })
 })
 
-test('the target of an ALIAS in zones of its workspace is followed there, and beyond them', async () => {
+test('an ALIAS target in zones of the same workspace is followed there, and externally if needed', async () => {
   const { acme, hub, zone, add, alias, settle, server } = await scene({ [`${cdn} A`]: [`${cdn} 60 A 198.51.100.7`] })
-  const other = await zoneMade(acme, 'other.example')
+  const other = await createZone(acme, 'other.example')
   await add(acme, other.id, 'A', 'web', '192.0.2.80')
   await add(acme, other.id, 'CNAME', 'old', 'web', { ttl: 30 })
   await add(acme, other.id, 'CNAME', 'away', cdn)
@@ -202,10 +202,10 @@ test('the target of an ALIAS in zones of its workspace is followed there, and be
   ])
     await alias(name!, target!)
   await settle()
-  expect([...new Set(server.asked.map(one => one.message.question[0]!.name))].sort()).toEqual([cdn, 'www.sub.other.example.'])
+  expect([...new Set(server.requests.map(one => one.message.question[0]!.name))].sort()).toEqual([cdn, 'www.sub.other.example.'])
   const addresses = await aliasAddressesOf(hub.read, zone.id)
-  const given = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(name => ({ name, type: 'ALIAS', ttl: 600, values: [new Uint8Array()] }))
-  const expanded = expandAliases([...given, { name: 'x', type: 'A', ttl: 1, values: [new Uint8Array(4)] }], name =>
+  const input = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(name => ({ name, type: 'ALIAS', ttl: 600, values: [new Uint8Array()] }))
+  const expanded = expandAliases([...input, { name: 'x', type: 'A', ttl: 1, values: [new Uint8Array(4)] }], name =>
     addresses.get(name),
   )
   expect(expanded.map(one => [one.name, one.type, one.ttl, one.values.map(value => value.join('.')).join()])).toEqual([
@@ -219,16 +219,16 @@ test('the target of an ALIAS in zones of its workspace is followed there, and be
   await settle()
 })
 
-test('the target of an ALIAS may be what a wildcard stands for, or lie below an apex that leads elsewhere', async () => {
+test('an ALIAS target can match a wildcard, or be below an apex with an ALIAS', async () => {
   const { acme, hub, zone, add, alias, settle, server } = await scene({})
-  const other = await zoneMade(acme, 'other.example')
+  const other = await createZone(acme, 'other.example')
   for (const [name, content] of [
     ['*', '192.0.2.1'],
     ['*.deep', '192.0.2.2'],
     ['one.two.three', '192.0.2.3'],
   ])
     await add(acme, other.id, 'A', name!, content!)
-  const moved = await zoneMade(acme, 'moved.example', { nameservers: ['ns1.far.test.'] })
+  const moved = await createZone(acme, 'moved.example', { nameservers: ['ns1.far.test.'] })
   await add(acme, moved.id, 'DNAME', '@', 'other.example.')
   const targets = {
     ...{ a: 'any.other.example.', b: 'x.y.any.other.example.', c: 'any.deep.other.example.', d: 'deep.other.example.' },
@@ -245,51 +245,53 @@ test('the target of an ALIAS may be what a wildcard stands for, or lie below an 
         .join(),
     ),
   ).toEqual(
-    // As RFC 4592 has it: d, e and f are names that exist, or are below one that does.
+    // RFC 4592: d, e and f exist, or are below an existing name.
     ['1', '1', '2', '', '', '', '1', '1'],
   )
-  expect(server.asked).toEqual([])
+  expect(server.requests).toEqual([])
 })
 
-test('the target of an ALIAS in a zone of another workspace is what resolvers say of it', async () => {
-  const told = 'www.bank.example.'
-  const { rival, hub, zone, add, alias, answers, settle, server } = await scene({ [`${told} A`]: [`${told} 60 A 198.51.100.7`] })
-  // Anybody may make a zone of this name.
-  const other = await zoneMade(rival, 'bank.example')
+test('an ALIAS target in a zone of another workspace is resolved externally', async () => {
+  const target = 'www.bank.example.'
+  const { rival, hub, zone, add, alias, answers, settle, server } = await scene({
+    [`${target} A`]: [`${target} 60 A 198.51.100.7`],
+  })
+  // Any workspace may create a zone with this name.
+  const other = await createZone(rival, 'bank.example')
   await add(rival, other.id, 'A', 'www', '192.0.2.66')
   await add(rival, other.id, 'A', 'secret', '192.0.2.67')
-  await alias('@', told)
+  await alias('@', target)
   await alias('asks', 'secret.bank.example.')
   await settle()
-  expect(server.asked.map(one => one.message.question[0]!.name)).toContain('secret.bank.example.')
+  expect(server.requests.map(one => one.message.question[0]!.name)).toContain('secret.bank.example.')
   expect(await answers('example.com.')).toEqual(['example.com. 60 A 198.51.100.7'])
   expect((await aliasAddressesOf(hub.read, zone.id)).get('asks')).toMatchObject({ A: [] })
 })
 
-test('lookups of a workspace keep no more than its own waiting', async () => {
+test('slow lookups of a workspace only delay its own', async () => {
   const { acme, rival, hub, add, alias } = await scene({})
-  const other = await zoneMade(rival, 'other.example')
+  const other = await createZone(rival, 'other.example')
   await alias('@', cdn)
   await add(rival, other.id, 'ALIAS', '@', cdn)
   const waiting = await hub.read.select({ lane: jobs.lane }).from(jobs).where(eq(jobs.kind, resolveAliasKind))
   expect(waiting.map(job => job.lane).sort()).toEqual([acme.workspaceId, rival.workspaceId].sort())
-  expect(resolveAliasJob.lanes!.mostInLane).toBeLessThan(resolveAliasJob.concurrency)
+  expect(resolveAliasJob.lanes!.maxPerLane).toBeLessThan(resolveAliasJob.concurrency)
 })
 
-test('a CNAME at the apex is refused, and the ALIAS that its refusal names does what is meant', async () => {
+test('a CNAME at the apex is rejected, and the suggested ALIAS works', async () => {
   const { zone, acme, add, alias, answers } = await scene({})
   await add(acme, zone.id, 'A', 'www', '192.0.2.1')
-  const refused = await add(acme, zone.id, 'CNAME', '@', 'www')
-  expect(refused.body.detail).toContain('ALIAS does what is meant')
+  const rejected = await add(acme, zone.id, 'CNAME', '@', 'www')
+  expect(rejected.body.detail).toContain('Use an ALIAS instead')
   expect((await alias('@', 'www')).status).toBe(201)
   expect(await answers('example.com.')).toEqual(['example.com. 600 A 192.0.2.1'])
 })
 
-describe('the target of an ALIAS in another zone of its workspace', () => {
-  /** An ALIAS to `www.other.example`, which is a CNAME to a name with an address, beside one that nobody can tell of. */
-  const led = async () => {
+describe('an ALIAS target in another zone of the workspace', () => {
+  /** An ALIAS to `www.other.example`, which is a CNAME to a name with an address, and an ALIAS that can’t be resolved. */
+  const setUp = async () => {
     const here = await scene({ [cdn]: RCODE.SERVFAIL })
-    const other = await zoneMade(here.acme, 'other.example')
+    const other = await createZone(here.acme, 'other.example')
     const address = (await here.add(here.acme, other.id, 'A', 'web', '192.0.2.80')).body
     await here.add(here.acme, other.id, 'CNAME', 'www', 'web')
     await here.alias('@', 'www.other.example.')
@@ -301,10 +303,10 @@ describe('the target of an ALIAS in another zone of its workspace', () => {
     return { ...here, other, address, stored, addresses, readdress }
   }
 
-  test('is followed at once, whatever cannot be looked up, and moves the serial with the addresses alone', async () => {
-    const { acme, hub, zone, other, add, settle, serial, addresses, readdress, stored, address, server } = await led()
+  test('is followed right away despite failing lookups, and changes the serial only with the addresses', async () => {
+    const { acme, hub, zone, other, add, settle, serial, addresses, readdress, stored, address, server } = await setUp()
     expect(await addresses()).toEqual(['192.0.2.80'])
-    const before = { serial: await serial(), asked: server.asked.length, change: await lastZoneChange(hub.read) }
+    const before = { serial: await serial(), requests: server.requests.length, change: await lastZoneChange(hub.read) }
     await readdress('192.0.2.81')
     await settle()
     expect(await addresses()).toEqual(['192.0.2.81'])
@@ -313,43 +315,43 @@ describe('the target of an ALIAS in another zone of its workspace', () => {
       'A',
       'AAAA',
     ])
-    // What has nothing to do with it.
+    // An unrelated change.
     await add(acme, other.id, 'TXT', 'www2', 'x')
     await settle()
     expect(await serial()).toBe(before.serial + 1)
-    expect(server.asked).toHaveLength(before.asked)
-    // A TTL is transferred too.
+    expect(server.requests).toHaveLength(before.requests)
+    // TTLs are part of zone transfers.
     await acme.call('PATCH', `/v1/dns/records/${address.id}`, { ttl: 45 })
     await settle()
     expect([await serial(), (await stored())!.ttl]).toEqual([before.serial + 2, 45])
     await acme.call('PATCH', `/v1/dns/zones/${other.id}`, { status: 'paused' })
     await settle()
-    expect(server.asked.at(-1)!.message.question[0]!.name).toBe('www.other.example.')
+    expect(server.requests.at(-1)!.message.question[0]!.name).toBe('www.other.example.')
     await acme.call('PATCH', `/v1/dns/zones/${other.id}`, { status: 'active' })
     await readdress('192.0.2.82')
     await settle()
     expect(await addresses()).toEqual(['192.0.2.82'])
   })
 
-  test('is told to secondaries, with one content for each serial', async () => {
-    const { zone, hub, settle, readdress } = await led()
+  test('is transferred to secondaries, with consistent content per serial', async () => {
+    const { zone, hub, settle, readdress } = await setUp()
     const read = async () => {
       const { serial, rrsets } = (await readPublishedZone(hub.read, zone.id))!
       return { serial, apex: rrsets.find(one => one.name === 'example.com.' && one.type === 'A')!.rdata[0]!.join('.') }
     }
     const first = await read()
     await readdress('192.0.2.90')
-    // Not before the serial.
+    // Not before the serial changes.
     expect(await read()).toEqual(first)
     await settle()
     expect(await read()).toEqual({ serial: first.serial + 1, apex: '192.0.2.90' })
   })
 
-  test('comes and goes with a zone', async () => {
-    const { acme, other, alias, settle, add, hub, zone, addresses } = await led()
+  test('follows zones being paused and resumed', async () => {
+    const { acme, other, alias, settle, add, hub, zone, addresses } = await setUp()
     await acme.call('DELETE', `/v1/dns/zones/${other.id}`)
     await settle()
-    const again = await zoneMade(acme, 'other.example')
+    const again = await createZone(acme, 'other.example')
     await add(acme, again.id, 'A', 'www', '192.0.2.99')
     await settle()
     expect(await addresses()).toEqual(['192.0.2.99'])

@@ -1,25 +1,25 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { CloudflareDouble } from '../support/cloudflare'
-import { keptZone } from '../support/kept-zones'
+import { hostedZone } from '../support/hosted-zone'
 import { powerDnsDouble } from '../support/power-dns-double'
 import { world } from '../support/world'
 
 const double = powerDnsDouble()
 afterAll(() => double.stop())
 
-/** A zone at a provider with `www` in it, as policies say. */
-async function begun(more: object = {}) {
+/** A zone with `www` at a provider, with the given policies. */
+async function started(more: object = {}) {
   const w = await world()
-  const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'], ...more })
+  const kept = await hostedZone(w, double, undefined, { nameservers: ['ns1.example.net'], ...more })
   await kept.put([kept.a('www', '192.0.2.1'), kept.a('api', '192.0.2.2')])
   await w.audited()
-  await w.happened()
+  await w.emitted()
   const path = `/v1/dns/zones/${kept.zone.id}`
   return {
     w,
     kept,
     path,
-    /** Somebody else at the provider. */
+    /** Makes an external change at the provider. */
     other: (name: string, values: string[] | null, ttl = 300) =>
       double.put('example.com.', `${name}.example.com.`, 'A', ttl, values),
     drift: async () => (await w.acme.call('GET', `${path}/drift`)).body.rrsets,
@@ -27,16 +27,16 @@ async function begun(more: object = {}) {
   }
 }
 
-describe('what somebody else changes at a provider', () => {
-  test('is told once, and not overwritten', async () => {
-    const { w, kept, other, drift, events } = await begun()
+describe('external changes at a provider', () => {
+  test('are reported once, and not overwritten', async () => {
+    const { w, kept, other, drift, events } = await started()
     other('www', ['198.51.100.7'])
     other('api', null)
     other('new', ['198.51.100.8'])
     await kept.refresh()
     expect((await drift()).map((one: any) => [one.name, one.state, one.kind, one.desired?.values, one.observed?.values])).toEqual(
       [
-        ['api', 'drifted', 'missing', ['192.0.2.2'], undefined],
+        ['api', 'drifted', 'deleted', ['192.0.2.2'], undefined],
         ['new', 'unmanaged', 'added', undefined, ['198.51.100.8']],
         ['www', 'drifted', 'changed', ['192.0.2.1'], ['198.51.100.7']],
       ],
@@ -54,20 +54,20 @@ describe('what somebody else changes at a provider', () => {
         ['new', 'created', null, undefined, '198.51.100.8'],
       ]),
     )
-    expect(await w.happened()).toEqual(['dns.records_changed'])
+    expect(await w.emitted()).toEqual(['dns.records_changed'])
     await kept.refresh()
-    await w.pass(3_600_000)
+    await w.advance(3_600_000)
     await kept.refresh()
-    expect(await w.happened()).toEqual([])
+    expect(await w.emitted()).toEqual([])
     expect(kept.there()).toContain('www.example.com. A 300 198.51.100.7')
     expect((await kept.records('?synced=false')).map(one => one.name).sort()).toEqual(['api', 'www'])
-    expect(await kept.shown()).toMatchObject({ synced: false, sync: { state: 'drifted', targets: [{ different_count: 3 }] } })
+    expect(await kept.shown()).toMatchObject({ synced: false, sync: { state: 'drifted', targets: [{ out_of_sync_count: 3 }] } })
     const notices = (await w.acme.call('GET', '/v1/notices')).body.data
     expect(notices.map((one: any) => [one.kind, one.count])).toEqual([['dns_zone.drifted', 1]])
   })
 
-  test('of what was changed here too is a conflict, which neither side wins by itself', async () => {
-    const { kept, other, drift, w, path } = await begun({ drift_policy: 'enforce' })
+  test('of something that was also changed here are a conflict, which neither side wins automatically', async () => {
+    const { kept, other, drift, w, path } = await started({ drift_policy: 'enforce' })
     double.trouble = () => ({ status: 500 })
     await kept.put([kept.a('www', '192.0.2.9')])
     double.trouble = () => null
@@ -77,7 +77,7 @@ describe('what somebody else changes at a provider', () => {
     await kept.put([kept.a('api', '192.0.2.3')])
     expect(kept.there()).toContain('www.example.com. A 300 198.51.100.7')
     expect(kept.there()).toContain('api.example.com. A 300 192.0.2.3')
-    // A plan that says so decides it.
+    // A plan with enforce decides it.
     const plan = (await w.acme.call('POST', `${path}/plan`, { enforce: [{ name: 'www', type: 'A' }] })).body
     expect(plan.targets[0].ops).toMatchObject([{ action: 'update', name: 'www', after: { values: ['192.0.2.9'] } }])
     await w.acme.call('POST', `${path}/apply`, { plan_id: plan.id, hash: plan.hash })
@@ -86,8 +86,8 @@ describe('what somebody else changes at a provider', () => {
     expect((await kept.shown()).synced).toBe(true)
   })
 
-  test('goes back by a plan, byte for byte', async () => {
-    const { kept, other, drift, w, path } = await begun()
+  test('are reverted exactly by a plan', async () => {
+    const { kept, other, drift, w, path } = await started()
     const before = kept.there()
     other('www', ['198.51.100.7', '198.51.100.9'], 60)
     other('api', null)
@@ -100,8 +100,8 @@ describe('what somebody else changes at a provider', () => {
     expect(await drift()).toEqual([])
   })
 
-  test('is listed where it is at the provider alone, and keeps its id when it is taken over', async () => {
-    const { kept, other, w, path } = await begun()
+  test('that add records are listed as unmanaged, which keep their ids when adopted', async () => {
+    const { kept, other, w, path } = await started()
     other('new', ['198.51.100.8', '198.51.100.9'])
     other('newer', ['198.51.100.10'])
     await kept.refresh()
@@ -131,8 +131,8 @@ describe('what somebody else changes at a provider', () => {
     expect(await kept.records('?state=unmanaged')).toEqual([])
   })
 
-  test('is taken over where that is asked for, alone or with all', async () => {
-    const { kept, other, w, path, events } = await begun()
+  test('are adopted on request, individually or all', async () => {
+    const { kept, other, w, path, events } = await started()
     other('www', ['198.51.100.7'])
     other('new', ['198.51.100.8'])
     await kept.refresh()
@@ -145,7 +145,7 @@ describe('what somebody else changes at a provider', () => {
     await w.settle()
     expect((await kept.records('?name=www'))[0]).toMatchObject({ content: '198.51.100.7', synced: true })
     expect((await kept.shown()).synced).toBe(false)
-    // What others did was told when it was found; that it is taken over here is the caller's doing.
+    // The external change was reported when it was found; the adoption is a change by the caller.
     const [taken] = await events()
     expect(taken.data).toMatchObject({ origin: 'api', actor: { type: 'token' }, change_count: 2 })
     const [changeset] = (await w.acme.call('GET', `${path}/history`)).body.data
@@ -156,8 +156,8 @@ describe('what somebody else changes at a provider', () => {
     expect(kept.there()).toContain('new.example.com. A 300 198.51.100.8')
   })
 
-  test('is put back by the policy enforce, three times in ten minutes', async () => {
-    const { kept, other, w } = await begun({ drift_policy: 'enforce' })
+  test('are reverted by the policy enforce, three times in ten minutes', async () => {
+    const { kept, other, w } = await started({ drift_policy: 'enforce' })
     const again = async (n: number) => {
       other('www', [`198.51.100.${n}`])
       await kept.put([kept.a('api', `192.0.2.${n}`)])
@@ -166,24 +166,24 @@ describe('what somebody else changes at a provider', () => {
     expect([await again(11), await again(12), await again(13), await again(14)]).toEqual([true, true, true, false])
     const notices = (await w.acme.call('GET', '/v1/notices')).body.data.map((one: any) => one.kind)
     expect(notices).toContain('dns_zone.edit_war')
-    await w.pass(600_000)
+    await w.advance(600_000)
     expect(await again(15)).toBe(true)
   })
 
-  test('is taken over by the policy adopt', async () => {
-    const { kept, other, w, events } = await begun({ drift_policy: 'adopt' })
+  test('are adopted by the policy adopt', async () => {
+    const { kept, other, w, events } = await started({ drift_policy: 'adopt' })
     other('www', ['198.51.100.7'])
     other('api', null)
     other('new', ['198.51.100.8'])
     await kept.refresh()
     expect(await kept.shown()).toMatchObject({ synced: true, record_count: 3 })
     expect((await kept.records('?name=new'))[0]).toMatchObject({ source: 'import', synced: true })
-    expect(await w.happened()).toEqual(['dns.records_changed'])
+    expect(await w.emitted()).toEqual(['dns.records_changed'])
     expect((await events())[0].data).toMatchObject({ origin: 'external', actor: null, change_count: 4 })
   })
 
-  test('is removed where the zone is to have nothing else, beyond the guards only if let through', async () => {
-    const { kept, other, w, path } = await begun({ unmanaged: 'delete' })
+  test('are deleted if unmanaged records should be, with approval if limits are exceeded', async () => {
+    const { kept, other, w, path } = await started({ unmanaged: 'delete' })
     other('new', ['198.51.100.8'])
     double.put('example.com.', '_acme-challenge.example.com.', 'TXT', 60, ['"proof"'])
     await kept.put([kept.a('api', '192.0.2.3')])
@@ -196,7 +196,7 @@ describe('what somebody else changes at a provider', () => {
   })
 })
 
-test('at Cloudflare, what stands before a server is taken over, changed, told and put back', async () => {
+test('at Cloudflare, proxied records are adopted, changed, reported and reverted', async () => {
   const cloudflare = await new CloudflareDouble().start()
   try {
     const there = cloudflare.zone('example.com')

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { servedText, zoneEdit } from '../support/zone-edits'
 import { world, type Caller, type World } from '../support/world'
-import { zoneMade } from '../support/zones'
+import { createZone } from '../support/zones'
 
 const rrsets = (caller: Caller, id: string, ...list: object[]) =>
   caller.call('PUT', `/v1/dns/zones/${id}/rrsets`, { rrsets: list })
@@ -17,11 +17,11 @@ const history = async (caller: Caller, id: string, query = '') =>
   (await caller.call('GET', `/v1/dns/zones/${id}/history${query}`)).body.data
 const revert = async (w: World, id: string, body: object, caller = w.acme) => {
   const answer = await caller.call('POST', `/v1/dns/zones/${id}/revert`, { apply: true, ...body })
-  // One plan of a zone is carried out at a time.
+  // A zone applies one plan at a time.
   await w.settle()
   return answer
 }
-/** Undoes it whatever holds it back, and gives the plan as it was carried out. */
+/** Reverts with all block reasons allowed, and returns the applied plan. */
 const forced = async (w: World, id: string, body: object) => {
   const caller = w.acme
   const plan = (await revert(w, id, body)).body
@@ -38,7 +38,7 @@ const forced = async (w: World, id: string, body: object) => {
   return (await caller.call('GET', `/v1/dns/plans/${plan.id}`)).body
 }
 const names = (plan: any) => plan.targets[0].ops.map((one: any) => one.name)
-/** All that comes back when changes are undone. */
+/** Everything that a revert restores. */
 const all = async (caller: Caller, id: string, ids = true) => {
   const { data } = (await caller.call('GET', `/v1/dns/zones/${id}/records?limit=1000`)).body
   const { soa } = (await caller.call('GET', `/v1/dns/zones/${id}`)).body
@@ -49,17 +49,17 @@ const all = async (caller: Caller, id: string, ids = true) => {
 }
 
 describe('the history of a zone', () => {
-  test('tells each change with who made it, the serials, and what was before and after', async () => {
+  test('lists changes with actor, serials, and records before and after', async () => {
     const w = await world()
     const { acme, readOnly } = w
-    const zone = await zoneMade(acme)
-    const made = await acme.call('POST', `/v1/dns/zones/${zone.id}/records`, {
+    const zone = await createZone(acme)
+    const created = await acme.call('POST', `/v1/dns/zones/${zone.id}/records`, {
       type: 'MX',
       name: '@',
       content: '10 mail',
       comment: 'in',
     })
-    await acme.call('PATCH', `/v1/dns/records/${made.body.id}`, { ttl: 60 })
+    await acme.call('PATCH', `/v1/dns/records/${created.body.id}`, { ttl: 60 })
     await acme.call('PATCH', `/v1/dns/zones/${zone.id}`, { soa: { minimum: 60 } })
     const [soa, edited, added, first] = await history(readOnly, zone.id)
     expect([first, added, edited, soa].map(one => [one.version, one.serial_before, one.serial_after])).toEqual([
@@ -80,15 +80,15 @@ describe('the history of a zone', () => {
     expect(edited.request_id).toStartWith('req_')
     const whole = (await acme.call('GET', `/v1/dns/zones/${zone.id}/history/${edited.id}`)).body
     expect(whole).toMatchObject({ ...edited, truncated: false })
-    const form = { comment: 'in', options: null, records: [{ id: made.body.id, content: '10 mail.example.com.' }] }
+    const form = { comment: 'in', options: null, records: [{ id: created.body.id, content: '10 mail.example.com.' }] }
     expect(whole.rrsets).toMatchObject([{ name: '@', type: 'MX', before: { ...form, ttl: 3600 }, after: { ...form, ttl: 60 } }])
   })
 
-  test('is found by name, type, actor, origin and time, page by page', async () => {
+  test('is filtered by name, type, actor, origin and time, with pagination', async () => {
     const w = await world()
-    const zone = await zoneMade(w.acme)
+    const zone = await createZone(w.acme)
     await rrsets(w.acme, zone.id, a('www', ['192.0.2.1']), { name: 'mail', type: 'TXT', records: [{ content: 'x' }] })
-    await w.pass(60_000)
+    await w.advance(60_000)
     const since = new Date(w.clock.now()).toISOString()
     await w.acme.call('POST', `/v1/dns/zones/${zone.id}/import?mode=merge`, 'mail 60 IN A 192.0.2.2\n', {
       'content-type': 'text/dns',
@@ -109,11 +109,11 @@ describe('the history of a zone', () => {
     expect((await w.acme.call('GET', `/v1/dns/zones/${zone.id}/history?name=a..b`)).status).toBe(400)
   })
 
-  test('is not that of others', async () => {
+  test('is not visible to other workspaces', async () => {
     const w = await world()
     const { acme, rival, readOnly } = w
-    const zone = await zoneMade(acme)
-    const other = await zoneMade(rival, 'example.org')
+    const zone = await createZone(acme)
+    const other = await createZone(rival, 'example.org')
     const [{ id }] = await history(acme, zone.id)
     for (const path of ['history', `history/${id}`, 'diff?from=1'])
       expect((await rival.call('GET', `/v1/dns/zones/${zone.id}/${path}`)).status).toBe(404)
@@ -123,10 +123,10 @@ describe('the history of a zone', () => {
     expect((await revert(w, zone.id, { version: 1 }, readOnly)).status).toBe(403)
   })
 
-  test('tells so many names of a large change, and the others by name', async () => {
+  test('truncates large changes, and returns the rest by name', async () => {
     const w = await world()
     const { acme } = w
-    const zone = await zoneMade(acme)
+    const zone = await createZone(acme)
     const file = Array.from({ length: 1001 }, (_, n) => `h${n} 60 IN A 192.0.2.1\n`).join('')
     await acme.call('POST', `/v1/dns/zones/${zone.id}/import?mode=merge`, file, { 'content-type': 'text/dns' })
     const [{ id }] = await history(acme, zone.id)
@@ -139,85 +139,86 @@ describe('the history of a zone', () => {
   })
 })
 
-describe('the difference of two versions', () => {
-  test('is what is left of the changes between', async () => {
+describe('the diff of two versions', () => {
+  test('contains the net changes', async () => {
     const w = await world()
     const { acme } = w
-    const zone = await zoneMade(acme)
+    const zone = await createZone(acme)
     await rrsets(acme, zone.id, a('www', ['192.0.2.1']), a('gone', ['192.0.2.9']))
     await rrsets(acme, zone.id, a('www', ['192.0.2.2']), a('passing', ['192.0.2.3']), a('gone', []))
     await rrsets(acme, zone.id, a('passing', []), a('www', ['192.0.2.1', '192.0.2.4']))
     await acme.call('PATCH', `/v1/dns/zones/${zone.id}`, { soa: { minimum: 60 } })
     const diff = async (query: string) => (await acme.call('GET', `/v1/dns/zones/${zone.id}/diff?${query}`)).body
     const contents = (one: any) => one && one.records.map((record: any) => record.content).sort()
-    const told = ({ rrsets: list }: any) => list.map((one: any) => [one.name, contents(one.before), contents(one.after)])
+    const describeChanges = ({ rrsets: list }: any) =>
+      list.map((one: any) => [one.name, contents(one.before), contents(one.after)])
     const forth = await diff('from=2')
     expect(forth).toMatchObject({ from: { version: 2, serial: 2 }, to: { version: 5, serial: 5 }, truncated: false })
     expect(forth.soa).toMatchObject({ before: { minimum: 300 }, after: { minimum: 60 } })
-    expect(told(forth)).toEqual([
+    expect(describeChanges(forth)).toEqual([
       ['gone', ['192.0.2.9'], null],
       ['www', ['192.0.2.1'], ['192.0.2.1', '192.0.2.4']],
     ])
-    expect(told(await diff('from=5&to=2'))).toEqual([
+    expect(describeChanges(await diff('from=5&to=2'))).toEqual([
       ['gone', null, ['192.0.2.9']],
       ['www', ['192.0.2.1', '192.0.2.4'], ['192.0.2.1']],
     ])
     expect(await diff('from=4&to=4')).toMatchObject({ rrsets: [], soa: null })
     for (const query of ['from=6', 'from=2&to=6']) expect((await diff(query)).code).toBe('not_found')
     expect((await diff('from=0')).code).toBe('invalid_parameter')
-    // Without either it is the last change.
+    // By default, the last change.
     expect(await diff('')).toMatchObject({ from: { version: 4 }, to: { version: 5 }, rrsets: [] })
   })
 })
 
-describe('undoing', () => {
-  test('one change brings back values, TTLs, comments and ids, and the serial goes on', async () => {
+describe('reverting', () => {
+  test('one changeset restores values, TTLs, comments and ids, and increases the serial', async () => {
     const w = await world()
-    const { acme, audited, happened } = w
-    const zone = await zoneMade(acme)
+    const { acme, audited, emitted } = w
+    const zone = await createZone(acme)
     await rrsets(acme, zone.id, a('www', ['192.0.2.1', '192.0.2.2'], { comment: 'web', tags: ['front'] }))
     const before = await all(acme, zone.id)
     await rrsets(acme, zone.id, a('www', ['192.0.2.3'], { ttl: 60, comment: '' }))
     const [{ id }] = await history(acme, zone.id)
     await audited()
-    await happened()
+    await emitted()
     const only = await acme.call('POST', `/v1/dns/zones/${zone.id}/revert`, { changeset_id: id })
     expect([only.status, only.body.status, only.body.blocked]).toEqual([201, 'open', []])
     expect(await history(acme, zone.id)).toHaveLength(3)
-    expect([await audited(), await happened()]).toEqual([['dns.zone.revert'], []])
+    expect([await audited(), await emitted()]).toEqual([['dns.zone.revert'], []])
     const done = await revert(w, zone.id, { changeset_id: id, note: 'It was wrong.' })
     expect(done.body).toMatchObject({ status: 'applied', targets: only.body.targets, note: 'It was wrong.' })
     expect(await all(acme, zone.id)).toEqual(before)
-    expect([await audited(), await happened()]).toEqual([['dns.zone.revert'], ['dns.records_changed']])
+    expect([await audited(), await emitted()]).toEqual([['dns.zone.revert'], ['dns.records_changed']])
     const [last] = await history(acme, zone.id)
     expect(last).toMatchObject({ note: 'It was wrong.', plan_id: done.body.id, serial_after: 4, created: 2, deleted: 1 })
-    // What is undone already stays so.
+    // Reverting again changes nothing.
     expect(names((await revert(w, zone.id, { changeset_id: id })).body)).toEqual([])
     expect(await history(acme, zone.id)).toHaveLength(4)
     expect(names((await revert(w, zone.id, { changeset_id: last.id })).body)).toEqual(['www'])
   })
 
-  test('a change that others came after is refused with their names, and done for what is left', async () => {
+  test('a changeset with later changes is rejected with their names, and possible for the rest', async () => {
     const w = await world()
     const { acme } = w
-    const zone = await zoneMade(acme)
+    const zone = await createZone(acme)
     await rrsets(acme, zone.id, a('www', ['192.0.2.1']), a('mail', ['192.0.2.1']))
     await rrsets(acme, zone.id, a('www', ['192.0.2.2']), a('mail', ['192.0.2.2']))
     const [{ id }] = await history(acme, zone.id)
     await rrsets(acme, zone.id, a('www', ['192.0.2.3']))
-    const refused = await revert(w, zone.id, { changeset_id: id })
-    expect([refused.status, refused.body.code]).toEqual([409, 'conflict'])
-    expect(refused.body.detail).toContain('A of www')
-    expect(refused.body.detail).not.toContain('mail')
+    const rejected = await revert(w, zone.id, { changeset_id: id })
+    expect([rejected.status, rejected.body.code]).toEqual([409, 'conflict'])
+    expect(rejected.body.detail).toContain('A of www')
+    expect(rejected.body.detail).not.toContain('mail')
     const some = await revert(w, zone.id, { changeset_id: id, rrsets: [{ name: 'mail', type: 'A' }] })
     expect(names(some.body)).toEqual(['mail'])
     expect(names((await revert(w, zone.id, { version: 2 })).body)).toEqual(['www'])
   })
 
-  test('a change of the SOA is one that others may come after', async () => {
+  test('an SOA change can have later changes', async () => {
     const w = await world()
     const { acme } = w
-    const zone = await zoneMade(acme)
+    const zone = await createZone(acme)
     await acme.call('PATCH', `/v1/dns/zones/${zone.id}`, { soa: { minimum: 60 } })
     const [{ id }] = await history(acme, zone.id)
     await acme.call('PATCH', `/v1/dns/zones/${zone.id}`, { soa: { minimum: 30 } })
@@ -235,17 +236,17 @@ describe('undoing', () => {
     expect((await acme.call('GET', `/v1/dns/zones/${zone.id}`)).body).toMatchObject({ soa: zone.soa, serial: 4 })
   })
 
-  test('a move to another name is undone whole, with the id, or in part', async () => {
+  test('a rename can be reverted completely, with the id, or partly', async () => {
     const w = await world()
     const { acme } = w
-    const zone = await zoneMade(acme)
+    const zone = await createZone(acme)
     const { body } = await acme.call('POST', `/v1/dns/zones/${zone.id}/records`, { type: 'A', name: 'old', content: '192.0.2.1' })
     await acme.call('PATCH', `/v1/dns/records/${body.id}`, { name: 'new' })
     const [{ id }] = await history(acme, zone.id)
     await forced(w, zone.id, { changeset_id: id })
     expect((await acme.call('GET', `/v1/dns/records/${body.id}`)).body.name).toBe('old')
     await forced(w, zone.id, { version: 3 })
-    // The record is still there under its new name, so that this is another one.
+    // The record still exists under its new name, so this is a different one.
     await forced(w, zone.id, { version: 2, rrsets: [{ name: 'old', type: 'A' }] })
     const { data } = (await acme.call('GET', `/v1/dns/zones/${zone.id}/records?content=192.0.2.1`)).body
     expect(data.map((one: any) => one.name).sort()).toEqual(['new', 'old'])
@@ -254,12 +255,12 @@ describe('undoing', () => {
     expect(left.map((one: any) => one.name)).toEqual(['old'])
   })
 
-  test('brings back to any version what was there then, whatever happened since', async () => {
+  test('to any version restores its records', async () => {
     const w = await world()
     let zones = 0
     await fc.assert(
       fc.asyncProperty(fc.array(zoneEdit, { minLength: 2, maxLength: 10 }), fc.nat(100), async (edits, n) => {
-        const zone = await zoneMade(w.acme, `zone${++zones}.example`)
+        const zone = await createZone(w.acme, `zone${++zones}.example`)
         const seen = [{ version: 1, ...(await all(w.acme, zone.id, false)) }]
         for (const edit of edits) {
           await edit(w.acme, zone.id)
@@ -276,10 +277,10 @@ describe('undoing', () => {
     )
   }, 60_000)
 
-  test('names one thing to undo, and a version that is known', async () => {
+  test('requires exactly one target, and a known version', async () => {
     const w = await world()
     const { acme } = w
-    const zone = await zoneMade(acme)
+    const zone = await createZone(acme)
     expect((await revert(w, zone.id, {})).status).toBe(422)
     expect((await revert(w, zone.id, { version: 1, changeset_id: 'zchg_x' })).status).toBe(422)
     expect((await revert(w, zone.id, { version: 2 })).body.code).toBe('not_found')
@@ -289,10 +290,10 @@ describe('undoing', () => {
     expect(stale.status).toBe(412)
   })
 
-  test('is held back by a lock, and by what else holds a plan back', async () => {
+  test('is blocked by locks and other guards', async () => {
     const w = await world()
     const { acme } = w
-    const zone = await zoneMade(acme)
+    const zone = await createZone(acme)
     await rrsets(acme, zone.id, a('www', ['192.0.2.1']))
     await rrsets(acme, zone.id, a('www', ['192.0.2.2'], { locked: true }))
     const held = (await revert(w, zone.id, { version: 2 })).body
@@ -304,9 +305,9 @@ describe('undoing', () => {
   })
 })
 
-test('a record that was about to end when it was removed comes back without its end', async () => {
+test('a record that was about to expire when it was deleted is restored without an expiry', async () => {
   const w = await world()
-  const { id } = await zoneMade(w.acme)
+  const { id } = await createZone(w.acme)
   const end = new Date(w.clock.now() + 90_000).toISOString()
   await rrsets(w.acme, id, a('brief', ['192.0.2.1'], { expires_at: end }))
   w.clock.advance(60_000)

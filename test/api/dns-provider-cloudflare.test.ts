@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { CloudflareDouble } from '../support/cloudflare'
 import { world } from '../support/world'
-import { zoneMade } from '../support/zones'
+import { createZone } from '../support/zones'
 
 const double = new CloudflareDouble()
 beforeAll(async () => {
@@ -10,26 +10,26 @@ beforeAll(async () => {
 })
 afterAll(() => double.stop())
 
-test('an account at Cloudflare is kept, checked, and asked for its zones, and its token is shown nowhere', async () => {
+test('an account at Cloudflare is stored, checked, and queried for its zones, and its token is never shown', async () => {
   const { acme, settle, audited } = await world()
   const settings = { api_token: double.token, account_id: double.accountId, base_url: double.url }
-  const made = await acme.call('POST', '/v1/dns/providers', { kind: 'cloudflare', name: 'Cloudflare', settings })
-  expect(made.status).toBe(201)
-  expect(made.body).toMatchObject({
+  const created = await acme.call('POST', '/v1/dns/providers', { kind: 'cloudflare', name: 'Cloudflare', settings })
+  expect(created.status).toBe(201)
+  expect(created.body).toMatchObject({
     settings: { account_id: double.accountId, base_url: double.url, plan: 'free' },
     secrets_set: ['api_token'],
   })
   await settle()
-  const path = `/v1/dns/providers/${made.body.id}`
+  const path = `/v1/dns/providers/${created.body.id}`
   const checked = await acme.call('GET', path)
   expect(checked.body).toMatchObject({ state: 'ok', detail: 'Cloudflare account Acme: 2 zones', warnings: [] })
-  const zone = await zoneMade(acme, 'example.org')
+  const zone = await createZone(acme, 'example.org')
   const zones = await acme.call('GET', `${path}/zones`)
   expect(zones.body.data.map((one: any) => [one.name, one.zone_id])).toEqual([
     ['example.com', null],
     ['example.org', zone.id],
   ])
-  for (const answer of [made, checked, zones, await acme.call('GET', '/v1/audit-events')])
+  for (const answer of [created, checked, zones, await acme.call('GET', '/v1/audit-events')])
     expect(answer.text).not.toContain(double.token)
   expect(await audited()).toContain('dns.provider.create')
 })
@@ -53,9 +53,9 @@ test('the token of an account at Cloudflare is not sent to another address', asy
   expect(await edit({ plan: 'pro' })).toEqual([200, undefined])
 })
 
-test('a zone is taken in from Cloudflare with what is proxied, and keeps its own name servers', async () => {
+test('a zone is imported from Cloudflare with its proxied records, and keeps its own name servers', async () => {
   const { acme } = await world()
-  const made = await acme.call('POST', '/v1/dns/providers', {
+  const created = await acme.call('POST', '/v1/dns/providers', {
     kind: 'cloudflare',
     name: 'Cloudflare',
     settings: { api_token: double.token, base_url: double.url },
@@ -63,11 +63,11 @@ test('a zone is taken in from Cloudflare with what is proxied, and keeps its own
   const there = double.zones.find(one => one.name === 'example.com')!
   there.post({ type: 'CNAME', name: '@', content: 'lb.example.net', proxied: true })
   there.post({ type: 'A', name: 'www', content: '192.0.2.1', ttl: 300 })
-  // Cloudflare chooses its TTL.
+  // The automatic TTL of Cloudflare.
   there.post({ type: 'TXT', name: 'www', content: 'v=spf1 -all', ttl: 1 })
-  // Its name server is within it, with glue.
-  const { id, nameservers } = await zoneMade(acme)
-  const answer = await acme.call('POST', `/v1/dns/zones/${id}/import-from`, { provider_id: made.body.id })
+  // Its name server is within the zone, with glue.
+  const { id, nameservers } = await createZone(acme)
+  const answer = await acme.call('POST', `/v1/dns/zones/${id}/import-from`, { provider_id: created.body.id })
   expect(answer.body).toMatchObject({ mode: 'replace', created: 3, deleted: 0 })
   expect((await acme.call('GET', `/v1/dns/zones/${id}`)).body.nameservers).toEqual(nameservers)
   const { data } = (await acme.call('GET', `/v1/dns/zones/${id}/records`)).body

@@ -5,20 +5,20 @@ import {
   readPublishedZone,
   zoneChangesAfter,
   type PublishedRrset,
-} from '../../src/features/dns/publish'
+} from '../../src/features/dns/publish/published-zones'
 import type { Reader } from '../../src/core/db/transaction'
 import { world } from '../support/world'
-import { zoneMade } from '../support/zones'
+import { createZone } from '../support/zones'
 
 const key = ({ name, type }: { name: string; type: string }) => `${name} ${type}`
 const plain = (rrsets: Iterable<PublishedRrset>) =>
   [...rrsets].map(one => `${key(one)} ${one.ttl} ${one.rdata.map(octets => Buffer.from(octets).toString('hex')).sort()}`).sort()
 
-test('what is told set by set comes to the same as reading the zone', async () => {
+test('incremental reads add up to the same as reading the whole zone', async () => {
   const { hub, acme } = await world()
-  const zone = await zoneMade(acme)
-  const whole = await readPublishedZone(hub.read, zone.id)
-  const held = new Map(whole!.rrsets.map(one => [key(one), one]))
+  const zone = await createZone(acme)
+  const initial = await readPublishedZone(hub.read, zone.id)
+  const copy = new Map(initial!.rrsets.map(one => [key(one), one]))
   let seen = await lastZoneChange(hub.read)
   const put = async (rrsets: object[]) => {
     const { status } = await acme.call('PUT', `/v1/dns/zones/${zone.id}/rrsets`, { rrsets })
@@ -42,24 +42,24 @@ test('what is told set by set comes to the same as reading the zone', async () =
     await step()
     const changes = await zoneChangesAfter(hub.read, seen)
     expect(changes).toMatchObject([{ zoneId: zone.id, name: 'example.com.' }])
-    // Only what cannot be told set by set asks for the whole zone.
+    // Only changes that aren’t tracked by rrset require reading the whole zone.
     expect(changes[0]!.wholeNumber).toBeLessThanOrEqual(seen)
     const part = await readPublishedChanges(hub.read, zone.id, seen)
     expect(part!.rrsets.length).toBeLessThanOrEqual(3)
     for (const rrset of part!.rrsets) {
-      if (rrset.rdata.length === 0) held.delete(key(rrset))
-      else held.set(key(rrset), rrset)
+      if (rrset.rdata.length === 0) copy.delete(key(rrset))
+      else copy.set(key(rrset), rrset)
     }
     const now = await readPublishedZone(hub.read, zone.id)
-    expect(plain(held.values())).toEqual(plain(now!.rrsets))
+    expect(plain(copy.values())).toEqual(plain(now!.rrsets))
     expect({ serial: part!.serial, soa: part!.soa }).toEqual({ serial: now!.serial, soa: now!.soa })
     seen = changes[0]!.number
   }
 })
 
-test('a zone that is paused, comes back or goes is read as a whole', async () => {
+test('a zone that is paused, resumed or deleted is read as a whole', async () => {
   const { hub, acme } = await world()
-  const zone = await zoneMade(acme)
+  const zone = await createZone(acme)
   let seen = await lastZoneChange(hub.read)
   const next = async () => {
     const [change] = await zoneChangesAfter(hub.read, seen)
@@ -76,20 +76,20 @@ test('a zone that is paused, comes back or goes is read as a whole', async () =>
   expect(await next()).toBe(null)
 })
 
-test('a zone that changes all the time is read all the same', async () => {
+test('a zone that keeps changing can still be read', async () => {
   const { hub, acme } = await world()
-  const zone = await zoneMade(acme)
-  let looks = 0
-  // Whoever looks at the version again finds another one.
+  const zone = await createZone(acme)
+  let reads = 0
+  // Every read of the version returns another one.
   const restless = {
     select(fields: object) {
       if (!fields || Object.keys(fields).join() !== 'version,serial') return hub.read.select(fields as never)
-      looks++
+      reads++
       return { from: () => ({ where: async () => [{ version: -1, serial: -1 }] }) }
     },
   } as unknown as Reader
   const calm = await readPublishedZone(hub.read, zone.id)
   expect(await readPublishedZone(restless, zone.id)).toEqual(calm)
   expect(await readPublishedChanges(restless, zone.id, 0)).toMatchObject({ serial: zone.serial })
-  expect(looks).toBeWithin(6, 30)
+  expect(reads).toBeWithin(6, 30)
 })

@@ -1,21 +1,21 @@
 import { expect, test } from 'bun:test'
 import { world } from '../support/world'
-import { zoneMade } from '../support/zones'
+import { createZone } from '../support/zones'
 
 async function scene() {
   const w = await world()
-  const zone = await zoneMade(w.acme)
+  const zone = await createZone(w.acme)
   const at = `/v1/dns/zones/${zone.id}`
   const www = (await w.acme.call('POST', `${at}/records`, { type: 'A', name: 'www', content: '192.0.2.1', ttl: 300 })).body
   const check = (body: object) => w.acme.call('POST', `${at}/records/check`, body)
   const records = async () => (await w.acme.call('GET', `${at}/records?limit=100`)).body.data
-  await Promise.all([w.audited(), w.happened()])
+  await Promise.all([w.audited(), w.emitted()])
   return { ...w, zone, at, www, check, records }
 }
 const pointers = (answer: { body: any }) => answer.body.errors?.map((one: any) => one.pointer)
 
-test('a record is tried out as it would be made, and nothing is', async () => {
-  const { check, records, audited, happened, acme, at, zone } = await scene()
+test('a record is validated without being saved', async () => {
+  const { check, records, audited, emitted, acme, at, zone } = await scene()
   const before = await records()
   const answer = await check({ type: 'MX', name: '@', content: '10 mail' })
   expect(answer.status).toBe(200)
@@ -29,10 +29,10 @@ test('a record is tried out as it would be made, and nothing is', async () => {
   })
   expect(await records()).toEqual(before)
   expect((await acme.call('GET', at)).body.version).toBe(zone.version + 1)
-  expect([await audited(), await happened()]).toEqual([[], []])
+  expect([await audited(), await emitted()]).toEqual([[], []])
 })
 
-test('what breaks a rule is told by member', async () => {
+test('errors point to the invalid field', async () => {
   const { check } = await scene()
   expect(pointers(await check({ type: 'A', name: 'www', content: 'one' }))).toEqual(['#/content'])
   expect(pointers(await check({ type: 'CNAME', name: 'www', content: '@' }))).toEqual(['#'])
@@ -41,32 +41,32 @@ test('what breaks a rule is told by member', async () => {
   expect(pointers(await check({ type: 'SOA', name: '@', content: 'a' }))).toEqual(['#/type'])
 })
 
-test('an edit is tried out in place of the record, which may keep its value', async () => {
+test('an update is validated, and may keep its value', async () => {
   const { check, www, acme } = await scene()
   const same = { record_id: www.id, type: 'A', name: 'www', content: '192.0.2.1', ttl: 60 }
   expect((await check(same)).body).toMatchObject({ name: 'www', ttl: 60 })
   expect((await check({ ...same, name: 'web' })).body).toMatchObject({ name: 'web' })
   expect((await acme.call('GET', `/v1/dns/records/${www.id}`)).body).toMatchObject({ name: 'www', ttl: 300, version: 1 })
   expect(pointers(await check({ ...same, type: 'AAAA', content: '2001:db8::1' }))).toEqual(['#/type'])
-  const other = await zoneMade(acme, 'example.net')
+  const other = await createZone(acme, 'example.net')
   expect(pointers(await acme.call('POST', `/v1/dns/zones/${other.id}/records/check`, same))).toEqual(['#/record_id'])
 })
 
-test('the types of records tell their parts', async () => {
+test('record types list their fields', async () => {
   const { acme } = await scene()
   const { body } = await acme.call('GET', '/v1/dns/record-types')
   const of = (type: string) =>
-    body.data.find((one: any) => one.type === type)?.fields.map((one: any) => `${one.name} ${one.form}`)
+    body.data.find((one: any) => one.type === type)?.fields.map((one: any) => `${one.name} ${one.type}`)
   expect(of('SRV')).toEqual(['priority integer', 'weight integer', 'port integer', 'target text'])
   expect(of('TXT')).toEqual(['strings other'])
   expect(of('CAA')).toEqual(['flags integer', 'tag text', 'value text'])
   expect([of('SOA'), of('RRSIG')]).toEqual([undefined, undefined])
 })
 
-test('an import is tried out: what would change, and what would hold it back', async () => {
-  const { acme, at, records, audited, happened } = await scene()
+test('a dry run of an import reports its changes and block reasons', async () => {
+  const { acme, at, records, audited, emitted } = await scene()
   await acme.call('POST', `${at}/records`, { type: 'MX', name: '@', content: '10 mail.example.net' })
-  await Promise.all([audited(), happened()])
+  await Promise.all([audited(), emitted()])
   const before = await records()
   const file = (text: string, query: string) =>
     acme.call('POST', `${at}/import?dry_run=true${query}`, text, { 'content-type': 'text/dns' })
@@ -90,5 +90,5 @@ test('an import is tried out: what would change, and what would hold it back', a
   expect(replace.body.preview.blocked.map((one: any) => one.code)).toContain('loses_apex_mx')
   expect(pointers(await file('www A no\n', ''))).toEqual(['#/lines/1'])
   expect(await records()).toEqual(before)
-  expect([await audited(), await happened()]).toEqual([[], []])
+  expect([await audited(), await emitted()]).toEqual([[], []])
 })

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { world, type Caller, type World } from '../support/world'
-import { zoneMade } from '../support/zones'
+import { createZone } from '../support/zones'
 
 const rules = (answer: { body: any }) => answer.body.errors?.map((one: any) => [one.pointer, one.detail])
 
 async function scene() {
   const w = await world()
-  const zone = await zoneMade(w.acme)
-  await Promise.all([w.audited(), w.happened()])
+  const zone = await createZone(w.acme)
+  await Promise.all([w.audited(), w.emitted()])
   const add = (type: string, name: string, content: string, more: object = {}) =>
     w.acme.call('POST', `/v1/dns/zones/${zone.id}/records`, { type, name, content, ...more })
   const put = (...rrsets: object[]) => w.acme.call('PUT', `/v1/dns/zones/${zone.id}/rrsets`, { rrsets })
@@ -19,12 +19,12 @@ const contents = async (w: { acme: Caller }, query: string) =>
   (await w.acme.call('GET', `/v1/dns/records?${query}`)).body.data.map((one: any) => `${one.name} ${one.type} ${one.content}`)
 
 describe('a record', () => {
-  test('is shown as text and as fields, and told of', async () => {
+  test('is returned as text and as fields, with an event', async () => {
     const { acme, zone, add, audited } = await scene()
-    const made = await add('mx', '', '10 Mail.Example.net.')
-    expect(made.status).toBe(201)
-    expect(made.headers.get('location')).toBe(`/v1/dns/records/${made.body.id}`)
-    expect(made.body).toMatchObject({
+    const created = await add('mx', '', '10 Mail.Example.net.')
+    expect(created.status).toBe(201)
+    expect(created.headers.get('location')).toBe(`/v1/dns/records/${created.body.id}`)
+    expect(created.body).toMatchObject({
       zone_id: zone.id,
       zone: 'example.com',
       type: 'MX',
@@ -38,7 +38,7 @@ describe('a record', () => {
       source: 'api',
       version: 1,
     })
-    expect((await acme.call('GET', `/v1/dns/records/${made.body.id}`)).body).toEqual(made.body)
+    expect((await acme.call('GET', `/v1/dns/records/${created.body.id}`)).body).toEqual(created.body)
     expect(await audited()).toEqual(['dns.record.create'])
     expect(await lastEvent(acme)).toEqual({
       zone: { id: zone.id, name: 'example.com' },
@@ -48,7 +48,7 @@ describe('a record', () => {
       changes: [
         {
           action: 'created',
-          record_id: made.body.id,
+          record_id: created.body.id,
           type: 'MX',
           name: '@',
           fqdn: 'example.com',
@@ -62,29 +62,29 @@ describe('a record', () => {
     expect((await acme.call('GET', `/v1/dns/zones/${zone.id}`)).body).toMatchObject({ serial: 2, version: 2, record_count: 3 })
   })
 
-  test('may be given by its fields', async () => {
+  test('can be created from fields', async () => {
     const { acme, zone } = await scene()
-    const made = await acme.call('POST', `/v1/dns/zones/${zone.id}/records`, {
+    const created = await acme.call('POST', `/v1/dns/zones/${zone.id}/records`, {
       type: 'CAA',
       name: '@',
       fields: { flags: 0, tag: 'issue', value: 'ca.example; account=1' },
     })
-    expect(made.body.content).toBe('0 issue "ca.example; account=1"')
+    expect(created.body.content).toBe('0 issue "ca.example; account=1"')
     const both = await acme.call('POST', `/v1/dns/zones/${zone.id}/records`, {
       type: 'A',
       name: 'x',
       content: '192.0.2.1',
       fields: {},
     })
-    expect(rules(both)).toEqual([['#/content', 'does not go with `fields`: give the value once.']])
+    expect(rules(both)).toEqual([['#/content', 'can’t be combined with `fields`.']])
     const none = await acme.call('POST', `/v1/dns/zones/${zone.id}/records`, { type: 'A', name: 'x' })
-    expect(rules(none)).toEqual([['#/content', 'is required: the value as text, or as `fields`.']])
+    expect(rules(none)).toEqual([['#/content', 'is required, unless you pass `fields`.']])
     const wrong = await acme.call('POST', `/v1/dns/zones/${zone.id}/records`, {
       type: 'MX',
       name: 'x',
       fields: { preference: 70_000, exchange: 'mail.example.com.' },
     })
-    expect(rules(wrong)).toEqual([['#/fields', 'preference must be 0–65535 (RFC 1035 3.3.9).']])
+    expect(rules(wrong)).toEqual([['#/fields', 'preference must be between 0 and 65535 (RFC 1035 3.3.9).']])
   })
 
   test.each([
@@ -97,28 +97,28 @@ describe('a record', () => {
     ['*.dev', '*.dev', '*.dev.example.com'],
     ['_dmarc', '_dmarc', '_dmarc.example.com'],
     ['bücher', 'xn--bcher-kva', 'xn--bcher-kva.example.com'],
-  ])('may be named %p', async (given, name, fqdn) => {
+  ])('can be named %p', async (input, name, fqdn) => {
     const { add } = await scene()
-    expect((await add('TXT', given, 'x')).body).toMatchObject({ name, fqdn })
+    expect((await add('TXT', input, 'x')).body).toMatchObject({ name, fqdn })
   })
 
   test.each([
-    ['www.example.com', 'would be www.example.com.example.com'],
-    ['www.example.net.', 'must be within the zone example.com'],
+    ['www.example.com', 'would become www.example.com.example.com'],
+    ['www.example.net.', 'must be inside the zone example.com'],
     ['a..b', 'must not have an empty label'],
-    ['a.*', '"*" only as the whole of its first label'],
-    ['a*', '"*" only as the whole of its first label'],
-    [`${'x'.repeat(64)}`, 'at most 63 octets'],
+    ['a.*', '"*" only as its entire first label'],
+    ['a*', '"*" only as its entire first label'],
+    [`${'x'.repeat(64)}`, 'longer than 63 octets'],
     [`${'x.'.repeat(124)}x`, 'at most 255 octets'],
   ])('cannot be named %p', async (name, rule) => {
     const { add } = await scene()
-    const refused = await add('A', name, '192.0.2.1')
-    expect([refused.status, rules(refused)[0][0]]).toEqual([422, '#/name'])
-    expect(rules(refused)[0][1]).toContain(rule)
-    expect(rules(refused)[0][1]).toMatch(/\(RFC \d+ [\d.]+\)\.$/)
+    const rejected = await add('A', name, '192.0.2.1')
+    expect([rejected.status, rules(rejected)[0][0]]).toEqual([422, '#/name'])
+    expect(rules(rejected)[0][1]).toContain(rule)
+    expect(rules(rejected)[0][1]).toMatch(/\(RFC \d+ [\d.]+\)\.$/)
   })
 
-  test('names what is of several labels absolutely, and below the zone what is of one', async () => {
+  test('treats names with several labels as absolute, and with one label as relative', async () => {
     const { add } = await scene()
     for (const [type, content, shown] of [
       ['CNAME', 'web', 'web.example.com.'],
@@ -132,23 +132,23 @@ describe('a record', () => {
       expect((await add(type, `n${Bun.hash(type + content).toString(36)}`, content)).body.content).toBe(shown)
   })
 
-  test('of TXT keeps every character of a text', async () => {
+  test('of type TXT keeps every character of a text', async () => {
     const { acme, add } = await scene()
     const text = `v=DKIM1; p="${'k'.repeat(300)}" \\ ; grüße`
-    const made = (await add('TXT', 'key', text)).body
-    expect(made.value).toBe(text)
-    expect(made.fields.strings).toHaveLength(2)
-    const again = await acme.call('PATCH', `/v1/dns/records/${made.id}`, { content: made.content })
+    const created = (await add('TXT', 'key', text)).body
+    expect(created.value).toBe(text)
+    expect(created.fields.strings).toHaveLength(2)
+    const again = await acme.call('PATCH', `/v1/dns/records/${created.id}`, { content: created.content })
     expect([again.body.value, again.body.version]).toEqual([text, 1])
     expect((await add('TXT', 'key', '"one" "two"')).body.value).toBe('onetwo')
   })
 
-  test('keeps a comment that changes alone, which no name server is told of', async () => {
-    const { acme, audited, happened } = await world()
-    const zone = await zoneMade(acme)
+  test('can change only its comment, without affecting DNS answers', async () => {
+    const { acme, audited, emitted } = await world()
+    const zone = await createZone(acme)
     const { body } = await acme.call('POST', `/v1/dns/zones/${zone.id}/records`, { type: 'A', name: 'www', content: '192.0.2.1' })
     const before = (await acme.call('GET', `/v1/dns/zones/${zone.id}`)).body
-    await Promise.all([audited(), happened()])
+    await Promise.all([audited(), emitted()])
     const patched = await acme.call('PATCH', `/v1/dns/records/${body.id}`, { comment: 'web' })
     expect(patched.body).toMatchObject({ comment: 'web', version: 2 })
     expect((await acme.call('GET', `/v1/dns/records/${body.id}`)).body).toEqual(patched.body)
@@ -160,25 +160,25 @@ describe('a record', () => {
     const put = await acme.call('PUT', `/v1/dns/zones/${zone.id}/rrsets`, { rrsets: [rrset] })
     expect(put.body).toMatchObject({ serial: before.serial, updated: 0, records: [{ comment: 'shop', version: 3 }] })
     expect(await audited()).toEqual(['dns.record.update', 'dns.rrsets.replace'])
-    expect(await happened()).toEqual([])
+    expect(await emitted()).toEqual([])
   })
 
-  test('stays as it is when it is as it was asked to be, as does its zone', async () => {
-    const { acme, audited, happened } = await world()
-    const zone = await zoneMade(acme)
+  test('doesn’t change if an update changes nothing, and neither does its zone', async () => {
+    const { acme, audited, emitted } = await world()
+    const zone = await createZone(acme)
     const { body } = await acme.call('POST', `/v1/dns/zones/${zone.id}/records`, { type: 'A', name: 'www', content: '192.0.2.1' })
     const before = (await acme.call('GET', `/v1/dns/zones/${zone.id}`)).body
-    await Promise.all([audited(), happened()])
+    await Promise.all([audited(), emitted()])
     const same = { content: '192.0.2.1', ttl: body.ttl, comment: '', name: 'www' }
     expect((await acme.call('PATCH', `/v1/dns/records/${body.id}`, same)).body).toEqual(body)
     const rrset = { name: 'www', type: 'A', records: [{ content: '192.0.2.1' }] }
     await acme.call('PUT', `/v1/dns/zones/${zone.id}/rrsets`, { rrsets: [rrset] })
     const { status, default_ttl, soa } = before
     expect((await acme.call('PATCH', `/v1/dns/zones/${zone.id}`, { status, default_ttl, soa })).body).toEqual(before)
-    expect([await audited(), await happened()]).toEqual([[], []])
+    expect([await audited(), await emitted()]).toEqual([[], []])
   })
 
-  test('keeps its id when value, TTL, comment or name change', async () => {
+  test('keeps its id when the value, TTL, comment or name changes', async () => {
     const { acme, add, zone, audited } = await scene()
     const first = (await add('A', 'www', '192.0.2.1')).body
     const second = (await add('A', 'www', '192.0.2.2')).body
@@ -201,119 +201,143 @@ describe('a record', () => {
     expect(await audited()).toEqual(['dns.record.update', 'dns.record.update', 'dns.record.update'])
   })
 
-  test('is deleted, but not the last NS of the apex', async () => {
-    const { acme, add, happened } = await scene()
-    const made = (await add('A', 'www', '192.0.2.1')).body
-    await happened()
-    expect((await acme.call('DELETE', `/v1/dns/records/${made.id}`)).status).toBe(204)
-    expect((await acme.call('DELETE', `/v1/dns/records/${made.id}`)).status).toBe(404)
-    expect(await happened()).toEqual(['dns.records_changed'])
+  test('can be deleted, except for the last NS at the apex', async () => {
+    const { acme, add, emitted } = await scene()
+    const created = (await add('A', 'www', '192.0.2.1')).body
+    await emitted()
+    expect((await acme.call('DELETE', `/v1/dns/records/${created.id}`)).status).toBe(204)
+    expect((await acme.call('DELETE', `/v1/dns/records/${created.id}`)).status).toBe(404)
+    expect(await emitted()).toEqual(['dns.records_changed'])
     const [ns] = (await acme.call('GET', '/v1/dns/records?type=NS')).body.data
-    const refused = await acme.call('DELETE', `/v1/dns/records/${ns.id}`)
-    expect(rules(refused)).toEqual([['#', 'must leave the zone an NS at its apex (RFC 1034 4.2.1).']])
+    const rejected = await acme.call('DELETE', `/v1/dns/records/${ns.id}`)
+    expect(rules(rejected)).toEqual([['#', 'A zone needs at least one NS record at its apex (RFC 1034 4.2.1).']])
   })
 
-  test('carries its zone with expand', async () => {
+  test('includes its zone with expand', async () => {
     const { acme, zone } = await scene()
     const [record] = (await acme.call('GET', '/v1/dns/records?limit=1&expand=zone')).body.data
     expect(record.expanded.zone).toEqual((await acme.call('GET', `/v1/dns/zones/${zone.id}`)).body)
   })
 })
 
-describe('a record is refused', () => {
-  /** What is there, what is added, where the request is wrong, and the rule. */
-  const refused: [string, [string, string, string][], [string, string, string], string, RegExp][] = [
+describe('a record is rejected', () => {
+  /** Title, existing records, added record, pointer of the error, and the error. */
+  const rejected: [string, [string, string, string][], [string, string, string], string, RegExp][] = [
     [
-      'twice',
+      'as a duplicate',
       [['A', 'a', '192.0.2.1']],
       ['A', 'a', '192.0.2.1'],
       '#/content',
-      /must not repeat a value of A at a: .* \(RFC 2181 5\)/,
+      /Duplicate A value at a: .* \(RFC 2181 5\)/,
     ],
-    ['twice in another case', [['CNAME', 'a', 'B.example.net.']], ['CNAME', 'a', 'b.example.net.'], '#/content', /RFC 2181 5\)/],
-    ['as CNAME at the apex', [], ['CNAME', '@', 'x.example.net.'], '#', /CNAME at the apex.*\(RFC 1034 3\.6\.2\)/],
-    ['as CNAME beside others', [['A', 'a', '192.0.2.1']], ['CNAME', 'a', 'x.example.net.'], '#', /a has A.*RFC 1034 3\.6\.2/],
-    ['beside a CNAME', [['CNAME', 'a', 'x.example.net.']], ['TXT', 'a', 'x'], '#', /a has a CNAME.*RFC 1034 3\.6\.2/],
+    [
+      'as a duplicate in another case',
+      [['CNAME', 'a', 'B.example.net.']],
+      ['CNAME', 'a', 'b.example.net.'],
+      '#/content',
+      /RFC 2181 5\)/,
+    ],
+    ['as CNAME at the apex', [], ['CNAME', '@', 'x.example.net.'], '#', /CNAME can’t be at the apex.*\(RFC 1034 3\.6\.2\)/],
+    [
+      'as CNAME next to other records',
+      [['A', 'a', '192.0.2.1']],
+      ['CNAME', 'a', 'x.example.net.'],
+      '#',
+      /a already has A .*RFC 1034 3\.6\.2/,
+    ],
+    ['next to a CNAME', [['CNAME', 'a', 'x.example.net.']], ['TXT', 'a', 'x'], '#', /a already has a CNAME .*RFC 1034 3\.6\.2/],
     [
       'as a second CNAME',
       [['CNAME', 'a', 'x.example.net.']],
       ['CNAME', 'a', 'y.example.net.'],
       '#/content',
-      /the only CNAME.*RFC 2181 10\.1/,
+      /only one CNAME.*RFC 2181 10\.1/,
     ],
     [
-      'as a DNAME beside NS',
+      'as a DNAME next to NS',
       [['NS', 'a', 'ns.example.net.']],
       ['DNAME', 'a', 'x.example.net.'],
       '#',
-      /must not be beside NS at a.*RFC 6672 2\.3/,
+      /a already has NS .*RFC 6672 2\.3/,
     ],
     [
-      'as NS beside a DNAME',
+      'as NS next to a DNAME',
       [['DNAME', 'a', 'x.example.net.']],
       ['NS', 'a', 'ns.example.net.'],
       '#',
-      /must not be beside DNAME at a.*RFC 6672 2\.3/,
+      /a already has DNAME .*RFC 6672 2\.3/,
     ],
     ['as a second DNAME', [['DNAME', 'a', 'x.example.net.']], ['DNAME', 'a', 'y.example.net.'], '#/content', /RFC 6672 2\.4/],
-    ['as ALIAS beside an address', [['A', 'a', '192.0.2.1']], ['ALIAS', 'a', 'x.example.net.'], '#', /ALIAS is answered/],
-    ['as an address beside ALIAS', [['ALIAS', 'a', 'x.example.net.']], ['AAAA', 'a', '2001:db8::1'], '#', /ALIAS is answered/],
+    ['as ALIAS next to an address', [['A', 'a', '192.0.2.1']], ['ALIAS', 'a', 'x.example.net.'], '#', /ALIAS can’t coexist/],
+    [
+      'as an address next to an ALIAS',
+      [['ALIAS', 'a', 'x.example.net.']],
+      ['AAAA', 'a', '2001:db8::1'],
+      '#',
+      /ALIAS can’t coexist/,
+    ],
     [
       'below a DNAME',
       [['DNAME', 'a', 'x.example.net.']],
       ['A', 'b.c.a', '192.0.2.1'],
       '#',
-      /below a, whose DNAME.*RFC 6672 2\.4/,
+      /below a, which has a DNAME.*RFC 6672 2\.4/,
     ],
     [
-      'as DNAME above others',
+      'as DNAME above other records',
       [['A', 'b.a', '192.0.2.1']],
       ['DNAME', 'a', 'x.example.net.'],
       '#',
-      /nothing below it, and there is b\.a/,
+      /records below it; b\.a exists/,
     ],
     [
       'as MX to a CNAME',
       [['CNAME', 'a', 'x.example.net.']],
       ['MX', 'm', '1 a'],
       '#',
-      /must not name a, which is a CNAME.*RFC 2181 10\.3/,
+      /can’t point to a, which is a CNAME.*RFC 2181 10\.3/,
     ],
     ['as NS to a CNAME', [['CNAME', 'a', 'x.example.net.']], ['NS', 'm', 'a'], '#', /RFC 2181 10\.3/],
     ['as SRV to a CNAME', [['CNAME', 'a', 'x.example.net.']], ['SRV', '_x._tcp', '1 1 1 a'], '#', /RFC 2782/],
     [
-      'as CNAME where an MX leads',
+      'as CNAME that an MX points to',
       [['MX', 'm', '1 a']],
       ['CNAME', 'a', 'x.example.net.'],
       '#',
-      /the MX of m leads to it.*RFC 2181 10\.3/,
+      /the MX record of m points to it.*RFC 2181 10\.3/,
     ],
-    ['as CNAME to itself', [], ['CNAME', 'a', 'a'], '#', /a is reached again after 1 steps.*RFC 1034 3\.6\.2/],
+    ['as CNAME to itself', [], ['CNAME', 'a', 'a'], '#', /a points back to itself after 1 steps.*RFC 1034 3\.6\.2/],
     [
-      'in a circle',
+      'as a CNAME loop',
       [
         ['CNAME', 'a', 'b'],
         ['CNAME', 'b', 'c'],
       ],
       ['CNAME', 'c', 'a'],
       '#',
-      /c is reached again after 3 steps/,
+      /c points back to itself after 3 steps/,
     ],
-    ['as MX beside the null MX', [['MX', 'a', '0 .']], ['MX', 'a', '10 x'], '#', /the only MX at a.*RFC 7505 3/],
-    ['as null MX beside others', [['MX', 'a', '10 x']], ['MX', 'a', '0 .'], '#/content', /the only MX at a.*RFC 7505 3/],
+    ['as MX next to a null MX', [['MX', 'a', '0 .']], ['MX', 'a', '10 x'], '#', /null MX .* at a.*RFC 7505 3/],
+    [
+      'as null MX next to other MX records',
+      [['MX', 'a', '10 x']],
+      ['MX', 'a', '0 .'],
+      '#/content',
+      /null MX .* at a.*RFC 7505 3/,
+    ],
     ['as SRV without service', [], ['SRV', 'www', '1 1 443 x'], '#/name', /_service\._protocol.*RFC 2782/],
     ['as TLSA without port', [], ['TLSA', 'www', `3 1 1 ${'ab'.repeat(32)}`], '#/name', /_port\._protocol.*RFC 6698 3/],
-    ['as DS at the apex', [], ['DS', '@', `1 13 2 ${'ab'.repeat(32)}`], '#', /zone above.*RFC 4034 5/],
-    ['as SOA', [], ['SOA', '@', 'a. b. 1 2 3 4 5'], '#/type', /under `soa`/],
-    ['as RRSIG', [], ['RRSIG', '@', 'x'], '#/type', /made by signing/],
+    ['as DS at the apex', [], ['DS', '@', `1 13 2 ${'ab'.repeat(32)}`], '#', /parent zone.*RFC 4034 5/],
+    ['as SOA', [], ['SOA', '@', 'a. b. 1 2 3 4 5'], '#/type', /`soa` fields/],
+    ['as RRSIG', [], ['RRSIG', '@', 'x'], '#/type', /generated by signing/],
     ['as ANY', [], ['ANY', '@', 'x'], '#/type', /RFC 6895 3\.1/],
-    ['of no type', [], ['NONSENSE', '@', 'x'], '#/type', /is not a record type/],
+    ['of an unknown type', [], ['NONSENSE', '@', 'x'], '#/type', /is not a record type/],
     ['with a leading zero', [], ['A', 'a', '010.1.1.1'], '#/content', /RFC 1035 3\.4\.1/],
     ['with a zone index', [], ['AAAA', 'a', '::1%lo'], '#/content', /RFC 3596 2\.2/],
     ['with an address as host', [], ['MX', 'a', '10 192.0.2.1'], '#/content', /not an address/],
     ['with a short digest', [], ['SSHFP', 'a', '1 1 abcd'], '#/content', /RFC 6594 4/],
   ]
-  test.each(refused)('%s', async (_, before, [type, name, content], pointer, rule) => {
+  test.each(rejected)('%s', async (_, before, [type, name, content], pointer, rule) => {
     const { acme, zone, add } = await scene()
     for (const one of before) expect((await add(...one)).status).toBe(201)
     const serial = (await acme.call('GET', `/v1/dns/zones/${zone.id}`)).body.serial
@@ -323,12 +347,12 @@ describe('a record is refused', () => {
     expect((await acme.call('GET', `/v1/dns/zones/${zone.id}`)).body.serial).toBe(serial)
   })
 
-  test('with another TTL than that of its name and type', async () => {
+  test('with a TTL that differs from its name and type', async () => {
     const { add } = await scene()
     await add('A', 'www', '192.0.2.1', { ttl: 60 })
-    const refused = await add('A', 'www', '192.0.2.2', { ttl: 300 })
-    expect(rules(refused)[0][0]).toBe('#/ttl')
-    expect(rules(refused)[0][1]).toMatch(/^must be 60, .*\(RFC 2181 5\.2\)\.$/)
+    const rejected = await add('A', 'www', '192.0.2.2', { ttl: 300 })
+    expect(rules(rejected)[0][0]).toBe('#/ttl')
+    expect(rules(rejected)[0][1]).toMatch(/^must be 60, .*\(RFC 2181 5\.2\)\.$/)
     expect((await add('A', 'www', '192.0.2.2')).body.ttl).toBe(60)
   })
 
@@ -339,21 +363,21 @@ describe('a record is refused', () => {
     expect((await add('A', 'www', '192.0.2.1', { ttl: 2 ** 31 - 1 })).status).toBe(201)
   })
 
-  test('beyond what a message can carry', async () => {
+  test('if it doesn’t fit in a message', async () => {
     const { put } = await scene()
     const records = Array.from({ length: 260 }, (_, n) => ({ content: `${n} ${'x'.repeat(240)}` }))
-    const refused = await put({ name: 'long', type: 'TXT', records })
-    expect(rules(refused)[0]).toEqual(['#/rrsets/0', expect.stringMatching(/64 KiB.*RFC 1035 4\.2\.2/)])
+    const rejected = await put({ name: 'long', type: 'TXT', records })
+    expect(rules(rejected)[0]).toEqual(['#/rrsets/0', expect.stringMatching(/64 KiB.*RFC 1035 4\.2\.2/)])
   })
 })
 
 describe('records by name and type', () => {
-  test('are replaced together, and what stays keeps its id', async () => {
-    const { acme, add, put, zone, audited, happened } = await scene()
+  test('are replaced together, and unchanged records keep their ids', async () => {
+    const { acme, add, put, zone, audited, emitted } = await scene()
     const kept = (await add('A', 'www', '192.0.2.1')).body
     await add('A', 'www', '192.0.2.2')
     await add('CNAME', 'old', 'www')
-    await Promise.all([audited(), happened()])
+    await Promise.all([audited(), emitted()])
     const answer = await put(
       { name: 'www', type: 'A', ttl: 60, records: [{ content: '192.0.2.1' }, { fields: { address: '192.0.2.3' } }] },
       { name: 'old', type: 'CNAME', records: [] },
@@ -367,11 +391,11 @@ describe('records by name and type', () => {
     ])
     expect(answer.body.records[0].id).toBe(kept.id)
     expect(await audited()).toEqual(['dns.rrsets.replace'])
-    expect(await happened()).toEqual(['dns.records_changed'])
+    expect(await emitted()).toEqual(['dns.records_changed'])
     expect((await lastEvent(acme)).change_count).toBe(5)
   })
 
-  test('stay as they were when one is wrong, which is pointed to', async () => {
+  test('don’t change if one is invalid, and the error points to it', async () => {
     const { acme, put, zone } = await scene()
     const answer = await put(
       { name: 'a', type: 'A', records: [{ content: '192.0.2.1' }] },
@@ -384,11 +408,11 @@ describe('records by name and type', () => {
     )
     expect(rules(clash).map((one: any) => one[0])).toEqual(['#/rrsets/0', '#/rrsets/1'])
     const twice = await put({ name: 'a', type: 'A', records: [] }, { name: 'a.example.com.', type: 'a', records: [] })
-    expect(rules(twice)).toEqual([['#/rrsets/1', 'must not name A of a again: it is #/rrsets/0.']])
+    expect(rules(twice)).toEqual([['#/rrsets/1', 'duplicates A of a, which is already at #/rrsets/0.']])
     expect((await acme.call('GET', `/v1/dns/zones/${zone.id}`)).body.serial).toBe(1)
   })
 
-  test('are replaced under the version of the zone that was seen', async () => {
+  test('are replaced only if the version of the zone matches', async () => {
     const { acme, zone, add } = await scene()
     await add('A', 'www', '192.0.2.1')
     const rrsets = [{ name: 'www', type: 'A', records: [] }]
@@ -398,7 +422,7 @@ describe('records by name and type', () => {
     expect((await put(2)).status).toBe(200)
   })
 
-  test('tell of many changes with as many as fit a message', async () => {
+  test('report as many changes as fit in an event', async () => {
     const { acme, put } = await scene()
     const rrsets = Array.from({ length: 600 }, (_, n) => ({
       name: `host-${n}`,
@@ -406,17 +430,17 @@ describe('records by name and type', () => {
       records: [{ content: `192.0.2.${n % 250}` }],
     }))
     expect((await put(...rrsets)).body).toMatchObject({ created: 600, serial: 2 })
-    const told = await lastEvent(acme)
-    expect([told.change_count, told.truncated]).toEqual([600, true])
-    expect(told.changes.length).toBeGreaterThan(100)
-    expect(Buffer.byteLength(JSON.stringify(told))).toBeLessThan(64 * 1024)
+    const event = await lastEvent(acme)
+    expect([event.change_count, event.truncated]).toEqual([600, true])
+    expect(event.changes.length).toBeGreaterThan(100)
+    expect(Buffer.byteLength(JSON.stringify(event))).toBeLessThan(64 * 1024)
   })
 })
 
-test('many records are created, edited and deleted in one transaction', async () => {
-  const { acme, zone, add, audited, happened } = await scene()
+test('many records are created, updated and deleted in one transaction', async () => {
+  const { acme, zone, add, audited, emitted } = await scene()
   const gone = (await add('A', 'gone', '192.0.2.1')).body
-  await Promise.all([audited(), happened()])
+  await Promise.all([audited(), emitted()])
   const bulk = (operations: object[], mode = '') => acme.call('POST', `/v1/dns/records/bulk${mode}`, { operations })
   const create = (name: string, content: string) => ({ op: 'create', id: zone.id, body: { type: 'A', name, content } })
   const done = await bulk([create('a', '192.0.2.1'), create('a', '192.0.2.2'), { op: 'delete', id: gone.id }])
@@ -431,7 +455,7 @@ test('many records are created, edited and deleted in one transaction', async ()
 
 describe('the list of records', () => {
   async function filled(w: World) {
-    const [one, two] = [await zoneMade(w.acme), await zoneMade(w.acme, 'example.net')]
+    const [one, two] = [await createZone(w.acme), await createZone(w.acme, 'example.net')]
     const put = (zone: { id: string }, rrsets: object[]) => w.acme.call('PUT', `/v1/dns/zones/${zone.id}/rrsets`, { rrsets })
     await put(one, [
       { name: 'www', type: 'A', records: [{ content: '192.0.2.1' }, { content: '192.0.2.20' }] },
@@ -446,7 +470,7 @@ describe('the list of records', () => {
     return { one, two }
   }
 
-  test('is filtered by zone, type, name, content, source and text', async () => {
+  test('is filtered by zone, type, name, content, source and search text', async () => {
     const w = await world()
     const { one, two } = await filled(w)
     const of = (query: string) => contents(w, query)
@@ -473,22 +497,22 @@ describe('the list of records', () => {
     const none = await w.acme.call('GET', '/v1/dns/records?type=FOO')
     expect([none.status, none.body.errors]).toEqual([
       400,
-      [{ pointer: '#/query/type', code: 'invalid_parameter', detail: 'must be a record type, and FOO is none.' }],
+      [{ pointer: '#/query/type', code: 'invalid_parameter', detail: 'must be a record type; FOO is unknown.' }],
     ])
-    expect((await w.acme.call('GET', '/v1/dns/records?type=A,AAAA')).body.detail).toContain('one record type')
+    expect((await w.acme.call('GET', '/v1/dns/records?type=A,AAAA')).body.detail).toContain('single record type')
     expect((await w.acme.call('GET', '/v1/dns/records?type=FOO&state=unmanaged')).status).toBe(400)
     for (const query of ['name=a*b', 'content=*x', 'q=a*b*', 'type=A,B', 'name=*.a*'])
       expect([query, (await w.acme.call('GET', `/v1/dns/records?${query}`)).status]).toEqual([query, 400])
-    await zoneMade(w.acme, 'bücher.example')
+    await createZone(w.acme, 'bücher.example')
     expect(await of(`zone=${encodeURIComponent('BÜCHER.example.')}&type=NS`)).toEqual(['@ NS ns1.xn--bcher-kva.example.'])
     expect(await of(`zone=${encodeURIComponent('ü:.example')}`)).toEqual([])
   })
 
   test.each(['', 'name=host-*', 'name=*.dev', 'content=192.0.2.*', 'q=192*', 'zone=example.com&type=A', 'sort=-name'])(
-    'has every record once on its pages, with %p',
+    'returns every record exactly once across pages, with %p',
     async query => {
       const w = await world()
-      const zone = await zoneMade(w.acme)
+      const zone = await createZone(w.acme)
       const rrsets = Array.from({ length: 40 }, (_, n) => ({
         name: `host-${n % 20}${n < 20 ? '.dev' : ''}`,
         type: 'A',
@@ -508,14 +532,14 @@ describe('the list of records', () => {
     },
   )
 
-  test('has up to 1000 a page', async () => {
+  test('has up to 1000 records per page', async () => {
     const { readOnly } = await world()
     expect((await readOnly.call('GET', '/v1/dns/records?limit=1000')).status).toBe(200)
     expect((await readOnly.call('GET', '/v1/dns/records?limit=1001')).status).toBe(400)
   })
 })
 
-test('a value in another case, and a TTL, are changes of their own', async () => {
+test('changing only the case of a value, or only a TTL, is a change', async () => {
   const { put, acme, add } = await scene()
   const [a, b] = [(await add('CNAME', 'one', 'A.example.net.')).body, (await add('A', 'two', '192.0.2.1')).body]
   expect((await acme.call('PATCH', `/v1/dns/records/${a.id}`, { content: 'a.example.net.' })).body).toMatchObject({
@@ -528,7 +552,7 @@ test('a value in another case, and a TTL, are changes of their own', async () =>
   })
 })
 
-test('the audit log has of a long value how it begins, how long it is, and whether it changed', async () => {
+test('the audit log truncates long values and includes their length and hash', async () => {
   const { acme, add } = await scene()
   const { body } = await add('TXT', 'long', 'x'.repeat(20_000))
   await acme.call('PATCH', `/v1/dns/records/${body.id}`, { content: `${'x'.repeat(19_999)}y` })

@@ -1,17 +1,17 @@
 import { afterAll, expect, test } from 'bun:test'
 import { readDueTargets } from '../../src/features/dns/sync/sync-zone'
-import { keptZone } from '../support/kept-zones'
+import { hostedZone } from '../support/hosted-zone'
 import { powerDnsDouble } from '../support/power-dns-double'
 import { world } from '../support/world'
-import { zoneMade } from '../support/zones'
+import { createZone } from '../support/zones'
 
 const double = powerDnsDouble()
 const other = powerDnsDouble('key-of-the-other')
 afterAll(() => [double, other].forEach(one => one.stop()))
 
-test('a provider that is another server by now is read as if for the first time', async () => {
+test('after a provider is changed to another server, its zones start over', async () => {
   const w = await world()
-  const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'], drift_policy: 'enforce' })
+  const kept = await hostedZone(w, double, undefined, { nameservers: ['ns1.example.net'], drift_policy: 'enforce' })
   await kept.put([kept.a('www', '192.0.2.1'), kept.a('api', '192.0.2.2'), kept.a('mail', '192.0.2.3')])
   await fetch(`${other.url}/api/v1/servers/localhost/zones`, {
     method: 'POST',
@@ -29,10 +29,10 @@ test('a provider that is another server by now is read as if for the first time'
   expect(await kept.shown()).toMatchObject({ synced: false, sync: { state: 'unknown', targets: [{ checked_at: null }] } })
   const listed = (query: string) => w.acme.call('GET', `/v1/dns/zones?${query}`).then(({ body }) => body.data.length)
   expect([await listed('state=unknown'), await listed('synced=true')]).toEqual([1, 0])
-  await w.happened()
+  await w.emitted()
   await readDueTargets(w.hub)
   await w.settle()
-  expect(await w.happened()).toEqual([])
+  expect(await w.emitted()).toEqual([])
   const drift = (await w.acme.call('GET', `/v1/dns/zones/${kept.zone.id}/drift`)).body.rrsets
   expect(drift.map((one: any) => [one.name, one.state])).toEqual([
     ['@', 'conflict'],
@@ -47,27 +47,27 @@ test('a provider that is another server by now is read as if for the first time'
   expect([there('www'), there('mail')]).toEqual([['203.0.113.1'], ['192.0.2.3']])
 })
 
-test('a zone that was made and could not be read then begins as it is to be', async () => {
+test('a zone that was created and could not be read then gets its desired state', async () => {
   const w = await world()
-  const kept = await keptZone(w, double)
-  let made = false
+  const kept = await hostedZone(w, double)
+  let created = false
   double.trouble = request => {
-    if (request === 'POST /zones') made = true
-    return made && request.startsWith('GET') ? { status: 500 } : null
+    if (request === 'POST /zones') created = true
+    return created && request.startsWith('GET') ? { status: 500 } : null
   }
-  const zone = await zoneMade(w.acme, 'example.org', { provider_id: kept.provider.id, nameservers: ['ns1.example.net'] })
+  const zone = await createZone(w.acme, 'example.org', { provider_id: kept.provider.id, nameservers: ['ns1.example.net'] })
   await w.settle()
   expect(double.zones.has('example.org.')).toBe(true)
   double.trouble = () => null
-  await w.pass(120_000)
+  await w.advance(120_000)
   await readDueTargets(w.hub)
   await w.settle()
   expect((await w.acme.call('GET', `/v1/dns/zones/${zone.id}`)).body).toMatchObject({ synced: true, blocked: null })
 })
 
-test('a zone moves from one provider to another, and is always somewhere', async () => {
+test('a zone moves from one provider to another, and is always served', async () => {
   const w = await world()
-  const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
+  const kept = await hostedZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
   other.zones.clear()
   const path = `/v1/dns/zones/${kept.zone.id}`
   const [first] = (await kept.shown()).sync.targets
@@ -86,9 +86,9 @@ test('a zone moves from one provider to another, and is always somewhere', async
   expect(await kept.shown()).toMatchObject({ provider_id: 'builtin', synced: true, sync: { targets: [] } })
 })
 
-test('a zone that is left to people is held back no more', async () => {
+test('a zone that is switched to manual is no longer blocked', async () => {
   const w = await world()
-  const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
+  const kept = await hostedZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
   await kept.put([kept.a('*', '192.0.2.1')])
   expect((await kept.shown()).blocked).not.toBeNull()
   await w.acme.call('PATCH', `/v1/dns/zones/${kept.zone.id}`, { apply: 'manual' })

@@ -3,12 +3,12 @@ import { isPostgres } from '../../src/core/db/dialect'
 import { claimTarget } from '../../src/features/dns/sync/claim-target'
 import { syncTarget } from '../../src/features/dns/sync/sync-target'
 import { openHub } from '../../src/hub/run'
-import { readDueTargets, readTargetsSoon } from '../../src/features/dns/sync/sync-zone'
-import { listPublishedZones } from '../../src/features/dns/publish'
-import { keptZone } from '../support/kept-zones'
+import { readDueTargets, queueTargetRead } from '../../src/features/dns/sync/sync-zone'
+import { listPublishedZones } from '../../src/features/dns/publish/published-zones'
+import { hostedZone } from '../support/hosted-zone'
 import { powerDnsDouble } from '../support/power-dns-double'
 import { world } from '../support/world'
-import { zoneMade } from '../support/zones'
+import { createZone } from '../support/zones'
 
 const double = powerDnsDouble()
 afterAll(() => double.stop())
@@ -16,9 +16,9 @@ afterAll(() => double.stop())
 const minute = 60_000
 
 describe('a zone at a provider', () => {
-  test('is made there, and what is written here is brought there', async () => {
+  test('is created there, and changes are applied there', async () => {
     const w = await world()
-    const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
+    const kept = await hostedZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
     expect(kept.zone).toMatchObject({ provider_id: kept.provider.id, synced: false, sync: { state: 'pending' } })
     expect(kept.there()).toEqual(['example.com. NS 86400 ns1.example.net.'])
     expect(await kept.shown()).toMatchObject({
@@ -26,14 +26,14 @@ describe('a zone at a provider', () => {
       sync: { state: 'synced', targets: [{ error: null, stale: false }] },
     })
     await w.audited()
-    const made = await w.acme.call('POST', `/v1/dns/zones/${kept.zone.id}/records`, {
+    const created = await w.acme.call('POST', `/v1/dns/zones/${kept.zone.id}/records`, {
       type: 'A',
       name: 'www',
       content: '192.0.2.1',
     })
-    expect(made.body).toMatchObject({ synced: false, sync: { state: 'pending' } })
+    expect(created.body).toMatchObject({ synced: false, sync: { state: 'pending' } })
     await w.settle()
-    const read = (await w.acme.call('GET', `/v1/dns/records/${made.body.id}`)).body
+    const read = (await w.acme.call('GET', `/v1/dns/records/${created.body.id}`)).body
     expect(read).toMatchObject({
       synced: true,
       sync: {
@@ -43,25 +43,25 @@ describe('a zone at a provider', () => {
     })
     expect(kept.there()).toContain('www.example.com. A 3600 192.0.2.1')
     expect(await w.audited()).toEqual(['dns.record.create', 'dns.zone.sync'])
-    expect(await w.happened()).toContain('dns.records_changed')
+    expect(await w.emitted()).toContain('dns.records_changed')
     await kept.put([{ name: 'www', type: 'A', records: [] }])
     expect(kept.there()).not.toContain('www.example.com. A 3600 192.0.2.1')
     expect((await kept.shown()).synced).toBe(true)
   })
 
-  test('is made there without NS where none are asked for, and gets them later', async () => {
+  test('is created there without NS records if none are configured, and gets them later', async () => {
     const w = await world()
-    const kept = await keptZone(w, double)
+    const kept = await hostedZone(w, double)
     expect(await kept.shown()).toMatchObject({ synced: true, nameservers: [], sync: { targets: [{ error: null }] } })
     await kept.put([{ name: '@', type: 'NS', ttl: 3600, records: [{ content: 'ns1.example.net.' }] }, kept.a('www', '192.0.2.1')])
     expect(kept.there()).toEqual(['example.com. NS 3600 ns1.example.net.', 'www.example.com. A 300 192.0.2.1'])
     expect(await kept.shown()).toMatchObject({ synced: true, blocked: null, nameservers: ['ns1.example.net'] })
   })
 
-  test('is not served by the hub, unless it is asked to', async () => {
+  test('is not served by the hub unless configured', async () => {
     const w = await world()
-    const kept = await keptZone(w, double)
-    const here = await zoneMade(w.acme, 'example.org')
+    const kept = await hostedZone(w, double)
+    const here = await createZone(w.acme, 'example.org')
     const served = async () => (await listPublishedZones(w.hub.read)).map(one => one.name).sort()
     expect([kept.zone.served, here.served, await served()]).toEqual([false, true, ['example.org.']])
     await w.acme.call('PATCH', `/v1/dns/zones/${kept.zone.id}`, { served: true })
@@ -72,9 +72,9 @@ describe('a zone at a provider', () => {
     expect([refused.status, refused.body.errors[0].pointer]).toEqual([422, '#/served'])
   })
 
-  test('that is there already is left as it is, and can be taken over', async () => {
+  test('that already exists there is unchanged, and can be adopted', async () => {
     const w = await world()
-    const kept = await keptZone(w, double, [
+    const kept = await hostedZone(w, double, [
       ['www.example.com.', 'A', '192.0.2.1'],
       ['_acme-challenge.example.com.', 'TXT', '"x"'],
     ])
@@ -85,7 +85,7 @@ describe('a zone at a provider', () => {
       ['@', 'NS', 'unmanaged', 'added', null],
       ['www', 'A', 'unmanaged', 'added', null],
     ])
-    // What is new here goes there all the same; nothing of what is there is touched.
+    // New records are applied anyway; existing ones are not changed.
     await kept.put([kept.a('api', '192.0.2.2')])
     expect(kept.there()).toEqual([...before, 'api.example.com. A 300 192.0.2.2'].sort())
     const adopted = await w.acme.call('POST', `/v1/dns/zones/${kept.zone.id}/adopt`, { all: true })
@@ -96,27 +96,27 @@ describe('a zone at a provider', () => {
     expect((await kept.records('?name=www'))[0]).toMatchObject({ source: 'import', synced: true })
   })
 
-  test('whose other rrsets are to go is held back at first', async () => {
+  test('whose other rrsets should be deleted is blocked at first', async () => {
     const w = await world()
-    const kept = await keptZone(w, double, [['www.example.com.', 'A', '192.0.2.1']], { unmanaged: 'delete' })
+    const kept = await hostedZone(w, double, [['www.example.com.', 'A', '192.0.2.1']], { unmanaged: 'delete' })
     const { blocked } = await kept.shown()
     expect(blocked.reasons.map((one: any) => one.code)).toContain('first_sync')
     expect(kept.there()).toHaveLength(2)
   })
 
-  test('that is gone there is not made again', async () => {
+  test('that was deleted there is not created again', async () => {
     const w = await world()
-    const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
+    const kept = await hostedZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
     double.zones.clear()
     await kept.put([kept.a('www', '192.0.2.1')])
     expect((await kept.shown()).sync.targets[0].error.code).toBe('zone_not_found')
     expect(double.zones.size).toBe(0)
   })
 
-  test('is found among others by how it stands, by its provider and by its name', async () => {
+  test('is found by its sync state, its provider and its name', async () => {
     const w = await world()
-    const kept = await keptZone(w, double, [['www.example.com.', 'A', '192.0.2.1']], { unmanaged: 'delete' })
-    await zoneMade(w.acme, 'example.org')
+    const kept = await hostedZone(w, double, [['www.example.com.', 'A', '192.0.2.1']], { unmanaged: 'delete' })
+    await createZone(w.acme, 'example.org')
     const found = async (query: string) => {
       const { status, body } = await w.acme.call('GET', `/v1/dns/zones?${query}`)
       return status === 200 ? body.data.map((one: any) => one.name) : status
@@ -142,9 +142,9 @@ describe('a zone at a provider', () => {
     expect([await found('synced=false'), await found('blocked=true')]).toEqual([[], []])
   })
 
-  test('with manual plans is changed by them alone', async () => {
+  test('set to manual is changed only by plans', async () => {
     const w = await world()
-    const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
+    const kept = await hostedZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
     await w.acme.call('PATCH', `/v1/dns/zones/${kept.zone.id}`, { apply: 'manual' })
     await w.settle()
     const before = kept.there()
@@ -160,7 +160,7 @@ describe('a zone at a provider', () => {
         await w.acme.call('POST', `/v1/dns/zones/${kept.zone.id}/plan`, { rrsets: [kept.a('api', '192.0.2.2')] })
       ).body.targets.map((one: any) => [one.target_id, one.provider_id, one.op_count])
     const there = [plan.targets[0].target_id, kept.provider.id, 2]
-    // The hub is no provider of a zone that it does not serve.
+    // The hub is not a provider of zones that it doesn't serve.
     expect(await places()).toEqual([[null, null, 1], there])
     const applied = await w.acme.call('POST', `/v1/dns/zones/${kept.zone.id}/apply`, { plan_id: plan.id, hash: plan.hash })
     await w.settle()
@@ -172,18 +172,18 @@ describe('a zone at a provider', () => {
   })
 })
 
-describe('what is brought to a provider', () => {
-  /** A zone of ten rrsets, all of them there. */
+describe('changes for a provider', () => {
+  /** A zone of ten rrsets, all in sync. */
   async function ten() {
     const w = await world()
-    const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
+    const kept = await hostedZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
     await kept.put(Array.from({ length: 9 }, (_, n) => kept.a(`h${n}`, `192.0.2.${n + 1}`)))
     expect(kept.there()).toHaveLength(10)
     return { w, kept }
   }
   const removed = (count: number) => Array.from({ length: count }, (_, n) => ({ name: `h${n}`, type: 'A', records: [] }))
 
-  test('is held back where it is too much, until that is let through', async () => {
+  test('are blocked if they exceed the limits, until they are allowed', async () => {
     const { w, kept } = await ten()
     await kept.put(removed(4))
     const { blocked, synced } = await kept.shown()
@@ -201,7 +201,7 @@ describe('what is brought to a provider', () => {
     expect(await kept.shown()).toMatchObject({ synced: true, blocked: null })
   })
 
-  test('is not held back where it is little, and no more once less is asked for', async () => {
+  test('are not blocked within the limits, and unblocked once they are reduced', async () => {
     const { kept } = await ten()
     await kept.put(removed(3))
     expect(kept.there()).toHaveLength(7)
@@ -212,7 +212,7 @@ describe('what is brought to a provider', () => {
     expect(await kept.shown()).toMatchObject({ synced: true, blocked: null })
   })
 
-  test('by a plan is stale when somebody was faster', async () => {
+  test('by a plan are stale after an external change', async () => {
     const { w, kept } = await ten()
     await w.acme.call('PATCH', `/v1/dns/zones/${kept.zone.id}`, { apply: 'manual' })
     await w.settle()
@@ -229,7 +229,7 @@ describe('what is brought to a provider', () => {
     expect(kept.there().some(one => one.startsWith('new.'))).toBe(false)
   })
 
-  test('and is refused there stays in error, with what was said, until it goes', async () => {
+  test('that are refused stay in error with the message, until they succeed', async () => {
     const { w, kept } = await ten()
     double.trouble = request => (request.startsWith('PATCH') ? { status: 422, body: '{"error": "no such luck"}' } : null)
     await kept.put([kept.a('new', '192.0.2.77')])
@@ -238,20 +238,20 @@ describe('what is brought to a provider', () => {
     expect(record.sync.targets[0].detail).toContain('no such luck')
     expect((await kept.records('?synced=false')).map(one => one.name)).toEqual(['new'])
     expect(await w.audited()).toContain('dns.zone.sync failure')
-    await w.pass(5 * minute)
+    await w.advance(5 * minute)
     await readDueTargets(w.hub)
     await w.settle()
     expect(await w.audited()).toEqual([])
     expect((await kept.records('?state=error')).length).toBe(1)
     double.trouble = () => null
-    await w.pass(5 * minute)
+    await w.advance(5 * minute)
     await readDueTargets(w.hub)
     await w.settle()
     expect(kept.there()).toContain('new.example.com. A 300 192.0.2.77')
     expect(await kept.records('?synced=false')).toEqual([])
   })
 
-  test('and has no answer is read again', async () => {
+  test('without a response are verified by a read', async () => {
     const { kept } = await ten()
     let patches = 0
     double.trouble = request => (request.startsWith('PATCH') && patches++ === 0 ? 'cut connection' : null)
@@ -262,33 +262,33 @@ describe('what is brought to a provider', () => {
   })
 })
 
-describe('a provider that cannot be read', () => {
-  test('keeps the last state, is asked later and later, and is stale after a while', async () => {
+describe('a provider that can’t be read', () => {
+  test('keeps the last state, is retried with backoff, and becomes stale', async () => {
     const w = await world()
-    const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
+    const kept = await hostedZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
     double.trouble = () => ({ status: 503, headers: { 'retry-after': '1' } })
     expect((await kept.refresh()).error.code).toBe('provider_failed')
     expect(await kept.shown()).toMatchObject({ synced: true, sync: { state: 'synced', targets: [{ stale: false }] } })
-    const asked = double.asked.length
+    const requests = double.requests.length
     await readDueTargets(w.hub)
     await w.settle()
-    expect(double.asked.length).toBe(asked)
+    expect(double.requests.length).toBe(requests)
     for (let n = 0; n < 12; n++) {
-      await w.pass(10 * minute)
+      await w.advance(10 * minute)
       await readDueTargets(w.hub)
       await w.settle()
     }
-    // By then 24 times, were it asked each five minutes.
-    expect(double.asked.length - asked).toBeWithin(3, 20)
+    // Without backoff it would be 24 attempts by now.
+    expect(double.requests.length - requests).toBeWithin(3, 20)
     expect(await kept.shown()).toMatchObject({ synced: true, sync: { state: 'synced', targets: [{ stale: true }] } })
     double.trouble = () => null
     await kept.refresh()
     expect((await kept.shown()).sync.targets[0]).toMatchObject({ stale: false, error: null })
   })
 
-  test('but answers that the zone is gone, or that it refuses, is in error until it is read again', async () => {
+  test('but responds that the zone is missing, or denies access, is in error until it is read again', async () => {
     const w = await world()
-    const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
+    const kept = await hostedZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
     const zone = double.zones.get('example.com.')!
     const states = async () => {
       const { synced, sync } = await kept.shown()
@@ -304,24 +304,24 @@ describe('a provider that cannot be read', () => {
       await kept.refresh()
       expect(await states()).toEqual([false, 'error', false, code])
       expect((await kept.records())[0]).toMatchObject({ synced: true, sync: { state: before.sync.state } })
-      // No answer at all tells nothing better.
+      // No response at all does not change that.
       double.trouble = () => ({ status: 429 })
       await kept.refresh()
       expect(await states()).toEqual([false, 'error', false, 'throttled'])
       double.trouble = () => null
       double.zones.set('example.com.', zone)
-      await w.pass(60 * minute)
+      await w.advance(60 * minute)
       await readDueTargets(w.hub)
       await w.settle()
       expect(await states()).toEqual([true, 'synced', false, null])
     }
   })
 
-  test('or answers with half or nothing of the zone is not believed', async () => {
+  test('or returns half or nothing of the zone is rejected', async () => {
     const w = await world()
-    const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
+    const kept = await hostedZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
     await kept.put(Array.from({ length: 9 }, (_, n) => kept.a(`h${n}`, `192.0.2.${n + 1}`)))
-    await w.happened()
+    await w.emitted()
     for (let n = 0; n < 6; n++) double.put('example.com.', `h${n}.example.com.`, 'A', 300, null)
     const refused = await kept.refresh()
     expect(refused.error).toMatchObject({ code: 'provider_failed' })
@@ -333,20 +333,20 @@ describe('a provider that cannot be read', () => {
     expect((await kept.records('?synced=true')).length).toBe(10)
     double.put('example.com.', 'example.com.', 'NS', 300, null)
     expect((await kept.refresh()).error.detail).toContain('no NS')
-    expect(await w.happened()).toEqual([])
+    expect(await w.emitted()).toEqual([])
     double.put('example.com.', 'example.com.', 'NS', 86_400, ['ns1.example.net.'])
-    expect((await w.acme.call('POST', `/v1/dns/zones/${kept.zone.id}/refresh`, { believe: true })).status).toBe(422)
-    expect((await kept.refresh({ believe: true, note: 'It was me.' })).status).toBe('success')
-    expect(await w.happened()).toEqual(['dns.records_changed'])
+    expect((await w.acme.call('POST', `/v1/dns/zones/${kept.zone.id}/refresh`, { force: true })).status).toBe(422)
+    expect((await kept.refresh({ force: true, note: 'It was me.' })).status).toBe('success')
+    expect(await w.emitted()).toEqual(['dns.records_changed'])
     expect((await kept.records('?state=drifted')).length).toBe(6)
   })
 })
 
-describe('targets', () => {
-  test('keep a zone that the hub serves at a provider too, and let it go again', async () => {
+describe('sync targets', () => {
+  test('can be added to a served zone, and removed again', async () => {
     const w = await world()
-    const kept = await keptZone(w, double)
-    const zone = await zoneMade(w.acme, 'example.org', { nameservers: ['ns1.example.net'] })
+    const kept = await hostedZone(w, double)
+    const zone = await createZone(w.acme, 'example.org', { nameservers: ['ns1.example.net'] })
     const path = `/v1/dns/zones/${zone.id}/targets`
     const added = await w.acme.call('POST', path, { provider_id: kept.provider.id })
     expect([added.status, added.body.state]).toEqual([201, 'unknown'])
@@ -366,35 +366,35 @@ describe('targets', () => {
     expect(double.zones.has('example.org.')).toBe(true)
   })
 
-  test('are read when somebody says that something has changed, once', async () => {
+  test('are read once after a NOTIFY', async () => {
     const w = await world()
-    const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
+    const kept = await hostedZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
     double.put('example.com.', 'www.example.com.', 'A', 300, ['192.0.2.1'])
-    const asked = double.asked.length
-    await Promise.all([1, 2, 3].map(() => readTargetsSoon(w.hub, 'example.com.')))
-    await readTargetsSoon(w.hub, 'nobody.example')
+    const requests = double.requests.length
+    await Promise.all([1, 2, 3].map(() => queueTargetRead(w.hub, 'example.com.')))
+    await queueTargetRead(w.hub, 'nobody.example')
     await w.settle()
-    expect(double.asked.length - asked).toBeWithin(1, 3)
+    expect(double.requests.length - requests).toBeWithin(1, 3)
     expect((await kept.shown()).sync.state).toBe('unmanaged')
   })
 
-  test('are worked on by one hub at a time, and a hub that died does not keep them', async () => {
+  test('are claimed by one hub at a time, and freed after a hub died', async () => {
     const w = await world()
-    const kept = await keptZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
+    const kept = await hostedZone(w, double, undefined, { nameservers: ['ns1.example.net'] })
     await w.acme.call('PATCH', `/v1/dns/zones/${kept.zone.id}`, { apply: 'manual' })
     await kept.put([kept.a('www', '192.0.2.1')])
     const [target] = (await kept.shown()).sync.targets
     const other = isPostgres ? await openHub(w.hub.config, w.clock, w.hub.log) : w.hub
-    const before = double.asked.filter(one => one.startsWith('PATCH')).length
+    const before = double.requests.filter(one => one.startsWith('PATCH')).length
     const both = await Promise.all([w.hub, other].map(hub => syncTarget(hub, target.id, { applies: true })))
-    expect(both.map(one => one.did).sort()).toEqual(['busy', 'read'])
-    expect(double.asked.filter(one => one.startsWith('PATCH')).length - before).toBe(1)
+    expect(both.map(one => one.status).sort()).toEqual(['busy', 'read'])
+    expect(double.requests.filter(one => one.startsWith('PATCH')).length - before).toBe(1)
     expect((await kept.shown()).synced).toBe(true)
 
     expect(await claimTarget(other, target.id)).toMatchObject({ target: { id: target.id } })
-    expect((await syncTarget(w.hub, target.id, { applies: true })).did).toBe('busy')
-    await w.pass(120_000)
-    expect((await syncTarget(w.hub, target.id, { applies: true })).did).toBe('read')
+    expect((await syncTarget(w.hub, target.id, { applies: true })).status).toBe('busy')
+    await w.advance(120_000)
+    expect((await syncTarget(w.hub, target.id, { applies: true })).status).toBe('read')
     if (other !== w.hub) await other.store.close()
   })
 })

@@ -2,22 +2,22 @@ import { describe, expect, test } from 'bun:test'
 import {
   siteAddress,
   templateOf,
-  templateMade,
-  templateApplied,
+  createTemplate,
+  applyTemplate,
   recordsOf,
-  recordMade,
+  createRecord,
   pointersAndCodes,
 } from '../support/templates'
 import { world } from '../support/world'
-import { zoneMade } from '../support/zones'
+import { createZone } from '../support/zones'
 
 describe('applying a template', () => {
-  test('puts its records into the zone as one change, and remembers it', async () => {
-    const { acme, audited, happened } = await world()
-    const zone = await zoneMade(acme)
-    const template = await templateMade(acme)
+  test('adds its records in one change and creates a binding', async () => {
+    const { acme, audited, emitted } = await world()
+    const zone = await createZone(acme)
+    const template = await createTemplate(acme)
     await audited()
-    await happened()
+    await emitted()
     const answer = await acme.call('POST', `/v1/dns/templates/${template.id}/apply`, {
       zone_id: zone.id,
       host: 'shop',
@@ -43,18 +43,18 @@ describe('applying a template', () => {
     const { data } = (await acme.call('GET', `/v1/dns/zones/${zone.id}/records?source=template`)).body
     expect(data.length).toBe(2)
     expect(await audited()).toEqual(['dns.template.apply'])
-    expect(await happened()).toEqual(['dns.records_changed'])
+    expect(await emitted()).toEqual(['dns.records_changed'])
     const [event] = (await acme.call('GET', '/v1/events?sort=-id&limit=1')).body.data
     expect(event.data.origin).toBe('template')
     const seen = (await acme.call('GET', `/v1/dns/template-bindings/${answer.body.id}`)).body
-    expect(seen).toMatchObject({ state: 'current', edits: [] })
+    expect(seen).toMatchObject({ state: 'current', differences: [] })
   })
 
-  test('is looked at before, and that changes nothing', async () => {
+  test('can be previewed without changing anything', async () => {
     const { acme, audited } = await world()
-    const zone = await zoneMade(acme)
-    const template = await templateMade(acme)
-    await recordMade(acme, zone, { type: 'A', name: '@', content: '192.0.2.99' })
+    const zone = await createZone(acme)
+    const template = await createTemplate(acme)
+    await createRecord(acme, zone, { type: 'A', name: '@', content: '192.0.2.99' })
     await audited()
     const preview = await acme.call('POST', `/v1/dns/templates/${template.id}/preview`, {
       zone_id: zone.id,
@@ -63,27 +63,32 @@ describe('applying a template', () => {
     expect(preview.status).toBe(200)
     expect(preview.body).toMatchObject({ applicable: false, blocked: [], serial: 2 })
     expect(preview.body.records).toMatchObject([
-      { record: 0, outcome: 'conflict', content: '192.0.2.10', others: [{ name: '@', type: 'A', content: '192.0.2.99' }] },
-      { record: 1, outcome: 'create', name: 'www', others: [] },
+      {
+        record_index: 0,
+        outcome: 'conflict',
+        content: '192.0.2.10',
+        existing: [{ name: '@', type: 'A', content: '192.0.2.99' }],
+      },
+      { record_index: 1, outcome: 'create', name: 'www', existing: [] },
     ])
-    const refused = await acme.call('POST', `/v1/dns/templates/${template.id}/apply`, {
+    const rejected = await acme.call('POST', `/v1/dns/templates/${template.id}/apply`, {
       zone_id: zone.id,
       variables: siteAddress,
     })
-    expect([refused.status, refused.body.code]).toEqual([409, 'conflict'])
-    expect(refused.body.conflicts.map((one: any) => one.record)).toEqual([0])
+    expect([rejected.status, rejected.body.code]).toEqual([409, 'conflict'])
+    expect(rejected.body.conflicts.map((one: any) => one.record_index)).toEqual([0])
     expect(await recordsOf(acme, zone)).toEqual(['@ 3600 A 192.0.2.99'])
     expect((await acme.call('GET', '/v1/dns/template-bindings')).body.data).toEqual([])
     expect(await audited()).toEqual([])
   })
 
-  test('skips, replaces or merges where something else is', async () => {
+  test('skips, replaces or merges with conflicting records', async () => {
     const { acme } = await world()
-    const zone = await zoneMade(acme)
+    const zone = await createZone(acme)
     for (const name of ['skip', 'replace', 'merge', 'rival'])
-      await recordMade(acme, zone, { type: 'A', name, content: '192.0.2.99', ttl: 60 })
+      await createRecord(acme, zone, { type: 'A', name, content: '192.0.2.99', ttl: 60 })
     const a = (name: string) => ({ type: 'A', name, content: '192.0.2.1', ttl: 300, on_conflict: name })
-    const template = await templateMade(
+    const template = await createTemplate(
       acme,
       templateOf([
         a('skip'),
@@ -92,7 +97,7 @@ describe('applying a template', () => {
         { type: 'CNAME', name: 'rival', content: 'merge', on_conflict: 'replace' },
       ]),
     )
-    const { records } = await templateApplied(acme, template.id, zone)
+    const { records } = await applyTemplate(acme, template.id, zone)
     expect(records.map((one: any) => one.outcome)).toEqual(['skip', 'replace', 'merge', 'replace'])
     expect(await recordsOf(acme, zone)).toEqual([
       'merge 60 A 192.0.2.1',
@@ -103,19 +108,19 @@ describe('applying a template', () => {
     ])
   })
 
-  test('joins SPF records into one and leaves other texts alone', async () => {
+  test('merges SPF records and keeps other TXT records', async () => {
     const { acme } = await world()
-    const zone = await zoneMade(acme)
-    await recordMade(acme, zone, { type: 'TXT', name: '@', content: 'v=spf1 mx ip4:192.0.2.0/24 ~all' })
-    await recordMade(acme, zone, { type: 'TXT', name: '@', content: 'verified=yes' })
+    const zone = await createZone(acme)
+    await createRecord(acme, zone, { type: 'TXT', name: '@', content: 'v=spf1 mx ip4:192.0.2.0/24 ~all' })
+    await createRecord(acme, zone, { type: 'TXT', name: '@', content: 'verified=yes' })
     const spf = (term: string) => templateOf([{ type: 'TXT', name: '@', content: `v=spf1 ${term} -all`, on_conflict: 'merge' }])
     const [one, two] = [
-      await templateMade(acme, spf('include:one.example MX')),
-      await templateMade(acme, spf('include:two.example')),
+      await createTemplate(acme, spf('include:one.example MX')),
+      await createTemplate(acme, spf('include:two.example')),
     ]
-    const first = await templateApplied(acme, one.id, zone)
+    const first = await applyTemplate(acme, one.id, zone)
     expect(first).toMatchObject({ created: 0, updated: 1, deleted: 0 })
-    await templateApplied(acme, two.id, zone)
+    await applyTemplate(acme, two.id, zone)
     expect(await recordsOf(acme, zone)).toEqual([
       '@ 3600 TXT "v=spf1 mx ip4:192.0.2.0/24 include:one.example include:two.example ~all"',
       '@ 3600 TXT "verified=yes"',
@@ -123,15 +128,15 @@ describe('applying a template', () => {
     expect((await acme.call('GET', `/v1/dns/template-bindings/${first.id}`)).body.state).toBe('current')
     expect((await acme.call('DELETE', `/v1/dns/template-bindings/${first.id}?records=remove`)).status).toBe(204)
     expect(await recordsOf(acme, zone)).toContain('@ 3600 TXT "v=spf1 mx ip4:192.0.2.0/24 include:two.example ~all"')
-    const many = await templateMade(acme, spf(Array.from({ length: 10 }, (_, n) => `include:n${n}.example`).join(' ')))
-    expect((await templateApplied(acme, many.id, zone)).warnings.map((w: any) => w.rule)).toEqual(['spf_lookups'])
+    const many = await createTemplate(acme, spf(Array.from({ length: 10 }, (_, n) => `include:n${n}.example`).join(' ')))
+    expect((await applyTemplate(acme, many.id, zone)).warnings.map((w: any) => w.rule)).toEqual(['spf_too_many_lookups'])
   })
 
-  test('is refused for values that do not fit, by the name of the variable', async () => {
+  test('rejects invalid values, naming the variable', async () => {
     const { acme } = await world()
-    const zone = await zoneMade(acme)
+    const zone = await createZone(acme)
     const content = '{{ip}} {{six}} {{server_name}} {{text}} {{n}} {{word}}'
-    const template = await templateMade(
+    const template = await createTemplate(
       acme,
       templateOf(
         [{ type: 'TXT', name: '@', content }],
@@ -164,27 +169,27 @@ describe('applying a template', () => {
       ],
     ])
     expect(pointersAndCodes(await apply({}))).toContain('#/variables/word required')
-    await templateApplied(acme, template.id, zone, {
+    await applyTemplate(acme, template.id, zone, {
       variables: { ip: '192.0.2.1', six: '2001:DB8::1', server_name: 'BÜcher.example.', text: 'abc', n: 7, word: 'yes' },
     })
     expect(await recordsOf(acme, zone)).toEqual(['@ 3600 TXT "192.0.2.1 2001:db8::1 xn--bcher-kva.example. abc 7 yes"'])
   })
 
-  test('is refused where the zone would break a rule, also when it is only looked at', async () => {
+  test('is rejected if the zone would violate a rule, also in previews', async () => {
     const { acme } = await world()
-    const zone = await zoneMade(acme)
-    const template = await templateMade(acme, templateOf([{ type: 'MX', name: '@', content: '10 mail' }]))
-    await recordMade(acme, zone, { type: 'CNAME', name: 'mail', content: 'mail.example.net' })
+    const zone = await createZone(acme)
+    const template = await createTemplate(acme, templateOf([{ type: 'MX', name: '@', content: '10 mail' }]))
+    await createRecord(acme, zone, { type: 'CNAME', name: 'mail', content: 'mail.example.net' })
     for (const verb of ['preview', 'apply']) {
-      const refused = await acme.call('POST', `/v1/dns/templates/${template.id}/${verb}`, { zone_id: zone.id })
-      expect([refused.status, pointersAndCodes(refused)]).toEqual([422, ['#/records/0 dns_rule']])
+      const rejected = await acme.call('POST', `/v1/dns/templates/${template.id}/${verb}`, { zone_id: zone.id })
+      expect([rejected.status, pointersAndCodes(rejected)]).toEqual([422, ['#/records/0 dns_rule']])
     }
   })
 
-  test('that takes too much is held back until each reason is allowed, with a note', async () => {
+  test('is blocked by guards until each reason is allowed, with a note', async () => {
     const { acme } = await world()
-    const zone = await zoneMade(acme)
-    const template = await templateMade(acme, templateOf([{ type: 'A', name: '*', content: '192.0.2.1' }]))
+    const zone = await createZone(acme)
+    const template = await createTemplate(acme, templateOf([{ type: 'A', name: '*', content: '192.0.2.1' }]))
     const apply = (more: object) => acme.call('POST', `/v1/dns/templates/${template.id}/apply`, { zone_id: zone.id, ...more })
     const blocked = await apply({})
     expect([blocked.status, blocked.body.code, blocked.body.reasons.map((one: any) => one.code)]).toEqual([
@@ -197,15 +202,15 @@ describe('applying a template', () => {
     expect(await recordsOf(acme, zone)).toEqual(['* 3600 A 192.0.2.1'])
   })
 
-  test('that ends the mail of a zone which has some is refused', async () => {
+  test('is rejected if it would disable existing mail', async () => {
     const { acme } = await world()
-    const zone = await zoneMade(acme)
+    const zone = await createZone(acme)
     const office = { mx_host: 'example-com.mail.protection.outlook.com' }
-    const first = await templateApplied(acme, 'tmpl_builtin_microsoft_365', zone, { variables: office, mode: 'linked' })
+    const first = await applyTemplate(acme, 'tmpl_builtin_microsoft_365', zone, { variables: office, mode: 'linked' })
     const before = await recordsOf(acme, zone)
-    const refused = await acme.call('POST', '/v1/dns/templates/tmpl_builtin_no_mail/apply', { zone_id: zone.id, mode: 'linked' })
-    expect([refused.status, refused.body.code]).toEqual([409, 'conflict'])
-    expect(refused.body.conflicts.map((one: any) => [one.type, one.others[0].content])).toEqual([
+    const rejected = await acme.call('POST', '/v1/dns/templates/tmpl_builtin_no_mail/apply', { zone_id: zone.id, mode: 'linked' })
+    expect([rejected.status, rejected.body.code]).toEqual([409, 'conflict'])
+    expect(rejected.body.conflicts.map((one: any) => [one.type, one.existing[0].content])).toEqual([
       ['MX', '0 example-com.mail.protection.outlook.com.'],
       ['TXT', expect.stringContaining('v=spf1 include:')],
     ])
@@ -213,12 +218,12 @@ describe('applying a template', () => {
     expect((await acme.call('GET', `/v1/dns/template-bindings/${first.id}`)).body.state).toBe('current')
   })
 
-  test('that takes away what another linked one has put there is held back until that is allowed', async () => {
+  test('is blocked if it replaces records of another linked template, until allowed', async () => {
     const { acme, audited } = await world()
-    const zone = await zoneMade(acme)
-    const first = await templateMade(acme)
-    const binding = await templateApplied(acme, first.id, zone, { variables: siteAddress, mode: 'linked' })
-    const other = await templateMade(acme, {
+    const zone = await createZone(acme)
+    const first = await createTemplate(acme)
+    const binding = await applyTemplate(acme, first.id, zone, { variables: siteAddress, mode: 'linked' })
+    const other = await createTemplate(acme, {
       ...templateOf([
         { type: 'A', name: '@', content: '192.0.2.99', on_conflict: 'replace' },
         { type: 'A', name: 'www', content: '192.0.2.99', on_conflict: 'replace' },
@@ -228,29 +233,29 @@ describe('applying a template', () => {
     const path = `/v1/dns/templates/${other.id}`
     const preview = await acme.call('POST', `${path}/preview`, { zone_id: zone.id })
     expect(preview.body.blocked).toMatchObject([{ code: 'replaces_template' }])
-    const refused = await acme.call('POST', `${path}/apply`, { zone_id: zone.id })
-    expect([refused.status, refused.body.code]).toEqual([409, 'plan_blocked'])
-    expect(refused.body.reasons[0].members).toEqual([
+    const rejected = await acme.call('POST', `${path}/apply`, { zone_id: zone.id })
+    expect([rejected.status, rejected.body.code]).toEqual([409, 'plan_blocked'])
+    expect(rejected.body.reasons[0].rrsets).toEqual([
       { name: '@', type: 'A' },
       { name: 'www', type: 'CNAME' },
     ])
     const allow = { allow: ['replaces_template'] }
     expect((await acme.call('POST', `${path}/apply`, { zone_id: zone.id, ...allow })).status).toBe(422)
     await audited()
-    await templateApplied(acme, other.id, zone, { ...allow, note: 'The shop moves.' })
+    await applyTemplate(acme, other.id, zone, { ...allow, note: 'The shop moves.' })
     const entry = (await acme.call('GET', '/v1/audit-events?limit=1')).body.data[0]
     expect([entry.action, entry.reason]).toEqual(['dns.template.apply', 'The shop moves.'])
     expect(JSON.stringify(entry)).toContain('replaces_template')
-    expect((await acme.call('GET', `/v1/dns/template-bindings/${binding.id}`)).body.state).toBe('edited_away')
-    // What was applied once is no more than records that are there.
+    expect((await acme.call('GET', `/v1/dns/template-bindings/${binding.id}`)).body.state).toBe('modified')
+    // Records of `once` bindings are like any other records.
     expect((await acme.call('POST', `/v1/dns/template-bindings/${binding.id}/preview`, {})).body.blocked).toEqual([])
   })
 
-  test('leaves what is locked as it is, unless that is allowed', async () => {
+  test('doesn’t change locked records unless allowed', async () => {
     const { acme } = await world()
-    const zone = await zoneMade(acme)
-    await recordMade(acme, zone, { type: 'A', name: 'www', content: '192.0.2.99', locked: true })
-    const template = await templateMade(
+    const zone = await createZone(acme)
+    await createRecord(acme, zone, { type: 'A', name: 'www', content: '192.0.2.99', locked: true })
+    const template = await createTemplate(
       acme,
       templateOf([{ type: 'A', name: 'www', content: '192.0.2.1', on_conflict: 'replace' }]),
     )
@@ -262,10 +267,10 @@ describe('applying a template', () => {
     expect(await recordsOf(acme, zone)).toEqual(['www 3600 A 192.0.2.1'])
   })
 
-  test('is in the history of the zone, with its note, and what undoes it edits the binding away', async () => {
+  test('is in the history with its note, and reverting it marks the binding as modified', async () => {
     const { acme, settle } = await world()
-    const zone = await zoneMade(acme)
-    const binding = await templateApplied(acme, (await templateMade(acme)).id, zone, {
+    const zone = await createZone(acme)
+    const binding = await applyTemplate(acme, (await createTemplate(acme)).id, zone, {
       host: 'shop',
       variables: siteAddress,
       note: 'The new server.',
@@ -277,21 +282,21 @@ describe('applying a template', () => {
     expect([done.status, done.body.detail]).toEqual([202, undefined])
     await settle()
     expect(await recordsOf(acme, zone)).toEqual([])
-    expect((await acme.call('GET', `/v1/dns/template-bindings/${binding.id}`)).body.state).toBe('edited_away')
+    expect((await acme.call('GET', `/v1/dns/template-bindings/${binding.id}`)).body.state).toBe('modified')
   })
 
-  test('is linked to a place once', async () => {
+  test('can be linked to a place only once', async () => {
     const { acme } = await world()
-    const zone = await zoneMade(acme)
-    const template = await templateMade(acme)
-    await templateApplied(acme, template.id, zone, { variables: siteAddress, mode: 'linked' })
+    const zone = await createZone(acme)
+    const template = await createTemplate(acme)
+    await applyTemplate(acme, template.id, zone, { variables: siteAddress, mode: 'linked' })
     const again = await acme.call('POST', `/v1/dns/templates/${template.id}/apply`, {
       zone_id: zone.id,
       variables: siteAddress,
       mode: 'linked',
     })
     expect([again.status, again.body.code]).toEqual([409, 'already_exists'])
-    await templateApplied(acme, template.id, zone, { variables: siteAddress, mode: 'once' })
+    await applyTemplate(acme, template.id, zone, { variables: siteAddress, mode: 'once' })
     expect((await acme.call('DELETE', `/v1/dns/templates/${template.id}`)).status).toBe(409)
   })
 })

@@ -3,27 +3,27 @@ import {
   siteTemplate,
   siteAddress,
   templateOf,
-  templateMade,
-  templateApplied,
+  createTemplate,
+  applyTemplate,
   recordsOf,
-  recordMade,
+  createRecord,
   pointersAndCodes,
 } from '../support/templates'
 import { callerWith, world } from '../support/world'
-import { zoneMade } from '../support/zones'
+import { createZone } from '../support/zones'
 
 describe('a binding', () => {
   const bound = async (more: object = {}) => {
     const w = await world()
-    const zone = await zoneMade(w.acme)
-    const template = await templateMade(w.acme, siteTemplate)
-    const binding = await templateApplied(w.acme, template.id, zone, { variables: siteAddress, mode: 'linked', ...more })
+    const zone = await createZone(w.acme)
+    const template = await createTemplate(w.acme, siteTemplate)
+    const binding = await applyTemplate(w.acme, template.id, zone, { variables: siteAddress, mode: 'linked', ...more })
     const path = `/v1/dns/template-bindings/${binding.id}`
     const state = async () => (await w.acme.call('GET', path)).body
     return { ...w, zone, template, path, state }
   }
 
-  test('is outdated once its template is edited, and brought to it when it is applied', async () => {
+  test('is outdated after its template is updated, until it is applied', async () => {
     const { acme, zone, template, path, state, audited } = await bound()
     const records = [{ type: 'A', name: '@', content: '{{address}}', ttl: 600 }]
     await acme.call('PATCH', `/v1/dns/templates/${template.id}`, { description: 'More words.' })
@@ -42,7 +42,7 @@ describe('a binding', () => {
     expect(await audited()).toEqual(['dns.template_binding.apply'])
   })
 
-  test('that was applied once is not', async () => {
+  test('in mode once is never outdated', async () => {
     const { acme, template, state } = await bound({ mode: 'once' })
     await acme.call('PATCH', `/v1/dns/templates/${template.id}`, {
       records: [{ type: 'A', name: '@', content: '{{address}}', ttl: 9 }],
@@ -50,7 +50,7 @@ describe('a binding', () => {
     expect((await state()).state).toBe('current')
   })
 
-  test('gets other values, which change the zone when it is applied', async () => {
+  test('can have new variables, which change the zone when applied', async () => {
     const { acme, zone, path, state } = await bound()
     const variables = { address: '192.0.2.20' }
     expect((await acme.call('PATCH', path, { variables: { address: 'x' } })).status).toBe(422)
@@ -66,15 +66,15 @@ describe('a binding', () => {
     expect(await state()).toMatchObject({ state: 'current', variables: { address: '192.0.2.30' } })
   })
 
-  test('keeps the values that are not given, and forgets those whose variable is gone', async () => {
+  test('keeps other variables, and drops those the template no longer has', async () => {
     const { acme } = await world()
-    const zone = await zoneMade(acme)
+    const zone = await createZone(acme)
     const text = (name: string, fallback?: string) => ({ name, type: 'string', ...(fallback && { default: fallback }) })
-    const template = await templateMade(
+    const template = await createTemplate(
       acme,
       templateOf([{ type: 'TXT', name: '@', content: '{{a}} {{b}} {{c}}' }], [text('a'), text('b', 'y'), text('c')]),
     )
-    const binding = await templateApplied(acme, template.id, zone, { mode: 'linked', variables: { a: '1', b: '2', c: '3' } })
+    const binding = await applyTemplate(acme, template.id, zone, { mode: 'linked', variables: { a: '1', b: '2', c: '3' } })
     const path = `/v1/dns/template-bindings/${binding.id}`
     expect((await acme.call('PATCH', path, { variables: { a: '4', b: null } })).body.variables).toEqual({ a: '4', c: '3' })
     expect(pointersAndCodes(await acme.call('PATCH', path, { variables: { c: null } }))).toEqual(['#/variables/c required'])
@@ -88,16 +88,16 @@ describe('a binding', () => {
     ])
   })
 
-  test('is edited away when its records are, tells how, and is restored', async () => {
+  test('is modified when its records are, lists the differences, and can be restored', async () => {
     const { acme, zone, path, state } = await bound()
     const { data } = (await acme.call('GET', `/v1/dns/zones/${zone.id}/records?source=template`)).body
     const [a, www] = ['A', 'CNAME'].map(type => data.find((one: any) => one.type === type))
     await acme.call('PATCH', `/v1/dns/records/${a.id}`, { ttl: 60, content: '192.0.2.99' })
     await acme.call('DELETE', `/v1/dns/records/${www.id}`)
     const edited = await state()
-    expect(edited.state).toBe('edited_away')
-    const edits = edited.edits.sort((x: any, y: any) => (x.name < y.name ? -1 : 1))
-    expect(edits).toEqual([
+    expect(edited.state).toBe('modified')
+    const differences = edited.differences.sort((x: any, y: any) => (x.name < y.name ? -1 : 1))
+    expect(differences).toEqual([
       {
         name: '@',
         type: 'A',
@@ -105,57 +105,57 @@ describe('a binding', () => {
         essential: true,
         missing: ['192.0.2.10'],
         extra: ['192.0.2.99'],
-        ttl: { expected: 300, found: 60 },
+        ttl: { expected: 300, actual: 60 },
       },
       { name: 'www', type: 'CNAME', kind: 'missing', essential: true, missing: ['example.com.'], extra: [], ttl: null },
     ])
     for (const [query, count] of [
-      ['edited_away', 1],
+      ['modified', 1],
       ['current,outdated', 0],
     ] as const)
       expect((await acme.call('GET', `/v1/dns/template-bindings?state=${query}&include=total`)).body.pagination.total).toBe(count)
     await acme.call('POST', `${path}/apply`, {})
-    expect(await state()).toMatchObject({ state: 'current', edits: [] })
+    expect(await state()).toMatchObject({ state: 'current', differences: [] })
     expect(await recordsOf(acme, zone)).toEqual(['@ 300 A 192.0.2.10', 'www 3600 CNAME example.com.'])
   })
 
-  test('is as it was when an edit is taken back by hand', async () => {
+  test('is current again when an edit is undone manually', async () => {
     const { acme, zone, state } = await bound()
     const { id } = (await acme.call('GET', `/v1/dns/zones/${zone.id}/records?type=A&name=@`)).body.data[0]
     await acme.call('PATCH', `/v1/dns/records/${id}`, { ttl: 60 })
-    expect((await state()).state).toBe('edited_away')
+    expect((await state()).state).toBe('modified')
     await acme.call('PATCH', `/v1/dns/records/${id}`, { ttl: 300 })
     expect((await state()).state).toBe('current')
   })
 
-  test('lets what is not essential be edited', async () => {
+  test('allows edits of non-essential records', async () => {
     const { acme } = await world()
-    const zone = await zoneMade(acme)
+    const zone = await createZone(acme)
     const dmarc = { type: 'TXT', name: '_dmarc', content: 'v=DMARC1; p=none', essential: false }
-    const template = await templateMade(acme, templateOf([dmarc]))
-    const binding = await templateApplied(acme, template.id, zone, { mode: 'linked' })
+    const template = await createTemplate(acme, templateOf([dmarc]))
+    const binding = await applyTemplate(acme, template.id, zone, { mode: 'linked' })
     const { id } = (await acme.call('GET', `/v1/dns/zones/${zone.id}/records?type=TXT`)).body.data[0]
     await acme.call('PATCH', `/v1/dns/records/${id}`, { content: 'v=DMARC1; p=reject' })
     const path = `/v1/dns/template-bindings/${binding.id}`
-    expect((await acme.call('GET', path)).body).toMatchObject({ state: 'current', edits: [{ essential: false }] })
-    expect((await acme.call('POST', `${path}/apply`, {})).body.records).toMatchObject([{ outcome: 'left' }])
+    expect((await acme.call('GET', path)).body).toMatchObject({ state: 'current', differences: [{ essential: false }] })
+    expect((await acme.call('POST', `${path}/apply`, {})).body.records).toMatchObject([{ outcome: 'keep_modified' }])
     expect(await recordsOf(acme, zone)).toEqual(['_dmarc 3600 TXT "v=DMARC1; p=reject"'])
   })
 
-  test('restores a text of which a name has one, whatever its template does where others are', async () => {
+  test('restores tagged TXT records, regardless of on_conflict', async () => {
     const { acme } = await world()
     for (const on_conflict of ['fail', 'skip']) {
-      const zone = await zoneMade(acme, `${on_conflict}.example`)
-      const template = await templateMade(
+      const zone = await createZone(acme, `${on_conflict}.example`)
+      const template = await createTemplate(
         acme,
         templateOf([{ type: 'TXT', name: '_dmarc', content: 'v=DMARC1; p=none', on_conflict }]),
       )
-      const binding = await templateApplied(acme, template.id, zone, { mode: 'linked' })
+      const binding = await applyTemplate(acme, template.id, zone, { mode: 'linked' })
       const { id } = (await acme.call('GET', `/v1/dns/zones/${zone.id}/records?type=TXT`)).body.data[0]
       await acme.call('PATCH', `/v1/dns/records/${id}`, { content: 'v=DMARC1; p=reject' })
-      await recordMade(acme, zone, { type: 'TXT', name: '_dmarc', content: 'something else' })
+      await createRecord(acme, zone, { type: 'TXT', name: '_dmarc', content: 'something else' })
       const path = `/v1/dns/template-bindings/${binding.id}`
-      expect((await acme.call('GET', path)).body.state).toBe('edited_away')
+      expect((await acme.call('GET', path)).body.state).toBe('modified')
       expect((await acme.call('POST', `${path}/apply`, {})).body).toMatchObject({
         state: 'current',
         records: [{ outcome: 'replace' }],
@@ -164,7 +164,7 @@ describe('a binding', () => {
     }
   })
 
-  test('leaves its records behind, or takes those that nobody edited', async () => {
+  test('can be deleted with or without its unmodified records', async () => {
     const { acme, zone, path } = await bound()
     await acme.call('DELETE', path)
     expect(await recordsOf(acme, zone)).toEqual(['@ 300 A 192.0.2.10', 'www 3600 CNAME example.com.'])
@@ -176,33 +176,33 @@ describe('a binding', () => {
     expect((await other.acme.call('GET', other.path)).status).toBe(404)
   })
 
-  test('leaves what was there before it, and what another binding has too', async () => {
+  test('keeps records that existed before or that other bindings use', async () => {
     const { acme } = await world()
-    const zone = await zoneMade(acme)
+    const zone = await createZone(acme)
     const a = (name: string, content: string) => ({ type: 'A', name, content, on_conflict: 'merge' })
-    await recordMade(acme, zone, { type: 'A', name: 'old', content: '192.0.2.1' })
-    const one = await templateMade(acme, templateOf([a('old', '192.0.2.1'), a('both', '192.0.2.2'), a('own', '192.0.2.3')]))
-    const two = await templateMade(acme, templateOf([a('both', '192.0.2.2')]))
-    const binding = await templateApplied(acme, one.id, zone)
-    await templateApplied(acme, two.id, zone)
+    await createRecord(acme, zone, { type: 'A', name: 'old', content: '192.0.2.1' })
+    const one = await createTemplate(acme, templateOf([a('old', '192.0.2.1'), a('both', '192.0.2.2'), a('own', '192.0.2.3')]))
+    const two = await createTemplate(acme, templateOf([a('both', '192.0.2.2')]))
+    const binding = await applyTemplate(acme, one.id, zone)
+    await applyTemplate(acme, two.id, zone)
     await acme.call('DELETE', `/v1/dns/template-bindings/${binding.id}?records=remove`)
     expect(await recordsOf(acme, zone)).toEqual(['both 3600 A 192.0.2.2', 'old 3600 A 192.0.2.1'])
   })
 
-  test('goes with its zone, and is seen by a token that is narrowed to the zone', async () => {
+  test('is deleted with its zone, and is visible to tokens restricted to the zone', async () => {
     const { acme, zone, path, app } = await bound()
-    const other = await zoneMade(acme, 'other.example')
+    const other = await createZone(acme, 'other.example')
     const token = async (id: string) =>
       callerWith(
         app,
         acme.workspaceId,
         (await acme.call('POST', '/v1/tokens', { name: 'n', mode: 'full', resource_ids: [id] })).body.token,
       )
-    const [own, stranger] = [await token(zone.id), await token(other.id)]
+    const [own, anonymous] = [await token(zone.id), await token(other.id)]
     expect((await own.call('GET', path)).status).toBe(200)
     expect((await own.call('GET', `/v1/dns/zones/${zone.id}/template-bindings`)).body.data.length).toBe(1)
-    expect((await stranger.call('GET', path)).status).toBe(404)
-    expect((await stranger.call('GET', '/v1/dns/template-bindings')).body.data).toEqual([])
+    expect((await anonymous.call('GET', path)).status).toBe(404)
+    expect((await anonymous.call('GET', '/v1/dns/template-bindings')).body.data).toEqual([])
     await acme.call('DELETE', `/v1/dns/zones/${zone.id}`)
     expect((await acme.call('GET', path)).status).toBe(404)
   })

@@ -2,18 +2,18 @@ import { describe, expect, test } from 'bun:test'
 import Ajv from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
 import { world, type World } from '../support/world'
-import { zoneMade } from '../support/zones'
+import { createZone } from '../support/zones'
 
 const a = (content: string) => ({ type: 'A', name: 'www', content })
 
-/** A template that is linked to some zones, and how to edit it. */
+/** A template linked to some zones. */
 async function linked(w: World, names: string[]) {
   const { acme } = w
   const template = (await acme.call('POST', '/v1/dns/templates', { name: 'One', records: [a('192.0.2.1')] })).body
   const zones: any[] = []
   const bindings: any[] = []
   for (const name of names) {
-    const zone = await zoneMade(acme, name)
+    const zone = await createZone(acme, name)
     zones.push(zone)
     const applied = await acme.call('POST', `/v1/dns/templates/${template.id}/apply`, { zone_id: zone.id, mode: 'linked' })
     bindings.push(applied.body)
@@ -36,55 +36,55 @@ async function linked(w: World, names: string[]) {
   return { template, zones, bindings, edit, roll, rolled, contents, states }
 }
 
-describe('a template that is rolled out', () => {
-  test('comes to all zones that are linked to it, and is told for each', async () => {
+describe('a template rollout', () => {
+  test('updates all linked zones, with an event for each', async () => {
     const w = await world()
-    const { acme, audited, happened } = w
+    const { acme, audited, emitted } = w
     const { template, zones, edit, roll, contents, states } = await linked(w, ['a.example', 'b.example', 'c.example'])
-    const once = await zoneMade(acme, 'once.example')
+    const once = await createZone(acme, 'once.example')
     await acme.call('POST', `/v1/dns/templates/${template.id}/apply`, { zone_id: once.id })
     await edit(a('192.0.2.2'))
     expect(await states()).toEqual(['outdated', 'outdated', 'outdated', 'current'])
     await audited()
-    await happened()
-    const begun = await roll()
-    expect([begun.status, begun.headers.get('location'), begun.body.type]).toEqual([
+    await emitted()
+    const started = await roll()
+    expect([started.status, started.headers.get('location'), started.body.type]).toEqual([
       202,
-      `/v1/actions/${begun.body.id}`,
+      `/v1/actions/${started.body.id}`,
       'dns_template.roll_out',
     ])
     expect((await roll()).body.code).toBe('resource_locked')
     await w.settle()
-    expect((await acme.call('GET', `/v1/actions/${begun.body.id}`)).body).toMatchObject({
+    expect((await acme.call('GET', `/v1/actions/${started.body.id}`)).body).toMatchObject({
       status: 'success',
       progress: 100,
       resources: [{ type: 'dns_template', id: template.id }],
-      result: { matched: 3, applied: 3, unchanged: 0, edited_away: 0, failed: 0, problems: [] },
+      result: { matched: 3, applied: 3, unchanged: 0, modified: 0, failed: 0, problems: [] },
     })
     for (const zone of zones) expect(await contents(zone)).toEqual(['192.0.2.2'])
     expect(await contents(once)).toEqual(['192.0.2.1'])
     expect(await states()).toEqual(['current', 'current', 'current', 'current'])
     const apply = 'dns.template_binding.apply'
     expect(await audited()).toEqual(['dns.template.roll_out', apply, apply, apply])
-    expect(await happened()).toEqual(['dns.records_changed', 'dns.records_changed', 'dns.records_changed'])
+    expect(await emitted()).toEqual(['dns.records_changed', 'dns.records_changed', 'dns.records_changed'])
     const { data } = (await acme.call('GET', '/v1/events?sort=-id&limit=1')).body
     expect(data[0].data).toMatchObject({ origin: 'template', actor: { type: 'token' } })
   })
 
-  test('leaves what was edited away, unless that is to be restored', async () => {
+  test('skips modified bindings unless they should be restored', async () => {
     const w = await world()
     const { zones, edit, rolled, contents, states } = await linked(w, ['a.example', 'b.example'])
     const { id } = (await w.acme.call('GET', `/v1/dns/zones/${zones[0].id}/records?name=www`)).body.data[0]
     await w.acme.call('PATCH', `/v1/dns/records/${id}`, { content: '192.0.2.99' })
     await edit(a('192.0.2.2'))
-    expect(await rolled()).toMatchObject({ matched: 2, applied: 1, edited_away: 1 })
+    expect(await rolled()).toMatchObject({ matched: 2, applied: 1, modified: 1 })
     expect([await contents(zones[0]), await contents(zones[1])]).toEqual([['192.0.2.99'], ['192.0.2.2']])
-    expect(await states()).toEqual(['edited_away', 'current'])
-    expect(await rolled({ edited: 'restore' })).toMatchObject({ applied: 1, unchanged: 1, edited_away: 0 })
+    expect(await states()).toEqual(['modified', 'current'])
+    expect(await rolled({ modified: 'restore' })).toMatchObject({ applied: 1, unchanged: 1, modified: 0 })
     expect([await contents(zones[0]), await states()]).toEqual([['192.0.2.2'], ['current', 'current']])
   })
 
-  test('is told with a reason where it does not fit, and comes there once it does', async () => {
+  test('reports failures with a reason, and succeeds once they are fixed', async () => {
     const w = await world()
     const { zones, bindings, edit, rolled, states, contents } = await linked(w, ['a.example', 'b.example', 'c.example'])
     const inTheWay = await w.acme.call('POST', `/v1/dns/zones/${zones[0].id}/records`, {
@@ -101,7 +101,7 @@ describe('a template that is rolled out', () => {
       [bindings[1].id, 'validation_failed'],
     ])
     expect(await states()).toEqual(['failed', 'failed', 'current'])
-    // Nothing of it is half done.
+    // Failed bindings are not partly applied.
     expect([await contents(zones[0]), await contents(zones[1])]).toEqual([['192.0.2.1'], ['192.0.2.1']])
     const found = await w.acme.call('GET', '/v1/dns/template-bindings?state=failed&sort=id')
     expect(found.body.data.map((one: any) => one.error.code)).toEqual(['conflict', 'validation_failed'])
@@ -110,7 +110,7 @@ describe('a template that is rolled out', () => {
     expect(await states()).toEqual(['current', 'failed', 'current'])
   })
 
-  test('is held back by the guards, zone by zone, unless they are overridden', async () => {
+  test('is blocked by guards per zone, unless overridden', async () => {
     const w = await world()
     const { edit, rolled, states } = await linked(w, ['a.example'])
     await edit(a('192.0.2.1'), { type: 'A', name: '*', content: '192.0.2.1' })
@@ -119,7 +119,7 @@ describe('a template that is rolled out', () => {
     expect(await states()).toEqual(['current'])
   })
 
-  test('takes more zones than one piece of the work has', async () => {
+  test('handles more zones than fit in a batch', async () => {
     const w = await world()
     const { zones, edit, rolled, contents } = await linked(
       w,
@@ -131,26 +131,26 @@ describe('a template that is rolled out', () => {
     expect(await rolled()).toMatchObject({ matched: 45, applied: 0, unchanged: 45 })
   })
 
-  test('and comes with the program, is so in each workspace by itself', async () => {
+  test('of a built-in template only affects its own workspace', async () => {
     const w = await world()
     const path = '/v1/dns/templates/tmpl_builtin_no_mail'
     for (const [caller, name] of [
       [w.acme, 'a.example'],
       [w.rival, 'r.example'],
     ] as const) {
-      const zone = await zoneMade(caller, name)
+      const zone = await createZone(caller, name)
       await caller.call('POST', `${path}/apply`, { zone_id: zone.id, mode: 'linked' })
     }
-    const begun = await Promise.all([w.acme, w.rival].map(caller => caller.call('POST', `${path}/rollout`, {})))
-    expect(begun.map(one => [one.status, one.body.result.matched])).toEqual([
+    const started = await Promise.all([w.acme, w.rival].map(caller => caller.call('POST', `${path}/rollout`, {})))
+    expect(started.map(one => [one.status, one.body.result.matched])).toEqual([
       [202, 1],
       [202, 1],
     ])
     await w.settle()
-    expect((await w.rival.call('GET', `/v1/actions/${begun[0]!.body.id}`)).status).toBe(404)
+    expect((await w.rival.call('GET', `/v1/actions/${started[0]!.body.id}`)).status).toBe(404)
   })
 
-  test('is in the audit log as the catalogue says', async () => {
+  test('is in the audit log as documented', async () => {
     const w = await world()
     const { bindings, template, edit, rolled } = await linked(w, ['a.example'])
     await edit(a('192.0.2.2'))

@@ -3,19 +3,19 @@ import {
   siteTemplate,
   siteAddress,
   templateOf,
-  templateMade,
-  templateApplied,
+  createTemplate,
+  applyTemplate,
   recordsOf,
   pointersAndCodes,
 } from '../support/templates'
 import { world } from '../support/world'
-import { zoneMade } from '../support/zones'
+import { createZone } from '../support/zones'
 
 describe('templates', () => {
-  test('are made, edited, listed with those of the program, and deleted; each edit is a version', async () => {
+  test('can be created, updated, listed with built-in ones, and deleted; each update creates a version', async () => {
     const { acme, audited } = await world()
-    const one = await templateMade(acme)
-    expect(one).toMatchObject({ name: 'Web site', description: '', builtin: false, version: 1, content_version: 1 })
+    const one = await createTemplate(acme)
+    expect(one).toMatchObject({ name: 'Website', description: '', builtin: false, version: 1, content_version: 1 })
     const path = `/v1/dns/templates/${one.id}`
     const named = await acme.call('PATCH', path, { name: 'Shop' }, { 'if-match': '"1"' })
     expect(named.body).toMatchObject({ name: 'Shop', version: 2, content_version: 1 })
@@ -27,7 +27,7 @@ describe('templates', () => {
     expect(versions.map((v: any) => [v.version, v.name, v.records.length])).toEqual([
       [3, 'Shop', 1],
       [2, 'Shop', 2],
-      [1, 'Web site', 2],
+      [1, 'Website', 2],
     ])
     const all = (await acme.call('GET', '/v1/dns/templates?include=total')).body
     expect(all.pagination.total).toBe(8)
@@ -37,9 +37,9 @@ describe('templates', () => {
     expect(await audited()).toEqual(['dns.template.create', 'dns.template.update', 'dns.template.update', 'dns.template.delete'])
   })
 
-  test('are listed page by page, sorted and searched', async () => {
+  test('are listed with pagination, sorting and search', async () => {
     const { acme } = await world()
-    for (const name of ['b', 'a', 'c']) await templateMade(acme, { ...siteTemplate, name: `Own ${name}` })
+    for (const name of ['b', 'a', 'c']) await createTemplate(acme, { ...siteTemplate, name: `Own ${name}` })
     const names: string[] = []
     for (let cursor: string | null = ''; cursor !== null;) {
       const page: any = (await acme.call('GET', `/v1/dns/templates?limit=3&sort=name&cursor=${cursor}`.replace(/&cursor=$/, '')))
@@ -49,7 +49,7 @@ describe('templates', () => {
     }
     expect(names).toEqual([...names].sort())
     expect(names.length).toBe(10)
-    const own = (await acme.call('GET', '/v1/dns/templates?origin=own&sort=-name')).body.data
+    const own = (await acme.call('GET', '/v1/dns/templates?origin=custom&sort=-name')).body.data
     expect(own.map((one: any) => one.name)).toEqual(['Own c', 'Own b', 'Own a'])
     expect((await acme.call('GET', '/v1/dns/templates?q=OWN%20b')).body.data.map((one: any) => one.name)).toEqual(['Own b'])
     expect((await acme.call('GET', '/v1/dns/templates?cursor=x')).status).toBe(400)
@@ -96,12 +96,12 @@ describe('templates', () => {
     ],
   ])('with %j are refused', async (input, expected) => {
     const { acme } = await world()
-    const refused = await acme.call('POST', '/v1/dns/templates', { name: 'One', ...input })
-    expect([refused.status, pointersAndCodes(refused)]).toEqual([422, expected])
-    expect((await acme.call('GET', '/v1/dns/templates?origin=own')).body.data).toEqual([])
+    const rejected = await acme.call('POST', '/v1/dns/templates', { name: 'One', ...input })
+    expect([rejected.status, pointersAndCodes(rejected)]).toEqual([422, expected])
+    expect((await acme.call('GET', '/v1/dns/templates?origin=custom')).body.data).toEqual([])
   })
 
-  test('of the program are not edited, and each can be applied', async () => {
+  test('that are built in can’t be edited, and all can be applied', async () => {
     const { acme } = await world()
     const { data } = (await acme.call('GET', '/v1/dns/templates?origin=builtin')).body
     const values: Record<string, object> = {
@@ -119,8 +119,8 @@ describe('templates', () => {
     }
     for (const { id, name } of data) {
       expect((await acme.call('PATCH', `/v1/dns/templates/${id}`, { name: 'x' })).status).toBe(409)
-      const zone = await zoneMade(acme, `${id.slice('tmpl_builtin_'.length).replaceAll('_', '-')}.example`)
-      const { records } = await templateApplied(acme, id, zone, { variables: values[id] ?? {}, mode: 'linked' })
+      const zone = await createZone(acme, `${id.slice('tmpl_builtin_'.length).replaceAll('_', '-')}.example`)
+      const { records } = await applyTemplate(acme, id, zone, { variables: values[id] ?? {}, mode: 'linked' })
       expect([name, records.map((one: any) => one.outcome)]).toEqual([name, records.map(() => 'create')])
     }
     const zone = (await acme.call('GET', '/v1/dns/zones?name=microsoft-365.example')).body.data[0]
@@ -135,9 +135,9 @@ describe('templates', () => {
     ])
   })
 
-  test('of the program take names of hosts with a dot at the end and without', async () => {
+  test('that are built in accept hostnames with and without a trailing dot', async () => {
     const { acme } = await world()
-    const zone = await zoneMade(acme)
+    const zone = await createZone(acme)
     const applied = async (word: string, host: string, variables: object) =>
       (await acme.call('POST', `/v1/dns/templates/tmpl_builtin_${word}/apply`, { zone_id: zone.id, host, variables })).body
         .records
@@ -152,19 +152,19 @@ describe('templates', () => {
     }
   })
 
-  test('are as many as 200, also where several are made at once', async () => {
+  test('are limited to 200, also when created concurrently', async () => {
     const { acme } = await world()
     for (let at = 0; at < 198; at += 33)
-      await Promise.all(Array.from({ length: 33 }, (_, n) => templateMade(acme, { ...siteTemplate, name: `t${at + n}` })))
+      await Promise.all(Array.from({ length: 33 }, (_, n) => createTemplate(acme, { ...siteTemplate, name: `t${at + n}` })))
     const last = await Promise.all(Array.from({ length: 6 }, () => acme.call('POST', '/v1/dns/templates', siteTemplate)))
     expect(last.map(one => one.status).sort()).toEqual([201, 201, 409, 409, 409, 409])
   })
 
-  test('of others are not there', async () => {
+  test('of other workspaces are not visible', async () => {
     const { acme, rival } = await world()
-    const template = await templateMade(acme)
-    const [own, theirs] = [await zoneMade(acme), await zoneMade(rival, 'rival.example')]
-    const binding = await templateApplied(acme, template.id, own, { variables: siteAddress })
+    const template = await createTemplate(acme)
+    const [own, theirs] = [await createZone(acme), await createZone(rival, 'rival.example')]
+    const binding = await applyTemplate(acme, template.id, own, { variables: siteAddress })
     expect(
       (await rival.call('POST', `/v1/dns/templates/${template.id}/apply`, { zone_id: theirs.id, variables: siteAddress })).status,
     ).toBe(404)

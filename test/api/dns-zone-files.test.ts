@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { anyFields } from '../support/dns-values'
 import { world, type Caller } from '../support/world'
-import { zoneMade } from '../support/zones'
+import { createZone } from '../support/zones'
 
 const file = `$ORIGIN example.com.
 $TTL 1h
@@ -34,14 +34,14 @@ const exported = async (caller: Caller, id: string) => (await caller.call('GET',
 const rules = (answer: { body: any }) => answer.body.errors?.map((one: any) => [one.pointer, one.detail])
 
 describe('a zone file', () => {
-  test('becomes a new zone, SOA and serial included, and comes out again as it was', async () => {
-    const { acme, audited, happened } = await world()
-    const [one, two] = [await zoneMade(acme), await zoneMade(acme, 'sub.example.com')]
-    await Promise.all([audited(), happened()])
+  test('fills a new zone, including SOA and serial, and is exported unchanged', async () => {
+    const { acme, audited, emitted } = await world()
+    const [one, two] = [await createZone(acme), await createZone(acme, 'sub.example.com')]
+    await Promise.all([audited(), emitted()])
     const answer = await importFile(acme, one.id, file)
     expect(answer.body).toMatchObject({ zone_id: one.id, serial: 2026112101, mode: 'replace', skipped: 1 })
     expect(await audited()).toEqual(['dns.zone.import'])
-    expect(await happened()).toEqual(['dns.records_changed'])
+    expect(await emitted()).toEqual(['dns.records_changed'])
     expect((await acme.call('GET', `/v1/dns/zones/${one.id}`)).body).toMatchObject({
       serial: 2026112101,
       record_count: 20,
@@ -58,19 +58,19 @@ describe('a zone file', () => {
     expect((await exported(acme, two.id)).replaceAll('sub.example.com.', 'example.com.')).toBe(text)
   })
 
-  test('that is read again changes nothing', async () => {
-    const { acme, happened } = await world()
-    const { id } = await zoneMade(acme)
+  test('changes nothing when imported again', async () => {
+    const { acme, emitted } = await world()
+    const { id } = await createZone(acme)
     await importFile(acme, id, file)
-    await happened()
+    await emitted()
     const again = await importFile(acme, id, await exported(acme, id), '?mode=replace')
     expect(again.body).toMatchObject({ serial: 2026112101, created: 0, updated: 0, deleted: 0 })
-    expect(await happened()).toEqual([])
+    expect(await emitted()).toEqual([])
   })
 
-  test('is merged into a zone that was changed: its names and types, not the SOA', async () => {
+  test('is merged into a changed zone: its names and types, not the SOA', async () => {
     const { acme } = await world()
-    const { id } = await zoneMade(acme)
+    const { id } = await createZone(acme)
     await acme.call('PUT', `/v1/dns/zones/${id}/rrsets`, {
       rrsets: [
         { name: 'mail', type: 'A', comment: 'post', records: [{ content: '198.51.100.1' }] },
@@ -91,67 +91,67 @@ describe('a zone file', () => {
 
   test.each([
     ['www A 192.0.2.1\n@ NS ns1\nwww A 192.0.2.300', 3, /RFC 1035 3\.4\.1/],
-    ['@ NS ns1\nwww.example.net. A 192.0.2.1', 2, /within the zone example\.com.*RFC 1034 4\.2/],
-    ['@ NS ns1\n$INCLUDE other.zone', 2, /\$INCLUDE is refused/],
-    ['@ NS ns1\nwww A 192.0.2.1\nwww CNAME x', 3, /a CNAME is alone.*RFC 1034 3\.6\.2/],
+    ['@ NS ns1\nwww.example.net. A 192.0.2.1', 2, /inside the zone example\.com.*RFC 1034 4\.2/],
+    ['@ NS ns1\n$INCLUDE other.zone', 2, /\$INCLUDE is/],
+    ['@ NS ns1\nwww A 192.0.2.1\nwww CNAME x', 3, /A CNAME can’t coexist.*RFC 1034 3\.6\.2/],
     ['@ NS ns1\na.*.b A 192.0.2.1', 2, /RFC 4592 2\.1\.1/],
     ['@ NS ns1\nx NONSENSE 1', 2, /is not a TTL, a class or a record type/],
-    ['@ NS ns1\n@ CNAME x', 2, /CNAME at the apex/],
-    ['@ NS ns1\n@ SOA ns1 h 1 2 3 4 4294967295', 2, /minimum must be 0–2147483647 seconds.*RFC 2181 8/],
-  ])('with what breaks a rule is refused by its line: %p', async (lines, line, rule) => {
+    ['@ NS ns1\n@ CNAME x', 2, /CNAME can’t be at the apex/],
+    ['@ NS ns1\n@ SOA ns1 h 1 2 3 4 4294967295', 2, /minimum must be between 0 and 2147483647 seconds.*RFC 2181 8/],
+  ])('with an invalid record is rejected, with its line: %p', async (lines, line, rule) => {
     const { acme } = await world()
-    const { id } = await zoneMade(acme)
-    const refused = await importFile(acme, id, `$TTL 60\n${lines}\n`)
-    expect([refused.status, refused.body.code]).toEqual([422, 'validation_failed'])
-    const told = rules(refused).find((one: any) => one[0] === `#/lines/${line + 1}`)
-    expect(told?.[1]).toMatch(rule)
+    const { id } = await createZone(acme)
+    const rejected = await importFile(acme, id, `$TTL 60\n${lines}\n`)
+    expect([rejected.status, rejected.body.code]).toEqual([422, 'validation_failed'])
+    const error = rules(rejected).find((one: any) => one[0] === `#/lines/${line + 1}`)
+    expect(error?.[1]).toMatch(rule)
     expect((await acme.call('GET', `/v1/dns/zones/${id}`)).body).toMatchObject({ serial: 1, record_count: 2 })
   })
 
-  test('without a TTL has that of the zone', async () => {
+  test('without TTLs uses the default of the zone', async () => {
     const { acme } = await world()
-    const { id } = await zoneMade(acme, 'example.com', { default_ttl: 1234 })
+    const { id } = await createZone(acme, 'example.com', { default_ttl: 1234 })
     expect((await importFile(acme, id, 'a A 192.0.2.1\nb 60 A 192.0.2.1\nc A 192.0.2.1\n', '?mode=merge')).status).toBe(200)
     const { data } = (await acme.call('GET', `/v1/dns/zones/${id}/records?content=192.0.2.1&sort=name`)).body
-    // After one that has its own it is that of the one before (RFC 1035 section 5.1).
+    // After a record with a TTL, the next one inherits it (RFC 1035 section 5.1).
     expect(data.map((one: any) => one.ttl)).toEqual([1234, 60, 60])
   })
 
-  test('of more records than one change has is refused, and comes in pieces', async () => {
+  test('with too many records for one change is rejected, and can be split', async () => {
     const { acme } = await world()
-    const { id } = await zoneMade(acme)
+    const { id } = await createZone(acme)
     const head = '$TTL 60\n@ NS ns1\nns1 A 192.0.2.1\n'
     const lab = (from: number, to: number) => `$TTL 60\n$GENERATE ${from}-${to} lab-$ A 192.0.2.1\n`
-    const refused = await importFile(acme, id, head + lab(1, 10_000))
-    expect(rules(refused)).toEqual([
-      ['#', expect.stringMatching(/^must change at most 10000 records at once, and would change 1000\d:/)],
+    const rejected = await importFile(acme, id, head + lab(1, 10_000))
+    expect(rules(rejected)).toEqual([
+      ['#', expect.stringMatching(/^changes 1000\d records, but a request can change at most 10000\./)],
     ])
     expect((await importFile(acme, id, head + lab(1, 6000))).status).toBe(200)
-    // What stays as it is does not count.
+    // Unchanged records don’t count.
     expect((await importFile(acme, id, lab(1, 12_000))).body).toMatchObject({ mode: 'merge', created: 6000 })
     const emptied = await importFile(acme, id, head, '?mode=replace&allow=deletes_over_limit&note=All')
-    expect(rules(emptied)[0][1]).toContain('would change 12000')
+    expect(rules(emptied)[0][1]).toContain('changes 12000 records')
   })
 
-  test('is not read beyond its 100,000th record', async () => {
+  test('is limited to 100,000 records', async () => {
     const { acme } = await world()
-    const { id } = await zoneMade(acme)
-    const refused = await importFile(acme, id, `$TTL 60\nx TXT same\n${'  TXT same\n'.repeat(100_001)}`)
-    expect(refused.body.errors).toEqual([
-      { pointer: '#/lines/100002', code: 'too_many', detail: expect.stringContaining('first 100000 records') },
+    const { id } = await createZone(acme)
+    const rejected = await importFile(acme, id, `$TTL 60\nx TXT same\n${'  TXT same\n'.repeat(100_001)}`)
+    expect(rejected.body.errors).toEqual([
+      { pointer: '#/lines/100002', code: 'too_many', detail: expect.stringContaining('100000 records per import') },
     ])
   }, 60_000)
 
-  test('without NS does not replace a zone', async () => {
+  test('without NS records can’t replace a zone', async () => {
     const { acme } = await world()
-    const { id } = await zoneMade(acme)
-    const refused = await importFile(acme, id, '$TTL 60\nwww A 192.0.2.1\n')
-    expect(rules(refused)).toEqual([['#', 'must leave the zone an NS at its apex (RFC 1034 4.2.1).']])
+    const { id } = await createZone(acme)
+    const rejected = await importFile(acme, id, '$TTL 60\nwww A 192.0.2.1\n')
+    expect(rules(rejected)).toEqual([['#', 'A zone needs at least one NS record at its apex (RFC 1034 4.2.1).']])
   })
 
-  test('must be text, of its media type, not too long, for a version that is still there', async () => {
+  test('must be text of the right media type and size, with a matching version', async () => {
     const { acme, rival } = await world()
-    const { id } = await zoneMade(acme)
+    const { id } = await createZone(acme)
     const send = (body: Uint8Array | string, type: string) =>
       acme.call('POST', `/v1/dns/zones/${id}/import`, body, { 'content-type': type })
     expect((await send(new Uint8Array([0xff, 0xfe]), 'text/dns')).status).toBe(422)
@@ -162,10 +162,10 @@ describe('a zone file', () => {
     expect((await rival.call('GET', `/v1/dns/zones/${id}/export`)).status).toBe(404)
   })
 
-  test('counts against the plan', async () => {
+  test('counts toward the plan limit', async () => {
     const w = await world()
     await w.limit(w.rival.workspaceId, { dns_records: 19 })
-    const { id } = await zoneMade(w.rival)
+    const { id } = await createZone(w.rival)
     expect((await importFile(w.rival, id, file)).body).toMatchObject({
       code: 'plan_limit_reached',
       limit: 'dns_records',
@@ -173,9 +173,9 @@ describe('a zone file', () => {
     })
   })
 
-  test('is read once under an Idempotency-Key, and another one is refused', async () => {
+  test('is imported once per Idempotency-Key, and a different file is rejected', async () => {
     const { acme } = await world()
-    const { id } = await zoneMade(acme)
+    const { id } = await createZone(acme)
     const key = { 'idempotency-key': 'import-of-today' }
     const first = await importFile(acme, id, file, '', key)
     const again = await importFile(acme, id, file, '', key)
@@ -184,9 +184,9 @@ describe('a zone file', () => {
   })
 })
 
-test('the JSON of a zone can be put back', async () => {
+test('a JSON export can be imported again', async () => {
   const { acme } = await world()
-  const [one, two] = [await zoneMade(acme), await zoneMade(acme, 'example.net')]
+  const [one, two] = [await createZone(acme), await createZone(acme, 'example.net')]
   await importFile(acme, one.id, file)
   const json = (await acme.call('GET', `/v1/dns/zones/${one.id}/export?format=json`)).body
   expect(json).toMatchObject({ name: 'example.com', serial: 2026112101, default_ttl: 3600, soa: { minimum: 600 } })
@@ -197,13 +197,13 @@ test('the JSON of a zone can be put back', async () => {
   expect(texts(back)).toEqual(expect.arrayContaining(texts(json)))
 })
 
-test('records of every type are stored, listed, exported and imported as they are', async () => {
+test('records of every type are stored, listed, exported and imported unchanged', async () => {
   const { acme } = await world()
-  const zone = await zoneMade(acme)
+  const zone = await createZone(acme)
   const named: Record<string, string> = { SRV: '_x._tcp', TLSA: '_1._tcp', SMIMEA: 'ab._smimecert' }
-  const madeElsewhere = ['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM']
+  const managedElsewhere = ['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM']
   const rrsets = Object.entries(anyFields)
-    .filter(([type]) => !madeElsewhere.includes(type))
+    .filter(([type]) => !managedElsewhere.includes(type))
     .flatMap(([type, arbitrary]) =>
       fc.sample(arbitrary, { numRuns: 3, seed: 7 }).map((fields, n) => ({
         name: `${named[type] ?? 't'}.${type.toLowerCase()}-${n}`,
@@ -221,7 +221,7 @@ test('records of every type are stored, listed, exported and imported as they ar
 
   const text = await exported(acme, zone.id)
   const { acme: elsewhere } = await world()
-  const again = await zoneMade(elsewhere)
+  const again = await createZone(elsewhere)
   expect((await importFile(elsewhere, again.id, text)).status).toBe(200)
   expect(await exported(elsewhere, again.id)).toBe(text)
 })

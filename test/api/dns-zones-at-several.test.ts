@@ -6,7 +6,7 @@ import { powerDnsDouble } from '../support/power-dns-double'
 import { powerDnsDoubleUnderTest } from '../support/power-dns-double-under-test'
 import { listed, shown } from '../support/provider-contract'
 import { world } from '../support/world'
-import { waysOfZones, type StateRrset, type ZoneState } from '../support/zone-states'
+import { zoneScenarios, type StateRrset, type ZoneState } from '../support/zone-states'
 
 const powerDns = powerDnsDouble()
 const cloudflare = await new CloudflareDouble().start()
@@ -17,16 +17,16 @@ afterAll(() => {
 
 const [first, second] = [powerDnsDoubleUnderTest(powerDns), cloudflareUnderTest(cloudflare)]
 
-/** Zones that are kept at both. */
-async function begun() {
+/** Zones synced to both providers. */
+async function setUp() {
   const w = await world()
-  const zoneMade = await hubAt(first, w)
+  const createZone = await hubAt(first, w)
   const { kind, settings } = second
   const other = await w.acme.call('POST', '/v1/dns/providers', { kind, name: 'second', settings })
   return {
     w,
-    async zoneMade(): Promise<HubZone> {
-      const zone = await zoneMade()
+    async createZone(): Promise<HubZone> {
+      const zone = await createZone()
       cloudflare.zone(zone.name, 'pro')
       expect((await w.acme.call('POST', `${zone.path}/targets`, { provider_id: other.body.id })).status).toBe(201)
       await w.settle()
@@ -36,8 +36,8 @@ async function begun() {
   }
 }
 
-// What one of them does not take is left out, as is a TTL that one of them makes longer.
-const ways = waysOfZones(type => !['ALIAS', 'TYPE65280', 'NS'].includes(type) && !second.caps.unsupported.has(type))
+// Skips types that one of them doesn’t support, and TTLs that one of them raises.
+const scenarios = zoneScenarios(type => !['ALIAS', 'TYPE65280', 'NS'].includes(type) && !second.caps.unsupported.has(type))
 const removed = ([name, type, ttl]: StateRrset): StateRrset => [name, type, ttl]
 const edits = (before: readonly StateRrset[], { rrsets }: ZoneState) => [
   ...before.filter(([name, type]) => !rrsets.some(one => one[0] === name && one[1] === type)).map(removed),
@@ -50,18 +50,21 @@ const at = async (under: HubUnderTest, zone: HubZone) =>
       .map(one => ({ ...shown(one, true), ttl: Math.max(60, one.ttl) })),
   )
 
-test('a zone at two providers is the same at both, state by state, and what is held back is let through at both', async () => {
-  const { zoneMade, plan, w } = await begun()
-  for (const [way, states] of Object.entries(ways)) {
-    const zone = await zoneMade()
+test('a zone at two providers is identical at both in every state, and blocked plans apply to both', async () => {
+  const { createZone, plan, w } = await setUp()
+  for (const [scenario, states] of Object.entries(scenarios)) {
+    const zone = await createZone()
     let before: StateRrset[] = []
     for (const state of states) {
       await zone.put(...edits(before, state))
       const { blocked } = await zone.shown()
       if (blocked) {
-        const held = await plan(blocked)
-        const allow = held.blocked.map((one: any) => one.code)
-        expect([way, await zone.apply(held, { allow, note: 'So be it.' })]).toMatchObject([way, { status: 'success' }])
+        const blockedPlan = await plan(blocked)
+        const allow = blockedPlan.blocked.map((one: any) => one.code)
+        expect([scenario, await zone.apply(blockedPlan, { allow, note: 'So be it.' })]).toMatchObject([
+          scenario,
+          { status: 'success' },
+        ])
       }
       await zone.expectAt(state.rrsets)
       expect(await at(second, zone)).toEqual(await at(first, zone))
@@ -71,26 +74,28 @@ test('a zone at two providers is the same at both, state by state, and what is h
   await w.settle()
 }, 120_000)
 
-test('what is held back at two providers is one plan, of which the part of one that comes within bounds goes', async () => {
-  const { zoneMade, plan, w } = await begun()
-  const zone = await zoneMade()
+test('changes blocked at two providers are one plan; a target that falls below the limit is dropped from it', async () => {
+  const { createZone, plan, w } = await setUp()
+  const zone = await createZone()
   const hosts = Array.from({ length: 12 }, (_, n): StateRrset => [`h${n}`, 'A', 300, `192.0.2.${n}`])
   await zone.put(...hosts)
   await zone.put(...hosts.slice(0, 5).map(removed))
-  const held = await plan((await zone.shown()).blocked)
-  expect(held.targets.map((one: any) => one.op_count)).toEqual([5, 5])
-  expect(held.blocked).toHaveLength(1)
-  // The same plan stays while all is as it was.
+  const blockedPlan = await plan((await zone.shown()).blocked)
+  expect(blockedPlan.targets.map((one: any) => one.op_count)).toEqual([5, 5])
+  expect(blockedPlan.blocked).toHaveLength(1)
+  // The plan stays the same while nothing changes.
   await zone.refresh()
-  await w.pass(60_000)
-  expect((await zone.shown()).blocked.plan_id).toBe(held.id)
-  // Somebody removes three of the five at one of them: what is left is little there.
-  for (const [name, type, ttl] of hosts.slice(0, 3)) await first.meddle(zone.name, name, type, ttl, null)
+  await w.advance(60_000)
+  expect((await zone.shown()).blocked.plan_id).toBe(blockedPlan.id)
+  // Three of the five records are deleted at one provider, so the remaining change is small there.
+  for (const [name, type, ttl] of hosts.slice(0, 3)) await first.changeExternally(zone.name, name, type, ttl, null)
   await zone.put(['other', 'A', 300, '192.0.2.99'])
-  const left = await plan((await zone.shown()).blocked)
-  expect(left.targets.map((one: any) => one.op_count)).toEqual([6])
+  const remainingPlan = await plan((await zone.shown()).blocked)
+  expect(remainingPlan.targets.map((one: any) => one.op_count)).toEqual([6])
   expect(await at(first, zone)).toHaveLength(8)
-  expect(await zone.apply(left, { allow: ['deletes_over_limit'], note: 'All of them.' })).toMatchObject({ status: 'success' })
+  expect(await zone.apply(remainingPlan, { allow: ['deletes_over_limit'], note: 'All of them.' })).toMatchObject({
+    status: 'success',
+  })
   await zone.expectAt([...hosts.slice(5), ['other', 'A', 300, '192.0.2.99']])
   expect(await at(second, zone)).toEqual(await at(first, zone))
 }, 120_000)

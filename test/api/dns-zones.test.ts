@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'bun:test'
-import { lastZoneChange, readPublishedZone, zoneChangesAfter, zonesTopic } from '../../src/features/dns/publish'
+import { lastZoneChange, readPublishedZone, zoneChangesAfter, zonesTopic } from '../../src/features/dns/publish/published-zones'
 import { topicsOf } from '../../src/core/topics'
-import { fieldsOf } from '../../src/core/dns/rdata'
+import { fieldsOf } from '../../src/dns/rdata'
 import { world, type World } from '../support/world'
-import { zoneMade } from '../support/zones'
+import { createZone } from '../support/zones'
 
 const rules = (answer: { body: any }) => answer.body.errors?.map((one: any) => [one.pointer, one.detail])
 
 describe('zones', () => {
-  test('are made by their name alone, with SOA, NS and glue', async () => {
-    const { acme, audited, happened } = await world()
-    const made = await acme.call('POST', '/v1/dns/zones', { name: 'Example.COM.' })
-    expect(made.status).toBe(201)
-    expect(made.headers.get('location')).toBe(`/v1/dns/zones/${made.body.id}`)
-    expect(made.body).toMatchObject({
+  test('can be created with just a name, with SOA, NS and glue', async () => {
+    const { acme, audited, emitted } = await world()
+    const created = await acme.call('POST', '/v1/dns/zones', { name: 'Example.COM.' })
+    expect(created.status).toBe(201)
+    expect(created.headers.get('location')).toBe(`/v1/dns/zones/${created.body.id}`)
+    expect(created.body).toMatchObject({
       name: 'example.com',
       unicode_name: 'example.com',
       status: 'active',
@@ -26,19 +26,19 @@ describe('zones', () => {
       synced: true,
       version: 1,
     })
-    const { data } = (await acme.call('GET', `/v1/dns/zones/${made.body.id}/records`)).body
+    const { data } = (await acme.call('GET', `/v1/dns/zones/${created.body.id}/records`)).body
     expect(data.map((one: any) => [one.type, one.name, one.content])).toEqual([
       ['A', 'ns1', '127.0.0.1'],
       ['NS', '@', 'ns1.example.com.'],
     ])
     expect(await audited()).toEqual(['dns.zone.create'])
-    expect(await happened()).toEqual(['dns.records_changed'])
+    expect(await emitted()).toEqual(['dns.records_changed'])
   })
 
-  test('take their name servers from the request, or from the setting', async () => {
+  test('use name servers from the request or the setting', async () => {
     const w = await world({ BAILIWICK_DNS_NAMESERVERS: 'NS1.example.net., ns2.example.net' })
-    expect((await zoneMade(w.acme)).nameservers).toEqual(['ns1.example.net', 'ns2.example.net'])
-    const own = await zoneMade(w.acme, 'example.org', {
+    expect((await createZone(w.acme)).nameservers).toEqual(['ns1.example.net', 'ns2.example.net'])
+    const own = await createZone(w.acme, 'example.org', {
       nameservers: ['a.example.net', 'ns'],
       soa: { rname: 'dns.admin@example.org' },
     })
@@ -49,9 +49,9 @@ describe('zones', () => {
     })
   })
 
-  test('have names in Unicode and in A-labels', async () => {
+  test('have names in Unicode and A-labels', async () => {
     const { acme } = await world()
-    const zone = await zoneMade(acme, 'Bücher.example')
+    const zone = await createZone(acme, 'Bücher.example')
     expect(zone).toMatchObject({ name: 'xn--bcher-kva.example', unicode_name: 'bücher.example' })
     const found = await acme.call('GET', '/v1/dns/zones?name=xn--bcher-kva.example')
     expect(found.body.data.map((one: any) => one.id)).toEqual([zone.id])
@@ -61,14 +61,14 @@ describe('zones', () => {
     'cannot be named %p',
     async name => {
       const { acme } = await world()
-      const refused = await acme.call('POST', '/v1/dns/zones', { name })
-      expect(refused.status).toBe(422)
-      expect(refused.body.errors[0].pointer).toBe('#/name')
-      expect(refused.body.errors[0].detail).toMatch(/RFC \d+ [\d.]+\)\.$/)
+      const rejected = await acme.call('POST', '/v1/dns/zones', { name })
+      expect(rejected.status).toBe(422)
+      expect(rejected.body.errors[0].pointer).toBe('#/name')
+      expect(rejected.body.errors[0].detail).toMatch(/RFC \d+ [\d.]+\)\.$/)
     },
   )
 
-  test('are not named like an address', async () => {
+  test('can’t be named like an IP address', async () => {
     const { acme } = await world()
     for (const name of ['1.2.3.4', 'example.007']) {
       const { status, body } = await acme.call('POST', '/v1/dns/zones', { name })
@@ -82,27 +82,27 @@ describe('zones', () => {
       expect((await acme.call('POST', '/v1/dns/zones', { name })).status).toBe(201)
   })
 
-  test('are one of a name, and not below those of another workspace', async () => {
+  test('have unique names, and can’t be below zones of another workspace', async () => {
     const { acme, rival } = await world()
-    await zoneMade(acme)
+    await createZone(acme)
     for (const name of ['example.com', 'EXAMPLE.com.', 'dev.example.com']) {
-      const refused = await rival.call('POST', '/v1/dns/zones', { name })
-      expect([refused.status, refused.body.code]).toEqual([409, 'already_exists'])
+      const rejected = await rival.call('POST', '/v1/dns/zones', { name })
+      expect([rejected.status, rejected.body.code]).toEqual([409, 'already_exists'])
     }
     expect((await acme.call('POST', '/v1/dns/zones', { name: 'example.com' })).status).toBe(409)
     expect((await acme.call('POST', '/v1/dns/zones', { name: 'dev.example.com' })).status).toBe(201)
   })
 
-  test('of one label are those of the operator alone', async () => {
+  test('with one label are only for the operator', async () => {
     const { acme, rival } = await world()
-    const refused = await rival.call('POST', '/v1/dns/zones', { name: 'lan' })
-    expect(rules(refused)).toEqual([['#/name', expect.stringContaining('two labels at least')]])
+    const rejected = await rival.call('POST', '/v1/dns/zones', { name: 'lan' })
+    expect(rules(rejected)).toEqual([['#/name', expect.stringContaining('at least two labels')]])
     expect((await acme.call('POST', '/v1/dns/zones', { name: 'lan' })).status).toBe(201)
   })
 
-  test('of others are not there', async () => {
+  test('of other workspaces are not visible', async () => {
     const { acme, rival } = await world()
-    const zone = await zoneMade(acme)
+    const zone = await createZone(acme)
     const record = (await acme.call('GET', '/v1/dns/records')).body.data[0]
     for (const [method, path, body] of [
       ['GET', `/v1/dns/zones/${zone.id}`],
@@ -120,9 +120,9 @@ describe('zones', () => {
     expect((await rival.call('GET', `/v1/dns/records?zone=${zone.id}`)).body.data).toEqual([])
   })
 
-  test('are edited and paused, under the version that was seen', async () => {
+  test('can be updated and paused with a matching version', async () => {
     const { acme, audited } = await world()
-    const zone = await zoneMade(acme)
+    const zone = await createZone(acme)
     await audited()
     const path = `/v1/dns/zones/${zone.id}`
     const edit = { status: 'paused', default_ttl: 60, soa: { minimum: 30, rname: 'dns@example.net' } }
@@ -140,13 +140,13 @@ describe('zones', () => {
   })
 
   test('are deleted with their records', async () => {
-    const { acme, audited, happened } = await world()
-    const zone = await zoneMade(acme)
-    await Promise.all([audited(), happened()])
+    const { acme, audited, emitted } = await world()
+    const zone = await createZone(acme)
+    await Promise.all([audited(), emitted()])
     expect((await acme.call('DELETE', `/v1/dns/zones/${zone.id}`)).status).toBe(204)
     expect((await acme.call('GET', '/v1/dns/records')).body.data).toEqual([])
     expect(await audited()).toEqual(['dns.zone.delete'])
-    expect(await happened()).toEqual(['dns.records_changed'])
+    expect(await emitted()).toEqual(['dns.records_changed'])
     const [event] = (await acme.call('GET', '/v1/events?limit=1')).body.data
     expect(event.data).toMatchObject({
       change_count: 2,
@@ -155,12 +155,18 @@ describe('zones', () => {
     })
   })
 
-  test('count against the plan, and so do the records of each', async () => {
+  test('and their records count toward the plan limits', async () => {
     const w = await world()
     await w.limit(w.rival.workspaceId, { dns_zones: 1, dns_records: 3 })
-    const zone = await zoneMade(w.rival)
+    const zone = await createZone(w.rival)
     const second = await w.rival.call('POST', '/v1/dns/zones', { name: 'example.net' })
-    expect(second.body).toMatchObject({ code: 'plan_limit_reached', limit: 'dns_zones', max: 1, used: 1 })
+    expect(second.body).toMatchObject({
+      code: 'plan_limit_reached',
+      detail: 'Limit reached: the plan allows 1 DNS zone, and 1 is in use.',
+      limit: 'dns_zones',
+      max: 1,
+      used: 1,
+    })
     const add = (name: string) =>
       w.rival.call('POST', `/v1/dns/zones/${zone.id}/records`, { type: 'A', name, content: '192.0.2.1' })
     expect((await add('a')).status).toBe(201)
@@ -175,9 +181,9 @@ describe('zones', () => {
     expect(limits.find((one: any) => one.limit === 'dns_zones')).toMatchObject({ max: 1, used: 1, remaining: 0 })
   })
 
-  test('a token narrowed to a zone reaches it and its records alone', async () => {
+  test('a token restricted to a zone can only access it and its records', async () => {
     const w = await world()
-    const [own, other] = [await zoneMade(w.acme), await zoneMade(w.acme, 'example.net')]
+    const [own, other] = [await createZone(w.acme), await createZone(w.acme, 'example.net')]
     const { token } = (
       await w.acme.call('POST', '/v1/tokens', { name: 'one zone', permissions: ['dns.write'], resource_ids: [own.id] })
     ).body
@@ -212,12 +218,12 @@ describe('zones', () => {
   })
 })
 
-describe('what the name server reads', () => {
+describe('the published zone', () => {
   const published = async (w: World, id: string) => (await readPublishedZone(w.hub.read, id))!
 
-  test('is the zone with its serial and its rrsets', async () => {
+  test('has the serial and the rrsets', async () => {
     const w = await world()
-    const { id } = await zoneMade(w.acme)
+    const { id } = await createZone(w.acme)
     for (const content of ['192.0.2.1', '192.0.2.2'])
       await w.acme.call('POST', `/v1/dns/zones/${id}/records`, { type: 'A', name: 'www', content, ttl: 60 })
     const zone = await published(w, id)
@@ -231,12 +237,12 @@ describe('what the name server reads', () => {
     ])
   })
 
-  test('is told of every change, in this process and by numbers', async () => {
+  test('is updated on every change, by topic and change numbers', async () => {
     const w = await world()
     let woken = 0
     const stop = topicsOf(w.hub).on(zonesTopic, () => void woken++)
-    const { id } = await zoneMade(w.acme)
-    const other = await zoneMade(w.acme, 'example.net')
+    const { id } = await createZone(w.acme)
+    const other = await createZone(w.acme, 'example.net')
     const before = await lastZoneChange(w.hub.read)
     expect((await zoneChangesAfter(w.hub.read, 0)).map(one => one.name)).toEqual(['example.com.', 'example.net.'])
     await w.acme.call('PATCH', `/v1/dns/zones/${id}`, { status: 'paused' })
@@ -251,36 +257,36 @@ describe('what the name server reads', () => {
     stop()
   })
 
-  test('does not change when nothing did', async () => {
+  test('doesn’t change without a change', async () => {
     const w = await world()
-    const { id } = await zoneMade(w.acme)
+    const { id } = await createZone(w.acme)
     const rrsets = [{ name: 'www', type: 'A', records: [{ content: '192.0.2.1' }] }]
     const put = () => w.acme.call('PUT', `/v1/dns/zones/${id}/rrsets`, { rrsets })
     expect((await put()).body).toMatchObject({ serial: 2, created: 1 })
-    await w.happened()
+    await w.emitted()
     expect((await put()).body).toMatchObject({ serial: 2, created: 0, updated: 0, deleted: 0 })
-    expect(await w.happened()).toEqual([])
+    expect(await w.emitted()).toEqual([])
   })
 })
 
-test('what is wrong with a zone is told by member', async () => {
+test('errors point to the invalid field of a zone', async () => {
   const { acme } = await world()
-  const refused = await acme.call('POST', '/v1/dns/zones', { name: 'example.com', soa: { mname: '*.example.com' } })
-  expect(rules(refused)).toEqual([['#/soa/mname', 'must be the name of a name server (RFC 1035 3.3.11).']])
+  const rejected = await acme.call('POST', '/v1/dns/zones', { name: 'example.com', soa: { mname: '*.example.com' } })
+  expect(rules(rejected)).toEqual([['#/soa/mname', 'must be the hostname of a name server (RFC 1035 3.3.11).']])
   expect((await acme.call('POST', '/v1/dns/zones', { name: 'example.com', provider_id: 'cloudflare' })).body.errors).toEqual([
     { pointer: '#/provider_id', code: 'not_found', detail: 'must be a DNS provider of this workspace.' },
   ])
 })
 
-test('what is most often a mistake is listed by lint', async () => {
+test('lint lists common mistakes', async () => {
   const { acme, rival } = await world()
-  const { id } = await zoneMade(acme, 'example.com', { nameservers: ['ns1.example.net', 'ns2.example.net'] })
+  const { id } = await createZone(acme, 'example.com', { nameservers: ['ns1.example.net', 'ns2.example.net'] })
   const lint = async () => (await acme.call('GET', `/v1/dns/zones/${id}/lint`)).body
   expect(await lint()).toEqual({ zone_id: id, serial: 1, findings: [], truncated: false })
   await acme.call('POST', `/v1/dns/zones/${id}/records`, { type: 'CNAME', name: 'x', content: 'gone' })
   expect(await lint()).toMatchObject({
     serial: 2,
-    findings: [{ rule: 'dangling', name: 'x', type: 'CNAME', reference: 'RFC 1912 2.4' }],
+    findings: [{ rule: 'dangling_target', name: 'x', type: 'CNAME', reference: 'RFC 1912 2.4' }],
   })
   const rrsets = Array.from({ length: 1000 }, (_, n) => ({
     name: `x${n}`,

@@ -7,7 +7,7 @@ afterEach(stopReceivers)
 
 const day = 86_400_000
 
-/** Three hubs whose timetables beat at the same moment, and one that beats again. */
+/** Three hubs whose scheduled jobs run at the same time, and one that runs them again. */
 async function look({ hub, settle }: World): Promise<void> {
   await Promise.all([watchExcesses(hub), watchExcesses(hub), watchExcesses(hub)])
   await watchExcesses(hub)
@@ -24,7 +24,7 @@ const standing = async ({ acme }: World) =>
 const deliveries = async ({ acme }: World, id: string): Promise<any[]> =>
   (await acme.call('GET', `/v1/webhook-deliveries?sort=id&limit=100&endpoint_id=${id}`)).body.data
 
-/** Three endpoints of acme, the last two of which the plan does not allow since a moment ago. */
+/** Three endpoints of acme. The plan now allows only one. */
 async function aboveLimit(here: World) {
   const inboxes = [receiver(), receiver(), receiver()] as const
   const ids: string[] = []
@@ -33,7 +33,7 @@ async function aboveLimit(here: World) {
   return { inboxes, ids: ids as [string, string, string] }
 }
 
-test('a limit below the use deletes nothing, stops creation and is told at once', async () => {
+test('a limit below the usage deletes nothing, blocks creation and sends a notice', async () => {
   const here = await world()
   await aboveLimit(here)
   const [notice, ...rest] = await notices(here.acme, 'plan.over_limit')
@@ -61,28 +61,28 @@ test('a limit below the use deletes nothing, stops creation and is told at once'
   expect((await notices(here.acme, 'plan.over_limit')).map(one => one.count)).toEqual([2])
 })
 
-test('14 days later the newest endpoints above the limit are out of service, and what happens is held', async () => {
+test('after 14 days the newest endpoints over the limit are disabled, and their events held', async () => {
   const here = await world()
   const { ids, inboxes } = await aboveLimit(here)
-  await here.pass(14 * day - 1)
+  await here.advance(14 * day - 1)
   await look(here)
   expect(await standing(here)).toEqual(['enabled', 'enabled', 'enabled'])
   await here.audited()
-  await here.happened()
-  await here.pass(1)
+  await here.emitted()
+  await here.advance(1)
   await look(here)
   expect(await standing(here)).toEqual(['enabled', 'plan_limit', 'plan_limit'])
   expect(await here.audited()).toEqual(['webhooks.endpoint.disable', 'webhooks.endpoint.disable'])
-  expect(await here.happened()).toEqual(['webhook.endpoint_disabled', 'webhook.endpoint_disabled'])
-  const told = await notices(here.acme, 'webhook_endpoint.disabled')
-  expect(told.map(one => [one.resource.id, one.details.reason, one.count]).sort()).toEqual(
+  expect(await here.emitted()).toEqual(['webhook.endpoint_disabled', 'webhook.endpoint_disabled'])
+  const sentNotices = await notices(here.acme, 'webhook_endpoint.disabled')
+  expect(sentNotices.map(one => [one.resource.id, one.details.reason, one.count]).sort()).toEqual(
     [ids[1], ids[2]].map(id => [id, 'plan_limit', 1]).sort(),
   )
   await raiseAlert(here)
   await here.settle()
   expect(inboxes.map(one => one.received.length)).toEqual([1, 0, 0])
   expect(await deliveries(here, ids[2])).toMatchObject([{ status: 'held', reason: 'endpoint_disabled' }])
-  // By hand none of them comes back while there is no room.
+  // They cannot be re-enabled manually while the limit is exceeded.
   const refused = await here.acme.call('POST', `/v1/webhook-endpoints/${ids[1]}/enable`, {})
   expect([refused.status, refused.body.code, refused.body.limit, refused.body.max, refused.body.used]).toEqual([
     403,
@@ -97,10 +97,10 @@ test('14 days later the newest endpoints above the limit are out of service, and
   expect(await standing(here)).toEqual(['enabled', 'plan_limit', 'plan_limit'])
 })
 
-test('they come back oldest first with the limit, and are sent what was held', async () => {
+test('they are re-enabled oldest first when the limit is raised, and get the held events', async () => {
   const here = await world()
   const { inboxes, ids } = await aboveLimit(here)
-  await here.pass(14 * day)
+  await here.advance(14 * day)
   await look(here)
   await raiseAlert(here)
   await here.settle()
@@ -119,10 +119,10 @@ test('they come back oldest first with the limit, and are sent what was held', a
   expect((await notices(here.acme, 'webhook_endpoint.resumed')).map(one => one.resource.id)).toEqual([ids[1], ids[2]])
 })
 
-test('an endpoint that is deleted makes room for one of them', async () => {
+test('deleting an endpoint re-enables one of them', async () => {
   const here = await world()
   const { ids, inboxes } = await aboveLimit(here)
-  await here.pass(14 * day)
+  await here.advance(14 * day)
   await look(here)
   await raiseAlert(here)
   await here.settle()
@@ -135,34 +135,34 @@ test('an endpoint that is deleted makes room for one of them', async () => {
   expect(inboxes.map(one => one.received.length)).toEqual([1, 1, 0])
 })
 
-test('use that comes down in time leaves all in service, and a later excess has 14 days of its own', async () => {
+test('if usage drops in time, all stay enabled, and a later excess gets a new 14-day grace period', async () => {
   const here = await world()
   const { ids } = await aboveLimit(here)
-  await here.pass(13 * day)
+  await here.advance(13 * day)
   for (const id of [ids[1], ids[2]]) await here.acme.call('DELETE', `/v1/webhook-endpoints/${id}`)
   await here.settle()
-  await here.pass(2 * day)
+  await here.advance(2 * day)
   await look(here)
   expect(await standing(here)).toEqual(['enabled'])
   await limits(here, here.acme, { webhook_endpoints: 0 })
-  await here.pass(14 * day - 1)
+  await here.advance(14 * day - 1)
   await look(here)
   expect(await standing(here)).toEqual(['enabled'])
-  await here.pass(1)
+  await here.advance(1)
   await look(here)
   expect(await standing(here)).toEqual(['plan_limit'])
   expect((await notices(here.acme, 'plan.over_limit')).map(one => one.count)).toEqual([2])
 })
 
-test('an endpoint that failed does not come back in the stead of one that the plan keeps out', async () => {
+test('a failing endpoint is not re-enabled in place of one disabled by the plan', async () => {
   const here = await world()
   const { ids, inboxes } = await aboveLimit(here)
   inboxes[0].answer = () => new Response(null, { status: 410 })
   await raiseAlert(here)
   await here.settle()
-  await here.pass(6_000)
+  await here.advance(6_000)
   expect(await standing(here)).toEqual(['gone', 'enabled', 'enabled'])
-  await here.pass(14 * day)
+  await here.advance(14 * day)
   await look(here)
   expect(await standing(here)).toEqual(['gone', 'enabled', 'plan_limit'])
   expect((await here.acme.call('POST', `/v1/webhook-endpoints/${ids[0]}/enable`, {})).body.code).toBe('plan_limit_reached')
@@ -171,7 +171,7 @@ test('an endpoint that failed does not come back in the stead of one that the pl
   expect(await standing(here)).toEqual(['gone', 'enabled'])
 })
 
-test('a plan that shrinks tells every workspace on it that is above, and a move to a smaller plan its own', async () => {
+test('lowering a plan notifies every workspace over its limits, and moving to a smaller plan that workspace', async () => {
   const here = await world()
   const { acme, rival } = here
   for (const name of ['a', 'b']) await rival.call('POST', '/v1/tokens', { name, permissions: ['dns.read'] })
@@ -179,14 +179,14 @@ test('a plan that shrinks tells every workspace on it that is above, and a move 
   await rival.call('POST', '/v1/heartbeats', heartbeat)
   await acme.call('PATCH', '/v1/plans/pro', { limits: { tokens: 2, heartbeats: 1 } })
   await here.settle()
-  const told = async () =>
+  const sentNotices = async () =>
     (await notices(rival, 'plan.over_limit')).map(one => [one.details.limit, one.details.max, one.details.used, one.count])
-  expect(await told()).toEqual([['tokens', 2, 3, 1]])
+  expect(await sentNotices()).toEqual([['tokens', 2, 3, 1]])
   expect((await notices(rival, 'plan.over_limit'))[0].details).toMatchObject({ plan: 'pro', paused_from: null })
   await acme.call('POST', '/v1/plans', { id: 'tiny', title: 'Tiny', limits: { tokens: 1, heartbeats: 0 } })
   await acme.call('PATCH', `/v1/workspaces/${rival.workspaceId}`, { plan: 'tiny' })
   await here.settle()
-  expect(await told()).toEqual([
+  expect(await sentNotices()).toEqual([
     ['tokens', 1, 3, 2],
     ['heartbeats', 0, 1, 1],
   ])

@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
 import { record } from '../../src/core/change'
-import { eventKind, type EventData } from '../../src/core/events'
-import { endWaits, preferredWait, waitingNow } from '../../src/access/long-poll'
-import { underWay } from '../../src/access/concurrency'
+import type { EventData } from '../../src/core/event-kinds'
+import { eventKind } from '../../src/features/event-kinds'
+import { endWaits, preferredWait, waitingCount } from '../../src/api/long-poll'
+import { requestsInFlight } from '../../src/access/concurrency'
 import { pruneEvents } from '../../src/features/events/retention'
+import { hasOpenDelivery } from '../../src/features/webhooks/deliveries/open'
 import { addPerson, person } from '../support/people'
 import { raiseAlert } from '../support/receiver'
 import { callerWith, world, type Caller, type World } from '../support/world'
@@ -11,9 +13,9 @@ import { callerWith, world, type Caller, type World } from '../support/world'
 const follow = (caller: Caller, after: string, more = '', wait?: number) =>
   caller.call('GET', `/v1/events?after=${after}${more}`, undefined, wait === undefined ? {} : { prefer: `wait=${wait}` })
 
-/** Lets a request that was sent get to where it waits. */
+/** Lets a sent request get to the point where it waits. */
 async function waits({ hub }: World, many = 1): Promise<void> {
-  while (waitingNow(hub) < many) await Bun.sleep(1)
+  while (waitingCount(hub) < many) await Bun.sleep(1)
 }
 
 const raiseExpiring = ({ hub, acme }: World) =>
@@ -29,7 +31,7 @@ const raiseExpiring = ({ hub, acme }: World) =>
     ],
   }))
 
-test('the feed is walked oldest first, by cursor or by event, and goes on where it ended', async () => {
+test('the feed is read oldest first, by cursor or by event, and continues where it ended', async () => {
   const here = await world()
   for (let n = 0; n < 5; n++) await raiseAlert(here)
   const ids = (await here.acme.call('GET', '/v1/events?sort=id')).body.data.map((one: any) => one.id)
@@ -48,7 +50,7 @@ test('the feed is walked oldest first, by cursor or by event, and goes on where 
   expect((await follow(here.acme, 'latest')).body.data).toEqual([])
 })
 
-test('a caller is shown what it may see, and its cursor passes over the rest', async () => {
+test('a caller gets only readable events, and its cursor skips the rest', async () => {
   const here = await world()
   await raiseAlert(here)
   await raiseExpiring(here)
@@ -61,7 +63,7 @@ test('a caller is shown what it may see, and its cursor passes over the rest', a
   expect((await follow(here.acme, 'oldest', '&resource_type=domain')).body.data).toHaveLength(1)
   const none = await follow(await here.scoped('account.read'), 'oldest')
   expect(none.body.data).toEqual([])
-  // A place that the caller may not see is none.
+  // An event that the caller may not read is not a valid position.
   const alert = (await follow(here.acme, 'oldest')).body.data[0].id
   expect((await follow(domains, alert)).body.code).toBe('invalid_cursor')
   const narrowed = await here.acme.call('POST', '/v1/tokens', {
@@ -73,7 +75,7 @@ test('a caller is shown what it may see, and its cursor passes over the rest', a
   expect((await follow(caller, 'oldest')).body.data.map((one: any) => one.kind)).toEqual(['monitor.alert', 'monitor.alert'])
 })
 
-test('places that never were, and parameters of the list, are refused', async () => {
+test('unknown positions and list parameters are rejected', async () => {
   const here = await world()
   await raiseAlert(here)
   const theirs = (await follow(here.acme, 'oldest')).body
@@ -88,26 +90,26 @@ test('places that never were, and parameters of the list, are refused', async ()
   }
   expect((await follow(here.acme, 'oldest', '&sort=id')).body.code).toBe('invalid_parameter')
   expect((await follow(here.acme, 'oldest', '&include=total')).body.code).toBe('invalid_parameter')
-  expect((await here.stranger.call('GET', '/v1/events?after=oldest')).status).toBe(401)
+  expect((await here.anonymous.call('GET', '/v1/events?after=oldest')).status).toBe(401)
 })
 
-test('a waiting request is answered by the commit, in its time, and has nothing of others', async () => {
+test('a waiting request gets its response on commit, without events of others', async () => {
   const here = await world()
   const start = (await follow(here.acme, 'latest')).body.pagination.next_cursor
   const waiting = follow(here.acme, start, '', 30)
   await waits(here)
   await raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m0n', here.rival.workspaceId)
-  expect(waitingNow(here.hub)).toBe(1)
+  expect(waitingCount(here.hub)).toBe(1)
   await raiseAlert(here)
   const answer = await waiting
   expect(answer.body.data).toHaveLength(1)
   expect(answer.headers.get('preference-applied')).toBe('wait=30')
-  expect(waitingNow(here.hub)).toBe(0)
-  // What is there is told at once.
+  expect(waitingCount(here.hub)).toBe(0)
+  // Existing events are returned immediately.
   expect((await follow(here.acme, start, '', 30)).body).toEqual(answer.body)
 })
 
-test('who may no longer ask when the wait is over is refused', async () => {
+test('a caller whose access was revoked during the wait is rejected', async () => {
   const here = await world()
   await addPerson(here.hub, here.acme.workspaceId, 'owner', 'olga@example.com')
   const { user, call } = await person(here, here.acme.workspaceId, 'member', 'ada@example.com')
@@ -142,11 +144,11 @@ test('who may no longer ask when the wait is over is refused', async () => {
   expect([demoted!.status, demoted!.body.code]).toEqual([403, 'insufficient_permission'])
   expect([suspended!.status, suspended!.body.code]).toEqual([403, 'workspace_suspended'])
   expect([standing!.status, standing!.body.data.length]).toEqual([200, 1])
-  expect(waitingNow(here.hub)).toBe(0)
+  expect(waitingCount(here.hub)).toBe(0)
   expect((await callOther('GET', path)).status).toBe(200)
 })
 
-test('a session waits on in the workspace it asked about, though it is switched to another', async () => {
+test('a session keeps waiting in its workspace after switching to another', async () => {
   const here = await world()
   const { user, call } = await person(here, here.acme.workspaceId, 'member', 'ada@example.com')
   const { code } = (await here.rival.call('POST', '/v1/invitations', { email: user.email })).body
@@ -159,7 +161,7 @@ test('a session waits on in the workspace it asked about, though it is switched 
   expect([answer.status, answer.body.data[0].workspace_id]).toEqual([200, here.acme.workspaceId])
 })
 
-test('when the time is over, the answer is empty and its cursor goes on from there', async () => {
+test('after the wait, the response is empty and its cursor continues from there', async () => {
   const here = await world()
   const start = (await follow(here.acme, 'latest')).body.pagination.next_cursor
   let over = false
@@ -174,13 +176,13 @@ test('when the time is over, the answer is empty and its cursor goes on from the
   expect([wrong.status, wrong.headers.get('preference-applied')]).toEqual([200, null])
 })
 
-test('the preference is read as RFC 7240 has it', () => {
+test('the preference is parsed according to RFC 7240', () => {
   const read = ['wait=10', 'respond-async, wait=10', 'WAIT = "7"; foo=bar', 'wait=999', 'wait=0', 'wait=-1', 'wait', 'await=3']
   expect(read.map(preferredWait)).toEqual([10, 10, 7, 30, 0, null, null, null])
   expect(preferredWait(null)).toBeNull()
 })
 
-test('a waiting request is none of those under way with its token, and only so many wait', async () => {
+test('a waiting request doesn’t count as concurrent, and the number of waiting requests is limited', async () => {
   const here = await world()
   await here.limit(here.acme.workspaceId, { concurrent_requests_per_token: 3 })
   const start = (await follow(here.acme, 'latest')).body.pagination.next_cursor
@@ -190,7 +192,7 @@ test('a waiting request is none of those under way with its token, and only so m
     await waits(here, n)
   }
   const tokenId = (await here.acme.call('GET', '/v1/tokens?sort=id')).body.data[0].id
-  expect(underWay(here.hub, tokenId)).toBe(0)
+  expect(requestsInFlight(here.hub, tokenId)).toBe(0)
   const refused = await follow(here.acme, start, '', 30)
   expect([refused.status, refused.body['violated-policies'], refused.headers.get('retry-after')]).toEqual([
     429,
@@ -198,35 +200,35 @@ test('a waiting request is none of those under way with its token, and only so m
     '1',
   ])
   expect((await follow(here.acme, start)).status).toBe(200)
-  // Another workspace has places of its own.
+  // Another workspace has its own limit.
   const theirs = follow(here.rival, 'latest', '', 30)
   await waits(here, 51)
   endWaits(here.hub)
   for (const one of [...waiting, theirs]) expect((await one).body.data).toEqual([])
-  expect(waitingNow(here.hub)).toBe(0)
+  expect(waitingCount(here.hub)).toBe(0)
 })
 
-test('a cursor before events that were deleted says so', async () => {
+test('a cursor before deleted events is reported as expired', async () => {
   const here = await world()
   await here.limit(here.acme.workspaceId, { event_feed_days: 7 })
   const start = (await follow(here.acme, 'latest')).body.pagination.next_cursor
   await raiseAlert(here)
   await here.settle()
   const { data, pagination } = (await follow(here.acme, 'oldest')).body
-  await here.pass(8 * 86_400_000)
+  await here.advance(8 * 86_400_000)
   await raiseAlert(here)
   await here.settle()
-  await pruneEvents(here.hub)
+  await pruneEvents(here.hub, hasOpenDelivery)
   for (const after of [start, data[0].id]) {
-    const gone = await follow(here.acme, after, '', 5)
-    expect([gone.status, gone.body.code]).toEqual([410, 'cursor_expired'])
+    const expired = await follow(here.acme, after, '', 5)
+    expect([expired.status, expired.body.code]).toEqual([410, 'cursor_expired'])
   }
-  // Behind the deleted one nothing is missing.
+  // After the deleted event, nothing is missing.
   expect((await follow(here.acme, pagination.next_cursor)).body.data).toHaveLength(1)
   expect((await follow(here.acme, 'oldest')).body.data).toHaveLength(1)
 })
 
-test('a reader misses none of many writers, whose changes are committed in another order than they began', async () => {
+test('a reader misses no event of many writers that commit in a different order than they started', async () => {
   const here = await world()
   const { hub, acme } = here
   const data = eventKind('monitor.alert')!.example as EventData<'monitor.alert'>
@@ -254,7 +256,7 @@ test('a reader misses none of many writers, whose changes are committed in anoth
     seen.push(...body.data.map((one: any) => one.resource.id))
     after = body.pagination.next_cursor
     if (over && body.data.length === 0) break
-    // The writers need their turns too: on SQLite nothing above waits for anything.
+    // Lets the writers run: on SQLite, nothing above yields.
     await Bun.sleep(0)
   }
   await writers

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { record } from '../../src/core/change'
-import { eventKind } from '../../src/core/events'
+import { eventKind } from '../../src/features/event-kinds'
 import { raiseAlert } from '../support/receiver'
 import { world, type World } from '../support/world'
 
@@ -17,10 +17,10 @@ const raiseExpiring = ({ hub, acme }: World) =>
     ],
   }))
 
-test('events are listed newest first, each as its kind tells it', async () => {
+test('events are listed newest first, with the data of their kind', async () => {
   const here = await world()
   await raiseExpiring(here)
-  await here.pass(1_000)
+  await here.advance(1_000)
   await raiseAlert(here)
   await raiseAlert(here)
   const { body } = await here.acme.call('GET', '/v1/events')
@@ -43,7 +43,7 @@ test('events are listed newest first, each as its kind tells it', async () => {
   expect((await here.acme.call('GET', `/v1/events/${body.data[2].id}`)).body).toEqual(body.data[2])
 })
 
-test('a caller sees the events of the areas it may read, and nothing of the others', async () => {
+test('a caller sees only events of areas it may read', async () => {
   const here = await world()
   await raiseExpiring(here)
   await raiseAlert(here)
@@ -58,10 +58,10 @@ test('a caller sees the events of the areas it may read, and nothing of the othe
   expect((await domains.call('GET', `/v1/events/${alert.id}`)).status).toBe(404)
   expect((await (await here.scoped('account.read')).call('GET', '/v1/events')).body.data).toEqual([])
   expect((await here.readOnly.call('GET', '/v1/events')).body.data).toHaveLength(2)
-  expect((await here.stranger.call('GET', '/v1/events')).status).toBe(401)
+  expect((await here.anonymous.call('GET', '/v1/events')).status).toBe(401)
 })
 
-test('another workspace’s events are not there', async () => {
+test('events of another workspace are not visible', async () => {
   const here = await world()
   await raiseAlert(here)
   const [event] = (await here.acme.call('GET', '/v1/events')).body.data
@@ -69,10 +69,10 @@ test('another workspace’s events are not there', async () => {
   expect((await here.rival.call('GET', `/v1/events/${event.id}`)).status).toBe(404)
 })
 
-test('the list is filtered by kind, resource and time, and walked by cursor', async () => {
+test('the list is filtered by kind, resource, and time, and paged by cursor', async () => {
   const here = await world()
   await raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m0n')
-  await here.pass(60_000)
+  await here.advance(60_000)
   await raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m0p')
   await raiseExpiring(here)
   const list = async (query: string) => (await here.acme.call('GET', `/v1/events?${query}`)).body

@@ -1,27 +1,28 @@
 import { expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
-import { area, route, type Route } from '../../src/access/route'
-import { resourceOf } from '../../src/access/fields'
+import { area, route } from '../../src/api/route'
+import type { Route } from '../../src/api/route-declaration'
+import { resourceOf } from '../../src/api/fields'
 import { Expanded, Shape } from '../../src/core/shapes'
 import { callerWith, world } from '../support/world'
 
 const schedule = { kind: 'period', period_seconds: 60, grace_seconds: 60 }
 
-/** Some heartbeats that are missed, and an endpoint that is told of each. */
+/** Some missed heartbeats, and an endpoint that receives their alerts. */
 async function scene(many = 2) {
   const w = await world()
   const beats: string[] = []
   for (let n = 0; n < many; n++) {
-    const made = await w.acme.call('POST', '/v1/heartbeats', { name: `job ${n}`, schedule, first_ping_within_seconds: 60 })
-    beats.push(made.body.id)
+    const created = await w.acme.call('POST', '/v1/heartbeats', { name: `job ${n}`, schedule, first_ping_within_seconds: 60 })
+    beats.push(created.body.id)
   }
   const endpoint = await w.acme.call('POST', '/v1/webhook-endpoints', { url: 'http://127.0.0.1:9/', events: ['monitor.alert'] })
-  await w.pass(3600_000)
+  await w.advance(3600_000)
   await w.audited()
   return { ...w, beats, endpoint: endpoint.body.id as string }
 }
 
-test('a list of deliveries carries their endpoints and events, and what the events are about', async () => {
+test('a list of deliveries includes their endpoints and events, and the resources of the events', async () => {
   const { acme, beats, endpoint } = await scene()
   const { body } = await acme.call('GET', '/v1/webhook-deliveries?expand=endpoint,event.resource')
   expect(body.data).toHaveLength(2)
@@ -35,7 +36,7 @@ test('a list of deliveries carries their endpoints and events, and what the even
   expect(body.data.map((one: any) => one.expanded.event.expanded.resource.id).sort()).toEqual([...beats].sort())
 })
 
-test('a single resource carries what was asked for and no more, and its ETag covers it', async () => {
+test('a single resource includes only what was requested, and its ETag covers it', async () => {
   const { acme, endpoint } = await scene(1)
   const [{ id }] = (await acme.call('GET', '/v1/webhook-deliveries')).body.data
   const path = `/v1/webhook-deliveries/${id}?expand=endpoint`
@@ -49,14 +50,14 @@ test('a single resource carries what was asked for and no more, and its ETag cov
   expect((await acme.call('GET', `/v1/webhook-deliveries/${id}`)).body.expanded).toBeUndefined()
 })
 
-test('it goes with fields, which choose among the members of the resource itself', async () => {
+test('it can be combined with fields, which selects fields of the resource itself', async () => {
   const { acme } = await scene(1)
   const [delivery] = (await acme.call('GET', '/v1/webhook-deliveries?fields=status&expand=event')).body.data
   expect(Object.keys(delivery)).toEqual(['id', 'status', 'expanded'])
   expect(delivery.expanded.event.kind).toBe('monitor.alert')
 })
 
-test('what is gone is null', async () => {
+test('a deleted resource is null', async () => {
   const { acme, beats, endpoint } = await scene(1)
   await acme.call('DELETE', `/v1/webhook-endpoints/${endpoint}`)
   await acme.call('DELETE', `/v1/heartbeats/${beats[0]}`)
@@ -65,17 +66,17 @@ test('what is gone is null', async () => {
   expect(delivery.expanded.event.expanded).toEqual({ resource: null })
 })
 
-test('a test message is about no event', async () => {
+test('a test message has no event', async () => {
   const { acme, endpoint } = await scene(0)
   const sent = await acme.call('POST', `/v1/webhook-endpoints/${endpoint}/test`, {})
   const { body } = await acme.call('GET', `/v1/webhook-deliveries/${sent.body.id}?expand=event,endpoint`)
   expect(body.expanded).toMatchObject({ event: null, endpoint: { id: endpoint } })
 })
 
-test('who made a token is told: a person, a token, or nobody', async () => {
+test('the creator of a token is included: a user, a token, or null', async () => {
   const { acme } = await scene(0)
-  const made = await acme.call('POST', '/v1/tokens', { name: 'child', permissions: ['dns.read'] })
-  const { body } = await acme.call('GET', `/v1/tokens/${made.body.id}?expand=created_by`)
+  const created = await acme.call('POST', '/v1/tokens', { name: 'child', permissions: ['dns.read'] })
+  const { body } = await acme.call('GET', `/v1/tokens/${created.body.id}?expand=created_by`)
   expect(body.expanded.created_by).toEqual({
     type: 'token',
     id: body.created_by,
@@ -86,7 +87,7 @@ test('who made a token is told: a person, a token, or nobody', async () => {
   expect(all.filter((one: any) => one.created_by === 'cli').map((one: any) => one.expanded)).toContainEqual({ created_by: null })
 })
 
-test('a relation is one query, however many resources there are', async () => {
+test('each relation is one query, however many resources there are', async () => {
   const counted = async (many: number) => {
     const { acme, hub } = await scene(many)
     const path = '/v1/webhook-deliveries?expand=endpoint,event.resource'
@@ -107,7 +108,7 @@ test('a relation is one query, however many resources there are', async () => {
   expect(one).toBeGreaterThan(2)
 }, 60_000)
 
-test('what another area has is not shown to those who may not read it', async () => {
+test('resources of another area are hidden without read permission', async () => {
   const { scoped, audited } = await scene(1)
   const caller = await scoped('webhooks.read')
   await audited()
@@ -116,7 +117,7 @@ test('what another area has is not shown to those who may not read it', async ()
   expect(await audited()).toEqual([])
 })
 
-test('the address of a heartbeat is not shown to those who may only read', async () => {
+test('the URL of a heartbeat is hidden without write permission', async () => {
   const { readOnly, acme } = await scene(1)
   const resource = async (caller: typeof acme) =>
     (await caller.call('GET', '/v1/events?expand=resource')).body.data[0].expanded.resource
@@ -124,7 +125,7 @@ test('the address of a heartbeat is not shown to those who may only read', async
   expect((await resource(acme)).uuid).toBeString()
 })
 
-test('where all of a relation needs a permission, its lack is a 403 that names it and is audited', async () => {
+test('a relation that requires a missing permission returns 403, which names it and is audited', async () => {
   const Thing = Shape({ id: Type.String(), expanded: Expanded({ zone: Shape({ id: Type.String() }) }) }, { $id: 'Thing' })
   const things = area('things', 'Tokens', [
     route({
@@ -134,7 +135,7 @@ test('where all of a relation needs a permission, its lack is a 403 that names i
       operationId: 'getThing',
       summary: 'Read a thing',
       description: 'A thing of a zone.',
-      answer: Thing,
+      response: Thing,
       expands: {
         zone: { idOf: () => 'zone_1', permission: 'dns.read', load: async () => new Map([['zone_1', { id: 'zone_1' }]]) },
       },
@@ -156,10 +157,10 @@ test('where all of a relation needs a permission, its lack is a 403 that names i
   })
 })
 
-test('a narrowed token is shown what it reaches', async () => {
+test('a restricted token only sees its own resources', async () => {
   const { acme, app, endpoint } = await scene(2)
-  const made = await acme.call('POST', '/v1/tokens', { name: 'narrow', mode: 'full', resource_ids: [endpoint] })
-  const narrow = callerWith(app, acme.workspaceId, made.body.token)
+  const created = await acme.call('POST', '/v1/tokens', { name: 'narrow', mode: 'full', resource_ids: [endpoint] })
+  const narrow = callerWith(app, acme.workspaceId, created.body.token)
   const { data } = (await narrow.call('GET', '/v1/webhook-deliveries?expand=endpoint,event')).body
   expect(data.map((one: any) => [one.expanded.endpoint.id, one.expanded.event])).toEqual([
     [endpoint, null],
@@ -174,18 +175,18 @@ test.each(['nonsense', 'endpoint.nonsense', 'event.resource.nonsense', '', 'even
   expect(refused.body.errors[0].pointer).toStartWith('#/query/expand')
 })
 
-test('a resource without relations does not know it', async () => {
+test('a resource without relations has no expand parameter', async () => {
   const { acme } = await world()
   expect((await acme.call('GET', '/v1/maintenance-windows?expand=workspace')).body.code).toBe('unknown_parameter')
 })
 
-test('what can be expanded is in the shape, name by name', async () => {
+test('the schema lists what can be expanded', async () => {
   const { app } = await world()
   const specs = app.routes.flatMap(one => (one.hooks as { detail?: { 'x-route'?: Route } }).detail?.['x-route'] ?? [])
   const expanding = specs.filter(spec => spec.expands)
   expect(expanding.length).toBeGreaterThanOrEqual(6)
   for (const spec of expanding) {
-    const told = resourceOf(spec.answer)!.properties.expanded?.properties ?? {}
-    expect([spec.operationId, Object.keys(spec.expands!)]).toEqual([spec.operationId, Object.keys(told)])
+    const declared = resourceOf(spec.response)!.properties.expanded?.properties ?? {}
+    expect([spec.operationId, Object.keys(spec.expands!)]).toEqual([spec.operationId, Object.keys(declared)])
   }
 })

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { record } from '../../src/core/change'
 import { instanceFacts, jobs } from '../../src/core/db/tables'
-import { tally } from '../../src/core/tally'
+import { incrementCounter } from '../../src/core/metric-counters'
 import { renewPresence } from '../../src/hub/presence'
 import { jobKinds } from '../../src/hub/jobs'
 import { world } from '../support/world'
 
-const everythingWell = {
+const allOk = {
   database: { status: 'ok', detail: null },
   migrations: { status: 'ok', detail: null },
   master_key: { status: 'ok', detail: null },
@@ -16,55 +16,55 @@ const everythingWell = {
   monitoring: { status: 'ok', detail: null },
 }
 
-test('a hub that serves is alive and ready', async () => {
-  const { stranger } = await world()
-  const health = await stranger.call('GET', '/healthz')
+test('a running hub is healthy and ready', async () => {
+  const { anonymous } = await world()
+  const health = await anonymous.call('GET', '/healthz')
   expect([health.status, health.body]).toEqual([200, { status: 'ok' }])
-  const ready = await stranger.call('GET', '/readyz')
-  expect([ready.status, ready.body]).toEqual([200, { status: 'ready', checks: everythingWell }])
+  const ready = await anonymous.call('GET', '/readyz')
+  expect([ready.status, ready.body]).toEqual([200, { status: 'ready', checks: allOk }])
 })
 
-test('a hub that stopped renewing its presence is alive but not ready, and ready again once it renews', async () => {
-  const { stranger, hub, clock } = await world()
+test('a hub that stopped renewing its presence is healthy but not ready until it renews it', async () => {
+  const { anonymous, hub, clock } = await world()
   clock.advance(20_000)
-  const lost = await stranger.call('GET', '/readyz')
+  const lost = await anonymous.call('GET', '/readyz')
   expect(lost.status).toBe(503)
   expect(lost.headers.get('content-type')).toContain('application/problem+json')
   expect(lost.headers.get('retry-after')).toBe('1')
   expect(lost.body.code).toBe('not_ready')
   expect(lost.body.checks.presence.status).toBe('failing')
   expect(lost.body.checks.database.status).toBe('ok')
-  expect((await stranger.call('GET', '/healthz')).status).toBe(200)
+  expect((await anonymous.call('GET', '/healthz')).status).toBe(200)
   await renewPresence(hub)
   clock.advance(1000)
-  expect((await stranger.call('GET', '/readyz')).status).toBe(200)
+  expect((await anonymous.call('GET', '/readyz')).status).toBe(200)
 })
 
-test('a finding is kept for a second, so that nobody can make the hub ask its database without end', async () => {
-  const { stranger, clock } = await world()
-  expect((await stranger.call('GET', '/readyz')).status).toBe(200)
+test('results are cached for a second, to limit the load on the database', async () => {
+  const { anonymous, clock } = await world()
+  expect((await anonymous.call('GET', '/readyz')).status).toBe(200)
   clock.advance(20_000)
-  expect((await stranger.call('GET', '/readyz')).status).toBe(503)
+  expect((await anonymous.call('GET', '/readyz')).status).toBe(503)
   clock.advance(999)
-  const kept = await stranger.call('GET', '/readyz')
+  const kept = await anonymous.call('GET', '/readyz')
   clock.advance(1)
-  const fresh = await stranger.call('GET', '/readyz')
+  const fresh = await anonymous.call('GET', '/readyz')
   expect(kept.body.checks).toEqual(fresh.body.checks)
 })
 
-test('a database made with another master key is not ready', async () => {
-  const { stranger, hub } = await world()
+test('a database with a different master key is not ready', async () => {
+  const { anonymous, hub } = await world()
   await record(hub, async tx => {
     await tx.update(instanceFacts).set({ value: 'another.key.here' })
     return { result: undefined }
   })
-  const answer = await stranger.call('GET', '/readyz')
-  expect(answer.status).toBe(503)
-  expect(answer.body.checks.master_key.status).toBe('failing')
+  const response = await anonymous.call('GET', '/readyz')
+  expect(response.status).toBe(503)
+  expect(response.body.checks.master_key.status).toBe('failing')
 })
 
-test('jobs that nobody takes are found', async () => {
-  const { stranger, hub, worker, clock } = await world()
+test('jobs that are not run are reported', async () => {
+  const { anonymous, hub, worker, clock } = await world()
   await worker.stop(1000)
   const kind = jobKinds[0]!.kind
   await record(hub, async tx => {
@@ -75,48 +75,48 @@ test('jobs that nobody takes are found', async () => {
       .values({ id: 'job_forgotten', kind, lane: '', state: 'ready', ...counts, runAt: now, payload: {}, createdAt: now })
     return { result: undefined }
   })
-  expect((await stranger.call('GET', '/readyz')).status).toBe(200)
+  expect((await anonymous.call('GET', '/readyz')).status).toBe(200)
   clock.advance(31_000)
   await renewPresence(hub)
-  const answer = await stranger.call('GET', '/readyz')
-  expect(answer.body.checks.jobs).toEqual({
+  const response = await anonymous.call('GET', '/readyz')
+  expect(response.body.checks.jobs).toEqual({
     status: 'failing',
-    detail: `Jobs of the kind ${kind} are due and nobody takes them.`,
+    detail: `Jobs of the kind ${kind} are due but are not being run.`,
   })
 })
 
-test('a database that is gone is told without what its error says', async () => {
-  const { stranger, hub } = await world()
+test('an unreachable database is reported without the error message', async () => {
+  const { anonymous, hub } = await world()
   const broken = new Proxy(hub.read, {
     get: () => () => {
       throw new Error('password of postgres://ada:secret@db is wrong')
     },
   })
   hub.read = broken
-  const answer = await stranger.call('GET', '/readyz')
-  expect(answer.status).toBe(503)
-  expect(answer.body.checks.database).toEqual({ status: 'failing', detail: 'The database does not answer.' })
-  expect(answer.text).not.toContain('secret')
+  const response = await anonymous.call('GET', '/readyz')
+  expect(response.status).toBe(503)
+  expect(response.body.checks.database).toEqual({ status: 'failing', detail: 'The database does not respond.' })
+  expect(response.text).not.toContain('secret')
 })
 
-test('figures name routes by their pattern and jobs by their kind', async () => {
-  const { acme, stranger, hub } = await world()
+test('metrics label routes by pattern and jobs by kind', async () => {
+  const { acme, anonymous, hub } = await world()
   await acme.call('GET', '/v1/tokens/tok_01jd8f3q7eeb9bv0w0r8c7hq2m')
   await acme.call('GET', '/v1/tokens')
-  await stranger.call('GET', '/v1/nowhere')
-  tally(hub, 'heartbeat_pings', 'success', 3)
+  await anonymous.call('GET', '/v1/nowhere')
+  incrementCounter(hub, 'heartbeat_pings', 'success', 3)
   await answered()
-  const answer = await stranger.call('GET', '/metrics')
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('content-type')).toStartWith('text/plain; version=0.0.4')
-  const lines = answer.text.split('\n')
+  const response = await anonymous.call('GET', '/metrics')
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toStartWith('text/plain; version=0.0.4')
+  const lines = response.text.split('\n')
   expect(lines).toContain('bailiwick_http_requests_total{method="GET",route="/v1/tokens/:id",status="404"} 1')
   expect(lines).toContain('bailiwick_http_requests_total{method="GET",route="/v1/tokens",status="200"} 1')
   expect(lines).toContain('bailiwick_http_requests_total{method="GET",route="none",status="404"} 1')
   expect(lines).toContain('bailiwick_heartbeat_pings_total{kind="success"} 3')
   expect(lines).toContain(`bailiwick_jobs{kind="${jobKinds[0]!.kind}",state="failed"} 0`)
   expect(lines).toContain(`bailiwick_jobs_running{kind="${jobKinds[0]!.kind}"} 0`)
-  expect(answer.text).not.toContain('tok_')
+  expect(response.text).not.toContain('tok_')
   for (const name of [
     'process_cpu_seconds_total',
     'process_resident_memory_bytes',
@@ -126,43 +126,43 @@ test('figures name routes by their pattern and jobs by their kind', async () => 
   ]) {
     expect([name, Number(lines.find(line => line.startsWith(`${name} `))?.split(' ')[1]) > 0]).toEqual([name, true])
   }
-  // Prometheus refuses a scrape whole when one line is wrong.
+  // Prometheus rejects the whole scrape if one line is invalid.
   for (const line of lines.filter(one => one !== '' && !one.startsWith('#')))
     expect(line).toMatch(/^[a-z_]+(\{([a-z]+="[^"\n]*",?)*\})? -?\d+(\.\d+)?(e[+-]?\d+)?$/)
 })
 
-test('two hubs in one process count for themselves', async () => {
+test('two hubs in one process count separately', async () => {
   const [one, other] = [await world(), await world()]
-  await one.stranger.call('GET', '/healthz')
+  await one.anonymous.call('GET', '/healthz')
   await answered()
-  expect((await one.stranger.call('GET', '/metrics')).text).toContain('route="/healthz"')
-  expect((await other.stranger.call('GET', '/metrics')).text).not.toContain('route="/healthz"')
+  expect((await one.anonymous.call('GET', '/metrics')).text).toContain('route="/healthz"')
+  expect((await other.anonymous.call('GET', '/metrics')).text).not.toContain('route="/healthz"')
 })
 
-test('figures are told to this machine only, unless a token is set', async () => {
-  const { stranger } = await world({ BAILIWICK_TRUSTED_PROXIES: '127.0.0.1' })
-  const from = (address: string) => stranger.call('GET', '/metrics', undefined, { 'x-forwarded-for': address })
-  expect((await stranger.call('GET', '/metrics')).status).toBe(200)
+test('metrics can only be read from the same machine, unless a token is set', async () => {
+  const { anonymous } = await world({ BAILIWICK_TRUSTED_PROXIES: '127.0.0.1' })
+  const from = (address: string) => anonymous.call('GET', '/metrics', undefined, { 'x-forwarded-for': address })
+  expect((await anonymous.call('GET', '/metrics')).status).toBe(200)
   const outside = await from('192.0.2.7')
   expect([outside.status, outside.body.code]).toEqual([403, 'address_not_allowed'])
   expect((await from('127.0.0.1')).status).toBe(403)
 })
 
-test('a proxy on this machine that nobody declared is no caller of this machine', async () => {
-  const { stranger } = await world()
+test('requests through an undeclared proxy on this machine are not local', async () => {
+  const { anonymous } = await world()
   for (const header of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']) {
-    expect((await stranger.call('GET', '/metrics', undefined, { [header]: 'for=192.0.2.7' })).status).toBe(403)
+    expect((await anonymous.call('GET', '/metrics', undefined, { [header]: 'for=192.0.2.7' })).status).toBe(403)
   }
 })
 
-test('the token of the setting opens the figures from anywhere, and no other does', async () => {
-  const { stranger } = await world({
+test('metrics can be read from anywhere with the configured token, and no other', async () => {
+  const { anonymous } = await world({
     BAILIWICK_TRUSTED_PROXIES: '127.0.0.1',
     BAILIWICK_METRICS_TOKEN: 'open-sesame',
     BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: '3',
   })
   const from = (authorization?: string) =>
-    stranger.call('GET', '/metrics', undefined, { 'x-forwarded-for': '192.0.2.7', ...(authorization && { authorization }) })
+    anonymous.call('GET', '/metrics', undefined, { 'x-forwarded-for': '192.0.2.7', ...(authorization && { authorization }) })
   expect((await from('Bearer open-sesame')).status).toBe(200)
   const none = await from()
   expect([none.status, none.body.code, none.headers.get('www-authenticate')]).toEqual([
@@ -176,30 +176,30 @@ test('the token of the setting opens the figures from anywhere, and no other doe
   expect((await from('Bearer open-sesame')).status).toBe(200)
 })
 
-/** Requests are counted once their answer is on its way. */
+/** Requests are counted after their response is sent. */
 const answered = () => new Promise(resolve => setImmediate(resolve))
 
-test('a full disk is named: by what is written, and by readiness until there is room again', async () => {
-  const { stranger, acme, hub } = await world()
-  const full = Object.assign(new Error('no room'), hub.config.databaseUrl ? { errno: '53100' } : { code: 'SQLITE_FULL' })
-  const made = await acme.call('POST', '/v1/heartbeats', {
+test('a full disk is reported by writes, and by readiness until there is space again', async () => {
+  const { anonymous, acme, hub } = await world()
+  const full = Object.assign(new Error('disk full'), hub.config.databaseUrl ? { errno: '53100' } : { code: 'SQLITE_FULL' })
+  const created = await acme.call('POST', '/v1/heartbeats', {
     name: 'backup',
     schedule: { kind: 'period', period_seconds: 60, grace_seconds: 10 },
   })
-  expect(made.status).toBe(201)
-  await expect(record(hub, () => Promise.reject(full))).rejects.toThrow('no room')
+  expect(created.status).toBe(201)
+  await expect(record(hub, () => Promise.reject(full))).rejects.toThrow('disk full')
   const { transact } = hub.store
   hub.store.transact = () => Promise.reject(full)
   const refused = await acme.call('POST', '/v1/tokens', { name: 'more', mode: 'read_only' })
   expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([503, 'storage_full', '30'])
-  const ping = await stranger.call('GET', `/ping/${made.body.uuid}`)
+  const ping = await anonymous.call('GET', `/ping/${created.body.uuid}`)
   expect([ping.status, ping.body.code]).toEqual([503, 'storage_full'])
   expect((await acme.call('GET', '/v1/heartbeats')).status).toBe(200)
-  const answer = await stranger.call('GET', '/readyz')
-  expect(answer.status).toBe(503)
-  expect(answer.body.checks.storage).toEqual({
+  const response = await anonymous.call('GET', '/readyz')
+  expect(response.status).toBe(503)
+  expect(response.body.checks.storage).toEqual({
     status: 'failing',
-    detail: 'The disk of the database is full, and nothing can be written: make room.',
+    detail: 'The disk of the database is full and nothing can be written. Free up disk space.',
   })
   hub.store.transact = transact
   expect((await acme.call('POST', '/v1/tokens', { name: 'more', mode: 'read_only' })).status).toBe(201)

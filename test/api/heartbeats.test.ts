@@ -3,23 +3,23 @@ import { world, type World } from '../support/world'
 
 const period = (period_seconds: number, grace_seconds: number) => ({ kind: 'period', period_seconds, grace_seconds })
 
-async function made(w: World, input: object = {}) {
-  const answer = await w.acme.call('POST', '/v1/heartbeats', { name: 'nightly backup', schedule: period(60, 10), ...input })
-  expect(answer.status).toBe(201)
+async function createHeartbeat(w: World, input: object = {}) {
+  const response = await w.acme.call('POST', '/v1/heartbeats', { name: 'nightly backup', schedule: period(60, 10), ...input })
+  expect(response.status).toBe(201)
   await w.audited()
-  return answer.body
+  return response.body
 }
 
-/** Pings by the short address and returns status and body. */
+/** Sends a ping and returns the status and body of the response. */
 async function ping(w: World, path: string, init: RequestInit = {}): Promise<string> {
-  const answer = await w.app.handle(new Request(`http://localhost:8484${path}`, init))
-  return `${answer.status} ${await answer.text()}`
+  const response = await w.app.handle(new Request(`http://localhost:8484${path}`, init))
+  return `${response.status} ${await response.text()}`
 }
 
 describe('heartbeats', () => {
-  test('a new one has its ping address, a slug of its name and waits without alert', async () => {
+  test('a new heartbeat has a ping URL and a slug, and never alerts', async () => {
     const w = await world()
-    const hb = await made(w)
+    const hb = await createHeartbeat(w)
     expect(hb).toMatchObject({
       status: 'new',
       slug: 'nightly-backup',
@@ -30,38 +30,38 @@ describe('heartbeats', () => {
       version: 1,
     })
     expect(hb.ping_url).toBe(`http://127.0.0.1:8484/ping/${hb.uuid}`)
-    await w.pass(400 * 86_400_000)
+    await w.advance(400 * 86_400_000)
     expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body.status).toBe('new')
-    expect(await w.happened()).toEqual([])
+    expect(await w.emitted()).toEqual([])
   })
 
-  test('its address is not shown to those who may only read', async () => {
+  test('the ping URL is hidden from read-only callers', async () => {
     const w = await world()
-    const hb = await made(w)
+    const hb = await createHeartbeat(w)
     const read = await w.readOnly.call('GET', `/v1/heartbeats/${hb.id}`)
     expect(read.body).toMatchObject({ uuid: null, ping_url: null })
     expect((await w.readOnly.call('GET', '/v1/heartbeats')).text).not.toContain(hb.uuid)
     expect((await w.acme.call('GET', '/v1/audit-events')).text).not.toContain(hb.uuid)
   })
 
-  test('a missed ping is told once, at its time, and the next success is told as a recovery', async () => {
+  test('a missed ping sends one alert at its due time, and the next success a recovery', async () => {
     const w = await world()
-    const hb = await made(w)
+    const hb = await createHeartbeat(w)
     expect(await ping(w, `/ping/${hb.uuid}`)).toBe('200 OK')
-    expect(await w.audited()).toEqual(['heartbeat.begin'])
-    await w.pass(60_000)
+    expect(await w.audited()).toEqual(['heartbeat.activate'])
+    await w.advance(60_000)
     expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body.status).toBe('grace')
     expect((await w.acme.call('GET', '/v1/heartbeats?status=grace')).body.data.map((one: any) => one.id)).toEqual([hb.id])
     expect((await w.acme.call('GET', '/v1/heartbeats?status=up,new')).body.data).toEqual([])
-    await w.pass(9_999)
-    expect(await w.happened()).toEqual([])
-    await w.pass(1)
-    expect(await w.happened()).toEqual(['monitor.alert'])
+    await w.advance(9_999)
+    expect(await w.emitted()).toEqual([])
+    await w.advance(1)
+    expect(await w.emitted()).toEqual(['monitor.alert'])
     expect(await w.audited()).toEqual(['heartbeat.miss', 'incident.open'])
-    await w.pass(86_400_000)
-    expect(await w.happened()).toEqual([])
+    await w.advance(86_400_000)
+    expect(await w.emitted()).toEqual([])
     expect(await ping(w, `/ping/${hb.uuid}`)).toBe('200 OK')
-    expect(await w.happened()).toEqual(['monitor.recovered'])
+    expect(await w.emitted()).toEqual(['monitor.recovered'])
     expect(await w.audited()).toEqual(['heartbeat.recover', 'incident.resolve'])
     const flips = await w.acme.call('GET', `/v1/heartbeats/${hb.id}/flips`)
     expect(flips.body.data.map((one: any) => `${one.from} ${one.to} ${one.reason}`)).toEqual([
@@ -71,14 +71,14 @@ describe('heartbeats', () => {
     ])
   })
 
-  test('a job that reports its failure is down at once, without a second alert while it stays so', async () => {
+  test('a reported failure sends an alert immediately, and further failures send no second one', async () => {
     const w = await world()
-    const hb = await made(w)
+    const hb = await createHeartbeat(w)
     expect(await ping(w, `/ping/${hb.uuid}/fail`)).toBe('200 OK')
     expect(await ping(w, `/ping/${hb.uuid}/3`)).toBe('200 OK')
-    expect(await w.happened()).toEqual(['monitor.alert'])
+    expect(await w.emitted()).toEqual(['monitor.alert'])
     expect(await ping(w, `/ping/${hb.uuid}/0`)).toBe('200 OK')
-    expect(await w.happened()).toEqual(['monitor.recovered'])
+    expect(await w.emitted()).toEqual(['monitor.recovered'])
     const pings = await w.acme.call('GET', `/v1/heartbeats/${hb.id}/pings`)
     expect(pings.body.data.map((one: any) => [one.n, one.kind, one.exit_status])).toEqual([
       [3, 'success', 0],
@@ -87,21 +87,21 @@ describe('heartbeats', () => {
     ])
   })
 
-  test('a run that does not finish within the grace time is down', async () => {
+  test('a run that does not finish within the grace period takes the heartbeat down', async () => {
     const w = await world()
-    const hb = await made(w)
+    const hb = await createHeartbeat(w)
     await ping(w, `/ping/${hb.uuid}`)
     await ping(w, `/ping/${hb.uuid}/start`)
     expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body).toMatchObject({ started: true, status: 'up' })
-    await w.pass(10_000)
-    expect(await w.happened()).toEqual(['monitor.alert'])
+    await w.advance(10_000)
+    expect(await w.emitted()).toEqual(['monitor.alert'])
     const [flip] = (await w.acme.call('GET', `/v1/heartbeats/${hb.id}/flips`)).body.data
     expect(flip.reason).toBe('start_timeout')
   })
 
-  test('the time a run took is measured by its run id', async () => {
+  test('the duration of a run is measured by its run ID', async () => {
     const w = await world()
-    const hb = await made(w, { schedule: period(3600, 600) })
+    const hb = await createHeartbeat(w, { schedule: period(3600, 600) })
     const [a, b] = ['5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278', '0C2EBB61-2A7A-4D3A-8D2B-9F5A3D3B2A11']
     await ping(w, `/ping/${hb.uuid}/start?rid=${a}`)
     w.clock.advance(1000)
@@ -113,17 +113,17 @@ describe('heartbeats', () => {
     expect(data.map((one: any) => one.duration_ms)).toEqual([2000, 3000, null, null])
   })
 
-  test('pausing stops the watch; a ping resumes unless that is left to people', async () => {
+  test('a paused heartbeat sends no alerts, and a ping resumes it unless it must be resumed manually', async () => {
     const w = await world()
-    const hb = await made(w)
-    const manual = await made(w, { name: 'by hand', manual_resume: true })
+    const hb = await createHeartbeat(w)
+    const manual = await createHeartbeat(w, { name: 'manual', manual_resume: true })
     for (const one of [hb, manual]) {
       await ping(w, `/ping/${one.uuid}`)
       const paused = await w.acme.call('POST', `/v1/heartbeats/${one.id}/pause`)
       expect(paused.body).toMatchObject({ status: 'paused', down_at: null, version: 2 })
     }
-    await w.pass(3600_000)
-    expect(await w.happened()).toEqual([])
+    await w.advance(3600_000)
+    expect(await w.emitted()).toEqual([])
     await ping(w, `/ping/${hb.uuid}`)
     await ping(w, `/ping/${manual.uuid}`)
     expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body.status).toBe('up')
@@ -131,9 +131,9 @@ describe('heartbeats', () => {
     expect((await w.acme.call('POST', `/v1/heartbeats/${manual.id}/resume`)).body.status).toBe('new')
   })
 
-  test('rotating gives a new address and closes the old one', async () => {
+  test('rotating creates a new ping URL and disables the old one', async () => {
     const w = await world()
-    const hb = await made(w)
+    const hb = await createHeartbeat(w)
     const rotated = (await w.acme.call('POST', `/v1/heartbeats/${hb.id}/rotate`)).body
     expect(rotated.uuid).not.toBe(hb.uuid)
     expect(await ping(w, `/ping/${hb.uuid}`)).toBe('404 not found')
@@ -142,20 +142,20 @@ describe('heartbeats', () => {
 
   test('a shorter schedule counts from the last ping', async () => {
     const w = await world()
-    const hb = await made(w, { schedule: period(3600, 60) })
+    const hb = await createHeartbeat(w, { schedule: period(3600, 60) })
     await ping(w, `/ping/${hb.uuid}`)
     w.clock.advance(30_000)
     const edited = await w.acme.call('PATCH', `/v1/heartbeats/${hb.id}`, { schedule: period(60, 5) }, { 'if-match': '"1"' })
     expect(edited.status).toBe(200)
-    await w.pass(34_999)
-    expect(await w.happened()).toEqual([])
-    await w.pass(1)
-    expect(await w.happened()).toEqual(['monitor.alert'])
+    await w.advance(34_999)
+    expect(await w.emitted()).toEqual([])
+    await w.advance(1)
+    expect(await w.emitted()).toEqual(['monitor.alert'])
   })
 
-  test('a patch is merged: members of the schedule one by one, null for what a new one would have', async () => {
+  test('a patch is merged, including the fields of the schedule, and null resets to the default', async () => {
     const w = await world()
-    const hb = await made(w, { description: 'notes', tags: ['prod'], slug: 'other' })
+    const hb = await createHeartbeat(w, { description: 'notes', tags: ['prod'], slug: 'other' })
     const patch = async (body: object) => await w.acme.call('PATCH', `/v1/heartbeats/${hb.id}`, body)
     expect((await patch({ schedule: { grace_seconds: 120 } })).body.schedule).toEqual(period(60, 120))
     expect((await patch({ schedule: { kind: 'cron', expression: '0 2 * * *', timezone: 'UTC' } })).body.schedule).toEqual({
@@ -169,8 +169,8 @@ describe('heartbeats', () => {
       tags: [],
       slug: 'nightly-backup',
     })
-    const lacking = await patch({ schedule: { kind: 'period' } })
-    expect([lacking.status, lacking.body.errors[0].pointer, lacking.body.errors[0].code]).toEqual([
+    const incomplete = await patch({ schedule: { kind: 'period' } })
+    expect([incomplete.status, incomplete.body.errors[0].pointer, incomplete.body.errors[0].code]).toEqual([
       422,
       '#/schedule/period_seconds',
       'required',
@@ -180,12 +180,12 @@ describe('heartbeats', () => {
     expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body.schedule.kind).toBe('cron')
   })
 
-  test('one that is down says since when, and its alert says so too', async () => {
+  test('a heartbeat that is down has the time it went down, and so does its alert', async () => {
     const w = await world()
-    const hb = await made(w)
+    const hb = await createHeartbeat(w)
     const at = (seconds: number) => new Date(Date.parse('2026-11-21T10:00:00Z') + seconds * 1000).toISOString()
     await ping(w, `/ping/${hb.uuid}`)
-    await w.pass(70_000)
+    await w.advance(70_000)
     expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body).toMatchObject({
       status: 'down',
       status_since_at: at(70),
@@ -201,9 +201,9 @@ describe('heartbeats', () => {
     expect(failed.data).toMatchObject({ reason: 'fail', heartbeat: { down_at: at(75) } })
   })
 
-  test('pings move the ETag and not the version, so that edits do not fail for them', async () => {
+  test('pings change the ETag but not the version, so that concurrent updates don’t fail', async () => {
     const w = await world()
-    const hb = await made(w)
+    const hb = await createHeartbeat(w)
     const first = (await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).headers.get('etag')!
     expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`, undefined, { 'if-none-match': first })).status).toBe(304)
     await ping(w, `/ping/${hb.uuid}`)
@@ -215,16 +215,16 @@ describe('heartbeats', () => {
     expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).body.name).toBe('renamed')
   })
 
-  test('what breaks a rule is named with its place', async () => {
+  test('invalid fields are reported with their pointers', async () => {
     const w = await world()
-    const bad = await w.acme.call('POST', '/v1/heartbeats', {
+    const invalid = await w.acme.call('POST', '/v1/heartbeats', {
       name: '',
       schedule: { kind: 'period', period_seconds: 4, grace_seconds: 1.5, extra: 1 },
       tags: ['UPPER'],
       colour: 'red',
     })
-    expect(bad.status).toBe(422)
-    expect(bad.body.errors.map((one: any) => one.pointer).sort()).toEqual([
+    expect(invalid.status).toBe(422)
+    expect(invalid.body.errors.map((one: any) => one.pointer).sort()).toEqual([
       '#/colour',
       '#/name',
       '#/schedule/extra',
@@ -240,21 +240,21 @@ describe('heartbeats', () => {
       [{ kind: 'hourly' }, '#/schedule/kind'],
       [{ kind: 'cron', expression: '0 2 * * *', grace_seconds: 60 }, '#/schedule/timezone'],
     ] as const) {
-      const answer = await w.acme.call('POST', '/v1/heartbeats', { name: 'x', schedule })
-      expect(answer.status).toBe(422)
-      expect(answer.body.errors[0].pointer).toBe(pointer)
+      const response = await w.acme.call('POST', '/v1/heartbeats', { name: 'x', schedule })
+      expect(response.status).toBe(422)
+      expect(response.body.errors[0].pointer).toBe(pointer)
     }
     expect((await w.acme.call('GET', '/v1/heartbeats')).body.data).toEqual([])
     expect(await w.audited()).toEqual([])
   })
 
-  test('cron is read in its zone, and calendar events by systemd’s rules', async () => {
+  test('cron expressions use their time zone, and calendar events the rules of systemd', async () => {
     const w = await world() // 2026-11-21T10:00Z is a Saturday
-    const cron = await made(w, {
+    const cron = await createHeartbeat(w, {
       name: 'c',
       schedule: { kind: 'cron', expression: '30 2 * * *', timezone: 'Europe/Paris', grace_seconds: 60 },
     })
-    const calendar = await made(w, {
+    const calendar = await createHeartbeat(w, {
       name: 'd',
       schedule: { kind: 'calendar', expression: 'Mon..Fri 09:00', timezone: 'America/New_York', grace_seconds: 60 },
     })
@@ -264,9 +264,9 @@ describe('heartbeats', () => {
     expect((await w.acme.call('GET', `/v1/heartbeats/${calendar.id}`)).body.expected_at).toBe('2026-11-23T14:00:00.000Z')
   })
 
-  test('another workspace does not find it', async () => {
+  test('a heartbeat is not found from another workspace', async () => {
     const w = await world()
-    const hb = await made(w)
+    const hb = await createHeartbeat(w)
     for (const [method, path] of [
       ['GET', ''],
       ['PATCH', ''],
@@ -277,16 +277,16 @@ describe('heartbeats', () => {
       ['GET', '/flips'],
       ['GET', '/pings/1'],
     ] as const) {
-      const answer = await w.rival.call(
+      const response = await w.rival.call(
         method,
         `/v1/heartbeats/${hb.id}${path}`,
         method === 'PATCH' ? { name: 'mine' } : undefined,
       )
-      expect([method, path, answer.status]).toEqual([method, path, 404])
+      expect([method, path, response.status]).toEqual([method, path, 404])
     }
   })
 
-  test('the plan limits how many there are', async () => {
+  test('the plan limits the number of heartbeats', async () => {
     const w = await world()
     await w.limit(w.rival.workspaceId, { heartbeats: 1 })
     const input = { name: 'a', schedule: period(60, 10) }
@@ -295,19 +295,20 @@ describe('heartbeats', () => {
       w.rival.call('POST', '/v1/heartbeats', input),
     ])
     expect([one.status, two.status].sort()).toEqual([201, 403])
-    const refused = one.status === 403 ? one : two
-    expect(refused.body).toMatchObject({ code: 'plan_limit_reached', limit: 'heartbeats', max: 1, used: 1, plan: 'pro' })
+    const rejected = one.status === 403 ? one : two
+    expect(rejected.body).toMatchObject({ code: 'plan_limit_reached', limit: 'heartbeats', max: 1, used: 1, plan: 'pro' })
   })
 
-  test('a repeated request with an Idempotency-Key makes one heartbeat and does not tell its address again', async () => {
+  test('a repeated request with an Idempotency-Key creates one heartbeat and does not repeat its ping URL', async () => {
     const w = await world()
-    const call = () => w.acme.call('POST', '/v1/heartbeats', { name: 'a', schedule: period(60, 10) }, { 'idempotency-key': 'k1' })
-    const first = await call()
-    const again = await call()
-    expect(again.status).toBe(201)
-    expect(again.headers.get('idempotent-replayed')).toBe('true')
-    expect(again.headers.get('location')).toBe(first.headers.get('location'))
-    expect(again.body).toMatchObject({ id: first.body.id, uuid: null, ping_url: null, secret_shown_before: true })
+    const create = () =>
+      w.acme.call('POST', '/v1/heartbeats', { name: 'a', schedule: period(60, 10) }, { 'idempotency-key': 'k1' })
+    const first = await create()
+    const replay = await create()
+    expect(replay.status).toBe(201)
+    expect(replay.headers.get('idempotent-replayed')).toBe('true')
+    expect(replay.headers.get('location')).toBe(first.headers.get('location'))
+    expect(replay.body).toMatchObject({ id: first.body.id, uuid: null, ping_url: null, secret_shown_before: true })
     expect((await w.acme.call('GET', '/v1/heartbeats')).body.data).toHaveLength(1)
     const other = await w.acme.call(
       'POST',
@@ -318,7 +319,7 @@ describe('heartbeats', () => {
     expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused'])
   })
 
-  test('pages walk over every heartbeat once, in any order and with filters', async () => {
+  test('pagination returns every heartbeat once, in any order and with filters', async () => {
     const w = await world()
     for (let i = 0; i < 23; i++)
       await w.acme.call('POST', '/v1/heartbeats', { name: `job ${i % 7}`, tags: i % 2 ? ['odd'] : [], schedule: period(60, 10) })
@@ -340,7 +341,7 @@ describe('heartbeats', () => {
     }
     const page = (await w.acme.call('GET', '/v1/heartbeats?limit=5&sort=name&include=total')).body
     expect(page.pagination.total).toBe(23)
-    for (const [bad, code] of [
+    for (const [query, code] of [
       ['limit=0', 'invalid_parameter'],
       ['limit=x', 'invalid_parameter'],
       ['colour=red', 'unknown_parameter'],
@@ -348,18 +349,18 @@ describe('heartbeats', () => {
       [`sort=-name&cursor=${page.pagination.next_cursor}`, 'invalid_cursor'],
       [`sort=name&cursor=${page.pagination.next_cursor}x`, 'invalid_cursor'],
     ] as const) {
-      const answer = await w.acme.call('GET', `/v1/heartbeats?${bad}`)
-      expect([bad, answer.status, answer.body.code]).toEqual([bad, 400, code])
+      const response = await w.acme.call('GET', `/v1/heartbeats?${query}`)
+      expect([query, response.status, response.body.code]).toEqual([query, 400, code])
     }
   })
 
-  test('deleting takes its pings along', async () => {
+  test('deleting a heartbeat deletes its pings', async () => {
     const w = await world()
-    const hb = await made(w)
+    const hb = await createHeartbeat(w)
     await ping(w, `/ping/${hb.uuid}`)
     expect((await w.acme.call('DELETE', `/v1/heartbeats/${hb.id}`)).status).toBe(204)
     expect((await w.acme.call('GET', `/v1/heartbeats/${hb.id}`)).status).toBe(404)
     expect(await ping(w, `/ping/${hb.uuid}`)).toBe('404 not found')
-    expect(await w.audited()).toEqual(['heartbeat.begin', 'heartbeat.delete'])
+    expect(await w.audited()).toEqual(['heartbeat.activate', 'heartbeat.delete'])
   })
 })

@@ -2,20 +2,20 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { world } from '../support/world'
 
-// Strangers ask some hundred times below, in a minute that does not pass.
-const { acme, stranger } = await world({
+// The tests send hundreds of unauthenticated requests, and the clock stands still.
+const { acme, anonymous } = await world({
   BAILIWICK_ANONYMOUS_PER_MINUTE: '1000000',
   BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: '1000000',
 })
 
-test('a path that stands for NUL or is broken names nothing', async () => {
+test('a path with NUL or invalid encoding is not found', async () => {
   for (const id of ['%00', 'a%00b', '%zz', '%', '%ED%A0%80']) {
     const answer = await acme.call('GET', `/v1/tokens/${id}`)
     expect([id, answer.status, answer.body.code]).toEqual([id, 404, 'not_found'])
   }
 })
 
-test('a NUL in a query value is refused by the name of the parameter', async () => {
+test('NUL in a query parameter is rejected with the name of the parameter', async () => {
   for (const query of ['q=%00', 'q=a%00b']) {
     const answer = await acme.call('GET', `/v1/tokens?${query}`)
     const { code, errors } = answer.body
@@ -23,8 +23,8 @@ test('a NUL in a query value is refused by the name of the parameter', async () 
   }
 })
 
-test('a NUL or half a surrogate pair in a body is refused by its pointer', async () => {
-  const login = await stranger.call('POST', '/v1/sessions', { email: 'a\0@example.com', password: 'x' })
+test('NUL or half a surrogate pair in a body is rejected with a pointer', async () => {
+  const login = await anonymous.call('POST', '/v1/sessions', { email: 'a\0@example.com', password: 'x' })
   expect([login.status, login.body.errors]).toEqual([422, [expect.objectContaining({ pointer: '#/email', code: 'character' })]])
   const half = await acme.call('POST', '/v1/tokens', '{"name":"\\ud800","permissions":["dns.read"]}')
   expect([half.status, half.body.errors[0].pointer]).toEqual([422, '#/name'])
@@ -35,7 +35,7 @@ test('a NUL or half a surrogate pair in a body is refused by its pointer', async
   expect((await acme.call('POST', '/v1/tokens', { name: '\u202enaïve 🜁', permissions: ['dns.read'] })).status).toBe(201)
 })
 
-/** Texts that break what was built for plain ones: NUL, halves of surrogate pairs, marks of direction, wildcards, length. */
+/** Texts that often cause errors: NUL, halves of surrogate pairs, direction marks, wildcards, long texts. */
 const piece = fc.oneof(
   fc.constantFrom(
     '\0',
@@ -68,7 +68,7 @@ const hostile = fc.oneof(
 )
 const encoded = (text: string) => encodeURIComponent(text.toWellFormed())
 
-const asks: [name: string, ask: (text: string) => Promise<{ status: number }>][] = [
+const requests: [name: string, send: (text: string) => Promise<{ status: number }>][] = [
   ['path', text => acme.call('GET', `/v1/tokens/x${encoded(text)}`)],
   ['path of a write', text => acme.call('DELETE', `/v1/tokens/x${encoded(text)}`)],
   ['search', text => acme.call('GET', `/v1/workspaces?q=${encoded(text)}`)],
@@ -82,7 +82,7 @@ const asks: [name: string, ask: (text: string) => Promise<{ status: number }>][]
   [
     'login',
     text =>
-      stranger.call('POST', '/v1/setup', {
+      anonymous.call('POST', '/v1/setup', {
         token: text,
         email: `${text}@example.com`,
         password: `${text}0123456789`,
@@ -91,12 +91,12 @@ const asks: [name: string, ask: (text: string) => Promise<{ status: number }>][]
   ],
 ]
 
-test.each(asks)(
-  'no text as %s makes the hub fail',
-  async (_, ask) => {
+test.each(requests)(
+  'no text as %s causes a server error',
+  async (_, send) => {
     await fc.assert(
       fc.asyncProperty(hostile, async text => {
-        expect((await ask(text)).status).toBeLessThan(500)
+        expect((await send(text)).status).toBeLessThan(500)
       }),
       { numRuns: 60 },
     )
@@ -104,25 +104,25 @@ test.each(asks)(
   60_000,
 )
 
-test('no e-mail makes signing in fail', async () => {
+test('no email address causes a server error at sign-in', async () => {
   await fc.assert(
     fc.asyncProperty(hostile, async text => {
       const login = { email: `${text.slice(0, 200)}@example.com`, password: text.slice(0, 900) || 'x' }
-      const answer = await stranger.call('POST', '/v1/sessions', login)
+      const answer = await anonymous.call('POST', '/v1/sessions', login)
       expect([401, 422]).toContain(answer.status)
     }),
     { numRuns: 25 },
   )
 }, 60_000)
 
-test('a query parameter that is named as what every object has is unknown', async () => {
+test('query parameters named like properties of every object are unknown', async () => {
   for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
     const { status, body } = await acme.call('GET', `/v1/tokens?${name}=1`)
     expect([name, status, body.code, body.errors[0].pointer]).toEqual([name, 400, 'unknown_parameter', `#/query/${name}`])
   }
 })
 
-test('the length of a text is counted in characters, also of those beyond the first 65,536', async () => {
+test('the length of a text is counted in characters, including those outside the BMP', async () => {
   const named = (name: string) => acme.call('POST', '/v1/tokens', { name, permissions: ['dns.read'] })
   expect((await named('🜁'.repeat(100))).body.name).toBe('🜁'.repeat(100))
   const long = await named('🜁'.repeat(101))

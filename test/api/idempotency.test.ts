@@ -1,23 +1,23 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { keptMs, takeKey } from '../../src/access/idempotency'
+import { retentionMs, claimKey } from '../../src/api/idempotency'
 import { tokens } from '../../src/access/tables'
 import { record } from '../../src/core/change'
 import { sha256Hex } from '../../src/core/crypto'
 import { auditEntries, hubs, idempotencyKeys } from '../../src/core/db/tables'
 import type { Hub } from '../../src/core/hub'
 import { newId } from '../../src/core/ids'
-import { addWorkspace, world, type Answer, type Caller, type World } from '../support/world'
+import { addWorkspace, world, type ApiResponse, type Caller, type World } from '../support/world'
 
 const ci = { name: 'ci', permissions: ['dns.read'] }
 const post = (caller: Caller, key: string, body: unknown = ci, path = '/v1/tokens') =>
   caller.call('POST', path, body, { 'idempotency-key': key })
-const isReplay = (answer: Answer) => answer.headers.get('idempotent-replayed') === 'true'
+const isReplay = (response: ApiResponse) => response.headers.get('idempotent-replayed') === 'true'
 const madeTokens = async ({ hub }: World) => (await hub.read.select().from(tokens).where(eq(tokens.name, 'ci'))).length
 const keyRows = ({ hub }: World) => hub.read.select().from(idempotencyKeys)
 
-/** The row of a request that is under way in another process, or was when it died. */
-async function leaveRow(here: World, key: string, runningIn: string | null, answer: object = {}): Promise<void> {
+/** The row of a request that is running in another process, or was when that process died. */
+async function leaveRow(here: World, key: string, runningIn: string | null, response: object = {}): Promise<void> {
   const fingerprint = sha256Hex(`POST\n/v1/tokens\n\n${JSON.stringify(ci)}`)
   await record(here.hub, async tx => {
     await tx.insert(idempotencyKeys).values({
@@ -28,7 +28,7 @@ async function leaveRow(here: World, key: string, runningIn: string | null, answ
       fingerprint,
       runningIn,
       createdAt: here.clock.now(),
-      ...answer,
+      ...response,
     })
     return { result: undefined }
   })
@@ -43,7 +43,7 @@ async function addHub(here: World, id = newId('hub')): Promise<Hub> {
   return { ...here.hub, id }
 }
 
-/** Does something right before the n-th transaction from now. */
+/** Runs something right before the n-th transaction from now. */
 function beforeTransaction(hub: Hub, n: number, happens: () => Promise<void>): void {
   const { store } = hub
   let left = n
@@ -66,41 +66,41 @@ const takenBy = (hub: Hub, other: string) => async () => {
   })
 }
 
-test('a repetition gets the first answer without the secret, and nothing is made twice', async () => {
+test('a repeated request gets the first response without the secret, and nothing is created twice', async () => {
   const here = await world()
   const first = await post(here.acme, 'k1')
   const again = await post(here.acme, 'k1')
   expect([first.status, again.status, isReplay(first), isReplay(again)]).toEqual([201, 201, false, true])
-  const { token, ...told } = first.body
+  const { token, ...withoutToken } = first.body
   expect(token).toStartWith('bw_live_')
-  expect(again.body).toEqual({ ...told, secret_shown_before: true })
+  expect(again.body).toEqual({ ...withoutToken, secret_shown_before: true })
   for (const name of ['location', 'etag']) expect([name, again.headers.get(name) !== null]).toEqual([name, true])
   expect(again.headers.get('location')).toBe(first.headers.get('location'))
   expect(await madeTokens(here)).toBe(1)
 })
 
-test('a key belongs to one request, one workspace and one day', async () => {
+test('a key is valid for one request, one workspace and one day', async () => {
   const here = await world()
   await post(here.acme, 'k1')
   const other = await post(here.acme, 'k1', { ...ci, name: 'another' })
   expect([other.status, other.body.code]).toEqual([422, 'idempotency_key_reused'])
   expect(isReplay(await post(here.rival, 'k1'))).toBe(false)
-  here.clock.advance(keptMs + 1)
+  here.clock.advance(retentionMs + 1)
   const next = await post(here.acme, 'k1')
   expect([next.status, isReplay(next)]).toEqual([201, false])
 })
 
-test('two that arrive together run once', async () => {
+test('two concurrent requests run once', async () => {
   const here = await world()
-  const answers = await Promise.all([1, 2, 3, 4].map(() => post(here.acme, 'k1')))
-  expect(answers.filter(one => one.status === 201 && !isReplay(one))).toHaveLength(1)
-  for (const one of answers.filter(other => other.status !== 201)) {
+  const responses = await Promise.all([1, 2, 3, 4].map(() => post(here.acme, 'k1')))
+  expect(responses.filter(one => one.status === 201 && !isReplay(one))).toHaveLength(1)
+  for (const one of responses.filter(other => other.status !== 201)) {
     expect([one.body.code, one.headers.get('retry-after')]).toEqual(['idempotency_in_progress', '1'])
   }
   expect(await madeTokens(here)).toBe(1)
 })
 
-test('a body that a verb refuses may be put right under the same key', async () => {
+test('a body that the handler rejects can be corrected under the same key', async () => {
   const here = await world()
   const wrong = await post(here.acme, 'k1', { name: 'ci' })
   expect([wrong.status, wrong.body.code]).toEqual([422, 'validation_failed'])
@@ -115,7 +115,7 @@ test('a body that a verb refuses may be put right under the same key', async () 
   expect((await post(here.acme, 'k2', cron('0 2 * * *'), '/v1/heartbeats')).status).toBe(201)
 })
 
-test('a permission that is missing is no answer to keep', async () => {
+test('a missing permission is not stored as the response', async () => {
   const here = await world()
   const clerk = await here.scoped('account.write')
   const refused = await post(clerk, 'k1')
@@ -124,7 +124,7 @@ test('a permission that is missing is no answer to keep', async () => {
   expect((await post(here.acme, 'k1')).status).toBe(201)
 })
 
-test('what a verb decided is kept: 404, 409 and the limit of the plan', async () => {
+test('errors decided by the handler are stored: 404, 409 and plan limits', async () => {
   const here = await world()
   const gone = '/v1/heartbeats/hb_01jd8f3q7eeb9bv0w0r8c7hq2m/pause'
   await post(here.acme, 'k1', {}, gone)
@@ -144,27 +144,27 @@ test('what a verb decided is kept: 404, 409 and the limit of the plan', async ()
   expect([limited.status, limited.body.code, isReplay(limited)]).toEqual([403, 'plan_limit_reached', true])
 })
 
-test('a request that was under way in a process that is gone is run again', async () => {
+test('a request whose process died is run again', async () => {
   const here = await world()
   await leaveRow(here, 'k1', 'hub_gone')
-  const answer = await post(here.acme, 'k1')
-  expect([answer.status, isReplay(answer)]).toEqual([201, false])
+  const response = await post(here.acme, 'k1')
+  expect([response.status, isReplay(response)]).toEqual([201, false])
   expect(await madeTokens(here)).toBe(1)
 })
 
-test('an answer whose process died right after its commit is replayed', async () => {
+test('a response whose process died right after the commit is replayed', async () => {
   const here = await world()
   const real = await here.acme.call('POST', '/v1/tokens', ci)
-  const { token, ...told } = real.body
+  const { token, ...withoutToken } = real.body
   expect(token).toBeString()
-  const answer = { status: 201, body: JSON.stringify(told), location: `/v1/tokens/${told.id}`, etag: '"1.a"' }
-  await leaveRow(here, 'k1', null, answer)
+  const response = { status: 201, body: JSON.stringify(withoutToken), location: `/v1/tokens/${withoutToken.id}`, etag: '"1.a"' }
+  await leaveRow(here, 'k1', null, response)
   const replay = await post(here.acme, 'k1')
-  expect([replay.status, isReplay(replay), replay.body]).toEqual([201, true, told])
+  expect([replay.status, isReplay(replay), replay.body]).toEqual([201, true, withoutToken])
   expect(await madeTokens(here)).toBe(1)
 })
 
-test('a request that is under way in a hub that lives is waited for, and run again once that hub is lost', async () => {
+test('a request running in a live hub blocks repeats, and is run again once that hub is lost', async () => {
   const here = await world()
   const other = await addHub(here)
   await leaveRow(here, 'k1', other.id)
@@ -174,7 +174,7 @@ test('a request that is under way in a hub that lives is waited for, and run aga
   expect((await post(here.acme, 'k1')).status).toBe(201)
 })
 
-test('of two hubs that find a dead hub’s key, one takes it', async () => {
+test('if two hubs find the key of a dead hub, only one claims it', async () => {
   const here = await world()
   const pair = [await addHub(here), await addHub(here)]
   for (let round = 0; round < 20; round++) {
@@ -182,16 +182,16 @@ test('of two hubs that find a dead hub’s key, one takes it', async () => {
     await leaveRow(here, key, 'hub_gone')
     const keys = { workspaceId: here.acme.workspaceId, method: 'POST', path: '/v1/tokens', key }
     const body = new TextEncoder().encode(JSON.stringify(ci))
-    const outcomes = await Promise.allSettled(pair.map(hub => takeKey(hub, keys, { search: '', body })))
+    const outcomes = await Promise.allSettled(pair.map(hub => claimKey(hub, keys, { search: '', body })))
     expect(outcomes.map(one => one.status).sort()).toEqual(['fulfilled', 'rejected'])
     expect(outcomes.find(one => one.status === 'rejected')!.reason).toMatchObject({ code: 'idempotency_in_progress' })
   }
 })
 
-test('a hub that was taken for dead meanwhile changes nothing', async () => {
+test('a hub that was taken for dead in the meantime changes nothing', async () => {
   const here = await world()
   const other = await addHub(here)
-  // The first transaction takes the key, the second is the change.
+  // The first transaction claims the key, the second is the change.
   beforeTransaction(here.hub, 2, takenBy(here.hub, other.id))
   const late = await post(here.acme, 'k1')
   expect([late.status, late.body.code, late.headers.get('retry-after')]).toEqual([409, 'idempotency_in_progress', '1'])
@@ -199,17 +199,17 @@ test('a hub that was taken for dead meanwhile changes nothing', async () => {
   expect(await keyRows(here)).toMatchObject([{ key: 'k1', runningIn: other.id, status: null }])
 })
 
-test('nor does it keep an answer that was decided without a change', async () => {
+test('it does not store a response that was decided without a change either', async () => {
   const here = await world()
   const other = await addHub(here)
-  // Taking the key, the change that finds nothing and is undone, keeping the answer.
+  // Claiming the key, the change that finds nothing and is reverted, storing the response.
   beforeTransaction(here.hub, 3, takenBy(here.hub, other.id))
   const late = await post(here.acme, 'k1', {}, '/v1/heartbeats/hb_01jd8f3q7eeb9bv0w0r8c7hq2m/pause')
   expect([late.status, late.body.code]).toEqual([409, 'idempotency_in_progress'])
   expect(await keyRows(here)).toMatchObject([{ key: 'k1', runningIn: other.id, status: null }])
 })
 
-test('a key that could not be released is free again, and the caller gets the answer that led there', async () => {
+test('a key that could not be released is free again, and the caller gets the original response', async () => {
   const here = await world()
   beforeTransaction(here.hub, 2, () => Promise.reject(new Error('the database is away')))
   expect((await post(here.acme, 'k1', { name: 'ci' })).body.code).toBe('validation_failed')
@@ -218,11 +218,11 @@ test('a key that could not be released is free again, and the caller gets the an
   expect([again.status, isReplay(again)]).toEqual([201, false])
 })
 
-test('a key of wrong form is refused, and reaches no audit entry', async () => {
+test('a malformed key is refused and not audited', async () => {
   const here = await world()
   for (const key of ['x'.repeat(256), 'with space', 'é']) {
-    const answer = await post(here.acme, key)
-    expect([key.slice(0, 10), answer.status, answer.body.code]).toEqual([key.slice(0, 10), 400, 'malformed_request'])
+    const response = await post(here.acme, key)
+    expect([key.slice(0, 10), response.status, response.body.code]).toEqual([key.slice(0, 10), 400, 'malformed_request'])
     expect((await post(here.readOnly, key)).status).toBe(403)
   }
   await post(here.acme, 'x'.repeat(255))

@@ -5,8 +5,8 @@ import { newId } from '../../src/core/ids'
 import { openOutage } from '../support/outages'
 import { callerWith, world, type World } from '../support/world'
 
-/** A zone in which much is changed, an outage of a monitor of a name in it, and the incident of that. */
-async function scene(w: World) {
+/** Creates a zone with several changes, and an incident of a monitor that targets a name in it. */
+async function setUp(w: World) {
   const post = async (path: string, body: object) => (await w.acme.call('POST', path, body)).body
   const zone = await post('/v1/dns/zones', { name: 'example.com' })
   const record = (name: string, content: string) =>
@@ -14,7 +14,7 @@ async function scene(w: World) {
   const shop = await record('shop', '192.0.2.10')
   w.clock.advance(3 * 86_400_000)
   const period = { kind: 'period', period_seconds: 60, grace_seconds: 60 }
-  const alike = await post('/v1/heartbeats', { name: 'shop backup', schedule: period, tags: ['shop'] })
+  const sameTag = await post('/v1/heartbeats', { name: 'shop backup', schedule: period, tags: ['shop'] })
   w.clock.advance(60_000)
   await w.acme.call('PATCH', `/v1/dns/records/${shop.id}`, { content: '192.0.2.20' })
   w.clock.advance(60_000)
@@ -24,12 +24,12 @@ async function scene(w: World) {
   w.clock.advance(60_000)
   const { incident } = await openOutage(w, newId('mon'))
   await record('later', '192.0.2.40')
-  return { id: incident.id, zone, alike }
+  return { id: incident.id, zone, sameTag }
 }
 
-test('what was changed just before is told, records of the target’s name first', async () => {
+test('lists changes before an incident, records of the target’s name first', async () => {
   const w = await world()
-  const { id, zone } = await scene(w)
+  const { id, zone } = await setUp(w)
   const changes = (await w.acme.call('GET', `/v1/incidents/${id}/changes`)).body
   expect(changes.truncated).toBe(false)
   expect(changes.data.map((one: any) => [one.relation, one.kind, one.seconds_before])).toEqual([
@@ -40,7 +40,7 @@ test('what was changed just before is told, records of the target’s name first
   ])
   expect(changes.data[0]).toMatchObject({
     source: 'event',
-    summary: 'A shop.example.com: 192.0.2.10 became 192.0.2.20',
+    summary: 'A shop.example.com: changed from 192.0.2.10 to 192.0.2.20',
     actor: { type: 'token', name: 'full token' },
     resource: { type: 'zone', id: zone.id, name: 'example.com' },
     records: [{ action: 'updated', fqdn: 'shop.example.com', before: { content: '192.0.2.10' } }],
@@ -52,17 +52,17 @@ test('what was changed just before is told, records of the target’s name first
   expect(narrower.data.map((one: any) => one.kind)).toEqual(['account.token.create'])
 })
 
-test('an incident names its suspects where it is asked to', async () => {
+test('an incident includes suspects on request', async () => {
   const w = await world()
-  const { id } = await scene(w)
+  const { id } = await setUp(w)
   expect((await w.acme.call('GET', `/v1/incidents/${id}`)).body.suspects).toBeUndefined()
   const { suspects } = (await w.acme.call('GET', `/v1/incidents/${id}?include=suspects`)).body
   expect(suspects.map((one: any) => one.relation)).toEqual(['name', 'zone', 'tag'])
 })
 
-test('nobody is told what they may not read', async () => {
+test('changes the caller may not read are left out', async () => {
   const w = await world()
-  const { id, alike } = await scene(w)
+  const { id, sameTag } = await setUp(w)
   const seen = async (caller: typeof w.acme) =>
     (await caller.call('GET', `/v1/incidents/${id}/changes`)).body.data.map((one: any) => one.kind)
   expect(await seen(await w.scoped('monitoring.read'))).toEqual([])
@@ -75,12 +75,12 @@ test('nobody is told what they may not read', async () => {
   ])
   expect((await w.rival.call('GET', `/v1/incidents/${id}/changes`)).status).toBe(404)
   const { monitors } = (await w.acme.call('GET', `/v1/incidents/${id}`)).body
-  const resource_ids = [monitors[0].id, alike.id]
-  const made = await w.acme.call('POST', '/v1/tokens', { name: 'narrow', mode: 'full', resource_ids })
-  expect(await seen(callerWith(w.app, w.acme.workspaceId, made.body.token))).toEqual(['heartbeat.create'])
+  const resource_ids = [monitors[0].id, sameTag.id]
+  const created = await w.acme.call('POST', '/v1/tokens', { name: 'narrow', mode: 'full', resource_ids })
+  expect(await seen(callerWith(w.app, w.acme.workspaceId, created.body.token))).toEqual(['heartbeat.create'])
 })
 
-test('what others changed at a provider counts although it was found after', async () => {
+test('external changes are included even if detected after the incident started', async () => {
   const w = await world()
   const { incident } = await openOutage(w, newId('mon'))
   w.clock.advance(120_000)

@@ -3,7 +3,7 @@ import { asc, eq } from 'drizzle-orm'
 import fc from 'fast-check'
 import { record } from '../../src/core/change'
 import { newId } from '../../src/core/ids'
-import { addAffected, incidentFact, mostReopenings, reopenWithinMs } from '../../src/features/incidents/outages'
+import { addAffected, incidentEventData, maxReopenings, reopenWithinMs } from '../../src/features/incidents/outages/outages'
 import { incidents, incidentSubjects, incidentUpdates } from '../../src/features/incidents/tables'
 import { endOutage as resolve, openOutage as open } from '../support/outages'
 import { world, type World } from '../support/world'
@@ -18,12 +18,17 @@ const timeline = async (w: World, incidentId: string) =>
 const kindsOf = async (w: World, incidentId: string): Promise<string[]> => (await timeline(w, incidentId)).map(one => one.kind)
 
 describe('an outage', () => {
-  test('opens one incident, from the first failure on, and its end tells how long it was', async () => {
+  test('opens one incident at the first failure and records its duration', async () => {
     const w = await world()
     const id = newId('mon')
     const { incident, opened } = await open(w, id)
     expect(opened).toBe(true)
-    expect(incidentFact(incident)).toMatchObject({ status: 'open', severity: 'critical', cause: 'HTTP 503', resolved_at: null })
+    expect(incidentEventData(incident)).toMatchObject({
+      status: 'open',
+      severity: 'critical',
+      cause: 'HTTP 503',
+      resolved_at: null,
+    })
     expect(incident.startedAt).toBe(w.clock.now() - 15_000)
     expect(await open(w, id)).toMatchObject({ opened: false, reopened: false, incident: { id: incident.id } })
     w.clock.advance(383_000 - 15_000)
@@ -36,7 +41,7 @@ describe('an outage', () => {
     expect(await w.audited()).toEqual(['incident.open', 'incident.resolve'])
   })
 
-  test('that begins again within ten minutes goes on in the same incident, which does not count what was well between', async () => {
+  test('within ten minutes of the last one reopens its incident; the time between is not counted', async () => {
     const w = await world()
     const id = newId('mon')
     const first = await open(w, id)
@@ -64,11 +69,11 @@ describe('an outage', () => {
     ])
   })
 
-  test('that comes and goes has a new incident after twenty times', async () => {
+  test('opens a new incident after twenty reopenings', async () => {
     const w = await world()
     const id = newId('mon')
     const found: string[] = []
-    for (let n = 0; n < mostReopenings + 2; n++) {
+    for (let n = 0; n < maxReopenings + 2; n++) {
       found.push((await open(w, id)).incident.id)
       w.clock.advance(60_000)
       await resolve(w, id)
@@ -77,37 +82,37 @@ describe('an outage', () => {
     expect(found.at(-1)).not.toBe(found[0])
   })
 
-  test('that gets worse makes its incident graver, and one that eases is noted', async () => {
+  test('that gets worse raises the severity of its incident, and one that improves is recorded', async () => {
     const w = await world()
     const id = newId('mon')
     const { incident } = await open(w, id, { kind: 'monitor.degraded', severity: 'warning', cause: '2.1 s' })
     const worse = await open(w, id)
     expect(worse.incident).toMatchObject({ id: incident.id, kind: 'monitor.down', severity: 'critical', cause: 'HTTP 503' })
-    const eased = await open(w, id, { kind: 'monitor.degraded', severity: 'warning', cause: '2.1 s' })
-    expect(eased.incident).toMatchObject({ kind: 'monitor.degraded', severity: 'warning', title: 'Shop is degraded' })
-    expect(await kindsOf(w, incident.id)).toEqual(['opened', 'worsened', 'eased'])
+    const improved = await open(w, id, { kind: 'monitor.degraded', severity: 'warning', cause: '2.1 s' })
+    expect(improved.incident).toMatchObject({ kind: 'monitor.degraded', severity: 'warning', title: 'Shop is degraded' })
+    expect(await kindsOf(w, incident.id)).toEqual(['opened', 'worsened', 'improved'])
     expect(await w.audited()).toEqual(['incident.open', 'incident.worsen'])
   })
 
-  test('of what depends on something else is listed there, once', async () => {
+  test('of a dependent subject is added to the parent’s incident once', async () => {
     const w = await world()
     const [parent, child] = [newId('mon'), newId('mon')]
-    const affect = () =>
+    const addChild = () =>
       record(w.hub, async tx => {
         const subject = { type: 'monitor' as const, id: child, name: 'Cart', tags: [] }
         const { incident, ...drafts } = await addAffected(tx, w.hub, { parentSubject: parent, subject, at: w.clock.now() })
         return { result: incident, ...drafts }
       })
-    expect(await affect()).toBeNull()
+    expect(await addChild()).toBeNull()
     const { incident } = await open(w, parent)
-    await affect()
-    await affect()
+    await addChild()
+    await addChild()
     const listed = await w.hub.read.select().from(incidentSubjects).where(eq(incidentSubjects.incidentId, incident.id))
     expect(listed.map(one => `${one.name} ${one.role}`).sort()).toEqual(['Cart affected', 'Shop cause'])
     expect(await kindsOf(w, incident.id)).toEqual(['opened', 'affected'])
   })
 
-  test('found by several at once has one incident', async () => {
+  test('detected concurrently opens one incident', async () => {
     const w = await world()
     const id = newId('mon')
     const found = await Promise.all([open(w, id), open(w, id), open(w, id)])
@@ -115,7 +120,7 @@ describe('an outage', () => {
     expect(new Set(found.map(one => one.incident.id)).size).toBe(1)
   })
 
-  test('keeps evidence of at most 16 KiB, and a cause of one line', async () => {
+  test('limits evidence to 16 KiB and the cause to one line', async () => {
     const w = await world()
     const { incident } = await open(w, newId('mon'), { evidence: { body: 'x'.repeat(60_000) }, cause: 'HTTP 503\n\u0000oops' })
     expect(JSON.stringify(incident.evidence).length).toBeLessThanOrEqual(16 * 1024)
@@ -123,7 +128,7 @@ describe('an outage', () => {
   })
 })
 
-test('no sequence of outages and recoveries leaves two unresolved incidents, and timelines tell what happened', async () => {
+test('any sequence of outages and recoveries leaves at most one unresolved incident and a complete timeline', async () => {
   const w = await world()
   type Step = { do: 'down' | 'degraded' | 'recovered' | 'paused'; after: number }
   const step = fc.record({
@@ -147,7 +152,7 @@ test('no sequence of outages and recoveries leaves two unresolved incidents, and
         } else {
           await open(w, id, { kind: `monitor.${one.do}`, startedAt: at, confirmedAt: at })
           if (now?.resolvedAt === null) {
-            if (now.kind !== one.do) expected.at(-1)!.push(one.do === 'down' ? 'worsened' : 'eased')
+            if (now.kind !== one.do) expected.at(-1)!.push(one.do === 'down' ? 'worsened' : 'improved')
           } else if (now && at - now.resolvedAt! <= reopenWithinMs) expected.at(-1)!.push('reopened')
           else expected.push(['opened'])
           now = { kind: one.do, resolvedAt: null }

@@ -13,65 +13,65 @@ async function withMail() {
     BAILIWICK_SMTP_URL: `smtp://127.0.0.1:${double.port}?tls=none`,
     BAILIWICK_MAIL_FROM: 'hub@example.com',
   })
-  const invite = async (given: object = {}) => (await w.acme.call('POST', '/v1/invitations', { email, ...given })).body
+  const invite = async (input: object = {}) => (await w.acme.call('POST', '/v1/invitations', { email, ...input })).body
   const read = async (id: string) => (await w.acme.call('GET', `/v1/invitations/${id}`)).body
   return { w, double, invite, read, [Symbol.dispose]: () => double.stop() }
 }
 
-test('an invitation is mailed with its link, where the installation has a mail server', async () => {
+test('an invitation is emailed with its link if the installation has a mail server', async () => {
   using it = await withMail()
   const { w, double, invite, read } = it
-  const made = await invite()
-  expect(made).toMatchObject({ sent_to: email, mailed_at: null, mail_error: null })
+  const created = await invite()
+  expect(created).toMatchObject({ sent_to: email, mailed_at: null, mail_error: null })
   await w.settle()
-  expect(double.taken.map(one => one.to)).toEqual([[email]])
-  expect(double.taken[0]!.text).toContain('Subject: Invitation to default')
-  expect(mailedLink(double.taken[0]!)).toBe(made.link)
-  expect(await read(made.id)).toMatchObject({ sent_to: email, mailed_at: '2026-11-21T10:00:00.000Z', mail_error: null })
-  const accepted = await w.stranger.call('POST', '/v1/invitations/accept', { code: made.code, name: 'Grace', password })
+  expect(double.received.map(one => one.to)).toEqual([[email]])
+  expect(double.received[0]!.text).toContain('Subject: Invitation to default')
+  expect(mailedLink(double.received[0]!)).toBe(created.link)
+  expect(await read(created.id)).toMatchObject({ sent_to: email, mailed_at: '2026-11-21T10:00:00.000Z', mail_error: null })
+  const accepted = await w.anonymous.call('POST', '/v1/invitations/accept', { code: created.code, name: 'Grace', password })
   expect(accepted.status).toBe(201)
 })
 
-test('it names who invites, if that is a person', async () => {
+test('the email names the inviting person, but not a token', async () => {
   using it = await withMail()
   const { w, double } = it
   const { call } = await person(w, w.acme.workspaceId, 'owner', 'ada@example.com')
   await call('POST', '/v1/invitations', { email })
   await w.settle()
-  expect(double.taken[0]!.text.replaceAll(/=\r?\n/g, '')).toContain('ada invites you')
+  expect(double.received[0]!.text.replaceAll(/=\r?\n/g, '')).toContain('ada invited you')
 })
 
-test('nothing is mailed where that is not wanted', async () => {
+test('no email is sent if send is false', async () => {
   using it = await withMail()
   const { w, double, invite } = it
   expect(await invite({ send: false })).toMatchObject({ sent_to: null, mailed_at: null })
   await w.settle()
-  expect(double.taken).toEqual([])
+  expect(double.received).toEqual([])
 })
 
-test('a renewal mails the new link, and what was withdrawn meanwhile goes out no more', async () => {
+test('a renewal emails the new link, and revoked invitations are not emailed', async () => {
   using it = await withMail()
   const { w, double, invite } = it
   double.recipient = () => '450 4.2.1 later'
-  const made = await invite()
+  const created = await invite()
   await w.settle()
-  const renewed = (await w.acme.call('POST', `/v1/invitations/${made.id}/renew`, {})).body
+  const renewed = (await w.acme.call('POST', `/v1/invitations/${created.id}/renew`, {})).body
   expect(renewed.sent_to).toBe(email)
   await w.settle()
   double.recipient = () => null
-  await w.pass(minute)
-  expect(double.taken.map(mailedLink)).toEqual([renewed.link])
-  await w.acme.call('DELETE', `/v1/invitations/${made.id}`)
+  await w.advance(minute)
+  expect(double.received.map(mailedLink)).toEqual([renewed.link])
+  await w.acme.call('DELETE', `/v1/invitations/${created.id}`)
   double.recipient = () => '450 4.2.1 later'
   const second = await invite()
   await w.settle()
   await w.acme.call('DELETE', `/v1/invitations/${second.id}`)
   double.recipient = () => null
-  await w.pass(minute)
-  expect(double.taken).toHaveLength(1)
+  await w.advance(minute)
+  expect(double.received).toHaveLength(1)
 })
 
-test('why a mail was not taken is shown, at once where it is refused, and else after four tries', async () => {
+test('mail errors are shown: immediately if the email is rejected, otherwise after four attempts', async () => {
   using it = await withMail()
   const { w, double, invite, read } = it
   double.recipient = () => '550 5.1.1 nobody here'
@@ -83,14 +83,14 @@ test('why a mail was not taken is shown, at once where it is refused, and else a
   const late = await invite()
   await w.settle()
   expect((await read(late.id)).mail_error).toBeNull()
-  for (const minutes of [1, 5, 15]) await w.pass(minutes * minute)
+  for (const minutes of [1, 5, 15]) await w.advance(minutes * minute)
   expect((await read(late.id)).mail_error).toContain('450 4.2.1 later')
 })
 
-test('without a mail server nothing is mailed, and asking for it is refused', async () => {
+test('without a mail server no email is sent, and send=true is refused', async () => {
   const w = await world()
   const refused = await w.acme.call('POST', '/v1/invitations', { email, send: true })
   expect([refused.status, refused.body.code]).toEqual([409, 'mail_not_set_up'])
-  const made = await w.acme.call('POST', '/v1/invitations', { email })
-  expect([made.status, made.body.sent_to]).toEqual([201, null])
+  const created = await w.acme.call('POST', '/v1/invitations', { email })
+  expect([created.status, created.body.sent_to]).toEqual([201, null])
 })

@@ -4,7 +4,7 @@ import { record } from '../../src/core/change'
 import { nextNumber } from '../../src/core/change'
 import { newId } from '../../src/core/ids'
 import { topicsOf } from '../../src/core/topics'
-import { maintenanceTopic, nextEdge, readCalendar, windowInForce } from '../../src/features/maintenance/calendar'
+import { maintenanceTopic, nextBoundary, refreshCalendar, activeWindow } from '../../src/features/maintenance/calendar'
 import { calendarCounter } from '../../src/features/maintenance/calendar-counter'
 import { maintenanceWindows } from '../../src/features/maintenance/tables'
 import { world, type World } from '../support/world'
@@ -25,15 +25,15 @@ const hb = newId('hb')
 const mon = newId('mon')
 const group = newId('mon')
 
-async function made(w: World, body: object) {
-  const answer = await w.acme.call('POST', path, body)
-  expect(answer.status).toBe(201)
-  return answer.body
+async function createWindow(w: World, body: object) {
+  const response = await w.acme.call('POST', path, body)
+  expect(response.status).toBe(201)
+  return response.body
 }
 
-test('a time zone, a rule and a duration that are wrong are told together', async () => {
+test('an invalid time zone, rule, and duration are reported together', async () => {
   const w = await world()
-  const wrong = {
+  const invalid = {
     kind: 'cron',
     cron: '0 25 * * *',
     timezone: 'Mars/Base',
@@ -41,14 +41,14 @@ test('a time zone, a rule and a duration that are wrong are told together', asyn
     rrule: 'FREQ=DAILY',
     duration_seconds: 5,
   }
-  const { status, body } = await w.acme.call('POST', path, once(w.clock.now(), wrong))
+  const { status, body } = await w.acme.call('POST', path, once(w.clock.now(), invalid))
   expect([status, body.errors.map((one: any) => one.pointer).toSorted()]).toEqual([
     422,
     ['#/cron', '#/duration_seconds', '#/rrule', '#/starts_at_local', '#/timezone'],
   ])
 })
 
-test('a rule with a number that no month or year has is refused', async () => {
+test('rules with impossible month or day numbers are rejected', async () => {
   const w = await world()
   for (const rrule of [
     'FREQ=DAILY;BYMONTH=13',
@@ -56,20 +56,20 @@ test('a rule with a number that no month or year has is refused', async () => {
     'FREQ=YEARLY;BYYEARDAY=400',
     'FREQ=YEARLY;BYWEEKNO=60',
   ]) {
-    const answer = await w.acme.call('POST', path, once(w.clock.now(), { kind: 'rrule', rrule }))
-    expect([rrule, answer.status, answer.body.errors?.[0].pointer]).toEqual([rrule, 422, '#/rrule'])
+    const response = await w.acme.call('POST', path, once(w.clock.now(), { kind: 'rrule', rrule }))
+    expect([rrule, response.status, response.body.errors?.[0].pointer]).toEqual([rrule, 422, '#/rrule'])
   }
-  await made(w, once(w.clock.now(), { kind: 'rrule', rrule: 'FREQ=MONTHLY;BYMONTHDAY=-1,15' }))
+  await createWindow(w, once(w.clock.now(), { kind: 'rrule', rrule: 'FREQ=MONTHLY;BYMONTHDAY=-1,15' }))
 })
 
-const covering = (w: World, more: object = {}, at = w.clock.now()) =>
-  windowInForce(w.hub, { workspaceId: w.acme.workspaceId, id: mon, tags: [], groupIds: [], ...more }, at)?.name ?? null
+const coveringWindow = (w: World, more: object = {}, at = w.clock.now()) =>
+  activeWindow(w.hub, { workspaceId: w.acme.workspaceId, id: mon, tags: [], groupIds: [], ...more }, at)?.name ?? null
 
 describe('a maintenance window', () => {
-  test('is planned, read, edited and deleted, and each is in the audit log', async () => {
+  test('is created, read, updated, and deleted, with audit events', async () => {
     const w = await world()
     const start = Math.ceil(w.clock.now() / hour) * hour + hour
-    const { id, ...rest } = await made(w, once(start))
+    const { id, ...rest } = await createWindow(w, once(start))
     expect(rest).toMatchObject({
       name: 'New disks',
       description: '',
@@ -80,7 +80,7 @@ describe('a maintenance window', () => {
       targets: { all: false, monitors: [], heartbeats: [], groups: [], tags: ['database'] },
       status: 'scheduled',
       current: null,
-      next_occurrences: [{ starts_at: iso(start), ends_at: iso(start + hour), started_by_hand: false }],
+      next_occurrences: [{ starts_at: iso(start), ends_at: iso(start + hour), started_manually: false }],
       version: 1,
     })
     const edited = await w.acme.call('PATCH', `${path}/${id}`, {
@@ -120,10 +120,10 @@ describe('a maintenance window', () => {
     ])
   })
 
-  test('that breaks a rule is refused with its member, and changes nothing', async () => {
+  test('with invalid fields is rejected with the field, and nothing changes', async () => {
     const w = await world()
-    const { id } = await made(w, once(w.clock.now() + hour))
-    const wrong: [object, string][] = [
+    const { id } = await createWindow(w, once(w.clock.now() + hour))
+    const invalid: [object, string][] = [
       [{ timezone: 'Mars/Base' }, '#/timezone'],
       [{ kind: 'rrule', rrule: 'FREQ=SECONDLY' }, '#/rrule'],
       [{ starts_at_local: '2026-13-01T00:00' }, '#/starts_at_local'],
@@ -131,17 +131,17 @@ describe('a maintenance window', () => {
       [{ targets: { tags: [] } }, '#/targets'],
       [{ targets: { monitors: ['hb_1'] } }, '#/targets/monitors/0'],
     ]
-    for (const [member, pointer] of wrong) {
-      expect((await w.acme.call('PATCH', `${path}/${id}`, member)).body).toMatchObject({ status: 422, errors: [{ pointer }] })
-      const whole = await w.acme.call('POST', path, { ...once(w.clock.now()), ...member })
-      expect(whole.body).toMatchObject({ status: 422, errors: [{ pointer }] })
+    for (const [fields, pointer] of invalid) {
+      expect((await w.acme.call('PATCH', `${path}/${id}`, fields)).body).toMatchObject({ status: 422, errors: [{ pointer }] })
+      const created = await w.acme.call('POST', path, { ...once(w.clock.now()), ...fields })
+      expect(created.body).toMatchObject({ status: 422, errors: [{ pointer }] })
     }
     expect((await w.acme.call('GET', path)).body.data).toMatchObject([{ version: 1 }])
   })
 
-  test('tells its occurrences page by page, by local time', async () => {
+  test('lists its occurrences by local time, with pagination', async () => {
     const w = await world()
-    const { id } = await made(w, {
+    const { id } = await createWindow(w, {
       name: 'Nightly',
       kind: 'rrule',
       starts_at_local: '2027-03-01T22:00',
@@ -151,10 +151,10 @@ describe('a maintenance window', () => {
       exdates: ['2027-03-27'],
       targets: { all: true },
     })
-    const asked = `${path}/${id}/occurrences?from=2027-03-26T22:00:00Z&to=2027-03-31T00:00:00Z&limit=2`
-    const first = await w.acme.call('GET', asked)
+    const url = `${path}/${id}/occurrences?from=2027-03-26T22:00:00Z&to=2027-03-31T00:00:00Z&limit=2`
+    const first = await w.acme.call('GET', url)
     expect(first.body.data.map((one: any) => one.starts_at)).toEqual(['2027-03-26T21:00:00.000Z', '2027-03-28T20:00:00.000Z'])
-    const second = await w.acme.call('GET', `${asked}&cursor=${first.body.pagination.next_cursor}`)
+    const second = await w.acme.call('GET', `${url}&cursor=${first.body.pagination.next_cursor}`)
     expect(second.body).toMatchObject({
       data: [
         { starts_at: '2027-03-29T20:00:00.000Z', ends_at: '2027-03-29T22:00:00.000Z' },
@@ -170,27 +170,27 @@ describe('a maintenance window', () => {
     expect(soon.body.data.every((one: any) => Date.parse(one.starts_at) < w.clock.now() + 35 * 24 * hour)).toBe(true)
   })
 
-  test('is started and stopped by hand, beside its schedule', async () => {
+  test('is started and stopped manually, in addition to its schedule', async () => {
     const w = await world()
     const start = w.clock.now() + hour
-    const { id } = await made(w, once(start, { targets: { all: true } }))
+    const { id } = await createWindow(w, once(start, { targets: { all: true } }))
     expect((await w.acme.call('POST', `${path}/${id}/stop`)).body).toMatchObject({ status: 'scheduled', version: 1 })
     const started = await w.acme.call('POST', `${path}/${id}/start`, { duration_seconds: 600 })
     expect(started.body).toMatchObject({
       status: 'in_progress',
-      current: { starts_at: iso(w.clock.now()), ends_at: iso(w.clock.now() + 600_000), started_by_hand: true },
+      current: { starts_at: iso(w.clock.now()), ends_at: iso(w.clock.now() + 600_000), started_manually: true },
     })
-    expect(covering(w)).toBe('New disks')
+    expect(coveringWindow(w)).toBe('New disks')
     w.clock.advance(60_000)
     expect((await w.acme.call('POST', `${path}/${id}/stop`, {})).body).toMatchObject({ status: 'scheduled', current: null })
-    expect(covering(w)).toBeNull()
+    expect(coveringWindow(w)).toBeNull()
     w.clock.advance(hour)
     expect((await w.acme.call('GET', `${path}/${id}`)).body).toMatchObject({
       status: 'in_progress',
-      current: { started_by_hand: false },
+      current: { started_manually: false },
     })
     expect((await w.acme.call('POST', `${path}/${id}/stop`)).body).toMatchObject({ status: 'ended', next_occurrences: [] })
-    expect(covering(w)).toBeNull()
+    expect(coveringWindow(w)).toBeNull()
     expect((await w.acme.call('POST', `${path}/${id}/start`)).body).toMatchObject({ status: 'in_progress' })
     expect(await w.audited()).toEqual([
       'maintenance.window.create',
@@ -201,9 +201,9 @@ describe('a maintenance window', () => {
     ])
   })
 
-  test('is one of two hundred of a workspace at most', async () => {
+  test('is limited to 200 per workspace', async () => {
     const w = await world()
-    const { id } = await made(w, once(w.clock.now()))
+    const { id } = await createWindow(w, once(w.clock.now()))
     await record(w.hub, async tx => {
       const [row] = await tx.select().from(maintenanceWindows).where(eq(maintenanceWindows.id, id))
       await tx.insert(maintenanceWindows).values(Array.from({ length: 199 }, () => ({ ...row!, id: newId('mw') })))
@@ -213,33 +213,33 @@ describe('a maintenance window', () => {
   })
 })
 
-describe('the calendar of maintenance', () => {
-  test('tells from memory what covers a monitor or heartbeat, and until when', async () => {
+describe('the maintenance calendar', () => {
+  test('finds the window that covers a monitor or heartbeat, and its end, from memory', async () => {
     const w = await world()
     const start = w.clock.now() + hour
-    await made(w, once(start, { name: 'By tag', targets: { tags: ['database'] } }))
-    await made(w, once(start, { name: 'By monitor', targets: { monitors: [mon] } }))
-    await made(w, once(start, { name: 'By group', targets: { groups: [group] }, duration_seconds: 7200 }))
-    await made(w, once(start, { name: 'By heartbeat', targets: { heartbeats: [hb] } }))
-    expect(covering(w)).toBeNull()
-    expect(nextEdge(w.hub, w.clock.now())).toBe(Math.floor(start / 1000) * 1000)
+    await createWindow(w, once(start, { name: 'By tag', targets: { tags: ['database'] } }))
+    await createWindow(w, once(start, { name: 'By monitor', targets: { monitors: [mon] } }))
+    await createWindow(w, once(start, { name: 'By group', targets: { groups: [group] }, duration_seconds: 7200 }))
+    await createWindow(w, once(start, { name: 'By heartbeat', targets: { heartbeats: [hb] } }))
+    expect(coveringWindow(w)).toBeNull()
+    expect(nextBoundary(w.hub, w.clock.now())).toBe(Math.floor(start / 1000) * 1000)
     w.clock.advance(hour)
-    expect(covering(w)).toBe('By monitor')
-    expect(covering(w, { id: hb })).toBe('By heartbeat')
-    expect(covering(w, { id: newId('mon'), tags: ['database'] })).toBe('By tag')
-    expect(covering(w, { groupIds: [group] })).toBe('By group')
-    expect(covering(w, { id: group })).toBe('By group')
-    expect(covering(w, { id: newId('mon'), tags: ['web'] })).toBeNull()
-    expect(covering(w, { workspaceId: w.rival.workspaceId })).toBeNull()
-    expect(nextEdge(w.hub, w.clock.now())).toBe(Math.floor(start / 1000) * 1000 + hour)
+    expect(coveringWindow(w)).toBe('By monitor')
+    expect(coveringWindow(w, { id: hb })).toBe('By heartbeat')
+    expect(coveringWindow(w, { id: newId('mon'), tags: ['database'] })).toBe('By tag')
+    expect(coveringWindow(w, { groupIds: [group] })).toBe('By group')
+    expect(coveringWindow(w, { id: group })).toBe('By group')
+    expect(coveringWindow(w, { id: newId('mon'), tags: ['web'] })).toBeNull()
+    expect(coveringWindow(w, { workspaceId: w.rival.workspaceId })).toBeNull()
+    expect(nextBoundary(w.hub, w.clock.now())).toBe(Math.floor(start / 1000) * 1000 + hour)
     w.clock.advance(hour)
-    expect(covering(w)).toBeNull()
-    expect(covering(w, { groupIds: [group] })).toBe('By group')
+    expect(coveringWindow(w)).toBeNull()
+    expect(coveringWindow(w, { groupIds: [group] })).toBe('By group')
   })
 
-  test('goes on for as long as a window comes again, and after the clock was put back', async () => {
+  test('works for any time in the future, and after the clock was set back', async () => {
     const w = await world()
-    await made(w, {
+    await createWindow(w, {
       ...once(0),
       kind: 'cron',
       starts_at_local: null,
@@ -249,27 +249,27 @@ describe('the calendar of maintenance', () => {
     })
     const at = Math.ceil(w.clock.now() / 600_000) * 600_000
     for (const later of [0, 20, 24 * 90, 1, 24 * 400]) {
-      expect(covering(w, {}, at + later * hour + 59_999)).toBe('New disks')
-      expect(covering(w, {}, at + later * hour + 60_000)).toBeNull()
-      expect(nextEdge(w.hub, at + later * hour + 60_000)).toBe(at + later * hour + 600_000)
+      expect(coveringWindow(w, {}, at + later * hour + 59_999)).toBe('New disks')
+      expect(coveringWindow(w, {}, at + later * hour + 60_000)).toBeNull()
+      expect(nextBoundary(w.hub, at + later * hour + 60_000)).toBe(at + later * hour + 600_000)
     }
   })
 
-  test('sees what another hub has changed when it reads again, and says so', async () => {
+  test('detects changes by another hub on refresh and notifies', async () => {
     const w = await world()
-    const { id } = await made(w, once(w.clock.now() - 60_000, { targets: { all: true } }))
-    expect(covering(w)).toBe('New disks')
+    const { id } = await createWindow(w, once(w.clock.now() - 60_000, { targets: { all: true } }))
+    expect(coveringWindow(w)).toBe('New disks')
     let woken = 0
     const off = topicsOf(w.hub).on(maintenanceTopic, () => void woken++)
-    await readCalendar(w.hub)
+    await refreshCalendar(w.hub)
     expect(woken).toBe(0)
     await record(w.hub, async tx => {
       await tx.delete(maintenanceWindows).where(eq(maintenanceWindows.id, id))
       await nextNumber(tx, calendarCounter)
       return { result: undefined }
     })
-    await readCalendar(w.hub)
-    expect([covering(w), woken]).toEqual([null, 1])
+    await refreshCalendar(w.hub)
+    expect([coveringWindow(w), woken]).toEqual([null, 1])
     off()
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { roles, type Role } from '../../src/access/tables'
-import { addUser, setDisabled } from '../../src/access/users'
+import { addUser, setDisabled } from '../../src/features/people/users'
 import { permissions } from '../../src/core/permissions'
 import { addPerson, person, signedIn } from '../support/people'
 import { runSource } from '../support/command'
@@ -11,7 +11,7 @@ const by = {
   context: { ip: null, user_agent: null, request_id: null, idempotency_key: null, channel: 'cli' as const },
 }
 
-test('the list has the people of the workspace alone, filtered, sorted and walked by cursor', async () => {
+test('the list contains only members of the workspace, with filters, sorting and pagination', async () => {
   const w = await world()
   const { rival } = w
   for (const [name, role] of [
@@ -33,7 +33,7 @@ test('the list has the people of the workspace alone, filtered, sorted and walke
   expect(await names(`limit=2&q=example.com&cursor=${page.pagination.next_cursor}`)).toEqual(['grace'])
 })
 
-test('a member shows when they were last here, and how many tokens they made', async () => {
+test('a member shows when they were last seen, and how many tokens they created', async () => {
   const w = await world()
   const { user, call } = await person(w, w.acme.workspaceId, 'admin', 'ada@example.com')
   const seen = async () => (await w.acme.call('GET', `/v1/members/${user.id}`)).body
@@ -49,11 +49,11 @@ test('a member shows when they were last here, and how many tokens they made', a
   w.clock.advance(120_000)
   await call('POST', '/v1/tokens', { name: 'ci', permissions: ['dns.read'] })
   expect(await seen()).toMatchObject({ tokens: 1, last_seen_at: '2026-11-21T10:02:00.000Z' })
-  const made = (await w.acme.call('GET', `/v1/tokens?created_by=${user.id}`)).body.data
-  expect(made.map((one: any) => one.name)).toEqual(['ci'])
+  const created = (await w.acme.call('GET', `/v1/tokens?created_by=${user.id}`)).body.data
+  expect(created.map((one: any) => one.name)).toEqual(['ci'])
 })
 
-test('a new role holds with the next request', async () => {
+test('a new role takes effect with the next request', async () => {
   const w = await world()
   const { user, call } = await person(w, w.acme.workspaceId, 'member', 'ada@example.com')
   const owner = await person(w, w.acme.workspaceId, 'owner', 'olga@example.com')
@@ -79,66 +79,66 @@ test('a new role holds with the next request', async () => {
 
 const rank = (role: Role) => roles.length - roles.indexOf(role)
 
-test.each(['owner', 'admin'] as const)('an %s gives, takes and changes no role above their own', async acting => {
+test.each(['owner', 'admin'] as const)('an %s cannot assign, remove or change a role above their own', async acting => {
   const w = await world()
   await addPerson(w.hub, w.acme.workspaceId, 'owner', 'first@example.com')
   const { call } = await person(w, w.acme.workspaceId, acting, 'acting@example.com')
   for (const from of roles) {
     const target = await addPerson(w.hub, w.acme.workspaceId, from, `${from}@example.com`)
     for (const to of roles.filter(role => role !== from)) {
-      const answer = await call('PATCH', `/v1/members/${target.id}`, { role: to })
+      const response = await call('PATCH', `/v1/members/${target.id}`, { role: to })
       const allowed = Math.max(rank(from), rank(to)) <= rank(acting)
-      expect([from, to, answer.status]).toEqual([from, to, allowed ? 200 : 403])
-      if (!allowed) expect(answer.body).toMatchObject({ code: 'insufficient_permission', required_role: 'owner' })
+      expect([from, to, response.status]).toEqual([from, to, allowed ? 200 : 403])
+      if (!allowed) expect(response.body).toMatchObject({ code: 'insufficient_permission', required_role: 'owner' })
       if (allowed) await call('PATCH', `/v1/members/${target.id}`, { role: from })
     }
     expect((await call('DELETE', `/v1/members/${target.id}`)).status).toBe(rank(from) <= rank(acting) ? 204 : 403)
   }
 })
 
-test('a token acts as an admin, the operator’s as an owner', async () => {
+test('a token acts as an admin, the operator as an owner', async () => {
   const w = await world()
   const user = await addPerson(w.hub, w.rival.workspaceId, 'viewer', 'ada@example.com')
-  const made = (role: Role) => w.rival.call('PATCH', `/v1/members/${user.id}`, { role })
-  expect([(await made('admin')).status, (await made('owner')).status]).toEqual([200, 403])
+  const create = (role: Role) => w.rival.call('PATCH', `/v1/members/${user.id}`, { role })
+  expect([(await create('admin')).status, (await create('owner')).status]).toEqual([200, 403])
   const own = await addPerson(w.hub, w.acme.workspaceId, 'viewer', 'eve@example.com')
   expect((await w.acme.call('PATCH', `/v1/members/${own.id}`, { role: 'owner' })).status).toBe(200)
   const scoped = await w.scoped('account.write')
   expect((await scoped.call('DELETE', `/v1/members/${own.id}`)).body.required_role).toBe('owner')
 })
 
-test('a token gives no role that may do more than itself, be it by an edit or an invitation', async () => {
+test('a token cannot assign a role with permissions it lacks, by update or invitation', async () => {
   const w = await world()
   const { call } = w.acme
   const user = await addPerson(w.hub, w.acme.workspaceId, 'viewer', 'ada@example.com')
   const own = (await call('POST', '/v1/invitations', { email: 'boss@example.com', role: 'admin' })).body
   const scoped = await w.scoped('account.write')
   const path = `/v1/members/${user.id}`
-  for (const answer of [
+  for (const response of [
     await scoped.call('POST', '/v1/invitations', { email: 'friend@example.com', role: 'admin' }),
     await scoped.call('POST', '/v1/invitations', { email: 'friend@example.com', role: 'viewer' }),
     await scoped.call('POST', `/v1/invitations/${own.id}/renew`, {}),
     await scoped.call('PATCH', path, { role: 'admin' }),
   ])
-    expect([answer.status, answer.body.code, answer.body.required_permission]).toEqual([
+    expect([response.status, response.body.code, response.body.required_permission]).toEqual([
       403,
       'insufficient_permission',
       'domains.read',
     ])
-  // What takes something away needs no more than the permission.
+  // Removing access only requires the permission.
   expect((await scoped.call('DELETE', `/v1/invitations/${own.id}`)).status).toBe(204)
   expect((await scoped.call('DELETE', path)).status).toBe(204)
   const everything = await w.scoped(...permissions.filter(one => one.endsWith('.write')))
   expect((await everything.call('POST', '/v1/invitations', { email: 'friend@example.com', role: 'admin' })).status).toBe(201)
 })
 
-test('the last owner who can sign in is neither demoted nor removed', async () => {
+test('the last owner who can sign in cannot be demoted or removed', async () => {
   const w = await world()
   const { user, call } = await person(w, w.rival.workspaceId, 'owner', 'ada@example.com')
   const path = `/v1/members/${user.id}`
   const refused = async () => {
-    const answers = [await call('PATCH', path, { role: 'admin' }), await call('DELETE', path)]
-    expect(answers.map(one => [one.status, one.body.code])).toEqual([
+    const responses = [await call('PATCH', path, { role: 'admin' }), await call('DELETE', path)]
+    expect(responses.map(one => [one.status, one.body.code])).toEqual([
       [409, 'conflict'],
       [409, 'conflict'],
     ])
@@ -152,7 +152,7 @@ test('the last owner who can sign in is neither demoted nor removed', async () =
   expect((await call('DELETE', path)).status).toBe(204)
 })
 
-test('the last operator who can sign in is not removed from where alone they can, whatever their role, and disabled by force alone', async () => {
+test('the last operator who can sign in cannot be removed from their only workspace, and is disabled only with force', async () => {
   const w = await world()
   const { acme } = w
   await addPerson(w.hub, acme.workspaceId, 'owner', 'olga@example.com')
@@ -173,11 +173,13 @@ test('the last operator who can sign in is not removed from where alone they can
   expect(await disable()).toEqual({
     code: 1,
     out: '',
-    err: 'ada@example.com is the last operator who can sign in. Make another with bailiwick user create --operator first, or disable them all the same with --force.\n',
+    err:
+      'ada@example.com is the last operator who can sign in. Create another one first with bailiwick user create --operator.\n' +
+      'Use --force to disable the user anyway.\n',
   })
   const second = await addPerson(w.hub, acme.workspaceId, 'member', 'mia@example.com', true)
   expect((await remove(second.id)).status).toBe(204)
-  // She belongs to no workspace any more, and signs in to nothing.
+  // She has no workspace anymore and cannot sign in.
   expect((await remove(ada.id)).status).toBe(409)
   expect(await disable('--force')).toMatchObject({
     code: 0,
@@ -186,7 +188,7 @@ test('the last operator who can sign in is not removed from where alone they can
   expect((await remove(ada.id)).status).toBe(204)
 }, 60_000)
 
-test('of two owners who remove each other at once, one stays', async () => {
+test('of two owners who remove each other at the same time, one stays', async () => {
   const w = await world()
   const ada = await person(w, w.rival.workspaceId, 'owner', 'ada@example.com')
   const olga = await person(w, w.rival.workspaceId, 'owner', 'olga@example.com')
@@ -198,7 +200,7 @@ test('of two owners who remove each other at once, one stays', async () => {
   expect([left.length, both.filter(one => one.status < 300).length]).toEqual([1, 1])
 })
 
-test('who is removed is out at once, with their invitations; their tokens stay and are told about', async () => {
+test('a removed member loses access and their invitations immediately; their tokens stay and are reported', async () => {
   const w = await world()
   const { user, call } = await person(w, w.acme.workspaceId, 'admin', 'ada@example.com')
   await addPerson(w.hub, w.acme.workspaceId, 'owner', 'olga@example.com')
@@ -212,22 +214,24 @@ test('who is removed is out at once, with their invitations; their tokens stay a
   expect((await w.acme.call('GET', '/v1/invitations')).body.data).toEqual([])
   expect(await w.audited()).toEqual(['account.member.remove'])
   const [entry] = (await w.acme.call('GET', '/v1/audit-events?limit=1')).body.data
-  expect(entry.reason).toBe('API tokens they made go on working (1). Open invitations they made were withdrawn (1).')
+  expect(entry.reason).toBe(
+    'API tokens created by the member keep working (1). Pending invitations created by the member were revoked (1).',
+  )
   expect(
-    (await w.stranger.call('POST', '/v1/sessions', { email: 'ada@example.com', password: 'correct horse battery' })).body.code,
+    (await w.anonymous.call('POST', '/v1/sessions', { email: 'ada@example.com', password: 'correct horse battery' })).body.code,
   ).toBe('invalid_login')
 })
 
-test('revoke_tokens revokes the tokens of who is removed', async () => {
+test('revoke_tokens revokes the tokens of the removed member', async () => {
   const w = await world()
   const { user, call } = await person(w, w.acme.workspaceId, 'admin', 'ada@example.com')
   const token = (await call('POST', '/v1/tokens', { name: 'ci', permissions: ['dns.read'] })).body
   expect((await w.acme.call('DELETE', `/v1/members/${user.id}?revoke_tokens=true`)).status).toBe(204)
-  const used = await w.stranger.call('GET', '/v1/tokens', undefined, { authorization: `Bearer ${token.token}` })
+  const used = await w.anonymous.call('GET', '/v1/tokens', undefined, { authorization: `Bearer ${token.token}` })
   expect(used.body.code).toBe('token_revoked')
 })
 
-test('revoke_tokens reaches the tokens that their tokens made, and the invitations of those', async () => {
+test('revoke_tokens includes tokens created by their tokens, and the invitations of those', async () => {
   const w = await world()
   const { user, call } = await person(w, w.rival.workspaceId, 'admin', 'ada@example.com')
   await addPerson(w.hub, w.rival.workspaceId, 'owner', 'olga@example.com')
@@ -246,14 +250,15 @@ test('revoke_tokens reaches the tokens that their tokens made, and the invitatio
   expect((await w.rival.call('DELETE', `/v1/members/${user.id}?revoke_tokens=true`)).status).toBe(204)
   for (const token of [first, second, third, rotated])
     expect((await token.call('GET', '/v1/tokens')).body.code).toBe('token_revoked')
-  expect((await w.stranger.call('POST', '/v1/invitations/preview', { code })).status).toBe(404)
+  expect((await w.anonymous.call('POST', '/v1/invitations/preview', { code })).status).toBe(404)
   const [entry] = (await w.rival.call('GET', '/v1/audit-events?action=account.member.remove')).body.data
   expect(entry.reason).toBe(
-    'The API tokens they made, and that those made, were revoked (3). Open invitations they made were withdrawn (1).',
+    'API tokens created by the member, and tokens created by those, were revoked (3). ' +
+      'Pending invitations created by the member were revoked (1).',
   )
 })
 
-test('removed from one workspace, a session in another goes on', async () => {
+test('a session in another workspace continues after removal from one', async () => {
   const w = await world()
   const user = await addPerson(w.hub, w.acme.workspaceId, 'member', 'ada@example.com')
   const invited = await w.rival.call('POST', '/v1/invitations', { email: user.email })
@@ -265,7 +270,7 @@ test('removed from one workspace, a session in another goes on', async () => {
   expect((await call('GET', '/v1/heartbeats', undefined, { 'bailiwick-workspace': w.acme.workspaceId })).status).toBe(404)
 })
 
-test('a session switches to another workspace, and no further', async () => {
+test('a session can only switch to a workspace of the user', async () => {
   const w = await world()
   const user = await addPerson(w.hub, w.acme.workspaceId, 'member', 'ada@example.com')
   const invited = await w.rival.call('POST', '/v1/invitations', { email: user.email, role: 'admin' })
@@ -286,11 +291,11 @@ test('a session switches to another workspace, and no further', async () => {
     workspace_id: w.rival.workspaceId,
     user: { id: user.id },
   })
-  expect((await w.acme.call('GET', '/v1/sessions/current')).status).toBe(404)
-  expect((await w.acme.call('PATCH', '/v1/sessions/current', { workspace_id: w.acme.workspaceId })).status).toBe(404)
+  expect((await w.acme.call('GET', '/v1/sessions/current')).body.code).toBe('session_required')
+  expect((await w.acme.call('PATCH', '/v1/sessions/current', { workspace_id: w.acme.workspaceId })).status).toBe(403)
 })
 
-test('signing in gives a new cookie and ends the session the browser had', async () => {
+test('signing in sets a new cookie and ends the browser’s previous session', async () => {
   const w = await world()
   await addUser(
     w.hub,
@@ -306,16 +311,16 @@ test('signing in gives a new cookie and ends the session the browser had', async
     by,
   )
   const login = { email: 'ada@example.com', password: 'correct horse battery' }
-  const first = (await w.stranger.call('POST', '/v1/sessions', login)).headers.get('set-cookie')!.split(';')[0]!
-  const second = (await w.stranger.call('POST', '/v1/sessions', login, { cookie: first })).headers
+  const first = (await w.anonymous.call('POST', '/v1/sessions', login)).headers.get('set-cookie')!.split(';')[0]!
+  const second = (await w.anonymous.call('POST', '/v1/sessions', login, { cookie: first })).headers
     .get('set-cookie')!
     .split(';')[0]!
   expect(second).not.toBe(first)
-  expect((await w.stranger.call('GET', '/v1/users/me', undefined, { cookie: first })).body.code).toBe('session_ended')
-  expect((await w.stranger.call('GET', '/v1/users/me', undefined, { cookie: second })).status).toBe(200)
+  expect((await w.anonymous.call('GET', '/v1/users/me', undefined, { cookie: first })).body.code).toBe('session_ended')
+  expect((await w.anonymous.call('GET', '/v1/users/me', undefined, { cookie: second })).status).toBe(200)
 })
 
-test('bad input is named, edits hold to the version that was seen, and other workspaces’ members are not found', async () => {
+test('invalid input is reported, updates honor If-Match, and members of other workspaces are not found', async () => {
   const w = await world()
   const user = await addPerson(w.hub, w.acme.workspaceId, 'member', 'ada@example.com')
   const path = `/v1/members/${user.id}`

@@ -1,40 +1,40 @@
 import { expect, test } from 'bun:test'
 import { recorderOf } from '../../src/features/monitors/series/recorder'
-import { addMonitor, addTransitions, taken } from '../support/monitor-series'
+import { addMonitor, addTransitions, resultBeat } from '../support/monitor-series'
 import { world, type World } from '../support/world'
 
 const minute = 60_000
 const dayMs = 1440 * minute
 
 async function group(w: World, name: string, members: string[]): Promise<string> {
-  const made = await w.acme.call('POST', '/v1/monitors', { type: 'group', name, options: { members } })
-  expect(made.status).toBe(201)
-  return made.body.id
+  const created = await w.acme.call('POST', '/v1/monitors', { type: 'group', name, options: { members } })
+  expect(created.status).toBe(201)
+  return created.body.id
 }
 const namesOf = async (w: World, query: string): Promise<string[]> =>
   (await w.acme.call('GET', `/v1/monitors?sort=name&${query}`)).body.data.map((one: any) => one.name)
 
-test('the last checks of several monitors come in one answer, oldest first, in the order that was asked for', async () => {
+test('the last checks of several monitors are returned at once, oldest first, in the requested order', async () => {
   const w = await world()
   const { hub, clock, acme } = w
   const since = { createdAt: clock.now() - 2 * dayMs, statusSince: clock.now() - 2 * dayMs, status: 'up' as const }
   const busy = await addMonitor(hub, acme.workspaceId, since)
   const quiet = await addMonitor(hub, acme.workspaceId, { ...since, intervalSeconds: 3600 })
-  const stranger = await addMonitor(hub, w.rival.workspaceId, since)
+  const anonymous = await addMonitor(hub, w.rival.workspaceId, since)
   const recorder = recorderOf(hub)
   const begin = clock.now() - 40 * minute
-  for (let n = 0; n < 40; n++) recorder.take(taken(busy.number, begin + n * minute, { ms: n }))
-  recorder.take(taken(quiet.number, begin, { status: 'down', ms: null }))
+  for (let n = 0; n < 40; n++) recorder.add(resultBeat(busy.number, begin + n * minute, { ms: n }))
+  recorder.add(resultBeat(quiet.number, begin, { status: 'down', ms: null }))
   await recorder.flush()
   const read = async (ids: string[]) => (await acme.call('GET', `/v1/monitors/recent?ids=${ids.join(',')}`)).body.data
-  const [first, second, ...rest] = await read([quiet.id, stranger.id, busy.id])
+  const [first, second, ...rest] = await read([quiet.id, anonymous.id, busy.id])
   expect(rest).toEqual([])
   expect(first).toMatchObject({ id: quiet.id, uptime_percent: 100, results: [{ status: 'down', latency_ms: null }] })
   expect(second.results.map((one: any) => one.latency_ms)).toEqual(Array.from({ length: 30 }, (_, n) => n + 10))
   expect((await acme.call('GET', `/v1/monitors/recent?ids=${Array.from({ length: 101 }, (_, n) => `m${n}`)}`)).status).toBe(400)
 })
 
-test('the uptime of a row is that of the uptime report, whether it changed in the last day or not', async () => {
+test('the uptime of a row matches the uptime report, with and without status changes in the last day', async () => {
   const w = await world()
   const { hub, clock, acme } = w
   const now = clock.now()
@@ -72,13 +72,13 @@ test('monitors are counted by status, type and tag', async () => {
   })
 })
 
-test('what is in no group, what holds a monitor and what depends on it are found', async () => {
+test('filters find monitors without a group, groups of a monitor, and monitors that depend on it', async () => {
   const w = await world()
   const { acme } = w
   const inner = await group(w, 'inner', [])
   const outer = await group(w, 'outer', [inner])
-  const made = await acme.call('POST', '/v1/monitors', { type: 'group', name: 'behind', depends_on: [inner] })
-  expect(made.status).toBe(201)
+  const created = await acme.call('POST', '/v1/monitors', { type: 'group', name: 'behind', depends_on: [inner] })
+  expect(created.status).toBe(201)
   expect(await namesOf(w, 'group=none')).toEqual(['behind', 'outer'])
   expect(await namesOf(w, `group=${outer}`)).toEqual(['inner'])
   expect(await namesOf(w, `member=${inner}`)).toEqual(['outer'])
@@ -86,14 +86,14 @@ test('what is in no group, what holds a monitor and what depends on it are found
   expect((await acme.call('GET', '/v1/monitors?member=%25')).status).toBe(400)
 })
 
-test('the parts of latency come to no more than the whole, also where some checks had none of them', async () => {
+test('latency phases never add up to more than the total, even if some checks have none', async () => {
   const w = await world()
   const { hub, clock, acme } = w
   const { id, number } = await addMonitor(hub, acme.workspaceId, { createdAt: clock.now() - dayMs })
   const recorder = recorderOf(hub)
   const at = clock.now() - 10 * minute
-  recorder.take(taken(number, at, { ms: 100, dns: 40, connect: 20, tls: null, firstByte: 30 }))
-  recorder.take(taken(number, at + 1000, { ms: 20, dns: null, connect: null, tls: null, firstByte: 15 }))
+  recorder.add(resultBeat(number, at, { ms: 100, dns: 40, connect: 20, tls: null, firstByte: 30 }))
+  recorder.add(resultBeat(number, at + 1000, { ms: 20, dns: null, connect: null, tls: null, firstByte: 15 }))
   await recorder.flush()
   const points = (await acme.call('GET', `/v1/monitors/${id}/series?step=3600`)).body.points
   expect(points).toHaveLength(1)
@@ -102,7 +102,7 @@ test('the parts of latency come to no more than the whole, also where some check
   expect(dns[0]).toMatchObject({ avg: 40, phases: null })
 })
 
-test('one monitor is exported alone, without maintenance windows, and imports as it is', async () => {
+test('a single monitor can be exported without maintenance windows, and imported unchanged', async () => {
   const w = await world()
   const { acme } = w
   await group(w, 'one', [])

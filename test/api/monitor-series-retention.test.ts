@@ -1,28 +1,29 @@
+import { hourMs, hourOf, hoursADay } from '../../src/core/db/series/hours'
+import { checkSeries, checksOf } from '../../src/features/monitors/series/check-series'
 import { expect, test } from 'bun:test'
-import { packChunk, hourMs } from '../../src/core/db/series/chunk'
-import { Roll } from '../../src/core/db/series/roll'
-import { hourOf, hoursADay } from '../../src/core/db/series/store'
+import { packChunk } from '../../src/core/db/series/chunk'
+import { Rollup } from '../../src/core/db/series/rollup'
 import type { Hub } from '../../src/core/hub'
 import { recorderOf } from '../../src/features/monitors/series/recorder'
-import { forgetMonitor, pruneSeries, thinSeries } from '../../src/features/monitors/series/retention'
+import { deleteMonitorSeries, pruneSeries, thinSeries } from '../../src/features/monitors/series/retention'
 import { sealHours } from '../../src/features/monitors/series/seal'
-import { addMonitor, taken } from '../support/monitor-series'
+import { addMonitor, resultBeat } from '../support/monitor-series'
 import { addWorkspace, world } from '../support/world'
 
 const dayMs = hoursADay * hourMs
 
 async function putChunk(hub: Hub, monitor: number, at: number) {
-  const key = { monitor, location: 0, hour: hourOf(at) }
-  await hub.series.putHours([{ ...key, ...packChunk(key, []), roll: new Roll() }])
+  const key = { series: monitor, part: 0, hour: hourOf(at) }
+  await checksOf(hub).putHours([{ ...key, ...packChunk(checkSeries, key, []), roll: new Rollup(checkSeries) }])
 }
 const daysOf = async (hub: Hub, monitor: number) => {
   const days: number[] = []
-  for (const day of await hub.series.chunkDays())
-    if ((await hub.series.chunks(monitor, day * hoursADay, (day + 1) * hoursADay)).length > 0) days.push(day)
+  for (const day of await checksOf(hub).chunkDays())
+    if ((await checksOf(hub).chunks(monitor, day * hoursADay, (day + 1) * hoursADay)).length > 0) days.push(day)
   return days
 }
 
-test('results are kept as long as the plan of their workspace says, by days', async () => {
+test('results are kept for the number of days in the plan of their workspace', async () => {
   const { hub, clock, acme } = await world()
   const free = await addWorkspace(hub, 'free', 'free')
   const mine = await addMonitor(hub, acme.workspaceId)
@@ -37,27 +38,27 @@ test('results are kept as long as the plan of their workspace says, by days', as
   expect((await daysOf(hub, mine.number)).map(day => today - day)).toEqual([30, 29, 8, 7, 6, 0])
 })
 
-test('beats as they came go once they are sealed and the hub has settled', async () => {
+test('raw beats are deleted once they are sealed and the hub has settled', async () => {
   const { hub, clock } = await world()
   const recorder = recorderOf(hub)
-  recorder.take(taken(1, clock.now()))
+  recorder.add(resultBeat(1, clock.now()))
   await recorder.flush()
   clock.advance(3 * hourMs)
   await pruneSeries(hub)
-  expect((await hub.series.beatHours()).length).toBe(1)
+  expect((await checksOf(hub).hours()).length).toBe(1)
   await sealHours(hub)
   await pruneSeries(hub)
-  expect(await hub.series.beatHours()).toEqual([])
+  expect(await checksOf(hub).hours()).toEqual([])
 })
 
-test('a hub that was away keeps beats that it has not read yet', async () => {
+test('a hub that was down keeps beats it has not read yet', async () => {
   const { hub, clock } = await world()
-  await hub.series.append([{ ...taken(1, clock.now() - 10 * hourMs), error: null }])
+  await checksOf(hub).append([{ ...resultBeat(1, clock.now() - 10 * hourMs), error: null }])
   await pruneSeries(hub)
-  expect((await hub.series.beatHours()).length).toBe(1)
+  expect((await checksOf(hub).hours()).length).toBe(1)
 })
 
-test('hours go after a hundred days, and days stay', async () => {
+test('hourly rollups are deleted after 100 days, and daily ones are kept', async () => {
   const { hub, clock, acme } = await world()
   const { number } = await addMonitor(hub, acme.workspaceId)
   await putChunk(hub, number, clock.now() - 101 * dayMs)
@@ -65,20 +66,20 @@ test('hours go after a hundred days, and days stay', async () => {
   await sealHours(hub)
   await thinSeries(hub)
   const hour = hourOf(clock.now())
-  expect((await hub.series.rolls('hour', [number], 0, hour)).map(one => hour - one.at)).toEqual([99 * 24])
-  expect((await hub.series.rolls('day', [number], 0, hour)).length).toBe(2)
+  expect((await checksOf(hub).rollups('hour', [number], 0, hour)).map(one => hour - one.at)).toEqual([99 * 24])
+  expect((await checksOf(hub).rollups('day', [number], 0, hour)).length).toBe(2)
 })
 
-test('of a monitor that is no more nothing stays, and what another hub wrote afterwards goes the next day', async () => {
+test('the series of a deleted monitor are deleted, and later writes of another hub the next day', async () => {
   const { hub, clock, acme } = await world()
   const kept = await addMonitor(hub, acme.workspaceId)
   for (const number of [kept.number, 900]) await putChunk(hub, number, clock.now() - dayMs)
-  recorderOf(hub).take(taken(901, clock.now()))
+  recorderOf(hub).add(resultBeat(901, clock.now()))
   await sealHours(hub)
-  await forgetMonitor(hub, 901)
+  await deleteMonitorSeries(hub, 901)
   expect(await recorderOf(hub).beats(901, 0, hourOf(clock.now()) + 1)).toEqual([])
   await thinSeries(hub)
   expect(await daysOf(hub, 900)).toEqual([])
-  expect(await hub.series.rolls('day', [900], 0, 1e6)).toEqual([])
+  expect(await checksOf(hub).rollups('day', [900], 0, 1e6)).toEqual([])
   expect((await daysOf(hub, kept.number)).length).toBe(1)
 })

@@ -1,32 +1,33 @@
+import { hourMs } from '../../src/core/db/series/hours'
+import { checksOf } from '../../src/features/monitors/series/check-series'
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { hourMs } from '../../src/core/db/series/chunk'
 import { recorderOf } from '../../src/features/monitors/series/recorder'
 import { sealHours } from '../../src/features/monitors/series/seal'
 import { monitorStatuses } from '../../src/features/monitors/tables'
-import { addGap, addMonitor, addTransitions, taken, type Status } from '../support/monitor-series'
+import { addGap, addMonitor, addTransitions, resultBeat, type Status } from '../support/monitor-series'
 import { world, type World } from '../support/world'
 
 const minute = 60_000
 const dayMs = 24 * hourMs
 const iso = (at: number) => new Date(at).toISOString()
 
-/** A monitor of acme, made so long ago. */
+/** A monitor of acme with the given age. */
 const monitorSince = async ({ hub, clock, acme }: World, ago: number) =>
   await addMonitor(hub, acme.workspaceId, { createdAt: clock.now() - ago })
 
-async function take(w: World, monitor: number, beats: Parameters<typeof taken>[2][], from: number, every: number) {
+async function take(w: World, monitor: number, beats: Parameters<typeof resultBeat>[2][], from: number, every: number) {
   const recorder = recorderOf(w.hub)
-  for (const [place, more] of beats.entries()) recorder.take(taken(monitor, from + place * every, more))
+  for (const [place, more] of beats.entries()) recorder.add(resultBeat(monitor, from + place * every, more))
   await recorder.flush()
 }
 
-test('results are told newest first, page by page, alike whether they are in memory, written down or packed', async () => {
+test('results are listed newest first, page by page, whether they are in memory, written, or packed', async () => {
   const w = await world()
   const { acme, clock } = w
   const { id, number } = await monitorSince(w, dayMs)
   const start = clock.now()
-  // Two hours that will be packed, one that is open, and the last minute in memory alone.
+  // Two hours that will be packed, one open hour, and the last minute only in memory.
   await take(
     w,
     number,
@@ -36,7 +37,7 @@ test('results are told newest first, page by page, alike whether they are in mem
   )
   clock.advance(3 * hourMs)
   await sealHours(w.hub)
-  for (let n = 360; n < 363; n++) recorderOf(w.hub).take(taken(number, start + n * 30_000, { ms: n }))
+  for (let n = 360; n < 363; n++) recorderOf(w.hub).add(resultBeat(number, start + n * 30_000, { ms: n }))
   clock.advance(2 * minute)
   const seen: number[] = []
   for (let cursor: string | null = ''; cursor !== null;) {
@@ -49,7 +50,7 @@ test('results are told newest first, page by page, alike whether they are in mem
   expect(seen).toEqual(Array.from({ length: 363 }, (_, n) => 362 - n))
 })
 
-test('a result tells its error and its parts, and is found by status, time and location', async () => {
+test('a result has its error and phases, and can be filtered by status, time, and location', async () => {
   const w = await world()
   const { acme, clock } = w
   const { id, number } = await monitorSince(w, dayMs)
@@ -78,7 +79,7 @@ test('a result tells its error and its parts, and is found by status, time and l
   expect((await find('?status=degraded'))[0].phases.tls_ms).toBe(8.3)
 })
 
-test('results, series, uptime and transitions are of one workspace, and refuse what cannot be', async () => {
+test('results, series, uptime, and transitions are limited to the workspace, and reject invalid parameters', async () => {
   const w = await world()
   const { acme, rival, readOnly } = w
   const { id } = await monitorSince(w, dayMs)
@@ -108,7 +109,7 @@ test('results, series, uptime and transitions are of one workspace, and refuse w
   expect(await refused(`uptime?from=${iso(now - 2000 * dayMs)}`)).toEqual([400, '#/query/from'])
 })
 
-test('a series has the least, the mean, the most and percentiles of its steps, from single results and from hours alike', async () => {
+test('a series has min, mean, max, and percentiles, from single results and from hourly rollups', async () => {
   const w = await world()
   const { acme, clock } = w
   const { id, number } = await monitorSince(w, 200 * dayMs)
@@ -136,7 +137,7 @@ test('a series has the least, the mean, the most and percentiles of its steps, f
     seconds: null,
   })
   expect(Math.abs(fine.points[0].p95 - 109)).toBeLessThan(11)
-  // The same before and after the hours are packed.
+  // Same before and after the hours are packed.
   const hourly = await read(`metric=latency&step=3600&${window}`)
   expect(hourly.points.map((one: { n: number; avg: number }) => [one.n, one.avg])).toEqual([
     [120, 104.5],
@@ -149,7 +150,7 @@ test('a series has the least, the mean, the most and percentiles of its steps, f
   expect((await read(`metric=connect&step=7200&${window}`)).points.map((one: { avg: number }) => one.avg)).toEqual([5])
   const auto = await read('metric=latency')
   expect([auto.step_seconds, auto.points.reduce((n: number, one: { n: number }) => n + one.n, 0)]).toEqual([300, 240])
-  // Long afterwards the day is what is left.
+  // Much later, only the daily rollup is left.
   clock.advance(2 * dayMs)
   await sealHours(w.hub)
   clock.advance(120 * dayMs)
@@ -158,7 +159,7 @@ test('a series has the least, the mean, the most and percentiles of its steps, f
   expect(old.step_seconds % 86_400).toBe(0)
 })
 
-test('uptime is weighted by time; maintenance, pauses and what nobody saw are shown and do not count', async () => {
+test('uptime is weighted by time; maintenance, pauses, and unknown time are reported but not counted', async () => {
   const w = await world()
   const { hub, acme, clock } = w
   const { id } = await monitorSince(w, 10 * hourMs)
@@ -183,18 +184,24 @@ test('uptime is weighted by time; maintenance, pauses and what nobody saw are sh
     longest_outage_seconds: 5_400,
     mttr_seconds: 4_500,
     mtbf_seconds: 9_000,
-    error_budget: { objective_percent: 90, allowed_seconds: 2_700, spent_seconds: 9_000, left_seconds: -6_300, met: false },
+    error_budget: {
+      objective_percent: 90,
+      allowed_seconds: 2_700,
+      consumed_seconds: 9_000,
+      remaining_seconds: -6_300,
+      objective_met: false,
+    },
   })
 })
 
-test('days and months are those of the time zone asked for, and add up to the whole', async () => {
+test('days and months follow the requested time zone and add up to the total', async () => {
   const w = await world()
   const { hub, acme, clock } = w
   const { id } = await monitorSince(w, 60 * dayMs)
   const start = clock.now() - 60 * dayMs
   await addTransitions(hub, id, [
     [start, 'up'],
-    // Across the end of summer time and of a month.
+    // Across the end of daylight saving time and of a month.
     [Date.parse('2026-10-25T00:30:00Z'), 'down'],
     [Date.parse('2026-10-25T02:30:00Z'), 'up'],
     [Date.parse('2026-10-31T22:00:00Z'), 'down'],
@@ -214,7 +221,7 @@ test('days and months are those of the time zone asked for, and add up to the wh
   expect((await acme.call('GET', `/v1/monitors/${id}/uptime?range=7d`)).body.days.length).toBe(7)
 })
 
-test('availability in points is that of the uptime', async () => {
+test('availability points match the uptime', async () => {
   const w = await world()
   const { hub, acme, clock } = w
   const { id } = await monitorSince(w, dayMs)
@@ -229,7 +236,7 @@ test('availability in points is that of the uptime', async () => {
   expect(body.points.slice(0, 3).map((one: { uptime_percent: number }) => one.uptime_percent)).toEqual([100, 50, 100])
 })
 
-test('a monitor that flapped thousands of times is reckoned whole', async () => {
+test('counts all status changes of a monitor that flapped thousands of times', async () => {
   const w = await world()
   const { hub, acme, clock } = w
   const { id } = await monitorSince(w, dayMs)
@@ -243,7 +250,7 @@ test('a monitor that flapped thousands of times is reckoned whole', async () => 
   expect([body.outages, body.mttr_seconds]).toEqual([2_250, (2_249 * 10 + (86_400 - 4_499 * 10)) / 2_250])
 })
 
-test('changes of status are told newest first', async () => {
+test('status changes are listed newest first', async () => {
   const w = await world()
   const { hub, acme, clock } = w
   const { id } = await monitorSince(w, dayMs)
@@ -259,13 +266,13 @@ test('changes of status are told newest first', async () => {
   expect((await acme.call('GET', `/v1/monitors/${id}/transitions?to=down`)).body.data.length).toBe(1)
 })
 
-test('the latency of a window is that of all checks in it, whatever days and hours it is made of', async () => {
+test('the latency of a window covers all its checks, whichever days and hours it combines', async () => {
   const w = await world()
   const { acme, clock } = w
   const { id, number } = await monitorSince(w, 200 * dayMs)
-  // Five days of a check an hour: each day becomes a whole one in its turn, while the last hours are open.
+  // Five days with one check per hour: each day is completed in turn, while the last hours are open.
   for (let hour = 0; hour < 120; hour++) {
-    recorderOf(w.hub).take(taken(number, clock.now(), { ms: 100 + hour }))
+    recorderOf(w.hub).add(resultBeat(number, clock.now(), { ms: 100 + hour }))
     await recorderOf(w.hub).flush()
     clock.advance(hourMs)
     if (hour % 6 === 0) await sealHours(w.hub)
@@ -282,7 +289,7 @@ test('the latency of a window is that of all checks in it, whatever days and hou
   }
 })
 
-test('uptime, its days and months, and availability are what counting each second for itself comes to', async () => {
+test('uptime, its days and months, and availability match a count second by second', async () => {
   const w = await world()
   const { hub, acme, clock } = w
   const step = 300_000
@@ -305,7 +312,7 @@ test('uptime, its days and months, and availability are what counting each secon
           .filter(([at], place, all) => all[place - 1]?.[0] !== at)
         await addTransitions(hub, id, became)
         const share = number % 256
-        // Of this monitor alone, or of others alone.
+        // Only this monitor, or only others.
         const own = gaps.map(([ago, length, isOwn]) => ({ from: end - ago * step, to: end - (ago - length) * step, isOwn }))
         for (const gap of own) await addGap(hub, gap.from, gap.to, gap.isOwn ? [share] : [(share + 128) % 256])
         const from = end - Math.max(one, other, 1) * step
@@ -340,7 +347,7 @@ test('uptime, its days and months, and availability are what counting each secon
         const points = (
           await acme.call('GET', `/v1/monitors/${id}/series?metric=availability&step=86400&from=${iso(from)}&to=${iso(to)}`)
         ).body.points as { at: string; seconds: Record<string, number> }[]
-        // Its first point begins with the day.
+        // Its first point starts with the day.
         if (Date.parse(points[0]!.at) === from)
           expect(points.reduce((sum, point) => sum + point.seconds.down!, 0)).toBe(whole.down)
       },
@@ -349,13 +356,13 @@ test('uptime, its days and months, and availability are what counting each secon
   )
 }, 60_000)
 
-test('a walk over the pages of results meets every one once, while new ones come and hours are packed', async () => {
+test('paging through results returns each one once while new ones arrive and hours are packed', async () => {
   const w = await world()
   const { hub, acme, clock } = w
   const { id, number } = await monitorSince(w, dayMs)
   const start = clock.now()
   const recorder = recorderOf(hub)
-  for (let n = 0; n < 500; n++) recorder.take(taken(number, start + n * 20_000 + (n % 7), { ms: n }))
+  for (let n = 0; n < 500; n++) recorder.add(resultBeat(number, start + n * 20_000 + (n % 7), { ms: n }))
   await recorder.flush()
   clock.advance(500 * 20_000)
   const seen: number[] = []
@@ -365,7 +372,7 @@ test('a walk over the pages of results meets every one once, while new ones come
     const { body } = await acme.call('GET', path)
     seen.push(...body.data.map((one: { latency_ms: number }) => one.latency_ms))
     cursor = body.pagination.next_cursor
-    recorder.take(taken(number, clock.now(), { ms: 1000 + late++ }))
+    recorder.add(resultBeat(number, clock.now(), { ms: 1000 + late++ }))
     if (late % 2 === 0) await recorder.flush()
     clock.advance(late % 5 === 0 ? 20 * minute : 1000)
     if (late % 3 === 0) await sealHours(hub)
@@ -373,18 +380,18 @@ test('a walk over the pages of results meets every one once, while new ones come
   expect(seen).toEqual(Array.from({ length: 500 }, (_, n) => 499 - n))
 })
 
-test('results that wait since before anything was written are told too', async () => {
+test('results that are still buffered before the first write are listed too', async () => {
   const w = await world()
   const { hub, acme, clock } = w
   const { id, number } = await monitorSince(w, dayMs)
-  const { append } = hub.series
-  hub.series.append = async () => {
-    throw new Error('no room')
+  const { append } = checksOf(hub)
+  checksOf(hub).append = async () => {
+    throw new Error('disk full')
   }
-  recorderOf(hub).take(taken(number, clock.now(), { ms: 7 }))
+  recorderOf(hub).add(resultBeat(number, clock.now(), { ms: 7 }))
   await recorderOf(hub).flush()
   clock.advance(5 * hourMs)
   const { body } = await acme.call('GET', `/v1/monitors/${id}/results`)
-  hub.series.append = append
+  checksOf(hub).append = append
   expect(body.data.map((one: { latency_ms: number }) => one.latency_ms)).toEqual([7])
 })

@@ -11,7 +11,7 @@ const counted = ({ body }: { body: any }) => [body.created, body.updated, body.d
 
 const shop = `
 monitors:
-  # What customers see comes last on purpose: names may be told before they are made.
+  # Last on purpose: names may be used before they are defined.
   - key: edge
     name: Edge
     type: group
@@ -26,20 +26,20 @@ monitors:
     type: group
 `
 
-test('a document makes monitors that name each other, whatever their order, and a second time nothing', async () => {
+test('importing creates monitors that refer to each other in any order, and nothing the second time', async () => {
   const w = await world()
   const first = await sent(w.acme, shop)
   expect([first.status, first.body.errors]).toEqual([200, undefined])
   expect(counted(first)).toEqual([3, 0, 0, 0])
-  const [edge, router, made] = await listed(w)
-  expect(edge.options.members).toEqual([made.id])
-  expect(made.depends_on).toEqual([router.id])
+  const [edge, router, created] = await listed(w)
+  expect(edge.options.members).toEqual([created.id])
+  expect(created.depends_on).toEqual([router.id])
   expect(await w.audited()).toEqual(['monitor.import', 'monitor.create', 'monitor.create', 'monitor.create'])
   expect(counted(await sent(w.acme, shop))).toEqual([0, 0, 0, 3])
   expect(await w.audited()).toEqual([])
 })
 
-test('a dry run tells what would differ, and leaves everything as it is', async () => {
+test('a dry run returns the changes without applying them', async () => {
   const w = await world()
   await sent(w.acme, shop)
   await w.audited()
@@ -60,7 +60,7 @@ test('a dry run tells what would differ, and leaves everything as it is', async 
   expect(await w.audited()).toEqual(['monitor.import', 'monitor.delete', 'monitor.create', 'monitor.update'])
 })
 
-test('of options a dry run tells those that differ', async () => {
+test('a dry run returns only the options that differ', async () => {
   const w = await world()
   await sent(w.acme, shop)
   const dry = await sent(w.acme, shop.replace('rule: all', 'rule: any'), '?dry_run=true')
@@ -69,7 +69,7 @@ test('of options a dry run tells those that differ', async () => {
   expect(dry.body.changes[0].after).toEqual({ options: { rule: 'any' } })
 })
 
-test('what is wrong is told with line, column and member, all at once, and nothing is done', async () => {
+test('all errors are reported at once with line, column, and field, and nothing is changed', async () => {
   const w = await world()
   const wrong = async (text: string, query = '') =>
     (await sent(w.acme, text, query)).body.errors.map(
@@ -104,7 +104,7 @@ test('what is wrong is told with line, column and member, all at once, and nothi
   expect(await listed(w)).toEqual([])
 })
 
-test('problems of every sort, and of entries that name what is wrong, are told together', async () => {
+test('errors of all kinds are reported together, including those of entries that refer to invalid ones', async () => {
   const w = await world()
   const wrong = `
 monitors:
@@ -138,7 +138,7 @@ maintenance_windows:
   expect(await listed(w)).toEqual([])
 })
 
-test('a monitor without a key is found by its name, and by nothing where two have it', async () => {
+test('a monitor without a key is matched by name, and not at all if the name is ambiguous', async () => {
   const w = await world()
   const text = 'monitors: [{type: group, name: Alone, confirm: 3}]'
   expect(counted(await sent(w.acme, text))).toEqual([1, 0, 0, 0])
@@ -148,7 +148,7 @@ test('a monitor without a key is found by its name, and by nothing where two hav
   expect((await sent(w.acme, text)).body.errors[0]).toMatchObject({ pointer: '#/monitors/0/name', code: 'ambiguous' })
 })
 
-test('another workspace imports the export of one, and the plan of each holds', async () => {
+test('an export can be imported into another workspace, within the limits of its plan', async () => {
   const w = await world()
   await sent(w.acme, shop)
   const text = await exported(w.acme)
@@ -159,7 +159,7 @@ test('another workspace imports the export of one, and the plan of each holds', 
   expect([over.status, over.body.code]).toEqual([403, 'plan_limit_reached'])
 })
 
-test('whatever there is, importing its export changes nothing', async () => {
+test('importing an export changes nothing, for any configuration', async () => {
   const w = await world()
   const line = fc.stringMatching(/^[ -~äß€]{0,18}[!-~]$/)
   const monitor = fc.record({
@@ -184,7 +184,7 @@ test('whatever there is, importing its export changes nothing', async () => {
         const relations: object =
           last === null || !linked ? {} : { depends_on: [last], options: { members: [last], rule: 'all' } }
         const answer = await w.acme.call('POST', '/v1/monitors', { type: 'group', ...one, ...relations })
-        // The key may be taken by then.
+        // The key may be in use by then.
         if (answer.status === 409) continue
         expect([answer.status, answer.body.errors]).toEqual([201, undefined])
         last = answer.body.id
@@ -201,7 +201,7 @@ test('whatever there is, importing its export changes nothing', async () => {
   )
 }, 60_000)
 
-test('maintenance windows come with the document, by name, and stay where it says nothing of them', async () => {
+test('maintenance windows are imported by name, and left unchanged if the document has none', async () => {
   const w = await world()
   const text = `${shop}maintenance_windows:
   - name: Upgrades
@@ -216,10 +216,10 @@ test('maintenance windows come with the document, by name, and stay where it say
   const first = await sent(w.acme, text)
   expect([first.status, first.body.errors, ...counted(first)]).toEqual([200, undefined, 4, 0, 0, 0])
   const windows = async () => (await w.acme.call('GET', '/v1/maintenance-windows')).body.data
-  const [edge, , made] = await listed(w)
+  const [edge, , created] = await listed(w)
   expect((await windows())[0].targets).toEqual({
     all: false,
-    monitors: [made.id],
+    monitors: [created.id],
     heartbeats: [],
     groups: [edge.id],
     tags: ['prod'],
@@ -239,7 +239,7 @@ test('maintenance windows come with the document, by name, and stay where it say
   expect(await windows()).toEqual([])
 })
 
-test('a dry run tells what the import then does, whatever there is and whatever is asked', async () => {
+test('a dry run returns exactly what the import then does, for any configuration and document', async () => {
   const w = await world()
   const target = fc.constantFrom('https://a.example/', 'http://b.example:8080/x?y=ü', 'https://münchen.example/')
   const keys = fc.constantFrom('a', 'b', 'c', 'd')
@@ -294,9 +294,9 @@ test('a dry run tells what the import then does, whatever there is and whatever 
     })
   }
   await fc.assert(
-    fc.asyncProperty(document, async given => {
-      const text = written(given)
-      const query = given.prune ? '&prune=true' : ''
+    fc.asyncProperty(document, async input => {
+      const text = written(input)
+      const query = input.prune ? '&prune=true' : ''
       const before = await exported(w.acme)
       const dry = await sent(w.acme, text, `?dry_run=true${query}`)
       expect(await exported(w.acme)).toBe(before)
@@ -306,7 +306,7 @@ test('a dry run tells what the import then does, whatever there is and whatever 
       const bare = ({ body }: { body: any }) => ({
         ...body,
         dry_run: null,
-        // What is made has no id before, and neither have those that name it.
+        // New monitors have no id in a dry run, and references to them don't either.
         changes: body.changes.map(({ op, kind, id, key, name }: any) => ({
           op,
           kind,

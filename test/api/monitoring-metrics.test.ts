@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { CheckResult } from '../../src/checks/check'
-import { latestOf } from '../../src/features/monitors/latest'
+import { latestOf } from '../../src/features/monitors/live/latest'
 import { addMonitor } from '../support/monitor-series'
 import { world } from '../support/world'
 
@@ -11,8 +11,8 @@ interface Line {
 }
 
 /**
- * Reads the text format 0.0.4 by its rules: lines of one metric stand together behind their TYPE, names and labels have their
- * characters, values of labels their escapes, and no two lines have the same name and labels.
+ * A strict parser for the text format 0.0.4: lines of a metric follow its TYPE, names and labels have valid characters, label values
+ * are escaped, and no two lines have the same name and labels.
  */
 function parsed(text: string): Line[] {
   expect(text.endsWith('\n')).toBe(true)
@@ -46,7 +46,7 @@ function parsed(text: string): Line[] {
   return lines
 }
 
-test('monitors and heartbeats are told in the names of their exporters, whatever they are called', async () => {
+test('monitors and heartbeats are exported with standard metric names, whatever their own names', async () => {
   const w = await world()
   const name = 'He said "up\\down", {a="b"} 1 # ü\\n'
   const shop = (await w.acme.call('POST', '/v1/monitors', { name, target: 'https://shop.example.com/?a="b"' })).body
@@ -99,7 +99,7 @@ test('monitors and heartbeats are told in the names of their exporters, whatever
   expect((await (await w.scoped('dns.read')).call('GET', '/v1/monitoring/metrics')).status).toBe(403)
 })
 
-test('of more monitors than are read at once each is told once, and exported once', async () => {
+test('each of many monitors appears once in the metrics and in the export', async () => {
   const w = await world()
   const wanted = 1_003
   for (let n = 0; n < wanted; n++) await addMonitor(w.hub, w.acme.workspaceId, { key: `k${n}` })
@@ -111,15 +111,15 @@ test('of more monitors than are read at once each is told once, and exported onc
   expect(body.monitors.length).toBe(wanted)
 })
 
-test('a tag is down with any of its heartbeats', async () => {
+test('a tag is down if any of its heartbeats is down', async () => {
   const w = await world()
   const schedule = { kind: 'period', period_seconds: 60, grace_seconds: 60 }
   const make = async (name: string, tags: string[]) =>
     (await w.acme.call('POST', '/v1/heartbeats', { name, tags, schedule })).body
   const late = await make('late', ['a', 'b'])
   await make('never pinged', ['b', 'c'])
-  await w.stranger.call('POST', new URL(late.ping_url).pathname)
-  await w.pass(3_600_000)
+  await w.anonymous.call('POST', new URL(late.ping_url).pathname)
+  await w.advance(3_600_000)
   const lines = parsed((await w.acme.call('GET', '/v1/monitoring/metrics')).text)
   expect(lines.filter(one => one.name === 'hc_tag_up').map(one => [one.labels.tag, one.value])).toEqual([
     ['a', 0],

@@ -15,16 +15,21 @@ import {
   dataOf,
 } from '../support/watched-monitors'
 
-test('a new monitor is given to the engine at once, and is up with its first good result', async () => {
+test('a new monitor is sent to the engine immediately, and is up after its first success', async () => {
   const w = await world()
   const id = await watched(w)
-  expect(w.engine.specs.get(id)).toMatchObject({ revision: 1, type: 'http', target: 'https://shop.example.com/', settled: 'new' })
+  expect(w.engine.specs.get(id)).toMatchObject({
+    revision: 1,
+    type: 'http',
+    target: 'https://shop.example.com/',
+    confirmed_status: 'new',
+  })
   await say(w, id, {})
   expect(await statusOf(w, id)).toBe('up')
-  expect([await transitionsOf(w, id), await w.audited(), await w.happened()]).toEqual([['new up'], ['monitor.begin'], []])
+  expect([await transitionsOf(w, id), await w.audited(), await w.emitted()]).toEqual([['new up'], ['monitor.begin'], []])
 })
 
-test('the last result tells its phases as the results do', async () => {
+test('the last result has the same phases as the list of results', async () => {
   const w = await world()
   const id = await watched(w)
   const took = { dns: 0.5843870000098832, connect: null, tls: 30.24999, first_byte: 41.96, total: 70.3499 }
@@ -60,7 +65,7 @@ test('an outage is one incident with evidence, one alert and one recovery with t
   const { body: whole } = await w.acme.call('GET', `/v1/incidents/${incident.id}`)
   expect(whole.evidence).toMatchObject({ status: 503, body: 'Service Unavailable' })
   expect(await w.audited()).toEqual(['incident.open', 'monitor.fail'])
-  expect(await w.happened()).toEqual(['monitor.alert'])
+  expect(await w.emitted()).toEqual(['monitor.alert'])
   expect(await dataOf(w, 'monitor.alert')).toMatchObject([
     {
       kind: 'monitor.down',
@@ -71,21 +76,21 @@ test('an outage is one incident with evidence, one alert and one recovery with t
     },
   ])
 
-  await w.pass(60_000)
+  await w.advance(60_000)
   const upAt = w.clock.now()
   await say(w, id, {}, {}, {})
   expect(await statusOf(w, id)).toBe('up')
   expect(await incidentsOf(w)).toMatchObject([{ id: incident.id, status: 'resolved' }])
   expect(await w.audited()).toEqual(['incident.resolve', 'monitor.recover'])
-  expect(await w.happened()).toEqual(['monitor.recovered'])
-  const [told] = await dataOf(w, 'monitor.recovered')
-  expect(told).toMatchObject({ previous_status: 'down', incident: { id: incident.id, status: 'resolved' } })
-  // The second good result confirms that it is well.
-  expect(told.downtime_seconds).toBe((upAt + 1000 - failedAt) / 1000)
+  expect(await w.emitted()).toEqual(['monitor.recovered'])
+  const [recovery] = await dataOf(w, 'monitor.recovered')
+  expect(recovery).toMatchObject({ previous_status: 'down', incident: { id: incident.id, status: 'resolved' } })
+  // The second success confirms the recovery.
+  expect(recovery.downtime_seconds).toBe((upAt + 1000 - failedAt) / 1000)
   expect(await transitionsOf(w, id)).toEqual(['new up', 'up down', 'down up'])
 })
 
-test('results of a check that was under way while the monitor was edited, paused or deleted are dropped', async () => {
+test('results of a check that was running while the monitor was updated, paused, or deleted are dropped', async () => {
   const w = await world()
   const id = await watched(w)
   await say(w, id, {})
@@ -93,14 +98,14 @@ test('results of a check that was under way while the monitor was edited, paused
   expect((await w.acme.call('PATCH', `/v1/monitors/${id}`, { target: 'https://new.example.com/' })).status).toBe(200)
   await w.settle()
   expect(w.engine.specs.get(id)).toMatchObject({ revision: 2, target: 'https://new.example.com/' })
-  for (let n = 0; n < 3; n++) w.engine.sayAll([old])
+  for (let n = 0; n < 3; n++) w.engine.reportAll([old])
   await w.settle()
   expect(await statusOf(w, id)).toBe('up')
   const found = w.engine.result({ monitor: id, ...bad })
   await w.acme.call('POST', `/v1/monitors/${id}/pause`)
   await w.settle()
   expect(w.engine.specs.has(id)).toBe(false)
-  w.engine.sayAll([found, found, found])
+  w.engine.reportAll([found, found, found])
   await w.settle()
   expect(await statusOf(w, id)).toBe('paused')
   await w.acme.call('POST', `/v1/monitors/${id}/resume`)
@@ -109,12 +114,12 @@ test('results of a check that was under way while the monitor was edited, paused
   await w.acme.call('DELETE', `/v1/monitors/${id}`)
   await w.settle()
   expect(w.engine.specs.has(id)).toBe(false)
-  w.engine.sayAll([last, last, last])
+  w.engine.reportAll([last, last, last])
   await w.settle()
-  expect([await incidentsOf(w), await w.happened()]).toEqual([[], []])
+  expect([await incidentsOf(w), await w.emitted()]).toEqual([[], []])
 })
 
-test('after an edit one good result is enough, and what it was stands until then', async () => {
+test('after an update the status is kept until the first result, and one success is enough', async () => {
   const w = await world()
   const id = await watched(w)
   await say(w, id, {}, bad, bad)
@@ -124,10 +129,10 @@ test('after an edit one good result is enough, and what it was stands until then
   expect(await statusOf(w, id)).toBe('down')
   await say(w, id, {})
   expect(await statusOf(w, id)).toBe('up')
-  expect(await w.happened()).toEqual(['monitor.alert', 'monitor.recovered'])
+  expect(await w.emitted()).toEqual(['monitor.alert', 'monitor.recovered'])
 })
 
-test('silence makes a monitor unknown, never down, and the next good result makes it up', async () => {
+test('a monitor without results becomes unknown, never down, and up with the next success', async () => {
   const w = await world()
   const id = await watched(w)
   await say(w, id, {})
@@ -138,19 +143,19 @@ test('silence makes a monitor unknown, never down, and the next good result make
   expect(await statusOf(w, id)).toBe('unknown')
   await say(w, id, {})
   expect(await statusOf(w, id)).toBe('up')
-  expect([await w.audited(), await w.happened()]).toEqual([['monitor.lose', 'monitor.begin'], []])
+  expect([await w.audited(), await w.emitted()]).toEqual([['monitor.lose_contact', 'monitor.begin'], []])
 })
 
-test('while the location says that it cannot see, nothing goes down', async () => {
+test('nothing goes down while the location is impaired', async () => {
   const w = await world()
   const id = await watched(w)
   await say(w, id, {})
   w.engine.pulse({ impaired: 'No resolver answers.' })
   await say(w, id, bad, bad, bad)
   expect(await statusOf(w, id)).toBe('up')
-  expect((await w.stranger.call('GET', '/readyz')).body.checks.monitoring).toEqual({
+  expect((await w.anonymous.call('GET', '/readyz')).body.checks.monitoring).toEqual({
     status: 'degraded',
-    detail: 'Results of this hub do not count at present: No resolver answers.',
+    detail: 'Check results of this hub are being discarded: No resolver answers.',
   })
   await awake(w, 180_000)
   await say(w, id, bad)
@@ -160,12 +165,12 @@ test('while the location says that it cannot see, nothing goes down', async () =
   expect([await statusOf(w, id), await incidentsOf(w)]).toEqual(['up', []])
 })
 
-test('locations that disagree half and half do not make a monitor go to and fro', async () => {
+test('an even split between locations causes no flapping', async () => {
   const w = await world()
   const id = await watched(w)
   await w.hub.store.transact(tx => tx.update(monitors).set({ locations: ['local', 'far'], recoverySeconds: 60 }))
   await restart(w)
-  const far = (more: Partial<CheckResult>) => w.monitoring.take('far', [w.engine.result({ monitor: id, ...more })])
+  const far = (more: Partial<CheckResult>) => w.monitoring.acceptResults('far', [w.engine.result({ monitor: id, ...more })])
   far({})
   await say(w, id, {})
   expect((await rowOf(w, id)).status).toBe('up')
@@ -173,7 +178,7 @@ test('locations that disagree half and half do not make a monitor go to and fro'
     far({})
     await say(w, id, bad)
   }
-  expect([(await rowOf(w, id)).status, await w.happened()]).toEqual(['degraded', ['monitor.alert']])
+  expect([(await rowOf(w, id)).status, await w.emitted()]).toEqual(['degraded', ['monitor.alert']])
   for (let n = 0; n < 2; n++) {
     far(bad)
     await say(w, id, bad)
@@ -183,12 +188,12 @@ test('locations that disagree half and half do not make a monitor go to and fro'
     far({})
     await say(w, id, bad)
   }
-  // The dwell is not over.
+  // The recovery time is not over.
   expect((await rowOf(w, id)).status).toBe('down')
   expect((await dataOf(w, 'monitor.alert')).map(one => one.kind)).toEqual(['monitor.degraded', 'monitor.down'])
 })
 
-test('a monitor and an event are shown with the incident and the monitor that belong to them', async () => {
+test('a monitor expands its incident, and an event its monitor', async () => {
   const w = await world()
   const id = await watched(w)
   await say(w, id, {})
@@ -205,12 +210,12 @@ test('a monitor and an event are shown with the incident and the monitor that be
   expect(await shown()).toBeNull()
 })
 
-test('what was down and answers again, though not well, has its incident eased and told once', async () => {
+test('a monitor that goes from down to degraded has its incident downgraded and reported once', async () => {
   const w = await world()
   const id = await watched(w)
   const slow = { status: 'degraded', error: { kind: 'condition', message: 'It is slow.' } } as const
   await say(w, id, { status: 'up' }, bad, bad)
-  await w.happened()
+  await w.emitted()
   const [incident] = (await w.acme.call('GET', '/v1/incidents?status=open')).body.data
   expect(incident).toMatchObject({ severity: 'critical' })
   await say(w, id, slow, slow)
@@ -220,16 +225,16 @@ test('what was down and answers again, though not well, has its incident eased a
     severity: 'warning',
     cause: 'It is slow.',
   })
-  // Whoever pages on alerts is not paged because something gets better.
-  expect(await w.happened()).toEqual([])
+  // An improvement must not page anyone.
+  expect(await w.emitted()).toEqual([])
   await say(w, id, bad, bad)
-  expect(await w.happened()).toEqual(['monitor.alert'])
+  expect(await w.emitted()).toEqual(['monitor.alert'])
   await say(w, id, { status: 'up' }, { status: 'up' })
-  expect(await w.happened()).toEqual(['monitor.recovered'])
+  expect(await w.emitted()).toEqual(['monitor.recovered'])
   const { timeline } = (await w.acme.call('GET', `/v1/incidents/${incident.id}`)).body
   expect(timeline.map((one: any) => one.kind).filter((kind: string) => !/notif/.test(kind))).toEqual([
     'opened',
-    'eased',
+    'improved',
     'worsened',
     'resolved',
   ])

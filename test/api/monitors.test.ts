@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
-import { openIncident } from '../../src/features/incidents/outages'
+import { openIncident } from '../../src/features/incidents/outages/outages'
 import { incidents } from '../../src/features/incidents/tables'
-import { specOf } from '../../src/features/monitors/spec'
+import { specOf } from '../../src/features/monitors/definition/spec'
 import { monitors } from '../../src/features/monitors/tables'
-import { channelAt, openToLocal } from '../support/channels'
+import { channelAt, allowPrivateNetwork } from '../support/channels'
 import { callerWith, world, type World } from '../support/world'
 
-async function made(w: World, input: object = {}) {
+async function created(w: World, input: object = {}) {
   const answer = await w.acme.call('POST', '/v1/monitors', { type: 'group', name: 'Everything', ...input })
   expect([answer.status, answer.body.errors]).toEqual([201, undefined])
   await w.audited()
@@ -20,7 +20,7 @@ const refusalsOf = (answer: { status: number; body: any }) => [
 ]
 
 describe('monitors', () => {
-  test('a new one is new, has what is taken for granted, and is read as it was made', async () => {
+  test('a new monitor has the status new and default values', async () => {
     const w = await world()
     const answer = await w.acme.call('POST', '/v1/monitors', { type: 'group', name: 'Everything', tags: ['prod'] })
     expect(answer.status).toBe(201)
@@ -50,7 +50,7 @@ describe('monitors', () => {
     expect(await w.audited()).toEqual(['monitor.create'])
   })
 
-  test('members that do not go with each other are refused, and nothing changes', async () => {
+  test('conflicting fields are rejected, and nothing changes', async () => {
     const w = await world()
     const refused = async (input: object) =>
       refusalsOf(await w.acme.call('POST', '/v1/monitors', { type: 'group', name: 'x', ...input }))
@@ -65,7 +65,7 @@ describe('monitors', () => {
     expect(await refused({ locations: ['mars'] })).toEqual([422, '#/locations/0 enum'])
     expect(await refused({ options: { rule: 'percent' } })).toEqual([422, '#/options/percent invalid'])
     expect(await refused({ options: { rule: 'most' } })).toEqual([422, '#/options/rule enum'])
-    expect(await refused({ options: { nonsense: 1 } })).toEqual([422, '#/options/nonsense unknown_member'])
+    expect(await refused({ options: { nonsense: 1 } })).toEqual([422, '#/options/nonsense unknown_field'])
     expect(await refused({ down_if: ['[STATUS] == 200'], keyword: 'ok' })).toEqual([422, '#/keyword condition'])
     expect(await refused({ degraded_if: ['nonsense', '[STATUS] =='] })).toEqual([
       422,
@@ -81,9 +81,9 @@ describe('monitors', () => {
     expect(await w.audited()).toEqual([])
   })
 
-  test('an edit merges, null is what a new one has, and an edit that changes nothing changes nothing', async () => {
+  test('an update merges, null resets to the default, and an update without changes does nothing', async () => {
     const w = await world()
-    const one = await made(w, { options: { rule: 'all' }, tags: ['a'], confirm: 5 })
+    const one = await created(w, { options: { rule: 'all' }, tags: ['a'], confirm: 5 })
     const edited = await w.acme.call('PATCH', `/v1/monitors/${one.id}`, {
       options: { rule: null },
       tags: null,
@@ -101,7 +101,7 @@ describe('monitors', () => {
     expect(await w.audited()).toEqual([])
     const stale = await w.acme.call('PATCH', `/v1/monitors/${one.id}`, { name: 'y' }, { 'if-match': '"1"' })
     expect(stale.status).toBe(412)
-    // The timeout of before is longer than the interval that is asked for.
+    // The existing timeout is longer than the requested interval.
     expect(refusalsOf(await w.acme.call('PATCH', `/v1/monitors/${one.id}`, { interval_seconds: 5 }))).toEqual([
       422,
       '#/timeout_seconds out_of_range',
@@ -109,11 +109,11 @@ describe('monitors', () => {
     ])
   })
 
-  test('groups and dependencies lead nowhere back, and what is deleted leaves them', async () => {
+  test('groups and dependencies must not be circular, and deleted monitors are removed from them', async () => {
     const w = await world()
-    const a = await made(w, { name: 'a' })
-    const b = await made(w, { name: 'b', options: { members: [a.id] } })
-    const c = await made(w, { name: 'c', depends_on: [b.id] })
+    const a = await created(w, { name: 'a' })
+    const b = await created(w, { name: 'b', options: { members: [a.id] } })
+    const c = await created(w, { name: 'c', depends_on: [b.id] })
     const patched = async (id: string, patch: object) => refusalsOf(await w.acme.call('PATCH', `/v1/monitors/${id}`, patch))
     expect(await patched(a.id, { depends_on: [a.id] })).toEqual([422, '#/depends_on/0 circular'])
     expect(await patched(a.id, { depends_on: [c.id] })).toEqual([422, '#/depends_on circular'])
@@ -131,19 +131,19 @@ describe('monitors', () => {
     expect((await w.acme.call('GET', `/v1/monitors/${a.id}`)).status).toBe(404)
   })
 
-  test('a chain of more than ten is refused', async () => {
+  test('rejects a chain of more than ten monitors', async () => {
     const w = await world()
-    let last = await made(w, { name: 'first' })
-    for (let n = 0; n < 9; n++) last = await made(w, { name: `after ${n}`, depends_on: [last.id] })
+    let last = await created(w, { name: 'first' })
+    for (let n = 0; n < 9; n++) last = await created(w, { name: `after ${n}`, depends_on: [last.id] })
     expect(refusalsOf(await w.acme.call('POST', '/v1/monitors', { type: 'group', name: 'x', depends_on: [last.id] }))).toEqual([
       422,
       '#/depends_on too_deep',
     ])
   })
 
-  test('pausing, resuming and beginning anew are told, and repeating them changes nothing', async () => {
+  test('pausing, resuming, and resetting are recorded, and repeating them changes nothing', async () => {
     const w = await world()
-    const one = await made(w)
+    const one = await created(w)
     const at = async (verb: string) => (await w.acme.call('POST', `/v1/monitors/${one.id}/${verb}`)).body
     w.clock.advance(1000)
     expect(await at('pause')).toMatchObject({
@@ -158,9 +158,9 @@ describe('monitors', () => {
     expect(await w.audited()).toEqual(['monitor.pause', 'monitor.reset', 'monitor.resume'])
   })
 
-  test('what was failing has its incident resolved when it is paused, begun anew or deleted', async () => {
+  test('the incident of a failing monitor is resolved when it is paused, reset, or deleted', async () => {
     const w = await world()
-    const one = await made(w)
+    const one = await created(w)
     const fail = () =>
       record(w.hub, async tx => {
         const {
@@ -202,9 +202,9 @@ describe('monitors', () => {
     expect((await w.audited()).sort()).toEqual(['incident.resolve', 'monitor.delete'])
   })
 
-  test('a copy has everything but the key', async () => {
+  test('a clone has everything except the key', async () => {
     const w = await world()
-    const one = await made(w, { key: 'all', description: 'notes', options: { rule: 'percent', percent: 40 }, confirm: 3 })
+    const one = await created(w, { key: 'all', description: 'notes', options: { rule: 'percent', percent: 40 }, confirm: 3 })
     const copy = await w.acme.call('POST', `/v1/monitors/${one.id}/clone`, {})
     expect(copy.status).toBe(201)
     expect(copy.headers.get('location')).toBe(`/v1/monitors/${copy.body.id}`)
@@ -220,10 +220,10 @@ describe('monitors', () => {
     expect(await w.audited()).toEqual(['monitor.clone', 'monitor.clone'])
   })
 
-  test('it names channels that there are, and loses those that go', async () => {
-    const w = await openToLocal(await world())
+  test('channels must exist, and deleted ones are removed', async () => {
+    const w = await allowPrivateNetwork(await world())
     const channel = await channelAt(w, 'http://127.0.0.1:9/')
-    const one = await made(w, { channel_ids: [channel.id] })
+    const one = await created(w, { channel_ids: [channel.id] })
     expect(one.channel_ids).toEqual([channel.id])
     const unknown = await w.acme.call('PATCH', `/v1/monitors/${one.id}`, { channel_ids: [channel.id, 'chan_none'] })
     expect(refusalsOf(unknown)).toEqual([422, '#/channel_ids/1 unknown'])
@@ -240,19 +240,19 @@ describe('monitors', () => {
     expect((await w.acme.call('PATCH', `/v1/monitors/${one.id}`, { channel_ids: [] })).body.channel_ids).toEqual([])
   })
 
-  test('a key is that of one monitor of a workspace', async () => {
+  test('keys are unique within a workspace', async () => {
     const w = await world()
-    const one = await made(w, { key: 'shop' })
+    const one = await created(w, { key: 'shop' })
     const taken = await w.acme.call('POST', '/v1/monitors', { type: 'group', name: 'x', key: 'shop' })
     expect([taken.status, taken.body.code]).toEqual([409, 'already_exists'])
-    const other = await made(w, { name: 'other' })
+    const other = await created(w, { name: 'other' })
     expect((await w.acme.call('PATCH', `/v1/monitors/${other.id}`, { key: 'shop' })).status).toBe(409)
     expect((await w.acme.call('PATCH', `/v1/monitors/${one.id}`, { key: 'shop' })).status).toBe(200)
     expect((await w.rival.call('POST', '/v1/monitors', { type: 'group', name: 'x', key: 'shop' })).status).toBe(201)
     expect((await w.acme.call('GET', '/v1/monitors?key=shop')).body.data.map((each: any) => each.id)).toEqual([one.id])
   })
 
-  test('the plan says how many there may be, and how often they are checked', async () => {
+  test('the plan limits the number of monitors and their interval', async () => {
     const w = await world()
     await w.limit(w.rival.workspaceId, { monitors: 1, monitor_interval_seconds: 90 })
     const create = (input: object) => w.rival.call('POST', '/v1/monitors', { type: 'group', name: 'x', ...input })
@@ -262,16 +262,16 @@ describe('monitors', () => {
     expect([first.status, first.body.interval_seconds]).toEqual([201, 90])
     const second = await create({})
     expect([second.status, second.body.code, second.body.limit]).toEqual([403, 'plan_limit_reached', 'monitors'])
-    // What was made under a larger plan is edited as before, but for its interval.
+    // A monitor created under a larger plan can still be updated, except for its interval.
     await w.limit(w.rival.workspaceId, { monitor_interval_seconds: 120 })
     expect((await w.rival.call('PATCH', `/v1/monitors/${first.body.id}`, { name: 'y' })).status).toBe(200)
     expect((await w.rival.call('PATCH', `/v1/monitors/${first.body.id}`, { interval_seconds: 91 })).status).toBe(403)
   })
 
-  test('they are found by status, type, tag and text, in every order', async () => {
+  test('can be filtered by status, type, tag, and text, in any order', async () => {
     const w = await world()
-    const a = await made(w, { name: 'Alpha', tags: ['prod', 'a_b'] })
-    const b = await made(w, { name: 'beta', tags: ['axb'] })
+    const a = await created(w, { name: 'Alpha', tags: ['prod', 'a_b'] })
+    const b = await created(w, { name: 'beta', tags: ['axb'] })
     await w.acme.call('POST', `/v1/monitors/${b.id}/pause`)
     const found = async (query: string) =>
       (await w.acme.call('GET', `/v1/monitors?${query}`)).body.data.map((one: any) => one.name)
@@ -285,9 +285,9 @@ describe('monitors', () => {
     expect(await found(`group=${a.id}`)).toEqual([])
   })
 
-  test('several at once are made, edited and deleted together or not at all', async () => {
+  test('bulk operations create, update, and delete all or nothing', async () => {
     const w = await world()
-    const one = await made(w)
+    const one = await created(w)
     const bulk = (operations: object[]) => w.acme.call('POST', '/v1/monitors/bulk', { operations })
     const failed = await bulk([
       { op: 'create', body: { type: 'group', name: 'new' } },
@@ -308,11 +308,11 @@ describe('monitors', () => {
   })
 })
 
-describe('monitors of HTTP', () => {
+describe('HTTP monitors', () => {
   const secret = 'changeme-9f2c41'
   const create = (w: World, input: object) => w.acme.call('POST', '/v1/monitors', input)
 
-  test('a URL or a host that is pasted is enough', async () => {
+  test('can be created from a URL or host alone', async () => {
     const w = await world()
     const pasted = async (target: string) => {
       const { status, body } = await create(w, { target })
@@ -331,7 +331,7 @@ describe('monitors of HTTP', () => {
     expect(refusalsOf(await create(w, { target: 'https://user:pass@example.com/' }))).toEqual([422, '#/target invalid'])
   })
 
-  test('secrets are shown nowhere, stay through edits, and are given again for another destination', async () => {
+  test('secrets are never returned, survive updates, and must be entered again for another destination', async () => {
     const w = await world()
     const auth = { type: 'basic', username: 'probe', password: secret }
     const one = (await create(w, { target: 'https://shop.example.com/a', options: { auth } })).body
@@ -347,14 +347,14 @@ describe('monitors of HTTP', () => {
       422,
       '#/options/auth/password required',
     ])
-    // One front serves many sites: which of them hears the password is said by the header.
+    // One server hosts many sites: the header decides which one receives the password.
     expect(refusalsOf(await patched({ options: { headers: { host: 'evil.example.net' } } }))).toEqual([
       422,
       '#/options/auth/password required',
     ])
     expect((await patched({ options: { headers: { 'X-Host': 'a' } } })).status).toBe(200)
     expect((await patched({ target: 'https://other.example.net/', options: { auth: { password: 'another' } } })).status).toBe(200)
-    // Of another kind, the members of the kind before are gone.
+    // Changing the kind removes the fields of the previous kind.
     expect((await patched({ options: { auth: { type: 'bearer', token: secret } } })).body).toMatchObject({
       options: { auth: { type: 'bearer' } },
       secrets_set: ['auth/token'],
@@ -370,7 +370,7 @@ describe('monitors of HTTP', () => {
     expect((await specOf(w.hub, row!, policy, 'new')).options).toMatchObject({ auth: { type: 'bearer', token: secret } })
   })
 
-  test('what the network policy never lets pass is refused when it is saved', async () => {
+  test('targets that the network policy never allows are rejected on save', async () => {
     const w = await world()
     const rival = async (input: object) => refusalsOf(await w.rival.call('POST', '/v1/monitors', input))
     expect(await rival({ target: 'http://127.0.0.1/' })).toEqual([422, '#/target blocked_address'])
@@ -392,28 +392,28 @@ describe('monitors of HTTP', () => {
     const auth = { type: 'bearer', token: secret }
     expect(await rival({ target: 'http://shop.example.com/', options: { auth } })).toEqual([422, '#/target invalid_url'])
     expect(await rival({ target: 'http://shop.example.com/' })).toEqual([201])
-    // The operator watches the own network, but not what tells clouds their secrets, nor the hub itself.
+    // Operators can monitor their own network, but no cloud metadata services and not the hub itself.
     expect((await create(w, { target: 'http://10.0.0.1/' })).status).toBe(201)
     expect(refusalsOf(await create(w, { target: 'http://169.254.169.254/' }))).toEqual([422, '#/target blocked_address'])
   })
 
-  test('what logs in to an SSH tunnel is shown nowhere, and goes to the server it was given for only', async () => {
+  test('SSH tunnel credentials are never returned, and only sent to the server they were entered for', async () => {
     const w = await world()
     const host_key = `SHA256:${'a'.repeat(43)}`
     const ssh_tunnel = { host: 'bastion.example.net', username: 'probe', password: secret, host_key }
-    const made = await create(w, { target: 'https://shop.internal/', options: { ssh_tunnel } })
-    expect(made.body.options.ssh_tunnel).toEqual({ host: 'bastion.example.net', username: 'probe', host_key })
-    expect(made.body.secrets_set).toEqual(['ssh_tunnel/password'])
-    expect(made.text).not.toContain(secret)
+    const created = await create(w, { target: 'https://shop.internal/', options: { ssh_tunnel } })
+    expect(created.body.options.ssh_tunnel).toEqual({ host: 'bastion.example.net', username: 'probe', host_key })
+    expect(created.body.secrets_set).toEqual(['ssh_tunnel/password'])
+    expect(created.text).not.toContain(secret)
     const patched = (options: object) =>
-      w.acme.call('PATCH', `/v1/monitors/${made.body.id}`, { options: { ssh_tunnel: options } })
+      w.acme.call('PATCH', `/v1/monitors/${created.body.id}`, { options: { ssh_tunnel: options } })
     for (const elsewhere of [{ host: 'evil.example.net' }, { port: 2222 }, { host_key: `SHA256:${'b'.repeat(43)}` }])
       expect(refusalsOf(await patched(elsewhere))).toEqual([422, '#/options/ssh_tunnel/password required'])
     expect((await patched({ port: 2222, password: secret })).body.options.ssh_tunnel.port).toBe(2222)
     expect((await create(w, { target: 'https://shop.example.com/' })).body.options).not.toHaveProperty('ssh_tunnel')
   })
 
-  test('a document brings secrets by name, and keeps those that stay where they are', async () => {
+  test('a document can set secrets by name, and keeps those that are unchanged', async () => {
     const w = await world()
     const text = (target: string, value: string, more = '') =>
       `monitors:\n  - key: shop\n    target: ${target}\n    options:\n      auth: {type: bearer, token: "${value}"}\n${more}`
@@ -433,7 +433,7 @@ describe('monitors of HTTP', () => {
     expect((await sent(exported)).body.changes).toEqual([])
   })
 
-  test('a check by hand answers with what was found, and says so where nothing came in time', async () => {
+  test('a manual check returns the result, or none if there was none in time', async () => {
     const w = await world()
     const one = (await create(w, { target: 'https://shop.example.com/' })).body
     await w.settle()
@@ -452,18 +452,18 @@ describe('monitors of HTTP', () => {
     expect([late.status, late.body.result]).toEqual([202, null])
     await w.acme.call('POST', `/v1/monitors/${one.id}/pause`)
     expect((await w.acme.call('POST', `/v1/monitors/${one.id}/check`)).status).toBe(409)
-    const group = await made(w)
+    const group = await created(w)
     expect((await w.acme.call('POST', `/v1/monitors/${group.id}/check`)).status).toBe(409)
     expect((await w.rival.call('POST', `/v1/monitors/${one.id}/check`)).status).toBe(404)
   })
 
-  test('conditions are kept as text, and those that Uptime Kuma has are written into them', async () => {
+  test('conditions are stored as text, including keyword and json_query', async () => {
     const w = await world()
     const one = await create(w, {
       target: 'https://shop.example.com/',
       keyword: 'Welcome',
       json_query: { path: '$.status', op: '==', expected: 'ok' },
-      down_if: ['[STATUS] == 418', { source: 'BODY', path: '$.items', apply: 'len', op: '<', value: 1 }],
+      down_if: ['[STATUS] == 418', { source: 'BODY', path: '$.items', function: 'len', op: '<', value: 1 }],
       degraded_if: ['[CERTIFICATE_EXPIRATION] < 14d'],
     })
     expect([one.status, one.body.errors]).toEqual([201, undefined])
@@ -477,9 +477,9 @@ describe('monitors of HTTP', () => {
   })
 })
 
-test('a token that is narrowed to a monitor sees and edits that one alone, and names no others', async () => {
+test('a token restricted to a monitor can only read and update that one, and refer to no others', async () => {
   const w = await world()
-  const [own, other] = [await made(w, { name: 'own' }), await made(w, { name: 'other' })]
+  const [own, other] = [await created(w, { name: 'own' }), await created(w, { name: 'other' })]
   const token = await w.acme.call('POST', '/v1/tokens', {
     name: 'narrowed',
     permissions: ['monitoring.write'],

@@ -4,40 +4,40 @@ import { world } from '../support/world'
 
 const schedule = { kind: 'period', period_seconds: 60, grace_seconds: 60 }
 
-test('an edit that asks for what is there already raises no version and leaves no audit entry', async () => {
+test('an update that changes nothing keeps the version and adds no audit event', async () => {
   const { acme, audited, ...here } = await world()
-  const made = async (path: string, body: object) => `${path}/${(await acme.call('POST', path, body)).body.id}`
+  const create = async (path: string, body: object) => `${path}/${(await acme.call('POST', path, body)).body.id}`
   const endpoint = { description: 'mine', events: ['monitor.alert'], headers: { 'X-Own': 'a' }, max_per_second: 5 }
   const { id } = await endpointAt({ acme, audited, ...here }, 'http://127.0.0.1:9/hook', endpoint)
   const edits: [string, object, object][] = [
-    [await made('/v1/tokens', { name: 'ci', mode: 'full' }), { name: 'ci', expires_at: null }, { name: 'other' }],
+    [await create('/v1/tokens', { name: 'ci', mode: 'full' }), { name: 'ci', expires_at: null }, { name: 'other' }],
     [
-      await made('/v1/heartbeats', { name: 'nightly', schedule, tags: ['a'] }),
+      await create('/v1/heartbeats', { name: 'nightly', schedule, tags: ['a'] }),
       { tags: ['a'], slug: null, schedule: { period_seconds: 60 } },
       { tags: [] },
     ],
     [`/v1/webhook-endpoints/${id}`, { ...endpoint, filters: { resource_ids: null } }, { headers: { 'X-Own': 'b' } }],
     [
-      await made('/v1/audit-streams', { name: 'SIEM', url: 'http://127.0.0.1:9/log', active: false }),
+      await create('/v1/audit-streams', { name: 'SIEM', url: 'http://127.0.0.1:9/log', active: false }),
       { name: 'SIEM', actions: null },
       { name: 'other' },
     ],
     [
-      await made('/v1/dns/providers', { kind: 'powerdns', name: 'own', settings: { url: 'http://127.0.0.1:9', api_key: 'a' } }),
+      await create('/v1/dns/providers', { kind: 'powerdns', name: 'own', settings: { url: 'http://127.0.0.1:9', api_key: 'a' } }),
       { name: 'own', settings: { api_key: 'a', server_id: 'localhost' } },
       { name: 'other' },
     ],
     [`/v1/workspaces/${acme.workspaceId}`, { limit_overrides: {} }, { limit_overrides: { heartbeats: 7 } }],
-    [await made('/v1/plans', { id: 'own', title: 'Own', limits: {} }), { title: 'Own' }, { title: 'Other' }],
+    [await create('/v1/plans', { id: 'own', title: 'Own', limits: {} }), { title: 'Own' }, { title: 'Other' }],
   ]
   await here.settle()
   await audited()
   for (const [path, same, other] of edits) {
     const before = await acme.call('GET', path)
     for (const patch of [{}, same]) {
-      const answer = await acme.call('PATCH', path, patch)
-      expect([path, answer.status, answer.body]).toEqual([path, 200, before.body])
-      expect(answer.headers.get('etag')).toBe(before.headers.get('etag'))
+      const response = await acme.call('PATCH', path, patch)
+      expect([path, response.status, response.body]).toEqual([path, 200, before.body])
+      expect(response.headers.get('etag')).toBe(before.headers.get('etag'))
     }
     expect((await acme.call('PATCH', path, {}, { 'if-match': '"99"' })).status).toBe(412)
     expect(await audited()).toEqual([])
@@ -46,7 +46,7 @@ test('an edit that asks for what is there already raises no version and leaves n
   }
 })
 
-test('what is paused is not paused again, and a bulk that changes nothing leaves no entries', async () => {
+test('a paused heartbeat is not paused again, and a bulk request that changes nothing adds no audit events', async () => {
   const { acme, audited } = await world()
   const { id } = (await acme.call('POST', '/v1/heartbeats', { name: 'nightly', schedule })).body
   expect((await acme.call('POST', `/v1/heartbeats/${id}/pause`)).body.version).toBe(2)

@@ -1,11 +1,11 @@
+import { createTokenAsOperator } from '../../src/features/tokens/commands'
+import { warnOfExpiringTokens } from '../../src/features/tokens/expiry'
 import { describe, expect, test } from 'bun:test'
-import { warnOfExpiringTokens } from '../../src/access/token-expiry'
-import { createTokenAsOperator } from '../../src/access/tokens'
 import { record } from '../../src/core/change'
 import type { NoticeDraft } from '../../src/core/notices'
-import { mostNotices, pruneNotices } from '../../src/features/notices/retention'
+import { maxNotices, pruneNotices } from '../../src/features/notices/retention'
 import { jobs } from '../../src/core/db/tables'
-import { tellFailedJobs } from '../../src/hub/failed-jobs'
+import { notifyFailedJobs } from '../../src/hub/failed-jobs'
 import { callerWith, world, type Caller, type World } from '../support/world'
 
 const hour = 3_600_000
@@ -13,14 +13,14 @@ const day = 24 * hour
 
 const noticesOf = async (caller: Caller, query = ''): Promise<any[]> =>
   (await caller.call('GET', `/v1/notices?limit=100${query}`)).body.data
-const told = async (caller: Caller) =>
+const summaries = async (caller: Caller) =>
   (await noticesOf(caller)).map(one => [one.kind, one.severity, one.resource?.name, one.count])
-/** Three hubs whose timetables beat at the same moment, and one that beats again. */
-const beat = async (run: () => Promise<unknown>) => {
+/** Runs a scheduled task on three hubs at the same time, then once more. */
+const runOnHubs = async (run: () => Promise<unknown>) => {
   await Promise.all([run(), run(), run()])
   await run()
 }
-const note = ({ hub, acme }: World, matter: string, more: Partial<NoticeDraft> = {}) =>
+const note = ({ hub, acme }: World, key: string, more: Partial<NoticeDraft> = {}) =>
   record(hub, async () => ({
     result: undefined,
     notices: [
@@ -28,9 +28,9 @@ const note = ({ hub, acme }: World, matter: string, more: Partial<NoticeDraft> =
         workspaceId: acme.workspaceId,
         kind: 'plan.limit_near' as const,
         resource: null,
-        text: `Matter ${matter}.`,
-        details: { matter },
-        matter,
+        text: `Notice ${key}.`,
+        details: { key },
+        dedupKey: key,
         ...more,
       },
     ],
@@ -45,17 +45,17 @@ const tokenFor = async (w: World, ms: number, name = 'ci') =>
   ).body
 
 describe('the list', () => {
-  test('shows a standing matter once, told again and unread again', async () => {
+  test('shows a repeated notice once, as unread again', async () => {
     const w = await world()
     await note(w, 'one')
     const [first] = await noticesOf(w.acme)
     expect(first).toMatchObject({
       kind: 'plan.limit_near',
-      title: 'A limit of the plan is nearly reached',
+      title: 'Plan limit almost reached',
       severity: 'info',
       resource: null,
-      text: 'Matter one.',
-      details: { matter: 'one' },
+      text: 'Notice one.',
+      details: { key: 'one' },
       count: 1,
       read: false,
       read_at: null,
@@ -74,11 +74,11 @@ describe('the list', () => {
     const [again, other] = await noticesOf(w.acme)
     expect([again.id, again.count, again.read, again.text, again.severity]).toEqual([first.id, 2, false, 'Still so.', 'critical'])
     expect([again.created_at, again.occurred_at]).toEqual([first.created_at, new Date(w.clock.now()).toISOString()])
-    expect(other.text).toBe('Matter two.')
+    expect(other.text).toBe('Notice two.')
     expect((await w.acme.call('GET', `/v1/notices/${first.id}`)).body).toEqual(again)
   })
 
-  test('is filtered, counted and walked page by page', async () => {
+  test('can be filtered, counted and paginated', async () => {
     const w = await world()
     for (const name of ['a', 'b', 'c', 'd']) {
       const resource = { type: 'token', id: `tok_${name}`, name }
@@ -106,7 +106,7 @@ describe('the list', () => {
     expect((await w.acme.call('GET', '/v1/notices?read=perhaps')).status).toBe(400)
   })
 
-  test('is marked as read up to a notice, until a time, or as a whole', async () => {
+  test('can be marked as read up to a notice, up to a time, or completely', async () => {
     const w = await world()
     for (const name of ['a', 'b', 'c', 'd']) {
       await note(w, name)
@@ -114,7 +114,7 @@ describe('the list', () => {
     }
     const list = await noticesOf(w.acme)
     const mark = async (input: object) => (await w.acme.call('POST', '/v1/notices/read', input)).body
-    const unread = async () => (await noticesOf(w.acme, '&read=false')).map(one => one.details.matter)
+    const unread = async () => (await noticesOf(w.acme, '&read=false')).map(one => one.details.key)
     expect(await mark({ up_to: list[3].id })).toEqual({ marked: 1 })
     expect(await mark({ until: list[2].occurred_at })).toEqual({ marked: 1 })
     expect(await unread()).toEqual(['d', 'c'])
@@ -127,7 +127,7 @@ describe('the list', () => {
     expect(await w.audited()).toEqual(['account.notice.read', 'account.notice.read'])
   })
 
-  test('is the workspace’s own, needs account permissions, and shows a narrowed token what it reaches', async () => {
+  test('is limited to the workspace, requires account permissions and respects restricted tokens', async () => {
     const w = await world()
     await note(w, 'a', { resource: { type: 'heartbeat', id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'x' } })
     await note(w, 'b')
@@ -139,52 +139,52 @@ describe('the list', () => {
     expect((await w.rival.call('POST', '/v1/notices/read', {})).body).toEqual({ marked: 0 })
     expect((await (await w.scoped('webhooks.write')).call('GET', '/v1/notices')).body.required_permission).toBe('account.read')
     expect((await w.readOnly.call('PATCH', `/v1/notices/${a.id}`, { read: true })).body.required_permission).toBe('account.write')
-    const made = await w.acme.call('POST', '/v1/tokens', {
-      name: 'narrow',
+    const created = await w.acme.call('POST', '/v1/tokens', {
+      name: 'restricted',
       mode: 'full',
       resource_ids: ['hb_01jd8f3q7eeb9bv0w0r8c7hq2m'],
     })
-    const narrow = callerWith(w.app, w.acme.workspaceId, made.body.token)
-    expect((await noticesOf(narrow)).map(one => one.id)).toEqual([a.id])
-    expect((await narrow.call('PATCH', `/v1/notices/${a.id}`, { read: true })).status).toBe(200)
+    const restricted = callerWith(w.app, w.acme.workspaceId, created.body.token)
+    expect((await noticesOf(restricted)).map(one => one.id)).toEqual([a.id])
+    expect((await restricted.call('PATCH', `/v1/notices/${a.id}`, { read: true })).status).toBe(200)
   })
 
-  test('keeps read ones for 90 days, others for a year, and a thousand a workspace', async () => {
+  test('keeps read notices for 90 days, unread ones for a year, at most 1,000 per workspace', async () => {
     const w = await world()
     await note(w, 'a')
     await note(w, 'b')
     const [b] = await noticesOf(w.acme, '&sort=-id')
     await w.acme.call('PATCH', `/v1/notices/${b.id}`, { read: true })
-    const left = async () => {
-      await beat(() => pruneNotices(w.hub))
-      return (await noticesOf(w.acme, '&sort=id')).map(one => one.details.matter)
+    const remaining = async () => {
+      await runOnHubs(() => pruneNotices(w.hub))
+      return (await noticesOf(w.acme, '&sort=id')).map(one => one.details.key)
     }
     w.clock.advance(90 * day)
-    expect(await left()).toEqual(['a', 'b'])
+    expect(await remaining()).toEqual(['a', 'b'])
     w.clock.advance(1)
-    expect(await left()).toEqual(['a'])
+    expect(await remaining()).toEqual(['a'])
     w.clock.advance(275 * day)
-    expect(await left()).toEqual([])
-    for (let n = 0; n < mostNotices + 3; n++) await note(w, `${n}`)
+    expect(await remaining()).toEqual([])
+    for (let n = 0; n < maxNotices + 3; n++) await note(w, `${n}`)
     const [last] = await noticesOf(w.acme, '&sort=-id')
     await w.acme.call('PATCH', `/v1/notices/${last.id}`, { read: true })
-    await beat(() => pruneNotices(w.hub))
+    await runOnHubs(() => pruneNotices(w.hub))
     const page = (await w.acme.call('GET', '/v1/notices?include=total&sort=id&limit=1')).body
-    expect([page.pagination.total, page.data[0].details.matter]).toEqual([mostNotices, '2'])
+    expect([page.pagination.total, page.data[0].details.key]).toEqual([maxNotices, '2'])
     expect((await w.acme.call('GET', `/v1/notices/${last.id}`)).status).toBe(404)
   })
 })
 
-describe('a token that ends', () => {
-  test('is told of 7 days and one day before, once each, whoever looks and however often', async () => {
+describe('an expiring token', () => {
+  test('raises one notice 7 days before and one a day before, regardless of the number of hubs', async () => {
     const w = await world()
     const token = await tokenFor(w, 30 * day)
-    const look = () => beat(() => warnOfExpiringTokens(w.hub))
+    const check = () => runOnHubs(() => warnOfExpiringTokens(w.hub))
     w.clock.advance(23 * day - 1)
-    await look()
-    expect(await told(w.acme)).toEqual([])
+    await check()
+    expect(await summaries(w.acme)).toEqual([])
     w.clock.advance(1)
-    await look()
+    await check()
     const [seven] = await noticesOf(w.acme)
     expect(seven).toMatchObject({
       kind: 'token.expiring',
@@ -193,20 +193,20 @@ describe('a token that ends', () => {
       details: { expires_at: token.expires_at, days_before: 7, rotated_to: null },
     })
     w.clock.advance(6 * day - 1)
-    await look()
-    expect(await told(w.acme)).toHaveLength(1)
+    await check()
+    expect(await summaries(w.acme)).toHaveLength(1)
     w.clock.advance(1)
-    await look()
+    await check()
     w.clock.advance(day)
-    await look()
-    expect(await told(w.acme)).toEqual([
+    await check()
+    expect(await summaries(w.acme)).toEqual([
       ['token.expiring', 'critical', 'ci', 1],
       ['token.expiring', 'warning', 'ci', 1],
     ])
     expect(await noticesOf(w.rival)).toEqual([])
   })
 
-  test('is told of once where nobody looked for days, and not at all when it was made for less, revoked or ended', async () => {
+  test('raises one notice after a long pause, and none if it was short-lived, revoked or expired', async () => {
     const w = await world()
     const late = await tokenFor(w, 10 * day, 'late')
     await tokenFor(w, 7 * day, 'week')
@@ -215,45 +215,45 @@ describe('a token that ends', () => {
     const revoked = await tokenFor(w, 10 * day, 'revoked')
     await w.acme.call('DELETE', `/v1/tokens/${revoked.id}`)
     await warnOfExpiringTokens(w.hub)
-    expect(await told(w.acme)).toEqual([])
+    expect(await summaries(w.acme)).toEqual([])
     w.clock.advance(6 * day + hour)
     await w.acme.call('PATCH', `/v1/tokens/${late.id}`, { name: 'later' })
     w.clock.advance(3 * day - hour)
     await warnOfExpiringTokens(w.hub)
-    expect(await told(w.acme)).toEqual([['token.expiring', 'critical', 'later', 1]])
+    expect(await summaries(w.acme)).toEqual([['token.expiring', 'critical', 'later', 1]])
   })
 
-  test('made for a week is told of a day before, and an end that is moved is told of anew', async () => {
+  test('created for a week raises a notice a day before, and new ones after its expiry is changed', async () => {
     const w = await world()
     const token = await tokenFor(w, 7 * day)
     w.clock.advance(6 * day)
-    await beat(() => warnOfExpiringTokens(w.hub))
-    expect(await told(w.acme)).toEqual([['token.expiring', 'critical', 'ci', 1]])
-    const moved = new Date(w.clock.now() + 5 * day).toISOString()
-    await w.acme.call('PATCH', `/v1/tokens/${token.id}`, { expires_at: moved })
-    await beat(() => warnOfExpiringTokens(w.hub))
+    await runOnHubs(() => warnOfExpiringTokens(w.hub))
+    expect(await summaries(w.acme)).toEqual([['token.expiring', 'critical', 'ci', 1]])
+    const newExpiry = new Date(w.clock.now() + 5 * day).toISOString()
+    await w.acme.call('PATCH', `/v1/tokens/${token.id}`, { expires_at: newExpiry })
+    await runOnHubs(() => warnOfExpiringTokens(w.hub))
     expect((await noticesOf(w.acme)).map(one => [one.details.days_before, one.count])).toEqual([
       [7, 1],
       [1, 1],
     ])
     w.clock.advance(4 * day)
-    await beat(() => warnOfExpiringTokens(w.hub))
+    await runOnHubs(() => warnOfExpiringTokens(w.hub))
     expect((await noticesOf(w.acme)).map(one => [one.details.days_before, one.count]).sort()).toEqual([
       [1, 2],
       [7, 1],
     ])
   })
 
-  test('by rotation counts by its real end, which begins with the first use of the new one', async () => {
+  test('that was rotated expires relative to the first use of its successor', async () => {
     const w = await world()
     const old = await tokenFor(w, 300 * day, 'old')
     w.clock.advance(day)
     const rotated = (await w.acme.call('POST', `/v1/tokens/${old.id}/rotate`, { grace_seconds: 5 * 86_400 })).body
     w.clock.advance(2 * day)
-    await beat(() => warnOfExpiringTokens(w.hub))
-    expect(await told(w.acme)).toEqual([])
+    await runOnHubs(() => warnOfExpiringTokens(w.hub))
+    expect(await summaries(w.acme)).toEqual([])
     expect((await callerWith(w.app, w.acme.workspaceId, rotated.token).call('GET', '/v1/events')).status).toBe(200)
-    await beat(() => warnOfExpiringTokens(w.hub))
+    await runOnHubs(() => warnOfExpiringTokens(w.hub))
     const [notice, ...rest] = await noticesOf(w.acme)
     expect(rest).toEqual([])
     expect(notice).toMatchObject({
@@ -263,60 +263,61 @@ describe('a token that ends', () => {
   })
 })
 
-test('a token that is reported as leaked gives one notice, which holds none of it', async () => {
+test('a leaked token raises one notice that does not contain the token', async () => {
   const w = await world()
-  const made = (await w.acme.call('POST', '/v1/tokens', { name: 'lost', permissions: ['dns.read'] })).body
-  for (let n = 0; n < 2; n++) expect((await w.stranger.call('POST', '/v1/tokens/report', { token: made.token })).status).toBe(204)
+  const created = (await w.acme.call('POST', '/v1/tokens', { name: 'lost', permissions: ['dns.read'] })).body
+  for (let n = 0; n < 2; n++)
+    expect((await w.anonymous.call('POST', '/v1/tokens/report', { token: created.token })).status).toBe(204)
   const [notice, ...rest] = await noticesOf(w.acme)
   expect(rest).toEqual([])
   expect(notice).toMatchObject({
     kind: 'token.leaked',
     severity: 'critical',
-    resource: { type: 'token', id: made.id, name: 'lost' },
+    resource: { type: 'token', id: created.id, name: 'lost' },
     details: { revoked_at: new Date(w.clock.now()).toISOString(), last_used_at: null, expires_at: null },
     count: 1,
   })
-  expect(JSON.stringify(notice)).not.toContain(made.token)
+  expect(JSON.stringify(notice)).not.toContain(created.token)
 })
 
-describe('a limit of the plan', () => {
+describe('a plan limit', () => {
   const plans = async (caller: Caller) =>
     (await noticesOf(caller, '&kind=plan.limit_near,plan.limit_reached'))
       .map(one => [one.kind, one.details.limit, one.count])
       .sort()
 
-  test('is told of at 80 % and at 100 %, once a crossing, by whichever way it is reached', async () => {
+  test('raises a notice at 80 % and at 100 %, once per crossing', async () => {
     const w = await world()
     await w.limit(w.rival.workspaceId, { tokens: 10 })
     const ids: string[] = []
-    const make = async () => {
-      const made = await w.rival.call('POST', '/v1/tokens', { name: 'one more', permissions: ['dns.read'] })
-      ids.push(made.body.id)
-      return made.status
+    const create = async () => {
+      const created = await w.rival.call('POST', '/v1/tokens', { name: 'one more', permissions: ['dns.read'] })
+      ids.push(created.body.id)
+      return created.status
     }
     const revoke = async () => void (await w.rival.call('DELETE', `/v1/tokens/${ids.pop()}`))
-    for (let n = 2; n <= 7; n++) await make()
+    for (let n = 2; n <= 7; n++) await create()
     expect(await plans(w.rival)).toEqual([])
-    await make()
+    await create()
     const [near] = await noticesOf(w.rival)
     expect(near).toMatchObject({
       kind: 'plan.limit_near',
       severity: 'info',
       resource: null,
-      text: '8 of the 10 tokens that the plan allows are in use.',
+      text: '8 of 10 tokens allowed by the plan are in use.',
       details: { limit: 'tokens', max: 10, used: 8, plan: 'pro', percent: 80 },
     })
-    await make()
+    await create()
     expect(await plans(w.rival)).toEqual([['plan.limit_near', 'tokens', 1]])
-    // The command line makes tokens too.
+    // The command line creates tokens too.
     await createTokenAsOperator(w.hub, {
       workspaceId: w.rival.workspaceId,
-      name: 'by hand',
+      name: 'from the command line',
       mode: 'scoped',
       permissions: ['dns.read'],
       expiresAt: null,
     })
-    expect(await make()).toBe(403)
+    expect(await create()).toBe(403)
     ids.pop()
     const both = [
       ['plan.limit_near', 'tokens', 1],
@@ -325,11 +326,11 @@ describe('a limit of the plan', () => {
     expect(await plans(w.rival)).toEqual(both)
     await w.rival.call('POST', '/v1/notices/read', {})
     await revoke()
-    expect(await make()).toBe(201)
+    expect(await create()).toBe(201)
     expect(await plans(w.rival)).toEqual([both[0]!, ['plan.limit_reached', 'tokens', 2]])
     expect((await noticesOf(w.rival, '&read=false')).map(one => one.kind)).toEqual(['plan.limit_reached'])
     for (let n = 0; n < 3; n++) await revoke()
-    await make()
+    await create()
     expect(await plans(w.rival)).toEqual([
       ['plan.limit_near', 'tokens', 2],
       ['plan.limit_reached', 'tokens', 2],
@@ -337,7 +338,7 @@ describe('a limit of the plan', () => {
     expect(await noticesOf(w.acme)).toEqual([])
   })
 
-  test('is told of for heartbeats and webhook endpoints, and once where requests race for the last', async () => {
+  test('raises notices for heartbeats and webhook endpoints, once even for concurrent requests', async () => {
     const w = await world()
     await w.limit(w.acme.workspaceId, { heartbeats: 2, webhook_endpoints: 1 })
     const heartbeat = { name: 'job', schedule: { kind: 'period', period_seconds: 60, grace_seconds: 60 } }
@@ -348,8 +349,8 @@ describe('a limit of the plan', () => {
     expect(await plans(w.acme)).toEqual([['plan.limit_reached', 'heartbeats', 1]])
     expect((await w.acme.call('POST', '/v1/heartbeats', heartbeat)).status).toBe(403)
     const endpoint = { url: 'http://127.0.0.1:9/hook', events: ['monitor.alert'] }
-    const answers = await Promise.all([1, 2, 3].map(() => w.acme.call('POST', '/v1/webhook-endpoints', endpoint)))
-    expect(answers.map(one => one.status).sort()).toEqual([201, 403, 403])
+    const responses = await Promise.all([1, 2, 3].map(() => w.acme.call('POST', '/v1/webhook-endpoints', endpoint)))
+    expect(responses.map(one => one.status).sort()).toEqual([201, 403, 403])
     expect(await plans(w.acme)).toEqual([
       ['plan.limit_reached', 'heartbeats', 1],
       ['plan.limit_reached', 'webhook_endpoints', 1],
@@ -357,8 +358,8 @@ describe('a limit of the plan', () => {
   })
 })
 
-describe('a job that was set aside', () => {
-  test('is told of to the operator, once', async () => {
+describe('a failed job', () => {
+  test('raises one notice for the operator', async () => {
     const w = await world()
     const now = w.clock.now()
     const job = {
@@ -373,12 +374,12 @@ describe('a job that was set aside', () => {
     }
     await record(w.hub, async tx => {
       await tx.insert(jobs).values([
-        { ...job, id: 'job_1', kind: 'dns.sync-zone', lastError: 'Taken 25 times in a row and never finished.', failedAt: now },
+        { ...job, id: 'job_1', kind: 'dns.sync-zone', lastError: 'Started 25 times in a row and never finished.', failedAt: now },
         { ...job, id: 'job_2', kind: 'dns.sync-zone', lastError: 'Long ago.', failedAt: now - 2 * day },
       ])
       return { result: undefined }
     })
-    await beat(() => tellFailedJobs(w.hub))
+    await runOnHubs(() => notifyFailedJobs(w.hub))
     const all = await noticesOf(w.acme, '&kind=job.failed')
     expect(all.map(one => [one.severity, one.count, one.details.job_id])).toEqual([['critical', 1, 'job_1']])
     expect(all[0].text).toContain('dns.sync-zone')

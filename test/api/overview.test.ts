@@ -1,10 +1,12 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
-import { idTime, leastId, newId } from '../../src/core/ids'
+import { idTime, minIdAt, newId } from '../../src/core/ids'
 import { stateMark, unsyncedMark } from '../../src/features/dns/sync/three-way'
-import { dnsRecordMarks, dnsRecords, dnsZones } from '../../src/features/dns/tables'
-import { webhookDeliveries, webhookEndpoints } from '../../src/features/webhooks/tables'
+import { dnsRecordMarks, dnsRecords } from '../../src/features/dns/records/tables'
+import { dnsZones } from '../../src/features/dns/zones/tables'
+import { webhookDeliveries } from '../../src/features/webhooks/deliveries/tables'
+import { webhookEndpoints } from '../../src/features/webhooks/endpoints/tables'
 import { bad, restart, say, watched } from '../support/watched-monitors'
 import { addPerson, person } from '../support/people'
 import { raiseAlert, receiver, stopReceivers } from '../support/receiver'
@@ -18,7 +20,7 @@ const overview = async (caller: Caller) => {
   return answer.body
 }
 
-test('a workspace in which nothing is has nothing to tell', async () => {
+test('the overview of an empty workspace is empty', async () => {
   const here = await world()
   const { changes, ...rest } = await overview(here.rival)
   expect(changes.map((one: any) => one.action)).toEqual(['account.token.create'])
@@ -35,25 +37,25 @@ test('a workspace in which nothing is has nothing to tell', async () => {
     tokens: { total: 0, data: [] },
     invitations: { pending: 0 },
     notices: { total: 0, data: [] },
-    maintenance: { in_force: [], next: [] },
+    maintenance: { active: [], upcoming: [] },
   })
 })
 
-test('monitors and heartbeats are counted as their lists show them, and their incidents are told', async () => {
+test('counts of monitors and heartbeats match their lists, and incidents are included', async () => {
   const here = await world()
   const [one] = [await watched(here, { confirm: 1 }), await watched(here, { name: 'other' })]
   await say(here, one, bad)
   const names = ['new', 'up', 'grace', 'down', 'paused']
   for (const name of names) {
     const { id, uuid } = (await here.acme.call('POST', '/v1/heartbeats', { name, schedule })).body
-    if (['grace', 'down'].includes(name)) await here.stranger.call('GET', `/ping/${uuid}`)
+    if (['grace', 'down'].includes(name)) await here.anonymous.call('GET', `/ping/${uuid}`)
     if (name === 'paused') await here.acme.call('POST', `/v1/heartbeats/${id}/pause`, {})
-    if (name === 'grace') await here.pass(30_000)
+    if (name === 'grace') await here.advance(30_000)
   }
-  // The one pinged half a minute before the other is at the end of its grace time; nobody has marked it down.
+  // The one pinged half a minute earlier is past its grace period, but nothing has marked it down yet.
   here.clock.jump(3_600_000 + 30_000)
   const up = (await here.acme.call('GET', '/v1/heartbeats?q=up')).body.data[0]
-  await here.stranger.call('GET', `/ping/${up.uuid}`)
+  await here.anonymous.call('GET', `/ping/${up.uuid}`)
   const seen = await overview(here.acme)
   const shown = (await here.acme.call('GET', '/v1/heartbeats')).body.data
   const counted = (word: string) => shown.filter((row: any) => row.status === word).length
@@ -70,7 +72,7 @@ test('monitors and heartbeats are counted as their lists show them, and their in
   expect(seen.incidents).toEqual({ total: 1, data })
 })
 
-test('the slowest monitors are those that are reached, by what their last check took', async () => {
+test('the slowest monitors are ordered by their last check, without those that are down', async () => {
   const here = await world()
   for (const [name, total, status] of [
     ['quick', 12.4, 'up'],
@@ -95,7 +97,7 @@ test('the slowest monitors are those that are reached, by what their last check 
   expect((await overview(here.acme)).changes.map((one: any) => one.actor.type)).not.toContain('system')
 })
 
-test('certificates that end soon are those that checks saw last, by whichever hub, also after a start', async () => {
+test('expiring certificates are those last seen by checks of any hub, also after a restart', async () => {
   const here = await world()
   const ending = (days: number) => ({
     sha256: 'aa',
@@ -119,10 +121,10 @@ test('certificates that end soon are those that checks saw last, by whichever hu
     await say(here, ids[name]!, { certificate: ending(days) })
   await here.acme.call('PATCH', `/v1/monitors/${ids.edited}`, { target: 'https://other.example.com/' })
   await here.settle()
-  // What was not reached says nothing of the certificate; what was reached without one has none any more.
+  // A failed connection says nothing about the certificate; a successful one without a certificate removes it.
   await say(here, ids.soon!, { status: 'down', certificate: null })
   await say(here, ids.plain!, { certificate: null })
-  for (let n = 0; n < 61; n++) await here.pass(1000)
+  for (let n = 0; n < 61; n++) await here.advance(1000)
   await restart(here)
   const { certificates } = await overview(here.acme)
   expect(certificates.data.map((one: any) => [one.name, one.monitor_id])).toEqual([
@@ -133,7 +135,7 @@ test('certificates that end soon are those that checks saw last, by whichever hu
   expect((await overview(here.rival)).certificates.total).toBe(0)
 })
 
-test('tokens that end, invitations, unread notices, windows and changes are told', async () => {
+test('expiring tokens, invitations, unread notices, maintenance, and changes are included', async () => {
   const here = await world()
   const ends = (days: number) => new Date(here.clock.now() + days * dayMs).toISOString()
   const token = async (name: string, days: number) =>
@@ -168,7 +170,7 @@ test('tokens that end, invitations, unread notices, windows and changes are told
         resource: null,
         text: 'Soon.',
         details: {},
-        matter: 'x',
+        dedupKey: 'x',
       },
     ],
   }))
@@ -178,15 +180,15 @@ test('tokens that end, invitations, unread notices, windows and changes are told
   expect(seen.invitations).toEqual({ pending: 1 })
   expect(seen.notices).toMatchObject({ total: 1, data: [{ text: 'Soon.', read: false }] })
   expect(seen.maintenance).toMatchObject({
-    in_force: [{ name: 'now', ends_at: '2026-11-21T10:30:00.000Z' }],
-    next: [{ name: 'tomorrow', starts_at: '2026-11-22T10:00:00.000Z' }, { name: 'next week' }],
+    active: [{ name: 'now', ends_at: '2026-11-21T10:30:00.000Z' }],
+    upcoming: [{ name: 'tomorrow', starts_at: '2026-11-22T10:00:00.000Z' }, { name: 'next week' }],
   })
   const log = (await here.acme.call('GET', '/v1/audit-events?limit=20&actor_type=user,token,operator')).body.data
   expect(seen.changes).toEqual(log)
   expect(log.length).toBeGreaterThan(5)
 })
 
-test('zones are counted by how they stand, and records that are not synced', async () => {
+test('counts zones by sync state, and records that are out of sync', async () => {
   const here = await world()
   for (const name of ['example.com', 'example.org']) await here.acme.call('POST', '/v1/dns/zones', { name })
   expect((await overview(here.acme)).dns).toMatchObject({ zones: { total: 2, by_state: { synced: 2 } }, records_out_of_sync: 0 })
@@ -209,7 +211,7 @@ test('zones are counted by how they stand, and records that are not synced', asy
   expect((await here.acme.call('GET', '/v1/dns/records?synced=false&include=total')).body.pagination.total).toBe(1)
 })
 
-test('deliveries that were given up within a day and endpoints that fail are counted', async () => {
+test('counts deliveries that failed permanently within a day, and failing endpoints', async () => {
   const here = await world()
   const inbox = receiver()
   const endpoint = (await here.acme.call('POST', '/v1/webhook-endpoints', { url: inbox.url, events: ['monitor.alert'] })).body
@@ -236,30 +238,30 @@ test('deliveries that were given up within a day and endpoints that fail are cou
   await stopReceivers()
 })
 
-test('a caller is told of the areas that it may read, and a narrowed token of none', async () => {
+test('a caller gets only the sections it may read, and a restricted token none', async () => {
   const here = await world()
-  const told = async (caller: Caller) => {
+  const sections = async (caller: Caller) => {
     const { at: _, ...parts } = await overview(caller)
     return Object.keys(parts)
       .filter(name => parts[name] !== null)
       .sort()
   }
   const monitoring = ['certificates', 'channels', 'heartbeats', 'incidents', 'maintenance', 'monitors']
-  expect(await told(await here.scoped('monitoring.read'))).toEqual(monitoring)
-  expect(await told(await here.scoped('dns.write'))).toEqual(['dns'])
-  expect(await told(await here.scoped('webhooks.read'))).toEqual(['webhooks'])
-  expect(await told(await here.scoped('account.read'))).toEqual(['changes', 'invitations', 'members', 'notices', 'tokens'])
+  expect(await sections(await here.scoped('monitoring.read'))).toEqual(monitoring)
+  expect(await sections(await here.scoped('dns.write'))).toEqual(['dns'])
+  expect(await sections(await here.scoped('webhooks.read'))).toEqual(['webhooks'])
+  expect(await sections(await here.scoped('account.read'))).toEqual(['changes', 'invitations', 'members', 'notices', 'tokens'])
   await addPerson(here.hub, here.acme.workspaceId, 'owner', 'olga@example.com')
   const { call } = await person(here, here.acme.workspaceId, 'viewer', 'eve@example.com')
   expect((await call('GET', '/v1/overview')).body.changes).toBeNull()
-  const made = await here.acme.call('POST', '/v1/tokens', { name: 'narrowed', mode: 'full', resource_ids: [newId('hb')] })
-  const narrowed = callerWith(here.app, here.acme.workspaceId, made.body.token)
-  expect((await narrowed.call('GET', '/v1/overview')).body.code).toBe('narrowed_token')
+  const created = await here.acme.call('POST', '/v1/tokens', { name: 'restricted', mode: 'full', resource_ids: [newId('hb')] })
+  const restricted = callerWith(here.app, here.acme.workspaceId, created.body.token)
+  expect((await restricted.call('GET', '/v1/overview')).body.code).toBe('restricted_token')
 })
 
-test('the least identifier of a time is before all that are made from then on', () => {
+test('the smallest id for a time sorts before all ids created from then on', () => {
   const id = newId('dlv')
-  expect(leastId('dlv', idTime(id)) <= id).toBe(true)
-  expect(leastId('dlv', idTime(id) + 1) > id).toBe(true)
-  expect(idTime(leastId('dlv', 1_790_000_000_000))).toBe(1_790_000_000_000)
+  expect(minIdAt('dlv', idTime(id)) <= id).toBe(true)
+  expect(minIdAt('dlv', idTime(id) + 1) > id).toBe(true)
+  expect(idTime(minIdAt('dlv', 1_790_000_000_000))).toBe(1_790_000_000_000)
 })

@@ -7,13 +7,13 @@ import { world, type World } from '../support/world'
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0'
 
 async function from(w: World, userAgent: string) {
-  const answer = await w.stranger.call(
+  const response = await w.anonymous.call(
     'POST',
     '/v1/sessions',
     { email: 'ada@example.com', password },
     { 'user-agent': userAgent },
   )
-  return { id: answer.body.id as string, call: browser(w, cookieOf(answer)) }
+  return { id: response.body.id as string, call: browser(w, cookieOf(response)) }
 }
 
 async function twice() {
@@ -26,7 +26,7 @@ async function twice() {
   return { w, desk, phone }
 }
 
-test('people see where they are signed in, the last used first', async () => {
+test('users see their sessions, last used first', async () => {
   const { w, desk, phone } = await twice()
   const { body } = await desk.call('GET', '/v1/sessions')
   expect(body.data.map((one: any) => [one.id, one.current, one.client])).toEqual([
@@ -41,7 +41,7 @@ test('people see where they are signed in, the last used first', async () => {
   expect(next.body.data.map((one: any) => one.id)).toEqual([desk.id])
 })
 
-test('they end one of them, which is signed out with its next request', async () => {
+test('they can revoke one, which is signed out with its next request', async () => {
   const { w, desk, phone } = await twice()
   expect((await desk.call('DELETE', `/v1/sessions/${phone.id}`)).status).toBe(204)
   expect((await phone.call('GET', '/v1/users/me')).body.code).toBe('session_ended')
@@ -50,7 +50,7 @@ test('they end one of them, which is signed out with its next request', async ()
   expect(await w.audited()).toEqual(['account.session.delete'])
 })
 
-test('they end all others at once', async () => {
+test('they can revoke all others', async () => {
   const { w, desk, phone } = await twice()
   const { call: grace } = await person(w, w.acme.workspaceId, 'viewer', 'grace@example.com')
   await from(w, 'a third')
@@ -62,14 +62,15 @@ test('they end all others at once', async () => {
   expect(await w.audited()).toEqual(['account.session.delete', 'account.session.delete'])
 })
 
-test('a token has no sessions, and ends none', async () => {
+test('a token has no sessions and cannot revoke any', async () => {
   const { w, desk } = await twice()
-  expect((await w.acme.call('GET', '/v1/sessions')).body.data).toEqual([])
-  expect((await w.acme.call('DELETE', `/v1/sessions/${desk.id}`)).status).toBe(404)
-  expect((await w.acme.call('DELETE', '/v1/sessions/others')).status).toBe(404)
+  const codeOf = async (method: string, path: string) => (await w.acme.call(method, path)).body.code
+  expect(await codeOf('GET', '/v1/sessions')).toBe('session_required')
+  expect(await codeOf('DELETE', `/v1/sessions/${desk.id}`)).toBe('session_required')
+  expect(await codeOf('DELETE', '/v1/sessions/others')).toBe('session_required')
 })
 
-test('of more than a hundred sessions the one that was not used for longest ends', async () => {
+test('above 100 sessions, the least recently used one ends', async () => {
   const { w, desk, phone } = await twice()
   const [row] = await w.hub.read.select().from(sessions).where(eq(sessions.id, phone.id))
   await w.hub.store.transact(async tx => {
@@ -81,7 +82,7 @@ test('of more than a hundred sessions the one that was not used for longest ends
   expect((await desk.call('GET', '/v1/users/me')).status).toBe(401)
 }, 120_000)
 
-test('the session tells what may be done in the workspace that the request means', async () => {
+test('the session shows the permissions in the workspace of the request', async () => {
   const w = await world()
   const { call } = await person(w, w.acme.workspaceId, 'viewer', 'ada@example.com')
   const { workspace } = (await call('GET', '/v1/sessions/current')).body
@@ -91,9 +92,9 @@ test('the session tells what may be done in the workspace that the request means
   expect(workspace.permissions).not.toContain('account.read')
 })
 
-test('the page of sign-in is told what there is', async () => {
+test('the sign-in page gets the available methods', async () => {
   const w = await world({ BAILIWICK_SIGN_UP: 'open' })
-  const methods = async () => (await w.stranger.call('GET', '/v1/sessions/methods')).body
+  const methods = async () => (await w.anonymous.call('GET', '/v1/sessions/methods')).body
   expect(await methods()).toMatchObject({ setup_open: true, sign_up: { mode: 'open', open: false } })
   await addPerson(w.hub, w.acme.workspaceId, 'owner', 'ada@example.com')
   expect(await methods()).toMatchObject({ setup_open: false, sign_up: { mode: 'open', open: true } })

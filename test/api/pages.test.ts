@@ -19,10 +19,10 @@ const addresses = [
   '/problems/none',
 ]
 
-test('every page is served with scripts from this address alone, and cannot be framed', async () => {
-  const { stranger } = await world()
+test('every page only allows scripts from this origin, and can’t be framed', async () => {
+  const { anonymous } = await world()
   for (const address of addresses) {
-    const { status, headers, text } = await stranger.call('GET', address)
+    const { status, headers, text } = await anonymous.call('GET', address)
     expect([address, status]).toEqual([address, address.endsWith('/none') ? 404 : 200])
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
     const policy = headers.get('content-security-policy')!
@@ -30,7 +30,7 @@ test('every page is served with scripts from this address alone, and cannot be f
     expect(policy).toContain("frame-ancestors 'none'")
     expect(headers.get('x-frame-options')).toBe('DENY')
     expect(headers.get('referrer-policy')).toBe('same-origin')
-    // What the policy would refuse must not be there: scripts and styles in the page, handlers in attributes, other sites.
+    // Nothing that the policy would block: inline scripts and styles, event handler attributes, other sites.
     expect([
       address,
       text.match(/<script(?![^>]*\ssrc="\/assets\/)[^>]*>|<style|\sstyle=|\son[a-z]+="|(?:src|<link[^>]* href)="https?:/g),
@@ -40,67 +40,67 @@ test('every page is served with scripts from this address alone, and cannot be f
   }
 })
 
-test('everything a page refers to is served', async () => {
-  const { stranger } = await world()
+test('every link of a page works', async () => {
+  const { anonymous } = await world()
   const seen = new Set<string>()
   for (const address of addresses) {
-    const { text } = await stranger.call('GET', address)
+    const { text } = await anonymous.call('GET', address)
     for (const [, link] of text.matchAll(/(?:href|src)="(\/[^"#]*)/g)) seen.add(link!)
   }
   expect(seen.size).toBeGreaterThan(15)
-  // The tab shows this one while something is wrong.
+  // The favicon while there are active issues.
   seen.add('/icon-bad.svg')
-  for (const link of seen) expect([link, (await stranger.call('GET', link)).status]).toEqual([link, 200])
+  for (const link of seen) expect([link, (await anonymous.call('GET', link)).status]).toEqual([link, 200])
 })
 
-test('assets have their type, are packed for who can unpack them, and are not sent twice', async () => {
-  const { stranger } = await world()
-  const plain = await stranger.call('GET', '/assets/swagger-ui-bundle.js')
+test('assets have a content type, are compressed if the client accepts it, and are not sent again if unchanged', async () => {
+  const { anonymous } = await world()
+  const plain = await anonymous.call('GET', '/assets/swagger-ui-bundle.js')
   expect(plain.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
   expect(plain.text).toContain('SwaggerUIBundle')
   expect(plain.headers.get('content-encoding')).toBeNull()
-  const packed = await stranger.call('GET', '/assets/swagger-ui-bundle.js', undefined, { 'accept-encoding': 'gzip, br' })
-  expect(packed.headers.get('content-encoding')).toBe('gzip')
-  expect(packed.headers.get('vary')).toBe('Accept-Encoding')
-  const refused = await stranger.call('GET', '/assets/swagger-ui-bundle.js', undefined, { 'accept-encoding': 'gzip;q=0' })
+  const compressed = await anonymous.call('GET', '/assets/swagger-ui-bundle.js', undefined, { 'accept-encoding': 'gzip, br' })
+  expect(compressed.headers.get('content-encoding')).toBe('gzip')
+  expect(compressed.headers.get('vary')).toBe('Accept-Encoding')
+  const refused = await anonymous.call('GET', '/assets/swagger-ui-bundle.js', undefined, { 'accept-encoding': 'gzip;q=0' })
   expect(refused.headers.get('content-encoding')).toBeNull()
-  const again = await stranger.call('GET', '/assets/swagger-ui-bundle.js', undefined, {
+  const again = await anonymous.call('GET', '/assets/swagger-ui-bundle.js', undefined, {
     'if-none-match': plain.headers.get('etag')!,
   })
   expect([again.status, again.text]).toEqual([304, ''])
 })
 
-test('what the dashboard is made of is sent packed, to be kept for good, and a file of an older one is 404', async () => {
-  const { stranger } = await world()
-  const { text } = await stranger.call('GET', '/')
+test('files of the dashboard are sent compressed and cached forever, and files of older versions are 404', async () => {
+  const { anonymous } = await world()
+  const { text } = await anonymous.call('GET', '/')
   const script = /src="(\/assets\/[^"]+\.js)"/.exec(text)![1]!
-  const packed = await stranger.call('GET', script, undefined, { 'accept-encoding': 'gzip, br' })
-  expect(packed.headers.get('content-encoding')).toBe('br')
-  expect(packed.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
-  expect(packed.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
-  expect((await stranger.call('GET', script, undefined, { 'accept-encoding': 'gzip' })).headers.get('content-encoding')).toBe(
+  const compressed = await anonymous.call('GET', script, undefined, { 'accept-encoding': 'gzip, br' })
+  expect(compressed.headers.get('content-encoding')).toBe('br')
+  expect(compressed.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+  expect(compressed.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  expect((await anonymous.call('GET', script, undefined, { 'accept-encoding': 'gzip' })).headers.get('content-encoding')).toBe(
     'gzip',
   )
-  expect((await stranger.call('GET', script)).headers.get('content-encoding')).toBeNull()
-  expect((await stranger.call('GET', '/')).headers.get('cache-control')).toBe('no-cache')
-  const gone = await stranger.call('GET', '/assets/index-000000.js')
+  expect((await anonymous.call('GET', script)).headers.get('content-encoding')).toBeNull()
+  expect((await anonymous.call('GET', '/')).headers.get('cache-control')).toBe('no-cache')
+  const gone = await anonymous.call('GET', '/assets/index-000000.js')
   expect([gone.status, gone.body.code]).toEqual([404, 'not_found'])
 })
 
-test('what the first page takes is small, and so are all pages together', () => {
+test('the first page is small, and so are all pages together', () => {
   const parts = JSON.parse(readFileSync('dist/web/manifest.json', 'utf8')) as Record<string, Part>
   const first = new Set<string>(['index.html'])
-  const take = (name: string) => {
+  const add = (name: string) => {
     const { file, css = [], imports = [] } = parts[name]!
     if (first.has(file)) return
     for (const one of [file, ...css]) first.add(one)
-    imports.forEach(take)
+    imports.forEach(add)
   }
-  take('index.html')
-  take('pages/overview/overview.tsx')
+  add('index.html')
+  add('pages/overview/overview.tsx')
   expect(first.size).toBeGreaterThan(5)
-  const packed = (file: string) => gzipSync(readFileSync(`dist/web/${file}`), { level: 9 }).length
-  const sum = (files: Iterable<string>) => [...files].reduce((total, file) => total + packed(file), 0)
+  const compressed = (file: string) => gzipSync(readFileSync(`dist/web/${file}`), { level: 9 }).length
+  const sum = (files: Iterable<string>) => [...files].reduce((total, file) => total + compressed(file), 0)
   expect(sum(first)).toBeLessThanOrEqual(250_000)
   expect(sum(globSync('**/*.{html,js,css,svg}', { cwd: 'dist/web' }))).toBeLessThanOrEqual(600_000)
 })
@@ -111,26 +111,30 @@ interface Part {
   imports?: string[]
 }
 
-test('the page of an error says what it means and what to do', async () => {
-  const { stranger } = await world()
-  const refused = await stranger.call('GET', '/v1/tokens')
-  const { text } = await stranger.call('GET', refused.body.type)
-  expect(text).toContain('<h1>Authentication is required</h1>')
+test('the page of an error code explains it and what to do', async () => {
+  const { anonymous } = await world()
+  const refused = await anonymous.call('GET', '/v1/tokens')
+  const { text } = await anonymous.call('GET', refused.body.type)
+  expect(text).toContain('<h1>Authentication required</h1>')
   expect(text).toContain('Send a token as <code>Authorization: Bearer bw_live_…</code>')
   expect(text).not.toContain('token_expired')
 })
 
-test('an address that is none of ours is not repeated in the page that says so', async () => {
-  const { stranger } = await world()
-  const { status, text } = await stranger.call('GET', '/docs/%3Cscript%3Ealert(1)%3C%2Fscript%3E')
+test('the page for an unknown URL does not contain the URL', async () => {
+  const { anonymous } = await world()
+  const { status, text } = await anonymous.call('GET', '/docs/%3Cscript%3Ealert(1)%3C%2Fscript%3E')
   expect(status).toBe(404)
   expect(text).not.toContain('alert(1)')
 })
 
-test('HEAD answers as GET does, without the body and counted as the same caller', async () => {
+test('HEAD responds like GET without a body, and uses the same client address', async () => {
   const { app, hub } = await world({ BAILIWICK_TRUSTED_PROXIES: '127.0.0.1' })
-  const answer = await app.handle(new Request('http://localhost:8484/docs', { method: 'HEAD' }))
-  expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([200, 'text/html; charset=utf-8', ''])
+  const response = await app.handle(new Request('http://localhost:8484/docs', { method: 'HEAD' }))
+  expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
+    200,
+    'text/html; charset=utf-8',
+    '',
+  ])
   expect(hub.baseUrl).toBe('http://127.0.0.1:8484')
   const far = await app.handle(
     new Request('http://localhost:8484/metrics', { method: 'HEAD', headers: { 'x-forwarded-for': '192.0.2.7' } }),
@@ -138,7 +142,7 @@ test('HEAD answers as GET does, without the body and counted as the same caller'
   expect(far.status).toBe(403)
 })
 
-test('on the ping host a UUID alone is a ping, and elsewhere it is nothing', async () => {
+test('on the ping host, a path with only a UUID is a ping', async () => {
   const { app, acme } = await world({ BAILIWICK_PING_HOST: 'hc.example.net' })
   const { body } = await acme.call('POST', '/v1/heartbeats', {
     name: 'backup',

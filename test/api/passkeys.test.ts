@@ -1,9 +1,9 @@
+import { passkeys, spentChallenges } from '../../src/features/people/passkeys/tables'
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { passkeySite } from '../../src/access/passkey-site'
-import { pruneSessions } from '../../src/access/sessions'
-import { passkeys, spentChallenges } from '../../src/access/tables'
-import { setDisabled } from '../../src/access/users'
+import { passkeySite } from '../../src/features/people/passkeys/site'
+import { pruneSessions } from '../../src/features/people/sign-in/sessions'
+import { setDisabled } from '../../src/features/people/users'
 import { jobContext, systemActor } from '../../src/core/change'
 import { Authenticator } from '../support/authenticator'
 import { codeAt } from '../support/one-time-code'
@@ -25,15 +25,15 @@ const creation = async (call: Awaited<ReturnType<typeof ada>>['call']) =>
 async function withPasskey(counts = true) {
   const it = await ada()
   const key = new Authenticator(origin, counts)
-  const made = await it.call('POST', '/v1/passkeys', { name: 'Laptop', credential: await key.create(await creation(it.call)) })
-  expect(made.status).toBe(201)
+  const created = await it.call('POST', '/v1/passkeys', { name: 'Laptop', credential: await key.create(await creation(it.call)) })
+  expect(created.status).toBe(201)
   await it.w.audited()
-  return { ...it, key, passkey: made.body }
+  return { ...it, key, passkey: created.body }
 }
-const request = async (w: World) => (await w.stranger.call('POST', '/v1/sessions/passkey/options')).body
-const signIn = (w: World, credential: unknown) => w.stranger.call('POST', '/v1/sessions/passkey', { credential })
+const request = async (w: World) => (await w.anonymous.call('POST', '/v1/sessions/passkey/options')).body
+const signIn = (w: World, credential: unknown) => w.anonymous.call('POST', '/v1/sessions/passkey', { credential })
 
-test('a passkey signs its owner in, with neither e-mail nor password', async () => {
+test('a passkey signs its owner in, without email and password', async () => {
   const { w, user, call, key, passkey } = await withPasskey()
   expect(passkey).toMatchObject({ name: 'Laptop', transports: ['internal'], backed_up: false, last_used_at: null })
   const signed = await signIn(w, await key.get(await request(w)))
@@ -42,10 +42,10 @@ test('a passkey signs its owner in, with neither e-mail nor password', async () 
   const { data } = (await call('GET', '/v1/passkeys')).body
   expect(data).toEqual([{ ...passkey, last_used_at: '2026-11-21T10:00:00.000Z' }])
   const [entry] = (await w.acme.call('GET', '/v1/audit-events?action=account.session.create&limit=1')).body.data
-  expect([entry.outcome, entry.reason]).toEqual(['success', 'By the passkey “Laptop”.'])
+  expect([entry.outcome, entry.reason]).toEqual(['success', 'Signed in with the passkey “Laptop”.'])
 })
 
-test('what a browser is told to make is discoverable, verifies its user, and is of this site', async () => {
+test('creation options require a discoverable passkey with user verification, bound to this site', async () => {
   const { user, call } = await withPasskey()
   const options = await creation(call)
   expect(options).toMatchObject({
@@ -58,7 +58,7 @@ test('what a browser is told to make is discoverable, verifies its user, and is 
   expect(options.pubKeyCredParams.map((one: any) => one.alg)).toEqual(expect.arrayContaining([-8, -7, -257]))
 })
 
-test('making one takes the password, and each challenge makes one', async () => {
+test('adding a passkey requires the password, and each challenge works once', async () => {
   const { w, call } = await ada()
   const wrong = await call('POST', '/v1/passkeys/options', { password: 'something else' })
   expect([wrong.status, wrong.body.errors[0].pointer]).toEqual([422, '#/password'])
@@ -72,11 +72,11 @@ test('making one takes the password, and each challenge makes one', async () => 
   expect(await w.audited()).toEqual(['account.passkey.create failure', 'account.passkey.create'])
 })
 
-test('one that was made elsewhere, without its user, for another, or too long ago is not kept', async () => {
+test('a passkey created for another site or user, without user verification, or too long ago is refused', async () => {
   const { w, call } = await ada()
   const other = await person(w, w.acme.workspaceId, 'viewer', 'grace@example.com')
-  const make = async (options: any, told = {}) =>
-    (await call('POST', '/v1/passkeys', { credential: await new Authenticator(origin).create(options, told) })).status
+  const make = async (options: any, reported = {}) =>
+    (await call('POST', '/v1/passkeys', { credential: await new Authenticator(origin).create(options, reported) })).status
   expect(await make(await creation(call), { origin: 'http://localhost:8485' })).toBe(422)
   expect(await make(await creation(call), { rpId: 'evil.example' })).toBe(422)
   expect(await make(await creation(call), { userVerified: false })).toBe(422)
@@ -89,7 +89,7 @@ test('one that was made elsewhere, without its user, for another, or too long ag
   expect(await make(await creation(call))).toBe(201)
 })
 
-test('an answer works once, for five minutes, and is of this site and this user', async () => {
+test('an assertion works once, for five minutes, for this site and this user', async () => {
   const { w, key } = await withPasskey()
   const refused = async (credential: unknown) => {
     const answer = await signIn(w, credential)
@@ -98,11 +98,11 @@ test('an answer works once, for five minutes, and is of this site and this user'
   await refused(await key.get(await request(w), { origin: 'https://localhost:8484' }))
   await refused(await key.get(await request(w), { rpId: 'evil.example' }))
   await refused(await key.get(await request(w), { userVerified: false }))
-  const stranger = new Authenticator(origin)
-  await stranger.create({ rp: { id: 'localhost' }, user: { id: 'dXNy' }, challenge: 'AA' })
-  await refused(await stranger.get(await request(w)))
+  const anonymous = new Authenticator(origin)
+  await anonymous.create({ rp: { id: 'localhost' }, user: { id: 'dXNy' }, challenge: 'AA' })
+  await refused(await anonymous.get(await request(w)))
   const mine = await key.get(await request(w))
-  const forged = await stranger.get(await request(w))
+  const forged = await anonymous.get(await request(w))
   await refused({ ...mine, response: { ...mine.response, signature: forged.response.signature } })
   await refused({ ...mine, response: { ...mine.response, userHandle: undefined } })
   await refused({ ...mine, response: { ...mine.response, userHandle: 'dXNy' } })
@@ -118,14 +118,14 @@ test('an answer works once, for five minutes, and is of this site and this user'
   expect(await w.hub.read.$count(spentChallenges)).toBe(0)
 })
 
-test('two answers to one challenge that come together sign in once', async () => {
+test('two concurrent assertions for one challenge sign in once', async () => {
   const { w, key } = await withPasskey(false)
   const answer = await key.get(await request(w))
   const answers = await Promise.all([signIn(w, answer), signIn(w, answer)])
   expect(answers.map(one => one.status).sort()).toEqual([201, 401])
 })
 
-test('a counter that does not grow is of a copy: it is refused, and the log says so', async () => {
+test('a counter that does not increase means a copy: the passkey is refused, and this is audited', async () => {
   const { w, key } = await withPasskey()
   expect((await signIn(w, await key.get(await request(w), { counter: 7 }))).status).toBe(201)
   await w.audited()
@@ -134,48 +134,48 @@ test('a counter that does not grow is of a copy: it is refused, and the log says
   const [entry] = (await w.acme.call('GET', '/v1/audit-events?action=account.session.create&limit=1')).body.data
   expect(entry).toMatchObject({
     outcome: 'failure',
-    reason: 'The passkey “Laptop” counted backwards: there may be a copy of it.',
+    reason: 'The signature counter of the passkey “Laptop” went backward: the passkey may have been copied.',
   })
   expect((await signIn(w, await key.get(await request(w), { counter: 8 }))).status).toBe(201)
 })
 
-test('one that never counts signs in again and again', async () => {
+test('a passkey that never counts can sign in repeatedly', async () => {
   const { w, key } = await withPasskey(false)
   for (let n = 0; n < 3; n++) expect((await signIn(w, await key.get(await request(w)))).status).toBe(201)
 })
 
-test('a disabled user is not let in by a passkey', async () => {
+test('a disabled user cannot sign in with a passkey', async () => {
   const { w, user, key } = await withPasskey()
   await setDisabled(w.hub, user, true, { actor: systemActor('test'), context: jobContext })
   expect((await signIn(w, await key.get(await request(w)))).body.code).toBe('invalid_passkey')
 })
 
-test('beside a password it is the second factor of who has one-time codes', async () => {
+test('with one-time codes enabled, it can be the second factor', async () => {
   const { w, user, call, key } = await withPasskey()
   const { secret } = (await call('POST', '/v1/users/me/one-time-codes', { password })).body
-  expect((await call('POST', '/v1/users/me/one-time-codes/confirm', { code: codeAt(secret, w.clock.now()) })).status).toBe(200)
-  const byPassword = (given: object = {}) => w.stranger.call('POST', '/v1/sessions', { email, password, ...given })
+  expect((await call('POST', '/v1/users/me/one-time-codes/enable', { code: codeAt(secret, w.clock.now()) })).status).toBe(200)
+  const byPassword = (given: object = {}) => w.anonymous.call('POST', '/v1/sessions', { email, password, ...given })
   const missing = await byPassword()
   expect(missing.body).toMatchObject({
     code: 'second_factor_required',
     methods: ['one_time_code', 'recovery_code', 'passkey'],
     passkey_options: { rpId: 'localhost', allowCredentials: [{ id: Buffer.from(key.id).toString('base64url') }] },
   })
-  // A challenge for signing in alone is none beside a password, nor the other way round.
+  // A challenge for passkey sign-in is not valid as second factor, and vice versa.
   expect((await byPassword({ passkey: await key.get(await request(w)) })).body.code).toBe('invalid_passkey')
   const { passkey_options } = (await byPassword()).body
   expect((await signIn(w, await key.get(passkey_options))).body.code).toBe('invalid_passkey')
-  // The password is one factor, the device the other: it need not ask for a finger as well.
+  // As a second factor, the passkey does not need to verify the user.
   const answered = await byPassword({ passkey: await key.get(passkey_options, { userVerified: false }) })
   expect([answered.status, answered.body.user.id]).toEqual([201, user.id])
 })
 
-test('people see, rename and delete their own', async () => {
+test('users can list, rename and delete their passkeys', async () => {
   const { w, call, key, passkey } = await withPasskey()
   const grace = (await person(w, w.acme.workspaceId, 'viewer', 'grace@example.com')).call
   expect((await grace('GET', '/v1/passkeys')).body.data).toEqual([])
   expect((await grace('DELETE', `/v1/passkeys/${passkey.id}`)).status).toBe(404)
-  expect((await w.acme.call('GET', '/v1/passkeys')).body.data).toEqual([])
+  expect((await w.acme.call('GET', '/v1/passkeys')).body.code).toBe('session_required')
   const renamed = await call('PATCH', `/v1/passkeys/${passkey.id}`, { name: 'Old laptop' })
   expect(renamed.body).toMatchObject({ name: 'Old laptop', version: 2 })
   expect((await call('PATCH', `/v1/passkeys/${passkey.id}`, { name: 'x' }, { 'if-match': '"1"' })).status).toBe(412)
@@ -185,7 +185,7 @@ test('people see, rename and delete their own', async () => {
   expect(await w.audited()).toEqual(['account.passkey.delete'])
 })
 
-test('a person has twenty at most', async () => {
+test('a user can have at most 20', async () => {
   const { w, user, call, passkey } = await withPasskey()
   const [row] = await w.hub.read.select().from(passkeys).where(eq(passkeys.id, passkey.id))
   const options = await creation(call)
@@ -211,23 +211,23 @@ test.each([
   expect(passkeySite({ baseUrl })).toEqual(site)
 })
 
-test('where they cannot work, that is told beforehand, and they are refused', async () => {
+test('if passkeys are unavailable, this is reported up front, and they are refused', async () => {
   const w = await world({ BAILIWICK_BASE_URL: 'http://hub.example.com' })
   const { call } = await person(w, w.acme.workspaceId, 'viewer', email)
-  expect((await w.stranger.call('GET', '/v1/sessions/methods')).body.passkeys).toEqual({
-    possible: false,
+  expect((await w.anonymous.call('GET', '/v1/sessions/methods')).body.passkeys).toEqual({
+    available: false,
     rp_id: null,
     origin: null,
     reason: 'plain_http',
   })
   for (const answer of [
     await call('POST', '/v1/passkeys/options', { password }),
-    await w.stranger.call('POST', '/v1/sessions/passkey/options'),
+    await w.anonymous.call('POST', '/v1/sessions/passkey/options'),
   ])
     expect([answer.status, answer.body.code, answer.body.reason]).toEqual([409, 'passkeys_unavailable', 'plain_http'])
 })
 
-test('guesses of a passkey count as wrong credentials', async () => {
+test('passkey guesses count as failed credentials', async () => {
   const w = await world({ BAILIWICK_BASE_URL: origin, BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: '2' })
   const key = new Authenticator(origin)
   await key.create({ rp: { id: 'localhost' }, user: { id: 'dXNy' }, challenge: 'AA' })

@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { forgetCallers } from '../../src/access/callers'
-import { plans, type PlanLimits } from '../../src/access/tables'
+import type { PlanLimits } from '../../src/access/limit-table'
+import { plans } from '../../src/access/tables'
 import { record } from '../../src/core/change'
 import { callerWith, world } from '../support/world'
 
-test('limits tell what is allowed, in use and left', async () => {
+test('limits show the maximum, usage and remaining amount', async () => {
   const w = await world()
   await w.limit(w.rival.workspaceId, { heartbeats: 3, concurrent_requests_per_token: 5, requests_per_minute_per_token: 60 })
   await w.rival.call('POST', '/v1/heartbeats', {
@@ -18,7 +19,7 @@ test('limits tell what is allowed, in use and left', async () => {
   expect(of('heartbeats')).toEqual({ limit: 'heartbeats', max: 3, used: 1, remaining: 2, resets_at: null })
   expect(of('tokens')).toEqual({ limit: 'tokens', max: 50, used: 1, remaining: 49, resets_at: null })
   expect(of('webhook_endpoints')).toMatchObject({ used: 0, remaining: 10 })
-  // The request that asks is one of them, and flows back in a second.
+  // This request counts too, and is restored within a second.
   expect(of('requests_per_minute_per_token')).toEqual({
     limit: 'requests_per_minute_per_token',
     max: 60,
@@ -40,7 +41,7 @@ test('limits tell what is allowed, in use and left', async () => {
   expect(operators.find((one: any) => one.limit === 'requests_per_minute_per_token')).toMatchObject({ max: null, used: null })
 })
 
-test('an edited plan holds with the next request, and the merge leaves the other limits', async () => {
+test('an updated plan takes effect with the next request, and other limits are kept', async () => {
   const w = await world()
   await w.audited()
   const before = (await w.acme.call('GET', '/v1/plans/pro')).body
@@ -52,7 +53,7 @@ test('an edited plan holds with the next request, and the merge leaves the other
   })
   const refused = await w.rival.call('POST', '/v1/tokens', { name: 'two', permissions: ['dns.read'] })
   expect(refused.body).toMatchObject({ code: 'plan_limit_reached', limit: 'tokens', max: 1, used: 1, plan: 'pro' })
-  expect(refused.body.detail).toBe('The plan allows 1 token; 1 is in use.')
+  expect(refused.body.detail).toBe('Limit reached: the plan allows 1 token, and 1 is in use.')
   await w.acme.call('PATCH', '/v1/plans/pro', { api_access: 'read' })
   expect((await w.rival.call('POST', '/v1/tokens', { name: 'two', permissions: ['dns.read'] })).body.code).toBe(
     'plan_no_api_access',
@@ -63,11 +64,16 @@ test('an edited plan holds with the next request, and the merge leaves the other
   expect(await w.audited()).toEqual(['account.plan.update', 'account.plan.update'])
 })
 
-test('plans are made, become the default alone, and go when nobody is on them', async () => {
+test('plans are created, exactly one is the default, and unused ones can be deleted', async () => {
   const w = await world()
-  const made = await w.acme.call('POST', '/v1/plans', { id: 'starter', title: 'Starter', limits: { tokens: 2 }, default: true })
-  expect([made.status, made.headers.get('location')]).toEqual([201, '/v1/plans/starter'])
-  expect(made.body).toMatchObject({ api_access: 'full', default: true, limits: { tokens: 2, heartbeats: null } })
+  const created = await w.acme.call('POST', '/v1/plans', {
+    id: 'starter',
+    title: 'Starter',
+    limits: { tokens: 2 },
+    default: true,
+  })
+  expect([created.status, created.headers.get('location')]).toEqual([201, '/v1/plans/starter'])
+  expect(created.body).toMatchObject({ api_access: 'full', default: true, limits: { tokens: 2, heartbeats: null } })
   expect((await w.acme.call('POST', '/v1/plans', { id: 'starter', title: 'Again' })).body.code).toBe('already_exists')
   const defaults = async () =>
     (await w.acme.call('GET', '/v1/plans')).body.data.filter((one: any) => one.default).map((one: any) => one.id)
@@ -85,7 +91,7 @@ test('plans are made, become the default alone, and go when nobody is on them', 
   expect((await w.acme.call('GET', '/v1/plans/starter')).status).toBe(404)
 })
 
-test('overrides are shown, merged, and taken back with null', async () => {
+test('overrides are shown, merged, and removed with null', async () => {
   const w = await world()
   const edit = async (limit_overrides: object) =>
     (await w.acme.call('PATCH', `/v1/workspaces/${w.rival.workspaceId}`, { limit_overrides })).body
@@ -102,10 +108,10 @@ test('overrides are shown, merged, and taken back with null', async () => {
   expect((await edit({ nonsense: 1 })).errors[0].pointer).toBe('#/limit_overrides/nonsense')
 })
 
-test('more requests at once than the plan allows are turned away, and let in when one has ended', async () => {
+test('requests above the concurrency limit are refused, and accepted again when one has finished', async () => {
   const w = await world()
   await w.limit(w.rival.workspaceId, { concurrent_requests_per_token: 1 })
-  // Whose token it is, is remembered from here on: what is sent first is then let in first.
+  // The token is cached from here on, so that requests are admitted in the order they are sent.
   expect((await w.rival.call('GET', '/v1/tokens')).status).toBe(200)
   let finish = () => {}
   const body = new ReadableStream({
@@ -129,19 +135,19 @@ test('more requests at once than the plan allows are turned away, and let in whe
     '1',
     ['concurrent-requests'],
   ])
-  // Each token has its own.
+  // Each token has its own limit.
   finish()
   const { token } = (await (await slow).json()) as { token: string }
   expect((await w.rival.call('GET', '/v1/limits')).status).toBe(200)
   expect((await callerWith(w.app, w.rival.workspaceId, token).call('GET', '/v1/tokens')).body.code).toBe(
     'insufficient_permission',
   )
-  // A refusal gives its place back as well.
+  // A refused request does not take up a slot either.
   expect((await w.rival.call('GET', '/v1/tokens/none')).status).toBe(404)
   expect((await w.rival.call('GET', '/v1/tokens')).status).toBe(200)
 })
 
-test('a plan from before a limit existed has what a new installation would give it, and one of the operator’s own has none', async () => {
+test('a limit missing in a stored plan gets the value of a new installation, or none in the operator’s own plans', async () => {
   const w = await world()
   const stamps = { apiAccess: 'full', isDefault: false, version: 1, createdAt: 0, updatedAt: 0 } as const
   await record(w.hub, async tx => {

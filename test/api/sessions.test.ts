@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
 import { memberships, roles, type Role } from '../../src/access/tables'
-import { addUser, findUser, membershipOf, setDisabled, setPassword } from '../../src/access/users'
+import { addUser, findUser, newMembership, setDisabled, setPassword } from '../../src/features/people/users'
 import { record } from '../../src/core/change'
 import { auditEntries } from '../../src/core/db/tables'
 import type { Hub } from '../../src/core/hub'
-import { callerWith, world, type Answer, type World } from '../support/world'
+import { callerWith, world, type ApiResponse, type World } from '../support/world'
 
 const password = 'correct horse battery'
 const here = 'http://localhost:8484'
@@ -17,15 +17,15 @@ const by = {
 const addPerson = (hub: Hub, workspaceId: string, role: Role, email = 'ada@example.com', isOperator = false) =>
   addUser(hub, 'account.user.create', { email, name: 'Ada', password, role, workspaceId, isOperator }, by)
 
-const signIn = ({ stranger }: World, given: object = {}, headers: Record<string, string> = {}) =>
-  stranger.call('POST', '/v1/sessions', { email: 'ada@example.com', password, ...given }, headers)
-const setCookie = (answer: Answer) => answer.headers.get('set-cookie')
-const cookieOf = (answer: Answer) => setCookie(answer)!.split(';')[0]!
+const signIn = ({ anonymous }: World, given: object = {}, headers: Record<string, string> = {}) =>
+  anonymous.call('POST', '/v1/sessions', { email: 'ada@example.com', password, ...given }, headers)
+const setCookie = (response: ApiResponse) => response.headers.get('set-cookie')
+const cookieOf = (response: ApiResponse) => setCookie(response)!.split(';')[0]!
 
-/** Calls as a browser that is signed in; writes come from the page of this origin. */
-function browser({ app }: World, answer: Answer, origin: string | null = here) {
+/** Calls as a signed-in browser; writes come from the page of this origin. */
+function browser({ app }: World, response: ApiResponse, origin: string | null = here) {
   const caller = callerWith(app, '', '')
-  const cookie = cookieOf(answer)
+  const cookie = cookieOf(response)
   return (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     caller.call(method, path, body, {
       cookie,
@@ -37,37 +37,37 @@ function browser({ app }: World, answer: Answer, origin: string | null = here) {
 async function signedIn(role: Role = 'owner', isOperator = false) {
   const w = await world()
   const user = await addPerson(w.hub, w.acme.workspaceId, role, 'ada@example.com', isOperator)
-  const answer = await signIn(w)
-  expect(answer.status).toBe(201)
-  return { w, user, answer, call: browser(w, answer) }
+  const response = await signIn(w)
+  expect(response.status).toBe(201)
+  return { w, user, response, call: browser(w, response) }
 }
 
-test('signing in begins a session, and the cookie is as its origin needs it', async () => {
-  const { w, user, answer, call } = await signedIn()
-  expect(answer.body).toMatchObject({ user: { id: user.id, email: 'ada@example.com' }, workspace_id: w.acme.workspaceId })
-  expect(answer.body.expires_at).toBe('2026-12-21T10:00:00.000Z')
-  expect(setCookie(answer)).toMatch(/^bailiwick=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=2592000$/)
+test('signing in creates a session, with a cookie for its origin', async () => {
+  const { w, user, response, call } = await signedIn()
+  expect(response.body).toMatchObject({ user: { id: user.id, email: 'ada@example.com' }, workspace_id: w.acme.workspaceId })
+  expect(response.body.expires_at).toBe('2026-12-21T10:00:00.000Z')
+  expect(setCookie(response)).toMatch(/^bailiwick=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=2592000$/)
   const me = await call('GET', '/v1/users/me')
   expect(me.body.workspaces).toEqual([{ id: w.acme.workspaceId, name: 'default', role: 'owner' }])
   expect((await signIn(w, { email: 'ADA@Example.com' })).status).toBe(201)
 })
 
-test('over HTTPS the cookie is bound to its origin, and writes come from there', async () => {
+test('over HTTPS the cookie is bound to its origin, and writes must come from there', async () => {
   const w = await world({ BAILIWICK_BASE_URL: 'https://hub.example.org' })
   await addPerson(w.hub, w.acme.workspaceId, 'owner')
-  const answer = await signIn(w)
-  expect(setCookie(answer)).toMatch(/^__Host-bailiwick=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=2592000; Secure$/)
-  const made = (origin: string) => browser(w, answer, origin)('POST', '/v1/tokens', { name: 'x', permissions: ['dns.read'] })
-  expect((await made('https://hub.example.org')).status).toBe(201)
-  expect((await made('http://hub.example.org')).body.code).toBe('origin_not_allowed')
-  expect((await made('http://localhost:8484')).body.code).toBe('origin_not_allowed')
+  const response = await signIn(w)
+  expect(setCookie(response)).toMatch(/^__Host-bailiwick=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=2592000; Secure$/)
+  const created = (origin: string) => browser(w, response, origin)('POST', '/v1/tokens', { name: 'x', permissions: ['dns.read'] })
+  expect((await created('https://hub.example.org')).status).toBe(201)
+  expect((await created('http://hub.example.org')).body.code).toBe('origin_not_allowed')
+  expect((await created('http://localhost:8484')).body.code).toBe('origin_not_allowed')
 })
 
-test('a write with a session needs the own origin and the header of the page; a read does not', async () => {
-  const { w, answer, call } = await signedIn()
+test('a write with a session needs the same origin and the CSRF header; a read does not', async () => {
+  const { w, response, call } = await signedIn()
   const path = '/v1/tokens'
   const body = { name: 'x', permissions: ['dns.read'] }
-  const bare = browser(w, answer, null)
+  const bare = browser(w, response, null)
   const wrong: Record<string, string>[] = [
     {},
     { origin: here },
@@ -87,7 +87,7 @@ test('a write with a session needs the own origin and the header of the page; a 
   expect((await bare('GET', path, undefined, { origin: 'http://evil.example' })).status).toBe(200)
 })
 
-test('Bailiwick-Workspace picks among the user’s workspaces, and the last one is remembered', async () => {
+test('Bailiwick-Workspace selects one of the user’s workspaces, and the last one is the default', async () => {
   const { w, user, call } = await signedIn('owner', true)
   const rival = { 'bailiwick-workspace': w.rival.workspaceId }
   for (const named of [w.rival.workspaceId, 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m', 'x']) {
@@ -95,7 +95,7 @@ test('Bailiwick-Workspace picks among the user’s workspaces, and the last one 
     expect([refused.status, refused.body.code]).toEqual([404, 'not_found'])
   }
   await record(w.hub, async tx => {
-    await tx.insert(memberships).values(membershipOf(w.rival.workspaceId, user.id, 'viewer', w.clock.now()))
+    await tx.insert(memberships).values(newMembership(w.rival.workspaceId, user.id, 'viewer', w.clock.now()))
     return { result: undefined }
   })
   const beat = (await w.rival.call('POST', '/v1/heartbeats', { name: 'rivals', schedule })).body
@@ -107,16 +107,16 @@ test('Bailiwick-Workspace picks among the user’s workspaces, and the last one 
   expect(await names()).toEqual(['rivals'])
 })
 
-test('a Bearer token wins over the cookie', async () => {
+test('a Bearer token takes precedence over the cookie', async () => {
   const { w, call } = await signedIn()
   const token = (authorization: string) => ({ authorization })
   const seen = await call('GET', '/v1/workspaces', undefined, token(`Bearer ${w.rival.token}`))
   expect(seen.body.data.map((one: any) => one.name)).toEqual(['rival'])
   const wrong = await call('GET', '/v1/tokens', undefined, token('Bearer bw_live_nonsense'))
   expect([wrong.status, wrong.body.code]).toEqual([401, 'invalid_token'])
-  // What a token writes needs no origin: no browser sends it by itself.
-  const made = await w.rival.call('POST', '/v1/tokens', { name: 'x', permissions: ['dns.read'] }, { cookie: 'bailiwick=x' })
-  expect(made.status).toBe(201)
+  // Writes with a token need no origin: browsers do not send tokens on their own.
+  const created = await w.rival.call('POST', '/v1/tokens', { name: 'x', permissions: ['dns.read'] }, { cookie: 'bailiwick=x' })
+  expect(created.status).toBe(201)
 })
 
 const asks: Record<string, [method: string, path: string, body?: unknown]> = {
@@ -132,31 +132,31 @@ const allowed: Record<Role, string[]> = {
   owner: ['readHeartbeats', 'writeHeartbeat', 'writeToken'],
 }
 
-test.each([...roles])('what a %s may do', async role => {
+test.each([...roles])('permissions of the role %s', async role => {
   const { call } = await signedIn(role)
   const may: string[] = []
   for (const [name, ask] of Object.entries(asks)) {
-    const answer = await call(...ask)
-    if (answer.status < 300) may.push(name)
-    else expect([name, answer.status, answer.body.code]).toEqual([name, 403, 'insufficient_permission'])
+    const response = await call(...ask)
+    if (response.status < 300) may.push(name)
+    else expect([name, response.status, response.body.code]).toEqual([name, 403, 'insufficient_permission'])
   }
   expect(may).toEqual(allowed[role])
   expect((await call('GET', '/v1/tokens')).status).toBe(role === 'viewer' ? 403 : 200)
 })
 
-test('an operator’s session has the operator’s powers', async () => {
+test('an operator’s session has operator powers', async () => {
   const { call } = await signedIn('owner', true)
   expect((await call(...asks.operate!)).status).toBe(201)
 })
 
 const ended = async (call: ReturnType<typeof browser>) => {
-  const answer = await call('GET', '/v1/users/me')
-  return [answer.status, answer.body.code]
+  const response = await call('GET', '/v1/users/me')
+  return [response.status, response.body.code]
 }
 
-test('signing out ends the session and takes the cookie back', async () => {
-  const { w, answer, call } = await signedIn()
-  expect((await browser(w, answer, null)('DELETE', '/v1/sessions')).status).toBe(403)
+test('signing out ends the session and clears the cookie', async () => {
+  const { w, response, call } = await signedIn()
+  expect((await browser(w, response, null)('DELETE', '/v1/sessions')).status).toBe(403)
   w.clock.advance(61_000)
   const out = await call('DELETE', '/v1/sessions')
   expect([out.status, setCookie(out)]).toEqual([204, 'bailiwick=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0'])
@@ -168,21 +168,21 @@ test('signing out ends the session and takes the cookie back', async () => {
   ])
 })
 
-test('a session in use goes on, with its cookie sent again; one that is not ends after thirty days', async () => {
-  const { w, answer, call } = await signedIn()
+test('a used session is extended, with its cookie sent again; an unused one ends after 30 days', async () => {
+  const { w, response, call } = await signedIn()
   const day = 24 * 3600 * 1000
   expect(setCookie(await call('GET', '/v1/users/me'))).toBeNull()
   for (let days = 0; days < 40; days += 20) {
     w.clock.advance(20 * day)
     const used = await call('GET', '/v1/users/me')
-    expect([used.status, setCookie(used)]).toEqual([200, setCookie(answer)])
+    expect([used.status, setCookie(used)]).toEqual([200, setCookie(response)])
     expect(setCookie(await call('GET', '/v1/users/me'))).toBeNull()
   }
   w.clock.advance(30 * day)
   expect(await ended(call)).toEqual([401, 'session_ended'])
 })
 
-test('disabling the user ends their sessions, and lets no new one begin', async () => {
+test('disabling a user ends their sessions and blocks sign-in', async () => {
   const { w, user, call } = await signedIn()
   await setDisabled(w.hub, user, true, by)
   expect(await ended(call)).toEqual([401, 'session_ended'])
@@ -191,7 +191,7 @@ test('disabling the user ends their sessions, and lets no new one begin', async 
   expect((await signIn(w)).status).toBe(201)
 })
 
-test('a new password ends every session and the old password', async () => {
+test('a new password ends all sessions, and the old one no longer works', async () => {
   const { w, user, call } = await signedIn()
   await setPassword(w.hub, user, 'another horse battery', by)
   expect(await ended(call)).toEqual([401, 'session_ended'])
@@ -202,11 +202,11 @@ test('a new password ends every session and the old password', async () => {
 const guesser = async (most: string) => {
   const w = await world({ BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: most, BAILIWICK_TRUSTED_PROXIES: '127.0.0.1' })
   await addPerson(w.hub, w.acme.workspaceId, 'owner')
-  const from = (ip: string, given: object = {}) => signIn(w, given, { 'x-forwarded-for': ip })
+  const from = (ip: string, input: object = {}) => signIn(w, input, { 'x-forwarded-for': ip })
   return { w, from }
 }
 
-test('after too many wrong passwords from an address, none is looked at any more, not even the right one', async () => {
+test('after too many wrong passwords from an address, sign-in is blocked, even with the right one', async () => {
   const { w, from } = await guesser('3')
   for (const email of ['a@example.com', 'b@example.com', 'ada@example.com']) {
     expect((await from('192.0.2.7', { email, password: 'wrong' })).body.code).toBe('invalid_login')
@@ -219,7 +219,7 @@ test('after too many wrong passwords from an address, none is looked at any more
   expect((await from('192.0.2.7')).status).toBe(201)
 })
 
-test('after too many wrong passwords for a login, from anywhere, it has to wait, whether it exists or not', async () => {
+test('after too many wrong passwords for an email address, sign-in is blocked for it, whether or not it has an account', async () => {
   const { w, from } = await guesser('3')
   for (const email of ['ada@example.com', 'nobody@example.com']) {
     for (let n = 0; n < 3; n++) {
@@ -233,20 +233,20 @@ test('after too many wrong passwords for a login, from anywhere, it has to wait,
   expect((await from('198.51.100.1')).status).toBe(201)
 })
 
-test('guesses that come all at once are counted like others, and right passwords are not counted', async () => {
+test('concurrent guesses are counted, and correct passwords are not', async () => {
   const { from } = await guesser('3')
   for (let n = 0; n < 5; n++) expect((await from('192.0.2.7')).status).toBe(201)
   const guesses = await Promise.all(Array.from({ length: 8 }, () => from('192.0.2.7', { password: 'wrong' })))
   expect(guesses.map(one => one.status).sort()).toEqual([401, 401, 401, 429, 429, 429, 429, 429])
 })
 
-test('a login that does not exist is answered and written down like one that does', async () => {
+test('an unknown email address is handled and audited like a known one', async () => {
   const { w, from } = await guesser('30')
   const known = await from('192.0.2.7', { password: 'wrong' })
   await from('192.0.2.7', { email: 'nobody@example.com' })
   const unknown = await from('192.0.2.7', { email: 'nobody@example.com' })
-  const told = ({ status, body }: Answer) => ({ status, body: { ...body, request_id: '', instance: '' } })
-  expect(told(unknown)).toEqual(told(known))
+  const comparable = ({ status, body }: ApiResponse) => ({ status, body: { ...body, request_id: '', instance: '' } })
+  expect(comparable(unknown)).toEqual(comparable(known))
   const rows = await w.hub.read
     .select()
     .from(auditEntries)
@@ -260,9 +260,9 @@ test('a login that does not exist is answered and written down like one that doe
   expect(JSON.stringify(rows)).not.toContain('nobody@example.com')
 })
 
-test('what the client calls a request is in the audit log, if it has the form of an id', async () => {
+test('a valid X-Request-Id of the client is stored in the audit log', async () => {
   const { acme, audited } = await world()
-  const made = (id: string) =>
+  const created = (id: string) =>
     acme.call(
       'POST',
       '/v1/tokens',
@@ -272,26 +272,26 @@ test('what the client calls a request is in the audit log, if it has the form of
         'user-agent': 'u'.repeat(300),
       },
     )
-  const answers = [await made('trace-1'), await made('x'.repeat(129)), await made('two words')]
+  const responses = [await created('trace-1'), await created('x'.repeat(129)), await created('two words')]
   expect(await audited()).toHaveLength(3)
   const entries = (await acme.call('GET', '/v1/audit-events?action=account.token.create&limit=3')).body.data.reverse()
   expect(entries.map((one: any) => one.context.client_request_id)).toEqual(['trace-1', null, null])
-  expect(entries.map((one: any) => one.context.request_id)).toEqual(answers.map(one => one.headers.get('x-request-id')))
+  expect(entries.map((one: any) => one.context.request_id)).toEqual(responses.map(one => one.headers.get('x-request-id')))
   expect(entries.map((one: any) => one.context.user_agent.length)).toEqual([200, 200, 200])
 })
 
-test('a token in an address is refused, and its workspace can see that it leaked', async () => {
+test('a token in a URL is refused, and the workspace is informed of the leak', async () => {
   const w = await world({ BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: '3' })
   const leaked = w.readOnly.token
   for (const address of [leaked, leaked.replaceAll('_', '%5F')]) {
-    const refused = await w.stranger.call('GET', `/v1/tokens?q=${address}`)
+    const refused = await w.anonymous.call('GET', `/v1/tokens?q=${address}`)
     expect([refused.status, refused.body.code]).toEqual([400, 'token_in_query'])
   }
-  expect((await w.stranger.call('GET', `/v1/tokens?q=${leaked.slice(0, -1)}`)).body.code).toBe('token_in_query')
+  expect((await w.anonymous.call('GET', `/v1/tokens?q=${leaked.slice(0, -1)}`)).body.code).toBe('token_in_query')
   expect(await w.audited()).toEqual(['account.token.use denied', 'account.token.use denied'])
   const [entry] = (await w.acme.call('GET', '/v1/audit-events?action=account.token.use&limit=1')).body.data
   expect([entry.actor.hint, entry.targets[0].id]).toEqual([`bw_live_…${leaked.slice(-4)}`, entry.actor.id])
-  expect(entry.reason).toContain('address')
-  expect((await w.stranger.call('GET', `/v1/tokens?q=${leaked}`)).status).toBe(429)
+  expect(entry.reason).toContain('URL')
+  expect((await w.anonymous.call('GET', `/v1/tokens?q=${leaked}`)).status).toBe(429)
   expect(await w.audited()).toEqual([])
 })

@@ -5,10 +5,10 @@ import { world, type World } from '../support/world'
 
 afterAll(stopReceivers)
 
-const suspend = (w: World, id: string, body: object = { reason: 'The invoice is open.' }) =>
+const suspend = (w: World, id: string, body: object = { reason: 'The invoice is unpaid.' }) =>
   w.acme.call('POST', `/v1/workspaces/${id}/suspend`, body)
 
-test('a suspended workspace keeps everybody out, and lets them in again', async () => {
+test('a suspended workspace refuses all access until it is resumed', async () => {
   const w = await world()
   const id = w.rival.workspaceId
   const { call } = await person(w, id, 'owner', 'ada@example.com')
@@ -17,9 +17,9 @@ test('a suspended workspace keeps everybody out, and lets them in again', async 
   expect([done.status, done.body.suspended_at, done.body.suspension_reason]).toEqual([
     200,
     '2026-11-21T10:00:00.000Z',
-    'The invoice is open.',
+    'The invoice is unpaid.',
   ])
-  for (const answer of [
+  for (const response of [
     await w.rival.call('GET', '/v1/heartbeats'),
     await w.rival.call('POST', '/v1/tokens', '{"broken'),
     await w.rival.call('GET', '/v1/events'),
@@ -29,14 +29,14 @@ test('a suspended workspace keeps everybody out, and lets them in again', async 
     await w.rival.call('POST', '/v1/actions/act_01jd8f3q7eeb9bv0w0r8c7hq2m/cancel'),
     await call('GET', '/v1/members'),
   ]) {
-    expect([answer.status, answer.body.code, answer.body.suspended_at]).toEqual([
+    expect([response.status, response.body.code, response.body.suspended_at]).toEqual([
       403,
       'workspace_suspended',
       done.body.suspended_at,
     ])
-    expect(answer.body.detail).toContain('The invoice is open.')
+    expect(response.body.detail).toContain('The invoice is unpaid.')
   }
-  // People still see who they are, get to their other workspaces, and out.
+  // Users can still view their profile, switch to other workspaces, and sign out.
   expect((await call('GET', '/v1/users/me')).status).toBe(200)
   expect((await call('GET', '/v1/sessions/current')).status).toBe(200)
 
@@ -52,7 +52,7 @@ test('a suspended workspace keeps everybody out, and lets them in again', async 
   ])
 })
 
-test('the operator alone suspends, never their own workspace, and none that is not there', async () => {
+test('only the operator can suspend, and neither their own workspace nor one that does not exist', async () => {
   const w = await world()
   const own = await suspend(w, w.acme.workspaceId)
   expect([own.status, own.body.code]).toEqual([409, 'conflict'])
@@ -65,18 +65,18 @@ test('the operator alone suspends, never their own workspace, and none that is n
   expect([wrong.status, wrong.body.errors[0].pointer]).toEqual([422, '#/reason'])
 })
 
-test('nobody joins a suspended workspace', async () => {
+test('no one can join a suspended workspace', async () => {
   const w = await world({ BAILIWICK_SIGN_UP: 'invitation' })
   const { code } = (await w.rival.call('POST', '/v1/invitations', { email: 'grace@example.com' })).body
   await suspend(w, w.rival.workspaceId)
   const accept = () =>
-    w.stranger.call('POST', '/v1/invitations/accept', { code, name: 'Grace', password: 'correct horse battery' })
+    w.anonymous.call('POST', '/v1/invitations/accept', { code, name: 'Grace', password: 'correct horse battery' })
   expect((await accept()).body.code).toBe('workspace_suspended')
   await w.acme.call('POST', `/v1/workspaces/${w.rival.workspaceId}/resume`)
   expect((await accept()).status).toBe(201)
 })
 
-test('pings are taken while it is suspended, and webhook deliveries wait until it is resumed', async () => {
+test('while suspended, pings are accepted, and webhook deliveries wait until it is resumed', async () => {
   const w = await world()
   await w.acme.call('PATCH', `/v1/workspaces/${w.rival.workspaceId}`, {
     network_policy: { allow_private: true, allow_ranges: [] },
@@ -88,18 +88,18 @@ test('pings are taken while it is suspended, and webhook deliveries wait until i
   await suspend(w, w.rival.workspaceId)
   const ping = new URL(beat.ping_url).pathname
   expect(await (await w.app.handle(new Request(`http://localhost:8484${ping}`))).text()).toBe('OK')
-  await w.pass(71_000)
-  await w.pass(600_000)
+  await w.advance(71_000)
+  await w.advance(600_000)
   expect(received).toHaveLength(0)
   await w.acme.call('POST', `/v1/workspaces/${w.rival.workspaceId}/resume`)
   expect((await w.rival.call('GET', `/v1/webhook-deliveries?endpoint_id=${endpoint.id}`)).body.data).toMatchObject([
     { status: 'pending', attempt_count: 0 },
   ])
-  await w.pass(300_000)
+  await w.advance(300_000)
   expect(received).toHaveLength(1)
 })
 
-test('an audit stream waits while it is suspended, and goes on without a gap', async () => {
+test('an audit stream is paused while suspended, and continues without a gap', async () => {
   const w = await world()
   await w.acme.call('PATCH', `/v1/workspaces/${w.rival.workspaceId}`, {
     network_policy: { allow_private: true, allow_ranges: [] },
@@ -107,12 +107,12 @@ test('an audit stream waits while it is suspended, and goes on without a gap', a
   const { url, received } = receiver()
   const stream = (await w.rival.call('POST', '/v1/audit-streams', { name: 'SIEM', url })).body
   await suspend(w, w.rival.workspaceId)
-  await w.pass(1_000)
+  await w.advance(1_000)
   expect((await w.rival.call('GET', '/v1/heartbeats')).status).toBe(403)
-  await w.pass(600_000)
+  await w.advance(600_000)
   expect(received).toHaveLength(0)
   await w.acme.call('POST', `/v1/workspaces/${w.rival.workspaceId}/resume`)
-  await w.pass(300_000)
+  await w.advance(300_000)
   const entries = received.flatMap(one => JSON.parse(one.body).data.entries)
   expect(entries.map(one => [one.action, one.outcome])).toEqual([
     ['account.audit_stream.create', 'success'],

@@ -7,7 +7,7 @@ import { Elysia } from 'elysia'
 import { loadConfig } from '../../src/core/config'
 import { openLog } from '../../src/core/log'
 import { listen } from '../../src/hub/listen'
-import { inFolder, runSource } from '../support/command'
+import { inTempFolder, runSource } from '../support/command'
 
 const fixtures = join(import.meta.dir, '../fixtures/tls')
 const fingerprint = (port: number) =>
@@ -60,38 +60,38 @@ const of = (name: string) => join(fixtures, name)
 const noCertificate = of('make.sh')
 
 test.each([
-  ['/nowhere/cert', of('loopback.key'), /^BAILIWICK_TLS_CERT: the file cannot be read .*\/nowhere\/cert/],
-  [of('loopback.pem'), '/nowhere/key', /^BAILIWICK_TLS_KEY: the file cannot be read .*\/nowhere\/key/],
-  [noCertificate, noCertificate, /^BAILIWICK_TLS_CERT: \S+make\.sh holds no certificate in PEM form\.$/],
-  [of('loopback.pem'), noCertificate, /^BAILIWICK_TLS_KEY: \S+make\.sh holds no private key in PEM form/],
-  [of('loopback.pem'), of('two-names.key'), /^BAILIWICK_TLS_KEY: \S+two-names\.key is not the key of the first certificate in /],
+  ['/nowhere/cert', of('loopback.key'), /^BAILIWICK_TLS_CERT: can’t read the file .*\/nowhere\/cert/],
+  [of('loopback.pem'), '/nowhere/key', /^BAILIWICK_TLS_KEY: can’t read the file .*\/nowhere\/key/],
+  [noCertificate, noCertificate, /^BAILIWICK_TLS_CERT: \S+make\.sh does not contain a certificate in PEM format\.$/],
+  [of('loopback.pem'), noCertificate, /^BAILIWICK_TLS_KEY: \S+make\.sh does not contain a private key in PEM format/],
+  [of('loopback.pem'), of('two-names.key'), /^BAILIWICK_TLS_KEY: \S+two-names\.key does not match the first certificate in /],
 ])(
-  'files that HTTPS cannot be served with are named by their setting: %s, %s',
+  'invalid certificate files are reported with their setting: %s, %s',
   (cert, key, sentence) =>
-    inFolder(async folder => {
+    inTempFolder(async folder => {
       const env = { BAILIWICK_TLS_CERT: cert, BAILIWICK_TLS_KEY: key, BAILIWICK_DATA: join(folder, 'data') }
       const { code, out, err } = await runSource(['serve', '--listen', '127.0.0.1:0'], env)
       expect({ code, out }).toEqual({ code: 1, out: '' })
       expect(err.trimEnd()).toMatch(sentence)
       const doctor = await runSource(['doctor', '--listen', '127.0.0.1:0'], env)
       expect(doctor.code).toBe(1)
-      const says = /^fail +certificate +(.*)$/m.exec(doctor.out)?.[1]
-      expect(says).toMatch(sentence)
+      const message = /^fail +certificate +(.*)$/m.exec(doctor.out)?.[1]
+      expect(message).toMatch(sentence)
       expect(() => listen(new Elysia(), loadConfig({ listen: '127.0.0.1:0' }, env))).toThrow(sentence)
     }),
   60_000,
 )
 
 test(
-  'doctor tells until when a certificate is valid',
+  'doctor reports the expiry of a certificate',
   () =>
-    inFolder(async folder => {
+    inTempFolder(async folder => {
       const doctor = async (name: string) => {
         const env = { BAILIWICK_TLS_CERT: of(`${name}.pem`), BAILIWICK_TLS_KEY: of(`${name}.key`), BAILIWICK_DATA: folder }
         return (await runSource(['doctor', '--listen', '127.0.0.1:0'], env)).out
       }
       expect(await doctor('loopback')).toMatch(/^ok +certificate +\S+ is valid until \d{4}-/m)
-      expect(await doctor('expired')).toMatch(/^fail +certificate +\S+ ran out at \d{4}-\S+: put a renewed one there\.$/m)
+      expect(await doctor('expired')).toMatch(/^fail +certificate +\S+ expired at \d{4}-\S+\. Renew the certificate\.$/m)
     }),
   60_000,
 )

@@ -9,9 +9,9 @@ const token = ({ hub: { config } }: World, ...args: string[]) =>
     BAILIWICK_DATABASE_URL: config.databaseUrl ?? '',
   })
 
-test('tokens are listed without their values, and revoked, from the command line', async () => {
+test('the command line lists tokens without their values, and revokes them', async () => {
   const w = await world()
-  const made = (await w.acme.call('POST', '/v1/tokens', { name: 'deploy', permissions: ['dns.write', 'account.read'] })).body
+  const created = (await w.acme.call('POST', '/v1/tokens', { name: 'deploy', permissions: ['dns.write', 'account.read'] })).body
   expect((await token(w, 'create', '--read-only', '--workspace', 'rival', '--name', 'two\tparts\u001b[2J')).code).toBe(0)
   const listed = await token(w, 'list')
   expect(listed.code).toBe(0)
@@ -20,33 +20,33 @@ test('tokens are listed without their values, and revoked, from the command line
     .split('\n')
     .map(line => line.split('\t'))
   expect(lines.map(line => line[3])).toContain('rival')
-  expect(lines.find(line => line[0] === made.id)).toEqual([
-    made.id,
-    made.hint,
+  expect(lines.find(line => line[0] === created.id)).toEqual([
+    created.id,
+    created.hint,
     'deploy',
     'default',
-    made.permissions.join(','),
+    created.permissions.join(','),
     'never',
     'never',
   ])
-  expect(listed.out).not.toContain(made.token)
+  expect(listed.out).not.toContain(created.token)
   const ofRival = (await token(w, 'list', '--workspace', 'rival')).out.trimEnd().split('\n')
   expect(ofRival.map(line => line.split('\t')[3])).toEqual(['rival', 'rival'])
 
   expect(listed.out).toContain('two parts [2J')
 
-  expect(await token(w, 'revoke', made.id)).toEqual({ code: 0, out: 'deploy is revoked.\n', err: '' })
-  expect(await token(w, 'revoke', made.id)).toEqual({ code: 0, out: 'deploy was revoked before.\n', err: '' })
+  expect(await token(w, 'revoke', created.id)).toEqual({ code: 0, out: 'Revoked token deploy.\n', err: '' })
+  expect(await token(w, 'revoke', created.id)).toEqual({ code: 0, out: 'Token deploy was already revoked.\n', err: '' })
   const audited = (await w.acme.call('GET', '/v1/audit-events?action=account.token.revoke')).body.data
-  expect(audited).toMatchObject([{ targets: [{ id: made.id }], actor: { type: 'operator' }, context: { channel: 'cli' } }])
+  expect(audited).toMatchObject([{ targets: [{ id: created.id }], actor: { type: 'operator' }, context: { channel: 'cli' } }])
   w.clock.advance(1000)
-  const refused = await w.stranger.call('GET', '/v1/tokens', undefined, { authorization: `Bearer ${made.token}` })
+  const refused = await w.anonymous.call('GET', '/v1/tokens', undefined, { authorization: `Bearer ${created.token}` })
   expect([refused.status, refused.body.code]).toEqual([401, 'token_revoked'])
-  expect((await token(w, 'list')).out).not.toContain(made.id)
-  expect((await token(w, 'list', '--all')).out).toMatch(new RegExp(`^${made.id}\t.*\trevoked$`, 'm'))
+  expect((await token(w, 'list')).out).not.toContain(created.id)
+  expect((await token(w, 'list', '--all')).out).toMatch(new RegExp(`^${created.id}\t.*\trevoked$`, 'm'))
   expect(await token(w, 'revoke', 'tok_nothing')).toEqual({
     code: 1,
     out: '',
-    err: 'There is no token with the id tok_nothing; bailiwick token list shows them.\n',
+    err: 'No token has the id tok_nothing. Run bailiwick token list to list all tokens.\n',
   })
 }, 60_000)

@@ -4,13 +4,13 @@ import { callerWith, world, type World } from '../support/world'
 const day = 24 * 3600_000
 
 async function tokenWith(w: World, more: object = {}) {
-  const made = await w.acme.call('POST', '/v1/tokens', { name: 'ci', permissions: ['account.read'], ...more })
-  expect(made.status).toBe(201)
-  return { id: made.body.id as string, caller: callerWith(w.app, w.acme.workspaceId, made.body.token) }
+  const created = await w.acme.call('POST', '/v1/tokens', { name: 'ci', permissions: ['account.read'], ...more })
+  expect(created.status).toBe(201)
+  return { id: created.body.id as string, caller: callerWith(w.app, w.acme.workspaceId, created.body.token) }
 }
 const later = (w: World, ms: number) => new Date(w.clock.now() + ms).toISOString()
 
-test('end and addresses of a token are changed, and null takes them away', async () => {
+test('expiry and addresses of a token can be changed, and removed with null', async () => {
   const w = await world()
   const { id, caller } = await tokenWith(w, { expires_at: later(w, day) })
   const edit = (patch: object) => w.acme.call('PATCH', `/v1/tokens/${id}`, patch)
@@ -40,7 +40,7 @@ test('end and addresses of a token are changed, and null takes them away', async
   ])
 })
 
-test('a token changes none, itself included, beyond its own bounds', async () => {
+test('a token cannot set restrictions wider than its own, not even on itself', async () => {
   const w = await world()
   const expires_at = later(w, day)
   const maker = await tokenWith(w, { permissions: ['account.write'], expires_at, allowed_cidrs: ['127.0.0.0/8'] })
@@ -61,17 +61,17 @@ test('a token changes none, itself included, beyond its own bounds', async () =>
     const none = await maker.caller.call('PATCH', `/v1/tokens/${id}`, { expires_at: null, allowed_cidrs: null })
     expect([none.status, none.body.errors.map((one: any) => `${one.pointer} ${one.code}`)]).toEqual([
       422,
-      ['#/expires_at beyond_maker', '#/allowed_cidrs beyond_maker'],
+      ['#/expires_at exceeds_caller', '#/allowed_cidrs exceeds_caller'],
     ])
     const empty = await maker.caller.call('PATCH', `/v1/tokens/${id}`, { allowed_cidrs: [] })
     expect([empty.status, empty.body.errors]).toEqual([
       422,
-      [{ pointer: '#/allowed_cidrs', code: 'too_few', detail: 'must have at least 1 item, or null.' }],
+      [{ pointer: '#/allowed_cidrs', code: 'too_few', detail: 'must have at least 1 item, or be null.' }],
     ])
   }
 })
 
-test('a token loosens none that may do more than itself, but may tighten it', async () => {
+test('a token cannot loosen a token with more access, but can tighten it', async () => {
   const w = await world()
   const manager = await tokenWith(w, { permissions: ['account.write'] })
   const strong = await tokenWith(w, { permissions: ['dns.write'], expires_at: later(w, day), allowed_cidrs: ['192.0.2.0/24'] })
@@ -86,7 +86,7 @@ test('a token loosens none that may do more than itself, but may tighten it', as
   expect(await edit({ expires_at: later(w, 1000), allowed_cidrs: ['192.0.2.1'] })).toBe('edited')
 })
 
-test('a token that has ended is not woken, nor one that was rotated prolonged', async () => {
+test('an expired token cannot be reactivated, and a rotated one cannot be extended', async () => {
   const w = await world()
   const ended = await tokenWith(w, { expires_at: later(w, 1000) })
   const rotated = await tokenWith(w)
@@ -98,29 +98,29 @@ test('a token that has ended is not woken, nor one that was rotated prolonged', 
   expect((await w.acme.call('PATCH', `/v1/tokens/${rotated.id}`, { expires_at: later(w, 1000) })).status).toBe(200)
 })
 
-test('a reported token is revoked at once, and the answer is the same for any other', async () => {
+test('a reported token is revoked immediately, and the response is the same for any other', async () => {
   const w = await world()
   const { id, caller } = await tokenWith(w)
   await w.audited()
-  const report = (token: string) => w.stranger.call('POST', '/v1/tokens/report', { token })
-  const answers = [
+  const report = (token: string) => w.anonymous.call('POST', '/v1/tokens/report', { token })
+  const responses = [
     await report(caller.token),
     await report(caller.token),
     await report(`${caller.token.slice(0, -1)}x`),
     await report('nonsense'),
   ]
-  expect(answers.map(one => [one.status, one.text])).toEqual(Array(4).fill([204, '']))
+  expect(responses.map(one => [one.status, one.text])).toEqual(Array(4).fill([204, '']))
   expect((await caller.call('GET', '/v1/tokens')).body.code).toBe('token_revoked')
   expect((await w.acme.call('GET', `/v1/tokens/${id}`)).body.revoked_at).toBe(new Date(w.clock.now()).toISOString())
   expect(await w.audited()).toEqual(['account.token.report'])
 })
 
-test('ten reports a minute are taken from one address', async () => {
+test('ten reports a minute are accepted per IP address', async () => {
   const w = await world()
   for (let n = 0; n < 10; n++)
-    expect((await w.stranger.call('POST', '/v1/tokens/report', { token: 'nonsense' })).status).toBe(204)
-  const refused = await w.stranger.call('POST', '/v1/tokens/report', { token: 'nonsense' })
+    expect((await w.anonymous.call('POST', '/v1/tokens/report', { token: 'nonsense' })).status).toBe(204)
+  const refused = await w.anonymous.call('POST', '/v1/tokens/report', { token: 'nonsense' })
   expect([refused.status, refused.body['violated-policies']]).toEqual([429, ['token-reports']])
   w.clock.advance(6000)
-  expect((await w.stranger.call('POST', '/v1/tokens/report', { token: 'nonsense' })).status).toBe(204)
+  expect((await w.anonymous.call('POST', '/v1/tokens/report', { token: 'nonsense' })).status).toBe(204)
 })

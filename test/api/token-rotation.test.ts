@@ -4,11 +4,15 @@ import { callerWith, world, type Caller, type World } from '../support/world'
 const hour = 3600_000
 const day = 24 * hour
 
-/** A token of acme made with these members, and what may be called with it. */
+/** A token of acme created with these fields, and a caller for it. */
 async function tokenWith(w: World, more: object = {}): Promise<{ id: string; etag: string; caller: Caller }> {
-  const made = await w.acme.call('POST', '/v1/tokens', { name: 'ci', permissions: ['account.read'], ...more })
-  expect(made.status).toBe(201)
-  return { id: made.body.id, etag: made.headers.get('etag')!, caller: callerWith(w.app, w.acme.workspaceId, made.body.token) }
+  const created = await w.acme.call('POST', '/v1/tokens', { name: 'ci', permissions: ['account.read'], ...more })
+  expect(created.status).toBe(201)
+  return {
+    id: created.body.id,
+    etag: created.headers.get('etag')!,
+    caller: callerWith(w.app, w.acme.workspaceId, created.body.token),
+  }
 }
 
 const outcome = async (caller: Caller) => {
@@ -16,7 +20,7 @@ const outcome = async (caller: Caller) => {
   return status === 200 ? 'works' : body.code
 }
 
-test('the old value stops the grace after the first use of the new one, and both hints are seen meanwhile', async () => {
+test('the old token expires after the grace period from the first use of the new one, and both are listed meanwhile', async () => {
   const w = await world()
   const old = await tokenWith(w, { allowed_cidrs: ['127.0.0.0/8'] })
   await w.audited()
@@ -46,14 +50,14 @@ test('the old value stops the grace after the first use of the new one, and both
   expect(await outcome(fresh)).toBe('works')
   expect(await shown()).toMatchObject({ expires_at: new Date(w.clock.now() + hour).toISOString() })
   w.clock.advance(hour - 1)
-  // A second use does not begin the grace anew.
+  // A second use does not restart the grace period.
   expect([await outcome(old.caller), await outcome(fresh)]).toEqual(['works', 'works'])
   w.clock.advance(1)
   expect([await outcome(old.caller), await outcome(fresh)]).toEqual(['token_expired', 'works'])
   expect(await w.audited()).toEqual(['account.token.rotate', 'account.token.update'])
 })
 
-test('the old value stops after 30 days when the new one is never used', async () => {
+test('the old token expires after 30 days if the new one is never used', async () => {
   const w = await world()
   const old = await tokenWith(w)
   await w.acme.call('POST', `/v1/tokens/${old.id}/rotate`, {})
@@ -63,7 +67,7 @@ test('the old value stops after 30 days when the new one is never used', async (
   expect(await outcome(old.caller)).toBe('token_expired')
 })
 
-test('without grace the old value stops at once, and so does the one before it', async () => {
+test('without a grace period the old token is revoked immediately, and so is its predecessor', async () => {
   const w = await world()
   const first = await tokenWith(w)
   const second = await w.acme.call('POST', `/v1/tokens/${first.id}/rotate`, {})
@@ -76,7 +80,7 @@ test('without grace the old value stops at once, and so does the one before it',
   ])
 })
 
-test('a value that was lost is replaced again, and the first use of the newest ends all before it', async () => {
+test('a lost value can be rotated again, and the first use of the newest token ends all before it', async () => {
   const w = await world()
   const first = await tokenWith(w)
   const lost = await w.acme.call('POST', `/v1/tokens/${first.id}/rotate`, { grace_seconds: 60 })
@@ -95,24 +99,24 @@ test('a value that was lost is replaced again, and the first use of the newest e
   ])
 })
 
-test('a replay tells the new token but not its value, and If-Match is honoured', async () => {
+test('a replay returns the new token without its value, and If-Match is honored', async () => {
   const w = await world()
   const old = await tokenWith(w)
   const rotate = (headers: Record<string, string>, body: object = { grace_seconds: 60 }) =>
     w.acme.call('POST', `/v1/tokens/${old.id}/rotate`, body, headers)
   const stale = await rotate({ 'if-match': '"7.abc"' })
   expect([stale.status, stale.body.code]).toEqual([412, 'precondition_failed'])
-  const made = await rotate({ 'if-match': old.etag, 'idempotency-key': 'k1' })
+  const created = await rotate({ 'if-match': old.etag, 'idempotency-key': 'k1' })
   const replay = await rotate({ 'if-match': old.etag, 'idempotency-key': 'k1' })
-  expect([made.status, replay.status, replay.headers.get('idempotent-replayed')]).toEqual([201, 201, 'true'])
-  expect(replay.body).toMatchObject({ id: made.body.id, secret_shown_before: true })
-  expect(replay.text).not.toContain(made.body.token)
+  expect([created.status, replay.status, replay.headers.get('idempotent-replayed')]).toEqual([201, 201, 'true'])
+  expect(replay.body).toMatchObject({ id: created.body.id, secret_shown_before: true })
+  expect(replay.text).not.toContain(created.body.token)
   expect([(await rotate({}, { grace_seconds: 604_801 })).status, (await rotate({}, { grace_seconds: -1 })).status]).toEqual([
     422, 422,
   ])
 })
 
-test('a token gets the value of none that may do more than itself', async () => {
+test('a token cannot get the value of a token with more access', async () => {
   const w = await world()
   const manager = await tokenWith(w, { permissions: ['account.write'] })
   const bounded = await tokenWith(w, {
@@ -122,8 +126,8 @@ test('a token gets the value of none that may do more than itself', async () => 
   })
   const full = (await w.acme.call('GET', '/v1/tokens?mode=full')).body.data[0].id
   const rotate = async (caller: Caller, id: string) => {
-    const answer = await caller.call('POST', `/v1/tokens/${id}/rotate`, {})
-    return answer.status === 201 ? 'rotated' : answer.body.required_permission
+    const response = await caller.call('POST', `/v1/tokens/${id}/rotate`, {})
+    return response.status === 201 ? 'rotated' : response.body.required_permission
   }
   expect(await rotate(manager.caller, full)).toBe('domains.read')
   expect(await rotate(bounded.caller, manager.id)).toBe('account.write')
@@ -142,22 +146,22 @@ test('a token gets the value of none that may do more than itself', async () => 
   expect(await rotate(manager.caller, bounded.id)).toBeUndefined()
 })
 
-test('a token that works no more is not rotated, and one in rotation counts once against the plan', async () => {
+test('an inactive token cannot be rotated, and a rotation counts once against the plan', async () => {
   const w = await world()
   await w.limit(w.rival.workspaceId, { tokens: 2 })
-  const made = await w.rival.call('POST', '/v1/tokens', { name: 'two', permissions: ['dns.read'] })
-  const rotated = await w.rival.call('POST', `/v1/tokens/${made.body.id}/rotate`, {})
+  const created = await w.rival.call('POST', '/v1/tokens', { name: 'two', permissions: ['dns.read'] })
+  const rotated = await w.rival.call('POST', `/v1/tokens/${created.body.id}/rotate`, {})
   expect(rotated.status).toBe(201)
   expect((await w.rival.call('POST', '/v1/tokens', { name: 'three', permissions: ['dns.read'] })).body.code).toBe(
     'plan_limit_reached',
   )
   await w.rival.call('DELETE', `/v1/tokens/${rotated.body.id}`)
   expect((await w.rival.call('POST', `/v1/tokens/${rotated.body.id}/rotate`, {})).status).toBe(409)
-  // With its successor revoked, the old one may be rotated again.
-  expect((await w.rival.call('POST', `/v1/tokens/${made.body.id}/rotate`, {})).status).toBe(201)
+  // If its replacement is revoked, the old token can be rotated again.
+  expect((await w.rival.call('POST', `/v1/tokens/${created.body.id}/rotate`, {})).status).toBe(201)
 })
 
-test('a first use that cannot be written down is answered, and counts when the next one can', async () => {
+test('a first use that cannot be stored does not fail the request, and the next one counts', async () => {
   const w = await world()
   const old = await tokenWith(w)
   const rotated = await w.acme.call('POST', `/v1/tokens/${old.id}/rotate`, { grace_seconds: 60 })

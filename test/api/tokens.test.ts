@@ -1,17 +1,17 @@
+import { flushTokenUses } from '../../src/access/token-use'
 import { expect, test } from 'bun:test'
-import { flushUses } from '../../src/access/last-use'
 import { world } from '../support/world'
 
-test('a token is told once, and its hint afterwards', async () => {
+test('a token value is shown once, and afterwards only its hint', async () => {
   const { acme, audited } = await world()
-  const made = await acme.call('POST', '/v1/tokens', { name: 'ci', permissions: ['dns.write'] })
-  expect(made.status).toBe(201)
-  expect(made.body.token).toMatch(/^bw_live_[0-9A-Za-z]{36}$/)
-  expect(made.headers.get('location')).toBe(`/v1/tokens/${made.body.id}`)
-  const read = await acme.call('GET', `/v1/tokens/${made.body.id}`)
+  const created = await acme.call('POST', '/v1/tokens', { name: 'ci', permissions: ['dns.write'] })
+  expect(created.status).toBe(201)
+  expect(created.body.token).toMatch(/^bw_live_[0-9A-Za-z]{36}$/)
+  expect(created.headers.get('location')).toBe(`/v1/tokens/${created.body.id}`)
+  const read = await acme.call('GET', `/v1/tokens/${created.body.id}`)
   expect(read.status).toBe(200)
-  expect(read.text).not.toContain(made.body.token)
-  expect(read.body.hint).toBe(`bw_live_…${made.body.token.slice(-4)}`)
+  expect(read.text).not.toContain(created.body.token)
+  expect(read.body.hint).toBe(`bw_live_…${created.body.token.slice(-4)}`)
   expect(await audited()).toEqual(['account.token.create'])
 })
 
@@ -25,7 +25,7 @@ test('a revoked token stops working with the next request', async () => {
   expect(refused.body.code).toBe('token_revoked')
 })
 
-test('a token makes none that may do more than itself, and not by the way of full access either', async () => {
+test('a token cannot create a token with more access, not even through full access', async () => {
   const w = await world()
   const all = await w.scoped(
     'domains.write',
@@ -44,11 +44,11 @@ test('a token makes none that may do more than itself, and not by the way of ful
   const more = await some.call('POST', '/v1/tokens', { name: 'more', permissions: ['dns.read'] })
   expect([more.status, more.body.required_permission]).toEqual([403, 'dns.read'])
   expect((await some.call('POST', '/v1/tokens', { name: 'more', mode: 'read_only' })).status).toBe(403)
-  // Without operators’ powers to be had, full is only the sum of the areas.
+  // Outside the operator's workspace, full access is only the sum of all areas.
   expect((await w.rival.call('POST', '/v1/tokens', { name: 'all of rival', mode: 'full' })).status).toBe(201)
 })
 
-test('a token made by a token ends no later and reaches from no more addresses', async () => {
+test('a token created by a token cannot expire later or allow more addresses', async () => {
   const w = await world()
   const expires_at = new Date(w.clock.now() + 3600_000).toISOString()
   const maker = await w.acme.call('POST', '/v1/tokens', {
@@ -58,10 +58,10 @@ test('a token made by a token ends no later and reaches from no more addresses',
     allowed_cidrs: ['127.0.0.0/8'],
   })
   const as = { authorization: `Bearer ${maker.body.token}` }
-  const made = await w.stranger.call('POST', '/v1/tokens', { name: 'child', permissions: ['account.read'] }, as)
+  const made = await w.anonymous.call('POST', '/v1/tokens', { name: 'child', permissions: ['account.read'] }, as)
   expect(made.body).toMatchObject({ expires_at, allowed_cidrs: ['127.0.0.0/8'] })
   const later = new Date(w.clock.now() + 7200_000).toISOString()
-  const beyond = await w.stranger.call(
+  const beyond = await w.anonymous.call(
     'POST',
     '/v1/tokens',
     { name: 'child', permissions: ['account.read'], expires_at: later, allowed_cidrs: ['127.0.0.1', '0.0.0.0/0'] },
@@ -70,7 +70,7 @@ test('a token made by a token ends no later and reaches from no more addresses',
   expect([beyond.status, beyond.body.errors.map((one: any) => one.pointer)]).toEqual([422, ['#/expires_at', '#/allowed_cidrs/1']])
 })
 
-test('an expired token, one from another address and a mistyped one are told apart', async () => {
+test('an expired token, one from another address and a mistyped one get different errors', async () => {
   const w = await world()
   const make = async (more: object) =>
     (await w.acme.call('POST', '/v1/tokens', { name: 't', permissions: ['account.read'], ...more })).body.token as string
@@ -78,8 +78,8 @@ test('an expired token, one from another address and a mistyped one are told apa
   const elsewhere = await make({ allowed_cidrs: ['192.0.2.0/24'] })
   w.clock.advance(1000)
   const code = async (token: string) => {
-    const answer = await w.stranger.call('GET', '/v1/tokens', undefined, { authorization: `Bearer ${token}` })
-    return `${answer.status} ${answer.body.code}`
+    const response = await w.anonymous.call('GET', '/v1/tokens', undefined, { authorization: `Bearer ${token}` })
+    return `${response.status} ${response.body.code}`
   }
   expect(await code(soon)).toBe('401 token_expired')
   expect(await code(elsewhere)).toBe('403 address_not_allowed')
@@ -87,23 +87,23 @@ test('an expired token, one from another address and a mistyped one are told apa
   expect(await code('bw_live_short')).toBe('401 invalid_token')
 })
 
-test('the last use is shown at once and written down within a minute', async () => {
+test('the last use is shown immediately and stored within a minute', async () => {
   const w = await world()
   const reader = await w.scoped('account.read')
   await reader.call('GET', '/v1/tokens')
   const seen = async () => (await w.acme.call('GET', '/v1/tokens?mode=scoped')).body.data[0]
   const at = new Date(w.clock.now()).toISOString()
   expect(await seen()).toMatchObject({ last_used_at: at, last_used_ip: '127.0.0.1' })
-  await flushUses(w.hub)
+  await flushTokenUses(w.hub)
   expect(await seen()).toMatchObject({ last_used_at: at, last_used_ip: '127.0.0.1' })
 })
 
-test('the audit log is filtered by action and by prefix, in either order', async () => {
+test('the audit log can be filtered by action and by prefix, in either order', async () => {
   const w = await world()
-  const made = await w.acme.call('POST', '/v1/tokens', { name: 'one', permissions: ['dns.read'] })
-  await w.acme.call('DELETE', `/v1/tokens/${made.body.id}`)
+  const created = await w.acme.call('POST', '/v1/tokens', { name: 'one', permissions: ['dns.read'] })
+  await w.acme.call('DELETE', `/v1/tokens/${created.body.id}`)
   const actions = async (filter: string) =>
-    (await w.acme.call('GET', `/v1/audit-events?target_id=${made.body.id}&${filter}`)).body.data.map((one: any) => one.action)
+    (await w.acme.call('GET', `/v1/audit-events?target_id=${created.body.id}&${filter}`)).body.data.map((one: any) => one.action)
   expect(await actions('action=account.token.create')).toEqual(['account.token.create'])
   expect(await actions('action=account.token.*')).toEqual(['account.token.revoke', 'account.token.create'])
   expect(await actions('action=account.*&sort=seq')).toEqual(['account.token.create', 'account.token.revoke'])

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { eq, inArray } from 'drizzle-orm'
 import { record } from '../../src/core/change'
 import { events, heldLanes } from '../../src/core/db/tables'
-import { webhookDeliveries } from '../../src/features/webhooks/tables'
+import { webhookDeliveries } from '../../src/features/webhooks/deliveries/tables'
 import { endpointAt, raiseAlert, receiver, stopReceivers, type Receiver } from '../support/receiver'
 import { world, type World } from '../support/world'
 
@@ -21,58 +21,58 @@ async function refusing(here: World, inbox: Receiver, messages: number, status =
   return id
 }
 
-test('five refusals in a row open the breaker, and what waits burns no try', async () => {
+test('five consecutive failures open the breaker, and waiting deliveries use up no attempts', async () => {
   const here = await world()
   const inbox = receiver()
   const id = await refusing(here, inbox, 4)
-  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed', until: null }, refused_in_a_row: 4 })
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed', half_open_at: null }, consecutive_failures: 4 })
   await raiseAlert(here)
   await here.settle()
   expect(await health(here, id)).toMatchObject({
-    breaker: { state: 'open', until: new Date(here.clock.now() + 30_000).toISOString() },
-    refused_in_a_row: 5,
+    breaker: { state: 'open', half_open_at: new Date(here.clock.now() + 30_000).toISOString() },
+    consecutive_failures: 5,
     failed_attempts: 5,
     deliveries: { pending: 0, retrying: 5 },
   })
-  // Now all five are due for their second try, and two more for their first.
+  // Now all five are due for their second attempt, and two more for their first.
   await raiseAlert(here)
   await raiseAlert(here)
-  await here.pass(10_000)
+  await here.advance(10_000)
   expect(inbox.received).toHaveLength(5)
   expect(await health(here, id)).toMatchObject({ deliveries: { pending: 2, retrying: 5, in_flight: 0 } })
   expect((await deliveries(here)).map((one: any) => one.attempt_count)).toEqual([0, 0, 1, 1, 1, 1, 1])
 })
 
-test('a half-open breaker lets one delivery through: refused, the pause doubles; taken, all goes on', async () => {
+test('a half-open breaker lets one delivery through: a failure doubles the pause, a success resumes sending', async () => {
   const here = await world()
   const inbox = receiver()
   const id = await refusing(here, inbox, 5)
   for (const pauseMs of [30_000, 60_000, 120_000, 240_000, 480_000, 900_000, 900_000]) {
     const before = inbox.received.length
-    await here.pass(pauseMs - 1)
+    await here.advance(pauseMs - 1)
     expect(inbox.received).toHaveLength(before)
-    await here.pass(1)
+    await here.advance(1)
     expect(inbox.received).toHaveLength(before + 1)
   }
   inbox.answer = () => new Response(null, { status: 204 })
-  await here.pass(899_999)
+  await here.advance(899_999)
   expect(await health(here, id)).toMatchObject({ breaker: { state: 'open' } })
-  await here.pass(1)
+  await here.advance(1)
   expect(await health(here, id)).toMatchObject({
-    breaker: { state: 'closed', until: null },
-    refused_in_a_row: 0,
+    breaker: { state: 'closed', half_open_at: null },
+    consecutive_failures: 0,
     failed_attempts: 0,
   })
-  await here.pass(3_600_000)
-  await here.pass(24 * 3_600_000)
+  await here.advance(3_600_000)
+  await here.advance(24 * 3_600_000)
   expect((await deliveries(here)).map((one: any) => one.status)).toEqual(Array(5).fill('delivered'))
 })
 
-test('answers that are about the message open nothing, and one of them closes a breaker', async () => {
+test('responses about the message don’t open the breaker, and close an open one', async () => {
   const here = await world()
   const inbox = receiver()
   const id = await refusing(here, inbox, 8, 404)
-  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed' }, refused_in_a_row: 0, failed_attempts: 8 })
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed' }, consecutive_failures: 0, failed_attempts: 8 })
   inbox.answer = () => new Response(null, { status: 502 })
   for (let n = 0; n < 5; n++) {
     await raiseAlert(here)
@@ -80,11 +80,11 @@ test('answers that are about the message open nothing, and one of them closes a 
   }
   expect(await health(here, id)).toMatchObject({ breaker: { state: 'open' } })
   inbox.answer = () => new Response(null, { status: 400 })
-  await here.pass(30_000)
-  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed' }, refused_in_a_row: 0 })
+  await here.advance(30_000)
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed' }, consecutive_failures: 0 })
 })
 
-test('half of twenty tries refused open the breaker too', async () => {
+test('failures in half of twenty attempts also open the breaker', async () => {
   const here = await world()
   const inbox = receiver()
   let n = 0
@@ -100,7 +100,7 @@ test('half of twenty tries refused open the breaker too', async () => {
   expect(await health(here, id)).toMatchObject({ breaker: { state: 'open' } })
 })
 
-test('a resend by hand goes out beside an open breaker, and closes it when it is taken', async () => {
+test('a manual resend is sent while the breaker is open, and closes it if it succeeds', async () => {
   const here = await world()
   const inbox = receiver()
   const id = await refusing(here, inbox, 6)
@@ -113,7 +113,7 @@ test('a resend by hand goes out beside an open breaker, and closes it when it is
   expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed' } })
 })
 
-test('another address, a switch or enabling begins afresh; deleting leaves nothing held', async () => {
+test('a new URL, resuming, or enabling resets the breaker; deleting leaves no lane held', async () => {
   const here = await world()
   const inbox = receiver()
   const id = await refusing(here, inbox, 6)
@@ -121,7 +121,7 @@ test('another address, a switch or enabling begins afresh; deleting leaves nothi
   const other = receiver()
   await here.acme.call('PATCH', `/v1/webhook-endpoints/${id}`, { url: other.url })
   await here.settle()
-  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed' }, refused_in_a_row: 0 })
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed' }, consecutive_failures: 0 })
   expect(other.received).toHaveLength(1)
   other.answer = inbox.answer
   for (let n = 0; n < 5; n++) {
@@ -130,30 +130,30 @@ test('another address, a switch or enabling begins afresh; deleting leaves nothi
   }
   expect(await health(here, id)).toMatchObject({ breaker: { state: 'open' } })
   await here.acme.call('DELETE', `/v1/webhook-endpoints/${id}`)
-  await here.pass(60_000)
+  await here.advance(60_000)
   expect((await deliveries(here)).filter((one: any) => !one.finished_at)).toEqual([])
   expect((await here.acme.call('GET', `/v1/webhook-endpoints/${id}/health`)).status).toBe(404)
 })
 
-test('a half-open breaker whose delivery was deleted meanwhile asks the next one', async () => {
+test('if the probe of a half-open breaker was deleted, the next delivery is sent', async () => {
   const here = await world()
   const inbox = receiver()
   const id = await refusing(here, inbox, 7)
   inbox.answer = () => new Response(null, { status: 204 })
   const [, first] = (await deliveries(here)).slice(0, 2)
-  // Void: whatever job it has makes no try.
+  // Voids its job.
   const retrying = (await deliveries(here)).filter((one: any) => one.status === 'retrying').map((one: any) => one.id)
   await record(here.hub, async tx => {
     await tx.delete(webhookDeliveries).where(inArray(webhookDeliveries.id, [first.id, ...retrying]))
     return { result: undefined }
   })
-  await here.pass(30_000)
-  await here.pass(100)
+  await here.advance(30_000)
+  await here.advance(100)
   expect(inbox.received).toHaveLength(6)
   expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed' }, deliveries: { pending: 0 } })
 })
 
-test('a resend by hand that comes to no try holds back no other', async () => {
+test('a manual resend that makes no attempt doesn’t block others', async () => {
   const here = await world()
   const inbox = receiver()
   const id = await refusing(here, inbox, 8)
@@ -173,12 +173,12 @@ test('a resend by hand that comes to no try holds back no other', async () => {
   expect((await here.hub.read.select().from(heldLanes)).map(one => one.lane)).toEqual([`${here.acme.workspaceId}/${id}`])
 })
 
-test('what waits behind an open breaker says so, and when it goes on', async () => {
+test('deliveries waiting for an open breaker show the reason and when sending continues', async () => {
   const here = await world()
   const inbox = receiver()
   const id = await refusing(here, inbox, 5)
   await raiseAlert(here)
-  await here.pass(10_000)
+  await here.advance(10_000)
   const until = new Date(here.clock.now() + 20_000).toISOString()
   const list = await deliveries(here)
   expect(list).toHaveLength(6)
@@ -196,7 +196,7 @@ test('what waits behind an open breaker says so, and when it goes on', async () 
   for (const one of await deliveries(here)) expect(one.reason).toBeNull()
 })
 
-test('a test message that is taken closes the breaker, one that is not leaves it', async () => {
+test('a successful test message closes the breaker, a failed one doesn’t', async () => {
   const here = await world()
   const inbox = receiver()
   const id = await refusing(here, inbox, 5)
@@ -205,8 +205,8 @@ test('a test message that is taken closes the breaker, one that is not leaves it
   expect(await health(here, id)).toEqual(before)
   inbox.answer = () => new Response(null, { status: 204 })
   await here.acme.call('POST', `/v1/webhook-endpoints/${id}/test`, {})
-  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed', until: null }, refused_in_a_row: 0 })
-  await here.pass(10_000)
+  expect(await health(here, id)).toMatchObject({ breaker: { state: 'closed', half_open_at: null }, consecutive_failures: 0 })
+  await here.advance(10_000)
   const arrived = (await deliveries(here)).filter((one: any) => !one.test)
   expect(arrived.map((one: any) => one.status)).toEqual(Array(5).fill('delivered'))
 })

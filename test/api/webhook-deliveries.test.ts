@@ -5,11 +5,12 @@ import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { record } from '../../src/core/change'
 import { events, jobs } from '../../src/core/db/tables'
-import { eventKind } from '../../src/core/events'
+import { eventKind } from '../../src/features/event-kinds'
 import { version } from '../../src/core/version'
-import { deliverJobFor } from '../../src/features/webhooks/delivery-jobs'
-import { standardSchedule } from '../../src/features/webhooks/retry-schedule'
-import { webhookDeliveries, webhookEndpoints } from '../../src/features/webhooks/tables'
+import { deliverJobFor } from '../../src/features/webhooks/sending/delivery-jobs'
+import { standardSchedule } from '../../src/core/outgoing/retry-schedule'
+import { webhookDeliveries } from '../../src/features/webhooks/deliveries/tables'
+import { webhookEndpoints } from '../../src/features/webhooks/endpoints/tables'
 import { endpointAt, raiseAlert, receiver, stopReceivers } from '../support/receiver'
 import { world, type World } from '../support/world'
 
@@ -18,7 +19,7 @@ afterEach(stopReceivers)
 const resource = 'hb_01k3zb2c4d6e8f0g2h4j6k8m0n'
 const deliveries = async (here: World, query = ''): Promise<any[]> =>
   (await here.acme.call('GET', `/v1/webhook-deliveries?${query}`)).body.data
-const deliveryOf = async (here: World, id: string): Promise<any> =>
+const getDelivery = async (here: World, id: string): Promise<any> =>
   (await here.acme.call('GET', `/v1/webhook-deliveries/${id}`)).body
 const resend = (here: World, id: string) => here.acme.call('POST', `/v1/webhook-deliveries/${id}/resend`)
 const raise = async (here: World, ...more: [string?, string?]) => {
@@ -27,7 +28,7 @@ const raise = async (here: World, ...more: [string?, string?]) => {
 }
 const msUntil = (here: World, at: string) => Date.parse(at) - here.clock.now()
 
-test('an event reaches the endpoints that chose it, signed as every verifier expects', async () => {
+test('an event is sent to the subscribed endpoints, signed as all verifiers expect', async () => {
   const here = await world()
   const inbox = receiver()
   const { id, secret } = await endpointAt(here, inbox.url)
@@ -82,7 +83,7 @@ test('an event reaches the endpoints that chose it, signed as every verifier exp
   expect(delivery.event_id).toBe((await here.acme.call('GET', '/v1/events')).body.data[0].id)
 })
 
-test('the log of a try holds what was sent and what came back, signatures left out', async () => {
+test('the log of an attempt has the request and the response, with signatures redacted', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response(`a\0b${'é'.repeat(20_000)}`, { status: 200, headers: { 'x-theirs': 'yes' } })
@@ -92,7 +93,7 @@ test('the log of a try holds what was sent and what came back, signatures left o
   expect(listed).not.toHaveProperty('attempts')
   const {
     attempts: [attempt],
-  } = await deliveryOf(here, listed.id)
+  } = await getDelivery(here, listed.id)
   expect(attempt).toMatchObject({
     number: 1,
     trigger: 'auto',
@@ -115,12 +116,12 @@ test('the log of a try holds what was sent and what came back, signatures left o
   expect(attempt.response.body_truncated).toBe(true)
   expect(attempt.timings).toMatchObject({ tls_ms: null })
   expect(attempt.timings.total_ms).toBeGreaterThan(0)
-  const whole = JSON.stringify(await deliveryOf(here, listed.id))
+  const whole = JSON.stringify(await getDelivery(here, listed.id))
   expect(whole).not.toContain(secret.slice(6))
   expect(whole).not.toContain(inbox.received[0]!.headers.get('x-service-signature')!.slice(7))
 })
 
-test('dispatching an event twice makes one delivery and one message', async () => {
+test('dispatching an event twice creates one delivery and one message', async () => {
   const here = await world()
   const inbox = receiver()
   await endpointAt(here, inbox.url)
@@ -136,7 +137,7 @@ test('dispatching an event twice makes one delivery and one message', async () =
   expect(await here.hub.read.select().from(jobs)).toEqual([])
 })
 
-test('each event of a resource has the next number, and one message id for all endpoints', async () => {
+test('the events of a resource are numbered, and have one message id for all endpoints', async () => {
   const here = await world()
   const [one, two] = [receiver(), receiver()]
   await endpointAt(here, one.url)
@@ -151,7 +152,7 @@ test('each event of a resource has the next number, and one message id for all e
   expect(one.received[0]!.headers.get('x-service-delivery')).not.toBe(two.received[0]!.headers.get('x-service-delivery'))
 })
 
-test('events of another workspace are not told here, and its deliveries not shown', async () => {
+test('events and deliveries of another workspace are not visible', async () => {
   const here = await world()
   const inbox = receiver()
   await endpointAt(here, inbox.url)
@@ -165,7 +166,7 @@ test('events of another workspace are not told here, and its deliveries not show
   expect((await here.readOnly.call('POST', `/v1/webhook-deliveries/${delivery.id}/resend`)).status).toBe(403)
 })
 
-test('a token that may not read the area sees the delivery but not what it told', async () => {
+test('a token without read permission on the area sees the delivery but not its body', async () => {
   const here = await world()
   await endpointAt(here, receiver().url)
   await raise(here)
@@ -178,7 +179,7 @@ test('a token that may not read the area sees the delivery but not what it told'
   expect((await both.call('GET', `/v1/webhook-deliveries/${id}`)).body.attempts[0].request.body).toContain('monitor.alert')
 })
 
-test('a failed delivery is retried as scheduled, with the same bytes under a new signature, until the last try', async () => {
+test('a failed delivery is retried on schedule, with the same bytes and a new signature, until the last attempt', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response('down', { status: 503 })
@@ -186,21 +187,21 @@ test('a failed delivery is retried as scheduled, with the same bytes under a new
   await raise(here)
   const [{ id }] = (await deliveries(here)) as [{ id: string }]
   for (let attempt = 1; attempt < standardSchedule.length; attempt++) {
-    const seen = await deliveryOf(here, id)
+    const seen = await getDelivery(here, id)
     expect(seen).toMatchObject({ status: 'retrying', reason: 'http_503', attempt_count: attempt, finished_at: null })
     const wait = msUntil(here, seen.next_attempt_at)
     const delay = standardSchedule[attempt]! * 1_000
     expect(wait).toBeGreaterThanOrEqual(delay)
     expect(wait).toBeLessThanOrEqual(delay + Math.min(Math.max(delay / 10, 1_000), 900_000))
-    await here.pass(wait - 1)
+    await here.advance(wait - 1)
     expect(inbox.received).toHaveLength(attempt)
-    await here.pass(1)
+    await here.advance(1)
     expect(inbox.received).toHaveLength(attempt + 1)
   }
-  const last = await deliveryOf(here, id)
+  const last = await getDelivery(here, id)
   expect(last).toMatchObject({ status: 'exhausted', reason: 'http_503', attempt_count: 10, next_attempt_at: null, version: 1 })
   expect(Date.parse(last.finished_at)).toBe(here.clock.now())
-  await here.pass(30 * 86_400_000)
+  await here.advance(30 * 86_400_000)
   expect(inbox.received).toHaveLength(10)
   expect(new Set(inbox.received.map(message => message.body)).size).toBe(1)
   expect(new Set(inbox.received.map(message => message.headers.get('webhook-id'))).size).toBe(1)
@@ -216,7 +217,7 @@ test('a failed delivery is retried as scheduled, with the same bytes under a new
   expect((await here.acme.call('GET', `/v1/webhook-endpoints/${endpoint}`)).body.status).toBe('enabled')
 })
 
-test('Retry-After puts the next try off', async () => {
+test('Retry-After delays the next attempt', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response(null, { status: 429, headers: { 'retry-after': '120' } })
@@ -236,19 +237,19 @@ test('a redirect is a failure and is not followed', async () => {
   await raise(here)
   const [delivery] = await deliveries(here)
   expect(delivery).toMatchObject({ status: 'retrying', reason: 'http_307' })
-  expect((await deliveryOf(here, delivery.id)).attempts[0]).toMatchObject({ status_code: 307, error_class: 'http_status' })
+  expect((await getDelivery(here, delivery.id)).attempts[0]).toMatchObject({ status_code: 307, error_class: 'http_status' })
   expect(inbox.received.map(message => message.path)).toEqual(['/hook'])
 })
 
-test('a receiver that is not there is told by the class of the error, and the message arrives once it is', async () => {
+test('an unreachable receiver is reported by error class, and gets the message once it is reachable', async () => {
   const here = await world()
-  const gone = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const port = gone.port!
-  await gone.stop(true)
+  const stopped = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const port = stopped.port!
+  await stopped.stop(true)
   await endpointAt(here, `http://127.0.0.1:${port}/`)
   await raise(here)
   const [{ id }] = (await deliveries(here)) as [{ id: string }]
-  const seen = await deliveryOf(here, id)
+  const seen = await getDelivery(here, id)
   expect(seen).toMatchObject({ status: 'retrying', reason: 'connect' })
   expect(seen.attempts[0]).toMatchObject({
     status_code: null,
@@ -258,20 +259,25 @@ test('a receiver that is not there is told by the class of the error, and the me
   })
   let arrived = 0
   const back = Bun.serve({ port, hostname: '127.0.0.1', fetch: () => new Response(String(++arrived)) })
-  await here.pass(6_000)
+  await here.advance(6_000)
   await back.stop(true)
   expect(arrived).toBe(1)
-  expect(await deliveryOf(here, id)).toMatchObject({ status: 'delivered', attempt_count: 2, reason: null, next_attempt_at: null })
+  expect(await getDelivery(here, id)).toMatchObject({
+    status: 'delivered',
+    attempt_count: 2,
+    reason: null,
+    next_attempt_at: null,
+  })
 })
 
-test('a name that leads into a private network by the time of the try is not called', async () => {
+test('a name that resolves to a private network at the time of the attempt is not called', async () => {
   const here = await world()
   here.hub.resolve = async () => ['93.184.216.34']
-  const made = await here.rival.call('POST', '/v1/webhook-endpoints', {
+  const created = await here.rival.call('POST', '/v1/webhook-endpoints', {
     url: 'https://rebinds.example.com/',
     events: ['monitor.alert'],
   })
-  expect(made.status).toBe(201)
+  expect(created.status).toBe(201)
   here.hub.resolve = async () => ['93.184.216.34', '127.0.0.1']
   await raise(here, resource, here.rival.workspaceId)
   const [delivery] = (await here.rival.call('GET', '/v1/webhook-deliveries')).body.data
@@ -281,7 +287,7 @@ test('a name that leads into a private network by the time of the try is not cal
   expect(detail.text).not.toMatch(/127\.0\.0\.1|93\.184/)
 })
 
-test('410 twice in a row disables the endpoint; what happens then is held until it is enabled again', async () => {
+test('410 twice in a row disables the endpoint, and new deliveries are held until it is re-enabled', async () => {
   const here = await world()
   const inbox = receiver()
   const watcher = receiver()
@@ -289,26 +295,26 @@ test('410 twice in a row disables the endpoint; what happens then is held until 
   await endpointAt(here, watcher.url, { events: ['webhook.endpoint_disabled'] })
   await raise(here)
   await here.audited()
-  await here.happened()
+  await here.emitted()
   inbox.answer = () => new Response(null, { status: 410 })
   await raise(here)
   const [first] = await deliveries(here, `endpoint_id=${id}`)
   expect(first).toMatchObject({ status: 'retrying', reason: 'http_410' })
-  await here.pass(6_000)
+  await here.advance(6_000)
   expect((await here.acme.call('GET', `/v1/webhook-endpoints/${id}`)).body).toMatchObject({
     status: 'disabled',
     disabled_reason: 'gone',
     active: true,
     version: 2,
   })
-  expect(await deliveryOf(here, first.id)).toMatchObject({
+  expect(await getDelivery(here, first.id)).toMatchObject({
     status: 'held',
     reason: 'endpoint_disabled',
     attempt_count: 2,
     next_attempt_at: null,
   })
   expect(await here.audited()).toEqual(['webhooks.endpoint.disable'])
-  expect(await here.happened()).toEqual(['monitor.alert', 'webhook.endpoint_disabled'])
+  expect(await here.emitted()).toEqual(['monitor.alert', 'webhook.endpoint_disabled'])
   const [entry] = (await here.acme.call('GET', '/v1/audit-events?action=webhooks.endpoint.disable')).body.data
   expect(entry).toMatchObject({
     actor: { type: 'system', id: 'webhooks.deliver' },
@@ -330,7 +336,7 @@ test('410 twice in a row disables the endpoint; what happens then is held until 
   const [held] = await deliveries(here, `endpoint_id=${id}`)
   expect(held).toMatchObject({ status: 'held', reason: 'endpoint_disabled', attempt_count: 0, next_attempt_at: null })
   expect((await resend(here, held.id)).status).toBe(409)
-  await here.pass(86_400_000)
+  await here.advance(86_400_000)
   expect(inbox.received).toHaveLength(3)
 
   inbox.answer = () => new Response()
@@ -342,22 +348,22 @@ test('410 twice in a row disables the endpoint; what happens then is held until 
   expect(await here.audited()).toEqual(['webhooks.endpoint.enable'])
 })
 
-test('410 with anything else between does not disable', async () => {
+test('410 twice with another response in between doesn’t disable the endpoint', async () => {
   const here = await world()
   const inbox = receiver()
   const answers = [410, 200, 410, 500, 410]
   inbox.answer = () => new Response(null, { status: answers.shift() ?? 200 })
   const { id } = await endpointAt(here, inbox.url)
   await raise(here)
-  await here.pass(6_000)
+  await here.advance(6_000)
   await raise(here)
-  await here.pass(6_000)
-  await here.pass(331_000)
+  await here.advance(6_000)
+  await here.advance(331_000)
   expect(answers).toEqual([])
   expect((await here.acme.call('GET', `/v1/webhook-endpoints/${id}`)).body.status).toBe('enabled')
 })
 
-test('enabling without replay leaves what was held', async () => {
+test('enabling without a replay keeps deliveries held', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response(null, { status: 410 })
@@ -367,15 +373,15 @@ test('enabling without replay leaves what was held', async () => {
   expect((await deliveries(here)).map(one => one.status)).toEqual(['held', 'held'])
   inbox.answer = () => new Response()
   await here.acme.call('POST', `/v1/webhook-endpoints/${id}/enable`, { replay: 'none' })
-  await here.pass(86_400_000)
+  await here.advance(86_400_000)
   expect(inbox.received).toHaveLength(2)
   const [held] = await deliveries(here, 'status=held')
   expect((await resend(here, held.id)).status).toBe(202)
   await here.settle()
-  expect(await deliveryOf(here, held.id)).toMatchObject({ status: 'delivered', attempt_count: 2 })
+  expect(await getDelivery(here, held.id)).toMatchObject({ status: 'delivered', attempt_count: 2 })
 })
 
-test('enabling once more sends what was left held, and then there is nothing to change', async () => {
+test('enabling again sends the deliveries left held, and then changes nothing', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response(null, { status: 410 })
@@ -391,7 +397,7 @@ test('enabling once more sends what was left held, and then there is nothing to 
   expect((await deliveries(here)).map(one => one.status)).toEqual(['delivered', 'delivered'])
   expect(await here.audited()).toEqual(['webhooks.endpoint.enable'])
   const { reason } = (await here.acme.call('GET', '/v1/audit-events?action=webhooks.endpoint.enable&limit=1')).body.data[0]
-  expect(reason).toBe('It was enabled before. What was held is sent (2).')
+  expect(reason).toBe('The endpoint was already enabled. Held deliveries are sent (2).')
   await enable({})
   expect(await here.audited()).toEqual([])
   const since = new Date(here.clock.now() - 60_000).toISOString()
@@ -399,7 +405,7 @@ test('enabling once more sends what was left held, and then there is nothing to 
   expect((await here.acme.call('GET', '/v1/actions?type=webhook_endpoint.recover')).body.data).toHaveLength(1)
 })
 
-test('a paused endpoint gets nothing until it is active again, and then everything', async () => {
+test('a paused endpoint gets nothing until it is resumed, and then everything', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response(null, { status: 500 })
@@ -412,7 +418,7 @@ test('a paused endpoint gets nothing until it is active again, and then everythi
     ['held', 'endpoint_inactive', null],
     ['held', 'endpoint_inactive', null],
   ])
-  await here.pass(3_600_000)
+  await here.advance(3_600_000)
   expect(inbox.received).toHaveLength(1)
   expect(await here.hub.read.select().from(jobs).where(eq(jobs.kind, 'webhooks.deliver'))).toEqual([])
 
@@ -426,7 +432,7 @@ test('a paused endpoint gets nothing until it is active again, and then everythi
   ])
 })
 
-test('deleting an endpoint cancels what waits for it and keeps the log', async () => {
+test('deleting an endpoint cancels its unfinished deliveries and keeps the log', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response(null, { status: 500 })
@@ -440,14 +446,14 @@ test('deleting an endpoint cancels what waits for it and keeps the log', async (
     next_attempt_at: null,
     finished_at: '2026-11-21T10:00:00.000Z',
   })
-  await here.pass(86_400_000)
+  await here.advance(86_400_000)
   expect(inbox.received).toHaveLength(1)
-  expect((await deliveryOf(here, cancelled.id)).attempts).toHaveLength(1)
+  expect((await getDelivery(here, cancelled.id)).attempts).toHaveLength(1)
   expect((await resend(here, cancelled.id)).status).toBe(409)
   expect(await here.hub.read.select().from(jobs)).toEqual([])
 })
 
-test('an endpoint that is paused or deleted while a try is in flight holds or cancels the next one', async () => {
+test('pausing or deleting an endpoint during an attempt holds or cancels the next one', async () => {
   for (const [act, status, reason] of [
     ['PATCH', 'held', 'endpoint_inactive'],
     ['DELETE', 'cancelled', 'endpoint_deleted'],
@@ -464,7 +470,7 @@ test('an endpoint that is paused or deleted while a try is in flight holds or ca
   }
 })
 
-test('a resend goes out now with the same id and bytes, and calls the waiting try off', async () => {
+test('a resend is sent immediately with the same id and bytes, and replaces the scheduled retry', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response(null, { status: 500 })
@@ -472,7 +478,7 @@ test('a resend goes out now with the same id and bytes, and calls the waiting tr
   await raise(here)
   await here.audited()
   const [{ id }] = (await deliveries(here)) as [{ id: string }]
-  await here.pass(1_000)
+  await here.advance(1_000)
   const again = await resend(here, id)
   expect(again.status).toBe(202)
   expect(again.body).toMatchObject({ id, status: 'pending', version: 2 })
@@ -485,45 +491,45 @@ test('a resend goes out now with the same id and bytes, and calls the waiting tr
   expect(['webhook-id', 'x-service-delivery', 'x-service-signature'].map(equal)).toEqual([true, true, true])
   expect(['webhook-timestamp', 'webhook-signature', 'x-service-attempt'].map(equal)).toEqual([false, false, false])
 
-  // It failed too: the schedule goes on from here, and none of its tries was used up.
-  const seen = await deliveryOf(here, id)
+  // It failed too: the schedule continues from here, and the resend doesn't count.
+  const seen = await getDelivery(here, id)
   expect(seen).toMatchObject({ status: 'retrying', attempt_count: 2 })
   expect(msUntil(here, seen.next_attempt_at)).toBeGreaterThanOrEqual(5_000)
   expect(msUntil(here, seen.next_attempt_at)).toBeLessThanOrEqual(6_000)
   expect(seen.attempts.map((one: any) => one.trigger)).toEqual(['auto', 'manual'])
   inbox.answer = () => new Response()
-  await here.pass(86_400_000)
+  await here.advance(86_400_000)
   expect(inbox.received).toHaveLength(3)
-  expect(await deliveryOf(here, id)).toMatchObject({ status: 'delivered', attempt_count: 3 })
+  expect(await getDelivery(here, id)).toMatchObject({ status: 'delivered', attempt_count: 3 })
   expect(await here.audited()).toEqual(['webhooks.delivery.resend'])
 })
 
-test('a delivery that had ended is sent again once: taken it is delivered, refused it stays as it had ended', async () => {
+test('a finished delivery is resent once, and keeps its final status if that fails', async () => {
   const here = await world()
   const inbox = receiver()
   await endpointAt(here, inbox.url)
   await raise(here)
   const [before] = await deliveries(here)
   inbox.answer = () => new Response(null, { status: 500 })
-  await here.pass(60_000)
-  // Asked for twice before it runs: the end it had come to is remembered, and the first request void.
+  await here.advance(60_000)
+  // Requested twice before it runs: the final status is remembered, and the first request is void.
   await Promise.all([resend(here, before.id), resend(here, before.id)])
   await here.settle()
-  const refused = await deliveryOf(here, before.id)
+  const refused = await getDelivery(here, before.id)
   expect(refused).toMatchObject({ status: 'delivered', reason: null, finished_at: before.finished_at, next_attempt_at: null })
   expect(refused.attempts.at(-1)).toMatchObject({ trigger: 'manual', status_code: 500 })
   inbox.answer = () => new Response()
-  await here.pass(86_400_000)
+  await here.advance(86_400_000)
   const sent = inbox.received.length
   await resend(here, before.id)
   await here.settle()
-  const taken = await deliveryOf(here, before.id)
-  expect(taken.status).toBe('delivered')
-  expect(Date.parse(taken.finished_at)).toBe(here.clock.now())
+  const delivered = await getDelivery(here, before.id)
+  expect(delivered.status).toBe('delivered')
+  expect(Date.parse(delivered.finished_at)).toBe(here.clock.now())
   expect(inbox.received).toHaveLength(sent + 1)
 })
 
-test('a resend is refused while the delivery is in flight, and more than five a minute', async () => {
+test('a resend is rejected while the delivery is in flight, and after five a minute', async () => {
   const here = await world()
   const inbox = receiver()
   const arrived = Promise.withResolvers<void>()
@@ -553,7 +559,7 @@ test('a resend is refused while the delivery is in flight, and more than five a 
   expect(inbox.received).toHaveLength(5)
 })
 
-test('a try that a resend made void is not made', async () => {
+test('an attempt that a resend has voided is not made', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response(null, { status: 500 })
@@ -562,7 +568,7 @@ test('a try that a resend made void is not made', async () => {
   const [{ id }] = (await deliveries(here)) as [{ id: string }]
   await resend(here, id)
   await here.settle()
-  // As if another hub had claimed the first job at the very moment of the resend.
+  // As if another hub had claimed the first job at the same time as the resend.
   await record(here.hub, async tx => {
     const [row] = await tx.select().from(webhookDeliveries).where(eq(webhookDeliveries.id, id))
     const { uniqueKey: _, ...job } = deliverJobFor({ ...row!, version: 1 }, here.clock.now())
@@ -570,16 +576,16 @@ test('a try that a resend made void is not made', async () => {
   })
   await here.settle()
   expect(inbox.received).toHaveLength(2)
-  expect(await deliveryOf(here, id)).toMatchObject({ status: 'retrying', attempt_count: 2 })
+  expect(await getDelivery(here, id)).toMatchObject({ status: 'retrying', attempt_count: 2 })
 })
 
-test('a try that was under way when its process died is made again', async () => {
+test('an attempt that was in flight when its process died is repeated', async () => {
   const here = await world()
   const inbox = receiver()
   await endpointAt(here, inbox.url, { active: false })
   await raise(here)
   const [{ id, endpoint_id }] = (await deliveries(here)) as [{ id: string; endpoint_id: string }]
-  // As the process left it: in flight, its job under a lease that ran out.
+  // As the process left it: in flight, with an expired lease on its job.
   await here.acme.call('PATCH', `/v1/webhook-endpoints/${endpoint_id}`, { active: true })
   await here.settle()
   await record(here.hub, async tx => {
@@ -592,14 +598,14 @@ test('a try that was under way when its process died is made again', async () =>
   })
   await here.settle()
   expect(inbox.received).toHaveLength(2)
-  expect(await deliveryOf(here, id)).toMatchObject({
+  expect(await getDelivery(here, id)).toMatchObject({
     status: 'delivered',
     attempt_count: 3,
     attempts: [{ error_class: null }, { number: 2, error_class: 'aborted', status_code: null }, { number: 3, error_class: null }],
   })
 })
 
-test('a try that could not be made on our side is not in the log, and is made once it can be', async () => {
+test('an attempt that could not be made on our side is not logged, and is made when possible', async () => {
   const here = await world()
   const inbox = receiver()
   const { id } = await endpointAt(here, inbox.url)
@@ -611,16 +617,16 @@ test('a try that could not be made on our side is not in the log, and is made on
     })
   await seal(sound!.secretSealed.slice(0, -4))
   await raise(here)
-  for (let n = 0; n < 5; n++) await here.pass(10_000)
+  for (let n = 0; n < 5; n++) await here.advance(10_000)
   const [waiting] = (await deliveries(here)) as [{ id: string }]
-  expect(await deliveryOf(here, waiting.id)).toMatchObject({ status: 'pending', attempt_count: 0, attempts: [] })
+  expect(await getDelivery(here, waiting.id)).toMatchObject({ status: 'pending', attempt_count: 0, attempts: [] })
   await seal(sound!.secretSealed)
-  for (let n = 0; n < 5; n++) await here.pass(30_000)
+  for (let n = 0; n < 5; n++) await here.advance(30_000)
   expect(inbox.received).toHaveLength(1)
-  expect(await deliveryOf(here, waiting.id)).toMatchObject({ status: 'delivered', attempt_count: 1 })
+  expect(await getDelivery(here, waiting.id)).toMatchObject({ status: 'delivered', attempt_count: 1 })
 })
 
-test('one endpoint has at most eight tries in flight, and gets everything in the end', async () => {
+test('an endpoint has at most eight attempts in flight, and gets everything in the end', async () => {
   const here = await world()
   const inbox = receiver()
   const gate = Promise.withResolvers<void>()
@@ -633,26 +639,26 @@ test('one endpoint has at most eight tries in flight, and gets everything in the
   await here.settle()
   await here.acme.call('PATCH', `/v1/webhook-endpoints/${id}`, { active: true })
   while (inbox.received.length < 8) await Bun.sleep(5)
-  // Time for a ninth to begin, were it let.
+  // Enough time for a ninth to start, if it were allowed.
   await Bun.sleep(100)
   expect((await here.hub.read.select().from(jobs).where(eq(jobs.state, 'ready'))).length).toBe(22)
   expect((await deliveries(here, 'status=in_flight&limit=100')).length).toBe(8)
   gate.resolve()
-  for (let rounds = 0; rounds < 50 && inbox.received.length < 30; rounds++) await here.pass(2_000)
+  for (let rounds = 0; rounds < 50 && inbox.received.length < 30; rounds++) await here.advance(2_000)
   await here.settle()
   expect(inbox.received).toHaveLength(30)
   expect(new Set(inbox.received.map(message => message.headers.get('webhook-id'))).size).toBe(30)
   expect((await deliveries(here, 'limit=100')).map(one => one.attempt_count)).toEqual(Array(30).fill(1))
 })
 
-test('the list is filtered by state, kind, endpoint, event, resource and time, and walked in both orders', async () => {
+test('the list is filtered by status, kind, endpoint, event, resource, and time, and paged in both orders', async () => {
   const here = await world()
   const [good, bad] = [receiver(), receiver()]
   bad.answer = () => new Response(null, { status: 500 })
   const a = await endpointAt(here, good.url)
   const b = await endpointAt(here, bad.url)
   await raise(here)
-  await here.pass(1_000)
+  await here.advance(1_000)
   await raise(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m0p')
   const all = await deliveries(here)
   expect(all).toHaveLength(4)
@@ -672,7 +678,7 @@ test('the list is filtered by state, kind, endpoint, event, resource and time, a
   expect((await here.acme.call('GET', '/v1/webhook-deliveries?status=lost')).status).toBe(400)
 })
 
-test('a resend whose event was deleted leaves the delivery as it had ended', async () => {
+test('a resend whose event was deleted keeps the final status of the delivery', async () => {
   const here = await world()
   const inbox = receiver()
   await endpointAt(here, inbox.url)
@@ -685,7 +691,7 @@ test('a resend whose event was deleted leaves the delivery as it had ended', asy
     await tx.delete(events).where(eq(events.id, before.event_id))
     return { result: undefined }
   })
-  await here.pass(1_000)
+  await here.advance(1_000)
   expect((await here.acme.call('POST', `/v1/webhook-deliveries/${before.id}/resend`)).status).toBe(202)
   await here.settle()
   expect(inbox.received).toHaveLength(1)
@@ -693,13 +699,13 @@ test('a resend whose event was deleted leaves the delivery as it had ended', asy
   expect(await shown()).toMatchObject({ status, reason, finished_at, attempt_count })
 })
 
-test('a delivery that has two jobs is tried by one of them, and holds up no other', async () => {
+test('a delivery with two jobs is sent by one of them, and doesn’t block others', async () => {
   const here = await world()
   const inbox = receiver()
   await endpointAt(here, inbox.url)
   await raise(here)
   const [{ id }] = await deliveries(here)
-  // As a killed hub left it, after a run that broke on our side and a pause gave it a second job.
+  // As a killed hub left it, after a failed run on our side and a pause gave it a second job.
   await record(here.hub, async tx => {
     const open = { status: 'in_flight', finishedAt: null } as const
     const [row] = await tx.update(webhookDeliveries).set(open).where(eq(webhookDeliveries.id, id)).returning()
@@ -709,7 +715,7 @@ test('a delivery that has two jobs is tried by one of them, and holds up no othe
   await here.settle()
   await raise(here)
   expect((await deliveries(here)).map(one => one.status)).toEqual(['delivered', 'delivered'])
-  const { attempts } = await deliveryOf(here, id)
+  const { attempts } = await getDelivery(here, id)
   expect(attempts.map((one: any) => [one.number, one.error_class])).toEqual([
     [1, null],
     [2, 'aborted'],

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
-import { watchEndpoints } from '../../src/features/webhooks/failing'
+import { checkFailingEndpoints } from '../../src/features/webhooks/endpoints/failing'
 import { endpointAt, raiseAlert, receiver, stopReceivers } from '../support/receiver'
 import { world, type World } from '../support/world'
 
@@ -10,27 +10,27 @@ const day = 24 * hour
 const failing = () => new Response(null, { status: 500 })
 const succeeding = () => new Response()
 
-/** Three hubs whose timetables beat at the same moment, and one that beats again. */
+/** Runs the check on three hubs at once, and then again on one. */
 const look = async ({ hub }: World) => {
-  await Promise.all([watchEndpoints(hub), watchEndpoints(hub), watchEndpoints(hub)])
-  await watchEndpoints(hub)
+  await Promise.all([checkFailingEndpoints(hub), checkFailingEndpoints(hub), checkFailingEndpoints(hub)])
+  await checkFailingEndpoints(hub)
 }
 const endpoint = async ({ acme }: World, id: string) => (await acme.call('GET', `/v1/webhook-endpoints/${id}`)).body
 const notices = async ({ acme }: World, query = ''): Promise<any[]> =>
   (await acme.call('GET', `/v1/notices?limit=100${query}`)).body.data
 const states = async ({ acme }: World, id: string) =>
   (await acme.call('GET', `/v1/webhook-deliveries?sort=id&limit=100&endpoint_id=${id}`)).body.data.map((one: any) => one.status)
-/** Raises an alert each `every` ms for a while, and looks at the endpoints after each. */
+/** Raises an alert each `every` ms for a while, and checks the endpoints after each. */
 async function alertsFor(here: World, ms: number, every: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += every) {
     await raiseAlert(here)
     await here.settle()
-    await here.pass(every)
+    await here.advance(every)
     await look(here)
   }
 }
 
-test('an endpoint without a success for 5 days is disabled, once, and what waits is held', async () => {
+test('an endpoint without a success for 5 days is disabled once, and pending deliveries are held', async () => {
   const here = await world()
   const inbox = receiver()
   const { id } = await endpointAt(here, inbox.url, { retry_schedule: [] })
@@ -41,11 +41,11 @@ test('an endpoint without a success for 5 days is disabled, once, and what waits
   await alertsFor(here, 5 * day - 6 * hour, 6 * hour)
   expect(await endpoint(here, id)).toMatchObject({ status: 'enabled', disabled_reason: null })
   await here.audited()
-  await here.happened()
+  await here.emitted()
   await alertsFor(here, 6 * hour, 6 * hour)
   expect(await endpoint(here, id)).toMatchObject({ status: 'disabled', disabled_reason: 'failing', active: true })
   expect(await here.audited()).toEqual(['webhooks.endpoint.disable'])
-  expect(await here.happened()).toEqual(['monitor.alert', 'webhook.endpoint_disabled'])
+  expect(await here.emitted()).toEqual(['monitor.alert', 'webhook.endpoint_disabled'])
   const [event] = (await here.acme.call('GET', '/v1/events?kind=webhook.endpoint_disabled')).body.data
   const disabledAt = new Date(here.clock.now()).toISOString()
   expect(event.data).toMatchObject({
@@ -54,9 +54,9 @@ test('an endpoint without a success for 5 days is disabled, once, and what waits
     last_success_at: lastSuccess,
     disabled_at: disabledAt,
   })
-  const told = await notices(here, '&kind=webhook_endpoint.disabled')
-  expect(told).toHaveLength(1)
-  expect(told[0]).toMatchObject({
+  const created = await notices(here, '&kind=webhook_endpoint.disabled')
+  expect(created).toHaveLength(1)
+  expect(created[0]).toMatchObject({
     severity: 'critical',
     resource: { type: 'webhook_endpoint', id, name: inbox.url },
     details: { reason: 'failing', failed_attempts: 20, last_success_at: lastSuccess, disabled_at: disabledAt },
@@ -64,20 +64,20 @@ test('an endpoint without a success for 5 days is disabled, once, and what waits
   })
   const sent = inbox.received.length
   await raiseAlert(here)
-  await here.pass(day)
+  await here.advance(day)
   await look(here)
   expect((await states(here, id)).at(-1)).toBe('held')
   expect(inbox.received).toHaveLength(sent)
   expect(await notices(here, '&kind=webhook_endpoint.disabled')).toHaveLength(1)
 })
 
-test('fewer than ten tries, tries of less than a day, one success or resends do not disable', async () => {
+test('fewer than ten attempts, attempts within a day, a success, or resends don’t disable', async () => {
   const here = await world()
   const few = receiver()
   const burst = receiver()
   const flaky = receiver()
   const resent = receiver()
-  // Not a refusal, which would open the breaker and spread the tries.
+  // A status that doesn't open the breaker, which would spread the attempts.
   const unwanted = () => new Response(null, { status: 404 })
   for (const one of [few, burst, flaky, resent]) one.answer = unwanted
   const { id: fewId } = await endpointAt(here, few.url, {
@@ -115,12 +115,12 @@ test('fewer than ten tries, tries of less than a day, one success or resends do 
       await here.settle()
       flaky.answer = unwanted
     }
-    await here.pass(16 * hour)
+    await here.advance(16 * hour)
     await look(here)
   }
   for (const id of [fewId, burstId, flakyId, resentId]) expect((await endpoint(here, id)).status).toBe('enabled')
   expect(resent.received.length).toBeGreaterThan(20)
-  // The tenth that the few had lacked; and the day that the burst had.
+  // The missing tenth attempt, and the missing day.
   await raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m0a')
   await raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m1a')
   await here.settle()
@@ -131,23 +131,23 @@ test('fewer than ten tries, tries of less than a day, one success or resends do 
   )
 })
 
-test('one that nothing more is sent to is disabled when its time is up', async () => {
+test('an endpoint without further attempts is disabled when its time is up', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = failing
   const { id } = await endpointAt(here, inbox.url)
   await raiseAlert(here)
   await here.settle()
-  for (let n = 0; n < 40; n++) await here.pass(3 * hour - 1)
+  for (let n = 0; n < 40; n++) await here.advance(3 * hour - 1)
   await look(here)
   expect(await states(here, id)).toEqual(['exhausted'])
   expect((await endpoint(here, id)).status).toBe('enabled')
-  await here.pass(40)
+  await here.advance(40)
   await look(here)
   expect((await endpoint(here, id)).disabled_reason).toBe('failing')
 })
 
-test('an hour, a day and three days of failures are one notice that grows worse; a success ends it', async () => {
+test('an hour, a day, and three days of failures are one notice with rising severity; a success ends it', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = failing
@@ -155,42 +155,42 @@ test('an hour, a day and three days of failures are one notice that grows worse;
   const since = new Date(here.clock.now()).toISOString()
   await raiseAlert(here)
   await here.settle()
-  const told = async () => {
+  const failingNotices = async () => {
     await look(here)
     return (await notices(here, '&kind=webhook_endpoint.failing')).map(one => [one.severity, one.details.hours, one.count])
   }
-  await here.pass(hour - 1)
-  expect(await told()).toEqual([])
-  await here.pass(1)
-  expect(await told()).toEqual([['info', 1, 1]])
+  await here.advance(hour - 1)
+  expect(await failingNotices()).toEqual([])
+  await here.advance(1)
+  expect(await failingNotices()).toEqual([['info', 1, 1]])
   expect((await notices(here))[0]).toMatchObject({
     resource: { type: 'webhook_endpoint', id },
-    details: { failing_since: since, failed_attempts: 1, last_success_at: null },
+    details: { failing_since_at: since, failed_attempts: 1, last_success_at: null },
   })
-  await here.pass(23 * hour - 1)
-  expect(await told()).toEqual([['info', 1, 1]])
-  await here.pass(1)
-  expect(await told()).toEqual([['warning', 24, 2]])
-  await here.pass(2 * day)
-  expect(await told()).toEqual([['critical', 72, 3]])
-  await here.pass(20 * day)
-  expect(await told()).toEqual([['critical', 72, 3]])
+  await here.advance(23 * hour - 1)
+  expect(await failingNotices()).toEqual([['info', 1, 1]])
+  await here.advance(1)
+  expect(await failingNotices()).toEqual([['warning', 24, 2]])
+  await here.advance(2 * day)
+  expect(await failingNotices()).toEqual([['critical', 72, 3]])
+  await here.advance(20 * day)
+  expect(await failingNotices()).toEqual([['critical', 72, 3]])
   inbox.answer = succeeding
   await raiseAlert(here)
   await here.settle()
   inbox.answer = failing
   await raiseAlert(here)
   await here.settle()
-  await here.pass(hour - 1)
-  expect(await told()).toHaveLength(1)
-  await here.pass(1)
-  expect(await told()).toEqual([
+  await here.advance(hour - 1)
+  expect(await failingNotices()).toHaveLength(1)
+  await here.advance(1)
+  expect(await failingNotices()).toEqual([
     ['info', 1, 1],
     ['critical', 72, 3],
   ])
 })
 
-test('one that is paused is not told of, nor one that has failed for more than 14 days when it is taken up again', async () => {
+test('there is no notice for a paused endpoint, or for one resumed after failing for more than 14 days', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = failing
@@ -198,34 +198,34 @@ test('one that is paused is not told of, nor one that has failed for more than 1
   await raiseAlert(here)
   await here.settle()
   await here.acme.call('PATCH', `/v1/webhook-endpoints/${id}`, { active: false })
-  await here.pass(14 * day + 1)
+  await here.advance(14 * day + 1)
   await look(here)
   await here.acme.call('PATCH', `/v1/webhook-endpoints/${id}`, { active: true })
   await look(here)
   expect(await notices(here)).toEqual([])
 })
 
-test('one that is gone gives a notice too', async () => {
+test('an endpoint that is gone also creates a notice', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response(null, { status: 410 })
   const { id } = await endpointAt(here, inbox.url)
   await raiseAlert(here)
   await here.settle()
-  await here.pass(6_000)
+  await here.advance(6_000)
   expect(await notices(here)).toMatchObject([
     { kind: 'webhook_endpoint.disabled', resource: { id }, details: { reason: 'gone', failed_attempts: 2 } },
   ])
 })
 
-/** An endpoint that gave one delivery up, was disabled, and had two held since. */
+/** A disabled endpoint with one permanently failed and two held deliveries. */
 async function disabledEndpoint(here: World) {
   const inbox = receiver()
   inbox.answer = failing
   const { id } = await endpointAt(here, inbox.url, { retry_schedule: [] })
   await raiseAlert(here)
   await here.settle()
-  await here.pass(hour)
+  await here.advance(hour)
   const since = new Date(here.clock.now()).toISOString()
   await raiseAlert(here)
   await here.settle()
@@ -243,7 +243,7 @@ async function disabledEndpoint(here: World) {
   return { id, since, inbox, enable }
 }
 
-test('enabled again, it is sent what was held, nothing, or what did not arrive since a time', async () => {
+test('re-enabling sends the held deliveries, nothing, or everything undelivered since a time', async () => {
   const here = await world()
   const held = await disabledEndpoint(here)
   expect((await held.enable({})).body).toMatchObject({ status: 'enabled', disabled_reason: null })
@@ -263,7 +263,7 @@ test('enabled again, it is sent what was held, nothing, or what did not arrive s
   expect(await here.audited()).toEqual(['webhooks.endpoint.enable'])
 })
 
-test('a replay that makes no sense is refused and leaves the endpoint disabled', async () => {
+test('an invalid replay is rejected and leaves the endpoint disabled', async () => {
   const here = await world()
   const { id, enable } = await disabledEndpoint(here)
   const pointer = async (input: object) => (await enable(input)).body.errors[0].pointer
@@ -277,7 +277,7 @@ test('a replay that makes no sense is refused and leaves the endpoint disabled',
   expect((await here.rival.call('POST', `/v1/webhook-endpoints/${id}/enable`, {})).status).toBe(404)
 })
 
-test('enabled again, it has five days anew', async () => {
+test('after re-enabling, the five days start over', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = failing

@@ -6,9 +6,9 @@ import { Webhook as SvixWebhook } from 'svix'
 import { forgetCallers } from '../../src/access/callers'
 import { workspaces } from '../../src/access/tables'
 import { record } from '../../src/core/change'
-import { eventKind } from '../../src/core/events'
+import { eventKind } from '../../src/features/event-kinds'
 import { openLog } from '../../src/core/log'
-import { webhookEndpoints } from '../../src/features/webhooks/tables'
+import { webhookEndpoints } from '../../src/features/webhooks/endpoints/tables'
 import { endpointAt, receiver, stopReceivers } from '../support/receiver'
 import { world } from '../support/world'
 
@@ -16,11 +16,11 @@ afterEach(stopReceivers)
 
 const somewhere = { url: 'http://127.0.0.1:9/hook', events: ['monitor.alert'] }
 
-test('an endpoint tells its secret once, and a hint of it afterwards', async () => {
+test('the secret of an endpoint is shown once, and then only masked', async () => {
   const { acme, audited } = await world()
-  const made = await acme.call('POST', '/v1/webhook-endpoints', { ...somewhere, description: 'Chat room' })
-  expect(made.status).toBe(201)
-  expect(made.body).toMatchObject({
+  const created = await acme.call('POST', '/v1/webhook-endpoints', { ...somewhere, description: 'Chat room' })
+  expect(created.status).toBe(201)
+  expect(created.body).toMatchObject({
     url: somewhere.url,
     description: 'Chat room',
     events: ['monitor.alert'],
@@ -29,14 +29,14 @@ test('an endpoint tells its secret once, and a hint of it afterwards', async () 
     disabled_reason: null,
     version: 1,
   })
-  expect(made.body.id).toMatch(/^whe_/)
-  expect(made.body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
-  expect(made.body.secret_hint).toBe(`whsec_…${made.body.secret.slice(-4)}`)
-  expect(made.headers.get('location')).toBe(`/v1/webhook-endpoints/${made.body.id}`)
+  expect(created.body.id).toMatch(/^whe_/)
+  expect(created.body.secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  expect(created.body.secret_hint).toBe(`whsec_…${created.body.secret.slice(-4)}`)
+  expect(created.headers.get('location')).toBe(`/v1/webhook-endpoints/${created.body.id}`)
 
-  const key = made.body.secret.slice(6)
-  const { secret: _, ...shown } = made.body
-  const read = await acme.call('GET', `/v1/webhook-endpoints/${made.body.id}`)
+  const key = created.body.secret.slice(6)
+  const { secret: _, ...shown } = created.body
+  const read = await acme.call('GET', `/v1/webhook-endpoints/${created.body.id}`)
   expect(read.body).toEqual(shown)
   for (const path of ['/v1/webhook-endpoints', '/v1/audit-events', '/v1/events', '/v1/webhook-deliveries']) {
     expect((await acme.call('GET', path)).text).not.toContain(key)
@@ -44,7 +44,7 @@ test('an endpoint tells its secret once, and a hint of it afterwards', async () 
   expect(await audited()).toEqual(['webhooks.endpoint.create'])
 })
 
-test('a secret is sealed in the database, and bound to its endpoint', async () => {
+test('a secret is encrypted in the database, and bound to its endpoint', async () => {
   const here = await world()
   const [a, b] = [await endpointAt(here, somewhere.url), await endpointAt(here, somewhere.url)]
   const rows = await here.hub.read.select().from(webhookEndpoints)
@@ -55,7 +55,7 @@ test('a secret is sealed in the database, and bound to its endpoint', async () =
   await expect(here.hub.keys.open(place, sealed(b.id))).rejects.toThrow()
 })
 
-test('a repeated request with an idempotency key makes one endpoint and does not tell the secret again', async () => {
+test('a repeated request with an idempotency key creates one endpoint and doesn’t return the secret again', async () => {
   const { acme, audited } = await world()
   const headers = { 'idempotency-key': 'once' }
   const first = await acme.call('POST', '/v1/webhook-endpoints', somewhere, headers)
@@ -69,24 +69,24 @@ test('a repeated request with an idempotency key makes one endpoint and does not
   expect(await audited()).toEqual(['webhooks.endpoint.create'])
 })
 
-test('a secret may be given, and a malformed one is refused with the rule and without the secret', async () => {
+test('a custom secret is accepted, and an invalid one is rejected without repeating it', async () => {
   const { acme } = await world()
   const secret = `whsec_${Buffer.alloc(24, 'k').toString('base64')}`
-  const made = await acme.call('POST', '/v1/webhook-endpoints', { ...somewhere, secret })
-  expect(made.body.secret).toBe(secret)
+  const created = await acme.call('POST', '/v1/webhook-endpoints', { ...somewhere, secret })
+  expect(created.body.secret).toBe(secret)
   const refused = await acme.call('POST', '/v1/webhook-endpoints', { ...somewhere, secret: 'correct horse battery' })
   expect(refused.status).toBe(422)
   expect(refused.body.errors).toEqual([
     {
       pointer: '#/secret',
       code: 'format',
-      detail: 'A webhook secret is whsec_ followed by the padded base64 of 24 to 64 random bytes.',
+      detail: 'A webhook secret must be whsec_ followed by 24 to 64 random bytes in padded base64.',
     },
   ])
   expect(refused.text).not.toContain('battery')
 })
 
-test('kinds are chosen by name: unknown, repeated or none are refused', async () => {
+test('unknown, duplicate, or no event kinds are rejected', async () => {
   const { acme, audited } = await world()
   const refused = async (events: unknown, pointer: string, code: string) => {
     const answer = await acme.call('POST', '/v1/webhook-endpoints', { ...somewhere, events })
@@ -100,17 +100,17 @@ test('kinds are chosen by name: unknown, repeated or none are refused', async ()
   expect(await audited()).toEqual([])
 })
 
-test('choosing a kind needs read on its area, and so does sending it elsewhere', async () => {
+test('subscribing to a kind or changing the URL requires read permission on its area', async () => {
   const { acme, scoped } = await world()
   const hooks = await scoped('webhooks.write')
   const both = await scoped('webhooks.write', 'monitoring.read')
   const refused = await hooks.call('POST', '/v1/webhook-endpoints', somewhere)
   expect(refused.status).toBe(403)
   expect(refused.body).toMatchObject({ code: 'insufficient_permission', required_permission: 'monitoring.read' })
-  const made = await both.call('POST', '/v1/webhook-endpoints', somewhere)
-  expect(made.status).toBe(201)
+  const created = await both.call('POST', '/v1/webhook-endpoints', somewhere)
+  expect(created.status).toBe(201)
 
-  const path = `/v1/webhook-endpoints/${made.body.id}`
+  const path = `/v1/webhook-endpoints/${created.body.id}`
   const added = await both.call('PATCH', path, { events: ['monitor.alert', 'dns.records_changed'] })
   expect(added.body.required_permission).toBe('dns.read')
   expect((await hooks.call('PATCH', path, { url: 'http://127.0.0.1:9/mine' })).body.required_permission).toBe('monitoring.read')
@@ -118,14 +118,14 @@ test('choosing a kind needs read on its area, and so does sending it elsewhere',
   expect((await acme.call('GET', path)).body.url).toBe(somewhere.url)
 })
 
-test('an endpoint is edited by merge patch, held to the version its caller saw', async () => {
+test('an endpoint is updated by merge patch, with a version check', async () => {
   const { acme, audited } = await world()
-  const made = (await acme.call('POST', '/v1/webhook-endpoints', somewhere)).body
-  const path = `/v1/webhook-endpoints/${made.id}`
+  const created = (await acme.call('POST', '/v1/webhook-endpoints', somewhere)).body
+  const path = `/v1/webhook-endpoints/${created.id}`
   const etag = (await acme.call('GET', path)).headers.get('etag')!
   const edited = await acme.call('PATCH', path, { description: 'Pager', active: false }, { 'if-match': etag })
   expect(edited.status).toBe(200)
-  expect(edited.body).toMatchObject({ description: 'Pager', active: false, url: made.url, version: 2 })
+  expect(edited.body).toMatchObject({ description: 'Pager', active: false, url: created.url, version: 2 })
   const stale = await acme.call('PATCH', path, { description: 'lost' }, { 'if-match': etag })
   expect(stale.status).toBe(412)
   expect((await acme.call('DELETE', path, undefined, { 'if-match': etag })).status).toBe(412)
@@ -137,7 +137,7 @@ test('an endpoint is edited by merge patch, held to the version its caller saw',
   expect(await audited()).toEqual(['webhooks.endpoint.create', 'webhooks.endpoint.update', 'webhooks.endpoint.delete'])
 })
 
-test('another workspace finds no endpoint, and a reader changes none', async () => {
+test('another workspace can’t access an endpoint, and a reader can’t change it', async () => {
   const here = await world()
   const { id } = await endpointAt(here, somewhere.url)
   const path = `/v1/webhook-endpoints/${id}`
@@ -150,14 +150,14 @@ test('another workspace finds no endpoint, and a reader changes none', async () 
   ] as const
   for (const [method, body, at] of calls) {
     expect((await here.rival.call(method, at, body)).status).toBe(404)
-    expect((await here.stranger.call(method, at, body)).status).toBe(401)
+    expect((await here.anonymous.call(method, at, body)).status).toBe(401)
     if (method !== 'GET') expect((await here.readOnly.call(method, at, body)).status).toBe(403)
   }
   expect((await here.rival.call('GET', '/v1/webhook-endpoints')).body.data).toEqual([])
   expect((await here.readOnly.call('GET', path)).status).toBe(200)
 })
 
-test('the list is filtered by switch, state, kind and text', async () => {
+test('the list is filtered by active, status, kind, and text', async () => {
   const here = await world()
   const a = await endpointAt(here, 'http://127.0.0.1:9/a', { description: 'Pager of the night' })
   const b = await endpointAt(here, 'http://127.0.0.1:9/b', {
@@ -178,7 +178,7 @@ test('the list is filtered by switch, state, kind and text', async () => {
   expect((await here.acme.call('GET', '/v1/webhook-endpoints?event=nonsense')).status).toBe(400)
 })
 
-test('the plan limits how many a workspace has', async () => {
+test('the plan limits the number of endpoints', async () => {
   const { hub, rival } = await world()
   hub.resolve = async () => ['93.184.216.34']
   await record(hub, async tx => {
@@ -202,7 +202,7 @@ test('the plan limits how many a workspace has', async () => {
   expect((await Promise.all([make(), make()])).map(one => one.status).sort()).toEqual([201, 403])
 })
 
-test('a customer’s endpoint may not lead into a private network, and is not told where it led', async () => {
+test('a customer’s endpoint can’t use a private network, and the resolved address is not revealed', async () => {
   const { hub, rival, audited } = await world()
   const leads: Record<string, string[]> = {
     'inside.example.com': ['10.1.2.3'],
@@ -236,17 +236,17 @@ test('a customer’s endpoint may not lead into a private network, and is not to
     expect(answer.body.errors[0].detail).toContain(code)
     expect(answer.text).not.toMatch(/10\.1\.2\.3|127\.0\.0\.1|169\.254|93\.184/)
   }
-  const made = await rival.call('POST', '/v1/webhook-endpoints', {
+  const created = await rival.call('POST', '/v1/webhook-endpoints', {
     url: 'https://good.example.com/hook?x=1',
     events: ['domain.expiring'],
   })
-  expect(made.status).toBe(201)
-  const moved = await rival.call('PATCH', `/v1/webhook-endpoints/${made.body.id}`, { url: 'https://inside.example.com/' })
+  expect(created.status).toBe(201)
+  const moved = await rival.call('PATCH', `/v1/webhook-endpoints/${created.body.id}`, { url: 'https://inside.example.com/' })
   expect(moved.body.errors[0]).toMatchObject({ pointer: '#/url', code: 'blocked_address' })
   expect(await audited()).toEqual([])
 })
 
-test('the operator’s endpoint may lead into the own network, but not to the hub itself nor to metadata', async () => {
+test('the operator’s endpoint can use the private network, but not the hub itself or cloud metadata', async () => {
   const { hub, acme } = await world()
   hub.listeners.push({ address: '::', port: 8484 })
   const at = async (url: string) => (await acme.call('POST', '/v1/webhook-endpoints', { ...somewhere, url })).status
@@ -311,10 +311,10 @@ test.each(verifiers)('npm %s verifies a test message, and so does node:crypto', 
   }
   expect((await here.acme.call('GET', `/v1/webhook-deliveries/${sent.body.id}`)).body).toEqual(sent.body)
   expect(await here.audited()).toEqual(['webhooks.endpoint.test'])
-  expect(await here.happened()).toEqual([])
+  expect(await here.emitted()).toEqual([])
 })
 
-test('a test is one try of any kind, told as it went, and five a minute', async () => {
+test('a test is one attempt with any event kind, returns its result, and is limited to five a minute', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response('no', { status: 500 })
@@ -328,15 +328,15 @@ test('a test is one try of any kind, told as it went, and five a minute', async 
   const refused = await send()
   expect(refused.status).toBe(429)
   expect(refused.headers.get('retry-after')).toBe('12')
-  expect(refused.body.detail).toContain('ry again shortly')
-  await here.pass(12_000)
+  expect(refused.body.detail).toContain('Try again in 12 s.')
+  await here.advance(12_000)
   expect((await send()).status).toBe(200)
-  await here.pass(86_400_000)
+  await here.advance(86_400_000)
   expect(inbox.received).toHaveLength(6)
   expect((await here.acme.call('GET', `/v1/webhook-endpoints/${id}`)).body).toMatchObject({ status: 'enabled', version: 1 })
 })
 
-test('a test that is repeated with its idempotency key is sent once', async () => {
+test('a test repeated with its idempotency key is sent once', async () => {
   const here = await world()
   const inbox = receiver()
   const { id } = await endpointAt(here, inbox.url)
@@ -346,20 +346,20 @@ test('a test that is repeated with its idempotency key is sent once', async () =
   expect(inbox.received).toHaveLength(1)
 })
 
-test('the log never holds a secret or a signature', async () => {
+test('the log never contains a secret or a signature', async () => {
   const here = await world()
   const lines: string[] = []
   here.hub.log = openLog('debug', { write: (line: string) => void lines.push(line) })
   const inbox = receiver()
   const { id, secret } = await endpointAt(here, inbox.url)
   await here.acme.call('POST', `/v1/webhook-endpoints/${id}/test`, {})
-  here.hub.log.info({ secret, headers: Object.fromEntries(inbox.received[0]!.headers) }, 'what somebody might write')
+  here.hub.log.info({ secret, headers: Object.fromEntries(inbox.received[0]!.headers) }, 'what a log line might contain')
   expect(lines.length).toBeGreaterThan(0)
   expect(lines.join()).not.toContain(secret.slice(6))
   expect(lines.join()).not.toContain(inbox.received[0]!.headers.get('x-service-signature')!)
 })
 
-test('the catalogue lists every kind with a schema and an example, the public contract first', async () => {
+test('the catalog lists all kinds with a schema and an example, core kinds first', async () => {
   const { acme, scoped } = await world()
   const list = await acme.call('GET', '/v1/event-kinds')
   expect(list.body.pagination).toEqual({ has_more: false, next_cursor: null })

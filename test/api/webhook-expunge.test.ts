@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
-import { webhookAttempts, webhookDeliveries } from '../../src/features/webhooks/tables'
+import { webhookAttempts, webhookDeliveries } from '../../src/features/webhooks/deliveries/tables'
 import { endpointAt, raiseAlert, receiver, stopReceivers } from '../support/receiver'
 import { world, type World } from '../support/world'
 
@@ -10,13 +10,13 @@ const answering = (status: number) => () => new Response(secret, { status, heade
 const expunge = ({ acme }: World, id: string, headers = {}) =>
   acme.call('POST', `/v1/webhook-deliveries/${id}/expunge`, undefined, headers)
 
-/** Whether the log has it anywhere. */
+/** Whether the log contains it anywhere. */
 async function logged({ hub }: World): Promise<boolean> {
   const rows = [await hub.read.select().from(webhookAttempts), await hub.read.select().from(webhookDeliveries)]
   return JSON.stringify(rows).includes(secret)
 }
 
-test('what was received for a delivery is removed, and the tries stay', async () => {
+test('the responses of a delivery are removed, and the attempts are kept', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = answering(503)
@@ -27,7 +27,7 @@ test('what was received for a delivery is removed, and the tries stay', async ()
   const early = await expunge(here, id)
   expect([early.status, early.body.code]).toEqual([409, 'conflict'])
   inbox.answer = answering(200)
-  await here.pass(66_001)
+  await here.advance(66_001)
   expect(await logged(here)).toBe(true)
   const before = (await here.acme.call('GET', `/v1/webhook-deliveries/${id}`)).body
   expect([before.status, before.expunged_at, before.attempts[0].response.body]).toEqual(['delivered', null, secret])
@@ -43,7 +43,7 @@ test('what was received for a delivery is removed, and the tries stay', async ()
   expect(after).toMatchObject({ attempt_count: 2, version: before.version + 1, finished_at: before.finished_at })
 })
 
-test('a resend afterwards is logged, and can be expunged too', async () => {
+test('a later resend is logged, and can be expunged too', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = answering(200)
@@ -61,7 +61,7 @@ test('a resend afterwards is logged, and can be expunged too', async () => {
   expect(await logged(here)).toBe(false)
 })
 
-test('a test message loses its own body too, and is not sent again', async () => {
+test('the body of a test message is also removed, and it can’t be resent', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = answering(200)
@@ -73,10 +73,10 @@ test('a test message loses its own body too, and is not sent again', async () =>
   const [attempt] = (await here.acme.call('GET', `/v1/webhook-deliveries/${sent.id}`)).body.attempts
   expect([attempt.request.body, attempt.response]).toEqual([null, null])
   const again = await here.acme.call('POST', `/v1/webhook-deliveries/${sent.id}/resend`)
-  expect([again.status, again.body.detail]).toEqual([409, 'The body of this test message was expunged.'])
+  expect([again.status, again.body.detail]).toEqual([409, 'The body of this test message was expunged, so it can’t be resent.'])
 })
 
-test('it takes webhooks.write, the right version and a delivery of one’s own', async () => {
+test('it requires webhooks.write, the current version, and a delivery of the workspace', async () => {
   const here = await world()
   const inbox = receiver()
   await endpointAt(here, inbox.url)

@@ -6,11 +6,11 @@ afterEach(stopReceivers)
 
 const [one, two] = ['hb_01k3zb2c4d6e8f0g2h4j6k8m0n', 'hb_01k3zb2c4d6e8f0g2h4j6k8m0p'] as const
 
-test('what never arrived is found, by the error and the status of its last try', async () => {
+test('undelivered messages are found by the error class and status of the last attempt', async () => {
   const here = await world()
   const [good, bad] = [receiver(), receiver()]
   bad.answer = () => new Response(null, { status: 503 })
-  const taken = await endpointAt(here, good.url)
+  const delivered = await endpointAt(here, good.url)
   const refused = await endpointAt(here, bad.url)
   const unreachable = await endpointAt(here, 'http://127.0.0.1:1/')
   const paused = await endpointAt(here, good.url, { active: false })
@@ -20,12 +20,12 @@ test('what never arrived is found, by the error and the status of its last try',
     (await here.acme.call('GET', `/v1/webhook-deliveries?sort=id&${query}`)).body.data.map((row: any) => row.endpoint_id).sort()
   const ids = (...endpoints: { id: string }[]) => endpoints.map(endpoint => endpoint.id).sort()
   expect(await found('undelivered=true')).toEqual(ids(refused, unreachable, paused))
-  expect(await found('undelivered=false')).toEqual(ids(taken))
+  expect(await found('undelivered=false')).toEqual(ids(delivered))
   expect(await found('undelivered=true&status=held')).toEqual(ids(paused))
   expect(await found('error_class=http_status')).toEqual(ids(refused))
   expect(await found('error_class=connect,timeout')).toEqual(ids(unreachable))
   expect(await found('status_code=503')).toEqual(ids(refused))
-  expect(await found('status_code=204')).toEqual(ids(taken))
+  expect(await found('status_code=204')).toEqual(ids(delivered))
   for (const query of ['undelivered=maybe', 'error_class=bad_luck', 'status_code=42', 'status_code=ok']) {
     expect((await here.acme.call('GET', `/v1/webhook-deliveries?${query}`)).status).toBe(400)
   }
@@ -33,12 +33,12 @@ test('what never arrived is found, by the error and the status of its last try',
   expect(row).toMatchObject({ last_status_code: 503, last_error_class: 'http_status' })
 
   bad.answer = () => new Response()
-  await here.pass(6_000)
+  await here.advance(6_000)
   expect(await found('undelivered=true')).toEqual(ids(unreachable, paused))
   expect(await found('error_class=http_status')).toEqual([])
 })
 
-test('an endpoint that names resources receives events about those alone', async () => {
+test('an endpoint with a resource filter receives only events about those resources', async () => {
   const here = await world()
   const inbox = receiver()
   const { id } = await endpointAt(here, inbox.url, { filters: { resource_ids: [one] } })
@@ -62,7 +62,7 @@ test('an endpoint that names resources receives events about those alone', async
   }
 })
 
-test('letting more resources through needs read on the areas of the kinds', async () => {
+test('widening the filter requires read permission on the areas of the kinds', async () => {
   const here = await world()
   const hooks = await here.scoped('webhooks.write')
   const { id } = await endpointAt(here, 'http://127.0.0.1:9/hook', { filters: { resource_ids: [one, two] } })
@@ -73,14 +73,14 @@ test('letting more resources through needs read on the areas of the kinds', asyn
   expect((await edit(null)).body.required_permission).toBe('monitoring.read')
 })
 
-test('what is no id of a resource is refused as a filter', async () => {
+test('an invalid resource id is rejected as a filter', async () => {
   const here = await world()
   const filters = { resource_ids: [one, 'nonsense', 'tok_01k3zb2c4d6e8f0g2h4j6k8m0n'] }
   const body = { url: 'http://127.0.0.1:9/hook', events: ['monitor.alert'] }
-  const made = await here.acme.call('POST', '/v1/webhook-endpoints', { ...body, filters })
+  const created = await here.acme.call('POST', '/v1/webhook-endpoints', { ...body, filters })
   const { id } = await endpointAt(here, body.url)
   const edited = await here.acme.call('PATCH', `/v1/webhook-endpoints/${id}`, { filters })
-  for (const answer of [made, edited]) {
+  for (const answer of [created, edited]) {
     expect([answer.status, answer.body.errors.map((error: any) => `${error.pointer} ${error.code}`)]).toEqual([
       422,
       ['#/filters/resource_ids/1 format', '#/filters/resource_ids/2 format'],

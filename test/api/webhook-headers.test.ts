@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
-import { webhookAttempts, webhookEndpoints } from '../../src/features/webhooks/tables'
+import { webhookAttempts } from '../../src/features/webhooks/deliveries/tables'
+import { webhookEndpoints } from '../../src/features/webhooks/endpoints/tables'
 import { endpointAt, raiseAlert, receiver, stopReceivers } from '../support/receiver'
 import { world } from '../support/world'
 
@@ -8,15 +9,15 @@ afterEach(stopReceivers)
 const token = 'Bearer 5e1f-c0ffee-token'
 const somewhere = 'http://127.0.0.1:9/hook'
 
-test('headers of the caller’s own are sent on every try, and their values shown nowhere', async () => {
+test('custom headers are sent with every attempt, and their values are never shown', async () => {
   const here = await world()
   const inbox = receiver()
-  // An echoing receiver must not become a way to read them.
+  // A receiver that echoes them must not reveal them.
   inbox.answer = message => new Response(JSON.stringify([...message.headers]), { status: 500, headers: { 'x-echo': token } })
   const { id } = await endpointAt(here, inbox.url, { headers: { Authorization: token, 'X-Team': 'ops' } })
   await raiseAlert(here)
   await here.settle()
-  await here.pass(6_000)
+  await here.advance(6_000)
   expect(inbox.received).toHaveLength(2)
   for (const { headers } of inbox.received) {
     expect([headers.get('authorization'), headers.get('x-team')]).toEqual([token, 'ops'])
@@ -33,7 +34,7 @@ test('headers of the caller’s own are sent on every try, and their values show
   expect(shown.text + endpoint.text + trail.text + JSON.stringify(rows)).not.toContain('c0ffee')
 })
 
-test('an edit of headers is merged, and audited without values', async () => {
+test('an update of headers is merged, and audited without values', async () => {
   const here = await world()
   const { id } = await endpointAt(here, somewhere, { headers: { 'X-A': 'first', 'X-B': 'second' } })
   const path = `/v1/webhook-endpoints/${id}`
@@ -51,7 +52,7 @@ test('an edit of headers is merged, and audited without values', async () => {
   expect(row!.headersSealed).toBeNull()
 })
 
-test('reserved names, line ends, too many and a carry to another server are refused', async () => {
+test('reserved names, line breaks, too many headers, and keeping values for another server are rejected', async () => {
   const here = await world()
   const make = (headers: unknown) =>
     here.acme.call('POST', '/v1/webhook-endpoints', { url: somewhere, events: ['monitor.alert'], headers })

@@ -3,8 +3,8 @@ import { and, eq, inArray } from 'drizzle-orm'
 import fc from 'fast-check'
 import { record } from '../../src/core/change'
 import { hubs, jobs } from '../../src/core/db/tables'
-import type { EventData } from '../../src/core/events'
-import { eventKind } from '../../src/core/events'
+import type { EventData } from '../../src/core/event-kinds'
+import { eventKind } from '../../src/features/event-kinds'
 import { reap } from '../../src/core/jobs/queue'
 import { Worker } from '../../src/core/jobs/worker'
 import { jobKinds } from '../../src/hub/jobs'
@@ -33,13 +33,13 @@ const deliveries = async ({ acme }: World, query = ''): Promise<any[]> =>
   (await acme.call('GET', `/v1/webhook-deliveries?sort=id&limit=100&${query}`)).body.data
 const states = async (here: World, query = '') =>
   (await deliveries(here, query)).map(({ status, reason }) => (reason === null ? status : `${status}: ${reason}`))
-/** What arrived since the last call, as `<last letter of the resource><sequence>`. */
+/** What was received since the last call, as `<last letter of the resource><sequence>`. */
 const arrived = ({ received }: Receiver) => received.splice(0).map(named)
 const named = ({ headers }: Received) => headers.get('x-service-resource')!.slice(-1) + headers.get('x-service-sequence')
 const failing = () => new Response(null, { status: 503 })
 const taking = () => new Response()
 
-test('a resource that fails holds its own later messages, in order, and no other’s', async () => {
+test('a failing resource holds its own later messages, in order, and no others', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = message => (message.headers.get('x-service-resource')!.endsWith(one) ? failing() : taking())
@@ -47,31 +47,31 @@ test('a resource that fails holds its own later messages, in order, and no other
   expect((await here.acme.call('GET', `/v1/webhook-endpoints/${id}`)).body.ordering).toBe('per_resource')
   await raise(here, one, two, one, two, one)
   expect(arrived(inbox).sort()).toEqual(['a1', 'b1', 'b2'])
-  const waiting = ['retrying: http_503', 'held: behind_earlier', 'held: behind_earlier']
+  const waiting = ['retrying: http_503', 'held: waiting_for_earlier', 'held: waiting_for_earlier']
   expect(await states(here, `resource_id=${one}`)).toEqual(waiting)
   expect(await states(here, 'undelivered=true')).toEqual(waiting)
   expect((await deliveries(here, 'status=held'))[0]).toMatchObject({ next_attempt_at: null, attempt_count: 0, finished_at: null })
 
   inbox.answer = taking
-  await here.pass(66_001)
+  await here.advance(66_001)
   expect(arrived(inbox)).toEqual(['a1', 'a2', 'a3'])
   expect(await states(here)).toEqual(Array(5).fill('delivered'))
   expect(await here.hub.read.select().from(jobs)).toEqual([])
 })
 
-test('one that is given up lets the next go', async () => {
+test('a permanently failed delivery releases the next one', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = failing
   await endpointAt(here, inbox.url, { ...ordered, retry_schedule: [60] })
   await raise(here, one, one)
   inbox.answer = message => (named(message) === 'a1' ? failing() : taking())
-  await here.pass(66_001)
+  await here.advance(66_001)
   expect(arrived(inbox)).toEqual(['a1', 'a1', 'a2'])
   expect(await states(here)).toEqual(['exhausted: http_503', 'delivered'])
 })
 
-test('kinds about one resource keep the order in which they happened', async () => {
+test('events of different kinds about one resource keep their order', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = failing
@@ -93,7 +93,7 @@ test('kinds about one resource keep the order in which they happened', async () 
   await raise(here, one)
   inbox.answer = taking
   inbox.received.splice(0)
-  await here.pass(66_001)
+  await here.advance(66_001)
   expect(inbox.received.map(message => `${message.headers.get('x-service-event')} ${named(message)}`)).toEqual([
     'monitor.alert a1',
     'monitor.recovered a1',
@@ -101,13 +101,13 @@ test('kinds about one resource keep the order in which they happened', async () 
   ])
 })
 
-test('an event that is dispatched before an earlier one of its resource does not overtake it', async () => {
+test('an event dispatched before an earlier one of its resource doesn’t overtake it', async () => {
   const here = await world()
   const inbox = receiver()
   await endpointAt(here, inbox.url, ordered)
   await here.worker.stop(5_000)
   for (let n = 0; n < 3; n++) await raiseAlert(here, one)
-  // As where the first two went to a hub that died.
+  // As if the first two went to a hub that died.
   const [first, second] = (await here.hub.read.select().from(jobs)).sort((a, b) => (a.id < b.id ? -1 : 1))
   await record(here.hub, async tx => {
     await tx
@@ -126,7 +126,7 @@ test('an event that is dispatched before an earlier one of its resource does not
   await worker.stop(5_000)
 })
 
-test('a paused endpoint that is active again gets what was held in order', async () => {
+test('a resumed endpoint gets the held deliveries in order', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = failing
@@ -146,14 +146,14 @@ test('a paused endpoint that is active again gets what was held in order', async
   expect(await states(here, 'undelivered=true')).toEqual([])
 })
 
-test('enabled with a replay an endpoint gets all in order; without one, what stayed held is waited for by none', async () => {
+test('enabling with a replay sends everything in order; without one, nothing waits for the held deliveries', async () => {
   const here = await world()
   const inbox = receiver()
   const { id } = await endpointAt(here, inbox.url, { ...ordered, retry_schedule: [1, 1, 1] })
   const disable = async () => {
     inbox.answer = () => new Response(null, { status: 410 })
     await raise(here, one, one, one)
-    await here.pass(2_001)
+    await here.advance(2_001)
     expect((await here.acme.call('GET', `/v1/webhook-endpoints/${id}`)).body.status).toBe('disabled')
     expect(await states(here, 'undelivered=true')).toEqual(Array(3).fill('held: endpoint_disabled'))
     inbox.answer = taking
@@ -175,29 +175,31 @@ test('enabled with a replay an endpoint gets all in order; without one, what sta
   expect(await states(here, 'undelivered=true')).toEqual([])
 })
 
-test('what is sent late after all is not overtaken by what happened after it and waits for its retry', async () => {
+test('held deliveries that are sent later are not overtaken by later ones waiting for a retry', async () => {
   const here = await world()
   const inbox = receiver()
   const { id } = await endpointAt(here, inbox.url, { ...ordered, retry_schedule: [1, 1, 1] })
   inbox.answer = () => new Response(null, { status: 410 })
   await raise(here, one, one)
-  await here.pass(2_001)
+  await here.advance(2_001)
   expect(await states(here)).toEqual(Array(2).fill('held: endpoint_disabled'))
   await enable(here, id, 'none')
   inbox.answer = failing
-  await raise(here, one, two)
+  // One after the other: events of two resources may be dispatched in either order.
+  await raise(here, one)
+  await raise(here, two)
   expect(await states(here)).toEqual([...Array(2).fill('held: endpoint_disabled'), ...Array(2).fill('retrying: http_503')])
   await enable(here, id, 'held')
   await here.settle()
-  expect(await states(here)).toEqual(['retrying: http_503', ...Array(2).fill('held: behind_earlier'), 'retrying: http_503'])
+  expect(await states(here)).toEqual(['retrying: http_503', ...Array(2).fill('held: waiting_for_earlier'), 'retrying: http_503'])
   inbox.answer = taking
   inbox.received.splice(0)
-  await here.pass(2_001)
+  await here.advance(2_001)
   expect(arrived(inbox).filter(name => name.startsWith('a'))).toEqual(['a1', 'a2', 'a3'])
   expect(await states(here, 'undelivered=true')).toEqual([])
 })
 
-test('without an order to keep, what waited for its turn goes out; with one, it holds for what comes', async () => {
+test('turning ordering off sends the waiting deliveries; turning it on applies to new events', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = failing
@@ -207,7 +209,7 @@ test('without an order to keep, what waited for its turn goes out; with one, it 
   await patch(here, id, ordered)
   await raise(here, one, one)
   expect(arrived(inbox)).toEqual(['a3'])
-  expect(await states(here)).toEqual([...Array(3).fill('retrying: http_503'), 'held: behind_earlier'])
+  expect(await states(here)).toEqual([...Array(3).fill('retrying: http_503'), 'held: waiting_for_earlier'])
   await here.audited()
   inbox.answer = taking
   expect((await patch(here, id, { ordering: 'none' })).body.ordering).toBe('none')
@@ -216,7 +218,7 @@ test('without an order to keep, what waited for its turn goes out; with one, it 
   expect(await here.audited()).toEqual(['webhooks.endpoint.update'])
 })
 
-test('a resend goes out of turn, and one that fails goes back into the line', async () => {
+test('a resend skips the order, and returns to its place if it fails', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = failing
@@ -227,17 +229,17 @@ test('a resend goes out of turn, and one that fails goes back into the line', as
   await resend(here, third.id)
   await here.settle()
   expect(arrived(inbox)).toEqual(['a3'])
-  expect(await states(here)).toEqual(['retrying: http_503', 'held: behind_earlier', 'held: behind_earlier'])
+  expect(await states(here)).toEqual(['retrying: http_503', 'held: waiting_for_earlier', 'held: waiting_for_earlier'])
   inbox.answer = taking
   await resend(here, second.id)
   await here.settle()
   expect(arrived(inbox)).toEqual(['a2'])
-  await here.pass(661_000)
+  await here.advance(661_000)
   expect(arrived(inbox)).toEqual(['a1', 'a3'])
   expect(await states(here)).toEqual(Array(3).fill('delivered'))
 })
 
-test('a recovery sends what was given up in order, ahead of what waits', async () => {
+test('a recovery resends failed deliveries in order, before waiting ones', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = failing
@@ -246,7 +248,7 @@ test('a recovery sends what was given up in order, ahead of what waits', async (
   await patch(here, id, { retry_schedule: [600] })
   await raise(here, one, one)
   arrived(inbox)
-  expect(await states(here)).toEqual([...Array(3).fill('exhausted: http_503'), 'retrying: http_503', 'held: behind_earlier'])
+  expect(await states(here)).toEqual([...Array(3).fill('exhausted: http_503'), 'retrying: http_503', 'held: waiting_for_earlier'])
   inbox.answer = message => (named(message) === 'a2' ? failing() : taking())
   expect((await recover(here, id)).body.result.matched).toBe(4)
   await here.settle()
@@ -254,7 +256,7 @@ test('a recovery sends what was given up in order, ahead of what waits', async (
   expect(await states(here)).toEqual(['delivered', 'exhausted: http_503', 'delivered', 'delivered', 'delivered'])
 })
 
-test('a recovery of what was given up alone holds back the retry of what happened after it', async () => {
+test('a recovery of only failed deliveries delays the retries of later ones', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = failing
@@ -271,12 +273,12 @@ test('a recovery of what was given up alone holds back the retry of what happene
   }
   expect((await recover(here, id, { status: ['exhausted'] })).body.result.matched).toBe(2)
   await here.settle()
-  expect(waiting).toEqual(Array(2).fill('held: behind_earlier'))
+  expect(waiting).toEqual(Array(2).fill('held: waiting_for_earlier'))
   expect(arrived(inbox)).toEqual(['a1', 'a2', 'a3'])
   expect(await states(here)).toEqual(['exhausted: http_503', 'delivered', 'delivered'])
 })
 
-test('deleting the endpoint cancels what waits for its turn', async () => {
+test('deleting the endpoint cancels deliveries waiting for an earlier one', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = failing
@@ -287,7 +289,7 @@ test('deleting the endpoint cancels what waits for its turn', async () => {
   expect(await states(here)).toEqual(Array(2).fill('cancelled: endpoint_deleted'))
 })
 
-test('an order that is not known is refused', async () => {
+test('an unknown ordering is rejected', async () => {
   const here = await world()
   const { id } = await endpointAt(here, 'http://127.0.0.1:9/hook')
   expect((await here.acme.call('GET', `/v1/webhook-endpoints/${id}`)).body.ordering).toBe('none')
@@ -330,7 +332,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 5, maxLength: 25 },
 )
 
-test('under failures, pauses, enables and crashes two hubs send each resource’s messages in order, and all of them', async () => {
+test('with failures, pauses, enables, and crashes, two hubs send all messages of each resource in order', async () => {
   await fc.assert(
     fc
       .asyncProperty(
@@ -341,19 +343,19 @@ test('under failures, pauses, enables and crashes two hubs send each resource’
           const here = await world()
           const inbox = receiver()
           const random = () => chances.next().value! / 1_000
-          const taken = { ordered: [] as string[], none: [] as string[] }
-          const tries = new Map<string, number>()
+          const delivered = { ordered: [] as string[], none: [] as string[] }
+          const attempts = new Map<string, number>()
           let mode = { failing: 0, gone: false, crashing: 0 }
           inbox.answer = async message => {
             const to = message.path.slice(1) as 'ordered' | 'none'
             const name = named(message)
             await Bun.sleep(random() * 3)
             if (random() < mode.crashing) await loseLeases(here)
-            const count = (tries.get(to + name) ?? 0) + 1
-            tries.set(to + name, count)
-            // Few enough failures for the longer schedule.
+            const count = (attempts.get(to + name) ?? 0) + 1
+            attempts.set(to + name, count)
+            // Few enough failures for the retry schedule.
             if (count <= 10 && random() < mode.failing) return new Response(null, { status: mode.gone ? 410 : 500 })
-            if (!taken[to].includes(name)) taken[to].push(name)
+            if (!delivered[to].includes(name)) delivered[to].push(name)
             return taking()
           }
           const at = (path: string) => inbox.url.replace('/hook', path)
@@ -371,7 +373,7 @@ test('under failures, pauses, enables and crashes two hubs send each resource’
           let raised = 0
           const left = new LeftBehind(here, ids[0]!)
           const enableBoth = async (replay: 'held' | 'none') => {
-            await left.around(replay, taken.ordered, () => enable(here, ids[0]!, replay))
+            await left.around(replay, delivered.ordered, () => enable(here, ids[0]!, replay))
             await enable(here, ids[1]!, replay)
           }
           for (const step of script) {
@@ -396,8 +398,8 @@ test('under failures, pauses, enables and crashes two hubs send each resource’
 
           await second.stop(5_000)
 
-          const overtakings = overtakingsIn(taken.ordered).filter(pair => !left.passed.has(pair))
-          expect({ overtakings, order: taken.ordered }).toEqual({ overtakings: [], order: taken.ordered })
+          const violations = violationsIn(delivered.ordered).filter(pair => !left.passed.has(pair))
+          expect({ violations, order: delivered.ordered }).toEqual({ violations: [], order: delivered.ordered })
           const ends = await Promise.all(ids.map(id => every(here, id)))
           for (const end of ends) {
             expect(end).toHaveLength(raised)
@@ -407,14 +409,16 @@ test('under failures, pauses, enables and crashes two hubs send each resource’
         },
       )
       .afterEach(closeWorlds),
-    // A run takes a second on a quiet machine. The time limit is for the search of the least script that fails.
+    // A run takes a second on an idle machine. The timeout leaves time to shrink a failing script.
     { numRuns: Number(process.env.BAILIWICK_TEST_ORDER_RUNS ?? 8), interruptAfterTimeLimit: 100_000 },
   )
 }, 200_000)
 
-/** What may be overtaken: what stays held because an endpoint was enabled without a replay holds up nothing until it is sent after all. */
+/**
+ * Pairs that may be out of order: deliveries that stay held after enabling without a replay block nothing until they are sent.
+ */
 class LeftBehind {
-  /** `<earlier> <later>`, where the later one went out while the earlier one was left behind. */
+  /** `<earlier> <later>`, where the later one was sent while the earlier one stayed held. */
   readonly passed = new Set<string>()
   private names: string[] = []
 
@@ -423,14 +427,14 @@ class LeftBehind {
     private readonly endpoint: string,
   ) {}
 
-  async around(replay: 'held' | 'none', taken: readonly string[], enabling: () => Promise<unknown>): Promise<void> {
+  async around(replay: 'held' | 'none', delivered: readonly string[], enabling: () => Promise<unknown>): Promise<void> {
     const before = await this.stillHeld()
     await enabling()
     if (replay === 'none') this.names = await this.stillHeld()
     else {
       const under = (await every(this.here, this.endpoint)).filter(({ status }) => status === 'in_flight').map(nameOf)
       const released = before.filter(name => this.names.includes(name))
-      for (const earlier of released) for (const later of [...taken, ...under]) this.passed.add(`${earlier} ${later}`)
+      for (const earlier of released) for (const later of [...delivered, ...under]) this.passed.add(`${earlier} ${later}`)
       this.names = []
     }
   }
@@ -443,8 +447,8 @@ class LeftBehind {
 
 const nameOf = (delivery: any): string => delivery.resource.id.slice(-1) + delivery.sequence
 
-/** Each `<earlier> <later>` of one resource that were taken the other way about. */
-const overtakingsIn = (order: readonly string[]): string[] =>
+/** All `<earlier> <later>` of a resource that were delivered in the wrong order. */
+const violationsIn = (order: readonly string[]): string[] =>
   order.flatMap((later, place) =>
     order
       .slice(place + 1)
@@ -473,7 +477,7 @@ async function secondHub({ hub, clock }: World): Promise<Worker> {
   return new Worker({ ...hub, id }, jobKinds)
 }
 
-/** Takes the jobs of the tries under way from their hub, as if it had died before it wrote down what came of them. */
+/** Takes the jobs of attempts in flight from their hub, as if it had died before it stored their results. */
 const loseLeases = ({ hub }: World) =>
   record(hub, async tx => {
     await tx

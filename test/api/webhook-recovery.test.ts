@@ -10,7 +10,7 @@ const recover = ({ acme }: World, id: string, input: object = all) =>
 const states = async ({ acme }: World) =>
   (await acme.call('GET', '/v1/webhook-deliveries?sort=id&limit=100')).body.data.map((one: any) => one.status)
 
-test('what was given up in an outage is sent again, with the same ids and bytes', async () => {
+test('deliveries that failed in an outage are resent with the same ids and bytes', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response(null, { status: 503 })
@@ -34,8 +34,8 @@ test('what was given up in an outage is sent again, with the same ids and bytes'
     result: { matched: 3, queued: 3, skipped: 0 },
     error: null,
   })
-  const said = (messages: typeof lost) => messages.map(one => [one.headers.get('webhook-id'), one.body]).sort()
-  expect(said(inbox.received)).toEqual(said(lost))
+  const contents = (messages: typeof lost) => messages.map(one => [one.headers.get('webhook-id'), one.body]).sort()
+  expect(contents(inbox.received)).toEqual(contents(lost))
   const [delivery] = (await here.acme.call('GET', '/v1/webhook-deliveries')).body.data
   const { attempts } = (await here.acme.call('GET', `/v1/webhook-deliveries/${delivery.id}`)).body
   expect(attempts.map((one: any) => one.trigger)).toEqual(['auto', 'recovery'])
@@ -43,7 +43,7 @@ test('what was given up in an outage is sent again, with the same ids and bytes'
   expect((await recover(here, id)).body.result).toEqual({ matched: 0, queued: 0, skipped: 0 })
 })
 
-test('one that fails again ends as it had ended, after one try', async () => {
+test('one that fails again keeps its final status, after one attempt', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response(null, { status: 503 })
@@ -51,16 +51,16 @@ test('one that fails again ends as it had ended, after one try', async () => {
   await raiseAlert(here)
   await here.settle()
   const [before] = (await here.acme.call('GET', '/v1/webhook-deliveries')).body.data
-  await here.pass(60_000)
+  await here.advance(60_000)
   await recover(here, id)
   await here.settle()
-  await here.pass(86_400_000)
+  await here.advance(86_400_000)
   expect(inbox.received).toHaveLength(2)
   const [after] = (await here.acme.call('GET', '/v1/webhook-deliveries')).body.data
   expect(after).toMatchObject({ status: 'exhausted', reason: 'http_503', finished_at: before.finished_at, attempt_count: 2 })
 })
 
-test('one that waits for a retry is tried now, once, and keeps its schedule; what is held goes out too', async () => {
+test('one that waits for a retry is attempted now and keeps its schedule; held ones are sent too', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response(null, { status: 410 })
@@ -83,11 +83,11 @@ test('one that waits for a retry is tried now, once, and keeps its schedule; wha
   await here.settle()
   expect(await states(here)).toEqual(['delivered', 'delivered'])
   expect(inbox.received).toHaveLength(4)
-  await here.pass(3_600_000)
+  await here.advance(3_600_000)
   expect(inbox.received).toHaveLength(4)
 })
 
-test('time, state and kind choose, and the endpoint’s limit paces', async () => {
+test('filters by time, status, and kind, and respects the limit of the endpoint', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response(null, { status: 503 })
@@ -95,7 +95,7 @@ test('time, state and kind choose, and the endpoint’s limit paces', async () =
   for (let n = 0; n < 3; n++) {
     await raiseAlert(here)
     await here.settle()
-    await here.pass(1_000)
+    await here.advance(1_000)
   }
   inbox.received.splice(0)
   inbox.answer = () => new Response()
@@ -108,12 +108,12 @@ test('time, state and kind choose, and the endpoint’s limit paces', async () =
   expect(some.body.result.matched).toBe(2)
   await here.settle()
   expect(inbox.received).toHaveLength(1)
-  await here.pass(1_000)
+  await here.advance(1_000)
   expect(inbox.received).toHaveLength(2)
   expect(await states(here)).toEqual(['exhausted', 'delivered', 'delivered'])
 })
 
-test('more than a transaction holds is taken up by itself', async () => {
+test('more than one batch is processed automatically', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response(null, { status: 410 })
@@ -128,14 +128,14 @@ test('more than a transaction holds is taken up by itself', async () => {
   inbox.received.splice(0)
   const { body: action } = await recover(here, id)
   expect(action.result).toEqual({ matched: 602, queued: 0, skipped: 0 })
-  for (let rounds = 0; rounds < 100 && inbox.received.length < 602; rounds++) await here.pass(2_000)
+  for (let rounds = 0; rounds < 100 && inbox.received.length < 602; rounds++) await here.advance(2_000)
   expect(new Set(inbox.received.map(one => one.headers.get('webhook-id'))).size).toBe(602)
   expect(inbox.received).toHaveLength(602)
   const ended = (await here.acme.call('GET', `/v1/actions/${action.id}`)).body
   expect([ended.status, ended.result]).toEqual(['success', { matched: 602, queued: 602, skipped: 0 }])
 }, 60_000)
 
-test('a stretch that ends before it begins, another workspace and a sixth call in a minute are refused', async () => {
+test('a range that ends before it starts, another workspace, and a sixth call in a minute are rejected', async () => {
   const here = await world()
   const { id } = await endpointAt(here, 'http://127.0.0.1:9/hook')
   const backwards = await recover(here, id, { since: all.until, until: all.since })
@@ -149,7 +149,7 @@ test('a stretch that ends before it begins, another workspace and a sixth call i
   expect((await recover(here, id)).status).toBe(429)
 })
 
-test('without an end it goes up to now, and kinds are a list', async () => {
+test('without an end it covers everything up to now, and kinds are a list', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = () => new Response(null, { status: 503 })

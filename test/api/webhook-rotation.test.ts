@@ -2,7 +2,7 @@ import { afterEach, expect, setSystemTime, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
-import { webhookEndpoints } from '../../src/features/webhooks/tables'
+import { webhookEndpoints } from '../../src/features/webhooks/endpoints/tables'
 import { endpointAt, raiseAlert, receiver, stopReceivers, type Received } from '../support/receiver'
 import { world, type World } from '../support/world'
 
@@ -14,11 +14,11 @@ const rotate = ({ acme }: World, id: string, input: object = {}, headers: Record
   acme.call('POST', `/v1/webhook-endpoints/${id}/secret/rotate`, input, headers)
 const promote = ({ acme }: World, id: string) => acme.call('POST', `/v1/webhook-endpoints/${id}/secret/promote`)
 
-/** Which signatures of a message fit a secret, by node:crypto; and whether the two npm libraries take it. */
+/** Which signatures of a message match a secret, using node:crypto; and whether the two npm libraries accept it. */
 function verdict({ headers, body }: Received, secret: string) {
   const fields = Object.fromEntries(headers)
   const plain = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
-  const taken = (Webhook: typeof StandardWebhook | typeof SvixWebhook) => {
+  const verifies = (Webhook: typeof StandardWebhook | typeof SvixWebhook) => {
     setSystemTime(Number(fields['webhook-timestamp']) * 1_000)
     try {
       new Webhook(secret).verify(body, fields)
@@ -32,15 +32,15 @@ function verdict({ headers, body }: Received, secret: string) {
   return {
     plain: fields['x-service-signature'] === plain,
     next: fields['x-service-signature-next'] === plain,
-    standardwebhooks: taken(StandardWebhook),
-    svix: taken(SvixWebhook),
+    standardwebhooks: verifies(StandardWebhook),
+    svix: verifies(SvixWebhook),
   }
 }
 
 const all = { plain: true, next: false, standardwebhooks: true, svix: true }
 const none = { plain: false, next: false, standardwebhooks: false, svix: false }
 
-test('three independent verifiers take the old and the new secret before, during and after an overlap', async () => {
+test('three independent verifiers accept the right secrets before, during, and after an overlap', async () => {
   const here = await world()
   const inbox = receiver()
   const { id, secret: old } = await endpointAt(here, inbox.url)
@@ -57,13 +57,13 @@ test('three independent verifiers take the old and the new secret before, during
   expect(verdict(before, old)).toEqual(all)
   expect(verdict(before, fresh)).toEqual(none)
 
-  await here.pass(hour - 1)
+  await here.advance(hour - 1)
   const during = await next()
   expect(during.headers.get('webhook-signature')!.split(' ')).toHaveLength(2)
   expect(verdict(during, old)).toEqual(all)
   expect(verdict(during, fresh)).toEqual({ ...all, plain: false, next: true })
 
-  await here.pass(1)
+  await here.advance(1)
   const after = await next()
   expect(after.headers.get('webhook-signature')!.split(' ')).toHaveLength(1)
   expect(after.headers.get('x-service-signature-next')).toBeNull()
@@ -71,7 +71,7 @@ test('three independent verifiers take the old and the new secret before, during
   expect(verdict(after, fresh)).toEqual(all)
 })
 
-test('promoting ends the overlap before its time', async () => {
+test('promoting ends the overlap early', async () => {
   const here = await world()
   const inbox = receiver()
   const { id, secret: old } = await endpointAt(here, inbox.url)
@@ -86,7 +86,7 @@ test('promoting ends the overlap before its time', async () => {
   expect(again.body.code).toBe('conflict')
 })
 
-test('both hints are shown while two secrets live, and the secrets never', async () => {
+test('both secrets are shown masked during a rotation, and never in full', async () => {
   const here = await world()
   const { id, secret: old } = await endpointAt(here, somewhere)
   const path = `/v1/webhook-endpoints/${id}`
@@ -106,7 +106,7 @@ test('both hints are shown while two secrets live, and the secrets never', async
   const trail = (await here.acme.call('GET', '/v1/audit-events')).text
   for (const secret of [old, fresh]) expect(rows + trail).not.toContain(secret.slice(6))
 
-  await here.pass(604_800_000)
+  await here.advance(604_800_000)
   expect((await here.acme.call('GET', path)).body).toMatchObject({
     version: 3,
     secret_hint: hint(fresh),
@@ -120,14 +120,14 @@ test('both hints are shown while two secrets live, and the secrets never', async
   expect(await here.hub.keys.open(place, row!.secretSealed)).toBe(fresh)
 })
 
-test('there are two live secrets at most, and an overlap of 0 leaves one', async () => {
+test('at most two secrets are valid, and an overlap of 0 leaves one', async () => {
   const here = await world()
   const { id } = await endpointAt(here, somewhere)
   expect((await rotate(here, id)).status).toBe(200)
   const third = await rotate(here, id)
   expect(third.status).toBe(409)
   expect(third.body.detail).toContain('2026-11-22T10:00:00.000Z')
-  await here.pass(86_400_000)
+  await here.advance(86_400_000)
   const own = `whsec_${Buffer.alloc(32, 'n').toString('base64')}`
   const replaced = await rotate(here, id, { secret: own, overlap_seconds: 0 })
   expect(replaced.body).toMatchObject({ secret: own, secret_hint: `whsec_…${own.slice(-4)}`, next_secret_hint: null })
@@ -143,13 +143,13 @@ test('a rotation after one that was promoted early keeps its own overlap', async
   await rotate(here, id, { overlap_seconds: 3_600 })
   await promote(here, id)
   await rotate(here, id, { overlap_seconds: 7_200 })
-  await here.pass(hour)
+  await here.advance(hour)
   expect(await overlapping()).toBe(true)
-  await here.pass(hour)
+  await here.advance(hour)
   expect(await overlapping()).toBe(false)
 })
 
-test('a rotation honours If-Match, its idempotency key and the walls between workspaces', async () => {
+test('a rotation respects If-Match, its idempotency key, and workspace boundaries', async () => {
   const here = await world()
   const { id } = await endpointAt(here, somewhere)
   const path = `/v1/webhook-endpoints/${id}`
@@ -168,16 +168,16 @@ test('a rotation honours If-Match, its idempotency key and the walls between wor
   }
 })
 
-test('a secret that signs already is none to rotate to', async () => {
+test('rotating to a secret in use is rejected', async () => {
   const here = await world()
   const { id, secret } = await endpointAt(here, somewhere)
-  const refused = async (given: string) => {
-    const answer = await rotate(here, id, { secret: given, overlap_seconds: 0 })
+  const refused = async (value: string) => {
+    const answer = await rotate(here, id, { secret: value, overlap_seconds: 0 })
     return [answer.status, answer.body.errors?.[0].pointer]
   }
   expect(await refused(secret)).toEqual([422, '#/secret'])
   const next = (await rotate(here, id)).body.secret
-  await here.pass(25 * hour)
+  await here.advance(25 * hour)
   expect(await refused(next)).toEqual([422, '#/secret'])
   expect(await refused(secret)).toEqual([200, undefined])
   const stream = (await here.acme.call('POST', '/v1/audit-streams', { name: 'SIEM', url: somewhere, active: false })).body

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { addWorkspace, world } from '../support/world'
 
-test('the operator’s list of workspaces is walked by cursor, searched and sorted', async () => {
+test('the operator’s list of workspaces can be paginated, searched and sorted', async () => {
   const here = await world()
   for (const name of ['delta', 'alpha', 'charlie', 'bravo']) await addWorkspace(here.hub, name, 'pro')
   const list = async (query: string) => (await here.acme.call('GET', `/v1/workspaces?${query}`)).body
@@ -24,7 +24,7 @@ test('the operator’s list of workspaces is walked by cursor, searched and sort
   expect((await here.acme.call('GET', '/v1/workspaces?owner=x')).status).toBe(400)
 })
 
-test('a customer sees their own workspace alone, and a cursor of the operator opens nothing for them', async () => {
+test('a customer only sees their own workspace, and cannot use a cursor of the operator', async () => {
   const here = await world()
   const own = await here.rival.call('GET', '/v1/workspaces?include=total')
   expect([own.body.data.map((one: any) => one.id), own.body.pagination.total]).toEqual([[here.rival.workspaceId], 1])
@@ -33,7 +33,7 @@ test('a customer sees their own workspace alone, and a cursor of the operator op
   expect((await here.rival.call('GET', `/v1/workspaces/${here.acme.workspaceId}`)).status).toBe(404)
 })
 
-test('of edits that saw the same version, one alone is made', async () => {
+test('of updates based on the same version, only one succeeds', async () => {
   const here = await world()
   const path = `/v1/workspaces/${here.rival.workspaceId}`
   const { headers } = await here.acme.call('GET', path)

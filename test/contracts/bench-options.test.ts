@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { inFolder, runSource } from '../support/command'
+import { inTempFolder, runSource } from '../support/command'
 
 test.each([
   ['webhooks', 'deliveries', 'foo'],
@@ -9,16 +9,16 @@ test.each([
   ['heartbeats', 'connections', '99999999'],
   ['api', 'seconds', ''],
   ['store', 'seconds', '1e3'],
-])('bench %s --%s %j is refused before anything runs', async (bench, option, value) => {
+])('bench %s --%s %j is rejected before anything runs', async (bench, option, value) => {
   const { code, out, err } = await runSource(['bench', bench, `--${option}=${value}`])
   expect({ code, out }).toEqual({ code: 2, out: '' })
   expect(err).toContain('It must be a whole number from 1 to 10000000.')
 })
 
 test(
-  'a bench says nothing of the key of its own throw-away folder',
+  'a benchmark prints nothing about the key of its temporary directory',
   () =>
-    inFolder(async folder => {
+    inTempFolder(async folder => {
       const { code, out, err } = await runSource(['bench', 'store', '--seconds', '1'], { TMPDIR: folder })
       expect({ code, err }).toEqual({ code: 0, err: '' })
       expect(out).toMatch(/^\S.* +\d/)

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { openLog } from '../../src/core/log'
 import { channelKinds } from '../../src/features/notifications/channels'
-import { channelAt, logOf, openToLocal, told } from '../support/channels'
+import { channelAt, logOf, allowPrivateNetwork, sendMessage } from '../support/channels'
 import { channelDoubles, stopMails, type ChannelUnderTest } from '../support/channel-doubles'
 import { receiver, stopReceivers } from '../support/receiver'
 import { world, type World } from '../support/world'
@@ -12,12 +12,12 @@ afterAll(() => {
 })
 
 const second = 1_000
-// Text that means something in each of the forms that messages take.
-const awkward = 'shop & <b>"blog"</b> \\ {{secret.key}} $NAME_JSON *down* <!channel> @everyone'
+// Special characters of every message format.
+const specialText = 'shop & <b>"blog"</b> \\ {{secret.key}} $NAME_JSON *down* <!channel> @everyone'
 
-describe.each(channelKinds.map(one => one.kind))('the kind %s', kind => {
-  const ready = async (more: object = {}): Promise<{ w: World; double: ChannelUnderTest; channel: any; lines: string[] }> => {
-    const w = await openToLocal(await world())
+describe.each(channelKinds.map(one => one.kind))('channel type %s', kind => {
+  const setUp = async (more: object = {}): Promise<{ w: World; double: ChannelUnderTest; channel: any; lines: string[] }> => {
+    const w = await allowPrivateNetwork(await world())
     const lines: string[] = []
     w.hub.log = openLog('debug', { write: (line: string) => void lines.push(line) })
     const double = await channelDoubles[kind]!()
@@ -26,25 +26,25 @@ describe.each(channelKinds.map(one => one.kind))('the kind %s', kind => {
   }
   const read = async (w: World, id: string) => (await w.acme.call('GET', `/v1/notification-channels/${id}`)).body
 
-  test('describes its settings, and those that it calls secret or destination are among them', async () => {
+  test('describes its settings, including secrets and destination', async () => {
     const { settings, secrets, destination } = channelKinds.find(one => one.kind === kind)!
     expect((settings as any).additionalProperties).toBe(false)
     for (const path of [...secrets, ...destination]) expect(Object.keys(settings.properties)).toContain(path.split('/')[0]!)
     for (const schema of Object.values(settings.properties)) expect(schema.description).toMatch(/\.$/)
   })
 
-  test('tells of what opened and what resolved, and its secrets are in no answer, audit entry or log line', async () => {
-    const { w, double, channel, lines } = await ready({ group_seconds: 0 })
+  test('sends problems and recoveries, and never exposes secrets in responses, audit events or logs', async () => {
+    const { w, double, channel, lines } = await setUp({ group_seconds: 0 })
     const before = await w.acme.call('GET', `/v1/notification-channels/${channel.id}`)
-    await told(w)
-    await w.pass(2 * second)
-    await told(w, { state: 'recovery', severity: 'info', title: 'shop.example.com is up', text: 'It was down for 5 min.' })
-    await w.pass(2 * second)
+    await sendMessage(w)
+    await w.advance(2 * second)
+    await sendMessage(w, { state: 'recovery', severity: 'info', title: 'shop.example.com is up', text: 'It was down for 5 min.' })
+    await w.advance(2 * second)
     expect(double.arrived().map(one => one.title)).toEqual(['shop.example.com is down', 'shop.example.com is up'])
     const log = await w.acme.call('GET', `/v1/notifications?channel_id=${channel.id}`)
-    expect(log.body.data.map((one: any) => [one.status, one.said])).toEqual([
-      ['sent', double.said],
-      ['sent', double.said],
+    expect(log.body.data.map((one: any) => [one.status, one.response])).toEqual([
+      ['sent', double.response],
+      ['sent', double.response],
     ])
     const audit = await w.acme.call('GET', '/v1/audit-events?limit=100')
     expect(audit.text).toContain('notification.channel.create')
@@ -53,87 +53,88 @@ describe.each(channelKinds.map(one => one.kind))('the kind %s', kind => {
     if (double.secrets.length > 0) expect(before.body.secrets_set).not.toBeEmpty()
   })
 
-  test('sends a test at once, and tells what came of it', async () => {
-    const { w, double, channel } = await ready({ active: false })
+  test('sends a test message immediately and returns the result', async () => {
+    const { w, double, channel } = await setUp({ active: false })
     await w.audited()
     const test = () => w.acme.call('POST', `/v1/notification-channels/${channel.id}/test`)
-    const well = await test()
-    expect([well.status, well.body]).toEqual([
+    const ok = await test()
+    expect([ok.status, ok.body]).toEqual([
       200,
-      expect.objectContaining({ kind: 'test', status: 'sent', said: double.said, channel_id: channel.id }),
+      expect.objectContaining({ kind: 'test', status: 'sent', response: double.response, channel_id: channel.id }),
     ])
-    expect(double.arrived().at(-1)!.title).toContain('Test of the channel')
+    expect(double.arrived().at(-1)!.title).toContain('Test message for')
     double.busy()
-    expect((await test()).body).toMatchObject({ status: 'failed', said: null, last_error: { failure: 'passing' } })
-    double.go()
+    expect((await test()).body).toMatchObject({ status: 'failed', response: null, last_error: { code: 'temporary' } })
+    double.disappear()
     const gone = await test()
-    expect(gone.body).toMatchObject({ status: 'failed', last_error: { failure: 'gone' } })
+    expect(gone.body).toMatchObject({ status: 'failed', last_error: { code: 'gone' } })
     for (const secret of double.secrets) expect(gone.text).not.toContain(secret)
     expect(await w.audited()).toEqual(Array(3).fill('notification.channel.test'))
-    // A test tells of a channel, and takes it out of service in no case.
+    // A failed test never disables a channel.
     expect(await read(w, channel.id)).toMatchObject({ status: 'enabled', failing: false })
   })
 
-  test('tries again what is busy, and not before it is asked to', async () => {
-    const { w, double, channel } = await ready()
+  test('retries when the destination is busy, but not earlier than requested', async () => {
+    const { w, double, channel } = await setUp()
     double.busy()
-    await told(w)
-    await w.pass(2 * second)
-    const tries = async () => (await w.acme.call('GET', `/v1/notifications?channel_id=${channel.id}`)).body.data[0].attempt_count
-    expect(await tries()).toBe(1)
-    expect(await read(w, channel.id)).toMatchObject({ failing: true, status: 'enabled', last_error: { failure: 'passing' } })
+    await sendMessage(w)
+    await w.advance(2 * second)
+    const attempts = async () =>
+      (await w.acme.call('GET', `/v1/notifications?channel_id=${channel.id}`)).body.data[0].attempt_count
+    expect(await attempts()).toBe(1)
+    expect(await read(w, channel.id)).toMatchObject({ failing: true, status: 'enabled', last_error: { code: 'temporary' } })
     double.recover()
-    if (double.askedMs !== null) {
-      await w.pass(double.askedMs - 2 * second)
-      expect(await tries()).toBe(1)
+    if (double.retryAfterMs !== null) {
+      await w.advance(double.retryAfterMs - 2 * second)
+      expect(await attempts()).toBe(1)
     }
-    await w.pass(15 * second)
+    await w.advance(15 * second)
     expect(double.arrived().at(-1)!.title).toBe('shop.example.com is down')
     expect(await logOf(w, channel.id)).toEqual(['incident.opened sent'])
   })
 
-  test('gives up a message that is refused, and stays in service', async () => {
-    const { w, double, channel } = await ready()
-    // A mail server says no to people, and not to messages.
+  test('does not retry a rejected message and stays enabled', async () => {
+    const { w, double, channel } = await setUp()
+    // Mail servers reject recipients, not messages.
     if (kind === 'email') return
-    double.refuse()
-    await told(w)
-    await w.pass(2 * second)
-    expect(await logOf(w, channel.id)).toEqual(['incident.opened failed refused'])
-    expect(await read(w, channel.id)).toMatchObject({ status: 'enabled', last_error: { failure: 'refused' } })
+    double.reject()
+    await sendMessage(w)
+    await w.advance(2 * second)
+    expect(await logOf(w, channel.id)).toEqual(['incident.opened failed rejected'])
+    expect(await read(w, channel.id)).toMatchObject({ status: 'enabled', last_error: { code: 'rejected' } })
   })
 
-  test('is disabled when the other side says that it is gone', async () => {
-    const { w, double, channel } = await ready()
-    double.go()
-    await told(w)
-    for (let i = 0; i < 4; i++) await w.pass(40 * second)
+  test('is disabled when the destination no longer exists', async () => {
+    const { w, double, channel } = await setUp()
+    double.disappear()
+    await sendMessage(w)
+    for (let i = 0; i < 4; i++) await w.advance(40 * second)
     expect(await read(w, channel.id)).toMatchObject({ status: 'disabled', disabled_reason: expect.any(String) })
     const [notice] = (await w.acme.call('GET', '/v1/notices?kind=notification_channel.disabled')).body.data
     expect(notice.resource.id).toBe(channel.id)
   })
 
-  test('writes names as they are, whatever they hold, and as little as the other side takes', async () => {
-    const { w, double } = await ready()
-    await told(w, {
-      title: awkward,
-      text: awkward,
+  test('escapes special characters and respects the size limits of the service', async () => {
+    const { w, double } = await setUp()
+    await sendMessage(w, {
+      title: specialText,
+      text: specialText,
       facts: Array.from({ length: 60 }, (_, n) => [`fact ${n}`, 'é'.repeat(900)] as const),
     })
-    await w.pass(2 * second)
+    await w.advance(2 * second)
     const [one] = double.arrived()
     for (const secret of double.secrets.filter(() => kind !== 'webhook')) expect(one!.title).not.toContain(secret)
-    // What Slack reads commands in; a header shows what stands there.
+    // Slack interprets mrkdwn but not headers.
     if (kind === 'slack') expect(one!.whole).not.toMatch(/"mrkdwn","text":"[^"]*<!/)
     if (kind === 'telegram') expect(one!.whole).toContain('&lt;b&gt;')
     if (kind === 'discord') expect(one!.whole).toContain('"allowed_mentions":{"parse":[]}')
-    if (kind === 'webhook') expect(one!.title).toBe(awkward)
+    if (kind === 'webhook') expect(one!.title).toBe(specialText)
     expect(one!.whole.length).toBeLessThan(300_000)
   })
 })
 
-test('a Telegram group that became a supergroup is followed to its new number', async () => {
-  const w = await openToLocal(await world())
+test('follows a Telegram group that was upgraded to a supergroup', async () => {
+  const w = await allowPrivateNetwork(await world())
   const double = receiver()
   double.answer = ({ body }) =>
     JSON.parse(body).chat_id === '-100'
@@ -145,71 +146,113 @@ test('a Telegram group that became a supergroup is followed to its new number', 
   const settings = { bot_token: '123456:very-secret-telegram', chat_id: '-100', api_url: double.url }
   const { id } = await channelAt(w, '', { kind: 'telegram', settings })
   const { body } = await w.acme.call('POST', `/v1/notification-channels/${id}/test`)
-  expect(body).toMatchObject({ status: 'sent', said: 'Message 7 The chat has a new number: -1002.' })
+  expect(body).toMatchObject({ status: 'sent', response: 'Message 7. The chat has a new id: -1002.' })
   expect(double.received.map(one => JSON.parse(one.body).chat_id)).toEqual(['-100', '-1002'])
+  await sendMessage(w)
+  await w.advance(20 * second)
+  expect(double.received.map(one => JSON.parse(one.body).chat_id)).toEqual(['-100', '-1002', '-1002'])
 })
 
-test('what a server repeats of a secret address or header is shown to nobody', async () => {
-  const w = await openToLocal(await world())
+test('stores the new chat id of a Telegram group even if the message then fails, as a change by the system', async () => {
+  const w = await allowPrivateNetwork(await world())
+  const double = receiver()
+  let status = 500
+  double.answer = ({ body }) =>
+    JSON.parse(body).chat_id === '-100'
+      ? Response.json({ ok: false, description: 'upgraded', parameters: { migrate_to_chat_id: -1_002 } }, { status: 400 })
+      : Response.json({ ok: true, result: { message_id: 7 } }, { status })
+  const settings = { bot_token: '123456:very-secret-telegram', chat_id: '-100', api_url: double.url }
+  const { id } = await channelAt(w, '', { kind: 'telegram', settings, group_seconds: 0 })
+  await sendMessage(w)
+  await w.advance(2 * second)
+  const read = async () => (await w.acme.call('GET', `/v1/notification-channels/${id}`)).body
+  expect(await read()).toMatchObject({ settings: { chat_id: '-1002' }, secrets_set: ['bot_token'], version: 2, failing: true })
+  status = 200
+  await w.advance(15 * second)
+  expect(await read()).toMatchObject({ settings: { chat_id: '-1002' }, version: 2, failing: false })
+  expect(double.received.map(one => JSON.parse(one.body).chat_id)).toEqual(['-100', '-1002', '-1002'])
+  const { data } = (await w.acme.call('GET', '/v1/audit-events?action=notification.channel.update')).body
+  expect(data).toMatchObject([
+    { actor: { type: 'system' }, context: { channel: 'job' }, changes: { after: { settings: { chat_id: '-1002' } } } },
+  ])
+})
+
+test('keeps a chat id that was edited while a message was sent to the old one', async () => {
+  const w = await allowPrivateNetwork(await world())
+  const double = receiver()
+  const settings = { bot_token: '123456:very-secret-telegram', chat_id: '-100', api_url: double.url }
+  const { id } = await channelAt(w, '', { kind: 'telegram', settings })
+  const path = `/v1/notification-channels/${id}`
+  double.answer = async ({ body }) => {
+    if (JSON.parse(body).chat_id !== '-100') return Response.json({ ok: true, result: { message_id: 7 } })
+    await w.acme.call('PATCH', path, { settings: { chat_id: '-5' } })
+    return Response.json({ ok: false, parameters: { migrate_to_chat_id: -1_002 } }, { status: 400 })
+  }
+  expect((await w.acme.call('POST', `${path}/test`)).body.status).toBe('sent')
+  expect((await w.acme.call('GET', path)).body).toMatchObject({ settings: { chat_id: '-5' }, version: 2 })
+})
+
+test('redacts secret URLs and headers that a server echoes', async () => {
+  const w = await allowPrivateNetwork(await world())
   const double = receiver()
   double.answer = ({ path, headers }) =>
     new Response(`Cannot POST ${path} with ${headers.get('authorization')?.slice(7)}`, { status: 400 })
-  const said = async (kind: string, settings: object) => {
+  const responseTo = async (kind: string, settings: object) => {
     const { id } = await channelAt(w, '', { kind, settings })
     return (await w.acme.call('POST', `/v1/notification-channels/${id}/test`)).text
   }
-  expect(await said('slack', { url: `${double.url}/services/T0AB1/very-secret-of-slack` })).not.toContain('very-secret')
+  expect(await responseTo('slack', { url: `${double.url}/services/T0AB1/very-secret-of-slack` })).not.toContain('very-secret')
   const headers = { authorization: 'Bearer very-secret-of-webhook' }
-  expect(await said('webhook', { url: double.url, headers })).not.toContain('very-secret')
+  expect(await responseTo('webhook', { url: double.url, headers })).not.toContain('very-secret')
   double.answer = ({ headers: all }) => new Response(`${'x'.repeat(190)}${all.get('authorization')}`, { status: 400 })
-  expect(await said('webhook', { url: double.url, headers })).not.toContain('Bearer ver')
+  expect(await responseTo('webhook', { url: double.url, headers })).not.toContain('Bearer ver')
 })
 
-test('a header of a webhook takes whatever a name holds', async () => {
-  const w = await openToLocal(await world())
+test('encodes non-Latin text in webhook headers', async () => {
+  const w = await allowPrivateNetwork(await world())
   const double = receiver()
   const headers = { 'x-title': '{{message.title}}' }
   const { id } = await channelAt(w, '', { settings: { url: double.url, headers } })
-  await told(w, { title: 'Café ☕ Ω\u2028is down' })
-  await w.pass(2 * second)
+  await sendMessage(w, { title: 'Café ☕ Ω\u2028is down' })
+  await w.advance(2 * second)
   expect(await logOf(w, id)).toEqual(['incident.opened sent'])
   expect(Buffer.from(double.received[0]!.headers.get('x-title')!, 'latin1').toString('utf8')).toContain('Café ☕ Ω')
 })
 
-test('Discord is sent no Markdown, and no more than it takes', async () => {
-  const w = await openToLocal(await world())
+test('escapes Markdown for Discord and respects its limits', async () => {
+  const w = await allowPrivateNetwork(await world())
   const double = receiver()
   await channelAt(w, '', { kind: 'discord', settings: { url: double.url } })
-  await told(w, {
+  await sendMessage(w, {
     title: '*.example.com and my_name_ are down',
-    text: '[all is well](https://evil.example/a_b_)',
+    text: '[all is ok](https://evil.example/a_b_)',
     facts: Array.from({ length: 30 }, (_, n) => [`fact ${n}`, 'é'.repeat(900)] as const),
     acknowledgeLink: `https://hub.example.com/${'a'.repeat(600)}`,
   })
-  await w.pass(2 * second)
+  await w.advance(2 * second)
   const [embed] = JSON.parse(double.received[0]!.body).embeds
   expect(embed.title).toBe('\\*.example.com and my_name\\_ are down')
-  expect(embed.description).toBe('\\[all is well\\](https://evil.example/a_b_)')
+  expect(embed.description).toBe('\\[all is ok\\](https://evil.example/a_b_)')
   const texts: string[] = [embed.title, embed.description, ...embed.fields.flatMap((one: any) => [one.name, one.value])]
   expect(texts.reduce((sum, one) => sum + one.length, 0)).toBeLessThanOrEqual(6_000)
   expect(embed.fields.at(-1).name).toBe('Acknowledge')
 })
 
-test('a channel obeys the network policy of its workspace', async () => {
+test('channels follow the network policy of the workspace', async () => {
   const w = await world()
   const double = receiver()
   for (const [kind, settings] of [
     ['slack', { url: double.url }],
     ['email', { to: ['ada@example.com'], from: 'a@example.com', server: { host: '127.0.0.1', port: 25, tls: 'none' } }],
   ] as const) {
-    const made = await w.rival.call('POST', '/v1/notification-channels', { kind, name: kind, settings })
-    const { body } = await w.rival.call('POST', `/v1/notification-channels/${made.body.id}/test`)
-    expect([kind, body.status, body.last_error.failure]).toEqual([kind, 'failed', 'passing'])
+    const created = await w.rival.call('POST', '/v1/notification-channels', { kind, name: kind, settings })
+    const { body } = await w.rival.call('POST', `/v1/notification-channels/${created.body.id}/test`)
+    expect([kind, body.status, body.last_error.code]).toEqual([kind, 'failed', 'temporary'])
     expect(JSON.stringify(body.last_error)).not.toContain('127.0.0.1')
   }
   expect(double.received).toEqual([])
 })
 
-test('every kind has a double', () => {
+test('every channel type has a double', () => {
   expect(Object.keys(channelDoubles).sort()).toEqual(channelKinds.map(one => one.kind).sort())
 })

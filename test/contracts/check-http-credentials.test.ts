@@ -4,7 +4,7 @@ import { createServer as createTls } from 'node:https'
 import { createServer as createPlain, connect, type Socket } from 'node:net'
 import { http } from '../../src/checks/http'
 import type { HttpOptions } from '../../src/checks/http/options'
-import { around } from '../support/around'
+import { checkContext } from '../support/check-context'
 import { closeTargets, ca, listening, served, shown, run, at } from '../support/http-targets'
 
 afterAll(closeTargets)
@@ -29,7 +29,7 @@ describe('OAuth 2.0', () => {
     return { ...server, texts }
   }
 
-  test('asks for a token once, until it expires', async () => {
+  test('requests a token once, until it expires', async () => {
     const target = await served((_, response) => response.end())
     const tokens = await authority(count => ({ access_token: `changeme-${count}`, expires_in: 60 }))
     const now = 1_800_000_000_000
@@ -39,21 +39,21 @@ describe('OAuth 2.0', () => {
     expect(tokens.headers[0]!.authorization).toBe(`Basic ${btoa('probe%3A1:changeme-secret')}`)
   })
 
-  test('asks anew when a kept token is refused, and shows the secret in the form if it is to', async () => {
+  test('requests a new token if a cached one is rejected, and can send the secret in the form', async () => {
     const target = await served((request, response) => {
-      response.statusCode = request.headers.authorization === 'Bearer changeme-1' && target.asked.length > 1 ? 401 : 200
+      response.statusCode = request.headers.authorization === 'Bearer changeme-1' && target.requests.length > 1 ? 401 : 200
       response.end()
     })
     const tokens = await authority(count => ({ access_token: `changeme-${count}`, expires_in: 3600 }))
-    const given = options(tokens.port, { client_auth: 'body' })
-    expect((await run(at(target.port), given)).error).toBeNull()
-    expect((await run(at(target.port), given)).error).toBeNull()
+    const input = options(tokens.port, { client_auth: 'body' })
+    expect((await run(at(target.port), input)).error).toBeNull()
+    expect((await run(at(target.port), input)).error).toBeNull()
     expect(target.headers.map(one => one.authorization)).toEqual(['Bearer changeme-1', 'Bearer changeme-1', 'Bearer changeme-2'])
     expect(tokens.texts[0]).toBe('grant_type=client_credentials&scope=health&client_id=probe%3A1&client_secret=changeme-secret')
     expect(tokens.headers[0]!.authorization).toBeUndefined()
   })
 
-  test('tells that the token could not be had', async () => {
+  test('reports that no token could be obtained', async () => {
     const target = await served((_, response) => response.end())
     const denies = await served((_, response) => {
       response.statusCode = 401
@@ -61,17 +61,17 @@ describe('OAuth 2.0', () => {
     })
     expect((await run(at(target.port), options(denies.port))).error).toEqual({
       kind: 'status',
-      message: 'token of OAuth 2.0: HTTP 401 where 200 is accepted',
+      message: 'OAuth 2.0 token: HTTP 401, expected 200',
     })
     const empty = await authority(() => ({}))
     expect((await run(at(target.port), options(empty.port))).error!.message).toBe(
-      'token of OAuth 2.0: the answer holds no access token',
+      'OAuth 2.0 token: the response contains no access token',
     )
-    expect(target.asked).toEqual([])
+    expect(target.requests).toEqual([])
   })
 })
 
-test('NTLM answers the challenge on the connection that it came on', async () => {
+test('NTLM replies to the challenge on the same connection', async () => {
   const sockets = new Set<unknown>()
   const challenge = Buffer.concat([
     Buffer.from(
@@ -99,17 +99,17 @@ test('NTLM answers the challenge on the connection that it came on', async () =>
 })
 
 describe('a proxy', () => {
-  /** Speaks CONNECT and plain forwarding of HTTP. */
+  /** Supports CONNECT and forwards plain HTTP. */
   async function proxied() {
-    const asked: string[] = []
+    const requests: string[] = []
     const authorizations: (string | undefined)[] = []
     const server = createServer((request, response) => {
-      asked.push(`${request.method} ${request.url}`)
+      requests.push(`${request.method} ${request.url}`)
       authorizations.push(request.headers['proxy-authorization'])
       response.end('from the proxy')
     })
     server.on('connect', (request: IncomingMessage, socket: Socket) => {
-      asked.push(`CONNECT ${request.url}`)
+      requests.push(`CONNECT ${request.url}`)
       authorizations.push(request.headers['proxy-authorization'])
       if (request.url!.startsWith('denied.test')) return void socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
       const onward = connect(Number(request.url!.split(':')[1]), '127.0.0.1', () => {
@@ -119,24 +119,24 @@ describe('a proxy', () => {
       onward.on('error', () => socket.destroy())
       socket.on('close', () => onward.destroy())
     })
-    return { port: await listening(server), asked, authorizations }
+    return { port: await listening(server), requests, authorizations }
   }
 
-  test('of HTTP tunnels TLS and forwards what is plain, and looks the target up itself', async () => {
+  test('over HTTP tunnels TLS, forwards plain HTTP, and resolves the target itself', async () => {
     const proxy = await proxied()
     const secure = await served((_, response) => response.end('within'), true)
     const options = { proxy: { url: `http://proxy.test:${proxy.port}`, username: 'probe', password: 'changeme-proxy' } }
-    const context = around()
+    const context = checkContext()
     const facts = await http.run(`https://a.test:${secure.port}/`, { ca, ...options }, context)
     expect(facts).toMatchObject({ error: null, body: 'within', tls: { certificate: { subject: 'CN=two-names' } } })
-    expect(context.asked).toEqual(['proxy.test'])
+    expect(context.lookups).toEqual(['proxy.test'])
     expect((await run('http://unknown.test/x', options)).body).toBe('from the proxy')
-    expect(proxy.asked).toEqual([`CONNECT a.test:${secure.port}`, 'GET http://unknown.test/x'])
+    expect(proxy.requests).toEqual([`CONNECT a.test:${secure.port}`, 'GET http://unknown.test/x'])
     expect(proxy.authorizations).toEqual(Array(2).fill(`Basic ${btoa('probe:changeme-proxy')}`))
     expect(secure.headers[0]).not.toHaveProperty('proxy-authorization')
   })
 
-  test('leads to a server that knows no other key exchange than the one that lasts', async () => {
+  test('works with a server that only supports the post-quantum key exchange', async () => {
     const proxy = await proxied()
     const demanding = createTls({ ...shown('two-names'), ecdhCurve: 'X25519MLKEM768' }, (_, response) => response.end('within'))
     const facts = await run(`https://a.test:${await listening(demanding)}/`, {
@@ -146,26 +146,26 @@ describe('a proxy', () => {
     expect(facts).toMatchObject({ error: null, body: 'within' })
   })
 
-  test('that does not connect is told from a target that does not', async () => {
+  test('that fails is distinguished from a target that fails', async () => {
     const proxy = await proxied()
     const denied = await run('https://denied.test/', { proxy: { url: `http://proxy.test:${proxy.port}` } })
     expect(denied).toMatchObject({
       connected: false,
-      error: { kind: 'unreachable', message: 'proxy: it did not connect to the target (HTTP 403)' },
+      error: { kind: 'unreachable', message: 'proxy: could not connect to the target (HTTP 403)' },
     })
     const blocked = await run('https://a.test/', { proxy: { url: 'http://169.254.169.254:3128' } })
     expect(blocked.error!.kind).toBe('blocked_address')
   })
 
-  test('of SOCKS 5 gets the name of the target', async () => {
+  test('over SOCKS 5 gets the name of the target', async () => {
     const one = await served((_, response) => response.end('behind'))
-    const asked: string[] = []
+    const requests: string[] = []
     const port = await listening(
       createPlain(socket => {
         socket.once('data', () => {
           socket.write(Buffer.from([5, 0]))
           socket.once('data', (request: Buffer) => {
-            asked.push(request.subarray(5, 5 + request[4]!).toString())
+            requests.push(request.subarray(5, 5 + request[4]!).toString())
             const onward = connect(one.port, '127.0.0.1', () => {
               socket.write(Buffer.from([5, 0, 0, 1, 0, 0, 0, 0, 0, 0]))
               socket.pipe(onward).pipe(socket)
@@ -177,7 +177,7 @@ describe('a proxy', () => {
     )
     const facts = await run('http://unknown.test/', { proxy: { url: `socks5://proxy.test:${port}` } })
     expect(facts).toMatchObject({ error: null, body: 'behind' })
-    expect(asked).toEqual(['unknown.test'])
+    expect(requests).toEqual(['unknown.test'])
     const wrong = await run('http://unknown.test/', { proxy: { url: `socks5://proxy.test:${one.port}` } }, { withinMs: 3000 })
     expect(wrong.error!.message).toStartWith('proxy: ')
   })

@@ -7,7 +7,7 @@ import { closeTargets, listening, served, run, at, shown } from '../support/http
 afterAll(closeTargets)
 
 describe('HTTP/2', () => {
-  test('is spoken over TLS, with the same facts', async () => {
+  test('works over TLS, with the same facts', async () => {
     const server = createSecureServer({ ...shown('two-names'), allowHTTP1: false })
     const heads: Record<string, unknown>[] = []
     server.on('stream', (stream: ServerHttp2Stream, head) => {
@@ -40,23 +40,23 @@ describe('HTTP/2', () => {
   const half = frame(0, 0, 1, 0x68, 0x61, 0x6c, 0x66)
   const end = frame(0, 1, 1)
   const reset = (code: number) => frame(3, 0, 1, 0, 0, 0, code)
-  const incomplete = 'the server closed the connection before its answer was complete'
+  const incomplete = 'the server closed the connection before the response was complete'
   test.each([
-    ['that is whole', [head, half, end], null],
-    ['that is reset with a reason', [head, half, reset(2)], 'the server broke off the stream before its answer was complete'],
-    ['that is reset without one', [head, half, reset(8)], incomplete],
-    ['whose connection ends', [head, half], incomplete],
-    ['that is reset at once', [reset(0)], 'the server broke off the stream without an answer'],
-    ['that is refused', [reset(7)], 'the server broke off the stream without an answer'],
-  ])('tells an answer %s from one that is not', async (_, frames, message) => {
+    ['that is complete', [head, half, end], null],
+    ['that is reset with an error code', [head, half, reset(2)], 'the server reset the stream before the response was complete'],
+    ['that is canceled', [head, half, reset(8)], incomplete],
+    ['whose connection is closed', [head, half], incomplete],
+    ['that is reset immediately', [reset(0)], 'the server reset the stream without a response'],
+    ['that is rejected', [reset(7)], 'the server reset the stream without a response'],
+  ])('handles a response %s', async (_, frames, message) => {
     const port = await listening(
       createPlain(socket => {
-        let asked = ''
+        let received = ''
         socket.on('data', octets => {
-          if (!asked) socket.write(frame(4, 0, 0))
-          asked += octets.toString('latin1')
-          // The head of the request is its frame with the end of the stream.
-          if (!asked.includes('\x01\x05\0\0\0\x01')) return
+          if (!received) socket.write(frame(4, 0, 0))
+          received += octets.toString('latin1')
+          // The request is complete with the HEADERS frame that ends the stream.
+          if (!received.includes('\x01\x05\0\0\0\x01')) return
           socket.removeAllListeners('data')
           socket.end(Buffer.concat(frames))
         })
@@ -67,7 +67,7 @@ describe('HTTP/2', () => {
     if (message === null) expect(body).toBe('half')
   })
 
-  test('is missed at a server that does not speak it', async () => {
+  test('fails with a server that does not support it', async () => {
     const secure = await served((_, response) => response.end(), true)
     expect((await run(`https://a.test:${secure.port}/`, { http_version: '2' })).error!.kind).toMatch(/^(protocol|tls)$/)
     const plain = await served((_, response) => response.end())

@@ -10,29 +10,29 @@ describe('redirects', () => {
     response.end('there')
   })
 
-  test('are followed to the last, and times of all are counted', async () => {
+  test('are followed to the last', async () => {
     const facts = await run(at((await server).port, '/step/5'))
     expect(facts).toMatchObject({ error: null, status: 200, body: 'there' })
     expect(facts.request).toEndWith('/step/0')
   })
 
-  test('end after as many as are allowed', async () => {
+  test('fail above the limit', async () => {
     const { port } = await server
-    expect((await run(at(port, '/step/6'))).error).toEqual({ kind: 'redirects', message: 'more than 5 redirects' })
+    expect((await run(at(port, '/step/6'))).error).toEqual({ kind: 'redirects', message: 'too many redirects (more than 5)' })
     expect((await run(at(port, '/step/1'), { max_redirects: 0 })).error).toEqual({
       kind: 'redirects',
-      message: 'more than 0 redirects',
+      message: 'too many redirects (more than 0)',
     })
     expect((await run(at(port, '/step/10'), { max_redirects: 10 })).error).toBeNull()
   })
 
-  test('are the answer where they are not followed', async () => {
+  test('are the response if they are not followed', async () => {
     const { port } = await server
     expect((await run(at(port, '/step/1'), { follow_redirects: false })).error).toEqual({
       kind: 'status',
-      message: 'HTTP 302 where 200-299 is accepted',
+      message: 'HTTP 302, expected 200-299',
     })
-    expect((await run(at(port, '/step/1'), { follow_redirects: false, accepted_status: ['302'] })).error).toBeNull()
+    expect((await run(at(port, '/step/1'), { follow_redirects: false, accepted_status_codes: ['302'] })).error).toBeNull()
   })
 
   test.each([
@@ -49,12 +49,12 @@ describe('redirects', () => {
       response.end()
     })
     await run(at(one.port), { method: 'POST', body: 'form=1', body_encoding: 'form' })
-    expect(one.asked).toEqual(['POST /', `${method} /next`])
+    expect(one.requests).toEqual(['POST /', `${method} /next`])
     expect(texts).toEqual(['form=1', body])
     expect(one.headers[1]!['content-type']).toBe(body ? 'application/x-www-form-urlencoded' : undefined)
   })
 
-  test('to another origin carry no credentials, no secret header and no cookie of the first', async () => {
+  test('to another origin carry no credentials, secret headers or cookies of the first', async () => {
     const elsewhere = await served((_, response) => response.end())
     const first = await served((_, response) => {
       response.writeHead(302, { location: `http://user:pw@b.test:${elsewhere.port}/in?ticket=1`, 'set-cookie': 'session=1' })
@@ -71,7 +71,7 @@ describe('redirects', () => {
     expect(facts.request).toBe(`GET http://b.test:${elsewhere.port}/in?...`)
   })
 
-  test('carry cookies that were set on the way, and not where they are unwanted', async () => {
+  test('carry cookies set on the way, unless disabled', async () => {
     const one = await served((request, response) => {
       if (request.url === '/')
         response.writeHead(
@@ -89,13 +89,13 @@ describe('redirects', () => {
     expect(one.headers.map(headers => headers.cookie)).toEqual(['own=0', 'own=0; a=1; b=2', undefined, undefined])
   })
 
-  test('lead where a URL in UTF-8 says', async () => {
+  test('may contain UTF-8', async () => {
     const port = await says('HTTP/1.1 302 Found\r\nLocation: /gr\u00fc\u00dfe\r\nContent-Length: 0\r\n\r\n')
     const facts = await run(at(port), { max_redirects: 1 })
     expect(facts.request).toBe(`GET http://a.test:${port}/gr%C3%BC%C3%9Fe`)
   })
 
-  test('to an address that is closed, another scheme or nowhere are refused', async () => {
+  test('to a blocked address, another scheme or an invalid URL fail', async () => {
     const one = await served((request, response) => {
       response.writeHead(302, { location: decodeURIComponent(request.url!.slice(1)) })
       response.end()
@@ -106,8 +106,8 @@ describe('redirects', () => {
     expect(await to('http://b.test/', { allowPrivate: false, allowRanges: ['a.test'] })).toMatchObject({
       kind: 'blocked_address',
     })
-    expect(await to('file:///etc/passwd')).toEqual({ kind: 'redirects', message: 'redirected to a URL of the scheme file' })
-    expect(await to('http://[')).toEqual({ kind: 'redirects', message: 'redirected to what is no URL' })
+    expect(await to('file:///etc/passwd')).toEqual({ kind: 'redirects', message: 'redirected to a file URL' })
+    expect(await to('http://[')).toEqual({ kind: 'redirects', message: 'redirected to an invalid URL' })
     expect(await to('http://unknown.test/')).toMatchObject({ kind: 'dns' })
   })
 })

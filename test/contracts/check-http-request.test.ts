@@ -1,16 +1,16 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createServer, type AddressInfo } from 'node:net'
-import { CheckInputRefused } from '../../src/checks/check'
+import { InvalidCheckInput } from '../../src/checks/check'
 import { http } from '../../src/checks/http'
 import type { HttpOptions } from '../../src/checks/http/options'
 import { version } from '../../src/core/version'
 import { groupsOffered, x25519, x25519mlkem768 } from '../support/client-hello'
-import { closeTargets, fixture, ca, shown, served, run, at } from '../support/http-targets'
+import { at, ca, closeTargets, fixture, refusalOf, run, served, shown } from '../support/http-targets'
 
 afterAll(closeTargets)
 
 describe('the request', () => {
-  test('has method, body, its kind, headers and a name of its own', async () => {
+  test('has method, body, content type, headers and a user agent', async () => {
     let text = ''
     const server = await served((request, response) => {
       text = request.text
@@ -25,7 +25,7 @@ describe('the request', () => {
     })
     expect(facts).toMatchObject({ error: null, status: 200, body: 'ok', connected: true, address: '127.0.0.1' })
     expect(facts.request).toBe(`POST http://a.test:${server.port}/x?y=1`)
-    expect(server.asked).toEqual(['POST /x?y=1'])
+    expect(server.requests).toEqual(['POST /x?y=1'])
     expect(text).toBe('{"a":1}')
     expect(server.headers[0]).toMatchObject({
       host: `a.test:${server.port}`,
@@ -39,23 +39,23 @@ describe('the request', () => {
     })
   })
 
-  test('is a new one for caches when it is to be', async () => {
+  test('has a random parameter with cache_bust', async () => {
     const server = await served((_, response) => response.end())
     await run(at(server.port, '/?a=b'), { cache_bust: true })
     await run(at(server.port, '/?a=b'), { cache_bust: true })
-    expect(server.asked[0]).toMatch(/^GET \/\?a=b&bailiwick_check=[0-9a-f]{16}$/)
-    expect(server.asked[0]).not.toBe(server.asked[1])
+    expect(server.requests[0]).toMatch(/^GET \/\?a=b&bailiwick_check=[0-9a-f]{16}$/)
+    expect(server.requests[0]).not.toBe(server.requests[1])
   })
 
-  test('leaves the rest of the query as it was written', async () => {
+  test('leaves the rest of the query as written', async () => {
     const server = await served((_, response) => response.end())
     await run(at(server.port, '/a?wsdl&b=c%20d'), { cache_bust: true })
     await run(at(server.port, '/a'), { cache_bust: true })
-    expect(server.asked[0]).toMatch(/^GET \/a\?wsdl&b=c%20d&bailiwick_check=[0-9a-f]{16}$/)
-    expect(server.asked[1]).toMatch(/^GET \/a\?bailiwick_check=[0-9a-f]{16}$/)
+    expect(server.requests[0]).toMatch(/^GET \/a\?wsdl&b=c%20d&bailiwick_check=[0-9a-f]{16}$/)
+    expect(server.requests[1]).toMatch(/^GET \/a\?bailiwick_check=[0-9a-f]{16}$/)
   })
 
-  test('has the Content-Type that was given where it has no body, unless a redirect took the body away', async () => {
+  test('has the given Content-Type even without a body, unless a redirect dropped the body', async () => {
     const server = await served((request, response) => {
       if (request.url === '/once') response.writeHead(303, { location: '/' })
       response.end()
@@ -83,23 +83,23 @@ describe('the status', () => {
     [200, undefined, null],
     [204, undefined, null],
     [299, undefined, null],
-    [404, undefined, 'HTTP 404 where 200-299 is accepted'],
-    [503, ['200-299', '401'], 'HTTP 503 where 200-299, 401 are accepted'],
+    [404, undefined, 'HTTP 404, expected 200-299'],
+    [503, ['200-299', '401'], 'HTTP 503, expected 200-299, 401'],
     [401, ['200-299', '401'], null],
-    [200, ['418'], 'HTTP 200 where 418 is accepted'],
+    [200, ['418'], 'HTTP 200, expected 418'],
     [304, ['300-399'], null],
   ])('%d where %p is accepted', async (status, accepted, message) => {
-    const facts = await run(at((await server).port, `/${status}`), accepted ? { accepted_status: accepted } : {})
+    const facts = await run(at((await server).port, `/${status}`), accepted ? { accepted_status_codes: accepted } : {})
     expect(facts.status).toBe(status)
     expect(facts.error).toEqual(message === null ? null : { kind: 'status', message })
   })
 
-  test('turned upside down is well where it would be down', async () => {
+  test('inverted is up where it would be down', async () => {
     const { port } = await server
     expect((await run(at(port, '/503'), { invert: true })).error).toBeNull()
     expect((await run(at(port, '/200'), { invert: true })).error).toEqual({
       kind: 'status',
-      message: 'HTTP 200 where a failure is expected',
+      message: 'HTTP 200, expected a failure',
     })
     expect((await run(at(port), { invert: true }, { policy: { allowPrivate: false } })).error!.kind).toBe('blocked_address')
   })
@@ -110,8 +110,8 @@ describe('input', () => {
     ['http://example.com', 'http://example.com/'],
     ['HTTPS://EXAMPLE.com:443/A?b', 'https://example.com/A?b'],
     ['http://[2001:db8::1]:8080/', 'http://[2001:db8::1]:8080/'],
-  ])('takes the target %s', (text, kept) => {
-    expect(http.target(text)).toBe(kept)
+  ])('accepts the target %s', (text, canonical) => {
+    expect(http.target(text)).toBe(canonical)
   })
 
   test.each([
@@ -123,8 +123,8 @@ describe('input', () => {
     'http://a.test/ x',
     'http://a.test:0/',
     `http://a.test/${'x'.repeat(2048)}`,
-  ])('refuses the target %s', text => {
-    expect(() => http.target(text)).toThrow(CheckInputRefused)
+  ])('rejects the target %s', text => {
+    expect(() => http.target(text)).toThrow(InvalidCheckInput)
   })
 
   const certificate = shown('client')
@@ -135,7 +135,7 @@ describe('input', () => {
     [{ secret_headers: { 'transfer-encoding': 'chunked' } }, '/options/secret_headers'],
     [{ method: 'POST', body: '{', body_encoding: 'json' }, '/options/body'],
     [{ method: 'POST', body: 'a=ä', body_encoding: 'form' }, '/options/body'],
-    [{ accepted_status: ['299-200'] }, '/options/accepted_status'],
+    [{ accepted_status_codes: ['299-200'] }, '/options/accepted_status_codes'],
     [{ auth: { type: 'basic', username: 'a:b', password: 'changeme' } }, '/options/auth/username'],
     [{ auth: { type: 'oauth2', token_url: 'ftp://a.test', client_id: 'a', client_secret: 'b' } }, '/options/auth/token_url'],
     [{ auth: { type: 'ntlm', username: 'a', password: 'b' }, http_version: '2' }, '/options/http_version'],
@@ -145,28 +145,20 @@ describe('input', () => {
     [{ client_certificate: { cert: 'none', key: certificate.key } }, '/options/client_certificate/cert'],
     [{ client_certificate: { cert: certificate.cert, key: 'none' } }, '/options/client_certificate/key'],
     [{ client_certificate: { cert: certificate.cert, key: fixture('ca.key') } }, '/options/client_certificate/key'],
-  ])('refuses the options %j', (options, pointer) => {
-    const refusal = (() => {
-      try {
-        http.refuse!(options, 'https://a.test/')
-        return null
-      } catch (error) {
-        return error as CheckInputRefused
-      }
-    })()
-    expect(refusal).toBeInstanceOf(CheckInputRefused)
+  ])('rejects the options %j', (options, pointer) => {
+    const refusal = refusalOf(options)
     expect(refusal!.pointer).toBe(pointer)
     expect(refusal!.message).toMatch(/^(must|is) .*\.$/)
   })
 
-  test('takes what is right', () => {
+  test('accepts valid options', () => {
     expect(() =>
-      http.refuse!({ method: 'POST', body: '{}', body_encoding: 'json', ca, client_certificate: certificate }, ''),
+      http.validate!({ method: 'POST', body: '{}', body_encoding: 'json', ca, client_certificate: certificate }, ''),
     ).not.toThrow()
   })
 })
 
-test("the key exchange is the costlier one that lasts where anything of the monitor's own is sent", async () => {
+test('the key exchange is post-quantum unless the request only contains a public URL', async () => {
   let hello: Buffer | null = null
   const server = createServer(
     socket => void socket.on('error', () => {}).once('data', (octets: Buffer) => ((hello = octets), socket.destroy())),
@@ -177,7 +169,7 @@ test("the key exchange is the costlier one that lasts where anything of the moni
     await run(target, options)
     return groupsOffered(hello!)[0]
   }
-  expect(await first(url, { method: 'HEAD', accepted_status: ['200-299'] })).toBe(x25519)
+  expect(await first(url, { method: 'HEAD', accepted_status_codes: ['200-299'] })).toBe(x25519)
   expect(await first(`${url}?key=1`, {})).toBe(x25519mlkem768)
   expect(await first(url, { headers: { 'X-Own': '1' } })).toBe(x25519mlkem768)
   expect(await first(url, { secret_headers: { 'X-Own': '1' } })).toBe(x25519mlkem768)

@@ -2,13 +2,13 @@ import { afterAll, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
 import fc from 'fast-check'
 import { checkTypes } from '../../src/checks'
-import { around } from '../support/around'
+import { checkContext } from '../support/check-context'
 import { checkSubjects } from '../support/check-subjects'
 import { stopTalkers, talker } from '../support/talker'
 
 afterAll(stopTalkers)
 
-// What a server sends is its own affair: whatever it is, the check says something of the server, and nothing of itself.
+// Whatever a server sends, the check must report a failure of the server, never of itself.
 const beginnings = [
   '',
   '220 ',
@@ -31,7 +31,7 @@ const noise = fc.array(
 )
 
 test.each(checkTypes.filter(({ name }) => checkSubjects[name]!.transport === 'tcp').map(type => [type.name, type] as const))(
-  '%s says something of the server, whatever that sends',
+  '%s reports on the server, whatever it sends',
   async (_, type) => {
     let says: Buffer[] = []
     const port = await talker((socket: Socket) => {
@@ -48,7 +48,7 @@ test.each(checkTypes.filter(({ name }) => checkSubjects[name]!.transport === 'tc
     await fc.assert(
       fc.asyncProperty(noise, async parts => {
         says = parts
-        const facts = await type.run(type.target(target), options, around({ withinMs: 3000 }))
+        const facts = await type.run(type.target(target), options, checkContext({ withinMs: 3000 }))
         expect([facts.error?.kind, facts.connected]).toEqual([expect.not.stringMatching(/^(internal|unsupported)$/), true])
       }),
       { numRuns: 25 },

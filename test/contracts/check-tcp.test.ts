@@ -1,27 +1,31 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Facts } from '../../src/checks/check'
-import { CheckInputRefused } from '../../src/checks/check'
+import { InvalidCheckInput } from '../../src/checks/check'
 import { tcp } from '../../src/checks/tcp'
-import { around } from '../support/around'
+import { checkContext, limitOfServer } from '../support/check-context'
 import { fixtureCa, talker, stopTalkers, type Said } from '../support/talker'
 
 afterAll(stopTalkers)
 
-const run = async (said: Said, options: Parameters<typeof tcp.run>[1] = {}, withinMs = 5000): Promise<Facts> => {
+const run = async (
+  said: Said,
+  options: Parameters<typeof tcp.run>[1] = {},
+  limit: Parameters<typeof checkContext>[0] = {},
+): Promise<Facts> => {
   const port = await talker(said)
-  const given = { ca: fixtureCa, ...options }
-  tcp.refuse!(given, `a.test:${port}`)
-  return await tcp.run(tcp.target(`A.test:${port}`), given, around({ withinMs }))
+  const input = { ca: fixtureCa, ...options }
+  tcp.validate!(input, `a.test:${port}`)
+  return await tcp.run(tcp.target(`A.test:${port}`), input, checkContext(limit))
 }
 
 describe('a port', () => {
-  test('that is open is up, and nothing is read of it', async () => {
+  test('that is open is up, without reading anything', async () => {
     const facts = await run(socket => socket.write('hello\r\n'))
     expect(facts).toMatchObject({ connected: true, error: null, body: null, address: '127.0.0.1' })
     expect(facts.request).toMatch(/^TCP a\.test:\d+$/)
   })
 
-  test('is talked to in steps, over lines that say something else', async () => {
+  test('runs its steps and skips other lines', async () => {
     const facts = await run(
       socket => {
         socket.write('220-first\r\n220 mail ready\r\n')
@@ -34,7 +38,7 @@ describe('a port', () => {
     expect(facts.phases.first_byte).toBeGreaterThanOrEqual(0)
   })
 
-  test('is waited for in pieces, and a prompt without line end counts', async () => {
+  test('may send in pieces, and a prompt without a line end counts', async () => {
     const facts = await run(
       socket => {
         socket.write('log')
@@ -46,27 +50,28 @@ describe('a port', () => {
     expect(facts.error).toBeNull()
   })
 
-  test('that says something else is down, with what it said', async () => {
-    const facts = await run(socket => socket.end('550 go away\r\n'), { steps: [{ expect: '^220 ' }] })
-    expect(facts.error).toEqual({ kind: 'content', message: '"550 go away" came where "^220 " is expected at step 1' })
-    const waiting = await run(socket => socket.write('550 wait\r\n'), { steps: [{ expect: '^220 ' }] }, 200)
+  test('that sends something else is down, with what it sent', async () => {
+    const facts = await run(socket => socket.end('550 rejected\r\n'), { steps: [{ expect: '^220 ' }] })
+    expect(facts.error).toEqual({ kind: 'content', message: 'received "550 rejected" at step 1, expected "^220 "' })
+    const limit = limitOfServer()
+    const waiting = await run(socket => socket.write('550 wait\r\n', limit.start), { steps: [{ expect: '^220 ' }] }, limit)
     expect(waiting.error!.kind).toBe('content')
   })
 
-  test('that says more than is read is down', async () => {
+  test('that sends more than the limit is down', async () => {
     const facts = await run(socket => socket.write('x'.repeat(5000)), { steps: [{ expect: 'y' }], read_limit_bytes: 1000 })
-    expect(facts.error).toEqual({ kind: 'protocol', message: 'the server sent more than 1000 octets' })
+    expect(facts.error).toEqual({ kind: 'protocol', message: 'the server sent more than 1000 bytes' })
     expect(facts.body).toHaveLength(1000)
   })
 
-  test('is talked to under TLS from the first octet', async () => {
+  test('works with implicit TLS', async () => {
     const facts = await run({ implicit: socket => socket.write('hello\n') }, { tls: 'implicit', steps: [{ expect: 'hello' }] })
     expect(facts).toMatchObject({ error: null, tls: { certificate: { names: ['a.test', 'b.test'] } } })
-    const other = await run({ implicit: socket => socket.write('hello\n') }, { tls: 'implicit', servername: 'c.test' })
+    const other = await run({ implicit: socket => socket.write('hello\n') }, { tls: 'implicit', server_name: 'c.test' })
     expect(other.error!.kind).toBe('certificate')
   })
 
-  test('is talked to under TLS after it agreed', async () => {
+  test('works with STARTTLS', async () => {
     const facts = await run(
       { plain: 'ready\r\n', agrees: 'OK\r\n', implicit: socket => socket.on('data', octets => socket.write(`got ${octets}`)) },
       {
@@ -86,7 +91,7 @@ describe('a port', () => {
     })
   })
 
-  test('that goes on in plain text after it agreed is not believed', async () => {
+  test('that continues in plain text after STARTTLS is rejected', async () => {
     const facts = await run(
       { plain: 'ready\r\n', agrees: 'OK\r\n250 injected\r\n', implicit: () => {} },
       {
@@ -102,18 +107,18 @@ describe('a port', () => {
 })
 
 test.each<[string, Parameters<typeof tcp.run>[1], string]>([
-  ['an expression that is none', { steps: [{ expect: '(' }] }, '/options/steps/0/expect'],
+  ['an invalid expression', { steps: [{ expect: '(' }] }, '/options/steps/0/expect'],
   ['an expression and a text', { steps: [{ send: 'x' }, { expect: 'a', expect_text: 'b' }] }, '/options/steps/1/expect_text'],
   ['STARTTLS without a step for it', { tls: 'starttls', steps: [{ send: 'x' }] }, '/options/steps'],
-  ['a step of STARTTLS without it', { steps: [{ starttls: true }] }, '/options/steps'],
-  ['a name that is none', { servername: 'a b' }, '/options/servername'],
-])('%s is refused', (_, options, pointer) => {
-  const refuse = () => tcp.refuse!(options, 'a.test:1')
-  expect(refuse).toThrow(CheckInputRefused)
+  ['a STARTTLS step without it', { steps: [{ starttls: true }] }, '/options/steps'],
+  ['an invalid name', { server_name: 'a b' }, '/options/server_name'],
+])('%s is rejected', (_, options, pointer) => {
+  const refuse = () => tcp.validate!(options, 'a.test:1')
+  expect(refuse).toThrow(InvalidCheckInput)
   expect(refuse).toThrow(expect.objectContaining({ pointer }))
 })
 
 test('a target needs a port', () => {
-  expect(() => tcp.target('a.test')).toThrow(CheckInputRefused)
+  expect(() => tcp.target('a.test')).toThrow(InvalidCheckInput)
   expect(tcp.target('[2001:DB8::1]:25')).toBe('[2001:db8::1]:25')
 })

@@ -2,14 +2,14 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { checkTypes } from '../../src/checks'
 import type { CheckType, Facts } from '../../src/checks/check'
-import { evidenceOf, hiding } from '../../src/checks/engine/evidence'
+import { evidenceOf, redactorFor } from '../../src/checks/engine/evidence'
 import { fieldProblems } from '../../src/core/validate'
-import { around } from '../support/around'
+import { checkContext, limitOfServer } from '../support/check-context'
 import { checkSubjects } from '../support/check-subjects'
 
-// What an engine relies on, whatever the type.
+// What the engine relies on, for every type.
 
-/** A server over TCP that counts who is connected. */
+/** A TCP server that tracks its connections. */
 async function counted(talk: (socket: Socket) => void) {
   const open = new Set<Socket>()
   let seen = 0
@@ -41,17 +41,22 @@ async function closedPort(): Promise<number> {
 }
 
 async function until(done: () => boolean): Promise<void> {
-  for (let at = 0; at < 500 && !done(); at++) await new Promise(resolve => setTimeout(resolve, 10))
+  for (let at = 0; at < 2000 && !done(); at++) await new Promise(resolve => setTimeout(resolve, 10))
   expect(done()).toBe(true)
 }
 
 const subjectOf = (type: CheckType) => checkSubjects[type.name]!
-const asked = (type: CheckType, port: number, given: Parameters<typeof around>[0] = {}, host = 'a.test'): Promise<Facts> => {
+const check = (
+  type: CheckType,
+  port: number,
+  input: Parameters<typeof checkContext>[0] = {},
+  host = 'a.test',
+): Promise<Facts> => {
   const { target, options } = subjectOf(type).asking(host, port)
-  return type.run(type.target(target), options, around(given))
+  return type.run(type.target(target), options, checkContext(input))
 }
 
-test('every type that is registered has a subject, and a name of its own', () => {
+test('every registered type has a subject and a unique name', () => {
   const names = checkTypes.map(one => one.name)
   expect(names.filter(name => checkSubjects[name] === undefined)).toEqual([])
   expect(new Set(names).size).toBe(names.length)
@@ -61,8 +66,8 @@ describe.each(checkTypes.map(type => [type.name, type] as const))('%s', (_, type
   const { asking, transport, secrets = [] } = subjectOf(type)
   const overTcp = test.skipIf(transport !== 'tcp')
 
-  test('describes itself, each option, and what an option is when it is not given', () => {
-    expect([type.title, type.description, type.targetForm].every(text => text.length > 0)).toBe(true)
+  test('describes itself and each option, with valid defaults', () => {
+    expect([type.title, type.description, type.targetDescription].every(text => text.length > 0)).toBe(true)
     for (const [name, option] of Object.entries(type.options.properties)) {
       expect([name, option.description]).toEqual([name, expect.stringMatching(/^[A-Z].*\.$/)])
       if (option.default !== undefined) expect([name, fieldProblems(option, option.default)]).toEqual([name, []])
@@ -76,86 +81,90 @@ describe.each(checkTypes.map(type => [type.name, type] as const))('%s', (_, type
     }
   })
 
-  test('reads a target once and for all, and takes its own options', () => {
+  test('has canonical targets, and accepts its own options', () => {
     const { target, options } = asking('a.test', 4711)
-    const kept = type.target(target)
-    expect(type.target(kept)).toBe(kept)
+    const canonical = type.target(target)
+    expect(type.target(canonical)).toBe(canonical)
     expect(fieldProblems(type.options, options)).toEqual([])
-    type.refuse?.(options, kept)
+    type.validate?.(options, canonical)
     for (const more of secrets) {
       expect(fieldProblems(type.options, { ...options, ...more })).toEqual([])
-      type.refuse?.({ ...options, ...more }, kept)
+      type.validate?.({ ...options, ...more }, canonical)
     }
     expect(fieldProblems(type.options, { ...options, no_such_option: 1 })).not.toEqual([])
   })
 
-  overTcp('a closed port is down, and no error of the check', async () => {
-    const facts = await asked(type, await closedPort())
+  overTcp('a closed port is down, not an internal error', async () => {
+    const facts = await check(type, await closedPort())
     expect(facts).toMatchObject({ connected: false, error: { kind: 'refused' } })
     expect(facts.phases.total).toBeGreaterThanOrEqual(0)
   })
 
-  overTcp('a silent server is waited for no longer than the time of the check, and let go', async () => {
-    const server = await counted(socket => socket.resume())
-    const began = performance.now()
-    const facts = await asked(type, server.port, { withinMs: 200 })
+  overTcp('a silent server is waited for until the time limit, and the connection is closed', async () => {
+    const limit = limitOfServer()
+    const server = await counted(socket => {
+      socket.resume()
+      limit.start()
+    })
+    const startedAt = performance.now()
+    const facts = await check(type, server.port, { signal: limit.signal })
     expect(facts).toMatchObject({ connected: true, address: '127.0.0.1', error: { kind: 'timeout' } })
-    expect(performance.now() - began).toBeLessThan(5000)
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
     expect(facts.phases.total).toBeGreaterThan(100)
     await until(() => server.open.size === 0)
   })
 
-  overTcp('a server that hangs up is down', async () => {
+  overTcp('a server that closes the connection is down', async () => {
     const server = await counted(socket => socket.destroy())
-    const facts = await asked(type, server.port)
+    const facts = await check(type, server.port)
     expect(facts.error!.kind).toMatch(/^(closed|tls|protocol)$/)
   })
 
-  overTcp('a server that answers nonsense is down, and let go', async () => {
+  overTcp('a server that sends garbage is down, and the connection is closed', async () => {
     const server = await counted(socket => {
       socket.write(Buffer.from(Array.from({ length: 3000 }, (__, at) => (at * 37) & 0xff)))
       socket.resume()
     })
-    const facts = await asked(type, server.port, { withinMs: 3000 })
+    const facts = await check(type, server.port, { withinMs: 3000 })
     expect(facts.error).not.toBeNull()
     expect(facts.error!.kind).not.toBe('internal')
     await until(() => server.open.size === 0)
   })
 
-  overTcp('a check whose time is up before it begins does not begin', async () => {
+  overTcp('a check whose time limit has already passed does not start', async () => {
     const server = await counted(socket => socket.resume())
     const { target, options } = asking('a.test', server.port)
-    const facts = await type.run(type.target(target), options, { ...around(), signal: AbortSignal.abort() })
+    const facts = await type.run(type.target(target), options, { ...checkContext(), signal: AbortSignal.abort() })
     expect(facts.error!.kind).toBe('timeout')
     await until(() => server.open.size === 0)
   })
 
-  test('a name that nobody knows, and an address that is closed, are not asked', async () => {
-    const unknown = await asked(type, 4711, {}, 'unknown.test')
+  test('unknown names and blocked addresses are not contacted', async () => {
+    const unknown = await check(type, 4711, {}, 'unknown.test')
     expect(unknown).toMatchObject({ connected: false, address: null, error: { kind: 'dns' } })
     const server = await counted(socket => socket.resume())
-    const blocked = await asked(type, server.port, { policy: { allowPrivate: false } })
+    const blocked = await check(type, server.port, { policy: { allowPrivate: false } })
     expect(blocked).toMatchObject({ connected: false, error: { kind: 'blocked_address' } })
     expect(JSON.stringify(blocked)).not.toContain('127.0.0.1')
     expect(server.seen()).toBe(0)
   })
 
-  overTcp('what was sent in secret is shown nowhere, whatever the server sends back', async () => {
+  overTcp('secrets are never shown, whatever the server sends back', async () => {
     for (const more of secrets) {
       const server = await counted(socket => {
-        let said = false
+        let output = false
         socket.on('data', octets => {
-          // To HTTP it is an answer, to all else noise.
-          if (!said) socket.write('HTTP/1.1 200 OK\r\nX-Echo: ')
-          said = true
+          // A valid response for HTTP, garbage for all other types.
+          if (!output) socket.write('HTTP/1.1 200 OK\r\nX-Echo: ')
+          output = true
           socket.write(octets.toString('latin1').replaceAll(/\r\n/g, ' '))
           socket.end(`\r\n\r\n${octets.toString('latin1')}`)
         })
       })
       const { target, options } = asking('a.test', server.port)
-      const given = { ...options, ...more }
-      const facts = await type.run(type.target(target), given, around({ withinMs: 3000 }))
-      const shown = JSON.stringify([facts.request, facts.error, evidenceOf(facts, hiding(given, type))])
+      const value = { ...options, ...more }
+      const facts = await type.run(type.target(target), value, checkContext({ withinMs: 3000 }))
+      const shown = JSON.stringify([facts.request, facts.error, evidenceOf(facts, redactorFor(value, type))])
       expect(shown).not.toMatch(/changeme/i)
       expect(shown).not.toContain(btoa('changeme').slice(0, 9))
     }

@@ -4,7 +4,7 @@ import { CloudflareDouble } from '../support/cloudflare'
 import { offence } from '../support/cloudflare-schema'
 import type { CloudflareZone } from '../support/cloudflare-zone'
 
-// The vendor's own client reads what the double answers: what it makes of it is what it would make of Cloudflare's answers.
+// The official SDK reads the responses of the double, to verify that it would accept them from Cloudflare.
 
 const doubles: CloudflareDouble[] = []
 afterAll(() => doubles.forEach(one => one.stop()))
@@ -24,16 +24,16 @@ beforeEach(async () => {
   zone = double.zone('example.com')
   zone_id = zone.id
   offences = []
-  double.answered = (envelope, asked) => {
-    offences.push(...[offence(envelope, asked)].filter(one => one !== null))
+  double.answered = (envelope, request) => {
+    offences.push(...[offence(envelope, request)].filter(one => one !== null))
     return envelope
   }
 })
 
-// Whatever the SDK makes of an answer, it is one by the description of the API.
+// Responses must match the API description, whatever the SDK makes of them.
 afterEach(() => expect(offences).toEqual([]))
 
-/** The class of the SDK's error, with its status and the first code. */
+/** Class of the SDK's error, with its status and first code. */
 async function failure(call: Promise<unknown>) {
   try {
     await call
@@ -54,7 +54,7 @@ async function namesOf(list: AsyncIterable<{ name: string }>): Promise<string[]>
 }
 
 describe('the SDK of Cloudflare', () => {
-  test('lists, finds, makes and removes zones', async () => {
+  test('lists, finds, creates and deletes zones', async () => {
     for (let count = 1; count <= 25; count++) double.zone(`z${String(count).padStart(2, '0')}.example`)
     const names = await namesOf(sdk.zones.list({ per_page: 10, order: 'name' }))
     expect(names).toHaveLength(26)
@@ -62,20 +62,20 @@ describe('the SDK of Cloudflare', () => {
     const found = await sdk.zones.list({ name: 'example.com', account: { id: double.accountId } })
     expect(found.result.map(one => one.id)).toEqual([zone_id])
     expect((await sdk.zones.get({ zone_id })).name_servers).toHaveLength(2)
-    const made = await sdk.zones.create({ name: 'new.example', account: { id: double.accountId }, type: 'full' })
-    expect(made).toMatchObject({ name: 'new.example', account: { id: double.accountId }, type: 'full' })
+    const created = await sdk.zones.create({ name: 'new.example', account: { id: double.accountId }, type: 'full' })
+    expect(created).toMatchObject({ name: 'new.example', account: { id: double.accountId }, type: 'full' })
     expect(await failure(sdk.zones.create({ name: 'new.example', account: { id: double.accountId } }))).toEqual([
       'BadRequestError',
       400,
       1061,
     ])
-    await sdk.zones.delete({ zone_id: made.id })
+    await sdk.zones.delete({ zone_id: created.id })
     expect((await sdk.zones.list({ name: 'new.example' })).result).toEqual([])
   })
 
-  test('makes, reads, edits, replaces and removes records', async () => {
-    const made = await sdk.dns.records.create(a('www', '192.0.2.1', { comment: 'web', tags: ['team:shop'] }))
-    expect(made).toMatchObject({
+  test('creates, reads, updates, replaces and deletes records', async () => {
+    const created = await sdk.dns.records.create(a('www', '192.0.2.1', { comment: 'web', tags: ['team:shop'] }))
+    expect(created).toMatchObject({
       name: 'www.example.com',
       type: 'A',
       content: '192.0.2.1',
@@ -83,19 +83,19 @@ describe('the SDK of Cloudflare', () => {
       proxied: false,
       comment: 'web',
     })
-    const edited = await sdk.dns.records.edit(made.id, a('www', '192.0.2.2'))
-    expect(edited).toMatchObject({ id: made.id, content: '192.0.2.2', comment: 'web', tags: ['team:shop'] })
-    const proxied = await sdk.dns.records.edit(made.id, a('www', '192.0.2.2', { proxied: true, ttl: 600 }))
+    const edited = await sdk.dns.records.edit(created.id, a('www', '192.0.2.2'))
+    expect(edited).toMatchObject({ id: created.id, content: '192.0.2.2', comment: 'web', tags: ['team:shop'] })
+    const proxied = await sdk.dns.records.edit(created.id, a('www', '192.0.2.2', { proxied: true, ttl: 600 }))
     expect(proxied).toMatchObject({ proxied: true, ttl: 1 })
-    const replaced = await sdk.dns.records.update(made.id, a('www', '192.0.2.3'))
-    expect(replaced).toMatchObject({ id: made.id, content: '192.0.2.3', proxied: false, tags: [], ttl: 300 })
+    const replaced = await sdk.dns.records.update(created.id, a('www', '192.0.2.3'))
+    expect(replaced).toMatchObject({ id: created.id, content: '192.0.2.3', proxied: false, tags: [], ttl: 300 })
     expect((replaced as { comment?: unknown }).comment).toBeNull()
-    expect(await sdk.dns.records.get(made.id, { zone_id })).toEqual(replaced)
-    expect(await sdk.dns.records.delete(made.id, { zone_id })).toEqual({ id: made.id })
-    expect(await failure(sdk.dns.records.get(made.id, { zone_id }))).toEqual(['NotFoundError', 404, 81044])
+    expect(await sdk.dns.records.get(created.id, { zone_id })).toEqual(replaced)
+    expect(await sdk.dns.records.delete(created.id, { zone_id })).toEqual({ id: created.id })
+    expect(await failure(sdk.dns.records.get(created.id, { zone_id }))).toEqual(['NotFoundError', 404, 81044])
   })
 
-  test('walks pages of records, and filters them by name and type', async () => {
+  test('iterates pages of records, and filters them by name and type', async () => {
     for (let count = 100; count < 145; count++) await sdk.dns.records.create(a(`n${count}`))
     const names = await namesOf(sdk.dns.records.list({ zone_id, per_page: 20, order: 'name', direction: 'desc' }))
     expect(names).toEqual(Array.from({ length: 45 }, (_, at) => `n${144 - at}.example.com`))
@@ -105,7 +105,7 @@ describe('the SDK of Cloudflare', () => {
     expect((await sdk.dns.records.list({ zone_id, type: 'TXT' })).result).toEqual([])
   })
 
-  test('keeps types with data, MX and URI with their priority', async () => {
+  test('supports types with data, and MX and URI with their priority', async () => {
     const create = (record: object) => sdk.dns.records.create({ zone_id, ttl: 1, ...record } as Cloudflare.DNS.RecordCreateParams)
     const srv = { priority: 10, weight: 5, port: 5223, target: 'server.example.com' }
     expect(await create({ type: 'SRV', name: '_xmpp._tcp', data: srv })).toMatchObject({ data: srv, ttl: 1 } as object)
@@ -125,7 +125,7 @@ describe('the SDK of Cloudflare', () => {
     expect(https).toMatchObject({ content: '1 . alpn="h2"', data: { value: 'alpn="h2"' } } as object)
   })
 
-  test('keeps a record of every type', async () => {
+  test('supports a record of every type', async () => {
     const digest = 'ab'.repeat(32)
     const association = { usage: 3, selector: 1, matching_type: 1, certificate: digest }
     const service = { priority: 1, target: 'svc.example.net', value: 'alpn="h2"' }
@@ -164,31 +164,31 @@ describe('the SDK of Cloudflare', () => {
     expect(listed.result.find(one => one.type === 'AAAA')?.content).toBe('2001:db8::1')
   })
 
-  test('cuts strings of TXT that are too long', async () => {
+  test('splits TXT strings that are too long', async () => {
     const text = await sdk.dns.records.create({ zone_id, type: 'TXT', name: 't', ttl: 60, content: `"${'x'.repeat(300)}"` })
     expect(text.content).toBe(`"${'x'.repeat(255)}" "${'x'.repeat(45)}"`)
     expect((await sdk.dns.records.create({ zone_id, type: 'TXT', name: 't', ttl: 60, content: 'a; b' })).content).toBe('a; b')
   })
 
-  test('changes records in one batch, in the order of the document', async () => {
+  test('changes records in one batch, in the documented order', async () => {
     const [first, second, third] = ['a', 'b', 'c'].map(name =>
       zone.post({ type: 'A', name, content: '192.0.2.1', comment: name }),
     )
-    const made = await sdk.dns.records.batch({
+    const created = await sdk.dns.records.batch({
       zone_id,
       deletes: [{ id: first!.id }],
       patches: [{ id: second!.id, type: 'A', name: 'b.example.com', content: '192.0.2.2', ttl: 60 }],
       puts: [{ id: third!.id, type: 'A', name: 'c.example.com', content: '192.0.2.3', ttl: 60 }],
-      // Possible since the deletes come first.
+      // Possible because deletes come first.
       posts: [{ type: 'CNAME', name: 'a.example.com', content: 'b.example.com', ttl: 60 }],
     })
-    expect(made.deletes?.map(one => one.id)).toEqual([first!.id])
-    expect(made.patches).toMatchObject([{ content: '192.0.2.2', comment: 'b' }])
-    expect(made.puts).toMatchObject([{ content: '192.0.2.3', comment: null }] as object[])
-    expect(made.posts).toMatchObject([{ type: 'CNAME', name: 'a.example.com' }])
+    expect(created.deletes?.map(one => one.id)).toEqual([first!.id])
+    expect(created.patches).toMatchObject([{ content: '192.0.2.2', comment: 'b' }])
+    expect(created.puts).toMatchObject([{ content: '192.0.2.3', comment: null }] as object[])
+    expect(created.posts).toMatchObject([{ type: 'CNAME', name: 'a.example.com' }])
   })
 
-  test('has nothing of a batch of which one part is refused, and none beyond the limit of the plan', async () => {
+  test('applies batches atomically, and rejects those beyond the plan limit', async () => {
     const { id } = zone.post({ type: 'A', name: 'a', content: '192.0.2.1' })
     const before = structuredClone(zone.rows)
     const posts = [{ type: 'A' as const, name: 'x', content: '192.0.2.1', ttl: 60 }]
@@ -202,7 +202,7 @@ describe('the SDK of Cloudflare', () => {
     expect(zone.rows).toEqual(before)
   })
 
-  test('meets the refusals of Cloudflare as errors of its classes', async () => {
+  test('gets Cloudflare errors as its error classes', async () => {
     await sdk.dns.records.create(a('www'))
     await sdk.dns.records.create({ zone_id, type: 'CNAME', name: 'alias', content: 'www.example.com', ttl: 1 })
     await sdk.dns.records.create({ zone_id, type: 'NS', name: 'sub', content: 'ns1.example.net', ttl: 1 })
@@ -222,7 +222,7 @@ describe('the SDK of Cloudflare', () => {
     expect(await failure(clientOf('short').zones.list())).toEqual(['BadRequestError', 400, 6003])
   })
 
-  test('is throttled beyond what is allowed in five minutes, until they are over', async () => {
+  test('is throttled above the limit for five minutes', async () => {
     let time = 0
     double.now = () => time
     double.allowance = 2
@@ -232,7 +232,7 @@ describe('the SDK of Cloudflare', () => {
     expect(await list()).toBeNull()
   })
 
-  test('meets pages of HTML, and connections that end', async () => {
+  test('handles HTML pages and closed connections', async () => {
     double.fault = () => 'html'
     expect((await failure(sdk.zones.list() as Promise<unknown>))?.slice(0, 2)).toEqual(['InternalServerError', 502])
     double.fault = () => 'lost'

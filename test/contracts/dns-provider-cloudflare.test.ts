@@ -6,7 +6,7 @@ import { CloudflareDouble, type CloudflareFault } from '../support/cloudflare'
 import { cloudflareUnderTest } from '../support/cloudflare-under-test'
 import type { CloudflarePlan, CloudflareZone } from '../support/cloudflare-zone'
 import { failureOf, listed, op, outcomes, providerContract, rrset } from '../support/provider-contract'
-import { surroundings } from '../support/surroundings'
+import { pluginContext } from '../support/plugin-context'
 
 const doubles: CloudflareDouble[] = []
 afterAll(() => doubles.forEach(one => one.stop()))
@@ -18,7 +18,7 @@ async function started(): Promise<CloudflareDouble> {
 }
 
 const opened = (double: CloudflareDouble, more: object = {}): DnsProvider =>
-  cloudflare.open({ api_token: double.token, account_id: double.accountId, base_url: double.url, ...more }, surroundings())
+  cloudflare.open({ api_token: double.token, account_id: double.accountId, base_url: double.url, ...more }, pluginContext())
 
 providerContract('cloudflare', async () => {
   const double = await started()
@@ -31,7 +31,7 @@ providerContract('cloudflare', async () => {
   }
 })
 
-describe('cloudflare, beside what all promise', () => {
+describe('cloudflare, in addition to the provider contract', () => {
   let double: CloudflareDouble
   let provider: DnsProvider
   let there: CloudflareZone
@@ -54,30 +54,30 @@ describe('cloudflare, beside what all promise', () => {
   const read = async () => (await provider.read(zone)).rrsets
   const seen = async (name: string, type: string) => (await read()).find(one => one.name === name && one.type === type) ?? null
   const apply = async (...ops: Parameters<DnsProvider['apply']>[1]) => outcomes(await provider.apply(zone, ops))
-  const posted = () => double.asked.filter(one => one.method === 'POST')
+  const posted = () => double.requests.filter(one => one.method === 'POST')
   const shown = () => there.rows.map(one => [one.name, one.type, one.content, one.ttl])
-  const errorOf = async (asked: Promise<unknown>): Promise<any> => asked.then(null, error => error)
+  const errorOf = async (call: Promise<unknown>): Promise<any> => call.then(null, error => error)
 
-  describe('a list in pages', () => {
+  describe('a paginated list', () => {
     const many = 35
     beforeEach(() => {
-      double.mostPerPage = 10
+      double.maxPerPage = 10
       for (let count = 0; count < many; count++) a(`h${String(count).padStart(2, '0')}`)
     })
 
-    test('is not read for ever', async () => {
+    test('has a time limit', async () => {
       let minutes = 0
-      const around = { ...surroundings(), clock: { ...systemClock, now: () => 60_000 * minutes++ } }
+      const around = { ...pluginContext(), clock: { ...systemClock, now: () => 60_000 * minutes++ } }
       const slow = cloudflare.open({ api_token: double.token, base_url: double.url }, around)
       expect(await failureOf(slow.read(zone))).toBe('timeout')
-      expect(double.asked.length).toBeLessThan(7)
+      expect(double.requests.length).toBeLessThan(7)
     })
 
-    test('is read to its end, and again but for the last page', async () => {
+    test('is read completely, and again except for the last page', async () => {
       expect(await read()).toHaveLength(many)
-      const pages = double.asked.map(one => one.query.get('page'))
+      const pages = double.requests.map(one => one.query.get('page'))
       expect(pages).toEqual(['1', '2', '3', '4', '1', '2', '3'])
-      expect(new Set(double.asked.map(one => `${one.query.get('order')} ${one.query.get('per_page')}`))).toEqual(
+      expect(new Set(double.requests.map(one => `${one.query.get('order')} ${one.query.get('per_page')}`))).toEqual(
         new Set(['name 5000']),
       )
     })
@@ -91,7 +91,7 @@ describe('cloudflare, beside what all promise', () => {
       }
     }
 
-    test('that loses a row and gains another is not the list, though the numbers agree', async () => {
+    test('that lost one row and gained another is rejected, although the counts match', async () => {
       before(3, () => {
         there.delete(there.rows.find(one => one.name === 'h00.example.com')!.id)
         a('z')
@@ -100,12 +100,12 @@ describe('cloudflare, beside what all promise', () => {
       expect(await read()).toHaveLength(many)
     })
 
-    test('that grows while it is read is not the list', async () => {
+    test('that grows while it is read is rejected', async () => {
       before(2, () => a('a'))
       expect(await failureOf(read())).toBe('incomplete')
     })
 
-    test('whose rows come twice is not the list', async () => {
+    test('with duplicate rows is rejected', async () => {
       before(2, () => {
         a('a')
         there.delete(there.rows.find(one => one.name === 'h34.example.com')!.id)
@@ -127,11 +127,11 @@ describe('cloudflare, beside what all promise', () => {
     })
   })
 
-  test('an empty zone is one, since it tells of no rows', async () => {
+  test('an empty zone is valid if it reports no rows', async () => {
     expect(await read()).toEqual([])
   })
 
-  test('records that stay are edited, and keep their comments and tags', async () => {
+  test('unchanged records are updated in place, and keep their comments and tags', async () => {
     const [stays, edited, goes] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(content =>
       a('www', content, { comment: content, tags: [`is:${content}`] }),
     )
@@ -155,33 +155,38 @@ describe('cloudflare, beside what all promise', () => {
     ])
   })
 
-  test('what is as it is to be is not sent', async () => {
+  test('unchanged records are not sent', async () => {
     a('www')
     const old = (await seen('www', 'A'))!
     expect(await apply(op(old, { ...old, options: {} }))).toEqual(['done'])
     expect(posted()).toEqual([])
   })
 
-  test('names are asked for one by one, and all at once where they are many', async () => {
-    const made = ['@', 'a', 'b'].map(name => op(null, rrset(name, 'A', 300, ['192.0.2.1'])))
-    await apply(...made)
-    expect(double.asked.map(one => one.query.get('name.exact'))).toEqual(['example.com', 'a.example.com', 'b.example.com', null])
-    double.asked.splice(0)
+  test('few names are queried one by one, many all at once', async () => {
+    const created = ['@', 'a', 'b'].map(name => op(null, rrset(name, 'A', 300, ['192.0.2.1'])))
+    await apply(...created)
+    expect(double.requests.map(one => one.query.get('name.exact'))).toEqual([
+      'example.com',
+      'a.example.com',
+      'b.example.com',
+      null,
+    ])
+    double.requests.splice(0)
     await apply(...['c', 'd', 'e', 'f', 'g', 'h'].map(name => op(null, rrset(name, 'A', 300, ['192.0.2.1']))))
-    expect(double.asked.map(one => one.query.get('name.exact'))).toEqual([null, null])
+    expect(double.requests.map(one => one.query.get('name.exact'))).toEqual([null, null])
   })
 
-  test('a CNAME at the apex is an ALIAS, and may be proxied', async () => {
+  test('a CNAME at the apex is an ALIAS, and can be proxied', async () => {
     const alias = { ...rrset('@', 'ALIAS', 300, ['lb.example.net.']), options: { proxied: true } }
     a('@')
     const old = (await seen('@', 'A'))!
     expect(await apply(op(old, null), op(null, alias))).toEqual(['done', 'done'])
     expect(there.rows).toMatchObject([{ type: 'CNAME', name: 'example.com', content: 'lb.example.net', proxied: true, ttl: 1 }])
     expect(await read()).toEqual([{ ...alias, ttl: 1 }])
-    expect(provider.unfit(rrset('www', 'ALIAS', 300, ['lb.example.net.']))).toHaveLength(1)
+    expect(provider.findUnsupported(rrset('www', 'ALIAS', 300, ['lb.example.net.']))).toHaveLength(1)
   })
 
-  test('proxying is left as it is where nothing is said of it', async () => {
+  test('proxying is unchanged if not specified', async () => {
     a('www', '192.0.2.1', { proxied: true })
     const old = (await seen('www', 'A'))!
     expect(old).toMatchObject({ ttl: 1, options: { proxied: true } })
@@ -198,7 +203,7 @@ describe('cloudflare, beside what all promise', () => {
     ])
   })
 
-  test('that somebody else proxied it makes a step stale', async () => {
+  test('external changes of proxying make a step stale', async () => {
     const { id } = a('www')
     const old = (await seen('www', 'A'))!
     there.patch(id, { proxied: true, ttl: 1 })
@@ -206,22 +211,22 @@ describe('cloudflare, beside what all promise', () => {
     expect(await apply(op(old, null))).toEqual(['stale'])
   })
 
-  test('name servers at the apex are not shown, and not taken', async () => {
+  test('apex name servers are hidden and not supported', async () => {
     there.post({ type: 'NS', name: '@', content: 'ns1.example.net', ttl: 300 })
     expect(await read()).toEqual([])
-    expect(provider.unfit(rrset('@', 'NS', 300, ['ns1.example.net.']))).toHaveLength(1)
+    expect(provider.findUnsupported(rrset('@', 'NS', 300, ['ns1.example.net.']))).toHaveLength(1)
   })
 
-  test('one stale step holds back its batch', async () => {
+  test('one stale step skips its batch', async () => {
     a('www')
     const old = (await seen('www', 'A'))!
     const before = shown()
     const results = await apply(op({ ...old, ttl: 60 }, null), op(null, rrset('new', 'A', 300, ['192.0.2.1'])))
-    expect(results).toEqual(['stale', 'left'])
+    expect(results).toEqual(['stale', 'skipped'])
     expect([shown(), posted()]).toEqual([before, []])
   })
 
-  test('what is removed between the last look and the batch makes it stale', async () => {
+  test('records deleted between the last read and the batch make it stale', async () => {
     const { id } = a('www')
     const old = (await seen('www', 'A'))!
     double.fault = ({ method }) => (method === 'POST' && there.rows.some(one => one.id === id) ? void there.delete(id) : null)
@@ -229,7 +234,7 @@ describe('cloudflare, beside what all promise', () => {
     expect(shown()).toEqual([])
   })
 
-  test('what Cloudflare refuses is refused with its words, and nothing of the batch happened', async () => {
+  test('a rejected batch has the messages of Cloudflare, and nothing was applied', async () => {
     a('www')
     const results = await provider.apply(zone, [
       op(null, rrset('new', 'A', 300, ['192.0.2.1'])),
@@ -243,24 +248,24 @@ describe('cloudflare, beside what all promise', () => {
     expect(await apply(op(null, rrset('low', 'A', 30, ['192.0.2.1'])))).toEqual(['refused'])
   })
 
-  test('batches are as large as the plan allows, and one that fails is the last', async () => {
+  test('batches are limited by the plan, and stop at the first failure', async () => {
     plan('pro')
     provider = opened(double, { plan: 'free' })
-    const made = Array.from({ length: 450 }, (_, at) => op(null, rrset(`h${at}`, 'A', 300, ['192.0.2.1'])))
+    const created = Array.from({ length: 450 }, (_, at) => op(null, rrset(`h${at}`, 'A', 300, ['192.0.2.1'])))
     let batches = 0
     double.fault = ({ method }) => (method === 'POST' && ++batches === 2 ? 'refused200' : null)
-    const results = await apply(...made)
+    const results = await apply(...created)
     expect([results.slice(0, 200), results.slice(200, 400), results.slice(400)].map(some => [...new Set(some)])).toEqual([
       ['done'],
       ['refused'],
-      ['left'],
+      ['skipped'],
     ])
     expect(posted()).toHaveLength(2)
     expect(there.rows).toHaveLength(200)
     expect(opened(double, { plan: 'business' }).caps.batchOps).toBe(3500)
   })
 
-  test('values of one step are counted, and are at most what one batch takes', async () => {
+  test('the records of a step count towards the batch limit', async () => {
     const values = (count: number) => Array.from({ length: count }, (_, at) => `10.0.${at >> 8}.${at & 255}`)
     const wide = (name: string, count: number) => op(null, rrset(name, 'A', 300, values(count)))
     plan('pro')
@@ -271,7 +276,7 @@ describe('cloudflare, beside what all promise', () => {
     expect(posted()).toHaveLength(2)
   })
 
-  test('a batch without a clear answer may have happened', async () => {
+  test('a batch with an unclear response may have been applied', async () => {
     for (const fault of ['lost', 'html', 'odd', 'cut'] as const) {
       double.fault = ({ method }) => (method === 'POST' ? fault : null)
       expect([fault, ...(await apply(op(null, rrset(fault, 'A', 300, ['192.0.2.1']))))]).toEqual([fault, 'unknown'])
@@ -279,8 +284,8 @@ describe('cloudflare, beside what all promise', () => {
     expect(there.rows.map(one => one.name)).toContain('lost.example.com')
   })
 
-  test('a batch that is not answered in time may have happened', async () => {
-    const around = surroundings()
+  test('a batch that timed out may have been applied', async () => {
+    const around = pluginContext()
     const impatient = cloudflare.open(
       { api_token: double.token, base_url: double.url },
       {
@@ -294,27 +299,27 @@ describe('cloudflare, beside what all promise', () => {
     expect(there.rows).toHaveLength(1)
   })
 
-  test('a batch that Cloudflare will not hear of is thrown when it is the first, else left', async () => {
+  test('an error before the first batch is thrown, later ones skip the rest', async () => {
     plan('pro')
     provider = opened(double, { plan: 'free' })
-    const made = Array.from({ length: 201 }, (_, at) => op(null, rrset(`h${at}`, 'A', 300, ['192.0.2.1'])))
+    const created = Array.from({ length: 201 }, (_, at) => op(null, rrset(`h${at}`, 'A', 300, ['192.0.2.1'])))
     for (const [fault, failure] of [
       ['throttled', 'throttled'],
       ['unauthorized', 'unauthorized'],
     ] as const) {
       double.fault = ({ method }) => (method === 'POST' ? fault : null)
-      expect(await failureOf(provider.apply(zone, made))).toBe(failure)
+      expect(await failureOf(provider.apply(zone, created))).toBe(failure)
     }
     let batches = 0
     double.fault = ({ method }) => (method === 'POST' && ++batches === 2 ? 'throttled' : null)
-    expect((await apply(...made)).slice(199)).toEqual(['done', 'left'])
+    expect((await apply(...created)).slice(199)).toEqual(['done', 'skipped'])
     expect(there.rows).toHaveLength(200)
   })
 
-  test('reading what does not answer well is an error that says how', async () => {
+  test('read errors have a specific code', async () => {
     const failures: [CloudflareFault, ProviderFailure][] = [
       ['html', 'unreachable'],
-      ['odd', 'invalid_answer'],
+      ['odd', 'invalid_response'],
       ['cut', 'incomplete'],
       ['lost', 'unreachable'],
       ['refused200', 'refused'],
@@ -324,7 +329,7 @@ describe('cloudflare, beside what all promise', () => {
     for (const [fault, failure] of failures) {
       double.fault = () => fault
       expect([fault, await failureOf(read())]).toEqual([fault, failure])
-      // What failed before a batch was sent is no answer to it.
+      // Errors before a batch was sent say nothing about it.
       expect([fault, await failureOf(provider.apply(zone, [op(null, rrset('x', 'A', 300, ['192.0.2.1']))]))]).toEqual([
         fault,
         failure,
@@ -332,7 +337,7 @@ describe('cloudflare, beside what all promise', () => {
     }
   })
 
-  test('beyond its allowance it says for how long to wait', async () => {
+  test('a rate limit includes the delay', async () => {
     let time = 0
     double.now = () => time
     double.allowance = 1
@@ -341,45 +346,45 @@ describe('cloudflare, beside what all promise', () => {
     expect(await errorOf(read())).toMatchObject({ failure: 'throttled', retryAfterMs: 240_000 })
   })
 
-  test('errors name their codes and never the token', async () => {
+  test('errors contain their codes, and never the token', async () => {
     const token = 'w'.repeat(40)
     const error = await errorOf(opened(double, { api_token: token }).check())
-    expect(error.message).toBe('Cloudflare refused it (403): Invalid access token (9109)')
+    expect(error.message).toBe('Cloudflare rejected the request (403): Invalid access token (9109)')
     double.answered = one => ({ ...one, success: false, errors: [{ code: 1, message: `no ${double.token}` }] })
-    expect((await errorOf(provider.check())).message).toBe('Cloudflare refused it (200): no [redacted] (1)')
+    expect((await errorOf(provider.check())).message).toBe('Cloudflare rejected the request (200): no [redacted] (1)')
     double.answered = one => one
     const malformed = await errorOf(opened(double, { api_token: 'with.dots.and.twenty.characters' }).check())
     expect(malformed.failure).toBe('unauthorized')
   })
 
   describe('zones', () => {
-    test('are found among many, and made in the account', async () => {
+    test('are found among many, and created in the account', async () => {
       for (let count = 0; count < 120; count++) double.zone(`z${count}.example`)
       expect(await provider.listZones!()).toHaveLength(121)
       expect(await provider.findZone('example.com')).toEqual(zone)
       expect(await provider.findZone('www.example.com')).toBeNull()
-      const made = await provider.createZone!('new.example', [])
-      expect(await provider.findZone('new.example')).toEqual(made)
+      const created = await provider.createZone!('new.example', [])
+      expect(await provider.findZone('new.example')).toEqual(created)
       expect(await errorOf(provider.createZone!('new.example', []))).toMatchObject({
         failure: 'refused',
         message: expect.stringContaining('already exists. (1061)'),
       })
     })
 
-    test('are not made without an account, nor guessed where two have one name', async () => {
+    test('are not created without an account, and not guessed if two accounts have the same name', async () => {
       const unbound = opened(double, { account_id: undefined })
       expect(await failureOf(unbound.createZone!('new.example', []))).toBe('refused')
       double.zone('example.com')
       expect(await failureOf(unbound.findZone('example.com'))).toBe('refused')
     })
 
-    test('that are gone, or whose id is none, are not empty ones', async () => {
+    test('that are gone, or have an invalid id, are not treated as empty', async () => {
       expect(await failureOf(provider.read({ name: 'example.com', ref: 'f'.repeat(32) }))).toBe('zone_not_found')
       expect(await failureOf(provider.read({ name: 'example.com', ref: '../x' }))).toBe('zone_not_found')
     })
   })
 
-  test('a check tells the account, and what the token will not do', async () => {
+  test('a check reports the account, and missing permissions of the token', async () => {
     expect(await provider.check()).toEqual({ detail: 'Cloudflare account Acme: 1 zone', warnings: [] })
     double.answered = one => ({ ...one, result: one.result.map((row: object) => ({ ...row, permissions: ['#zone:read'] })) })
     expect((await opened(double, { account_id: undefined }).check()).warnings).toEqual([
@@ -388,17 +393,17 @@ describe('cloudflare, beside what all promise', () => {
     ])
     double.answered = one => one
     double.zones.splice(0)
-    expect((await provider.check()).warnings).toEqual([expect.stringContaining('sees no zones')])
+    expect((await provider.check()).warnings).toEqual([expect.stringContaining('access to no zones')])
   })
 
-  test('the address of the API is a plain URL', () => {
-    const refuse = (base_url: string) => cloudflare.refuse!({ api_token: 'x'.repeat(40), base_url })
+  test('the base URL is validated', () => {
+    const refuse = (base_url: string) => cloudflare.validate!({ api_token: 'x'.repeat(40), base_url })
     expect(() => refuse('https://proxy.example/client/v4/')).not.toThrow()
     for (const url of ['ftp://proxy.example', 'https://user:pass@proxy.example', 'https://proxy.example/?x=1', 'proxy.example'])
       expect(() => refuse(url)).toThrow()
   })
 
-  test('zones of enterprises have shorter TTLs', async () => {
+  test('zones on the enterprise plan can have shorter TTLs', async () => {
     plan('enterprise')
     expect(provider.caps.ttl).toEqual({ min: 30, max: 86_400, auto: 1 })
     expect(await apply(op(null, rrset('low', 'A', 30, ['192.0.2.1'])))).toEqual(['done'])

@@ -15,56 +15,56 @@ function newFolder(): string {
   return folder
 }
 
-/** A process that locks the folder, says how that ended, and then stays. */
-async function starter(folder: string): Promise<{ pid: number; says: string; kill(): Promise<unknown> }> {
+/** A process that locks the folder, prints the result, and keeps running. */
+async function starter(folder: string): Promise<{ pid: number; output: string; kill(): Promise<unknown> }> {
   const script = `
     const { lockFolder } = await import(${JSON.stringify(join(import.meta.dir, '../../src/hub/folder-lock.ts'))})
     try { lockFolder(${JSON.stringify(folder)}); console.log('locked') } catch (error) { console.log(error.message) }
     Bun.gc(true)
     setInterval(() => {}, 1000)`
   const run = Bun.spawn([process.execPath, '-e', script], { stdin: 'ignore', stdout: 'pipe', stderr: 'inherit' })
-  let said = ''
+  let output = ''
   for await (const chunk of run.stdout) {
-    said += new TextDecoder().decode(chunk)
-    if (said.includes('\n')) break
+    output += new TextDecoder().decode(chunk)
+    if (output.includes('\n')) break
   }
   const kill = () => {
     run.kill('SIGKILL')
     return run.exited
   }
-  return { pid: run.pid, says: said.trim(), kill }
+  return { pid: run.pid, output: output.trim(), kill }
 }
 
 const inUse = (folder: string, pid: number) =>
-  `The data folder ${folder} is in use by the hub with process id ${pid}. Stop it first, or choose another folder with --data.`
+  `The data folder ${folder} is in use by the hub with process id ${pid}. Stop that hub first, or choose another folder with --data.`
 
-/** Starts several at once: one gets the folder, the others are told of it. */
+/** Starts several at once: one gets the lock, the others report which one has it. */
 async function race(folder: string, starters = 4): Promise<{ pid: number; kill(): Promise<unknown> }> {
   const all = await Promise.all(Array.from({ length: starters }, () => starter(folder)))
-  const winners = all.filter(one => one.says === 'locked')
+  const winners = all.filter(one => one.output === 'locked')
   expect(winners).toHaveLength(1)
   const [winner] = winners
-  const losers = all.filter(one => one !== winner)
-  await Promise.all(losers.map(one => one.kill()))
-  expect(losers.map(one => one.says)).toEqual(losers.map(() => inUse(folder, winner!.pid)))
+  const others = all.filter(one => one !== winner)
+  await Promise.all(others.map(one => one.kill()))
+  expect(others.map(one => one.output)).toEqual(others.map(() => inUse(folder, winner!.pid)))
   return winner!
 }
 
-test('of hubs that start at once on one folder one gets it', async () => {
+test('only one of several hubs started at once gets the folder', async () => {
   const folder = newFolder()
   await (await race(folder)).kill()
 }, 60_000)
 
-test('what a killed hub held is free at once, and goes to one of those who want it', async () => {
+test('the lock of a killed hub is released at once, and one of the waiting hubs gets it', async () => {
   const folder = newFolder()
   const first = await starter(folder)
-  expect(first.says).toBe('locked')
+  expect(first.output).toBe('locked')
   await first.kill()
   expect(readFileSync(join(folder, 'hub.pid'), 'utf8')).toBe(`${first.pid}\n`)
   await (await race(folder)).kill()
 }, 60_000)
 
-test('files that something else left there lock nothing', async () => {
+test('files left by other programs are not locks', async () => {
   for (const left of ['', `${process.pid} 1\n`, 'x'.repeat(10_000)]) {
     const folder = newFolder()
     for (const name of ['hub.lock', 'hub.pid']) writeFileSync(join(folder, name), left)
@@ -72,10 +72,10 @@ test('files that something else left there lock nothing', async () => {
   }
 }, 60_000)
 
-test('a process id that is the same in two containers does not let both in', () => {
+test('the same process id in two containers does not break the lock', () => {
   const folder = newFolder()
   const unlock = lockFolder(folder)
-  // This process itself is the other with the same id.
+  // This process is the other one with the same id.
   expect(() => lockFolder(folder)).toThrow(inUse(folder, process.pid))
   unlock()
   lockFolder(folder)()

@@ -9,23 +9,23 @@ import { openSqlite, sqliteWriter } from '../../src/core/db/store'
 import { counters } from '../../src/core/db/tables'
 import type { Tx } from '../../src/core/db/transaction'
 
-// The one writer of SQLite; PostgreSQL has no counterpart to it.
+// The single writer of SQLite; PostgreSQL has no equivalent.
 
 const folder = mkdtempSync(join(tmpdir(), 'bailiwick-group-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 
-async function group(longestMs?: number): Promise<{ group: GroupCommit; opened: Writer[]; names(): unknown[] }> {
+async function group(timeoutMs?: number): Promise<{ group: GroupCommit; opened: Writer[]; names(): unknown[] }> {
   const file = join(folder, `${++files}.db`)
   await (await openSqlite(file)).close()
   const opened: Writer[] = []
-  const made = new GroupCommit(() => {
+  const groupCommit = new GroupCommit(() => {
     const writer = sqliteWriter(file)
     opened.push(writer)
     return writer
-  }, longestMs)
+  }, timeoutMs)
   const { db } = sqliteWriter(file)
-  return { group: made, opened, names: () => db.query('select name from counters order by name').values().flat() }
+  return { group: groupCommit, opened, names: () => db.query('select name from counters order by name').values().flat() }
 }
 
 const put = (name: string) => (tx: Tx) =>
@@ -34,12 +34,12 @@ const put = (name: string) => (tx: Tx) =>
     .values({ name, value: 1 })
     .then(() => name)
 const endings = (runs: Promise<unknown>[]) => Promise.all(runs.map(run => run.catch(error => error.code ?? error.name)))
-/** Values that no page of a small database holds. */
+/** Values too large for a page of a small database. */
 const tooMuch = async (tx: Tx) => {
   for (let n = 0; n < 100; n++) await put(`${'x'.repeat(1000)} ${n}`)(tx)
 }
 
-test('a full disk is told to the one who met it and to those whose work went with it, and the queue goes on', async () => {
+test('a full disk fails the callback that hit it and those rolled back with it, and the queue continues', async () => {
   const here = await group()
   await here.group.run(put('before'))
   const { db } = here.opened[0]!
@@ -47,7 +47,7 @@ test('a full disk is told to the one who met it and to those whose work went wit
   db.run(`PRAGMA max_page_count=${pages + 4}`)
   const first = [here.group.run(put('a')), here.group.run(tooMuch), here.group.run(put('b'))]
   expect(await endings(first)).toEqual(['SQLITE_FULL', 'SQLITE_FULL', 'b'])
-  // Nobody was done before: the one behind is not to pay for it.
+  // No callback was done before it, and the next one must not fail.
   expect(await endings([here.group.run(tooMuch), here.group.run(put('c'))])).toEqual(['SQLITE_FULL', 'c'])
   expect(here.names()).toEqual(['b', 'before', 'c'])
   db.run('PRAGMA max_page_count=1000000')
@@ -55,7 +55,7 @@ test('a full disk is told to the one who met it and to those whose work went wit
   expect(here.names()).toHaveLength(103)
 })
 
-test('a callback that overran is undone, and writes nothing afterwards into what others do', async () => {
+test('a callback that timed out is rolled back and can’t write into later transactions', async () => {
   const here = await group(400)
   let late: Promise<PromiseSettledResult<unknown>[]> | null = null
   const wake = Promise.withResolvers<void>()
@@ -64,11 +64,11 @@ test('a callback that overran is undone, and writes nothing afterwards into what
   const slow = here.group.run(async tx => {
     await insert(tx, 'slow')
     await wake.promise
-    // By a statement that is kept, and by a new one.
-    late = Promise.allSettled([insert(tx, 'late kept'), put('late new')(tx)])
+    // With a prepared statement and with a new one.
+    late = Promise.allSettled([insert(tx, 'late prepared'), put('late new')(tx)])
   })
   const before = await endings([here.group.run(put('a')), slow, here.group.run(put('b'))])
-  expect(before).toEqual(['a', 'Overran', 'b'])
+  expect(before).toEqual(['a', 'TimedOut', 'b'])
   await here.group.run(async tx => {
     await put('c')(tx)
     wake.resolve()
@@ -80,12 +80,12 @@ test('a callback that overran is undone, and writes nothing afterwards into what
   expect(here.opened).toHaveLength(2)
 })
 
-test('a connection that cannot be opened again is told to each caller, and asked for anew', async () => {
+test('if the connection can’t be reopened, every caller gets the error, and opening is retried', async () => {
   let fail = true
   const file = join(folder, 'again.db')
   await (await openSqlite(file)).close()
   const here = new GroupCommit(() => {
-    if (fail) throw new Error('no more files')
+    if (fail) throw new Error('too many open files')
     return sqliteWriter(file)
   })
   expect(await endings([here.run(put('a')), here.run(put('b'))])).toEqual(['Error', 'Error'])

@@ -1,41 +1,41 @@
 import { expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { inFolder, runSource } from '../support/command'
+import { inTempFolder, runSource } from '../support/command'
 
-const makeToken = ['token', 'create', '--name', 'first', '--full', '--data']
+const createToken = ['token', 'create', '--name', 'first', '--full', '--data']
 
 test(
-  'a database without its master key is refused in plain words, and no other key is made for it',
+  'a database without its master key is rejected with a clear message, and no new key is created',
   () =>
-    inFolder(async folder => {
-      const made = await runSource([...makeToken, folder])
-      expect(made).toMatchObject({ code: 0 })
-      const [key, copy] = [join(folder, 'master.key'), join(folder, 'kept.key')]
+    inTempFolder(async folder => {
+      const created = await runSource([...createToken, folder])
+      expect(created).toMatchObject({ code: 0 })
+      const [key, copy] = [join(folder, 'master.key'), join(folder, 'copy.key')]
       renameSync(key, copy)
       for (const args of [
         ['serve', '--listen', '127.0.0.1:0', '--data', folder],
-        [...makeToken, folder],
+        [...createToken, folder],
         ['keys', 'status', '--data', folder],
       ]) {
         const refused = await runSource(args)
         expect(refused).toMatchObject({ code: 1, out: '' })
         expect(refused.err).toMatch(
-          /^The master key is missing: there is no file \S+master\.key, .* Put your copy of it there, mode 0600/,
+          /^The master key is missing: \S+master\.key does not exist, .* Restore your copy of the key file with mode 0600/,
         )
         expect(refused.err.trim().split('\n')).toHaveLength(1)
         expect(existsSync(key)).toBe(false)
       }
       const doctor = await runSource(['doctor', '--listen', '127.0.0.1:0', '--data', folder])
       expect(doctor.code).toBe(1)
-      expect(doctor.out).toMatch(/^fail +master key +The master key is missing: .*Put your copy of it there/m)
-      expect(doctor.out).toMatch(/^fail +master key fits +It is missing; the database was made with the key [0-9a-f]+\.$/m)
+      expect(doctor.out).toMatch(/^fail +master key +The master key is missing: .*Restore your copy of the key file/m)
+      expect(doctor.out).toMatch(/^fail +master key match +The key file is missing\. The database requires the key [0-9a-f]+\.$/m)
       expect(doctor.out).not.toContain('/dev/urandom')
 
       const elsewhere = await runSource(['serve', '--listen', '127.0.0.1:0', '--data', folder], {
         BAILIWICK_MASTER_KEY_FILE: key,
       })
-      expect(elsewhere.err).toContain('Put your copy of it there')
+      expect(elsewhere.err).toContain('Restore your copy of the key file')
 
       renameSync(copy, key)
       expect((await runSource(['keys', 'status', '--data', folder])).code).toBe(0)
@@ -46,11 +46,11 @@ test(
 test(
   'a database that was only migrated gets its master key at the first start',
   () =>
-    inFolder(async folder => {
+    inTempFolder(async folder => {
       expect((await runSource(['migrate', '--data', folder])).code).toBe(0)
       expect((await runSource(['user', 'list', '--data', folder])).code).toBe(1)
       expect(existsSync(join(folder, 'master.key'))).toBe(false)
-      expect((await runSource([...makeToken, folder])).code).toBe(0)
+      expect((await runSource([...createToken, folder])).code).toBe(0)
       expect(existsSync(join(folder, 'master.key'))).toBe(true)
     }),
   60_000,
@@ -66,39 +66,39 @@ test.each([
   ['user enable ada@example.com'],
   ['audit verify'],
   ['audit public-key'],
-])('%s makes no installation where there is none', command =>
-  inFolder(async folder => {
+])('%s does not create an installation', command =>
+  inTempFolder(async folder => {
     const typo = join(folder, 'typo')
     const { code, out, err } = await runSource([...command.split(' '), '--data', typo])
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toContain(`There is no installation in ${typo}: name its folder with --data.`)
+    expect(err).toContain(`No installation found in ${typo}. Use --data to choose its folder`)
     expect(readdirSync(folder)).toEqual([])
   }),
 )
 
 test(
-  'what keeps a first start from being done leaves nothing behind',
+  'a failed first start leaves nothing behind',
   () =>
-    inFolder(async folder => {
+    inTempFolder(async folder => {
       const fresh = join(folder, 'fresh')
-      expect(await runSource([...makeToken, fresh, '--workspace', 'nowhere'])).toMatchObject({
+      expect(await runSource([...createToken, fresh, '--workspace', 'nowhere'])).toMatchObject({
         code: 1,
-        err: 'There is no workspace with the id or name nowhere.\n',
+        err: 'No workspace has the id or name nowhere.\n',
       })
-      using taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-      const busy = await runSource(['serve', '--data', fresh, '--listen', `127.0.0.1:${taken.port}`])
+      using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+      const busy = await runSource(['serve', '--data', fresh, '--listen', `127.0.0.1:${listener.port}`])
       expect(busy).toMatchObject({ code: 1, out: '' })
-      expect(busy.err).toContain(`port ${taken.port} is in use`)
+      expect(busy.err).toContain(`port ${listener.port} on 127.0.0.1 is already in use`)
       expect(readdirSync(folder)).toEqual([])
-      expect((await runSource([...makeToken, fresh, '--workspace', 'default'])).code).toBe(0)
+      expect((await runSource([...createToken, fresh, '--workspace', 'default'])).code).toBe(0)
     }),
   60_000,
 )
 
 test(
-  'a data folder that is none is named',
+  'a data folder that is not a folder is reported',
   () =>
-    inFolder(async folder => {
+    inTempFolder(async folder => {
       const file = join(folder, 'file')
       writeFileSync(file, '')
       for (const args of [
@@ -108,40 +108,52 @@ test(
         expect(await runSource([...args, '--data', file])).toEqual({
           code: 1,
           out: '',
-          err: `BAILIWICK_DATA: ${file} is not a folder: choose another with --data.\n`,
+          err: `BAILIWICK_DATA: ${file} is not a folder. Choose another one with --data.\n`,
         })
       expect((await runSource(['serve', '--listen', '127.0.0.1:0', '--data', join(file, 'below')])).err).toBe(
-        `BAILIWICK_DATA: ${file} is not a folder: choose another with --data.\n`,
+        `BAILIWICK_DATA: ${file} is not a folder. Choose another one with --data.\n`,
       )
     }),
   60_000,
 )
 
-test.skipIf(process.getuid?.() === 0)('a data folder that cannot be written is named', () =>
-  inFolder(async folder => {
+test.skipIf(process.getuid?.() === 0)('a read-only data folder is reported', () =>
+  inTempFolder(async folder => {
     const closed = join(folder, 'closed')
     mkdirSync(closed, { mode: 0o500 })
     expect((await runSource(['serve', '--listen', '127.0.0.1:0', '--data', closed])).err).toBe(
-      `BAILIWICK_DATA: ${closed} cannot be written by this user: run as its owner, or chown it.\n`,
+      `BAILIWICK_DATA: ${closed} is not writable by this user. Run as its owner, or change its owner.\n`,
     )
-    expect((await runSource([...makeToken, folder])).code).toBe(0)
+    expect((await runSource([...createToken, folder])).code).toBe(0)
     const file = join(folder, 'bailiwick.db')
     for (const [mode, command, what] of [
-      [0o400, [...makeToken, folder], 'written'],
-      [0o000, ['keys', 'status', '--data', folder], 'read'],
+      [0o400, [...createToken, folder], 'writable'],
+      [0o000, ['keys', 'status', '--data', folder], 'readable'],
     ] as const) {
       chmodSync(file, mode)
       expect((await runSource([...command])).err).toBe(
-        `BAILIWICK_DATA: ${file} cannot be ${what} by this user: run as its owner, or chown it.\n`,
+        `BAILIWICK_DATA: ${file} is not ${what} by this user. Run as its owner, or change its owner.\n`,
       )
     }
   }),
 )
 
-test('keys takes --plan where something would be done, and tells its spans as they are written', async () => {
+test('key commands have --plan for rotations, and show durations in the format they accept', async () => {
   for (const command of ['status', 'verify'])
     expect((await runSource(['keys', command, '--plan'])).err).toContain(`unknown option '--plan'`)
   const { out } = await runSource(['keys', 'rotate-master', '--help'])
   expect(out).toContain('(default: 10m)')
   expect(out).not.toContain('600000')
 })
+
+test('doctor doesn’t mistake another program on the port for the hub if the process id file is empty', () =>
+  inTempFolder(async folder => {
+    writeFileSync(join(folder, 'hub.pid'), '')
+    const other = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+    try {
+      const { out } = await runSource(['doctor', '--listen', `127.0.0.1:${other.port}`, '--data', folder])
+      expect(out).toContain(`Port ${other.port} on 127.0.0.1 is in use by another program.`)
+    } finally {
+      await other.stop(true)
+    }
+  }))

@@ -7,10 +7,10 @@ import { masterKeyFile } from '../../src/core/config'
 import { lockFile } from '../../src/core/db/file-lock'
 import { dataKeys, hubs } from '../../src/core/db/tables'
 import { loadMasterKey, replaceMasterKeys } from '../../src/core/master-key'
-import { keyBounds } from '../../src/core/key-use'
-import { keyFingerprint, KeyRing, NotOpened, WrongMasterKey, wrappingKeyId } from '../../src/core/secrets'
+import { keyLimits } from '../../src/core/key-use'
+import { keyFingerprint, KeyRing, DecryptionFailed, WrongMasterKey, wrappingKeyId } from '../../src/core/secrets'
 import { heartbeats } from '../../src/features/heartbeats/tables'
-import { renewMasterKey } from '../../src/hub/keys/renew'
+import { reloadMasterKey } from '../../src/hub/keys/reload'
 import { dataRotation, rotateData } from '../../src/hub/keys/rotate-data'
 import { masterRotation, rotateMaster } from '../../src/hub/keys/rotate-master'
 import { sealedColumns } from '../../src/hub/keys/sealed-columns'
@@ -27,7 +27,7 @@ const oldKey = new Uint8Array(32).fill(7)
 const newKey = new Uint8Array(32).fill(9)
 const schedule = { kind: 'period', period_seconds: 600, grace_seconds: 60 }
 
-/** One value of each sealed column. */
+/** Creates a value in each sealed column. */
 async function sealSome(w: World): Promise<{ beat: any; key: any }> {
   const beat = (await w.acme.call('POST', '/v1/heartbeats', { name: 'beat', schedule })).body
   const hook = { url: 'http://127.0.0.1:9/', events: ['monitor.alert'], headers: { 'X-Key': 'a value' } }
@@ -48,14 +48,14 @@ async function sealSome(w: World): Promise<{ beat: any; key: any }> {
   return { beat, key: (await w.acme.call('GET', '/v1/heartbeats/ping-key')).body }
 }
 
-/** A rotation that never waits: the hub of the world reads its key file and reports in between. */
-const rotation = (w: World) => rotateMaster(w.hub, { by, newKey, waitMs: 0, tell: silent })
+/** A rotation that never waits: the test hub reloads its key file and updates its row in between. */
+const rotation = (w: World) => rotateMaster(w.hub, { by, newKey, waitMs: 0, report: silent })
 const reread = async (w: World) => {
-  await renewMasterKey(w.hub)
+  await reloadMasterKey(w.hub)
   await renewPresence(w.hub)
 }
 
-test('every column of sealed values is in the list that rotations go by', async () => {
+test('every sealed column is in the list used by rotations', async () => {
   const files = [...new Bun.Glob('src/**/*tables.ts').scanSync('.')]
   const found: string[] = []
   for (const file of files) {
@@ -69,7 +69,7 @@ test('every column of sealed values is in the list that rotations go by', async 
   expect(sealedColumns.map(one => one.name).sort()).toEqual(found.sort())
 })
 
-test('a sealed column binds its values to the place that the feature sealed them for', async () => {
+test('sealed columns use the same place as the features', async () => {
   const w = await world()
   await sealSome(w)
   const found = await verifyKeys(w.hub, by)
@@ -77,25 +77,25 @@ test('a sealed column binds its values to the place that the feature sealed them
   expect(new Set(found.counts.map(one => one.column))).toEqual(new Set(sealedColumns.map(one => one.name)))
 })
 
-test('a rotation of the master key waits for a hub that lacks it, names it, and goes on when it has it', async () => {
+test('a master key rotation waits for hubs without the new key, lists them, and continues when they have it', async () => {
   const w = await world()
   const { beat } = await sealSome(w)
   const file = masterKeyFile(w.hub.config)
   await w.acme.call('POST', '/v1/heartbeats', { name: 'second', schedule })
   const cursor: string = (await w.acme.call('GET', '/v1/heartbeats?limit=1')).body.pagination.next_cursor
   const before = w.hub.keys.tag('secret')
-  // Another hub, on a machine whose key file nobody has changed yet.
+  // Another hub on a machine whose key file has not been changed yet.
   const now = w.clock.now()
   await record(w.hub, async tx => ({
     result: await tx
       .insert(hubs)
       .values({ id: 'hub_far', host: 'far', version: '1', startedAt: now, seenAt: now, masterKeyId: keyFingerprint(oldKey) }),
   }))
-  await expect(rotation(w)).rejects.toThrow(/have not read the key .*far \(hub_far\) has/)
-  expect(loadMasterKey(file, false)).toEqual({ key: Buffer.from(newKey), previous: Buffer.from(oldKey), made: false })
+  await expect(rotation(w)).rejects.toThrow(/have not loaded the key .*far \(hub_far\) has/)
+  expect(loadMasterKey(file, false)).toEqual({ key: Buffer.from(newKey), previous: Buffer.from(oldKey), created: false })
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(await wrappingKeyId(w.hub.read)).toBe(keyFingerprint(oldKey))
-  // New data keys are still wrapped by the key that every hub has.
+  // New data keys are still wrapped with the key that all hubs have.
   const fresh = await record(w.hub, async tx => ({ result: await w.hub.keys.addDataKey(tx, w.rival.workspaceId) }))
   expect(fresh.masterKeyId).toBe(keyFingerprint(oldKey))
 
@@ -107,68 +107,68 @@ test('a rotation of the master key waits for a hub that lacks it, names it, and 
       .set({ masterKeyId: keyFingerprint(newKey) })
       .where(eq(hubs.id, 'hub_far')),
   }))
-  expect(await rotateMaster(w.hub, { by, waitMs: 0, tell: silent })).toBe(keyFingerprint(newKey))
+  expect(await rotateMaster(w.hub, { by, waitMs: 0, report: silent })).toBe(keyFingerprint(newKey))
   expect(readFileSync(file, 'utf8')).toBe(`${Buffer.from(newKey).toString('base64')}\n`)
   expect(await w.hub.read.$count(dataKeys, eq(dataKeys.masterKeyId, keyFingerprint(oldKey)))).toBe(0)
   await reread(w)
-  expect(w.hub.keys.knows(keyFingerprint(oldKey))).toBe(false)
+  expect(w.hub.keys.has(keyFingerprint(oldKey))).toBe(false)
   expect((await verifyKeys(w.hub, by)).failures).toEqual([])
   expect((await w.acme.call('GET', `/v1/heartbeats/${beat.id}`)).body.uuid).toBe(beat.uuid)
 
-  // What was derived outlives the master key.
+  // Derived keys don't change with the master key.
   expect(w.hub.keys.tag('secret')).toBe(before)
   expect((await w.acme.call('GET', `/v1/heartbeats?limit=1&cursor=${cursor}`)).status).toBe(200)
   expect(await w.audited()).toEqual(expect.arrayContaining(['account.master_key.rotate', 'account.master_key.retire']))
-  // A process that starts with the old key alone is refused.
+  // A process that starts with only the old key is rejected.
   const stale = new KeyRing(oldKey, w.hub.read, w.clock)
   await expect(record(w.hub, async tx => ({ result: await stale.checkCanary(tx) }))).rejects.toBeInstanceOf(WrongMasterKey)
 })
 
-test('two rotations of one key file do not run at once', async () => {
+test('only one rotation of a key file can run at a time', async () => {
   const w = await world()
   const file = masterKeyFile(w.hub.config)
   const before = readFileSync(file, 'utf8')
   const unlock = lockFile(`${realpathSync(file)}.lock`)!
-  await expect(rotation(w)).rejects.toThrow(/Another rotation of the master key is under way/)
+  await expect(rotation(w)).rejects.toThrow(/Another master key rotation is running/)
   expect(readFileSync(file, 'utf8')).toBe(before)
   unlock()
-  await expect(rotation(w)).rejects.toThrow(/have not read the key/)
+  await expect(rotation(w)).rejects.toThrow(/have not loaded the key/)
 })
 
-test('a hub keeps its keys when the file is changed to one that does not fit', async () => {
+test('a hub keeps its keys if the changed file is invalid', async () => {
   const w = await world()
   const file = masterKeyFile(w.hub.config)
   writeFileSync(file, `${Buffer.from(newKey).toString('base64')}\n`)
-  await renewMasterKey(w.hub)
+  await reloadMasterKey(w.hub)
   expect(w.hub.keys.masterKeyId).toBe(keyFingerprint(oldKey))
   writeFileSync(file, 'half of a li')
-  await renewMasterKey(w.hub)
+  await reloadMasterKey(w.hub)
   expect(w.hub.keys.masterKeyId).toBe(keyFingerprint(oldKey))
   writeFileSync(file, `${Buffer.from(newKey).toString('base64')}\n${Buffer.from(oldKey).toString('hex')}\n`)
-  await renewMasterKey(w.hub)
+  await reloadMasterKey(w.hub)
   expect(w.hub.keys.masterKeyId).toBe(keyFingerprint(newKey))
 })
 
-test('a key file with a second line that is no key, or a third, stops the start', async () => {
+test('a key file with an invalid second line or a third line is rejected', async () => {
   const w = await world()
   const file = masterKeyFile(w.hub.config)
   const line = Buffer.from(oldKey).toString('base64')
   writeFileSync(file, `${line}\nshort\n`)
-  expect(() => loadMasterKey(file, false)).toThrow(/on its second line/)
+  expect(() => loadMasterKey(file, false)).toThrow(/The second line of/)
   writeFileSync(file, `${line}\n${line}\n${line}\n`)
   expect(() => loadMasterKey(file, false)).toThrow(/has 3 lines/)
   replaceMasterKeys(file, { current: newKey, previous: oldKey })
   expect(loadMasterKey(file, false).previous).toEqual(Buffer.from(oldKey))
 })
 
-test('a rotation of data keys seals every value anew and deletes the keys before', async () => {
+test('a data key rotation re-encrypts all values and deletes the old keys', async () => {
   const w = await world()
   const { beat, key } = await sealSome(w)
   const before = await countByKey(w.hub.read)
   const plan = await dataRotation(w.hub)
   expect(plan).toEqual({ startedAt: null, workspaces: 2, values: 13, keys: 2 })
   expect(await countByKey(w.hub.read)).toEqual(before)
-  const done = await rotateData(w.hub, { by, graceMs: 0, tell: silent })
+  const done = await rotateData(w.hub, { by, graceMs: 0, report: silent })
   expect(done).toEqual({ startedAt: expect.any(Number), workspaces: 2, values: 13, keys: 2 })
   const after = await countByKey(w.hub.read)
   expect([...after.keys()].filter(id => before.has(id))).toEqual([])
@@ -179,17 +179,17 @@ test('a rotation of data keys seals every value anew and deletes the keys before
   expect(await w.audited()).toEqual(expect.arrayContaining(['account.data_keys.rotate', 'account.secrets.verify']))
 })
 
-test('a rotation of one workspace leaves the others as they are', async () => {
+test('a rotation of one workspace does not affect others', async () => {
   const w = await world()
   await sealSome(w)
   const theirs = async () =>
     (await w.hub.read.select().from(dataKeys).where(eq(dataKeys.workspaceId, w.rival.workspaceId))).map(row => row.id)
   const before = await theirs()
-  await rotateData(w.hub, { by, workspaceId: w.acme.workspaceId, graceMs: 0, tell: silent })
+  await rotateData(w.hub, { by, workspaceId: w.acme.workspaceId, graceMs: 0, report: silent })
   expect(await theirs()).toEqual(before)
 })
 
-test('what does not open is told of by its place, and its key is kept', async () => {
+test('a value that can’t be decrypted is reported with its place, and its key is kept', async () => {
   const w = await world()
   const { beat } = await sealSome(w)
   const [row] = await w.hub.read.select().from(heartbeats).where(eq(heartbeats.id, beat.id))
@@ -201,20 +201,20 @@ test('what does not open is told of by its place, and its key is kept', async ()
   }))
   const found = await verifyKeys(w.hub, by)
   expect(found.failures).toEqual([
-    expect.stringContaining(`heartbeats.uuid_sealed of ${beat.id}: The sealed value does not open`),
+    expect.stringContaining(`heartbeats.uuid_sealed of ${beat.id}: The encrypted value cannot be decrypted`),
   ])
   expect(found.values).toBe(12)
   expect(await w.audited()).toContain('account.secrets.verify failure')
-  await expect(rotateData(w.hub, { by, graceMs: 0, tell: silent })).rejects.toBeInstanceOf(NotOpened)
+  await expect(rotateData(w.hub, { by, graceMs: 0, report: silent })).rejects.toBeInstanceOf(DecryptionFailed)
   const keyId = row!.uuidSealed.split('.')[1]!
   expect(await w.hub.read.$count(dataKeys, eq(dataKeys.id, keyId))).toBe(1)
 })
 
-test('a data key that is a year old seals nothing new', async () => {
+test('a data key older than a year is not used for new values', async () => {
   const w = await world()
   await sealSome(w)
   const mine = () => w.hub.read.$count(dataKeys, eq(dataKeys.workspaceId, w.rival.workspaceId))
-  w.clock.advance(keyBounds.ageMs - 1)
+  w.clock.advance(keyLimits.ageMs - 1)
   await w.rival.call('POST', '/v1/heartbeats', { name: 'before', schedule })
   expect(await mine()).toBe(1)
   w.clock.advance(1)
@@ -224,7 +224,7 @@ test('a data key that is a year old seals nothing new', async () => {
   expect((await verifyKeys(w.hub, by)).failures).toEqual([])
 })
 
-test('the public key of the audit log stays when the master key is rotated, as the handbook says', async () => {
+test('the public key of the audit log does not change when the master key is rotated', async () => {
   const w = await world()
   const { config } = w.hub
   const publicKey = async () =>
@@ -237,7 +237,7 @@ test('the public key of the audit log stays when the master key is rotated, as t
     ).out
   const before = await publicKey()
   expect(before).toStartWith('-----BEGIN PUBLIC KEY-----')
-  await expect(rotation(w)).rejects.toThrow(/have not read the key/)
+  await expect(rotation(w)).rejects.toThrow(/have not loaded the key/)
   await reread(w)
   await rotation(w)
   expect(loadMasterKey(config.masterKeyFile!, false).key).toEqual(Buffer.from(newKey))

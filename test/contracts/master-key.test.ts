@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadMasterKey } from '../../src/core/master-key'
 
-const inFolder = async (fn: (folder: string) => unknown) => {
+const inTempFolder = async (fn: (folder: string) => unknown) => {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-key-'))
   try {
     await fn(folder)
@@ -13,18 +13,18 @@ const inFolder = async (fn: (folder: string) => unknown) => {
   }
 }
 
-test('a key is made once, for its owner alone, and read afterwards', () =>
-  inFolder(folder => {
+test('the key is created once, readable only by its owner, and loaded afterwards', () =>
+  inTempFolder(folder => {
     const file = join(folder, 'deeper', 'master.key')
     const first = loadMasterKey(file, true)
-    expect(first.made).toBe(true)
+    expect(first.created).toBe(true)
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    expect(loadMasterKey(file, true)).toEqual({ key: expect.anything(), previous: null, made: false })
+    expect(loadMasterKey(file, true)).toEqual({ key: expect.anything(), previous: null, created: false })
     expect(Buffer.from(loadMasterKey(file, true).key).equals(Buffer.from(first.key))).toBe(true)
   }))
 
-test('processes that start at once make one key', () =>
-  inFolder(async folder => {
+test('processes that start at the same time create a single key', () =>
+  inTempFolder(async folder => {
     const file = join(folder, 'master.key')
     const script = `import { loadMasterKey } from ${JSON.stringify(join(import.meta.dir, '../../src/core/master-key.ts'))}
     console.log(Buffer.from(loadMasterKey(${JSON.stringify(file)}, true).key).toString('hex'))`
@@ -38,15 +38,15 @@ test('processes that start at once make one key', () =>
     expect(keys[0]).toMatch(/^[0-9a-f]{64}$/)
   }))
 
-test('a key that is missing, open to others or no key stops the start with a plain sentence', () =>
-  inFolder(folder => {
+test('a missing, world-readable or invalid key is rejected with a clear error', () =>
+  inTempFolder(folder => {
     const file = join(folder, 'key')
-    expect(() => loadMasterKey(file, false)).toThrow(/BAILIWICK_MASTER_KEY_FILE: there is no file/)
+    expect(() => loadMasterKey(file, false)).toThrow(/BAILIWICK_MASTER_KEY_FILE: \S+ does not exist/)
     writeFileSync(file, 'short\n', { mode: 0o600 })
-    expect(() => loadMasterKey(file, false)).toThrow(/does not hold 32 bytes/)
+    expect(() => loadMasterKey(file, false)).toThrow(/is not a 32-byte key/)
     writeFileSync(file, `${'ab'.repeat(32)}\n`)
     chmodSync(file, 0o644)
-    expect(() => loadMasterKey(file, false)).toThrow(/may be read by others/)
+    expect(() => loadMasterKey(file, false)).toThrow(/is readable by other users/)
     chmodSync(file, 0o600)
     expect(Buffer.from(loadMasterKey(file, false).key).toString('hex')).toBe('ab'.repeat(32))
   }))

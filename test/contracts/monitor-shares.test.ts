@@ -8,14 +8,14 @@ import { monitorGaps, monitorShares } from '../../src/features/monitors/tables'
 import { renewPresence } from '../../src/hub/presence'
 import { world, type World } from '../support/world'
 
-/** A world whose hub has given its shares back. */
+/** A world whose hub has released its shares. */
 async function idle(): Promise<World> {
   const w = await world()
   await w.monitoring.stop()
   return w
 }
 
-/** Another hub on the same database, as far as shares go. */
+/** Another hub on the same database, for shares only. */
 async function another(hub: Hub): Promise<Hub> {
   const other = { ...hub, id: newId('hub') }
   const now = hub.clock.now()
@@ -27,17 +27,17 @@ async function another(hub: Hub): Promise<Hub> {
 const ownersOf = async (hub: Hub): Promise<(string | null)[]> =>
   (await hub.read.select().from(monitorShares)).sort((a, b) => a.share - b.share).map(one => one.hubId)
 
-test('a hub alone takes every share at once, and its first claim is no gap', async () => {
+test('a single hub takes every share at once, without recording a gap', async () => {
   const { hub } = await idle()
   const shares = new Shares(hub)
-  const { taken, lost, surplus } = await shares.divide()
-  expect([taken.length, lost, surplus]).toEqual([shareCount, [], []])
+  const { claimed, lost, surplus } = await shares.divide()
+  expect([claimed.length, lost, surplus]).toEqual([shareCount, [], []])
   expect(new Set(await ownersOf(hub))).toEqual(new Set([hub.id]))
   expect(await hub.read.select().from(monitorGaps)).toEqual([])
-  expect((await shares.divide()).taken).toEqual([])
+  expect((await shares.divide()).claimed).toEqual([])
 })
 
-test('hubs divide the shares evenly, and none has two owners at any time', async () => {
+test('hubs divide the shares evenly, and no share ever has two owners', async () => {
   const { hub } = await idle()
   const all = [hub, await another(hub), await another(hub)].map(one => new Shares(one))
   for (let round = 0; round < 3; round++)
@@ -50,7 +50,7 @@ test('hubs divide the shares evenly, and none has two owners at any time', async
   expect(await hub.read.select().from(monitorGaps)).toEqual([])
 })
 
-test('hubs that reach for the shares at the same time get each share once', async () => {
+test('hubs that claim shares at the same time get each share once', async () => {
   const { hub } = await idle()
   const all = [hub, await another(hub)].map(one => new Shares(one))
   await Promise.all(all.map(one => one.divide()))
@@ -58,7 +58,7 @@ test('hubs that reach for the shares at the same time get each share once', asyn
   expect(all.flatMap(one => one.held).sort((a, b) => a - b)).toEqual(Array.from({ length: shareCount }, (_, share) => share))
 })
 
-test('the shares of a hub that died are taken when their lease ends, with the time nobody ran them written down', async () => {
+test('the shares of a dead hub are taken when their lease ends, and the gap is recorded', async () => {
   const { hub, clock } = await idle()
   const dead = new Shares(await another(hub))
   const mine = new Shares(hub)
@@ -68,18 +68,18 @@ test('the shares of a hub that died are taken when their lease ends, with the ti
   for (let waited = 5000; waited < leaseMs; waited += 5000) {
     clock.advance(5000)
     await renewPresence(hub)
-    expect((await mine.divide()).taken).toEqual([])
+    expect((await mine.divide()).claimed).toEqual([])
   }
   clock.advance(5000)
   await renewPresence(hub)
-  const { taken } = await mine.divide()
-  expect(taken).toHaveLength(shareCount / 2)
+  const { claimed } = await mine.divide()
+  expect(claimed).toHaveLength(shareCount / 2)
   expect(dead.held).toEqual([])
   const gaps = await hub.read.select({ from: monitorGaps.from, to: monitorGaps.to, shares: monitorGaps.shares }).from(monitorGaps)
-  expect(gaps).toEqual([{ from: diedAt, to: clock.now(), shares: taken }])
+  expect(gaps).toEqual([{ from: diedAt, to: clock.now(), shares: claimed }])
 })
 
-test('a hub that was thought dead finds its shares with another', async () => {
+test('a hub that was considered dead has lost its shares', async () => {
   const { hub, clock } = await idle()
   const slow = new Shares(await another(hub))
   const mine = new Shares(hub)
@@ -88,11 +88,11 @@ test('a hub that was thought dead finds its shares with another', async () => {
   clock.advance(leaseMs + 5000)
   await renewPresence(hub)
   await mine.divide()
-  const { lost, taken } = await slow.divide()
-  expect([lost.length, taken, slow.held]).toEqual([shareCount / 2, [], []])
+  const { lost, claimed } = await slow.divide()
+  expect([lost.length, claimed, slow.held]).toEqual([shareCount / 2, [], []])
 })
 
-test('a hub that leaves frees its shares at once, and a short pause is no gap', async () => {
+test('a hub that stops releases its shares at once, and a short pause is no gap', async () => {
   const { hub, clock } = await idle()
   const leaving = new Shares(await another(hub))
   const mine = new Shares(hub)
@@ -101,12 +101,12 @@ test('a hub that leaves frees its shares at once, and a short pause is no gap', 
   await leaving.leave()
   await record(hub, async tx => ({ result: await tx.update(hubs).set({ seenAt: 0 }) }))
   clock.advance(5000)
-  expect((await mine.divide()).taken).toHaveLength(shareCount / 2)
+  expect((await mine.divide()).claimed).toHaveLength(shareCount / 2)
   expect(mine.held).toHaveLength(shareCount)
   expect(await hub.read.select().from(monitorGaps)).toEqual([])
 })
 
-test('a machine that slept keeps its shares and has a gap; one whose database was away has none', async () => {
+test('a machine that slept keeps its shares and has a gap; one whose database was unavailable has none', async () => {
   const { hub, clock } = await idle()
   const shares = new Shares(hub)
   await shares.divide()

@@ -10,7 +10,8 @@ import type { Tx } from '../../src/core/db/transaction'
 import type { Hub } from '../../src/core/hub'
 import { dueJobs, lease } from '../../src/core/jobs/claim'
 import type { JobKind } from '../../src/core/jobs/job'
-import { enqueue, reap, type JobDraft } from '../../src/core/jobs/queue'
+import { enqueue, reap } from '../../src/core/jobs/queue'
+import type { JobDraft } from '../../src/core/jobs/draft'
 import { Worker } from '../../src/core/jobs/worker'
 import { openLog } from '../../src/core/log'
 import type { ManualClock } from '../support/manual-clock'
@@ -21,7 +22,7 @@ const take = (hub: Hub, kind: string, limit: number, leaseMs = 30_000) =>
   record(hub, async tx => ({ result: await lease(tx, hub, await dueJobs(tx, hub, kind, limit), leaseMs) }))
 const job = (n: number, more: Partial<JobDraft> = {}): JobDraft => ({ kind: 'test.run', payload: { n }, ...more })
 
-/** A kind that does what `run` says; gives up after `tries` runs. */
+/** A kind with the given `run`; fails permanently after `tries` runs. */
 const kindOf = (run: JobKind['run'], more: Partial<JobKind> = {}): JobKind => ({
   kind: 'test.run',
   concurrency: 4,
@@ -31,7 +32,7 @@ const kindOf = (run: JobKind['run'], more: Partial<JobKind> = {}): JobKind => ({
   ...more,
 })
 
-/** How the engine would find the rows of each query. */
+/** The query plans of the engine. */
 async function plansOf({ config }: Hub, queries: string[]): Promise<string[]> {
   if (!isPostgres) {
     using db = new Database(sqliteFile(config), { readonly: true })
@@ -45,19 +46,19 @@ async function plansOf({ config }: Hub, queries: string[]): Promise<string[]> {
   return plans
 }
 
-test('no two claims get the same job, and the most urgent goes first', async () => {
+test('no two claims get the same job, and priorities are respected', async () => {
   const { hub } = await world()
   await put(hub, ...Array.from({ length: 60 }, (_, n) => job(n, { priority: n % 2 ? 10 : 100 })))
   const claims = await Promise.all(Array.from({ length: 8 }, () => take(hub, 'test.run', 5)))
-  const taken = claims.flat()
-  expect(new Set(taken.map(one => one.id)).size).toBe(taken.length)
-  // PostgreSQL may leave out rows that another claim just looks at, but never takes a less urgent one before its own more urgent.
+  const claimed = claims.flat()
+  expect(new Set(claimed.map(one => one.id)).size).toBe(claimed.length)
+  // PostgreSQL may skip rows locked by another claim, but never claims a lower priority before a higher one.
   for (const one of claims)
     expect(one.map(row => Number(row.payload.n) % 2)).toEqual([...one.map(row => Number(row.payload.n) % 2)].sort().reverse())
-  expect(taken.every(one => one.attempts === 1)).toBe(true)
+  expect(claimed.every(one => one.attempts === 1)).toBe(true)
 })
 
-test('a claim goes through the priorities in order and stops when it has enough', async () => {
+test('a claim goes through the priorities in order and stops at its limit', async () => {
   const { hub, clock } = await world()
   const later = { runAt: clock.now() + 60_000 }
   await put(
@@ -74,7 +75,7 @@ test('a claim goes through the priorities in order and stops when it has enough'
   expect(await take(hub, 'test.run', 3)).toEqual([])
 })
 
-test('neither the jobs that wait for later nor those that are due are gone through to find the next', async () => {
+test('finding the next job scans neither scheduled nor due jobs', async () => {
   const { hub, clock } = await world()
   await put(hub, ...Array.from({ length: 3000 }, (_, n) => job(n, { priority: n % 2 ? 10 : 100, runAt: clock.now() + n - 1500 })))
   const one = `state = 'ready' and kind = 'test.run'`
@@ -87,7 +88,7 @@ test('neither the jobs that wait for later nor those that are due are gone throu
   expect(plans.filter(plan => /sort|temp b-tree|\bscan jobs\b/i.test(plan))).toEqual([])
 })
 
-test('a job is not taken before its time', async () => {
+test('a job is not claimed before its time', async () => {
   const { hub, clock } = await world()
   await put(hub, job(1, { runAt: clock.now() + 5000 }))
   expect(await take(hub, 'test.run', 5)).toEqual([])
@@ -95,7 +96,7 @@ test('a job is not taken before its time', async () => {
   expect(await take(hub, 'test.run', 5)).toHaveLength(1)
 })
 
-test('of jobs with the same key one waits at a time, and a running one does not count', async () => {
+test('only one job with the same key can wait, not counting a running one', async () => {
   const { hub } = await world()
   await put(hub, job(1, { uniqueKey: 'k' }), job(2, { uniqueKey: 'k' }))
   expect((await take(hub, 'test.run', 5)).map(one => one.payload.n)).toEqual([1])
@@ -103,7 +104,7 @@ test('of jobs with the same key one waits at a time, and a running one does not 
   expect((await take(hub, 'test.run', 5)).map(one => one.payload.n)).toEqual([3])
 })
 
-test('what a job found out and its end are one transaction', async () => {
+test('the result of a job and its deletion are one transaction', async () => {
   const { hub } = await world()
   let fail = true
   const worker = new Worker(hub, [
@@ -121,7 +122,7 @@ test('what a job found out and its end are one transaction', async () => {
   await worker.stop(1000)
 })
 
-test('a job that fails is run again at its computed times, then set aside with its error', async () => {
+test('a failing job is retried on schedule, then marked as failed with its error', async () => {
   const { hub, clock } = await world()
   const runs: number[] = []
   const start = clock.now()
@@ -142,13 +143,13 @@ test('a job that fails is run again at its computed times, then set aside with i
   await worker.stop(1000)
 })
 
-test('a kind never runs more at once than it may', async () => {
+test('a kind never exceeds its concurrency', async () => {
   const { hub } = await world()
   let now = 0
-  let most = 0
+  let max = 0
   const worker = new Worker(hub, [
     kindOf(async () => {
-      most = Math.max(most, ++now)
+      max = Math.max(max, ++now)
       await Bun.sleep(2)
       now--
       return undefined
@@ -156,12 +157,12 @@ test('a kind never runs more at once than it may', async () => {
   ])
   await put(hub, ...Array.from({ length: 30 }, (_, n) => job(n)))
   await worker.idle()
-  expect(most).toBe(4)
+  expect(max).toBe(4)
   expect(await hub.read.select().from(jobs)).toEqual([])
   await worker.stop(1000)
 })
 
-test('a job may ask for another run', async () => {
+test('a job can request another run', async () => {
   const { hub, clock } = await world()
   let runs = 0
   const worker = new Worker(hub, [
@@ -177,7 +178,7 @@ test('a job may ask for another run', async () => {
   await worker.stop(1000)
 })
 
-test('the jobs of a hub that died go to another, and the dead one’s late end is not written', async () => {
+test('jobs of a dead hub are claimed by another, and late results of the dead hub are not recorded', async () => {
   const { hub, clock } = await world()
   const dead: Hub = { ...hub, id: 'hub_dead' }
   await record(hub, async tx => {
@@ -185,13 +186,13 @@ test('the jobs of a hub that died go to another, and the dead one’s late end i
     return { result: undefined }
   })
   let release = () => {}
-  const held = new Promise<void>(resolve => {
+  const blocked = new Promise<void>(resolve => {
     release = resolve
   })
   let wrote = ''
   const slow = new Worker(dead, [
     kindOf(async () => {
-      await held
+      await blocked
       return async () => {
         wrote += 'dead '
         return { result: undefined }
@@ -220,13 +221,13 @@ test('the jobs of a hub that died go to another, and the dead one’s late end i
   await live.idle()
   release()
   await slow.stop(2000)
-  // The dead one's step may run, but its transaction is undone because the job is gone.
+  // The dead hub's function may run, but its transaction is rolled back because the job is gone.
   expect(wrote.startsWith('live')).toBe(true)
   expect(await hub.read.select().from(jobs)).toEqual([])
   await live.stop(1000)
 })
 
-test('a run whose lease ran out writes nothing, even where its own process has the job again', async () => {
+test('a run with an expired lease records nothing, even if the same process has claimed the job again', async () => {
   const { hub, clock } = await world()
   const gates: PromiseWithResolvers<void>[] = []
   const wrote: number[] = []
@@ -241,17 +242,17 @@ test('a run whose lease ran out writes nothing, even where its own process has t
     }),
   ])
   await put(hub, job(1))
-  const begun = async (runs: number) => {
+  const untilStarted = async (runs: number) => {
     while (gates.length < runs) {
       worker.wake()
       await Bun.sleep(1)
     }
   }
-  await begun(1)
-  // As after a machine that slept: the run goes on, and is late.
+  await untilStarted(1)
+  // As after a suspended machine: the run continues late.
   clock.advance(30_001)
   await record(hub, async tx => ({ result: await reap(tx, hub) }))
-  await begun(2)
+  await untilStarted(2)
   gates[0]!.resolve()
   await Bun.sleep(30)
   expect(await hub.read.select().from(jobs)).toMatchObject([{ state: 'running', attempts: 2 }])
@@ -261,21 +262,21 @@ test('a run whose lease ran out writes nothing, even where its own process has t
   expect(await hub.read.select().from(jobs)).toEqual([])
 })
 
-test('of drafts of one change that replace each other the last one counts', async () => {
+test('of several replacing drafts in one change, the last one wins', async () => {
   const { hub } = await world()
   await put(hub, ...[1, 2, 3].map(n => job(n, { uniqueKey: 'k', replaces: true })), job(4, { uniqueKey: 'l', replaces: true }))
   expect((await take(hub, 'test.run', 5)).map(one => one.payload.n).sort()).toEqual([3, 4])
 })
 
-/** Takes what is due and loses it, as a process does that dies; returns how many were taken. */
+/** Claims due jobs and loses them, like a process that dies; returns their number. */
 async function loseRun(hub: Hub, clock: ManualClock): Promise<number> {
-  const taken = await take(hub, 'test.run', 5)
+  const claimed = await take(hub, 'test.run', 5)
   clock.advance(30_001)
   await record(hub, async tx => ({ result: await reap(tx, hub) }))
-  return taken.length
+  return claimed.length
 }
 
-test('a job that is lost with its process 25 times in a row is set aside', async () => {
+test('a job lost with its process 25 times in a row is marked as failed', async () => {
   const { hub, clock } = await world()
   await put(hub, job(1))
   for (let n = 0; n < 24; n++) expect(await loseRun(hub, clock)).toBe(1)
@@ -285,11 +286,11 @@ test('a job that is lost with its process 25 times in a row is set aside', async
     state: 'failed',
     failedAt: clock.now(),
     lockedBy: null,
-    lastError: 'Taken 25 times in a row and never finished.',
+    lastError: 'Started 25 times in a row and never finished.',
   })
 })
 
-test('runs that end, however, are not counted as lost: work that retries without end survives a kill', async () => {
+test('finished runs are not counted as lost: a job that retries forever survives a kill', async () => {
   const { hub, clock } = await world()
   const worker = new Worker(hub, [
     kindOf(
@@ -323,7 +324,7 @@ test('runs that end, however, are not counted as lost: work that retries without
   expect((await hub.read.select().from(jobs))[0]).toMatchObject({ state: 'ready', lostRuns: 0 })
 })
 
-test('what a query says about its values is neither logged nor kept with the job', async () => {
+test('values in database errors are neither logged nor stored with the job', async () => {
   const { hub } = await world()
   const lines: string[] = []
   const spied: Hub = {
@@ -359,11 +360,11 @@ test('what a query says about its values is neither logged nor kept with the job
   expect(rows).toHaveLength(2 * faults.length)
   expect(lines.filter(line => line.includes('a job failed'))).toHaveLength(rows.length)
   expect(`${lines.join('')}${rows.map(row => row.lastError).join('\n')}`).not.toContain(planted)
-  // And what went wrong is still told.
+  // The error itself is still reported.
   expect(rows.find(row => row.kind === 'write.0')!.lastError).toMatch(/unique constraint/i)
 })
 
-test('stopping waits for what runs and takes nothing more', async () => {
+test('stopping waits for running jobs and stops claiming', async () => {
   const { hub } = await world()
   const ended: number[] = []
   const worker = new Worker(hub, [

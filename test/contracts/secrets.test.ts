@@ -7,7 +7,7 @@ import { openPostgres } from '../../src/core/db/store'
 import { dataKeys } from '../../src/core/db/tables'
 import type { Hub } from '../../src/core/hub'
 import { fullAccess } from '../../src/core/permissions'
-import { KeyRing, NotOpened, WrongMasterKey, type Place } from '../../src/core/secrets'
+import { KeyRing, DecryptionFailed, WrongMasterKey, type Place } from '../../src/core/secrets'
 import { rotateHeartbeat, updateHeartbeat } from '../../src/features/heartbeats/heartbeats'
 import { world, type World } from '../support/world'
 
@@ -21,13 +21,13 @@ const place = (w: World, more: Partial<Place> = {}): Place => ({
 const seal = (w: World, at: Place, secret: string) =>
   record(w.hub, async tx => ({ result: await w.hub.keys.seal(tx, at, secret) }))
 
-test('what is sealed opens in its place and reads as nothing elsewhere', async () => {
+test('a sealed value can only be opened in its place', async () => {
   const w = await world()
   const sealed = await seal(w, place(w), 'the secret')
   expect(sealed).toMatch(/^bw1\.dek_[^.]+\.[\w-]+\.[\w-]+$/)
   expect(await w.hub.keys.open(place(w), sealed)).toBe('the secret')
   for (const other of [{ row: 'hb_2' }, { column: 'other' }, { table: 'other' }, { workspaceId: w.rival.workspaceId }]) {
-    await expect(w.hub.keys.open(place(w, other), sealed)).rejects.toBeInstanceOf(NotOpened)
+    await expect(w.hub.keys.open(place(w, other), sealed)).rejects.toBeInstanceOf(DecryptionFailed)
   }
   const parts = sealed.split('.')
   const flipped = parts[3]!.startsWith('A') ? `B${parts[3]!.slice(1)}` : `A${parts[3]!.slice(1)}`
@@ -38,11 +38,11 @@ test('what is sealed opens in its place and reads as nothing elsewhere', async (
     [...parts.slice(0, 3), flipped].join('.'),
     [parts[0], 'dek_none', parts[2], parts[3]].join('.'),
   ]) {
-    await expect(w.hub.keys.open(place(w), bad)).rejects.toBeInstanceOf(NotOpened)
+    await expect(w.hub.keys.open(place(w), bad)).rejects.toBeInstanceOf(DecryptionFailed)
   }
 })
 
-test('each workspace has a key of its own, and the same secret never looks the same twice', async () => {
+test('each workspace has its own key, and sealing a secret twice gives different values', async () => {
   const w = await world()
   const mine = await seal(w, place(w), 'x')
   const again = await seal(w, place(w), 'x')
@@ -52,7 +52,7 @@ test('each workspace has a key of its own, and the same secret never looks the s
   expect(theirs.split('.')[1]).not.toBe(mine.split('.')[1]!)
 })
 
-test('a key made by a change that is undone is not used by the next', async () => {
+test('a key created by a change that was rolled back is not used by the next one', async () => {
   const w = await world()
   await record(w.hub, async tx => {
     await w.hub.keys.seal(tx, place(w, { workspaceId: w.rival.workspaceId }), 'x')
@@ -63,17 +63,17 @@ test('a key made by a change that is undone is not used by the next', async () =
   expect(await w.hub.read.select().from(dataKeys).where(eq(dataKeys.workspaceId, w.rival.workspaceId))).toHaveLength(1)
 })
 
-test('another process opens what this one sealed, and another master key does not start', async () => {
+test('another process can open sealed values, and another master key is rejected', async () => {
   const w = await world()
   const sealed = await seal(w, place(w), 'the secret')
   const same = new KeyRing(new Uint8Array(32).fill(7), w.hub.read, w.clock)
   expect(await same.open(place(w), sealed)).toBe('the secret')
   const other = new KeyRing(new Uint8Array(32).fill(8), w.hub.read, w.clock)
-  await expect(other.open(place(w), sealed)).rejects.toBeInstanceOf(NotOpened)
+  await expect(other.open(place(w), sealed)).rejects.toBeInstanceOf(DecryptionFailed)
   await expect(record(w.hub, async tx => ({ result: await other.checkCanary(tx) }))).rejects.toBeInstanceOf(WrongMasterKey)
 })
 
-test('the tag of a secret tells equal from unequal and nothing else', async () => {
+test('the tag of a secret only shows whether secrets are equal', async () => {
   const w = await world()
   const { tag } = w.hub.keys
   expect(tag('a')).toBe(tag('a'))
@@ -81,7 +81,7 @@ test('the tag of a secret tells equal from unequal and nothing else', async () =
   expect(tag('a')).toMatch(/^hmac:[0-9a-f]{16}$/)
 })
 
-test('edits that open secrets under a key not yet known wait for no second connection', async () => {
+test('updates that open secrets with an unloaded key don’t wait for a second connection', async () => {
   const w = await world()
   const beats = await Promise.all(
     Array.from({ length: 12 }, async (_, n) => {
@@ -90,7 +90,7 @@ test('edits that open secrets under a key not yet known wait for no second conne
     }),
   )
   const { config } = w.hub
-  // As a hub that has just started and has two connections, with every edit begun before the first key is known.
+  // Like a hub with two connections that has just started: all updates start before the first key is loaded.
   const store = isPostgres ? await openPostgres(config.databaseUrl!, 2) : w.hub.store
   const hub: Hub = { ...w.hub, store, read: store.read, keys: new KeyRing(new Uint8Array(32).fill(7), store.read, w.clock) }
   await record(hub, async tx => ({ result: await hub.keys.checkCanary(tx) }))

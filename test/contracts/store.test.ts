@@ -5,7 +5,7 @@ import { auditEntries, counters, events, jobs } from '../../src/core/db/tables'
 import { NestedTransaction } from '../../src/core/db/transaction'
 import { violation } from '../../src/core/db/errors'
 import { plans, workspaces } from '../../src/access/tables'
-import { eventKind } from '../../src/core/events'
+import { eventKind } from '../../src/features/event-kinds'
 import type { Ctx } from '../../src/core/ctx'
 import { fullAccess } from '../../src/core/permissions'
 import { world, type World } from '../support/world'
@@ -35,7 +35,7 @@ function ctxOf(w: World): Ctx {
   }
 }
 
-test('of changes that are committed together, the one that fails is undone alone', async () => {
+test('of changes committed together, only the failing one is rolled back', async () => {
   const w = await world()
   const results = await Promise.allSettled([
     bump(w, 'a'),
@@ -50,7 +50,7 @@ test('of changes that are committed together, the one that fails is undone alone
   expect([await has(w, 'a'), await has(w, 'b'), await has(w, 'c')]).toEqual([true, false, true])
 })
 
-test('a reader never sees what is not committed', async () => {
+test('a reader never sees uncommitted data', async () => {
   const w = await world()
   await record(w.hub, async tx => {
     await tx.insert(counters).values({ name: 'seen', value: 1 })
@@ -60,7 +60,7 @@ test('a reader never sees what is not committed', async () => {
   expect(await has(w, 'seen')).toBe(true)
 })
 
-test('a transaction inside another is refused and undoes both', async () => {
+test('a nested transaction is rejected and rolls back both', async () => {
   const w = await world()
   const outer = record(w.hub, async tx => {
     await tx.insert(counters).values({ name: 'outer', value: 1 })
@@ -71,13 +71,13 @@ test('a transaction inside another is refused and undoes both', async () => {
   expect([await has(w, 'outer'), await has(w, 'inner')]).toEqual([false, false])
 })
 
-test('a change that fails leaves no row, no audit entry, no event and no job', async () => {
+test('a failing change leaves no row, audit event, event or job', async () => {
   const w = await world()
   const counted = async () =>
     Promise.all([auditEntries, events, jobs].map(async table => (await w.hub.read.select({ n: count() }).from(table))[0]!.n))
   const before = await counted()
   const alert = eventKind('monitor.alert')!
-  const tell = (fail: boolean) =>
+  const attempt = (fail: boolean) =>
     change(ctxOf(w), 'heartbeat.update', async tx => {
       await tx.insert(counters).values({ name: `half ${fail}`, value: 1 })
       return {
@@ -94,14 +94,14 @@ test('a change that fails leaves no row, no audit entry, no event and no job', a
         jobs: [{ kind: fail ? (null as never) : 'webhooks.dispatch', payload: { event_id: 'none' }, runAt: w.clock.now() + 1e9 }],
       }
     })
-  await expect(tell(true)).rejects.toThrow()
+  await expect(attempt(true)).rejects.toThrow()
   expect(await counted()).toEqual(before)
   expect(await has(w, 'half true')).toBe(false)
-  await tell(false)
+  await attempt(false)
   expect(await counted()).toEqual([before[0]! + 1, before[1]! + 1, before[2]! + 2])
 })
 
-test('audit numbers have no gaps, whatever fails between them', async () => {
+test('audit numbers are gapless despite failures', async () => {
   const w = await world()
   await Promise.allSettled(
     Array.from({ length: 40 }, (_, n) =>
@@ -119,7 +119,7 @@ test('audit numbers have no gaps, whatever fails between them', async () => {
   expect(rows.map(row => row.seq)).toEqual(rows.map((_, place) => place + 1))
 })
 
-test('what the schema refuses is named alike on both engines', async () => {
+test('constraint violations are the same on both engines', async () => {
   const w = await world()
   const refused = async (write: () => Promise<unknown>) =>
     violation(
@@ -154,7 +154,7 @@ test('what the schema refuses is named alike on both engines', async () => {
   expect(await refused(empty)).toBe('not_null')
 })
 
-test('a number that many raise at once is raised by each', async () => {
+test('concurrent increments of a counter all count', async () => {
   const w = await world()
   const [before] = await w.hub.read
     .select()
@@ -175,7 +175,7 @@ test('a number that many raise at once is raised by each', async () => {
   expect(after!.value).toBe(before!.value + 50)
 })
 
-test('two that write into the audit logs of the same workspaces never wait for each other', async () => {
+test('two changes that write to the audit logs of the same workspaces never deadlock', async () => {
   const w = await world()
   let runs = 0
   const write = (workspaceIds: string[]) =>
@@ -189,6 +189,6 @@ test('two that write into the audit logs of the same workspaces never wait for e
     })
   const both = [w.acme.workspaceId, w.rival.workspaceId]
   await Promise.all([write(both), write(both.toReversed())])
-  // One that waited for the other would have been run once more.
+  // A deadlock would have caused a retry.
   expect(runs).toBe(2)
 })

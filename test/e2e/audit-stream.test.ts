@@ -4,7 +4,7 @@ import { receiver, stopReceivers } from '../support/receiver'
 
 afterAll(stopReceivers)
 
-test('a hub killed while it writes and while it sends leaves no gap in what the receiver has', async () => {
+test('a hub killed while writing and while sending leaves no gap at the receiver', async () => {
   await using here = await installation()
   let hub = await startHub(here)
   await using _ = {
@@ -21,7 +21,7 @@ test('a hub killed while it writes and while it sends leaves no gap in what the 
   }
   await until('the first message', async () => seen.received.length > 0)
 
-  // With entries that wait for their second.
+  // While entries are waiting to be sent.
   await write(5)
   await hub.stop('SIGKILL')
   hub = await startHub(here)
@@ -29,15 +29,15 @@ test('a hub killed while it writes and while it sends leaves no gap in what the 
   const lag = async () => (await call(hub, token, 'GET', `/v1/audit-streams/${id}`)).body.lag as number
   await until('the rest', async () => (await lag()) === 0)
 
-  // While the receiver has a message and has not answered.
-  let asked = false
+  // While the receiver has a message and has not responded.
+  let requested = false
   seen.answer = async () => {
-    asked = true
+    requested = true
     await Bun.sleep(2_000)
     return new Response(null, { status: 204 })
   }
   await write(3)
-  await until('a message under way', async () => asked)
+  await until('a message in flight', async () => requested)
   await hub.stop('SIGKILL')
   seen.answer = () => new Response(null, { status: 204 })
   hub = await startHub(here)

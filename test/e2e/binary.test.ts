@@ -6,10 +6,10 @@ import { call, fullToken, installation, runProgram, startHub, until } from '../s
 import { freePort } from '../support/free-port'
 
 const onPostgres = Boolean(process.env.BAILIWICK_DATABASE_URL)
-const tokenForm = /^bw_live_[0-9A-Za-z]{36}\n$/
+const tokenFormat = /^bw_live_[0-9A-Za-z]{36}\n$/
 
 describe('the command line', () => {
-  test('--version prints the version alone, for each program and in each command', async () => {
+  test('--version prints only the version, for each program and each command', async () => {
     for (const name of ['bailiwick', 'bailiwick-agent', 'bailiwick-probe'] as const) {
       expect(await runProgram(name, ['--version'])).toEqual({ code: 0, out: `${manifest.version}\n`, err: '' })
     }
@@ -18,11 +18,11 @@ describe('the command line', () => {
 
   test('--help of every command shows an example', async () => {
     const { out } = await runProgram('bailiwick', ['--help'])
-    const named = [...out.matchAll(/^ {2}([a-z]+) .*$/gm)]
+    const commands = [...out.matchAll(/^ {2}([a-z]+) .*$/gm)]
       .map(match => match[1]!)
       .filter(name => name !== 'help' && name !== 'bailiwick')
-    expect(named).toContain('serve')
-    for (const name of named) {
+    expect(commands).toContain('serve')
+    for (const name of commands) {
       const help = await runProgram('bailiwick', [name, '--help'])
       expect({ name, code: help.code, example: /Examples:\n {2}\S/.test(help.out) }).toEqual({ name, code: 0, example: true })
     }
@@ -40,14 +40,14 @@ describe('the command line', () => {
     [['user', 'create', '--email', 'nobody', '--name', 'x']],
     [['agent', 'run']],
     [['probe']],
-  ])('a wrong command line is exit code 2 and says why: %j', async args => {
+  ])('invalid arguments end with exit code 2 and a reason: %j', async args => {
     const { code, out, err } = await runProgram('bailiwick', args)
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).not.toBe('')
     expect(err).not.toContain('    at ')
   })
 
-  test('agent and probe are the same program as the binaries of their own', async () => {
+  test('agent and probe are the same as the separate programs', async () => {
     for (const name of ['agent', 'probe'] as const) {
       const own = await runProgram(`bailiwick-${name}`, ['--help'])
       expect(own.code).toBe(0)
@@ -60,18 +60,18 @@ describe('the command line', () => {
     ['BAILIWICK_LISTEN', 'everywhere', /^BAILIWICK_LISTEN: .*HOST:PORT/],
     ['BAILIWICK_BASE_URL', 'https://hub.example.com/path', /^BAILIWICK_BASE_URL: .*without path/],
     ['BAILIWICK_TRUSTED_PROXIES', '10.0.0.0/99', /^BAILIWICK_TRUSTED_PROXIES: /],
-    ['BAILIWICK_PING_HOST', 'a/b', /^BAILIWICK_PING_HOST: .*not a host name/],
+    ['BAILIWICK_PING_HOST', 'a/b', /^BAILIWICK_PING_HOST: .*not a hostname/],
     ['BAILIWICK_STOP_SECONDS', 'ten', /^BAILIWICK_STOP_SECONDS: .*whole number/],
-    ['BAILIWICK_MASTER_KEY_FILE', '/nowhere/key', /^BAILIWICK_MASTER_KEY_FILE: .*no file \/nowhere\/key/],
-    ['BAILIWICK_TLS_CERT', '/nowhere/cert', /^BAILIWICK_TLS_CERT and BAILIWICK_TLS_KEY go together/],
-  ])('%s set to %s stops the start with one sentence', async (name, value, sentence) => {
+    ['BAILIWICK_MASTER_KEY_FILE', '/nowhere/key', /^BAILIWICK_MASTER_KEY_FILE: \/nowhere\/key does not exist/],
+    ['BAILIWICK_TLS_CERT', '/nowhere/cert', /^BAILIWICK_TLS_CERT and BAILIWICK_TLS_KEY must be set together/],
+  ])('%s set to %s prevents the start with a one-line error', async (name, value, message) => {
     await using here = await installation()
     const { code, out, err } = await here.run(
       ['serve', '--listen', '127.0.0.1:0'].slice(0, name === 'BAILIWICK_LISTEN' ? 1 : 3),
       { env: { [name]: value } },
     )
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toMatch(sentence)
+    expect(err).toMatch(message)
     expect(err.trim().split('\n')).toHaveLength(1)
   })
 
@@ -84,12 +84,12 @@ describe('the command line', () => {
   })
 })
 
-describe('a hub on an empty folder', () => {
-  test('answers, makes the first user by the setup link once, and stops when told', async () => {
+describe('a hub in an empty folder', () => {
+  test('responds, creates the first user with the setup link once, and stops on a signal', async () => {
     await using here = await installation()
     const hub = await startHub(here)
     expect((await fetch(`${hub.url}/healthz`)).status).toBe(200)
-    expect(hub.out()).toContain(`Bailiwick ${manifest.version} serves at ${hub.url}\n`)
+    expect(hub.out()).toContain(`Bailiwick ${manifest.version} is running at ${hub.url}\n`)
     const link = await until('the setup link', async () => /first user at (\S+)\n/.exec(hub.out())?.[1])
     expect(link).toStartWith(`${hub.url}/setup#`)
     const setup = { token: link.split('#')[1], email: 'ada@example.com', password: 'correct horse battery', name: 'Ada' }
@@ -100,40 +100,49 @@ describe('a hub on an empty folder', () => {
     expect((await call(hub, '', 'POST', '/v1/sessions', { email: setup.email, password: setup.password })).status).toBe(201)
     for (const line of hub.err().split('\n').filter(Boolean)) expect(JSON.parse(line)).toHaveProperty('level')
 
-    const began = performance.now()
+    const startedAt = performance.now()
     expect(await hub.stop()).toBe(0)
-    expect(performance.now() - began).toBeLessThan(8000)
+    expect(performance.now() - startedAt).toBeLessThan(8000)
 
     const again = await startHub(here)
     expect(again.out()).not.toContain('/setup#')
     expect(await again.stop('SIGINT')).toBe(0)
   })
 
-  test('makes tokens while it runs, which work at once', async () => {
+  test('accepts tokens that were created while it is running', async () => {
     await using here = await installation()
     await using hub = await startHub(here)
-    const made = await here.run(['token', 'create', '--name', 'scripts', '--permission', 'account.read', '--expires-in', '90d'])
-    expect(made.code).toBe(0)
-    expect(made.out).toMatch(tokenForm)
-    const listed = await call(hub, made.out.trim(), 'GET', '/v1/tokens')
+    const created = await here.run([
+      'token',
+      'create',
+      '--name',
+      'scripts',
+      '--permission',
+      'account.read',
+      '--expires-in',
+      '90d',
+    ])
+    expect(created.code).toBe(0)
+    expect(created.out).toMatch(tokenFormat)
+    const listed = await call(hub, created.out.trim(), 'GET', '/v1/tokens')
     expect(listed.status).toBe(200)
     const [token] = listed.body.data
     expect(token).toMatchObject({ name: 'scripts', mode: 'scoped', permissions: ['account.read'] })
-    const lastsMs = Date.parse(token.expires_at) - Date.parse(token.created_at)
-    expect(Math.round(lastsMs / 60_000)).toBe(90 * 24 * 60)
-    expect((await call(hub, made.out.trim(), 'POST', '/v1/tokens', { name: 'more', permissions: ['account.read'] })).status).toBe(
-      403,
-    )
+    const lifetimeMs = Date.parse(token.expires_at) - Date.parse(token.created_at)
+    expect(Math.round(lifetimeMs / 60_000)).toBe(90 * 24 * 60)
+    expect(
+      (await call(hub, created.out.trim(), 'POST', '/v1/tokens', { name: 'more', permissions: ['account.read'] })).status,
+    ).toBe(403)
     expect((await call(hub, await fullToken(here), 'GET', '/v1/tokens')).body.data).toHaveLength(2)
   })
 
-  test('says which BAILIWICK_ variables name nothing', async () => {
+  test('warns about unknown BAILIWICK_ variables', async () => {
     await using here = await installation()
     await using hub = await startHub(here, { env: { BAILIWICK_LISTENN: 'x' } })
-    expect(hub.err()).toContain('BAILIWICK_LISTENN names no setting')
+    expect(hub.err()).toContain('BAILIWICK_LISTENN is not a setting')
   })
 
-  test('is well by its own health command, and not once it is gone', async () => {
+  test('is healthy while running, and not after it stopped', async () => {
     await using here = await installation()
     const hub = await startHub(here)
     expect(await here.run(['health', '--url', hub.url])).toEqual({ code: 0, out: 'ok\n', err: '' })
@@ -141,36 +150,36 @@ describe('a hub on an empty folder', () => {
     expect((await here.run(['health', '--url', hub.url])).code).toBe(1)
   })
 
-  test('stops at once at the second signal', async () => {
+  test('stops immediately on a second signal', async () => {
     await using here = await installation()
     const hub = await startHub(here)
-    // Keeps a request open, which a stop waits for.
-    const held = new ReadableStream({ start: control => control.enqueue(new TextEncoder().encode('{')) })
+    // An unfinished request, which the stop waits for.
+    const unfinished = new ReadableStream({ start: control => control.enqueue(new TextEncoder().encode('{')) })
     const request = fetch(`${hub.url}/v1/sessions`, {
       method: 'POST',
-      body: held,
+      body: unfinished,
       headers: { 'content-type': 'application/json' },
     }).catch(() => null)
     process.kill(hub.pid, 'SIGTERM')
-    await until('the first signal heard', async () => hub.err().includes('"stopping"'))
+    await until('the first signal is handled', async () => hub.err().includes('"stopping"'))
     expect(await hub.stop()).toBe(0)
     await request
   })
 })
 
 describe('a data folder', () => {
-  test('that is empty is enough for a token', async () => {
+  test('can be empty when creating a token', async () => {
     await using here = await installation()
-    const made = await here.run(['token', 'create', '--name', 'first', '--full'])
-    expect(made.code).toBe(0)
-    expect(made.out).toMatch(tokenForm)
+    const created = await here.run(['token', 'create', '--name', 'first', '--full'])
+    expect(created.code).toBe(0)
+    expect(created.out).toMatch(tokenFormat)
     await using hub = await startHub(here)
-    expect((await call(hub, made.out.trim(), 'GET', '/v1/tokens')).status).toBe(200)
+    expect((await call(hub, created.out.trim(), 'GET', '/v1/tokens')).status).toBe(200)
     const unknown = await here.run(['token', 'create', '--name', 'x', '--full', '--workspace', 'nowhere'])
-    expect(unknown).toMatchObject({ code: 1, out: '', err: 'There is no workspace with the id or name nowhere.\n' })
+    expect(unknown).toMatchObject({ code: 1, out: '', err: 'No workspace has the id or name nowhere.\n' })
   })
 
-  test.skipIf(onPostgres)('serves one hub at a time', async () => {
+  test.skipIf(onPostgres)('can be used by only one hub at a time', async () => {
     await using here = await installation()
     await using hub = await startHub(here)
     const second = await here.run(['serve', '--listen', '127.0.0.1:0'])
@@ -179,7 +188,7 @@ describe('a data folder', () => {
     expect((await fetch(`${hub.url}/healthz`)).status).toBe(200)
   })
 
-  test.skipIf(onPostgres)('is taken over from a hub that was killed', async () => {
+  test.skipIf(onPostgres)('can be used again after a hub was killed', async () => {
     await using here = await installation()
     const hub = await startHub(here)
     const token = await fullToken(here)
@@ -188,39 +197,39 @@ describe('a data folder', () => {
     expect((await call(next, token, 'GET', '/v1/tokens')).status).toBe(200)
   })
 
-  test.skipIf(onPostgres)('is closed to other users', async () => {
+  test.skipIf(onPostgres)('contains no files that other users can read', async () => {
     await using here = await installation()
     await fullToken(here)
     for (const name of ['master.key', 'bailiwick.db']) expect(statSync(join(here.folder, name)).mode & 0o077).toBe(0)
   })
 
-  test('with another master key is refused in plain words, and left as it was', async () => {
+  test('with a wrong master key is rejected with a clear error, and stays unchanged', async () => {
     await using here = await installation()
     const token = await fullToken(here)
     const other = join(here.folder, 'other.key')
     writeFileSync(other, `${Buffer.alloc(32, 1).toString('base64')}\n`, { mode: 0o600 })
     const refused = await here.run(['serve', '--listen', '127.0.0.1:0'], { env: { BAILIWICK_MASTER_KEY_FILE: other } })
     expect(refused).toMatchObject({ code: 1, out: '' })
-    expect(refused.err).toContain('The master key is not the one this database was made with')
+    expect(refused.err).toContain('The master key does not match the database')
     expect(refused.err).not.toContain('    at ')
     await using hub = await startHub(here)
     expect((await call(hub, token, 'GET', '/v1/tokens')).status).toBe(200)
   })
 
-  test('cannot be served where the port is taken', async () => {
+  test('cannot be served if the port is in use', async () => {
     await using here = await installation()
     const port = await freePort()
-    using taken = Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } })
-    const refused = await here.run(['serve', '--listen', `127.0.0.1:${taken.port}`])
+    using listener = Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } })
+    const refused = await here.run(['serve', '--listen', `127.0.0.1:${listener.port}`])
     expect(refused).toMatchObject({ code: 1, out: '' })
-    expect(refused.err).toContain(`port ${port} is in use`)
+    expect(refused.err).toContain(`port ${port} on 127.0.0.1 is already in use`)
   })
 
-  test('is migrated ahead of the start, and its state told', async () => {
+  test('can be migrated before the start, with a list of migrations', async () => {
     await using here = await installation()
-    const missing = await here.run(['migrate', '--status'])
-    expect(missing.code).toBe(1)
-    expect(missing.out).toMatch(/^missing {2}0000_/)
+    const pending = await here.run(['migrate', '--status'])
+    expect(pending.code).toBe(1)
+    expect(pending.out).toMatch(/^pending {2}0000_/)
     const migrated = await here.run(['migrate'])
     expect(migrated).toMatchObject({ code: 0, err: '' })
     expect(migrated.out).toEndWith('The database is up to date.\n')
@@ -229,7 +238,7 @@ describe('a data folder', () => {
 })
 
 describe('doctor', () => {
-  test('finds an empty folder good, and makes nothing in it', async () => {
+  test('reports no problem for an empty folder, and creates nothing in it', async () => {
     await using here = await installation()
     const { code, out } = await here.run(['doctor', '--listen', '127.0.0.1:0'])
     expect({ code, fails: /^fail/m.test(out) }).toEqual({ code: 0, fails: false })
@@ -237,16 +246,16 @@ describe('doctor', () => {
     expect(existsSync(join(here.folder, 'master.key'))).toBe(false)
   })
 
-  test('finds a running hub good', async () => {
+  test('reports no problem for a running hub', async () => {
     await using here = await installation()
     await using hub = await startHub(here)
     const { code, out } = await here.run(['doctor', '--listen', '127.0.0.1:0'])
-    expect(out).toContain('The master key is the one the database was made with.')
+    expect(out).toContain('The master key matches the database.')
     expect(code).toBe(0)
     expect((await fetch(`${hub.url}/healthz`)).status).toBe(200)
   })
 
-  test('names what is wrong: a setting, another key, a taken port, an unknown variable', async () => {
+  test('reports an invalid setting, a wrong key, a port in use, and an unknown variable', async () => {
     await using here = await installation()
     await fullToken(here)
     const setting = await here.run(['doctor'], { env: { BAILIWICK_STOP_SECONDS: 'ten' } })
@@ -258,34 +267,34 @@ describe('doctor', () => {
     const other = join(here.folder, 'other.key')
     writeFileSync(other, `${Buffer.alloc(32, 1).toString('base64')}\n`, { mode: 0o600 })
     const key = await here.run(['doctor', '--listen', '127.0.0.1:0'], { env: { BAILIWICK_MASTER_KEY_FILE: other } })
-    expect({ code: key.code, named: /^fail +master key fits +The database was made with the key/m.test(key.out) }).toEqual({
+    expect({ code: key.code, named: /^fail +master key match +The database requires the key/m.test(key.out) }).toEqual({
       code: 1,
       named: true,
     })
 
-    using taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-    const port = await here.run(['doctor', '--listen', `127.0.0.1:${taken.port}`], { env: { BAILIWICK_NONSENSE: '1' } })
+    using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+    const port = await here.run(['doctor', '--listen', `127.0.0.1:${listener.port}`], { env: { BAILIWICK_NONSENSE: '1' } })
     expect(port.code).toBe(1)
     expect(port.out).toMatch(/^fail +port +Port \d+ on 127\.0\.0\.1 is in use by another program/m)
     expect(port.out).toMatch(/^warn +unknown settings +BAILIWICK_NONSENSE/m)
   })
 })
 
-describe('users from the command line', () => {
-  test('are made, listed, disabled, and given a new password', async () => {
+describe('bailiwick user', () => {
+  test('creates, lists, disables and enables users, and changes passwords', async () => {
     await using here = await installation()
     await using hub = await startHub(here)
     const signIn = async (password: string) =>
       (await call(hub, '', 'POST', '/v1/sessions', { email: 'ada@example.com', password })).status
-    const make = ['user', 'create', '--email', 'Ada@example.com', '--name', 'Ada', '--role', 'owner', '--operator']
-    expect(await here.run(make, { input: 'short\n' })).toMatchObject({
+    const create = ['user', 'create', '--email', 'Ada@example.com', '--name', 'Ada', '--role', 'owner', '--operator']
+    expect(await here.run(create, { input: 'short\n' })).toMatchObject({
       code: 1,
       err: 'The password must have at least 10 characters.\n',
     })
-    expect((await here.run(make, { input: 'correct horse battery\n' })).out).toMatch(/^usr_[0-9a-z]{26}\n$/)
-    expect(await here.run(make, { input: 'correct horse battery\n' })).toMatchObject({
+    expect((await here.run(create, { input: 'correct horse battery\n' })).out).toMatch(/^usr_[0-9a-z]{26}\n$/)
+    expect(await here.run(create, { input: 'correct horse battery\n' })).toMatchObject({
       code: 1,
-      err: 'There is a user with the e-mail ada@example.com already.\n',
+      err: 'A user with the email address ada@example.com already exists.\n',
     })
     expect((await here.run(['user', 'list'])).out).toBe('ada@example.com\tAda\tdefault:owner\toperator\n')
     expect(await signIn('correct horse battery')).toBe(201)
@@ -297,22 +306,25 @@ describe('users from the command line', () => {
     expect([link.code, link.out]).toEqual([0, expect.stringMatching(/^http:\/\/\S+\/reset#bw_reset_[0-9A-Za-z]{32}\n$/)])
     expect(await here.run(['user', 'reset-second-factor', 'ada@example.com'])).toMatchObject({
       code: 0,
-      out: 'ada@example.com signs in by password alone; their sessions have ended.\n',
+      out: 'Two-factor authentication of ada@example.com reset and all sessions revoked.\n',
     })
     expect(await signIn('correct horse battery')).toBe(401)
     expect(await signIn('another horse battery')).toBe(201)
 
-    const alone = 'ada@example.com is the last owner who can sign in of: default.'
+    const owner = 'ada@example.com is the last owner who can sign in to these workspaces: default.'
     const operator = 'ada@example.com is the last operator who can sign in.'
     expect(await here.run(['user', 'disable', 'ada@example.com'])).toMatchObject({
       code: 1,
-      err: `${alone} Make somebody else an owner first.\n${operator} Make another with bailiwick user create --operator first, or disable them all the same with --force.\n`,
+      err:
+        `${owner} Make another member an owner first.\n` +
+        `${operator} Create another one first with bailiwick user create --operator.\n` +
+        'Use --force to disable the user anyway.\n',
     })
     expect(await signIn('another horse battery')).toBe(201)
     expect(await here.run(['user', 'disable', 'ada@example.com', '--force'])).toMatchObject({
       code: 0,
-      out: 'ada@example.com is disabled.\n',
-      err: `Warning: ${alone}\nWarning: ${operator}\n`,
+      out: 'Disabled ada@example.com.\n',
+      err: `Warning: ${owner}\nWarning: ${operator}\n`,
     })
     expect(await signIn('another horse battery')).toBe(401)
     expect((await here.run(['user', 'enable', 'ada@example.com'])).code).toBe(0)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { until } from '../support/binary'
 import { dashboard, expectClean, type Dashboard } from '../support/dashboard'
-import { ask } from '../support/hub-answers'
+import { queryHub } from '../support/query-hub'
 import { powerDnsDouble, type PowerDnsDouble } from '../support/power-dns-double'
 
 const limitMs = 120_000
@@ -19,7 +19,7 @@ afterAll(async () => {
 })
 
 test(
-  'why a record is not synced is seen two clicks from the overview',
+  'the reason why a record is out of sync is two clicks from the overview',
   async () => {
     const provider = await here.api('POST', '/v1/dns/providers', {
       kind: 'powerdns',
@@ -29,7 +29,7 @@ test(
     const zone = await here.api('POST', '/v1/dns/zones', { name: 'third.example', provider_id: provider.id })
     const at = `/v1/dns/zones/${zone.id}`
     await here.api('POST', `${at}/records`, { type: 'A', name: 'www', content: '192.0.2.1' })
-    await until('it is there', async () => (await here.api('GET', at)).synced)
+    await until('the zone is synced', async () => (await here.api('GET', at)).synced)
     await fetch(`${there.url}/api/v1/servers/localhost/zones/third.example.`, {
       method: 'PATCH',
       headers: { 'x-api-key': 'key-of-the-double', 'content-type': 'application/json' },
@@ -54,22 +54,22 @@ test(
       .getByRole('row', { name: /third\.example/ })
       .getByRole('link', { name: /drifted/ })
       .click()
-    await page.getByText('Changed there by others: 198.51.100.7').waitFor()
+    await page.getByText('Changed at the provider: 198.51.100.7').waitFor()
     await expectClean(page)
     await page.getByRole('button', { name: /drifted/ }).click()
-    await page.getByRole('dialog', { name: 'A of www.third.example' }).getByText('Double').waitFor()
+    await page.getByRole('dialog', { name: 'A record for www.third.example' }).getByText('Double').waitFor()
     await expectClean(page)
   },
   limitMs,
 )
 
 test(
-  'the settings of a zone are changed, its secondaries told how, and it is deleted by its name',
+  'zone settings are updated, secondary configuration is shown, and a zone is deleted by typing its name',
   async () => {
     const zone = await here.api('POST', '/v1/dns/zones', { name: 'fourth.example' })
     const page = await here.open(`/dns/zones/${zone.id}/settings`)
-    await page.getByLabel('Minimum').fill('60')
-    await page.getByRole('button', { name: 'Save' }).first().click()
+    await page.getByLabel('Negative caching TTL').fill('60')
+    await page.getByRole('button', { name: 'Save changes' }).first().click()
     await page.getByText('SOA saved').waitFor()
     expect((await here.api('GET', `/v1/dns/zones/${zone.id}`)).soa.minimum).toBe(60)
     await expectClean(page)
@@ -83,7 +83,10 @@ test(
     await page.getByRole('dialog').getByRole('textbox').fill('fourth.example')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete zone' }).click()
     await page.getByText('Zone fourth.example deleted').waitFor()
-    await until('nobody answers', async () => (await ask(here.hub, 'fourth.example.', 'SOA'))?.rcode === 'REFUSED')
+    await until(
+      'the zone is no longer served',
+      async () => (await queryHub(here.hub, 'fourth.example.', 'SOA'))?.rcode === 'REFUSED',
+    )
   },
   limitMs,
 )

@@ -13,7 +13,7 @@ afterAll(async () => {
   await site?.stop()
 })
 
-/** A site that is well until it is told otherwise. */
+/** A website whose status code can be changed. */
 function target() {
   const state = { status: 200 }
   const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('Welcome', { status: state.status }) })
@@ -22,35 +22,35 @@ function target() {
 const monitorNamed = async (name: string) =>
   (await ui.api('GET', '/v1/monitors?limit=100')).data.find((one: any) => one.name === name)
 
-test('a monitor is made from what is pasted, is checked at once, and its runs are looked at part by part', async () => {
+test('a monitor is created from a pasted URL and checked immediately, and its checks show their phases', async () => {
   const page = await ui.open('/monitors')
   await page.keyboard.press('c')
-  await page.getByRole('heading', { level: 1, name: 'New monitor' }).waitFor()
-  await page.getByLabel('What to watch').fill(site.url)
-  await page.getByLabel('What to watch').press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Create monitor' }).waitFor()
+  await page.getByLabel('Target', { exact: true }).fill(site.url)
+  await page.getByLabel('Target', { exact: true }).press('Enter')
   const name = new URL(site.url).host
   await page.getByRole('heading', { level: 1, name }).waitFor()
   expect(await monitorNamed(name)).toMatchObject({ type: 'http', target: site.url })
   await page.getByText(/^Up for/).waitFor()
   await page.getByRole('button', { name: 'Check now' }).click()
   const found = page.getByRole('dialog')
-  await found.getByRole('table', { name: 'Parts of the check' }).waitFor()
+  await found.getByRole('table', { name: 'Phases of the check' }).waitFor()
   await found.getByText('200', { exact: true }).waitFor()
   await found.getByRole('button', { name: 'Close' }).click()
-  const runs = page.getByRole('table', { name: 'Runs' })
-  await runs.getByRole('button').first().click()
-  await page.getByRole('dialog').getByText('Whole').waitFor()
+  const checks = page.getByRole('table', { name: 'Checks' })
+  await checks.getByRole('button').first().click()
+  await page.getByRole('dialog').getByText('Total').waitFor()
   await page.keyboard.press('Escape')
   await expectClean(page)
 }, 90_000)
 
-test('of a URL its certificate, name and host are watched along with it', async () => {
+test('the certificate, DNS name, and host of a URL can be monitored along with it', async () => {
   const page = await ui.open('/monitors/new')
-  await page.getByLabel('What to watch').fill('https://shop.example.com/health')
+  await page.getByLabel('Target', { exact: true }).fill('https://shop.example.com/health')
   await page.getByLabel('TLS certificate').check()
   await page.getByLabel('DNS record').check()
   await expectClean(page)
-  await page.getByRole('button', { name: 'Watch it' }).click()
+  await page.getByRole('button', { name: 'Create monitor' }).click()
   await page.getByRole('heading', { level: 1, name: 'shop.example.com' }).waitFor()
   const { data } = await ui.api('GET', '/v1/monitors?q=shop.example.com&sort=id')
   expect(data.map((one: any) => `${one.type} ${one.target}`)).toEqual([
@@ -60,38 +60,40 @@ test('of a URL its certificate, name and host are watched along with it', async 
   ])
 }, 60_000)
 
-test('what is refused is told beside its field, and the options of the type are sent', async () => {
+test('errors are shown next to their field, and the options of the type are sent', async () => {
   const page = await ui.open('/monitors/new')
-  await page.getByLabel('What to watch').fill(site.url)
+  await page.getByLabel('Target', { exact: true }).fill(site.url)
   await page.getByLabel('Name', { exact: true }).fill('picky')
   await page.getByText('Conditions', { exact: true }).click()
-  const downIf = page.getByRole('group', { name: 'Down when one of these holds' })
+  const downIf = page.getByRole('group', { name: 'Down if any condition is true' })
   await downIf.getByRole('button', { name: '[STATUS] >= 500' }).click()
-  await downIf.getByRole('button', { name: 'Add a condition' }).click()
+  await downIf.getByRole('button', { name: 'Add condition' }).click()
   await page.getByRole('textbox', { name: 'Condition 2' }).fill('[STATUS] >')
-  await page.getByText(/what is asked and expected/).click()
+  await page.getByText(/^HTTP\(S\) settings/).click()
   await page.getByLabel('Method').fill('HEAD')
   await page.getByText('Timing', { exact: true }).click()
   await page.getByText('Alerts and dependencies', { exact: true }).click()
   await page.getByText('Notes and key', { exact: true }).click()
+  // At the top, the header doesn't cover part of a checkbox.
+  await page.evaluate(() => scrollTo(0, 0))
   await expectClean(page)
-  await page.getByRole('button', { name: 'Watch it' }).click()
+  await page.getByRole('button', { name: 'Create monitor' }).click()
   await page.getByRole('textbox', { name: 'Condition 2' }).and(page.locator('[aria-invalid=true]')).waitFor()
   await page.getByRole('button', { name: 'Remove condition 2' }).click()
-  await page.getByRole('button', { name: 'Watch it' }).click()
+  await page.getByRole('button', { name: 'Create monitor' }).click()
   await page.getByRole('heading', { level: 1, name: 'picky' }).waitFor()
-  const made = await monitorNamed('picky')
-  expect([made.options.method, made.down_if]).toEqual(['HEAD', ['[STATUS] >= 500']])
+  const created = await monitorNamed('picky')
+  expect([created.options.method, created.down_if]).toEqual(['HEAD', ['[STATUS] >= 500']])
 
   await page.getByRole('link', { name: 'Edit' }).click()
   await page.getByText('Timing', { exact: true }).click()
   await page.getByLabel('Interval', { exact: true }).fill('30')
-  await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Saved').waitFor()
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Changes saved').waitFor()
   expect(await monitorNamed('picky')).toMatchObject({ interval_seconds: 30, options: { method: 'HEAD' }, version: 2 })
 }, 90_000)
 
-test('a monitor is seen to go down and come back in the list while one looks', async () => {
+test('the list shows live when a monitor goes down and recovers', async () => {
   await ui.api('POST', '/v1/monitors', {
     name: 'frail',
     target: site.url,
@@ -108,17 +110,17 @@ test('a monitor is seen to go down and come back in the list while one looks', a
   await row.getByText('down', { exact: true }).first().waitFor()
   site.state.status = 200
   await row.getByText('up', { exact: true }).first().waitFor()
-  await row.getByRole('img', { name: /of the last \d+ checks went well/ }).waitFor()
+  await row.getByRole('img', { name: /of the last \d+ checks passed/ }).waitFor()
   await expectClean(page)
 }, 90_000)
 
-test('several are paused at once, and that is taken back', async () => {
+test('several monitors are paused at once, and that is undone', async () => {
   const page = await ui.open('/monitors?q=shop.example.com')
-  await page.getByLabel('Choose all that are shown').check()
+  await page.getByLabel('Select all').check()
   await page.getByRole('toolbar').waitFor()
   await expectClean(page)
   await page.getByRole('button', { name: 'Pause', exact: true }).click()
-  await page.getByText('Paused 3 monitors').waitFor()
+  await page.getByText('3 monitors paused').waitFor()
   const statuses = async () =>
     (await ui.api('GET', '/v1/monitors?q=shop.example.com')).data.map((one: any) => one.status === 'paused')
   expect(await statuses()).toEqual([true, true, true])
@@ -126,19 +128,19 @@ test('several are paused at once, and that is taken back', async () => {
   await until('resumed', async () => (await statuses()).every((paused: boolean) => !paused))
 }, 60_000)
 
-test('a monitor is made into a group, and the list shows it there', async () => {
+test('a monitor is created in a group, and the list shows it there', async () => {
   await ui.api('POST', '/v1/monitors', { name: 'Front', type: 'group' })
   const page = await ui.open('/monitors/new')
-  await page.getByLabel('What to watch').fill(`${site.url}front`)
+  await page.getByLabel('Target', { exact: true }).fill(`${site.url}front`)
   await page.getByLabel('Name', { exact: true }).fill('front door')
   await page.getByLabel('Group', { exact: true }).selectOption('Front')
-  await page.getByRole('button', { name: 'Watch it' }).click()
+  await page.getByRole('button', { name: 'Create monitor' }).click()
   await page.getByRole('heading', { level: 1, name: 'front door' }).waitFor()
   await page.getByRole('link', { name: 'Front', exact: true }).click()
   await page.getByRole('row', { name: /front door/ }).waitFor()
   await expectClean(page)
   await page.goto(`${ui.hub.url}/monitors?by=group`)
-  await page.getByRole('button', { name: 'Open Front' }).click()
+  await page.getByRole('button', { name: 'Expand Front' }).click()
   await page
     .getByRole('region', { name: 'Front' })
     .getByRole('row', { name: /front door/ })
@@ -146,11 +148,11 @@ test('a monitor is made into a group, and the list shows it there', async () => 
   await expectClean(page)
 }, 90_000)
 
-test('a document is looked at before it is imported', async () => {
+test('an import is previewed before it is applied', async () => {
   const page = await ui.open('/monitors/import')
-  const look = page.getByRole('button', { name: 'See what would change' })
+  const preview = page.getByRole('button', { name: 'Preview changes' })
   await page.getByLabel('Document', { exact: true }).fill('monitors:\n  - name: broken\n    target: 7\n')
-  await look.click()
+  await preview.click()
   await page
     .getByRole('alert')
     .getByText(/line 3/)
@@ -159,8 +161,8 @@ test('a document is looked at before it is imported', async () => {
   await page
     .getByLabel('Document', { exact: true })
     .fill('monitors:\n  - key: all\n    name: Everything\n    type: group\n    options: {members: []}\n')
-  await look.click()
-  await page.getByText('1 new, 0 changed, 0 removed, 0 as they are').waitFor()
+  await preview.click()
+  await page.getByText('1 to create, 0 to update, 0 to delete, 0 unchanged').waitFor()
   await expectClean(page)
   expect(await monitorNamed('Everything')).toBeUndefined()
   await page.getByRole('button', { name: 'Apply 1 change' }).click()
@@ -168,14 +170,14 @@ test('a document is looked at before it is imported', async () => {
   expect(await monitorNamed('Everything')).toMatchObject({ key: 'all', type: 'group' })
 }, 60_000)
 
-test('a monitor is deleted when its name is typed', async () => {
+test('deleting a monitor requires typing its name', async () => {
   const { id } = await ui.api('POST', '/v1/monitors', { type: 'http', name: 'short-lived', target: site.url })
   const page = await ui.open(`/monitors/${id}`)
-  await page.getByRole('button', { name: 'More to do' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Delete' }).click()
   const remove = page.getByRole('button', { name: 'Delete monitor' })
   expect(await remove.isDisabled()).toBe(true)
-  await page.getByLabel(/to go on/).fill('short-lived')
+  await page.getByLabel(/to confirm/).fill('short-lived')
   await remove.click()
   await page.getByRole('heading', { level: 1, name: 'Monitors', exact: true }).waitFor()
   expect(await monitorNamed('short-lived')).toBeUndefined()

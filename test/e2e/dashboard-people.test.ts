@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { until } from '../support/binary'
-import { ada, dashboard, expectClean, findingsOf, type Dashboard } from '../support/dashboard'
+import { ada, dashboard, expectClean, inspectPage, type Dashboard } from '../support/dashboard'
 import { freePort } from '../support/free-port'
 import { codeAt } from '../support/one-time-code'
 
@@ -10,7 +10,7 @@ let base: string
 
 beforeAll(async () => {
   const port = await freePort()
-  // Passkeys are bound to a name, and browsers take that of localhost for safe.
+  // Passkeys need a hostname, and browsers treat localhost as a secure context.
   base = `http://localhost:${port}`
   ui = await dashboard({ env: { BAILIWICK_BASE_URL: base }, args: ['--listen', `127.0.0.1:${port}`] })
 }, 60_000)
@@ -20,81 +20,81 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
 const card = (page: Page, name: string) => page.getByRole('heading', { level: 2, name }).locator('xpath=../..')
 
 async function login(page: Page, email: string, password = ada.password): Promise<void> {
-  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
 async function signOut(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Profile, theme, sign out' }).click()
+  await page.getByRole('button', { name: 'User menu' }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await heading(page, 'Sign in')
 }
 
-/** Somebody who has taken an invitation, and signs in by the page. */
+/** Creates a user who accepted an invitation, to sign in on the page. */
 async function join(name: string, role: string, path = '/v1/invitations'): Promise<string> {
   const email = `${name.toLowerCase()}@example.com`
   const { code } = await ui.api('POST', path, { email, role })
-  const answer = await fetch(`${base}/v1/invitations/accept`, {
+  const response = await fetch(`${base}/v1/invitations/accept`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'bailiwick-csrf': '1', origin: base },
     body: JSON.stringify({ code, name, password: ada.password }),
   })
-  expect(answer.ok).toBe(true)
+  expect(response.ok).toBe(true)
   return email
 }
 
-test('one-time codes are turned on, asked for, and made up for by a recovery code, and are turned off', async () => {
-  const page = await ui.open('/profile', { stranger: true })
+test('one-time codes can be enabled, used, replaced by a recovery code, and disabled', async () => {
+  const page = await ui.open('/profile', { signedOut: true })
   await login(page, ada.email)
   await heading(page, 'Your profile')
   const codes = card(page, 'One-time codes')
   const shown = page.getByRole('dialog')
-  await codes.getByRole('button', { name: 'Turn on' }).click()
+  await codes.getByRole('button', { name: 'Enable' }).click()
   await shown.getByLabel('Your password').fill('wrong')
-  await shown.getByRole('button', { name: 'Go on' }).click()
+  await shown.getByRole('button', { name: 'Continue' }).click()
   await shown.getByRole('alert').or(shown.locator('[aria-invalid=true]')).first().waitFor()
   await shown.getByLabel('Your password').fill(ada.password)
-  await shown.getByRole('button', { name: 'Go on' }).click()
-  await shown.getByRole('img', { name: 'The secret as a QR code' }).waitFor()
+  await shown.getByRole('button', { name: 'Continue' }).click()
+  await shown.getByRole('img', { name: 'QR code with the secret' }).waitFor()
   await expectClean(page)
   const secret = (await shown.locator('code').textContent())!
-  await shown.getByLabel('The code it shows').fill(codeAt(secret, Date.now()))
-  await shown.getByRole('button', { name: 'Turn on' }).click()
-  const kept = (await shown.locator('pre').textContent())!.split('\n')
-  expect(kept).toHaveLength(10)
+  await shown.getByRole('textbox', { name: 'Code' }).fill(codeAt(secret, Date.now()))
+  await shown.getByRole('button', { name: 'Enable one-time codes' }).click()
+  const recoveryCodes = (await shown.locator('pre').textContent())!.split('\n')
+  expect(recoveryCodes).toHaveLength(10)
   await expectClean(page)
-  await page.getByRole('dialog', { name: 'Keep your recovery codes' }).getByRole('button', { name: 'Close' }).click()
+  await page.getByRole('dialog', { name: 'Save your recovery codes' }).getByRole('button', { name: 'Close' }).click()
   await codes.getByText('10', { exact: true }).waitFor()
 
   await signOut(page)
   await login(page, ada.email)
-  await heading(page, 'One more step')
+  await heading(page, 'Two-factor authentication')
   await expectClean(page)
   await page.getByRole('textbox', { name: 'Code' }).fill('000 000')
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByRole('alert').or(page.locator('[aria-invalid=true]')).first().waitFor()
-  // The code of this moment was used to turn them on; that of the next one is taken a little early.
+  // The current code was already used to enable them. The next one is accepted early.
   await page.getByRole('textbox', { name: 'Code' }).fill(codeAt(secret, Date.now() + 30_000))
   await page.getByRole('button', { name: 'Sign in' }).click()
   await heading(page, 'Overview')
 
   await signOut(page)
   await login(page, ada.email)
-  await page.getByRole('textbox', { name: 'Code' }).fill(kept[0]!)
+  await page.getByRole('textbox', { name: 'Code' }).fill(recoveryCodes[0]!)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await heading(page, 'Overview')
   await page.goto(`${base}/profile`)
   await codes.getByText('9', { exact: true }).waitFor()
-  await codes.getByRole('button', { name: 'Turn off' }).click()
+  await codes.getByRole('button', { name: 'Disable' }).click()
   await shown.getByLabel('Your password').fill(ada.password)
-  await shown.getByRole('button', { name: 'Turn off' }).click()
-  await codes.getByRole('button', { name: 'Turn on' }).waitFor()
+  await shown.getByRole('button', { name: 'Disable one-time codes' }).click()
+  await codes.getByRole('button', { name: 'Enable' }).waitFor()
   await expectClean(page)
 }, 90_000)
 
-test('a passkey is added, signs in alone, and is removed', async () => {
-  const page = await ui.open('/profile', { stranger: true })
+test('a passkey can be added, used to sign in, and deleted', async () => {
+  const page = await ui.open('/profile', { signedOut: true })
   const device = await page.context().newCDPSession(page)
   await device.send('WebAuthn.enable')
   await device.send('WebAuthn.addVirtualAuthenticator', {
@@ -111,10 +111,10 @@ test('a passkey is added, signs in alone, and is removed', async () => {
   await heading(page, 'Your profile')
   const passkeys = card(page, 'Passkeys')
   const shown = page.getByRole('dialog')
-  await passkeys.getByRole('button', { name: 'Add' }).click()
+  await passkeys.getByRole('button', { name: 'Add passkey' }).click()
   await shown.getByLabel('Name', { exact: true }).fill('Laptop')
   await shown.getByLabel('Your password').fill(ada.password)
-  await shown.getByRole('button', { name: 'Go on' }).click()
+  await shown.getByRole('button', { name: 'Continue' }).click()
   await page.getByText('Passkey added').waitFor()
   await passkeys.getByText('Laptop').waitFor()
 
@@ -123,41 +123,41 @@ test('a passkey is added, signs in alone, and is removed', async () => {
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
   await heading(page, 'Overview')
   await page.goto(`${base}/profile`)
-  await passkeys.getByRole('button', { name: 'More for Laptop' }).click()
-  await page.getByRole('menuitem', { name: 'Remove' }).click()
-  await shown.getByRole('button', { name: 'Remove passkey' }).click()
+  await passkeys.getByRole('button', { name: 'Actions for Laptop' }).click()
+  await page.getByRole('menuitem', { name: 'Delete passkey' }).click()
+  await shown.getByRole('button', { name: 'Delete passkey' }).click()
   await passkeys.getByText('Laptop').waitFor({ state: 'detached' })
   await expectClean(page)
 }, 90_000)
 
-test('a link of the command sets a new password, and ends the sessions that there were', async () => {
+test('a password reset link from the command line sets a new password and ends existing sessions', async () => {
   const email = await join('Hedy', 'member')
-  const page = await ui.open('/', { stranger: true })
+  const page = await ui.open('/', { signedOut: true })
   await login(page, email)
   await heading(page, 'Overview')
-  const { out, err } = await ui.place.run(['user', 'reset-link', email], { env: { BAILIWICK_BASE_URL: base } })
+  const { out, err } = await ui.installation.run(['user', 'reset-link', email], { env: { BAILIWICK_BASE_URL: base } })
   const link = /http\S+\/reset#\S+/.exec(`${out}${err}`)![0]
-  const other = await ui.open(link.slice(base.length), { stranger: true })
-  await heading(other, 'Choose a password')
+  const other = await ui.open(link.slice(base.length), { signedOut: true })
+  await heading(other, 'Set a new password')
   await expectClean(other)
   await other.getByLabel('New password').fill('a better battery')
-  await other.getByRole('button', { name: 'Set the password' }).click()
-  await heading(other, 'The password is set')
+  await other.getByRole('button', { name: 'Set password' }).click()
+  await heading(other, 'Password changed')
   await expectClean(other)
-  // The tab that was open hears of it by itself.
+  // The open tab notices it without a reload.
   await heading(page, 'Sign in')
   await other.getByRole('link', { name: 'Sign in' }).click()
   await login(other, email, 'a better battery')
   await heading(other, 'Overview')
 }, 90_000)
 
-test('a person is invited, gets another role and their old one back, and is removed', async () => {
+test('a member can be invited, get another role, have it undone, and be removed', async () => {
   const page = await ui.open('/members')
   const shown = page.getByRole('dialog')
   await page.keyboard.press('c')
-  await shown.getByLabel('E-mail').fill('grace@example.com')
+  await shown.getByLabel('Email').fill('grace@example.com')
   await shown.getByLabel('Role').selectOption('viewer')
-  await shown.getByRole('button', { name: 'Invite' }).click()
+  await shown.getByRole('button', { name: 'Send invitation' }).click()
   const link = (await shown.locator('code').textContent())!
   expect(link).toStartWith(`${base}/invite#bw_inv_`)
   await shown.getByRole('button', { name: 'Close' }).click()
@@ -165,42 +165,42 @@ test('a person is invited, gets another role and their old one back, and is remo
   await invitations.getByText('grace@example.com').waitFor()
   await expectClean(page)
 
-  const hers = await ui.open(link.slice(base.length), { stranger: true })
+  const hers = await ui.open(link.slice(base.length), { signedOut: true })
   await hers.getByLabel('Your name').fill('Grace')
   await hers.getByLabel('Password', { exact: true }).fill(ada.password)
-  await hers.getByRole('button', { name: 'Join' }).click()
+  await hers.getByRole('button', { name: 'Join workspace' }).click()
   await heading(hers, 'Overview')
-  // Neither page was touched: one hears of who came, the other of what she may do.
+  // Both pages update live: one shows the new member, the other what she may access.
   const row = page.getByRole('table', { name: 'Members' }).getByRole('row').filter({ hasText: 'grace@example.com' })
   await row.getByText('viewer').waitFor()
   await invitations.waitFor({ state: 'detached' })
   const tokens = hers.getByRole('navigation', { name: 'Main', exact: true }).getByRole('link', { name: 'Tokens' })
   expect(await tokens.count()).toBe(0)
 
-  await row.getByRole('button', { name: 'More for Grace' }).click()
-  await page.getByRole('menuitem', { name: 'Change the role' }).click()
+  await row.getByRole('button', { name: 'Actions for Grace' }).click()
+  await page.getByRole('menuitem', { name: 'Change role' }).click()
   await shown.getByLabel('Role of Grace').selectOption('admin')
-  await shown.getByRole('button', { name: 'Change the role' }).click()
+  await shown.getByRole('button', { name: 'Change role' }).click()
   await row.getByText('admin').waitFor()
   await tokens.waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
   await row.getByText('viewer').waitFor()
   await tokens.waitFor({ state: 'detached' })
 
-  await row.getByRole('button', { name: 'More for Grace' }).click()
-  await page.getByRole('menuitem', { name: 'Remove' }).click()
+  await row.getByRole('button', { name: 'Actions for Grace' }).click()
+  await page.getByRole('menuitem', { name: 'Remove member' }).click()
   await shown.getByRole('button', { name: 'Remove member' }).click()
   await row.waitFor({ state: 'detached' })
   await until(
-    'that she is out',
-    async () => (await hers.getByRole('heading', { level: 1, name: /Sign in|no workspace/ }).count()) === 1,
+    'that she is signed out',
+    async () => (await hers.getByRole('heading', { level: 1, name: /Sign in|any workspace/ }).count()) === 1,
   )
   await expectClean(page)
 }, 90_000)
 
-test('a viewer reads, and is offered nothing that changes', async () => {
+test('a viewer can read everything and is offered no changes', async () => {
   const email = await join('Vera', 'viewer')
-  const page = await ui.open('/', { stranger: true })
+  const page = await ui.open('/', { signedOut: true })
   await login(page, email)
   await heading(page, 'Overview')
   for (const [path, title] of [
@@ -217,37 +217,37 @@ test('a viewer reads, and is offered nothing that changes', async () => {
     await heading(page, title)
     await page.waitForLoadState('networkidle')
     expect([path, await page.locator('[data-new]').count()]).toEqual([path, 0])
-    expect([path, await page.getByRole('button', { name: /^(New|Make|Delete|Invite)/ }).count()]).toEqual([path, 0])
-    expect([path, (await findingsOf(page)).errors]).toEqual([path, []])
+    expect([path, await page.getByRole('button', { name: /^(New|Create|Make|Delete|Invite)/ }).count()]).toEqual([path, 0])
+    expect([path, (await inspectPage(page)).errors]).toEqual([path, []])
   }
 }, 90_000)
 
-test('a session that is ended elsewhere leads its tab to the sign-in, and from there back', async () => {
-  const far = await ui.open('/audit', { stranger: true })
+test('a session revoked elsewhere redirects its tab to sign-in, and back afterwards', async () => {
+  const far = await ui.open('/audit', { signedOut: true })
   await heading(far, 'Sign in')
   await login(far, ada.email)
   await heading(far, 'Audit log')
-  const page = await ui.open('/profile', { stranger: true })
+  const page = await ui.open('/profile', { signedOut: true })
   await login(page, ada.email)
   await heading(page, 'Your profile')
-  await card(page, 'Sessions').getByRole('button', { name: 'End the others' }).click()
-  await page.getByText('Your other sessions have ended').waitFor()
+  await card(page, 'Sessions').getByRole('button', { name: 'Revoke all other sessions' }).click()
+  await page.getByText('Other sessions revoked').waitFor()
   await heading(far, 'Sign in')
   await login(far, ada.email)
   await heading(far, 'Audit log')
   expect(new URL(far.url()).pathname).toBe('/audit')
 }, 90_000)
 
-test('another workspace is gone to, a new tab begins there, and the palette finds what is in it', async () => {
-  const page = await ui.open('/', { stranger: true })
+test('switching workspaces applies to new tabs, and the palette finds resources of the workspace', async () => {
+  const page = await ui.open('/', { signedOut: true })
   await login(page, ada.email)
   await heading(page, 'Overview')
   const { id } = await ui.api('POST', '/v1/workspaces', { name: 'acme' })
   const { link } = await ui.api('POST', `/v1/workspaces/${id}/invitations`, { email: ada.email, role: 'owner' })
   await page.goto(link)
-  await page.getByRole('button', { name: 'Join' }).click()
+  await page.getByRole('button', { name: 'Join workspace' }).click()
   await heading(page, 'Overview')
-  const workspaces = page.getByRole('button', { name: 'Other workspaces' })
+  const workspaces = page.getByRole('button', { name: 'Switch workspace' })
   await workspaces.getByText('acme').waitFor()
   await workspaces.click()
   await page.getByRole('menuitemradio', { name: 'default' }).click()
@@ -257,7 +257,7 @@ test('another workspace is gone to, a new tab begins there, and the palette find
   await workspaces.getByText('acme').waitFor()
   const tab = await page.context().newPage()
   await tab.goto(base)
-  await tab.getByRole('button', { name: 'Other workspaces' }).getByText('acme').waitFor()
+  await tab.getByRole('button', { name: 'Switch workspace' }).getByText('acme').waitFor()
   await tab.close()
 
   await workspaces.click()
@@ -265,7 +265,7 @@ test('another workspace is gone to, a new tab begins there, and the palette find
   await workspaces.getByText('default').waitFor()
   const { id: incident } = await ui.api('POST', '/v1/incidents', { title: 'Payments fail' })
   await page.keyboard.press('Control+k')
-  await page.getByRole('combobox', { name: 'Go to, find, do' }).fill('payments')
+  await page.getByRole('combobox', { name: 'Search or jump to…' }).fill('payments')
   await page.getByRole('option', { name: 'Payments fail Incident' }).waitFor()
   await page.keyboard.press('Enter')
   await heading(page, 'Payments fail')

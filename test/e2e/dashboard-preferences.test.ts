@@ -7,15 +7,15 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => ui?.[Symbol.asyncDispose]())
 
-test('times are shown and typed in the zone and by the hours that a person chose, and rows take less room', async () => {
+test('times use the chosen time zone and clock, and compact rows are smaller', async () => {
   const page = await ui.open('/profile')
   await page.getByLabel('Time zone').fill('Asia/Kathmandu')
-  await page.getByLabel('Hours').selectOption('12')
-  await page.getByLabel('Rows of lists').selectOption('compact')
-  const liked = page.locator('form', { has: page.getByLabel('Time zone') })
-  await liked.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Saved').first().waitFor()
-  // Without what was said, which lies over the page for a moment.
+  await page.getByLabel('Time format').selectOption('12')
+  await page.getByLabel('Density').selectOption('compact')
+  const preferences = page.locator('form', { has: page.getByLabel('Time zone') })
+  await preferences.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Changes saved').first().waitFor()
+  // Reload, because the toast covers part of the page.
   await page.reload()
   await page.getByRole('heading', { level: 1, name: 'Your profile' }).waitFor()
   await expectClean(page)
@@ -24,12 +24,12 @@ test('times are shown and typed in the zone and by the hours that a person chose
   await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor()
   const shown = page.locator('tbody time').first()
   await shown.waitFor()
-  const [told, expected] = await shown.evaluate(node => {
+  const [title, expected] = await shown.evaluate(node => {
     const at = new Date(node.getAttribute('datetime')!)
     const format = { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'Asia/Kathmandu', hour12: true } as const
     return [node.getAttribute('title'), new Intl.DateTimeFormat(undefined, format).format(at)]
   })
-  expect(told).toBe(expected)
+  expect(title).toBe(expected)
   expect(
     await page
       .locator('tbody td')
@@ -39,35 +39,35 @@ test('times are shown and typed in the zone and by the hours that a person chose
 
   await page.goto(`${ui.hub.url}/tokens/new`)
   await page.getByLabel('Name', { exact: true }).fill('until the year ends')
-  await page.getByLabel('Ends').fill('2030-01-01T00:00')
-  await page.getByRole('button', { name: 'Make the token' }).click()
+  await page.getByLabel('Expires').fill('2030-01-01T00:00')
+  await page.getByRole('button', { name: 'Create token' }).click()
   await page.getByRole('dialog').locator('code').waitFor()
   const { data } = await ui.api('GET', '/v1/tokens')
   expect(data.find((one: { name: string }) => one.name === 'until the year ends').expires_at).toBe('2029-12-31T18:15:00.000Z')
 }, 60_000)
 
-test('a zone that there is not is told at its field', async () => {
+test('an unknown time zone is reported at its field', async () => {
   const page = await ui.open('/profile')
   const zone = page.getByLabel('Time zone')
   await zone.fill('Mars/Olympus')
-  await page.locator('form', { has: zone }).getByRole('button', { name: 'Save' }).click()
-  await page.getByText('is no time zone of the IANA database', { exact: false }).first().waitFor()
+  await page.locator('form', { has: zone }).getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('must be an IANA time zone name', { exact: false }).first().waitFor()
   expect(await zone.getAttribute('aria-invalid')).toBe('true')
 }, 60_000)
 
-test('the sidebar is icons alone where a person likes that, by their names still, and wide again', async () => {
+test('the sidebar can be collapsed to icons and expanded again', async () => {
   const page = await ui.open('/')
   const side = page.locator('aside')
   const width = () => side.evaluate(node => node.getBoundingClientRect().width)
   const wide = await width()
-  await side.getByRole('button', { name: 'Narrow the sidebar' }).click()
-  await side.getByRole('button', { name: 'Widen the sidebar' }).waitFor()
+  await side.getByRole('button', { name: 'Collapse sidebar' }).click()
+  await side.getByRole('button', { name: 'Expand sidebar' }).waitFor()
   expect(await width()).toBeLessThan(wide / 3)
   await expectClean(page)
   await side.getByRole('link', { name: 'Audit log' }).click()
   await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor()
   await page.reload()
-  await side.getByRole('button', { name: 'Widen the sidebar' }).click()
-  await side.getByRole('button', { name: 'Narrow the sidebar' }).waitFor()
+  await side.getByRole('button', { name: 'Expand sidebar' }).click()
+  await side.getByRole('button', { name: 'Collapse sidebar' }).waitFor()
   expect(await width()).toBe(wide)
 }, 60_000)

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { until } from '../support/binary'
 import { ada, dashboard, expectClean, type Dashboard } from '../support/dashboard'
 
-interface Taken {
+interface Message {
   topic: string
   title: string
 }
 let ui: Dashboard
-let ntfy: { url: string; taken: Taken[]; stop(): Promise<void> }
+let ntfy: { url: string; messages: Message[]; stop(): Promise<void> }
 
 beforeAll(async () => {
   ui = await dashboard()
@@ -18,26 +18,26 @@ afterAll(async () => {
   await ntfy?.stop()
 })
 
-/** What takes messages as ntfy does. */
+/** A minimal ntfy server. */
 function ntfyServer() {
-  const taken: Taken[] = []
+  const messages: Message[] = []
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
-      taken.push((await request.json()) as Taken)
+      messages.push((await request.json()) as Message)
       return Response.json({ id: 'm1' })
     },
   })
-  return { url: `http://127.0.0.1:${server.port}`, taken, stop: () => server.stop(true) }
+  return { url: `http://127.0.0.1:${server.port}`, messages, stop: () => server.stop(true) }
 }
 
-test('a heartbeat is made with a schedule that is looked at first, is pinged by the address it shows, and is paused', async () => {
+test('a heartbeat is created with a schedule preview, pinged at its URL, and paused', async () => {
   const page = await ui.open('/heartbeats')
   await page.getByText('No heartbeats').waitFor()
   await page.keyboard.press('c')
   await page.getByLabel('Name', { exact: true }).fill('nightly backup')
-  await page.getByLabel('When it runs').selectOption('By a cron expression')
+  await page.getByLabel('Schedule', { exact: true }).selectOption('Cron expression')
   await page.getByLabel('Cron expression').fill('30 2 * * *')
   await page.getByLabel('Time zone').fill('Europe/Berlin')
   const times = page.getByRole('region', { name: 'Next times' })
@@ -48,7 +48,7 @@ test('a heartbeat is made with a schedule that is looked at first, is pinged by 
     .waitFor()
   expect(await times.getByRole('listitem').count()).toBe(5)
   await expectClean(page)
-  await page.getByRole('button', { name: 'Make the heartbeat' }).click()
+  await page.getByRole('button', { name: 'Create heartbeat' }).click()
 
   await page.getByRole('heading', { level: 1, name: 'nightly backup' }).waitFor()
   await page.getByText('Expected at 02:30 every day, Europe/Berlin', { exact: false }).waitFor()
@@ -72,10 +72,10 @@ test('a heartbeat is made with a schedule that is looked at first, is pinged by 
     .waitFor()
   await expectClean(page)
 
-  await page.getByRole('button', { name: 'More to do' }).click()
-  await page.getByRole('menuitem', { name: 'New address' }).click()
-  await page.getByRole('button', { name: 'Make a new address' }).click()
-  await page.getByText('It has a new address').waitFor()
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Rotate ping URL' }).click()
+  await page.getByRole('button', { name: 'Rotate ping URL' }).click()
+  await page.getByText('Ping URL rotated').waitFor()
   expect((await fetch(heartbeat.ping_url)).status).toBe(404)
   await page.getByRole('button', { name: 'Pause' }).click()
   await page.getByText('paused', { exact: true }).first().waitFor()
@@ -84,62 +84,62 @@ test('a heartbeat is made with a schedule that is looked at first, is pinged by 
   await expectClean(page)
 }, 120_000)
 
-test('an expression that no heartbeat may have is told while it is typed, and beside its field', async () => {
+test('an invalid cron expression is reported while typing, and next to its field', async () => {
   const page = await ui.open('/heartbeats/new')
   await page.getByLabel('Name', { exact: true }).fill('never')
-  await page.getByLabel('When it runs').selectOption('By a cron expression')
+  await page.getByLabel('Schedule', { exact: true }).selectOption('Cron expression')
   const expression = page.getByLabel('Cron expression')
   await expression.fill('61 2 * * *')
   await page
     .getByRole('region', { name: 'Next times' })
-    .getByText(/is refused/)
+    .getByText(/is invalid/)
     .waitFor()
-  await page.getByRole('button', { name: 'Make the heartbeat' }).click()
-  await until('the error beside the field', async () => (await expression.getAttribute('aria-invalid')) === 'true')
+  await page.getByRole('button', { name: 'Create heartbeat' }).click()
+  await until('the error next to the field', async () => (await expression.getAttribute('aria-invalid')) === 'true')
 }, 60_000)
 
-test('the ping key is shown, and a new one ends the old', async () => {
+test('the ping key is shown, and rotating it revokes the old one', async () => {
   const page = await ui.open('/heartbeats/ping-key')
   const before = (await ui.api('GET', '/v1/heartbeats/ping-key')).ping_key
   await page.getByText(before, { exact: true }).first().waitFor()
   await expectClean(page)
-  await page.getByRole('button', { name: 'New key' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Make a new key' }).click()
-  await page.getByText('It is a new key').waitFor()
+  await page.getByRole('button', { name: 'Rotate key' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate key' }).click()
+  await page.getByText('Ping key rotated').waitFor()
   await page.getByText(before, { exact: true }).first().waitFor({ state: 'hidden' })
 }, 60_000)
 
-test('a channel is tried before it is made, takes messages, and tells what became of them', async () => {
+test('a channel is tested before it is created, receives messages, and lists its deliveries', async () => {
   const page = await ui.open('/channels/new')
   await page.getByRole('radio', { name: 'ntfy' }).check()
   await page.getByLabel('Name', { exact: true }).fill('Phone')
   await page.getByLabel('Server url').fill(ntfy.url)
   await page.getByLabel('Topic', { exact: true }).fill('alerts')
-  await page.getByRole('button', { name: 'Send a test' }).click()
+  await page.getByRole('button', { name: 'Send test message' }).click()
   await page.getByText('Message m1').waitFor()
-  expect(ntfy.taken.at(-1)).toMatchObject({ topic: 'alerts', title: 'Test of the channel “Phone”' })
+  expect(ntfy.messages.at(-1)).toMatchObject({ topic: 'alerts', title: 'Test message for “Phone”' })
   expect((await ui.api('GET', '/v1/notification-channels')).data).toEqual([])
   await page.getByText('Quiet hours', { exact: true }).click()
-  await page.getByLabel('Hold messages at some hours').check()
+  await page.getByLabel('Enable quiet hours').check()
   await page.getByLabel('From', { exact: true }).fill('23:00')
   await expectClean(page)
-  await page.getByRole('button', { name: 'Make the channel' }).click()
+  await page.getByRole('button', { name: 'Create channel' }).click()
   await page.getByRole('heading', { level: 1, name: 'Phone' }).waitFor()
   const [channel] = (await ui.api('GET', '/v1/notification-channels')).data
   expect(channel).toMatchObject({ kind: 'ntfy', settings: { topic: 'alerts' }, quiet_hours: { from: '23:00', to: '07:00' } })
 
-  await page.getByRole('button', { name: 'Send a test' }).click()
+  await page.getByRole('button', { name: 'Send test message' }).click()
   const log = page.getByRole('table', { name: 'Messages' })
-  await log.getByRole('button', { name: 'Test of the channel “Phone”' }).click()
-  await page.getByRole('dialog').getByText(`Asked for by`).waitFor()
+  await log.getByRole('button', { name: 'Test message for “Phone”' }).click()
+  await page.getByRole('dialog').getByText('Sent by').waitFor()
   await page.getByRole('dialog').getByText(ada.name, { exact: true }).waitFor()
   await page.keyboard.press('Escape')
   await expectClean(page)
 
   await page.getByRole('link', { name: 'Edit' }).click()
   await page.getByLabel('Topic', { exact: true }).fill('others')
-  await page.getByRole('button', { name: 'Save' }).click()
-  await page.getByText('Saved').waitFor()
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Changes saved').waitFor()
   const edited = await ui.api('GET', `/v1/notification-channels/${channel.id}`)
   expect(edited).toMatchObject({ settings: { topic: 'others' }, quiet_hours: { from: '23:00' } })
   await page.getByRole('link', { name: 'Channels' }).first().click()
@@ -147,29 +147,29 @@ test('a channel is tried before it is made, takes messages, and tells what becam
   await expectClean(page)
 }, 120_000)
 
-test('maintenance is planned on days of the week, stands on the calendar, and is started and ended by hand', async () => {
+test('maintenance is scheduled on weekdays, shown on the calendar, and started and stopped manually', async () => {
   const page = await ui.open('/maintenance')
   await page.keyboard.press('c')
-  await page.getByLabel('What is being done').fill('Database upgrades')
-  await page.getByLabel('How often').selectOption('On days of the week')
+  await page.getByLabel('Name', { exact: true }).fill('Database upgrades')
+  await page.getByLabel('Schedule', { exact: true }).selectOption('Weekly')
   await page.getByLabel('Sat').check()
-  await page.getByLabel('First begins').fill('2026-01-03T22:00')
+  await page.getByLabel('First start').fill('2026-01-03T22:00')
   const next = page.getByRole('region', { name: 'Next occurrences' })
   await until('five occurrences', async () => (await next.getByRole('listitem').count()) === 5)
-  await page.getByRole('button', { name: 'Plan it' }).click()
-  await page.getByText('What it is for must name something', { exact: false }).waitFor()
+  await page.getByRole('button', { name: 'Schedule maintenance' }).click()
+  await page.getByText('Targets must not be empty', { exact: false }).waitFor()
   await page.getByLabel('Tags').fill('database')
   await expectClean(page)
-  await page.getByRole('button', { name: 'Plan it' }).click()
+  await page.getByRole('button', { name: 'Schedule maintenance' }).click()
   await page.getByRole('heading', { level: 1, name: 'Database upgrades' }).waitFor()
-  const [made] = (await ui.api('GET', '/v1/maintenance-windows')).data
-  expect(made).toMatchObject({ kind: 'rrule', rrule: 'FREQ=WEEKLY;BYDAY=SA', targets: { tags: ['database'] } })
+  const [created] = (await ui.api('GET', '/v1/maintenance-windows')).data
+  expect(created).toMatchObject({ kind: 'rrule', rrule: 'FREQ=WEEKLY;BYDAY=SA', targets: { tags: ['database'] } })
 
   await page.getByRole('button', { name: 'Start now' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click()
-  await page.getByText('in force', { exact: true }).first().waitFor()
+  await page.getByRole('dialog').getByRole('button', { name: 'Start maintenance' }).click()
+  await page.getByText('in progress', { exact: true }).first().waitFor()
   await expectClean(page)
-  await page.getByRole('button', { name: 'End it now' }).click()
+  await page.getByRole('button', { name: 'Stop now' }).click()
   await page.getByText('scheduled', { exact: true }).waitFor()
 
   await page.getByRole('link', { name: 'Maintenance' }).first().click()
@@ -189,10 +189,10 @@ test('maintenance is planned on days of the week, stands on the calendar, and is
   await page.getByRole('heading', { level: 1, name: 'Database upgrades' }).waitFor()
 }, 120_000)
 
-test('who follows the link of a message signs in first, and is then in the room of the incident', async () => {
+test('following a link in a message requires sign-in and leads to the incident', async () => {
   const channel = await ui.api('POST', '/v1/notification-channels', {
     kind: 'ntfy',
-    name: 'On duty',
+    name: 'On call',
     settings: { server_url: ntfy.url, topic: 'duty' },
   })
   const heartbeat = await ui.api('POST', '/v1/heartbeats', {
@@ -205,12 +205,12 @@ test('who follows the link of a message signs in first, and is then in the room 
     const { data } = await ui.api('GET', `/v1/incidents?heartbeat=${heartbeat.id}`)
     return data.length > 0 ? data : undefined
   })
-  const page = await ui.open(`/incidents/${incident.id}`, { stranger: true })
-  await page.getByLabel('E-mail').fill(ada.email)
+  const page = await ui.open(`/incidents/${incident.id}`, { signedOut: true })
+  await page.getByLabel('Email').fill(ada.email)
   await page.getByLabel('Password', { exact: true }).fill(ada.password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: incident.title }).waitFor()
-  await page.getByRole('link', { name: 'On duty' }).first().waitFor()
+  await page.getByRole('link', { name: 'On call' }).first().waitFor()
   await page.getByText('sent', { exact: true }).first().waitFor()
   await page.getByRole('definition').getByRole('link', { name: 'invoice run' }).waitFor()
   await expectClean(page)

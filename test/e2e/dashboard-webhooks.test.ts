@@ -3,8 +3,8 @@ import { Webhook } from 'standardwebhooks'
 import { dashboard, expectClean, type Dashboard } from '../support/dashboard'
 
 let ui: Dashboard
-/** What came to the receiver, and how it answers. */
-const receiver = { status: 503, taken: [] as { headers: Headers; body: string }[] }
+/** What the receiver got, and the status it responds with. */
+const receiver = { status: 503, received: [] as { headers: Headers; body: string }[] }
 let server: Bun.Server<undefined>
 
 beforeAll(async () => {
@@ -13,7 +13,7 @@ beforeAll(async () => {
     hostname: '127.0.0.1',
     port: 0,
     async fetch(request) {
-      receiver.taken.push({ headers: request.headers, body: await request.text() })
+      receiver.received.push({ headers: request.headers, body: await request.text() })
       return new Response(receiver.status === 200 ? 'thank you' : 'busy', { status: receiver.status })
     },
   })
@@ -23,29 +23,31 @@ afterAll(async () => {
   await server?.stop(true)
 })
 
-test('an endpoint is made, its message fails, is looked at, and is sent again until it is taken', async () => {
+test('an endpoint is created, and its failed message is inspected and resent', async () => {
   const page = await ui.open('/webhooks')
   await page.keyboard.press('c')
   await page.getByLabel('URL').fill(`http://127.0.0.1:${server.port}/hook`)
-  await page.getByLabel('What it is for').fill('chat room')
+  await page.getByLabel('Description').fill('chat room')
   await page.getByRole('checkbox', { name: /^monitor\.alert/ }).check()
-  await page.getByRole('button', { name: 'Make the endpoint' }).click()
+  await page.getByRole('button', { name: 'Create endpoint' }).click()
   const shown = page.getByRole('dialog')
   const secret = (await shown.locator('code').textContent())!
   expect(secret).toStartWith('whsec_')
   await shown.getByRole('button', { name: 'Close' }).click()
   await page.getByRole('heading', { level: 1, name: 'chat room' }).waitFor()
 
-  await page.getByRole('button', { name: 'Send a test' }).click()
-  await page.getByText('That did not work').first().waitFor()
-  expect(() => new Webhook(secret).verify(receiver.taken[0]!.body, Object.fromEntries(receiver.taken[0]!.headers))).not.toThrow()
+  await page.getByRole('button', { name: 'Send test' }).click()
+  await page.getByText('Request failed').first().waitFor()
+  expect(() =>
+    new Webhook(secret).verify(receiver.received[0]!.body, Object.fromEntries(receiver.received[0]!.headers)),
+  ).not.toThrow()
   await page.getByRole('table', { name: 'Deliveries' }).getByRole('link').first().click()
   await page.getByRole('heading', { level: 1, name: 'monitor.alert' }).waitFor()
-  await page.getByRole('main').getByText('The server answered with status 503').waitFor()
+  await page.getByRole('main').getByText('The server responded with status 503').waitFor()
   await expectClean(page)
 
   receiver.status = 200
-  await page.getByRole('button', { name: 'Send again' }).click()
+  await page.getByRole('button', { name: 'Resend' }).click()
   await page.getByText('delivered', { exact: true }).first().waitFor()
   await page.locator('pre', { hasText: 'thank you' }).waitFor()
   await page.goto(`${ui.hub.url}/webhooks/deliveries`)
@@ -53,14 +55,14 @@ test('an endpoint is made, its message fails, is looked at, and is sent again un
   await expectClean(page)
 }, 120_000)
 
-test('an endpoint is paused and goes on by the undo of the toast, its settings are changed, and its receiver is helped', async () => {
+test('an endpoint is paused, resumed with undo, and edited, and shows how to verify signatures', async () => {
   const endpoint = await ui.api('POST', '/v1/webhook-endpoints', {
     url: `http://127.0.0.1:${server.port}/other`,
     description: 'other room',
     events: ['monitor.alert'],
   })
   const page = await ui.open(`/webhooks/${endpoint.id}`)
-  await page.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('menuitem', { name: 'Pause' }).click()
   await page.getByText('paused', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
@@ -69,12 +71,12 @@ test('an endpoint is paused and goes on by the undo of the toast, its settings a
 
   await page.getByRole('link', { name: 'Settings', exact: true }).last().click()
   await page.getByRole('checkbox', { name: /^monitor\.recovered/ }).check()
-  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Endpoint saved').waitFor()
   expect((await ui.api('GET', `/v1/webhook-endpoints/${endpoint.id}`)).events).toEqual(['monitor.alert', 'monitor.recovered'])
   await expectClean(page)
 
-  await page.getByRole('link', { name: 'Check the signature' }).click()
+  await page.getByRole('link', { name: 'Verify signatures' }).click()
   for (const language of ['Node.js or Bun', 'Python', 'Go', 'PHP']) {
     await page.getByRole('button', { name: language, exact: true }).click()
     await page.getByRole('figure').filter({ hasText: language }).locator('pre').waitFor()
@@ -82,13 +84,13 @@ test('an endpoint is paused and goes on by the undo of the toast, its settings a
   await expectClean(page)
 }, 120_000)
 
-test('a form tells what is wrong beside the field, and the page shows what it called', async () => {
+test('a form shows errors next to the field, and the page shows its API calls', async () => {
   const page = await ui.open('/webhooks/new')
   await page.getByLabel('URL').fill('ftp://example.com')
   await page.getByRole('checkbox', { name: /^monitor\.alert/ }).check()
-  await page.getByRole('button', { name: 'Make the endpoint' }).click()
+  await page.getByRole('button', { name: 'Create endpoint' }).click()
   await page.getByLabel('URL').and(page.locator('[aria-invalid=true]')).waitFor()
-  await page.getByRole('banner').getByRole('button', { name: 'as API call' }).click()
+  await page.getByRole('banner').getByRole('button', { name: 'API calls' }).click()
   const shown = page.getByRole('dialog')
   await shown.getByRole('button', { name: /POST \/v1\/webhook-endpoints/ }).click()
   expect(await shown.locator('pre').textContent()).toContain(`curl -X POST '${ui.hub.url}/v1/webhook-endpoints'`)

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
-import { startBrowser, watch, windowOf } from '../support/dashboard'
+import { startBrowser, recordProblems, newContext } from '../support/dashboard'
 import { startDemo, type Demo } from '../support/demo'
 
-// A demo keeps its data in a folder, whatever database the tests are about: once is enough.
-describe.skipIf(process.env.BAILIWICK_DATABASE_URL !== undefined)('a demo in which a provider refuses a record', () => {
+// The demo always uses SQLite, so run it only once.
+describe.skipIf(process.env.BAILIWICK_DATABASE_URL !== undefined)('a demo in which a provider rejects a record', () => {
   let demo: Demo
   let browser: Browser
   beforeAll(async () => {
@@ -18,14 +18,14 @@ describe.skipIf(process.env.BAILIWICK_DATABASE_URL !== undefined)('a demo in whi
     demo?.remove()
   })
 
-  test('says why on the first page, and leads to the record by one action more', async () => {
+  test('shows the reason on the overview, one click away from the record', async () => {
     const { url, email, password } = await demo.ready()
-    const page = watch(await (await windowOf(browser)).newPage(), url)
+    const page = recordProblems(await (await newContext(browser)).newPage(), url)
     await page.goto(`${url}/login`)
-    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Email').fill(email)
     await page.getByRole('textbox', { name: 'Password' }).fill(password)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    const reason = /blocked by the policy of the zone/
+    const reason = /blocked by the zone policy/
     const name = 'preview.kestrel-cdn.example A'
     await page.getByRole('listitem').filter({ hasText: name }).getByText(reason).waitFor()
 

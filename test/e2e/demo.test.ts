@@ -11,9 +11,9 @@ describe('a demo', () => {
   let url = ''
   let cookie = ''
   const get = async (path: string) => {
-    const answer = await fetch(url + path, { headers: { cookie } })
-    expect([path, answer.status]).toEqual([path, 200])
-    return (await answer.json()) as any
+    const response = await fetch(url + path, { headers: { cookie } })
+    expect([path, response.status]).toEqual([path, 200])
+    return (await response.json()) as any
   }
 
   beforeAll(async () => {
@@ -26,8 +26,8 @@ describe('a demo', () => {
     demo.remove()
   })
 
-  test('signs in by its link, once', async () => {
-    const link = /works one time: (\S+)/.exec(demo.said.out)![1]!
+  test('signs in with its single-use link', async () => {
+    const link = /single-use link: (\S+)/.exec(demo.output.out)![1]!
     const wrong = await fetch(`${link}x`, { redirect: 'manual' })
     expect([wrong.status, wrong.headers.get('location'), wrong.headers.get('set-cookie')]).toEqual([303, '/login', null])
     const first = await fetch(link, { redirect: 'manual' })
@@ -38,17 +38,17 @@ describe('a demo', () => {
     expect((await get('/v1/users/me')).email).toBe('ada@kestrel.example')
   })
 
-  test('lets its owner in by the password that it prints', async () => {
-    const [, email, password] = /^Or as (\S+) with the password (\S+)$/m.exec(demo.said.out)!
-    const answer = await fetch(`${url}/v1/sessions`, {
+  test('signs in the owner with the printed password', async () => {
+    const [, email, password] = /^Or sign in as (\S+) with the password (\S+)$/m.exec(demo.output.out)!
+    const response = await fetch(`${url}/v1/sessions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ email, password }),
     })
-    expect(answer.status).toBe(201)
+    expect(response.status).toBe(201)
   })
 
-  test('has monitors of every state, one of them down with an incident that is open', async () => {
+  test('has monitors with every status, and one that is down with an open incident', async () => {
     const { data } = await get('/v1/monitors?limit=100')
     expect(data.length).toBeGreaterThan(15)
     for (const status of ['up', 'degraded', 'down']) expect(data.map((one: any) => one.status)).toContain(status)
@@ -58,19 +58,19 @@ describe('a demo', () => {
     expect(incidents.data).toHaveLength(1)
   })
 
-  test('has ninety days of uptime and of latency', async () => {
+  test('has 90 days of uptime and latency', async () => {
     const { data } = await get('/v1/monitors?key=shop')
     const uptime = await get(`/v1/monitors/${data[0].id}/uptime?range=90d`)
     expect(uptime.days.length).toBeGreaterThanOrEqual(90)
-    const seen = uptime.days.filter((one: any) => one.uptime_percent !== null)
-    expect(seen.length).toBeGreaterThanOrEqual(89)
+    const known = uptime.days.filter((one: any) => one.uptime_percent !== null)
+    expect(known.length).toBeGreaterThanOrEqual(89)
     expect(uptime.uptime_percent).toBeGreaterThan(99)
     expect(uptime.uptime_percent).toBeLessThan(100)
     expect(uptime.outages).toBeGreaterThan(0)
     expect(uptime.latency.p95).toBeGreaterThan(uptime.latency.p50)
   })
 
-  test('has heartbeats that are up, late, down, running and paused', async () => {
+  test('has heartbeats that are up, late, down, running, and paused', async () => {
     const { data } = await get('/v1/heartbeats?limit=100')
     expect(new Set(data.map((one: any) => one.status))).toEqual(new Set(['up', 'grace', 'down', 'paused']))
     expect(data.some((one: any) => one.started)).toBe(true)
@@ -79,7 +79,7 @@ describe('a demo', () => {
     expect(pings.data[0].duration_ms).toBeGreaterThan(60_000)
   })
 
-  test('has deliveries that came through, wait, are held and were given up, and a channel that fails', async () => {
+  test('has delivered, held, and failed deliveries, and a failing channel', async () => {
     const of = async (status: string) => (await get(`/v1/webhook-deliveries?status=${status}&limit=1`)).data.length
     for (const status of ['delivered', 'held', 'exhausted']) expect([status, await of(status)]).toEqual([status, 1])
     const endpoints = (await get('/v1/webhook-endpoints')).data
@@ -89,10 +89,10 @@ describe('a demo', () => {
     expect(channels.filter((one: any) => one.failing).map((one: any) => one.name)).toEqual(['Pager'])
   })
 
-  test('has incidents that people saw to, and one that others stood behind', async () => {
+  test('has incidents that people handled, and one with affected dependents', async () => {
     const shop = (await get('/v1/monitors?key=shop')).data[0]
-    const told = (await get(`/v1/incidents?monitor=${shop.id}&limit=100`)).data.find((one: any) => one.postmortem !== null)
-    expect(told.timeline.map((one: any) => one.kind)).toEqual(
+    const { data } = await get(`/v1/incidents?monitor=${shop.id}&limit=100`)
+    expect(data.find((one: any) => one.postmortem !== null).timeline.map((one: any) => one.kind)).toEqual(
       expect.arrayContaining(['opened', 'acknowledged', 'note', 'resolved']),
     )
     const edge = (await get('/v1/monitors?key=edge')).data[0]
@@ -102,58 +102,58 @@ describe('a demo', () => {
     expect(windows.map((one: any) => one.status)).toEqual(expect.arrayContaining(['in_progress', 'scheduled']))
   })
 
-  test('has zones: one that drifted, with a record that is refused, and one that many people changed', async () => {
+  test('has a zone with drift and a rejected record, and a zone with changes by several people', async () => {
     const zone = async (name: string) => (await get(`/v1/dns/zones?name=${name}`)).data[0]
     const shared = await zone('kestrel-cdn.example')
     expect(shared.synced).toBe(false)
     const { rrsets } = await get(`/v1/dns/zones/${shared.id}/drift`)
     expect(rrsets.map((one: any) => one.state)).toEqual(expect.arrayContaining(['drifted', 'error', 'unmanaged']))
-    expect(rrsets.find((one: any) => one.state === 'error').detail).toContain('blocked by the policy')
+    expect(rrsets.find((one: any) => one.state === 'error').detail).toContain('blocked by the zone policy')
     const own = await zone('kestrel.example')
     const history = (await get(`/v1/dns/zones/${own.id}/history?limit=100`)).data
     expect(history.length).toBeGreaterThan(12)
     expect(new Set(history.map((one: any) => one.actor.name)).size).toBe(4)
     const bindings = (await get('/v1/dns/template-bindings')).data
     expect(new Set(bindings.map((one: any) => one.state))).toContain('outdated')
-    const dnsPort = /^Answers DNS at \S+:(\d+)$/m.exec(demo.said.out)![1]!
-    const asked = new Resolver()
-    asked.setServers([`127.0.0.1:${dnsPort}`])
-    expect(await asked.resolve4('shop.kestrel.example')).toEqual(['192.0.2.10'])
+    const dnsPort = /^The name server is listening on \S+:(\d+)$/m.exec(demo.output.out)![1]!
+    const resolver = new Resolver()
+    resolver.setServers([`127.0.0.1:${dnsPort}`])
+    expect(await resolver.resolve4('shop.kestrel.example')).toEqual(['192.0.2.10'])
   })
 
-  test('goes on: its servers are checked', async () => {
+  test('keeps checking its servers', async () => {
     const { data } = await get('/v1/monitors?key=payments')
     await until(
-      'a check of a server that fails',
+      'a check of a failing server',
       async () => (await get(`/v1/monitors/${data[0].id}`)).last_result?.code === 503,
       60_000,
     )
   }, 70_000)
 
-  test('leaves nothing behind when it is told to end', async () => {
-    expect(demo.kept()).toHaveLength(1)
+  test('leaves nothing behind when it stops', async () => {
+    expect(demo.folders()).toHaveLength(1)
     expect(await demo.stop('SIGTERM')).toBe(0)
-    expect(demo.kept()).toEqual([])
-    expect(demo.said.err).toBe('')
+    expect(demo.folders()).toEqual([])
+    expect(demo.output.err).toBe('')
   }, 30_000)
 })
 
-test('a demo that is stopped while it is made leaves nothing behind either', async () => {
+test('a demo that is stopped during its start leaves nothing behind', async () => {
   const demo = startDemo()
   try {
-    await until('it began', async () => demo.kept().length === 1 && demo.said.out.includes('Making'), 20_000)
+    await until('the demo is starting', async () => demo.folders().length === 1 && demo.output.out.includes('Creating'), 20_000)
     expect(await demo.stop('SIGINT')).toBe(0)
-    expect(demo.kept()).toEqual([])
+    expect(demo.folders()).toEqual([])
   } finally {
     demo.remove()
   }
 }, 40_000)
 
-test('of a demo that is stopped while it is made a folder of one’s own keeps nothing', async () => {
+test('a demo with --data that is stopped during its start leaves the folder empty', async () => {
   const own = mkdtempSync(join(tmpdir(), 'bailiwick-demo-test-'))
   const demo = startDemo('--data', own)
   try {
-    await until('it began', async () => readdirSync(own).length > 0, 20_000)
+    await until('the demo is starting', async () => readdirSync(own).length > 0, 20_000)
     expect(await demo.stop('SIGINT')).toBe(0)
     expect(readdirSync(own)).toEqual([])
   } finally {
@@ -162,7 +162,7 @@ test('of a demo that is stopped while it is made a folder of one’s own keeps n
   }
 }, 40_000)
 
-test('a demo touches no installation that is there', async () => {
+test('a demo doesn’t touch existing installations', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-demo-test-'))
   try {
     writeFileSync(join(folder, 'bailiwick.db'), 'mine')

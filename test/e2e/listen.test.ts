@@ -9,17 +9,17 @@ import { receiver, stopReceivers, type Received } from '../support/receiver'
 
 afterAll(stopReceivers)
 
-/** `bailiwick listen` in an empty folder of its own, with nothing of the hub's settings. */
+/** Runs `bailiwick listen` in an empty folder, without the settings of the hub. */
 function listening(env: Record<string, string>, ...args: string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-listen-'))
-  const { said, stop } = startProgram('bailiwick', ['listen', ...args], {
+  const { output, stop } = startProgram('bailiwick', ['listen', ...args], {
     env: { PATH: process.env.PATH!, ...env },
     cwd: folder,
   })
   return {
-    said,
-    secret: () => /^Signing secret: (\S+)$/m.exec(said.out)![1]!,
-    lines: () => said.out.split('\n').filter(line => line.includes(' evt_')),
+    output,
+    secret: () => /^Signing secret: (\S+)$/m.exec(output.out)![1]!,
+    lines: () => output.out.split('\n').filter(line => line.includes(' evt_')),
     files: () => readdirSync(folder),
     async [Symbol.asyncDispose]() {
       await stop('SIGKILL')
@@ -29,7 +29,7 @@ function listening(env: Record<string, string>, ...args: string[]) {
   }
 }
 
-const ready = (one: { said: { out: string } }) => until('it listens', async () => one.said.out.includes('Listening'))
+const ready = (one: { output: { out: string } }) => until('it is listening', async () => one.output.out.includes('Listening'))
 
 function verify({ headers, body }: Received, secret: string): void {
   const sent = Object.fromEntries(headers)
@@ -38,7 +38,7 @@ function verify({ headers, body }: Received, secret: string): void {
   expect(() => new Webhook(secret).verify(`${body} `, sent)).toThrow()
 }
 
-test('events reach a receiver on this machine as the hub’s own webhooks would, across a restart of the hub', async () => {
+test('events reach a local receiver like the hub’s own webhooks, across a restart of the hub', async () => {
   await using here = await installation()
   await using hub = await startHub(here)
   const port = new URL(hub.url).port
@@ -54,7 +54,7 @@ test('events reach a receiver on this machine as the hub’s own webhooks would,
   const flap = async (at = ping_url) => {
     for (const path of ['', '/fail', '']) expect((await fetch(`${at}${path}`)).status).toBe(200)
   }
-  // Before it listens: not sent without --since.
+  // Raised before it listens: not sent without --since.
   await flap()
   await using it = listening(
     { BAILIWICK_URL: hub.url, BAILIWICK_TOKEN: token },
@@ -67,32 +67,32 @@ test('events reach a receiver on this machine as the hub’s own webhooks would,
   await flap()
   await until('the event was forwarded', async () => it.lines().length === 1)
   await until('the hub sent both', async () => own.received.length === 2)
-  const [theirs, ours] = [own.received[1]!, forwarded.received[0]!]
-  expect(ours.body).toBe(theirs.body)
-  verify(ours, it.secret())
+  const [fromHub, fromListen] = [own.received[1]!, forwarded.received[0]!]
+  expect(fromListen.body).toBe(fromHub.body)
+  verify(fromListen, it.secret())
   const same = ['webhook-id', 'content-type', 'user-agent', 'accept-encoding'].concat(
     ['event', 'attempt', 'workspace', 'resource', 'sequence', 'occurred-at'].map(name => `x-service-${name}`),
   )
-  for (const name of same) expect([name, ours.headers.get(name)]).toEqual([name, theirs.headers.get(name)])
-  expect([...ours.headers.keys()].sort()).toEqual([...theirs.headers.keys()].sort())
+  for (const name of same) expect([name, fromListen.headers.get(name)]).toEqual([name, fromHub.headers.get(name)])
+  expect([...fromListen.headers.keys()].sort()).toEqual([...fromHub.headers.keys()].sort())
   expect(it.lines()[0]).toMatch(/^\d{4}-\S+Z monitor\.alert evt_\w+ 204 \d+ ms$/)
 
   forwarded.answer = () => new Response('no', { status: 500 })
   await hub.stop()
-  await until('it says that the hub is away', async () => it.said.err.includes('The hub is away'))
+  await until('it reports that the hub is unavailable', async () => it.output.err.includes('The hub is unavailable'))
   await using again = await startHub(here, { args: ['--listen', `127.0.0.1:${port}`] })
   expect(new URL(again.url).port).toBe(port)
   await flap()
   await until('the next event was forwarded', async () => it.lines().length === 2)
   expect(it.lines()[1]).toMatch(/ 500 \d+ ms$/)
-  expect(it.said.err).toContain('The hub is back.')
+  expect(it.output.err).toContain('The hub is available again.')
   expect(forwarded.received).toHaveLength(2)
   expect(await it.interrupt()).toBe(0)
   expect(it.files()).toEqual([])
-  expect(it.said.out + it.said.err).not.toContain(token)
+  expect(it.output.out + it.output.err).not.toContain(token)
 }, 60_000)
 
-test('--since begins in the past, and --secret signs with a secret of one’s own', async () => {
+test('--since starts in the past, and --secret signs with a custom secret', async () => {
   await using here = await installation()
   await using hub = await startHub(here)
   const token = await fullToken(here)
@@ -117,14 +117,14 @@ test('--since begins in the past, and --secret signs with a secret of one’s ow
   expect(await it.interrupt()).toBe(0)
 }, 30_000)
 
-test('what cannot work ends at once and says why', async () => {
+test('invalid usage exits immediately with an error', async () => {
   await using here = await installation()
   await using hub = await startHub(here)
   const to = ['--forward-to', 'http://localhost:9/hook', '--url', hub.url]
   const run = (args: string[]) => runProgram('bailiwick', ['listen', ...args], { env: { PATH: process.env.PATH! } })
-  expect((await run(to)).err).toContain('No token')
+  expect((await run(to)).err).toContain('No API token')
   const wrong = await run([...to, '--token', 'bw_live_nonsense'])
-  expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('The hub refuses (401)')])
+  expect([wrong.code, wrong.err]).toEqual([1, expect.stringContaining('The hub rejected the request (401)')])
   for (const args of [
     ['--forward-to', 'ftp://localhost/'],
     [...to, '--events', 'nonsense'],

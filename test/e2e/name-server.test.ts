@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { systemClock } from '../../src/core/clock'
-import { AskFailed } from '../../src/core/dns-client/failure'
-import { transferZone } from '../../src/core/dns-client/transfer'
-import type { TsigKey } from '../../src/core/dns/tsig'
+import { QueryFailed } from '../../src/dns/client/failure'
+import { transferZone } from '../../src/dns/client/transfer'
+import type { TsigKey } from '../../src/dns/tsig'
 import { call, fullToken, installation, startHub, until, type HubProcess } from '../support/binary'
-import { ask } from '../support/hub-answers'
+import { queryHub } from '../support/query-hub'
 import { recordText } from '../support/served-zone'
 
 const onPostgres = Boolean(process.env.BAILIWICK_DATABASE_URL)
 
-test('three calls from an empty folder a name is answered with authority, and follows its record', async () => {
+test('after three calls from an empty folder a name is served, and follows its record', async () => {
   await using here = await installation()
   await using hub = await startHub(here)
   const token = await fullToken(here)
@@ -17,31 +17,31 @@ test('three calls from an empty folder a name is answered with authority, and fo
   const records = `/v1/dns/zones/${zone.body.id}/records`
   const record = await call(hub, token, 'POST', records, { type: 'A', name: 'www', content: '192.0.2.10', ttl: 300 })
   expect([zone.status, record.status]).toEqual([201, 201])
-  const answered = (content: string) =>
-    until(content, async () => (await ask(hub, 'www.example.com.'))?.answer[0] === `www.example.com. 300 A ${content}`, 1000)
-  await answered('192.0.2.10')
-  expect(await ask(hub, 'www.example.com.')).toMatchObject({ rcode: 'NOERROR', flags: 'qr aa', answer: { length: 1 } })
-  expect(await ask(hub, 'no.example.com.')).toMatchObject({ rcode: 'NXDOMAIN' })
+  const resolvesTo = (content: string) =>
+    until(content, async () => (await queryHub(hub, 'www.example.com.'))?.answer[0] === `www.example.com. 300 A ${content}`, 1000)
+  await resolvesTo('192.0.2.10')
+  expect(await queryHub(hub, 'www.example.com.')).toMatchObject({ rcode: 'NOERROR', flags: 'qr aa', answer: { length: 1 } })
+  expect(await queryHub(hub, 'no.example.com.')).toMatchObject({ rcode: 'NXDOMAIN' })
 
   await call(hub, token, 'PATCH', `/v1/dns/records/${record.body.id}`, { content: '192.0.2.11' })
-  await answered('192.0.2.11')
+  await resolvesTo('192.0.2.11')
   await call(hub, token, 'PATCH', `/v1/dns/zones/${zone.body.id}`, { status: 'paused' })
-  await until('REFUSED', async () => (await ask(hub, 'www.example.com.'))?.rcode === 'REFUSED', 1000)
+  await until('REFUSED', async () => (await queryHub(hub, 'www.example.com.'))?.rcode === 'REFUSED', 1000)
   await call(hub, token, 'PATCH', `/v1/dns/zones/${zone.body.id}`, { status: 'active' })
-  await answered('192.0.2.11')
+  await resolvesTo('192.0.2.11')
 
   const text = async () => (await call(hub, '', 'GET', '/metrics')).body as string
   await until('counts', async () => /bailiwick_dns_answers_total\{kind="NOERROR"\} [1-9]/.test(await text()))
   expect(await text()).toMatch(/bailiwick_dns_queries_total\{kind="udp"\} [1-9]/)
 
   await hub.stop()
-  expect(await ask(hub, 'www.example.com.')).toBe(null)
+  expect(await queryHub(hub, 'www.example.com.')).toBe(null)
   await using again = await startHub(here)
-  await until('after a restart', async () => (await ask(again, 'www.example.com.'))?.rcode === 'NOERROR', 2000)
+  await until('after a restart', async () => (await queryHub(again, 'www.example.com.'))?.rcode === 'NOERROR', 2000)
 }, 30_000)
 
 test.skipIf(!onPostgres)(
-  'each hub of a database answers a change within a second',
+  'all hubs of a database answer with a change within a second',
   async () => {
     await using here = await installation()
     const token = await fullToken(here)
@@ -52,7 +52,9 @@ test.skipIf(!onPostgres)(
     for (let n = 0; n < 5; n++) {
       await call(one, token, 'POST', records, { type: 'A', name: `n${n}`, content: '192.0.2.10' })
       await Promise.all(
-        [one, other].map(hub => until(`n${n}`, async () => (await ask(hub, `n${n}.example.com.`))?.rcode === 'NOERROR', 1000)),
+        [one, other].map(hub =>
+          until(`n${n}`, async () => (await queryHub(hub, `n${n}.example.com.`))?.rcode === 'NOERROR', 1000),
+        ),
       )
     }
   },
@@ -60,16 +62,16 @@ test.skipIf(!onPostgres)(
 )
 
 test.skipIf(!onPostgres)(
-  'each hub of a database gives the same transfers, and a key is known to both',
+  'hubs with one database serve the same transfers and keys',
   async () => {
     await using here = await installation()
     const token = await fullToken(here)
     await using one = await startHub(here)
     await using other = await startHub(here)
     const zone = await call(one, token, 'POST', '/v1/dns/zones', { name: 'example.com' })
-    const made = (await call(one, token, 'POST', '/v1/dns/providers/builtin/tsig-keys', { name: 'transfer' })).body
-    const secret = Uint8Array.from(Buffer.from(made.secret, 'base64'))
-    const key: TsigKey = { name: 'transfer.', algorithm: made.algorithm, secret }
+    const created = (await call(one, token, 'POST', '/v1/dns/providers/builtin/tsig-keys', { name: 'transfer' })).body
+    const secret = Uint8Array.from(Buffer.from(created.secret, 'base64'))
+    const key: TsigKey = { name: 'transfer.', algorithm: created.algorithm, secret }
     const limits = { records: 100, octets: 100_000, timeoutMs: 5000 }
     const whole = async ({ dnsPort: port }: HubProcess) => {
       const lines: string[] = []
@@ -78,7 +80,7 @@ test.skipIf(!onPostgres)(
         for await (const records of transferZone({ at, key, now: systemClock.now }, 'example.com.', limits))
           lines.push(...records.map(recordText))
       } catch (error) {
-        if (!(error instanceof AskFailed)) throw error
+        if (!(error instanceof QueryFailed)) throw error
       }
       return lines.sort()
     }
@@ -99,18 +101,18 @@ test.skipIf(!onPostgres)(
   60_000,
 )
 
-describe('the setting', () => {
-  test('stops the start with a sentence when the port is taken', async () => {
+describe('BAILIWICK_DNS_LISTEN', () => {
+  test('fails to start with a message if the port is in use', async () => {
     await using here = await installation()
-    using taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-    const { code, out, err } = await here.run(['serve', '--listen', '127.0.0.1:0', '--dns-listen', `127.0.0.1:${taken.port}`])
+    using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+    const { code, out, err } = await here.run(['serve', '--listen', '127.0.0.1:0', '--dns-listen', `127.0.0.1:${listener.port}`])
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toContain(`BAILIWICK_DNS_LISTEN: port ${taken.port} is in use on 127.0.0.1.`)
+    expect(err).toContain(`BAILIWICK_DNS_LISTEN: port ${listener.port} is already in use on 127.0.0.1.`)
   })
 
-  test('turns it off', async () => {
+  test('can disable the name server', async () => {
     await using here = await installation()
     await using hub = await startHub(here, { args: ['--dns-listen', 'off'] })
-    expect(hub.out()).not.toContain('Answers DNS')
+    expect(hub.out()).not.toContain('name server')
   })
 })

@@ -7,23 +7,23 @@ import { rowsOf } from '../support/database'
 import { receiver, stopReceivers } from '../support/receiver'
 
 const password = 'planted correct horse battery'
-const marker = 'planted marker that is no secret'
+const marker = 'planted marker that is not secret'
 const schedule = { kind: 'period', period_seconds: 3600, grace_seconds: 60 }
 
 afterAll(stopReceivers)
 
-test('no secret can be read in the database, its log, a copy of it, or the log of the hub', async () => {
+test('no secret is stored in plain text in the database, its WAL, a copy, or the log of the hub', async () => {
   await using here = await installation()
   await using hub = await startHub(here)
   const token = await fullToken(here)
   const seen = receiver()
-  const made = await here.run(
+  const created = await here.run(
     ['user', 'create', '--email', 'ada@example.com', '--name', 'Ada', '--role', 'owner', '--operator'],
     {
       input: `${password}\n`,
     },
   )
-  expect({ code: made.code, err: made.err }).toEqual({ code: 0, err: '' })
+  expect({ code: created.code, err: created.err }).toEqual({ code: 0, err: '' })
 
   const planted: Record<string, string> = { token, password }
   const signedIn = await fetch(`${hub.url}/v1/sessions`, {
@@ -33,18 +33,18 @@ test('no secret can be read in the database, its log, a copy of it, or the log o
   })
   expect(signedIn.status).toBe(201)
   planted['session cookie'] = /^[^=]+=([^;]+)/.exec(signedIn.headers.get('set-cookie')!)![1]!
-  // Under keys, so that answers are stored for those who ask again.
-  const once = async (path: string, body: object) => {
-    const answer = await fetch(`${hub.url}${path}`, {
+  // Sends idempotency keys, so that responses are stored for retries.
+  const post = async (path: string, body: object) => {
+    const response = await fetch(`${hub.url}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, 'idempotency-key': `key-of-${path}` },
       body: JSON.stringify(body),
     })
-    expect([path, answer.status]).toEqual([path, 201])
-    return (await answer.json()) as any
+    expect([path, response.status]).toEqual([path, 201])
+    return (await response.json()) as any
   }
-  planted['second token'] = (await once('/v1/tokens', { name: 'second', mode: 'read_only' })).token
-  const beat = await once('/v1/heartbeats', { name: 'beat', description: marker, schedule })
+  planted['second token'] = (await post('/v1/tokens', { name: 'second', mode: 'read_only' })).token
+  const beat = await post('/v1/heartbeats', { name: 'beat', description: marker, schedule })
   planted['heartbeat UUID'] = beat.uuid
   planted['rotated heartbeat UUID'] = (await call(hub, token, 'POST', `/v1/heartbeats/${beat.id}/rotate`)).body.uuid
   planted['ping key'] = (await call(hub, token, 'GET', '/v1/heartbeats/ping-key')).body.ping_key
@@ -52,14 +52,14 @@ test('no secret can be read in the database, its log, a copy of it, or the log o
   const own = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')}`
   planted['value of a custom header'] = 'Bearer planted-value-of-a-header'
   const headers = { Authorization: planted['value of a custom header'] }
-  const endpoint = await once('/v1/webhook-endpoints', { url: seen.url, events: ['monitor.alert'], headers })
+  const endpoint = await post('/v1/webhook-endpoints', { url: seen.url, events: ['monitor.alert'], headers })
   planted['webhook secret'] = endpoint.secret
   const next = await call(hub, token, 'POST', `/v1/webhook-endpoints/${endpoint.id}/secret/rotate`, {})
   planted['next webhook secret'] = next.body.secret
-  planted['code of an invitation'] = (await once('/v1/invitations', { email: 'grace@example.com', role: 'member' })).code
+  planted['code of an invitation'] = (await post('/v1/invitations', { email: 'grace@example.com', role: 'member' })).code
   planted['webhook secret of a customer'] = own
   const log = receiver()
-  const stream = await once('/v1/audit-streams', { name: 'stream', url: log.url, from: 'beginning' })
+  const stream = await post('/v1/audit-streams', { name: 'stream', url: log.url, from: 'beginning' })
   planted['secret of an audit stream'] = stream.secret
   const rotated = await call(hub, token, 'POST', `/v1/audit-streams/${stream.id}/secret/rotate`, {})
   planted['rotated secret of an audit stream'] = rotated.body.secret
@@ -68,7 +68,7 @@ test('no secret can be read in the database, its log, a copy of it, or the log o
   ).toBe(201)
   for (const line of readFileSync(keyFile(here), 'utf8').trim().split('\n')) planted['master key'] = line
 
-  // Each is used once, in ways that are written down: pings, an alert that is delivered, edits, a wrong password.
+  // Uses each secret once, in ways that are recorded: pings, a delivered alert, updates, a rotated token.
   expect((await fetch(`${hub.url}/ping/${planted['rotated heartbeat UUID']}/fail`)).status).toBe(200)
   expect((await fetch(`${hub.url}/ping/${planted['rotated ping key']}/beat`)).status).toBe(200)
   await fetch(`${hub.url}/ping/${planted['heartbeat UUID']}`)
@@ -77,14 +77,14 @@ test('no secret can be read in the database, its log, a copy of it, or the log o
   await call(hub, token, 'PATCH', `/v1/heartbeats/${beat.id}`, { description: `${marker}, edited` })
   await until('the deliveries', async () => seen.received.length >= 2 && log.received.length > 0)
   await using rows = rowsOf(here)
-  // The end of the overlap waits a day.
+  // The job that ends the overlap of secrets is due in a day.
   const due = `select 1 from jobs where kind <> 'webhooks.promote'`
   await until('the queue empty', async () => (await rows.all(due)).length === 0)
 
   expect(Object.values(planted).filter(value => typeof value !== 'string' || value.length < 20)).toEqual([])
   const copies = await everyCopy(here)
   expect(Object.keys(copies).length).toBeGreaterThan(0)
-  // What is no secret is found wherever rows are, so that a look that sees nothing would be noticed.
+  // The marker must be found in every copy, to prove that the search works.
   for (const [name, bytes] of Object.entries(copies)) expect([name, bytes.includes(marker)]).toEqual([name, true])
   copies['the log of the hub'] = Buffer.from(hub.err())
   copies['what the audit stream received'] = Buffer.from(log.received.map(one => one.body).join('\n'))
@@ -96,7 +96,10 @@ test('no secret can be read in the database, its log, a copy of it, or the log o
   expect(found).toEqual([])
 }, 60_000)
 
-/** All bytes that the installation keeps: the files of SQLite while the hub runs and a copy made of them, or every row of PostgreSQL. */
+/**
+ * All stored bytes of the installation: the SQLite files while the hub is running and a copy of them, or every row of
+ * PostgreSQL.
+ */
 async function everyCopy(here: Installation): Promise<Record<string, Buffer>> {
   if (here.env.BAILIWICK_DATABASE_URL) {
     await using rows = rowsOf(here)
@@ -127,7 +130,7 @@ async function everyCopy(here: Installation): Promise<Record<string, Buffer>> {
   }
 }
 
-/** A secret as it may stand in a file: as text, its bytes, and both in hex and base64. */
+/** The forms in which a file could contain a secret: as text, its bytes, and both in hex and base64. */
 function formsOf(secret: string): (string | Buffer)[] {
   const bytes = Buffer.from(secret)
   const decoded = Buffer.from(secret.replace(/^[a-z]+_([a-z]+_)?/, ''), 'base64')

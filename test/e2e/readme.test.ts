@@ -6,12 +6,12 @@ import { freePort } from '../support/free-port'
 const readme = readFileSync('README.md', 'utf8')
 const tour = [...readme.matchAll(/```sh tour\n([\s\S]*?)```/g)].map(match => match[1]!)
 
-test('the tour does what it says', async () => {
+test('the commands of the tour work as described', async () => {
   await using here = await installation()
   await using hub = await startHub(here)
   const port = await freePort()
-  // Only what depends on the machine is replaced: the program, the address, the folder, the receiver's port.
-  const script = replaced(tour.join('\n'), [
+  // Only values that depend on the machine are replaced: program, URL, folder, and ports.
+  const script = replaceAll(tour.join('\n'), [
     ['http://localhost:8484', hub.url],
     ['npx --yes bun@1.4.5 src/bin/hub.ts', program('bailiwick')],
     ['./data', here.folder],
@@ -37,31 +37,31 @@ test('the tour does what it says', async () => {
     data: { kind: 'heartbeat.missed', heartbeat: { name: 'nightly backup' } },
   })
   expect(out).toContain('"status":"down"')
-  expect(out).toContain("answered [ '192.0.2.10' ]")
+  expect(out).toContain("resolved [ '192.0.2.10' ]")
   expect(out).toMatch(/"serial_before":1,"serial_after":2/)
   expect(out).toContain('"attempt_count":1')
   for (const action of ['account.token.create', 'webhooks.endpoint.create', 'heartbeat.create'])
     expect(out).toContain(`"action":"${action}"`)
 }, 60_000)
 
-test('every path it names is there', () => {
-  const named = [...readme.matchAll(/(?:^|[`\s])((?:src|test|migrations|\.ci)\/[\w./-]*)/gm)]
+test('all mentioned paths exist', () => {
+  const paths = [...readme.matchAll(/(?:^|[`\s])((?:src|test|migrations|\.ci)\/[\w./-]*)/gm)]
     .map(match => match[1]!)
     .filter(path => path !== 'src/features/x/routes.ts')
-  expect(named.length).toBeGreaterThan(25)
-  expect(named.filter(path => !existsSync(path))).toEqual([])
+  expect(paths.length).toBeGreaterThan(25)
+  expect(paths.filter(path => !existsSync(path))).toEqual([])
 })
 
-test('every command it names is a script of the package', () => {
+test('all mentioned commands are scripts of package.json', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
-  const named = [...readme.matchAll(/\bbun(?:@[\d.]+)? run ([a-z:]+)/g)].map(match => match[1]!)
-  expect(named).toContain('up')
-  expect(named.filter(name => !(name in scripts))).toEqual([])
+  const commands = [...readme.matchAll(/\bbun(?:@[\d.]+)? run ([a-z:]+)/g)].map(match => match[1]!)
+  expect(commands).toContain('up')
+  expect(commands.filter(name => !(name in scripts))).toEqual([])
 })
 
-function replaced(text: string, pairs: [string, string][]): string {
-  return pairs.reduce((so, [from, to]) => {
-    expect(so).toContain(from)
-    return so.replaceAll(from, to)
+function replaceAll(text: string, pairs: [string, string][]): string {
+  return pairs.reduce((result, [from, to]) => {
+    expect(result).toContain(from)
+    return result.replaceAll(from, to)
   }, text)
 }

@@ -7,27 +7,27 @@ import { codeAt } from '../support/one-time-code'
 const email = 'ada@example.com'
 const password = 'correct horse battery'
 
-test('the compiled program takes one-time codes and passkeys', async () => {
+test('the compiled program supports one-time codes and passkeys', async () => {
   await using here = await installation()
   const port = await freePort()
-  // Passkeys are bound to a name.
+  // Passkeys need a hostname.
   const origin = `http://localhost:${port}`
   const args = ['--listen', `127.0.0.1:${port}`]
   await using _hub = await startHub(here, { env: { BAILIWICK_BASE_URL: origin }, args })
-  const made = await here.run(['user', 'create', '--email', email, '--name', 'Ada', '--role', 'owner'], {
+  const created = await here.run(['user', 'create', '--email', email, '--name', 'Ada', '--role', 'owner'], {
     input: `${password}\n`,
   })
-  expect({ code: made.code, err: made.err }).toEqual({ code: 0, err: '' })
+  expect({ code: created.code, err: created.err }).toEqual({ code: 0, err: '' })
   const send = async (path: string, body?: unknown, cookie?: string) => {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method: 'POST',
       headers: { origin, 'bailiwick-csrf': '1', 'content-type': 'application/json', ...(cookie && { cookie }) },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     return {
-      status: answer.status,
-      body: (await answer.json()) as any,
-      cookie: answer.headers.get('set-cookie')?.split(';')[0],
+      status: response.status,
+      body: (await response.json()) as any,
+      cookie: response.headers.get('set-cookie')?.split(';')[0],
     }
   }
   const { cookie } = await send('/v1/sessions', { email, password })
@@ -36,7 +36,7 @@ test('the compiled program takes one-time codes and passkeys', async () => {
   const credential = await key.create((await send('/v1/passkeys/options', { password }, cookie)).body)
   expect((await send('/v1/passkeys', { name: 'Laptop', credential }, cookie)).status).toBe(201)
   const { secret } = (await send('/v1/users/me/one-time-codes', { password }, cookie)).body
-  const confirmed = await send('/v1/users/me/one-time-codes/confirm', { code: codeAt(secret, Date.now()) }, cookie)
+  const confirmed = await send('/v1/users/me/one-time-codes/enable', { code: codeAt(secret, Date.now()) }, cookie)
   expect([confirmed.status, confirmed.body.recovery_codes?.length]).toEqual([200, 10])
 
   const missing = await send('/v1/sessions', { email, password })
@@ -47,6 +47,6 @@ test('the compiled program takes one-time codes and passkeys', async () => {
   const signed = await send('/v1/sessions/passkey', { credential: alone })
   expect([signed.status, signed.body.user.second_factor]).toEqual([
     201,
-    { one_time_codes: true, recovery_codes_left: 9, passkeys: 1 },
+    { one_time_codes: true, recovery_codes_remaining: 9, passkeys: 1 },
   ])
 })

@@ -7,13 +7,13 @@ import { receiver, stopReceivers, type Received } from '../support/receiver'
 
 afterAll(stopReceivers)
 
-test('from an empty folder to an alert on a webhook, and back', async () => {
+test('from an empty folder to an alert with a webhook, and its recovery', async () => {
   await using here = await installation()
   await using hub = await startHub(here)
-  const made = await here.run(['token', 'create', '--name', 't', '--full'])
-  expect({ code: made.code, err: made.err }).toEqual({ code: 0, err: '' })
-  expect(made.out).toMatch(/^bw_live_[0-9A-Za-z]{36}\n$/)
-  const token = made.out.trim()
+  const createdToken = await here.run(['token', 'create', '--name', 't', '--full'])
+  expect({ code: createdToken.code, err: createdToken.err }).toEqual({ code: 0, err: '' })
+  expect(createdToken.out).toMatch(/^bw_live_[0-9A-Za-z]{36}\n$/)
+  const token = createdToken.out.trim()
 
   const { url, received, arrivedAt } = timedReceiver()
   const endpoint = await call(hub, token, 'POST', '/v1/webhook-endpoints', {
@@ -27,7 +27,7 @@ test('from an empty folder to an alert on a webhook, and back', async () => {
     schedule: { kind: 'period', period_seconds: 5, grace_seconds: 1 },
   })
   expect(created.body).toMatchObject({ status: 'new', ping_url: `${hub.url}/ping/${created.body.uuid}` })
-  const heartbeat = () => call(hub, token, 'GET', `/v1/heartbeats/${created.body.id}`).then(answer => answer.body)
+  const heartbeat = () => call(hub, token, 'GET', `/v1/heartbeats/${created.body.id}`).then(response => response.body)
   expect(await curl(created.body.ping_url)).toBe('OK')
   const { status, last_ping_at, down_at } = await heartbeat()
   expect(status).toBe('up')
@@ -100,7 +100,7 @@ test('from an empty folder to an alert on a webhook, and back', async () => {
     [2, 'account.token.create', 'success', 'operator'],
     [3, 'webhooks.endpoint.create', 'success', 'token'],
     [4, 'heartbeat.create', 'success', 'token'],
-    [5, 'heartbeat.begin', 'success', 'ingest'],
+    [5, 'heartbeat.activate', 'success', 'ingest'],
     [6, 'heartbeat.miss', 'success', 'system'],
     [7, 'incident.open', 'success', 'system'],
     [8, 'heartbeat.recover', 'success', 'ingest'],
@@ -108,7 +108,7 @@ test('from an empty folder to an alert on a webhook, and back', async () => {
   ])
   expect(JSON.stringify(audited)).not.toContain(secret)
 
-  // Kept up past the time at which a second alert would come.
+  // Keeps pinging beyond the time of a second alert.
   for (let n = 0; n < 4; n++) {
     await Bun.sleep(2000)
     expect(await curl(created.body.ping_url)).toBe('OK')
@@ -127,7 +127,7 @@ function timedReceiver() {
   return { url: here.url, received: here.received, arrivedAt }
 }
 
-/** Pings as a crontab does. */
+/** Pings like a crontab. */
 async function curl(url: string): Promise<string> {
   const run = Bun.spawn(['curl', '-fsS', '-m', '10', url], { stdout: 'pipe', stderr: 'inherit' })
   const out = await new Response(run.stdout).text()
@@ -135,7 +135,7 @@ async function curl(url: string): Promise<string> {
   return out
 }
 
-/** Holds a message against each signature it carries, by other hands than ours. */
+/** Verifies all signatures of a message with third-party libraries. */
 function verify({ headers, body }: Received, secret: string): void {
   expect(headers.get('x-service-signature')).toBe(`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`)
   const sent = Object.fromEntries(headers)

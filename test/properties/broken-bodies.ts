@@ -1,30 +1,30 @@
 import fc from 'fast-check'
 import { isAddress, type Draw } from './schema-values'
 
-/** A body as it is sent, and what was done to it. */
+/** A changed request body, and a description of the change. */
 export interface BrokenBody {
   text: string
-  how: string
+  change: string
 }
 
-/** JSON that `JSON.stringify` would not write. */
+/** JSON text that `JSON.stringify` doesn't produce. */
 class Raw {
   constructor(readonly text: string) {}
 }
 
-/** One change to a body that fitted: most often it fits no more, and whether it does is for the schema to say. */
+/** Makes one change to a valid body. The result is usually invalid; the schema decides. */
 export function breakBody(draw: Draw, body: unknown): BrokenBody {
   const places = placesIn(body)
   const place = draw(fc.constantFrom(...places))
-  const how = draw(fc.constantFrom(...Object.keys(changes)))
-  // What an address is turned into must be none, since the hub would call it.
-  const value = changes[how]!(draw, isAddress(String(place.path.at(-1) ?? '')) && how === 'another text' ? 'x' : place.value)
-  return { text: written(replaced(body, place.path, value)), how: `${how} at /${place.path.join('/')}` }
+  const name = draw(fc.constantFrom(...Object.keys(changes)))
+  // Never replace a URL with another text, because the hub could connect to it.
+  const value = changes[name]!(draw, isAddress(String(place.path.at(-1) ?? '')) && name === 'another text' ? 'x' : place.value)
+  return { text: serialize(replaced(body, place.path, value)), change: `${name} at /${place.path.join('/')}` }
 }
 
 const nested = (depth: number, open: string, close: string) => new Raw(open.repeat(depth) + close.repeat(depth))
 const added = (value: unknown, text: string) =>
-  new Raw(isObject(value) ? written(value).replace(/\}$/, `${Object.keys(value).length > 0 ? ',' : ''}${text}}`) : `{${text}}`)
+  new Raw(isObject(value) ? serialize(value).replace(/\}$/, `${Object.keys(value).length > 0 ? ',' : ''}${text}}`) : `{${text}}`)
 const absent = Symbol('absent')
 
 const changes: Record<string, (draw: Draw, value: unknown) => unknown> = {
@@ -32,8 +32,8 @@ const changes: Record<string, (draw: Draw, value: unknown) => unknown> = {
   null: () => null,
   'another type': draw => draw(fc.constantFrom<unknown>('text', 7, -1, 1.5, true, [], {}, [[]], [null], { a: {} }, '')),
   'another text': draw => draw(hostileText),
-  'extra member': (draw, value) => added(value, `${JSON.stringify(draw(fc.constantFrom('nonsense', 'id', 'version', '')))}:1`),
-  'member of every object': (draw, value) =>
+  'extra field': (draw, value) => added(value, `${JSON.stringify(draw(fc.constantFrom('nonsense', 'id', 'version', '')))}:1`),
+  'property of every object': (draw, value) =>
     added(
       value,
       draw(
@@ -47,18 +47,17 @@ const changes: Record<string, (draw: Draw, value: unknown) => unknown> = {
         ),
       ),
     ),
-  'member twice': (_, value) => {
+  'duplicate field': (_, value) => {
     const [name, first] = Object.entries(isObject(value) ? value : { a: 1 })[0] ?? ['a', 1]
-    return added(value, `${JSON.stringify(name)}:${written(first)}`)
+    return added(value, `${JSON.stringify(name)}:${serialize(first)}`)
   },
-  'number without end': draw =>
+  'extreme number': draw =>
     new Raw(draw(fc.constantFrom('1e400', '-1e400', '9'.repeat(400), '1e-400', '-0', '9007199254740993', '2147483648', '1.0'))),
-  'no JSON': draw =>
+  'invalid JSON': draw =>
     new Raw(
       draw(fc.constantFrom('NaN', 'Infinity', 'undefined', "'x'", '01', '.5', '0x10', '{a:1}', '[1,]', '"\t"', '//', '"\\x"')),
     ),
-  'text without UTF-8': draw =>
-    new Raw(draw(fc.constantFrom('"\\ud800"', '"\\udc00a"', '"a\\ud83d"', '"\\u0000"', '"a\\u0000b"'))),
+  'invalid Unicode': draw => new Raw(draw(fc.constantFrom('"\\ud800"', '"\\udc00a"', '"a\\ud83d"', '"\\u0000"', '"a\\u0000b"'))),
   'many items': draw => Array.from({ length: 10_001 }, () => draw(fc.constant('x'))),
   'same items': (_, value) => (Array.isArray(value) ? [...value, ...value] : [value, value]),
   deep: draw =>
@@ -73,7 +72,7 @@ const changes: Record<string, (draw: Draw, value: unknown) => unknown> = {
   long: draw => 'x'.repeat(draw(fc.constantFrom(256, 1_001, 5_001, 20_001, 300_000))),
 }
 
-/** Texts that break what was built for plain ones. None is an address. */
+/** Texts that often cause errors. They contain no URLs. */
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     '',
@@ -135,14 +134,14 @@ function replaced(within: unknown, path: (string | number)[], value: unknown): u
   return Object.fromEntries(entries.filter(([, one]) => one !== absent))
 }
 
-/** The text of a value; empty for one that is absent as a whole. */
-function written(value: unknown): string {
+/** Serializes a value; an absent one is empty. */
+function serialize(value: unknown): string {
   if (value === absent) return ''
   if (value instanceof Raw) return value.text
-  if (Array.isArray(value)) return `[${value.map(written).join(',')}]`
+  if (Array.isArray(value)) return `[${value.map(serialize).join(',')}]`
   if (isObject(value))
     return `{${Object.entries(value)
-      .map(([name, one]) => `${JSON.stringify(name)}:${written(one)}`)
+      .map(([name, one]) => `${JSON.stringify(name)}:${serialize(one)}`)
       .join(',')}}`
   return JSON.stringify(value) ?? 'null'
 }

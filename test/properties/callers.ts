@@ -1,23 +1,23 @@
-import { addUser } from '../../src/access/users'
+import { addUser } from '../../src/features/people/users'
 import type { World } from '../support/world'
 
-/** The headers that a caller proves itself with, and what of them is secret. */
+/** The authentication headers of a client, and the secrets in them. */
 export interface Credential {
   headers(method: string): [name: string, value: string][]
   secrets: string[]
-  /** Signs in again, once the session was ended. */
+  /** Signs in again after the session has ended. */
   again?(): Promise<void>
 }
 
 const bearer = (token: string): Credential => ({ headers: () => [['authorization', `Bearer ${token}`]], secrets: [token] })
 
-/** All kinds of callers of one hub, the owner first. */
-export async function callersOf({ hub, acme, rival, readOnly, scoped, stranger }: World): Promise<Record<string, Credential>> {
+/** All kinds of clients of a hub, the owner first. */
+export async function callersOf({ hub, acme, rival, readOnly, scoped, anonymous }: World): Promise<Record<string, Credential>> {
   const revoked = await acme.call('POST', '/v1/tokens', { name: 'revoked', mode: 'full' })
   await acme.call('DELETE', `/v1/tokens/${revoked.body.id}`)
   const password = 'correct horse battery'
   let people = 0
-  const joins = () =>
+  const addOwner = () =>
     addUser(
       hub,
       'account.user.create',
@@ -34,20 +34,20 @@ export async function callersOf({ hub, acme, rival, readOnly, scoped, stranger }
         context: { ip: null, user_agent: null, request_id: null, idempotency_key: null, channel: 'cli' },
       },
     )
-  const signsIn = async () => {
-    const answer = await stranger.call('POST', '/v1/sessions', { email: `ada${people}@example.com`, password })
-    return answer.headers.get('set-cookie')?.split(';')[0]
+  const signIn = async () => {
+    const response = await anonymous.call('POST', '/v1/sessions', { email: `ada${people}@example.com`, password })
+    return response.headers.get('set-cookie')?.split(';')[0]
   }
-  await joins()
+  await addOwner()
   let cookie = ''
   const again = async () => {
-    let signed = await signsIn()
-    if (!signed) {
-      // A request that was made up sent her away: another takes her place.
-      await joins()
-      signed = await signsIn()
+    let newCookie = await signIn()
+    if (!newCookie) {
+      // A generated request removed the user, so add another one.
+      await addOwner()
+      newCookie = await signIn()
     }
-    cookie = signed!
+    cookie = newCookie!
   }
   await again()
   return {
@@ -55,7 +55,7 @@ export async function callersOf({ hub, acme, rival, readOnly, scoped, stranger }
     'read-only': bearer(readOnly.token),
     scoped: bearer((await scoped('monitoring.write', 'webhooks.read')).token),
     rival: bearer(rival.token),
-    stranger: { headers: () => [], secrets: [] },
+    anonymous: { headers: () => [], secrets: [] },
     revoked: bearer(revoked.body.token),
     session: {
       headers: method => [

@@ -3,42 +3,43 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020'
 import addFormats from 'ajv-formats'
 import fc from 'fast-check'
 import { macPurpose } from '../../src/core/audit-chain'
-import { evidenceOfDatabase } from '../../src/cli/audit-evidence'
+import { readDatabaseChains } from '../../src/cli/audit-chains'
 import { checkChain } from '../../src/features/audit/chain-check'
 import { checkpointPurpose, publicKeyOf, signingKey } from '../../src/features/audit/checkpoint'
 import type { Installation } from '../support/binary'
 import { rowsOf } from '../support/database'
-import { halfWritten } from '../support/half-written'
+import { inconsistencies } from '../support/consistency'
 import { textOf } from '../support/event-stream'
 import { receiver, stopReceivers } from '../support/receiver'
 import { world } from '../support/world'
-import { brokenRule, type Whole } from './answer-rules'
-import { makeUp, operationsOf, type Ask } from './asks'
+import { brokenRule, type CompleteResponse } from './response-rules'
+import { generateRequest, operationsOf, type GeneratedRequest } from './generated-requests'
 import { callersOf, type Credential } from './callers'
 import { SeenValues } from './seen-values'
 import type { JsonSchema } from './schema-values'
 
-// Requests of all kinds to every operation of the document that the hub serves, so that one that is added is asked without a word
-// here. A longer hunt: BAILIWICK_TEST_REQUESTS=20000 BAILIWICK_TEST_SEED=7 bun test --timeout 3600000 ./test/properties/requests.test.ts
-// The same seed and number ask the same again. A hunt tells how each operation answered, and what was refused that fits the document.
-const hunts = process.env.BAILIWICK_TEST_REQUESTS !== undefined
+// Generated requests to every operation of the served document. A longer run:
+// BAILIWICK_TEST_REQUESTS=20000 BAILIWICK_TEST_SEED=7 bun test --timeout 3600000 ./test/properties/requests.test.ts
+// The same seed and number repeat the same requests. A longer run also reports the responses of each operation, and rejected requests
+// that match the document.
+const isLongRun = process.env.BAILIWICK_TEST_REQUESTS !== undefined
 const requests = Number(process.env.BAILIWICK_TEST_REQUESTS ?? 1_500)
 const seed = Number(process.env.BAILIWICK_TEST_SEED ?? 20_261_121)
-const aRun = 50
+const requestsPerRun = 50
 
 afterAll(stopReceivers)
 
 test(
-  'no request, whatever is in it, gets an answer beyond the document',
+  'no request gets an undocumented response',
   async () => {
     const here = await world({
       BAILIWICK_ANONYMOUS_PER_MINUTE: '1000000',
       BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: '1000000',
     })
     const { hub, app, acme, rival } = here
-    const unbound = { requests_per_minute_per_token: null, requests_per_hour_per_workspace: null }
-    await here.limit(rival.workspaceId, unbound)
-    // Nothing leaves this machine: names lead to a closed port of it, or nowhere.
+    const unlimited = { requests_per_minute_per_token: null, requests_per_hour_per_workspace: null }
+    await here.limit(rival.workspaceId, unlimited)
+    // Nothing is sent outside this machine: names resolve to a closed port, or not at all.
     here.engine.answer = () => ({})
     hub.resolve = async name => (name === 'hooks.example.com' ? ['127.0.0.1'] : [])
     const inbox = receiver()
@@ -55,84 +56,91 @@ test(
     const callers = await callersOf(here)
     const document = (await acme.call('GET', '/v1/openapi.json')).body as JsonSchema
     const operations = operationsOf(document)
-    const known = new SeenValues(addresses, await standing())
-    const fits = bodyCheck(document)
+    const known = new SeenValues(addresses, await existingIds())
+    const isValidBody = bodyCheck(document)
 
     const broken = new Map<string, string>()
     const refused = new Map<string, { times: number; example: string }>()
-    const answered = new Map<string, Map<number, number>>()
-    let asked = 0
+    const statuses = new Map<string, Map<number, number>>()
+    let sent = 0
 
     await fc.assert(
       fc.asyncProperty(fc.gen(), async gen => {
         const draw = <T>(from: fc.Arbitrary<T>): T => gen(() => from)
-        for (let left = aRun; left > 0; left--) {
-          // Every operation has its turn.
-          const operation = operations[asked++ % operations.length]!
+        for (let left = requestsPerRun; left > 0; left--) {
+          // Cycle through all operations.
+          const operation = operations[sent++ % operations.length]!
           const name = draw(fc.constantFrom('owner', 'owner', 'owner', 'owner', 'session', ...Object.keys(callers)))
-          await tell(makeUp(draw, document, known, operation), name, callers[name]!)
+          await send(generateRequest(draw, document, known, operation), name, callers[name]!)
         }
-        await here.pass(draw(fc.constantFrom(1_000, 61_000, 3_600_000)))
+        await here.advance(draw(fc.constantFrom(1_000, 61_000, 3_600_000)))
       }),
-      { seed, numRuns: Math.ceil(requests / aRun), endOnFailure: true },
+      { seed, numRuns: Math.ceil(requests / requestsPerRun), endOnFailure: true },
     )
 
-    if (hunts) report()
+    if (isLongRun) report()
     expect([...broken.values()]).toEqual([])
-    expect(operations.filter(one => !answered.has(nameOf(one))).map(nameOf)).toEqual([])
+    expect(operations.filter(one => !statuses.has(nameOf(one))).map(nameOf)).toEqual([])
     expect((await app.handle(new Request('http://localhost:8484/healthz'))).status).toBe(200)
     await using rows = rowsOf({
       folder: hub.config.data,
       env: hub.config.databaseUrl ? { BAILIWICK_DATABASE_URL: hub.config.databaseUrl } : {},
     } as Installation)
-    expect(await halfWritten(rows)).toEqual([])
+    expect(await inconsistencies(rows)).toEqual([])
     expect(await brokenChains()).toEqual([])
 
-    async function tell(ask: Ask, callerName: string, caller: Credential): Promise<void> {
+    async function send(generated: GeneratedRequest, callerName: string, caller: Credential): Promise<void> {
       const headers = new Headers()
-      for (const [name, value] of [...caller.headers(ask.method), ...ask.headers]) {
-        // One of the caller's own is replaced, any other is sent twice.
+      for (const [name, value] of [...caller.headers(generated.method), ...generated.headers]) {
+        // A header of the client is replaced; others are sent twice.
         if (
-          ask.headers.some(one => one[0] === name) &&
-          caller.headers(ask.method).some(one => one[0] === name && one[1] === value)
+          generated.headers.some(one => one[0] === name) &&
+          caller.headers(generated.method).some(one => one[0] === name && one[1] === value)
         )
           continue
         headers.append(name, value)
       }
-      const request = new Request(`http://localhost:8484${ask.target}`, { method: ask.method, headers, body: ask.body })
+      const request = new Request(`http://localhost:8484${generated.target}`, {
+        method: generated.method,
+        headers,
+        body: generated.body,
+      })
       const { pathname, search } = new URL(request.url)
-      const answer = await whole(request)
-      const bodyFits = ask.body === null || ask.how === 'no media type' ? null : fits(ask)
-      const wrong = brokenRule(ask, { pathname, search }, answer, caller.secrets, bodyFits)
-      const name = nameOf(ask.operation)
+      const result = await complete(request)
+      const bodyIsValid = generated.body === null || generated.variant === 'no media type' ? null : isValidBody(generated)
+      const wrong = brokenRule(generated, { pathname, search }, result, caller.secrets, bodyIsValid)
+      const name = nameOf(generated.operation)
       if (wrong) {
-        const story = [
-          `${name} (${ask.how}) by ${callerName}: ${wrong}`,
-          `  ${ask.method} ${ask.target.slice(0, 300)} ${JSON.stringify(ask.headers).slice(0, 300)} ${String(ask.body).slice(0, 500)}`,
-          `  request ${asked} of seed ${seed}`,
+        const description = [
+          `${name} (${generated.variant}) by ${callerName}: ${wrong}`,
+          `  ${generated.method} ${generated.target.slice(0, 300)} ${JSON.stringify(generated.headers).slice(0, 300)} ${String(generated.body).slice(0, 500)}`,
+          `  request ${sent} of seed ${seed}`,
         ].join('\n')
-        const key = `${name} ${ask.how.split(' at ')[0]} ${answer.response.status} ${wrong.slice(0, 60)}`
-        if (!broken.has(key)) broken.set(key, story)
+        const key = `${name} ${generated.variant.split(' at ')[0]} ${result.response.status} ${wrong.slice(0, 60)}`
+        if (!broken.has(key)) broken.set(key, description)
       }
-      count(answer.response.status, name)
-      const { errors, code } = (answer.json ?? {}) as JsonSchema
+      count(result.response.status, name)
+      const { errors, code } = (result.json ?? {}) as JsonSchema
       if (
-        ask.valid &&
-        bodyFits !== false &&
+        generated.valid &&
+        bodyIsValid !== false &&
         ['validation_failed', 'invalid_parameter', 'malformed_request', 'malformed_json'].includes(code)
       ) {
         const why = `${name}: ${code} ${errors?.map((one: JsonSchema) => `${one.pointer.replaceAll(/\/\d+/g, '/n')} ${one.detail}`).join('; ')}`
         const { times } = refused.get(why.slice(0, 200)) ?? { times: 0 }
-        refused.set(why.slice(0, 200), { times: times + 1, example: `${ask.target} ${String(ask.body)}`.slice(0, 300) })
+        refused.set(why.slice(0, 200), {
+          times: times + 1,
+          example: `${generated.target} ${String(generated.body)}`.slice(0, 300),
+        })
       }
       if (code === 'session_ended') await caller.again?.()
-      if (answer.response.status >= 300) return
-      if (ask.method === 'DELETE') known.forget(pathname.split('/').at(-1)!)
-      const [collection, below] = ask.operation.path.split('/{') as [string, string | undefined]
-      known.learn(below === undefined || below === 'id}' ? collection : ask.operation.path, answer.json)
+      if (result.response.status >= 300) return
+      if (generated.method === 'DELETE') known.forget(pathname.split('/').at(-1)!)
+      const [collection, below] = generated.operation.path.split('/{') as [string, string | undefined]
+      known.learn(below === undefined || below === 'id}' ? collection : generated.operation.path, result.json)
     }
 
-    async function whole(request: Request): Promise<Whole> {
+    async function complete(request: Request): Promise<CompleteResponse> {
       const started = performance.now()
       const response = await app.handle(request)
       const text = await textOf(response)
@@ -140,8 +148,8 @@ test(
       return { response, text, json: isJson ? JSON.parse(text) : undefined, tookMs: performance.now() - started }
     }
 
-    /** Ids of what was there before: the workspaces, plans and tokens that the callers stand on. */
-    async function standing(): Promise<Set<string>> {
+    /** IDs of existing workspaces, plans and tokens, which the clients need. */
+    async function existingIds(): Promise<Set<string>> {
       const paths = ['/v1/workspaces', '/v1/plans', '/v1/tokens?limit=100']
       const lists = await Promise.all([...paths.map(path => acme.call('GET', path)), rival.call('GET', '/v1/tokens')])
       return new Set(lists.flatMap(one => one.body.data.map((item: { id: string }) => item.id)))
@@ -151,12 +159,12 @@ test(
       const found: string[] = []
       const publicKeys = [publicKeyOf(signingKey(hub.keys.derive(checkpointPurpose)))]
       const macKey = hub.keys.derive(macPurpose)
-      await evidenceOfDatabase(
+      await readDatabaseChains(
         hub.config,
         ({ chain, entries, counted }, all) => {
           const checkpoints = all.filter(one => one.chain === chain)
           const { findings } = checkChain({ chain, entries, checkpoints, counted, publicKeys, macKey })
-          found.push(...findings.map(one => `${chain}: ${one.says}`))
+          found.push(...findings.map(one => `${chain}: ${one.detail}`))
         },
         [],
       )
@@ -164,38 +172,38 @@ test(
     }
 
     function count(status: number, name: string): void {
-      const counts = answered.get(name) ?? new Map<number, number>()
-      answered.set(name, counts.set(status, (counts.get(status) ?? 0) + 1))
+      const counts = statuses.get(name) ?? new Map<number, number>()
+      statuses.set(name, counts.set(status, (counts.get(status) ?? 0) + 1))
     }
 
     function report(): void {
-      const lines = [...answered].map(([name, counts]) => `${name}: ${[...counts].map(one => one.join(' × ')).join(', ')}`)
+      const lines = [...statuses].map(([name, counts]) => `${name}: ${[...counts].map(one => one.join(' × ')).join(', ')}`)
       const unexplained = [...refused].map(([why, { times, example }]) => `${times} × ${why}\n    ${example}`)
-      process.stdout.write(['', `${asked} requests, seed ${seed}`, ...lines, '', ...unexplained, ''].join('\n'))
+      process.stdout.write(['', `${sent} requests, seed ${seed}`, ...lines, '', ...unexplained, ''].join('\n'))
     }
   },
-  hunts ? 3_600_000 : 300_000,
+  isLongRun ? 3_600_000 : 300_000,
 )
 
 const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
 
-/** Whether the body of a request fits what the document says of the operation; null where it says nothing. */
-function bodyCheck(document: JsonSchema): (ask: Ask) => boolean | null {
+/** Returns whether a request body matches its schema; null if there is none. */
+function bodyCheck(document: JsonSchema): (generated: GeneratedRequest) => boolean | null {
   const ajv = new Ajv2020({ strict: false })
   addFormats.default(ajv)
   ajv.addSchema(document, 'openapi.json', undefined, false)
   const checks = new Map<unknown, ValidateFunction>()
-  return ask => {
-    const operation = document.paths[ask.operation.path]?.[ask.method.toLowerCase()]
+  return generated => {
+    const operation = document.paths[generated.operation.path]?.[generated.method.toLowerCase()]
     const media = operation?.requestBody?.content?.['application/json']
     if (!media) return null
-    if (ask.body === '' || ask.body === null) return !operation.requestBody.required
+    if (generated.body === '' || generated.body === null) return !operation.requestBody.required
     let check = checks.get(media)
     if (!check) {
       const pointer = [
         'paths',
-        ask.operation.path,
-        ask.method.toLowerCase(),
+        generated.operation.path,
+        generated.method.toLowerCase(),
         'requestBody',
         'content',
         'application/json',
@@ -205,8 +213,8 @@ function bodyCheck(document: JsonSchema): (ask: Ask) => boolean | null {
       checks.set(media, (check = ajv.compile({ $ref: `openapi.json#/${escaped}` })))
     }
     try {
-      // A byte order mark is passed over, as RFC 8259 section 8.1 allows.
-      return check(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(ask.body as string))))
+      // Ignores a byte order mark, as RFC 8259 section 8.1 allows.
+      return check(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(generated.body as string))))
     } catch {
       return false
     }

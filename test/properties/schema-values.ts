@@ -3,17 +3,17 @@ import fc from 'fast-check'
 /** A schema of the OpenAPI document, JSON Schema 2020-12. */
 export type JsonSchema = { [keyword: string]: any }
 
-/** Draws a value of an arbitrary, reproducibly by the seed of the run. */
+/** Draws a value of an arbitrary, reproducible with the seed of the run. */
 export type Draw = <T>(from: fc.Arbitrary<T>) => T
 
-/** What values are made of beyond their schemas: addresses that may be called, and what earlier answers told. */
+/** Values to use in addition to the schemas: URLs that may be called, and values of earlier responses. */
 export interface Known {
   addresses: readonly string[]
-  /** Values that answers had under a name, such as `uuid`; ids under `id`. */
+  /** Values of a field in responses, such as `uuid`; IDs under `id`. */
   seen(name: string): readonly string[]
 }
 
-/** Draws values that fit schemas of one document, each member by its schema and, where it has a telling name, by what is known. */
+/** Draws values that match schemas of a document. For fields with known names, prefers known values. */
 export class SchemaValues {
   constructor(
     private readonly document: JsonSchema,
@@ -21,7 +21,7 @@ export class SchemaValues {
     private readonly known: Known,
   ) {}
 
-  /** A body of a media type: in half of the cases its example, with some members drawn anew. */
+  /** A body of a media type: in half of the cases its example, with some fields replaced. */
   body(media: { schema: JsonSchema; example?: unknown }): unknown {
     const schema = this.resolve(media.schema)
     const example = this.draw(fc.constantFrom(media.example, ...((schema.examples as unknown[]) ?? [])))
@@ -35,9 +35,9 @@ export class SchemaValues {
     return body
   }
 
-  /** A value of a schema; `name` is that of the member it is for. */
-  of(given: JsonSchema, name = '', depth = 0): unknown {
-    const schema = this.resolve(given)
+  /** A value that matches a schema. @param name the name of the field */
+  of(reference: JsonSchema, name = '', depth = 0): unknown {
+    const schema = this.resolve(reference)
     if ('const' in schema) return schema.const
     if (schema.enum) return this.draw(fc.constantFrom(...(schema.enum as unknown[])))
     const branches = (schema.oneOf ?? schema.anyOf) as JsonSchema[] | undefined
@@ -47,8 +47,8 @@ export class SchemaValues {
       case 'object':
         return this.objectOf(schema, depth)
       case 'array': {
-        const most = Math.min(schema.maxItems ?? 5, Math.max(5, schema.minItems ?? 0))
-        const length = this.draw(fc.integer({ min: schema.minItems ?? 0, max: most }))
+        const max = Math.min(schema.maxItems ?? 5, Math.max(5, schema.minItems ?? 0))
+        const length = this.draw(fc.integer({ min: schema.minItems ?? 0, max }))
         const items = Array.from({ length }, () => this.of(schema.items ?? {}, name, depth + 1))
         return schema.uniqueItems ? items.filter((one, at) => items.findIndex(other => Bun.deepEquals(one, other)) === at) : items
       }
@@ -67,7 +67,7 @@ export class SchemaValues {
     }
   }
 
-  /** The schema itself, where this one only refers to it. */
+  /** Resolves a reference. */
   resolve(schema: JsonSchema): JsonSchema {
     if (!schema.$ref) return schema
     let found: JsonSchema = this.document
@@ -123,7 +123,7 @@ export class SchemaValues {
   }
 }
 
-/** Members that name where the hub is to connect: they get known addresses only. */
+/** Fields that say where the hub connects to. They only get known URLs. */
 export const isAddress = (name: string): boolean => /(^|_)(url|uri|host|address|server)$/.test(name)
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -156,7 +156,7 @@ const formats: Record<string, fc.Arbitrary<string>> = {
 }
 
 const byPattern = new Map<string, fc.Arbitrary<string>>()
-/** Texts of a pattern; where it looks ahead, texts that happen to fit. */
+/** Texts that match a pattern. For patterns with lookahead, tries some texts. */
 function patterned(pattern: string): fc.Arbitrary<string> {
   let found = byPattern.get(pattern)
   if (!found) {

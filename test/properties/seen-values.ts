@@ -1,8 +1,8 @@
 import type { Known } from './schema-values'
 
-const most = 20
+const maxValues = 20
 
-/** What answers told, by the name of the member and, for ids, by the collection they are in: later requests are made of it. */
+/** Values seen in responses, by field name and, for IDs, by collection, for use in later requests. */
 export class SeenValues implements Known {
   private readonly values = new Map<string, string[]>()
 
@@ -16,7 +16,7 @@ export class SeenValues implements Known {
     return this.values.get(name) ?? []
   }
 
-  /** Takes up what an answer of a collection told. */
+  /** Adds the values of a response of a collection. */
   learn(collection: string, answer: unknown, depth = 0): void {
     if (typeof answer !== 'object' || answer === null || depth > 4) return
     for (const [name, value] of Object.entries(answer)) {
@@ -30,7 +30,7 @@ export class SeenValues implements Known {
     }
   }
 
-  /** Takes an id out: what it named was deleted. */
+  /** Removes the ID of a deleted resource. */
   forget(id: string): void {
     for (const list of this.values.values()) if (list.includes(id)) list.splice(list.indexOf(id), 1)
   }
@@ -40,7 +40,7 @@ export class SeenValues implements Known {
     if (!list) this.values.set(name, (list = []))
     if (list.includes(value)) return
     list.push(value)
-    // The oldest make room, so that not all that is reached for was deleted long ago.
-    if (list.length > most) list.shift()
+    // Drop the oldest, because many old resources have been deleted.
+    if (list.length > maxValues) list.shift()
   }
 }

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-// A compiled program pings in a network of its own, as nobody and as root, by whatever the kernel lets it.
+// A compiled program sends pings in its own network namespace, as nobody and as root, by whatever method is permitted.
 
 let folder: string
 let program: string
@@ -20,11 +20,11 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const asNobody = 'setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all --bounding-set=-all'
-const apart = Bun.spawnSync(['unshare', '-n', 'true']).exitCode === 0
+const canUnshare = Bun.spawnSync(['unshare', '-n', 'true']).exitCode === 0
 
-/** @param groups that may open ping sockets, as the kernel's setting has them */
-function pinged(groups: string, before: string) {
-  // A neighbour that is not there: the kernel finds that out by itself.
+/** @param groups value of ping_group_range */
+function runPings(groups: string, before: string) {
+  // The neighbor 10.9.9.2 does not exist, which the kernel finds out by itself.
   const network =
     'ip link set lo up && ip link add v0 type veth peer name v1 && ip addr add 10.9.9.1/24 dev v0 && ip link set v0 up && ip link set v1 up'
   const script = `${network} && echo "${groups}" > /proc/sys/net/ipv4/ping_group_range && exec ${before} "$0" "$@"`
@@ -33,28 +33,28 @@ function pinged(groups: string, before: string) {
   return JSON.parse(run.stdout.toString())
 }
 
-const upAndApart = [
+const expectedResults = [
   { connected: true, error: null, total: expect.any(Number) },
   { connected: true, error: null, total: expect.any(Number) },
   { connected: false, error: { kind: 'unreachable', message: expect.stringContaining('no route') }, total: expect.any(Number) },
   { connected: false, error: { kind: 'unreachable', message: 'host unreachable' }, total: expect.any(Number) },
 ]
 
-test.skipIf(!apart)('nobody pings where the group may', () => {
-  expect(pinged('0 2147483647', asNobody)).toEqual({
+test.skipIf(!canUnshare)('nobody uses ping sockets if the group is permitted', () => {
+  expect(runPings('0 2147483647', asNobody)).toEqual({
     user: 65_534,
-    capability: { by: 'ping_socket', problem: null },
-    found: upAndApart,
+    capability: { method: 'ping_socket', problem: null },
+    found: expectedResults,
   })
 })
 
-test.skipIf(!apart)('root pings where no group may', () => {
-  expect(pinged('1 0', '')).toEqual({ user: 0, capability: { by: 'raw_socket', problem: null }, found: upAndApart })
+test.skipIf(!canUnshare)('root uses raw sockets if no group is permitted', () => {
+  expect(runPings('1 0', '')).toEqual({ user: 0, capability: { method: 'raw_socket', problem: null }, found: expectedResults })
 })
 
-test.skipIf(!apart)('nobody is told what to do where nothing is allowed', () => {
-  // Without privileges to be had from a file: as in a container that drops them.
-  const { capability, found } = pinged('1 0', `${asNobody} --no-new-privs`)
-  expect(capability).toEqual({ by: 'none', problem: expect.stringContaining('net.ipv4.ping_group_range') })
+test.skipIf(!canUnshare)('nobody gets instructions if nothing is permitted', () => {
+  // Without file capabilities, as in a container that drops them.
+  const { capability, found } = runPings('1 0', `${asNobody} --no-new-privs`)
+  expect(capability).toEqual({ method: 'none', problem: expect.stringContaining('net.ipv4.ping_group_range') })
   expect(found[0].error.kind).toBe('unsupported')
 })

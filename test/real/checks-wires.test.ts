@@ -9,28 +9,28 @@ import { pop3 } from '../../src/checks/pop3'
 import { smtp } from '../../src/checks/smtp'
 import { ssh } from '../../src/checks/ssh'
 import { tcp } from '../../src/checks/tcp'
-import { around } from '../support/around'
+import { checkContext } from '../support/check-context'
 import { mailServers, type MailServers } from '../support/mail-servers'
 import { until } from '../support/binary'
-import { started, type Started } from '../support/started'
+import { startServer, type ServerProcess } from '../support/server-process'
 import { fixtureCa } from '../support/talker'
 
-// Checks against BIND, Dovecot, OpenSMTPD and OpenSSH as they come with Debian.
+// Checks of BIND, Dovecot, OpenSMTPD and OpenSSH as packaged by Debian.
 
 const fixtures = new URL('../fixtures/tls/', import.meta.url).pathname
 const root = process.getuid?.() === 0
 
 const run = async <O extends object>(type: CheckType<O>, target: string, options: O) => {
-  const kept = type.target(target)
-  type.refuse?.(options, kept)
-  return await type.run(kept, options, around())
+  const canonical = type.target(target)
+  type.validate?.(options, canonical)
+  return await type.run(canonical, options, checkContext())
 }
 const trusted = { ca: fixtureCa }
 
 describe('BIND', () => {
-  let bind: Started
+  let bind: ServerProcess
   beforeAll(async () => {
-    bind = await started(3, (folder, [plain, tls, https]) => {
+    bind = await startServer(3, (folder, [plain, tls, https]) => {
       const addresses = Array.from({ length: 100 }, (_, at) => `many A 192.0.2.${at}`).join('\n')
       return {
         command: ['/usr/sbin/named', '-f', '-c', join(folder, 'named.conf')],
@@ -48,9 +48,9 @@ describe('BIND', () => {
         },
       }
     })
-    // It answers SERVFAIL from when it listens until it has read its zone.
-    const asked = { transport: 'udp' as const, resolver: resolver('udp') }
-    await until('the zone is read', async () => (await run(dns, 'www.example.test', asked)).error === null)
+    // It responds with SERVFAIL until it has loaded its zone.
+    const query = { transport: 'udp' as const, resolver: resolver('udp') }
+    await until('the zone is loaded', async () => (await run(dns, 'www.example.test', query)).error === null)
   })
   afterAll(async () => await bind?.stop())
 
@@ -60,42 +60,45 @@ describe('BIND', () => {
     return by === 'doh' ? `https://a.test:${https}/dns-query` : `a.test:${by === 'dot' ? tls : plain}`
   }
 
-  test.each(transports)('answers by %s', async transport => {
-    const given = { transport, resolver: resolver(transport), ...trusted }
+  test.each(transports)('answers over %s', async transport => {
+    const input = { transport, resolver: resolver(transport), ...trusted }
     const www = await run(dns, 'www.example.test', {
-      ...given,
+      ...input,
       expected_answers: ['192.0.2.1', '192.0.2.2'],
       match: 'exact',
       require_authoritative: true,
     })
     expect(www).toMatchObject({ connected: true, error: null, dns: { rcode: 'NOERROR' } })
     expect(www.tls === null).toBe(transport === 'udp' || transport === 'tcp')
-    expect((await run(dns, 'example.test', { ...given, record_type: 'TXT', expected_answers: ['v=spf1 -all'] })).error).toBeNull()
+    expect((await run(dns, 'example.test', { ...input, record_type: 'TXT', expected_answers: ['v=spf1 -all'] })).error).toBeNull()
     expect(
-      (await run(dns, 'example.test', { ...given, record_type: 'MX', expected_answers: ['10 mail.example.test'] })).error,
+      (await run(dns, 'example.test', { ...input, record_type: 'MX', expected_answers: ['10 mail.example.test'] })).error,
     ).toBeNull()
-    expect((await run(dns, 'none.example.test', { ...given, expected_rcode: 'NXDOMAIN' })).error).toBeNull()
-    expect((await run(dns, 'other.test', given)).error).toEqual({ kind: 'status', message: 'REFUSED where NOERROR is expected' })
-    expect((await run(dns, 'example.test', { ...given, record_type: 'AAAA' })).error!.kind).toBe('content')
+    expect((await run(dns, 'none.example.test', { ...input, expected_rcode: 'NXDOMAIN' })).error).toBeNull()
+    expect((await run(dns, 'other.test', input)).error).toEqual({
+      kind: 'status',
+      message: 'response code is REFUSED, expected NOERROR',
+    })
+    expect((await run(dns, 'example.test', { ...input, record_type: 'AAAA' })).error!.kind).toBe('content')
   })
 
-  test('answers in full by TCP what does not fit by UDP', async () => {
+  test('sends large answers over TCP', async () => {
     const facts = await run(dns, 'many.example.test', { resolver: resolver('udp') })
     expect(facts.error).toBeNull()
     expect(facts.dns!.answers).toHaveLength(100)
-    expect(facts.request).toContain('by tcp since')
+    expect(facts.request).toContain('then over tcp')
   })
 
-  test('shows a certificate that has to be trusted', async () => {
+  test('presents a certificate that must be trusted', async () => {
     for (const transport of ['dot', 'doh'] as const)
       expect((await run(dns, 'www.example.test', { transport, resolver: resolver(transport) })).error!.kind).toBe('certificate')
   })
 })
 
 describe('Dovecot', () => {
-  let dovecot: Started
+  let dovecot: ServerProcess
   beforeAll(async () => {
-    dovecot = await started(4, (folder, [imapPort, imapsPort, pop3Port, pop3sPort]) => {
+    dovecot = await startServer(4, (folder, [imapPort, imapsPort, pop3Port, pop3sPort]) => {
       chmodSync(folder, 0o755)
       const listener = (name: string, port: number, tls: boolean) =>
         `inet_listener ${name} {\n port = ${port}\n ssl = ${tls ? 'yes' : 'no'}\n}\n`
@@ -132,23 +135,23 @@ ${listener('pop3', pop3Port!, false)}${listener('pop3s', pop3sPort!, true)}}
   test.each([
     ['imap', imap, 0, 'IDLE'],
     ['pop3', pop3, 2, 'UIDL'],
-  ] as const)('answers %s plainly, after STARTTLS and over TLS', async (_, type, at, capability) => {
+  ] as const)('serves %s without TLS, with STARTTLS and with implicit TLS', async (_, type, at, capability) => {
     const [plain, secure] = dovecot.ports.slice(at)
-    const given = { ...trusted, expected_banner: '*Dovecot*', expected_capabilities: [capability] }
-    expect((await run(type, `a.test:${plain}`, given)).error).toBeNull()
+    const input = { ...trusted, expected_banner: '*Dovecot*', expected_capabilities: [capability] }
+    expect((await run(type, `a.test:${plain}`, input)).error).toBeNull()
     for (const [port, tls] of [
       [plain, 'starttls'],
       [secure, 'implicit'],
     ] as const) {
-      const facts = await run(type, `a.test:${port}`, { ...given, tls })
+      const facts = await run(type, `a.test:${port}`, { ...input, tls })
       expect(facts).toMatchObject({ error: null, tls: { certificate: { names: ['a.test', 'b.test'] } } })
-      const other = await run(type, `a.test:${port}`, { ...given, tls, servername: 'c.test' })
+      const other = await run(type, `a.test:${port}`, { ...input, tls, server_name: 'c.test' })
       expect(other.error!.kind).toBe('certificate')
     }
     expect((await run(type, `a.test:${plain}`, { expected_capabilities: ['X-NONE'] })).error!.kind).toBe('content')
   })
 
-  test('is talked to by a script with STARTTLS', async () => {
+  test('works with a script that uses STARTTLS', async () => {
     const facts = await run(tcp, `a.test:${dovecot.ports[0]}`, {
       ...trusted,
       tls: 'starttls',
@@ -163,7 +166,7 @@ ${listener('pop3', pop3Port!, false)}${listener('pop3s', pop3sPort!, true)}}
     expect(facts).toMatchObject({ error: null, tls: { certificate: { names: ['a.test', 'b.test'] } } })
   })
 
-  test('leaves no complaint in its log', async () => {
+  test('logs no errors', async () => {
     const log = await Bun.file(join(dovecot.folder, 'log')).text()
     expect(log).not.toMatch(/error|fatal/i)
   })
@@ -175,9 +178,9 @@ describe.skipIf(!root)('mail servers', () => {
     mail = await mailServers()
   })
   afterAll(async () => await mail?.stop())
-  const here = { ca: '', servername: 'localhost' }
+  const here = { ca: '', server_name: 'localhost' }
 
-  test('OpenSMTPD greets, and says what it can do', async () => {
+  test('OpenSMTPD greets and announces its capabilities', async () => {
     const facts = await run(smtp, `127.0.0.1:${mail.plainPort}`, {
       expected_banner: '*ESMTP*',
       expected_capabilities: ['8BITMIME'],
@@ -187,13 +190,13 @@ describe.skipIf(!root)('mail servers', () => {
     expect((await run(smtp, `127.0.0.1:${mail.plainPort}`, { tls: 'starttls' })).error!.kind).toBe('tls')
   })
 
-  test('Dovecot takes mail after STARTTLS and over TLS', async () => {
+  test('Dovecot serves SMTP with STARTTLS and with implicit TLS', async () => {
     for (const [port, tls] of [
       [mail.startTlsPort, 'starttls'],
       [mail.implicitTlsPort, 'implicit'],
     ] as const) {
-      const given = { ...here, ca: mail.ca, tls, expected_capabilities: ['AUTH PLAIN*'] }
-      expect(await run(smtp, `127.0.0.1:${port}`, given)).toMatchObject({
+      const input = { ...here, ca: mail.ca, tls, expected_capabilities: ['AUTH PLAIN*'] }
+      expect(await run(smtp, `127.0.0.1:${port}`, input)).toMatchObject({
         error: null,
         status: 220,
         tls: { certificate: { names: ['localhost'] } },
@@ -204,14 +207,14 @@ describe.skipIf(!root)('mail servers', () => {
 
 describe.skipIf(!root)('OpenSSH', () => {
   let folder: string
-  let sshd: Started
+  let sshd: ServerProcess
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'bailiwick-ssh-'))
     mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
     const key = join(folder, 'key')
-    const made = Bun.spawnSync(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', key])
-    if (made.exitCode !== 0) throw new Error(made.stderr.toString())
-    sshd = await started(1, (at, [port]) => ({
+    const created = Bun.spawnSync(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', key])
+    if (created.exitCode !== 0) throw new Error(created.stderr.toString())
+    sshd = await startServer(1, (at, [port]) => ({
       command: ['/usr/sbin/sshd', '-D', '-E', join(at, 'log'), '-f', join(at, 'sshd_config')],
       files: { sshd_config: `Port ${port}\nListenAddress 127.0.0.1\nHostKey ${key}\nPidFile none\nLogLevel VERBOSE\n` },
     }))
@@ -221,7 +224,7 @@ describe.skipIf(!root)('OpenSSH', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test('says its version, and hears a goodbye', async () => {
+  test('announces its version, and receives a disconnect message', async () => {
     expect((await run(ssh, `a.test:${sshd.ports[0]}`, { expected_banner: 'SSH-2.0-OpenSSH_*' })).error).toBeNull()
     const log = await Bun.file(join(sshd.folder, 'log')).text()
     expect(log).toContain('Received disconnect')

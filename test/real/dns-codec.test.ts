@@ -1,16 +1,16 @@
 import { expect, test } from 'bun:test'
-import { message, OPCODE } from '../../src/core/dns/message'
-import { decodeMessage } from '../../src/core/dns/message-decode'
-import { encodeMessage, encodeTransfer } from '../../src/core/dns/message-encode'
-import { rdataOfFields, rdataOfText, textOf } from '../../src/core/dns/rdata'
-import { signTsig, transferSigner, tsigLength, verifyTsig, type TsigAlgorithm, type TsigKey } from '../../src/core/dns/tsig'
-import { typeCode } from '../../src/core/dns/type-codes'
-import { readUpdate } from '../../src/core/dns/update'
-import { readZoneFile, type ZoneRecord } from '../../src/core/dns/zone-file'
-import { writeZoneFile } from '../../src/core/dns/zone-file-write'
+import { message, OPCODE } from '../../src/dns/message'
+import { decodeMessage } from '../../src/dns/message-decode'
+import { encodeMessage, encodeTransfer } from '../../src/dns/message-encode'
+import { rdataOfFields, rdataOfText, textOf } from '../../src/dns/rdata'
+import { signTsig, transferSigner, tsigLength, verifyTsig, type TsigAlgorithm, type TsigKey } from '../../src/dns/tsig'
+import { typeCode } from '../../src/dns/type-codes'
+import { readUpdate } from '../../src/dns/update'
+import { readZoneFile, type ZoneRecord } from '../../src/dns/zone-file'
+import { writeZoneFile } from '../../src/dns/zone-file-write'
 import { bindFields, bindTypes, compiled as compiledZone } from '../support/compiled-zone'
 
-// Our records, zone files and signatures against those of BIND.
+// Our records, zone files and signatures, compared to BIND.
 
 const ORIGIN = 'example.com.'
 const SOA = '@ 300 IN SOA ns hostmaster 1 7200 1800 1209600 300\n@ 300 IN NS ns.example.net.\n'
@@ -27,7 +27,7 @@ test.each(bindTypes.filter(type => type !== 'SOA'))('%s: BIND reads our text and
   const fromOctets = zone(rdata => `TYPE${typeCode(type)} ${generic(rdata)}`)
   expect(fromText).toEqual(fromOctets)
   expect(fromText.length).toBeGreaterThanOrEqual(values.length)
-  // And what BIND writes, we read as what we had.
+  // And we read what BIND writes.
   const back = [...readZoneFile(fromText.join('\n'), { origin: null })].filter(({ name }) => /^r\d+\./.test(name))
   expect(back.map(canonical).sort()).toEqual(
     values.map((rdata, at) => canonical({ name: `r${at}.${ORIGIN}`, type, ttl: 300, rdata })).sort(),
@@ -41,7 +41,7 @@ test('SOA: BIND reads our text and our octets as the same values', () => {
   }
 })
 
-// Spellings that people use, beside the one that we write.
+// Alternative notations.
 test.each([
   ['LOC', '42 21 54 N 71 06 18 W -24m 30m'],
   ['LOC', '42 21 43.952 N 71 5 6.3 W -24.5 1m 200m 15m'],
@@ -67,12 +67,12 @@ test.each([
   ['MX', '010 Mail'],
   ['CNAME', 'a\\.b\\032c\\@\\$'],
   ['SSHFP', '4 2 123456789abcdef67890123456789abcdef67890 123456789ABCDEF678901234'],
-])('%s %s is read by us and by BIND as the same', (type, text) => {
+])('%s %s is read the same by us and by BIND', (type, text) => {
   const ours = generic(rdataOfText(type, text, ORIGIN))
   expect(compiled(`${SOA}x 300 IN ${type} ${text}\n`)).toEqual(compiled(`${SOA}x 300 IN TYPE${typeCode(type)} ${ours}\n`))
 })
 
-test('zone files with all that RFC 1035 lets one write are read as BIND reads them', () => {
+test('zone files with all RFC 1035 syntax are read the same by BIND', () => {
   const text = `; a comment
 $TTL 1h30m
 @ IN SOA ns hostmaster ( 2026010101 ; serial
@@ -105,7 +105,7 @@ $GENERATE 171-172 \${0,0,N}.q PTR p\${-100,0,X}
   expect(compiled(writeZoneFile(zone, ORIGIN))).toEqual(compiled(text))
 })
 
-test('a zone file that we write is read by BIND as it was', () => {
+test('BIND reads our zone files unchanged', () => {
   const records = bindTypes
     .filter(type => type !== 'SOA')
     .flatMap((type, at) =>
@@ -125,7 +125,7 @@ const algorithms: TsigAlgorithm[] = ['hmac-md5', 'hmac-sha1', 'hmac-sha224', 'hm
 const secret = Buffer.from('a secret of tests, of 32 octets.')
 const seconds = () => Math.floor(Date.now() / 1000)
 
-test.each(algorithms)('a transfer of many messages, signed with %s, is verified by dig', async algorithm => {
+test.each(algorithms)('dig verifies a transfer with many messages signed with %s', async algorithm => {
   const key: TsigKey = { name: 'key.example.', algorithm, secret, allowMd5: true }
   const soa = [...readZoneFile(SOA, { origin: ORIGIN })].slice(0, 1)
   const hosts = [...readZoneFile('$TTL 60\n$GENERATE 1-2000 host-$ AAAA 2001:db8::$', { origin: ORIGIN })]
@@ -140,9 +140,9 @@ test.each(algorithms)('a transfer of many messages, signed with %s, is verified 
         unsent = unsent.subarray(socket.write(unsent))
       },
       data(socket, octets) {
-        const asked = octets.subarray(2)
-        const query = decodeMessage(asked)
-        const verdict = verifyTsig(asked, query.tsig!, [key], { now: seconds() })
+        const requests = octets.subarray(2)
+        const query = decodeMessage(requests)
+        const verdict = verifyTsig(requests, query.tsig!, [key], { now: seconds() })
         if (!verdict.ok) return
         verified++
         const sign = transferSigner(key, verdict.mac)
@@ -161,12 +161,12 @@ test.each(algorithms)('a transfer of many messages, signed with %s, is verified 
   expect(verified).toBe(1)
   expect(text).not.toMatch(/WARNING|failed|could not|ERROR\b(?<!NOERROR)/)
   expect(text).toMatch(/XFR size: 2002 records \(messages [2-9]\d/)
-  // The signatures that dig shows are no records of a zone.
+  // Exclude the signatures that dig shows.
   const shown = text.split('\n').filter(line => /\sAAAA\s/.test(line))
   expect([...readZoneFile(shown.join('\n'), { origin: null })].map(canonical)).toEqual(hosts.map(canonical))
 })
 
-test('an update that nsupdate signs is verified and read, and it takes our answer', async () => {
+test('an update signed by nsupdate is verified and read, and our response is accepted', async () => {
   const key: TsigKey = { name: 'key.example.', algorithm: 'hmac-sha256', secret }
   let read: ReturnType<typeof readUpdate> | undefined
   const server = await Bun.udpSocket({

@@ -54,21 +54,21 @@ describe.each([
     await signed?.stop()
   })
 
-  test('is transferred and comes out again as it was', async () => {
-    const made = await post('/v1/dns/zones', { name })
+  test('is transferred, and exported unchanged', async () => {
+    const created = await post('/v1/dns/zones', { name })
     const from = { server: { host: '127.0.0.1', port: server.port }, key }
-    const answer = await post(`/v1/dns/zones/${made.body.id}/import-from`, from)
+    const answer = await post(`/v1/dns/zones/${created.body.id}/import-from`, from)
     expect(answer.body).toMatchObject({ serial: 2026112101, mode: 'replace', skipped: 0 })
-    const exported = await call(hub, token, 'GET', `/v1/dns/zones/${made.body.id}/export`)
+    const exported = await call(hub, token, 'GET', `/v1/dns/zones/${created.body.id}/export`)
     expect(compiled(exported.body, `${name}.`)).toEqual(compiled(file, `${name}.`))
 
     const other = { ...from, key: { ...key, secret: Buffer.alloc(48).toString('base64') } }
-    expect((await post(`/v1/dns/zones/${made.body.id}/import-from`, other)).body).toMatchObject({ failure: 'unauthorized' })
+    expect((await post(`/v1/dns/zones/${created.body.id}/import-from`, other)).body).toMatchObject({ failure: 'unauthorized' })
     const { key: _, ...unsigned } = from
-    expect((await post(`/v1/dns/zones/${made.body.id}/import-from`, unsigned)).body).toMatchObject({ failure: 'refused' })
+    expect((await post(`/v1/dns/zones/${created.body.id}/import-from`, unsigned)).body).toMatchObject({ failure: 'refused' })
   }, 60_000)
 
-  test('that it signs comes without what it signs with, by transfer as from the provider', async () => {
+  test('that is signed is imported without its signing records, by transfer or from a provider', async () => {
     const settings = {
       host: '127.0.0.1',
       port: signed.port,
@@ -77,13 +77,13 @@ describe.each([
       key_secret: key.secret,
     }
     const provider = await post('/v1/dns/providers', { kind: 'rfc2136', name: signedName, settings })
-    const made = await post('/v1/dns/zones', { name: signedName })
+    const created = await post('/v1/dns/zones', { name: signedName })
     const sources = [{ server: { host: settings.host, port: settings.port }, key }, { provider_id: provider.body.id }]
     for (const source of sources) {
-      const answer = await post(`/v1/dns/zones/${made.body.id}/import-from`, { ...source, mode: 'replace' })
+      const answer = await post(`/v1/dns/zones/${created.body.id}/import-from`, { ...source, mode: 'replace' })
       expect(answer.status).toBe(200)
       if ('server' in source) expect(answer.body.skipped).toBeGreaterThan(10)
-      const exported = await call(hub, token, 'GET', `/v1/dns/zones/${made.body.id}/export`)
+      const exported = await call(hub, token, 'GET', `/v1/dns/zones/${created.body.id}/export`)
       const bare = (lines: string[]) => lines.filter(line => !/\sSOA\s/.test(line))
       expect(bare(compiled(exported.body, `${signedName}.`))).toEqual(bare(compiled(file, `${signedName}.`)))
     }

@@ -2,18 +2,18 @@ import { call, fullToken, installation, startHub, until } from '../support/binar
 import { builtinProvider } from '../support/builtin-provider'
 import { aliasesOf, byApi, zoneNamed } from '../support/builtin-under-test'
 import { providerContract } from '../support/provider-contract'
-import { surroundings } from '../support/surroundings'
-import { digged } from '../support/update-server-under-test'
+import { pluginContext } from '../support/plugin-context'
+import { digOutput } from '../support/update-server-under-test'
 import { rrsetsOfText } from '../support/zone-rrsets'
 
-// The compiled hub by its API, and what `dig` transfers from its name server.
+// The compiled hub with its API, and zone transfers by `dig` from its name server.
 providerContract('builtin', async () => {
   const here = await installation()
   const hub = await startHub(here)
   const token = await fullToken(here)
   const ask = (method: string, path: string, body?: unknown) => call(hub, token, method, path, body)
   const key = (await ask('POST', '/v1/dns/providers/builtin/tsig-keys', { name: 'looks.example' })).body
-  const opened = (access: object = {}) => builtinProvider({ url: hub.url, token, ...access }, surroundings())
+  const opened = (access: object = {}) => builtinProvider({ url: hub.url, token, ...access }, pluginContext())
   return {
     ...byApi(ask),
     provider: opened(),
@@ -21,7 +21,7 @@ providerContract('builtin', async () => {
     unreachable: opened({ url: 'http://127.0.0.1:9' }),
     async look(name) {
       const { serial } = await zoneNamed(ask, name)
-      const transferred = () => digged(hub.dnsPort, name, `${key.algorithm}:${key.name}:${key.secret}`)
+      const transferred = () => digOutput(hub.dnsPort, name, `${key.algorithm}:${key.name}:${key.secret}`)
       const isOf = (text: string) => new RegExp(`\\sSOA\\s+\\S+\\s+\\S+\\s+${serial}\\s`).test(text)
       let text = ''
       await until(`serial ${serial} of ${name}`, async () => isOf((text = await transferred())))

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { rdataOfFields } from '../../src/core/dns/rdata'
+import { rdataOfFields } from '../../src/dns/rdata'
 import { powerDns } from '../../src/features/dns/providers/power-dns'
 import type { DnsProvider } from '../../src/features/dns/providers/provider'
-import { absoluteOf } from '../../src/features/dns/zone-names'
+import { absoluteOf } from '../../src/features/dns/zones/names'
 import { anyFields } from '../support/dns-values'
 import { powerDnsDouble } from '../support/power-dns-double'
 import { driftContract } from '../support/drift-contract'
@@ -11,7 +11,7 @@ import { hubContract } from '../support/hub-contract'
 import { powerDnsUnderTest } from '../support/power-dns-under-test'
 import { startPowerDns, type PowerDnsServer } from '../support/power-dns-server'
 import { listed, op, outcomes, providerContract, rrset } from '../support/provider-contract'
-import { surroundings } from '../support/surroundings'
+import { pluginContext } from '../support/plugin-context'
 import { world } from '../support/world'
 
 let server: PowerDnsServer
@@ -23,7 +23,7 @@ afterAll(async () => {
 })
 
 const opened = (more: object = {}): DnsProvider =>
-  powerDns.open({ url: server.url, api_key: server.apiKey, ...more }, surroundings())
+  powerDns.open({ url: server.url, api_key: server.apiKey, ...more }, pluginContext())
 let zones = 0
 async function makeZone(): Promise<string> {
   const name = `z${++zones}.example`
@@ -48,7 +48,7 @@ const a = (name: string, ...values: string[]) => ({
   records: values.map(content => ({ content, disabled: false })),
 })
 const other = (type: string, content: string, name = 'x.z.test.') => ({ ...a(name, content), type })
-/** Requests, most of them wrong, that the double has to answer as the real one does. Each changes what the next one finds. */
+/** Requests, most of them invalid, that the double must answer like the real server. Each changes the state for the next. */
 const requests: [method: string, path: string, body?: object | string][] = [
   ['GET', '/zones/z.test.'],
   ['POST', '/zones', { name: 'z.test', kind: 'Native', nameservers: [] }],
@@ -88,25 +88,25 @@ const requests: [method: string, path: string, body?: object | string][] = [
   ['GET', '/zones/z.test.'],
 ]
 
-test('the double answers as PowerDNS does', async () => {
+test('the double responds like PowerDNS', async () => {
   const double = powerDnsDouble(server.apiKey)
-  const asked = async (url: string, [method, path, body]: (typeof requests)[number]) => {
+  const send = async (url: string, [method, path, body]: (typeof requests)[number]) => {
     const answer = await fetch(`${url}/api/v1/servers/localhost${path}`, {
       method,
       headers: { 'x-api-key': server.apiKey, 'content-type': 'application/json' },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
-    return [method, path, body, answer.status, told(await answer.text())]
+    return [method, path, body, answer.status, relevantPart(await answer.text())]
   }
   try {
-    for (const request of requests) expect(await asked(double.url, request)).toEqual(await asked(server.url, request))
+    for (const request of requests) expect(await send(double.url, request)).toEqual(await send(server.url, request))
   } finally {
     double.stop()
   }
 })
 
-/** What of an answer the adapter looks at, in one order. */
-function told(text: string): unknown {
+/** The part of a response that the adapter uses, sorted. */
+function relevantPart(text: string): unknown {
   if (!/^[[{]/.test(text)) return text
   const answer = JSON.parse(text)
   return Array.isArray(answer) ? answer.map(zoneTold) : zoneTold(answer)
@@ -125,7 +125,7 @@ const zoneTold = ({ error, id, name, kind, serial, edited_serial, rrsets }: any)
 })
 
 describe('PowerDNS', () => {
-  test('has a zone made over the API, with its name servers, and raises its serial with each edit', async () => {
+  test('creates a zone over the API with its name servers, and increases its serial with each change', async () => {
     const provider = opened()
     const name = `made${++zones}.example`
     const zone = await provider.createZone!(name, ['ns1.example.net', 'ns2.example.net.'])
@@ -137,7 +137,7 @@ describe('PowerDNS', () => {
     expect(provider.createZone!(name, [])).rejects.toMatchObject({ failure: 'refused' })
   })
 
-  test('keeps its comments and the records that are switched off', async () => {
+  test('keeps comments and disabled records', async () => {
     const name = await makeZone()
     const fqdn = `www.${name}.`
     const records = [
@@ -162,7 +162,7 @@ describe('PowerDNS', () => {
     expect(listed((await provider.read(zone)).rrsets)).toEqual(['@ 3600 NS ns1.example.net.'])
   })
 
-  test('is asked nothing of a zone that is a secondary there', async () => {
+  test('rejects changes of a secondary zone', async () => {
     const name = await makeZone()
     await server.util('change-secondary-zone-primary', name, '192.0.2.1').catch(() => {})
     await server.util('set-kind', name, 'slave')
@@ -171,17 +171,17 @@ describe('PowerDNS', () => {
     expect(outcomes(await provider.apply(zone, [op(null, rrset('a', 'A', 60, ['192.0.2.1']))]))).toEqual(['refused'])
   })
 
-  test('has its own types beside those that are seen, and they stay', async () => {
+  test('keeps internal types unchanged', async () => {
     const name = await makeZone()
     await server.util('add-record', name, 'lua', 'LUA', '60', `A "ifportup(443, {'192.0.2.1'})"`)
     const provider = opened()
     const zone = (await provider.findZone(name))!
     expect(listed((await provider.read(zone)).rrsets)).toEqual(['@ 3600 NS ns1.example.net.'])
-    expect(outcomes(await provider.apply(zone, [op(null, rrset('lua', 'TXT', 60, ['"beside"']))]))).toEqual(['done'])
+    expect(outcomes(await provider.apply(zone, [op(null, rrset('lua', 'TXT', 60, ['"next to it"']))]))).toEqual(['done'])
     expect(await server.util('list-zone', name)).toContain('ifportup')
   })
 
-  // What it takes of what we may write, it gives back as it was; what it does not take, it says.
+  // Values that it accepts are read back unchanged; others are rejected.
   test.each(Object.keys(anyFields).filter(type => !['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'].includes(type)))(
     'gives back any %s that it took',
     async type => {
@@ -204,7 +204,7 @@ describe('PowerDNS', () => {
         }),
         { numRuns: 20 },
       )
-      // It takes the names of hosts alone where these lead to one, and few of ours are.
+      // It only accepts hostnames as targets, which few sample values are.
       if (!['NS', 'MX', 'SRV'].includes(type)) expect(taken).toBeGreaterThan(0)
     },
     60_000,
@@ -222,7 +222,7 @@ describe('PowerDNS', () => {
     expect(data).toEqual([{ name, unicode_name: name, ref: `${name}.`, zone_id: null }])
   })
 
-  test('keeps a zone of a workspace: what is written here is there, and what is changed there is drift', async () => {
+  test('hosts a zone of a workspace: changes are applied there, and external changes are drift', async () => {
     const { acme, settle } = await world()
     const settings = { url: server.url, api_key: server.apiKey }
     const provider = (await acme.call('POST', '/v1/dns/providers', { kind: 'powerdns', name: 'real', settings })).body

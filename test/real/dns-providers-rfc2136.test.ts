@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rdataOfContent, textOf } from '../../src/core/dns/rdata'
+import { rdataOfContent, textOf } from '../../src/dns/rdata'
 import type { DnsProvider, Op, ProviderRrset } from '../../src/features/dns/providers/provider'
 import { rfc2136 } from '../../src/features/dns/providers/rfc2136'
 import { sameRrset } from '../../src/features/dns/providers/same-rrset'
@@ -8,8 +8,8 @@ import { hubContract } from '../support/hub-contract'
 import { freePort } from '../support/free-port'
 import { type OtherServer } from '../support/name-servers'
 import { op, providerContract } from '../support/provider-contract'
-import { surroundings } from '../support/surroundings'
-import { digged, nsupdate, updateKey, updateServers, updateServerUnderTest } from '../support/update-server-under-test'
+import { pluginContext } from '../support/plugin-context'
+import { digOutput, nsupdate, updateKey, updateServers, updateServerUnderTest } from '../support/update-server-under-test'
 import { rrsetsOfText } from '../support/zone-rrsets'
 
 const key = updateKey
@@ -26,7 +26,7 @@ const starts = updateServers
 const every = Object.keys(starts) as (keyof typeof starts)[]
 
 const providerAt = (port: number, more: object = {}): DnsProvider =>
-  rfc2136.open({ host: '127.0.0.1', port, key_name: key.name, key_secret: key.secret, ...more }, surroundings())
+  rfc2136.open({ host: '127.0.0.1', port, key_name: key.name, key_secret: key.secret, ...more }, pluginContext())
 const rrsetOf = (name: string, type: string, ttl: number, ...contents: string[]): ProviderRrset => ({
   name,
   type,
@@ -66,9 +66,9 @@ describe.each(every)('%s', which => {
   const at = async (name: string, type: string) => (await all()).find(one => one.name === name && one.type === type) ?? null
   const outcomes = async (...ops: Op[]) => (await provider.apply(zone, ops)).map(one => `${one.name} ${one.type} ${one.outcome}`)
 
-  test('is checked, with the zones it is to have', async () => {
+  test('is checked with its configured zones', async () => {
     const { warnings } = await providerAt(server.port, { zones: ['z.test', 'none.test'] }).check()
-    expect(warnings).toEqual(['none.test: the server does not answer for this zone.'])
+    expect(warnings).toEqual(['none.test: the server is not authoritative for this zone.'])
     expect(await provider.findZone('z.test')).toEqual(zone)
     expect(await provider.findZone('none.test')).toBeNull()
     const missing = { name: 'none.test', ref: null }
@@ -78,7 +78,7 @@ describe.each(every)('%s', which => {
     expect(await provider.apply(missing, [created])).toMatchObject([{ outcome: 'refused' }])
   })
 
-  test('is read as its file has it', async () => {
+  test('is read as in its zone file', async () => {
     expect((await all()).map(text).sort()).toEqual([
       '@ 3600 NS ns1.z.test.',
       'ns1 3600 A 192.0.2.53',
@@ -87,7 +87,7 @@ describe.each(every)('%s', which => {
     ])
   })
 
-  test('moves its serial with each change, and not with an update that asks for none', async () => {
+  test('increases its serial with each change, and not with an empty update', async () => {
     const serial = () => provider.readSerial!(zone)
     const before = await serial()
     await providerAt(server.port, { zones: ['z.test'] }).check()
@@ -96,7 +96,7 @@ describe.each(every)('%s', which => {
     expect(await serial()).toBeGreaterThan(before)
   })
 
-  test('changes a TTL, and a CNAME into something else and back', async () => {
+  test('changes a TTL, and replaces a CNAME and back', async () => {
     const www = (await at('www', 'A'))!
     expect(await outcomes(op(www, { ...www, ttl: 77 }))).toEqual(['www A done'])
     expect(await at('www', 'A')).toMatchObject({ ttl: 77 })
@@ -107,7 +107,7 @@ describe.each(every)('%s', which => {
     expect([sameRrset(await at('www', 'A'), www), await at('www', 'CNAME')]).toEqual([true, null])
   })
 
-  test('replaces the NS of the apex, and keeps one', async () => {
+  test('replaces the apex NS records, and keeps at least one', async () => {
     const ns = (await at('@', 'NS'))!
     const others = rrsetOf('@', 'NS', 60, 'ns2', 'ns3')
     const glue = ['ns2', 'ns3'].map(name => op(null, rrsetOf(name, 'A', 60, '192.0.2.54')))
@@ -118,7 +118,7 @@ describe.each(every)('%s', which => {
     expect(sameRrset(await at('@', 'NS'), ns)).toBe(true)
   })
 
-  test('does not overwrite what somebody else changed', async () => {
+  test('does not overwrite external changes', async () => {
     const read = rrsetOf('drift', 'A', 60, '192.0.2.1')
     await outcomes(op(null, read))
     const serial = await provider.readSerial!(zone)
@@ -127,14 +127,14 @@ describe.each(every)('%s', which => {
     const elsewhere = op(null, rrsetOf('elsewhere', 'A', 60, '192.0.2.1'))
     expect(await outcomes(op(read, rrsetOf('drift', 'A', 60, '192.0.2.2')), elsewhere)).toEqual([
       'drift A stale',
-      'elsewhere A left',
+      'elsewhere A skipped',
     ])
     expect(await outcomes(op(read, null))).toEqual(['drift A stale'])
     expect(await outcomes(op(null, read))).toEqual(['drift A stale'])
     expect([text((await at('drift', 'A'))!), await at('elsewhere', 'A')]).toEqual(['drift 60 A 203.0.113.9', null])
   })
 
-  test('never passes over what is not allowed beside a CNAME', async () => {
+  test('never silently ignores records that conflict with a CNAME', async () => {
     await nsupdate(
       server.port,
       'z.test',
@@ -145,7 +145,7 @@ describe.each(every)('%s', which => {
     expect(await outcomes(op(null, rrsetOf('taken', 'CNAME', 60, 'www')))).toEqual(['taken CNAME stale'])
   })
 
-  test('refuses what its checks do not let through, and nothing happens', async () => {
+  test('refuses changes that its checks don’t allow, and applies nothing', async () => {
     const before = await provider.readSerial!(zone)
     const outside = op(null, { ...rrsetOf('a', 'A', 60, '192.0.2.1'), name: 'a.b.c' })
     const wrong = { ...outside, after: { ...outside.after!, values: [new Uint8Array(3)] } }
@@ -153,7 +153,7 @@ describe.each(every)('%s', which => {
     expect(await provider.readSerial!(zone)).toBe(before)
   })
 
-  test('takes more than one message, and gives all of it back', async () => {
+  test('accepts more than one message, and returns everything', async () => {
     const many = Array.from({ length: 1500 }, (_, n) => op(null, rrsetOf(`many${n}`, 'TXT', 60, `${n} `.repeat(20))))
     expect(new Set((await provider.apply(zone, many)).map(one => one.outcome))).toEqual(new Set(['done']))
     const there = new Map((await all()).map(one => [one.name, one]))
@@ -171,7 +171,7 @@ describe.each(every)('%s', which => {
     expect((await all()).some(one => one.name.startsWith('many'))).toBe(false)
   })
 
-  test('does not accept another key', async () => {
+  test('rejects another key', async () => {
     const wrong = providerAt(server.port, { key_secret: Buffer.alloc(32).toString('base64') })
     const unknown = providerAt(server.port, { key_name: 'unknown' })
     for (const other of [wrong, unknown]) {
@@ -182,7 +182,7 @@ describe.each(every)('%s', which => {
   })
 })
 
-describe.each(every)('%s that signs the zone', which => {
+describe.each(every)('%s with DNSSEC signing', which => {
   let server: OtherServer
   let provider: DnsProvider
   beforeAll(async () => {
@@ -191,8 +191,8 @@ describe.each(every)('%s that signs the zone', which => {
   }, 60_000)
   afterAll(() => server?.stop())
 
-  test('shows its records, and none of those it signs with', async () => {
-    const types = async () => rrsetsOfText(await digged(server.port, 'z.test'), 'z.test').map(one => one.type)
+  test('returns its records, without those created by signing', async () => {
+    const types = async () => rrsetsOfText(await digOutput(server.port, 'z.test'), 'z.test').map(one => one.type)
     for (let tries = 0; tries < 200 && !(await types()).includes('RRSIG'); tries++) await Bun.sleep(50)
     expect(await types()).toContain('DNSKEY')
     const shown = async () => (await provider.read(zone)).rrsets.map(one => `${one.name} ${one.type}`).sort()

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { pages } from '../../src/docs'
 import { call, fullToken, installation, startHub, until, type HubProcess, type Installation } from '../support/binary'
 import { freePort } from '../support/free-port'
-import { askUdp } from '../support/name-servers'
-import { digged, queryOctets } from '../support/served-zone'
+import { queryUdp } from '../support/name-servers'
+import { digOutput, queryOctets } from '../support/served-zone'
 
-// The configurations are those of the handbook, with the addresses and paths of this run in the place of those there.
+// Uses the configurations of the handbook, with the addresses and paths of this run.
 const builtin = '/v1/dns/providers/builtin'
 const keyName = 'transfer.example.com'
 const catalog = 'catalog.example.com'
@@ -19,7 +19,7 @@ type Kind = 'BIND' | 'Knot'
 interface Secondary {
   kind: Kind
   port: number
-  /** What it logged so far. */
+  /** Its log output so far. */
   log(): string
 }
 
@@ -28,7 +28,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop()
 })
 
-/** Starts a server with the catalog, or with one zone alone, configured once and for all. */
+/** Starts a server with the catalog, or with a single zone, with a fixed configuration. */
 async function startSecondary(
   kind: Kind,
   primaryPort: number,
@@ -83,19 +83,19 @@ log:
   })
   await until(`${kind} up`, async () => {
     if (run.exitCode !== null) throw new Error(`${kind} ended: ${log}`)
-    return (await askUdp(port, queryOctets('nothing.test.', 'SOA'), 200)) !== null
+    return (await queryUdp(port, queryOctets('nothing.test.', 'SOA'), 200)) !== null
   })
   return { kind, port, log: () => log }
 }
 
-/** The first value that a server has of a name; null when it has none. */
+/** First value of a name at a server; null if there is none. */
 async function value(port: number, name: string, type = 'A'): Promise<string | null> {
-  const octets = await askUdp(port, queryOctets(name, type), 500)
-  const answer = octets && digged(octets)
+  const octets = await queryUdp(port, queryOctets(name, type), 500)
+  const answer = octets && digOutput(octets)
   return answer?.rcode === 'NOERROR' ? (answer.answer[0]?.split(' ').slice(3).join(' ') ?? null) : null
 }
 
-/** Milliseconds until all of the servers have it. */
+/** Milliseconds until all servers have it. */
 async function timeUntil(
   servers: readonly { kind?: string; port: number }[],
   has: (port: number) => Promise<boolean>,
@@ -139,14 +139,14 @@ async function scene(ports: number[]): Promise<Scene> {
 const tell = (what: string, servers: readonly Secondary[], times: readonly number[]) =>
   process.stdout.write(`${what}: ${servers.map(({ kind }, at) => `${kind} after ${times[at]} ms`).join(', ')}\n`)
 
-test('BIND and Knot follow zones and records by the catalog, with no edit of theirs', async () => {
+test('BIND and Knot follow zones and records by the catalog, without configuration changes', async () => {
   const ports = [await freePort(), await freePort()]
   const { hub, token, secret } = await scene(ports)
   const servers = [
     await startSecondary('BIND', hub.dnsPort, secret, { port: ports[0]! }),
     await startSecondary('Knot', hub.dnsPort, secret, { port: ports[1]! }),
   ]
-  // A first one, so that both have the catalog by then.
+  // A first zone, so that both have the catalog.
   await call(hub, token, 'POST', '/v1/dns/zones', { name: 'first.test' })
   await timeUntil(servers, async port => (await value(port, 'first.test.', 'SOA')) !== null)
 
@@ -181,16 +181,16 @@ test('BIND and Knot follow zones and records by the catalog, with no edit of the
   )
   expect(incremental).toBeGreaterThanOrEqual(10)
   const transfers = async () => (await call(hub, token, 'GET', `${builtin}/transfers?zone=member.test`)).body.data
-  await until('the transfer in the list', async () => (await transfers()).some((one: any) => one.how === 'ixfr'))
+  await until('the transfer in the list', async () => (await transfers()).some((one: any) => one.type === 'ixfr'))
 
   expect((await call(hub, token, 'DELETE', `/v1/dns/zones/${zone.id}`)).status).toBe(204)
   const gone = await timeUntil(
     servers,
-    async port => digged((await askUdp(port, queryOctets('member.test.', 'SOA')))!).rcode === 'REFUSED',
+    async port => digOutput((await queryUdp(port, queryOctets('member.test.', 'SOA')))!).rcode === 'REFUSED',
   )
   tell('a deleted zone is gone', servers, gone)
   const { secondaries } = (await call(hub, token, 'GET', builtin)).body
-  expect(secondaries.map((one: any) => one.problem)).toEqual([null, null])
+  expect(secondaries.map((one: any) => one.error)).toEqual([null, null])
 }, 120_000)
 
 test('a single zone is followed too', async () => {
@@ -207,7 +207,7 @@ test('a single zone is followed too', async () => {
   tell('a record of a single zone', servers, times)
 }, 120_000)
 
-test('a wrong key is refused', async () => {
+test('a wrong key is rejected', async () => {
   const ports = [await freePort(), await freePort()]
   const { hub, token } = await scene(ports)
   await call(hub, token, 'POST', '/v1/dns/zones', { name: 'first.test' })

@@ -3,7 +3,7 @@ import { call, fullToken, installation, startHub, until, type HubProcess, type I
 import type { OtherServer } from '../support/name-servers'
 import { startUpdatableBind } from '../support/update-servers'
 
-// A zone that BIND serves and others change by nsupdate, kept by the compiled hub.
+// A zone at BIND that is changed externally with nsupdate, managed by the compiled hub.
 
 const key = { name: 'bailiwick', algorithm: 'hmac-sha256', secret: Buffer.alloc(32, 9).toString('base64') }
 const file = `$TTL 3600
@@ -37,7 +37,7 @@ const api = async (method: string, path: string, body?: unknown) => {
   return answer.body
 }
 
-/** Somebody else at the server. */
+/** Makes an external change. */
 async function nsupdate(...lines: string[]): Promise<void> {
   const run = Bun.spawn(['nsupdate', '-y', `${key.algorithm}:${key.name}:${key.secret}`], { stdin: 'pipe', stderr: 'pipe' })
   run.stdin.write([`server 127.0.0.1 ${bind.port}`, 'zone z.test', ...lines, 'send', ''].join('\n'))
@@ -45,7 +45,7 @@ async function nsupdate(...lines: string[]): Promise<void> {
   expect([await run.exited, await new Response(run.stderr).text()]).toEqual([0, ''])
 }
 
-/** The zone as the server gives it, but for the SOA. */
+/** Reads the zone from the server, without the SOA. */
 async function there(): Promise<string[]> {
   const run = Bun.spawn(
     [
@@ -70,7 +70,7 @@ async function there(): Promise<string[]> {
     .sort()
 }
 
-test('what nsupdate changes is found within 2 s of it, told and not overwritten, and undone byte for byte', async () => {
+test('an nsupdate change is found within 2 s, reported, not overwritten, and reverted exactly', async () => {
   const provider = await api('POST', '/v1/dns/providers', {
     kind: 'rfc2136',
     name: 'BIND',
@@ -80,20 +80,20 @@ test('what nsupdate changes is found within 2 s of it, told and not overwritten,
   const path = `/v1/dns/zones/${id}`
   const stands = (state: string) => until(state, async () => (await api('GET', path)).sync.state === state)
   await stands('unmanaged')
-  const begun = await there()
+  const started = await there()
   await api('POST', `${path}/adopt`, { all: true })
   await stands('synced')
-  expect(await there()).toEqual(begun)
+  expect(await there()).toEqual(started)
 
   await api('POST', `${path}/records`, { type: 'A', name: 'new', content: '192.0.2.7', ttl: 300 })
   await stands('synced')
   const before = await there()
   expect(before).toContain('new.z.test. 300 IN A 192.0.2.7')
 
-  // More than one event of this is one too many.
-  const told = async () =>
+  // More than one event would be too many.
+  const reported = async () =>
     (await api('GET', '/v1/events?kind=dns.records_changed&limit=100')).data.filter((one: any) => one.data.origin === 'external')
-  const known = (await told()).length
+  const known = (await reported()).length
   await nsupdate(
     'update delete www.z.test. A',
     'update add www.z.test. 60 A 198.51.100.1',
@@ -104,12 +104,12 @@ test('what nsupdate changes is found within 2 s of it, told and not overwritten,
   await until('the drift', async () => (await api('GET', path)).sync.state === 'drifted', 2_000)
   const drift = (await api('GET', `${path}/drift`)).rrsets
   expect(drift.map((one: any) => `${one.name} ${one.type} ${one.state} ${one.kind}`)).toEqual([
-    'note TXT drifted missing',
+    'note TXT drifted deleted',
     'other A unmanaged added',
     'www A drifted changed',
   ])
   expect(await there()).toEqual(changed)
-  const events = await told()
+  const events = await reported()
   expect(events.length - known).toBe(1)
   expect(events.map((one: any) => one.data.change_count)).toContain(4)
 

@@ -1,19 +1,19 @@
 import { expect, test } from 'bun:test'
-import { rdataOfFields, textOf } from '../../src/core/dns/rdata'
+import { rdataOfFields, textOf } from '../../src/dns/rdata'
 import { bindFields, bindTypes, compiled } from '../support/compiled-zone'
 import { world, type Caller } from '../support/world'
-import { zoneMade } from '../support/zones'
+import { createZone } from '../support/zones'
 
-// Zone files in and out by the API, held against what BIND reads in them.
+// Imports and exports zone files over the API, compared with what BIND reads.
 
 const send = (caller: Caller, id: string, text: string) =>
   caller.call('POST', `/v1/dns/zones/${id}/import?mode=replace`, text, { 'content-type': 'text/dns' })
 const exported = async (caller: Caller, id: string) => (await caller.call('GET', `/v1/dns/zones/${id}/export`)).text
 
-/** Imports a file, exports it, and imports that into a zone of another hub: what BIND reads stays what it read in the file. */
+/** Imports a file, exports it, and imports that into another zone. BIND must read the same records each time. */
 async function thereAndBack(file: string, theirs = file) {
   const [{ acme: here }, { acme: there }] = [await world(), await world()]
-  const [one, two] = [await zoneMade(here), await zoneMade(there)]
+  const [one, two] = [await createZone(here), await createZone(there)]
   const taken = await send(here, one.id, file)
   expect([taken.status, taken.body.errors]).toEqual([200, undefined])
   const text = await exported(here, one.id)
@@ -21,17 +21,17 @@ async function thereAndBack(file: string, theirs = file) {
   expect(read).toEqual(compiled(theirs, 'example.com.'))
   expect((await send(there, two.id, text)).body).toMatchObject({ serial: taken.body.serial, skipped: 0 })
   expect(await exported(there, two.id)).toBe(text)
-  // And the other form of export has all of it too.
+  // The other export format is complete too.
   const json = (await here.call('GET', `/v1/dns/zones/${one.id}/export?format=json`)).body
   await there.call('DELETE', `/v1/dns/zones/${two.id}`)
-  const three = await zoneMade(there)
+  const three = await createZone(there)
   expect((await there.call('POST', `/v1/dns/zones/${three.id}/import?mode=replace`, json)).status).toBe(200)
   expect(compiled(await exported(there, three.id), 'example.com.')).toEqual(read)
   return { taken: taken.body, text, read }
 }
 
 const long = Array.from({ length: 300 }, (_, n) => ['x', 'y', ';', '\\"', '\\\\', ' '][n % 6]).join('')
-const people = `; kept by hand
+const people = `; maintained manually
 $TTL 1h
 @ IN SOA ns1 dns\\.admin.example.com. ( 2147483648 ; serial
     2h 15m
@@ -72,19 +72,19 @@ const signed = `www RRSIG CNAME 13 3 3600 20270101000000 20260101000000 1 exampl
 www NSEC @ CNAME RRSIG NSEC
 `
 
-test('a zone file as people write it is the same to BIND when it comes out again, but for what signing makes', async () => {
+test('BIND reads a manually written zone file the same after import and export, except for signing records', async () => {
   const { taken, text } = await thereAndBack(people + signed, people)
   expect(taken).toMatchObject({ serial: 2_147_483_648, skipped: 2 })
   expect(text).toContain('2147483648 ; serial')
 })
 
-test('names in Unicode are those that BIND is given in A-labels', async () => {
+test('Unicode names are exported as A-labels', async () => {
   const file = (name: string, target: string) =>
     `$TTL 60\n@ SOA ns1 h 7 2 3 4 5\n@ NS ns1\nns1 A 192.0.2.1\n${name} CNAME ${target}.example.net.\n*.${name} A 192.0.2.2\n`
   await thereAndBack(file('bücher', 'münchen'), file('xn--bcher-kva', 'xn--mnchen-3ya'))
 })
 
-test('records of every type are the same to BIND when they come out again', async () => {
+test('BIND reads records of every type the same after import and export', async () => {
   const named: Record<string, string> = { SRV: '_x._tcp', TLSA: '_1._tcp', SMIMEA: 'ab._smimecert' }
   const types = bindTypes.filter(type => !['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'].includes(type))
   const lines = types.flatMap(type =>

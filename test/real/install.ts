@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
-import { runs } from '../support/suite'
+import { succeeds } from '../support/suite'
 
-// Servers lie where the PATH of users does not lead.
+// Servers are in folders that are not in the PATH of users.
 const path = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
-/** Programs the real suites meet, the Debian package that brings each, and how to see that it is there. */
-const counterparts: { package: string; present(): boolean }[] = [
+/** Programs that the real tests need: the Debian package of each, and whether it is installed. */
+const dependencies: { package: string; present(): boolean }[] = [
   { package: 'postgresql', present: () => existsSync('/usr/lib/postgresql') || Bun.which('initdb') !== null },
   { package: 'borgbackup', present: () => Bun.which('borg') !== null },
   { package: 'borgmatic', present: () => Bun.which('borgmatic') !== null },
@@ -32,31 +32,29 @@ const counterparts: { package: string; present(): boolean }[] = [
   { package: 'prometheus-blackbox-exporter', present: () => Bun.which('prometheus-blackbox-exporter', path) !== null },
   { package: 'openssl', present: () => Bun.which('openssl', path) !== null },
 ]
-const tries = 3
+const maxAttempts = 3
 
 /**
- * Installs what is missing with apt-get, as root.
- * @returns the packages that are still missing, whose tests cannot run
+ * Installs missing packages with apt-get, if run as root.
+ * @returns the packages that are still missing
  */
-export async function installCounterparts(): Promise<string[]> {
-  const missing = () => counterparts.filter(one => !one.present()).map(one => one.package)
-  const wanted = missing()
-  if (wanted.length === 0 || process.getuid?.() !== 0 || !Bun.which('apt-get')) return wanted
+export async function installDependencies(): Promise<string[]> {
+  const missing = () => dependencies.filter(one => !one.present()).map(one => one.package)
+  const initiallyMissing = missing()
+  if (initiallyMissing.length === 0 || process.getuid?.() !== 0 || !Bun.which('apt-get')) return initiallyMissing
   const env = { DEBIAN_FRONTEND: 'noninteractive' }
-  for (let at = 1; at <= tries && missing().length > 0; at++) {
+  for (let at = 1; at <= maxAttempts && missing().length > 0; at++) {
     if (at > 1) await Bun.sleep(5000 * at)
-    // An older list can name packages that the mirror has no more.
-    if (!(await runs(['apt-get', 'update', '-qq'], env))) continue
-    await runs(['apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...missing()], env)
+    // An outdated package list can contain packages that the mirror no longer has.
+    if (!(await succeeds(['apt-get', 'update', '-qq'], env))) continue
+    await succeeds(['apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...missing()], env)
   }
   return missing()
 }
 
 if (import.meta.main) {
-  const missing = await installCounterparts()
+  const missing = await installDependencies()
   if (missing.length > 0)
-    process.stdout.write(
-      `Not installed: ${missing.join(', ')}. Install them as root with: apt-get install ${missing.join(' ')}\n`,
-    )
+    process.stdout.write(`Not installed: ${missing.join(', ')}. Install them as root: apt-get install ${missing.join(' ')}\n`)
   process.exit(missing.length === 0 ? 0 : 1)
 }

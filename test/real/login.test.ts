@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { installation, program, type Installation } from '../support/binary'
-import { ada, expectClean, findingsOf, startBrowser, watch, windowOf } from '../support/dashboard'
+import { ada, expectClean, inspectPage, startBrowser, recordProblems, newContext } from '../support/dashboard'
 
-// A network of its own, with an address that is neither localhost nor loopback: there browsers allow no secure cookie over HTTP.
+// Uses a network namespace with an address that is not loopback, where browsers reject secure cookies over HTTP.
 const namespace = `bailiwick-${process.pid}`
 const address = '192.168.77.1'
 const port = 8484
@@ -32,7 +32,7 @@ beforeAll(async () => {
     if (done.exitCode !== 0) throw new Error(`${command.join(' ')}: ${done.stderr.toString()}`)
   }
   place = await installation()
-  // The network of the test has no way to a database server on this machine's loopback: SQLite it is.
+  // The namespace cannot reach a database server on this machine's loopback address, so it uses SQLite.
   const { BAILIWICK_DATABASE_URL: _, BAILIWICK_MASTER_KEY_FILE: __, ...env } = place.env
   hub = Bun.spawn(inside(program('bailiwick'), 'serve', '--listen', `${address}:${port}`), {
     env,
@@ -40,10 +40,10 @@ beforeAll(async () => {
     stdout: 'pipe',
     stderr: 'inherit',
   })
-  let said = ''
+  let output = ''
   for await (const part of hub.stdout) {
-    said += new TextDecoder().decode(part)
-    setupLink = /(http\S+\/setup#\S+)/.exec(said)?.[1] ?? ''
+    output += new TextDecoder().decode(part)
+    setupLink = /(http\S+\/setup#\S+)/.exec(output)?.[1] ?? ''
     if (setupLink) break
   }
   folder = mkdtempSync(join(tmpdir(), 'bailiwick-browser-'))
@@ -62,28 +62,28 @@ afterAll(async () => {
   await place?.[Symbol.asyncDispose]()
 })
 
-/** Opens an address in a browser that knows nothing yet. */
+/** Opens a URL in a new browser context. */
 async function open(at: string): Promise<Page> {
-  const page = watch(await (await windowOf(browser)).newPage(), base)
+  const page = recordProblems(await (await newContext(browser)).newPage(), base)
   await page.goto(at)
   return page
 }
 
 async function signIn(page: Page, password = ada.password): Promise<void> {
-  await page.getByLabel('E-mail').fill(ada.email)
+  await page.getByLabel('Email').fill(ada.email)
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 }
 
 async function signOut(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Profile, theme, sign out' }).click()
+  await page.getByRole('button', { name: 'User menu' }).click()
   await page.getByRole('menuitem', { name: 'Sign out' }).click()
   await heading(page, 'Sign in')
 }
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
 
-/** Calls the API as the page does, with its cookie. */
+/** Calls the API like the page, with its cookie. */
 const send = (page: Page, path: string, body: object) =>
   page.evaluate(
     async ([to, sent]) => {
@@ -97,46 +97,46 @@ const send = (page: Page, path: string, body: object) =>
     [path, body] as const,
   )
 
-test('the setup link makes the first user over plain HTTP at a LAN address, who is signed in and stays so', async () => {
+test('the setup link creates and signs in the first user over plain HTTP at a LAN address', async () => {
   expect(setupLink).toStartWith(`${base}/setup#`)
   const page = await open(setupLink)
   expect(await page.evaluate(() => isSecureContext)).toBe(false)
   await page.getByLabel('Your name').fill(ada.name)
-  await page.getByLabel('E-mail').fill(ada.email)
+  await page.getByLabel('Email').fill(ada.email)
   await page.getByLabel('Password', { exact: true }).fill('short')
-  await page.getByRole('button', { name: 'Make the user and sign in' }).click()
+  await page.getByRole('button', { name: 'Create user and sign in' }).click()
   await page.getByLabel('Password', { exact: true }).and(page.locator('[aria-invalid=true]')).waitFor()
   await expectClean(page)
   await page.getByLabel('Password', { exact: true }).fill(ada.password)
-  await page.getByRole('button', { name: 'Make the user and sign in' }).click()
+  await page.getByRole('button', { name: 'Create user and sign in' }).click()
   await heading(page, 'Overview')
   await page.reload()
   await heading(page, 'Overview')
-  await page.getByRole('button', { name: 'Ada Profile, theme, sign out' }).waitFor()
+  await page.getByRole('button', { name: 'Ada User menu' }).waitFor()
   const [cookie] = await page.context().cookies()
   expect(cookie).toMatchObject({ name: 'bailiwick', httpOnly: true, secure: false, sameSite: 'Lax' })
   await expectClean(page)
 }, 60_000)
 
-test('a wrong password is refused with a word, the right one opens the workspace, and signing out closes it', async () => {
+test('a wrong password shows an error, the right one signs in, and signing out ends the session', async () => {
   const page = await open(base)
   await heading(page, 'Sign in')
-  // Browsers have no passkeys over plain HTTP, and none is offered.
+  // Browsers do not support passkeys over plain HTTP, so they are not offered.
   expect(await page.getByRole('button', { name: 'Sign in with a passkey' }).count()).toBe(0)
   await signIn(page, 'wrong')
-  expect(await page.getByRole('alert').textContent()).toContain('wrong')
+  expect(await page.getByRole('alert').textContent()).toContain('Incorrect')
   await expectClean(page)
   await signIn(page)
   await heading(page, 'Overview')
 
   await page.getByRole('link', { name: 'Tokens' }).click()
-  await page.getByRole('link', { name: 'New token' }).first().click()
+  await page.getByRole('link', { name: 'Create token' }).first().click()
   await page.getByLabel('Name', { exact: true }).fill('from the browser')
-  await page.getByLabel('What it may do').selectOption({ label: 'Everything' })
-  await page.getByRole('button', { name: 'Make the token' }).click()
+  await page.getByLabel('Access', { exact: true }).selectOption({ label: 'Full access' })
+  await page.getByRole('button', { name: 'Create token' }).click()
   const shown = page.getByRole('dialog')
   expect(await shown.locator('code').textContent()).toMatch(/^bw_live_[0-9A-Za-z]{36}$/)
-  // There is no clipboard for scripts here: it is copied as by hand.
+  // The clipboard API is not available here, so the page falls back to copying a selection.
   await shown.getByRole('button', { name: 'Copy the token' }).click()
   await shown.getByText('Copied').waitFor()
   await shown.getByRole('button', { name: 'Close' }).click()
@@ -147,31 +147,31 @@ test('a wrong password is refused with a word, the right one opens the workspace
   await expectClean(page)
 }, 60_000)
 
-test('the theme that a person chose is theirs in another browser, too', async () => {
+test('the chosen theme applies in other browsers too', async () => {
   const page = await open(base)
   await signIn(page)
   await heading(page, 'Overview')
   const themeOf = (of: Page) => of.evaluate(() => document.documentElement.dataset.theme)
   expect(await themeOf(page)).toBe('light')
-  await page.getByRole('button', { name: 'Profile, theme, sign out' }).click()
-  const kept = page.waitForResponse(answer => answer.request().method() === 'PATCH' && answer.ok())
+  await page.getByRole('button', { name: 'User menu' }).click()
+  const saved = page.waitForResponse(answer => answer.request().method() === 'PATCH' && answer.ok())
   await page.getByRole('menuitemradio', { name: 'Dark' }).click()
-  await kept
+  await saved
   expect(await themeOf(page)).toBe('dark')
 
   const other = await open(base)
   await signIn(other)
   await heading(other, 'Overview')
   await other.waitForFunction(() => document.documentElement.dataset.theme === 'dark')
-  await other.getByRole('button', { name: 'Profile, theme, sign out' }).click()
+  await other.getByRole('button', { name: 'User menu' }).click()
   await other.getByRole('menuitemradio', { name: 'System' }).click()
   await other.waitForFunction(() => document.documentElement.dataset.theme === 'light')
-  // The first one hears of it without being touched.
+  // The first browser updates live.
   await page.waitForFunction(() => document.documentElement.dataset.theme === 'light')
   await expectClean(page)
 }, 60_000)
 
-test('the link of an incident leads to it by way of the sign-in, and there it is acknowledged', async () => {
+test('the link to an incident leads to it after sign-in, where it can be acknowledged', async () => {
   const page = await open(base)
   await signIn(page)
   await heading(page, 'Overview')
@@ -184,40 +184,40 @@ test('the link of an incident leads to it by way of the sign-in, and there it is
   expect(new URL(page.url()).pathname).toBe(`/incidents/${id}`)
   await page.getByRole('button', { name: 'Acknowledge' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click()
-  await page.getByRole('button', { name: 'Let it go' }).waitFor()
+  await page.getByRole('button', { name: 'Unacknowledge' }).waitFor()
   await signOut(page)
-  expect(await findingsOf(page)).toMatchObject({ errors: [], foreign: [] })
+  expect(await inspectPage(page)).toMatchObject({ errors: [], external: [] })
 }, 60_000)
 
-test('an invitation is accepted by its link, once, and its code is in no address', async () => {
+test('an invitation is accepted by its link, once, and its code is in no URL', async () => {
   const page = await open(base)
   await signIn(page)
   await heading(page, 'Overview')
   const { link } = await send(page, '/invitations', { email: 'grace@example.com', role: 'member' })
   expect(link).toStartWith(`${base}/invite#bw_inv_`)
-  // Ada is somebody else: she is told so, and who was invited goes on without her.
+  // Ada is signed in as another user; after she signs out, the invited person can continue.
   await page.goto(link!)
-  await heading(page, 'This is for somebody else')
+  await heading(page, 'Wrong account')
   await expectClean(page)
-  await page.getByRole('button', { name: 'Sign out and go on' }).click()
+  await page.getByRole('button', { name: 'Sign out and continue' }).click()
   await heading(page, 'Join default')
-  const asked: string[] = []
-  page.on('request', request => asked.push(request.url()))
+  const requested: string[] = []
+  page.on('request', request => requested.push(request.url()))
   await page.getByLabel('Your name').fill('Grace')
   await page.getByLabel('Password', { exact: true }).fill(ada.password)
-  await page.getByRole('button', { name: 'Join' }).click()
+  await page.getByRole('button', { name: 'Join workspace' }).click()
   await heading(page, 'Overview')
-  await page.getByRole('button', { name: 'Grace Profile, theme, sign out' }).waitFor()
+  await page.getByRole('button', { name: 'Grace User menu' }).waitFor()
   expect(page.url()).toBe(`${base}/`)
-  expect(asked.filter(url => url.includes('bw_inv_'))).toEqual([])
+  expect(requested.filter(url => url.includes('bw_inv_'))).toEqual([])
   await expectClean(page)
 
   const again = await open(link!)
-  await heading(again, 'This invitation does not open')
+  await heading(again, 'Invalid invitation')
   await again.getByText('used').waitFor()
 }, 60_000)
 
-test('a suspended workspace says so, and its name turns and widens nothing around it', async () => {
+test('a suspended workspace is announced, and unusual names do not break the layout', async () => {
   const page = await open(base)
   await signIn(page)
   await heading(page, 'Overview')
@@ -226,9 +226,9 @@ test('a suspended workspace says so, and its name turns and widens nothing aroun
   await page.goto(link!)
   await page.getByRole('heading', { level: 1, name: /^Join .*<b>acme<\/b> W{60}$/ }).waitFor()
   await expectClean(page)
-  await page.getByRole('button', { name: 'Join' }).click()
+  await page.getByRole('button', { name: 'Join workspace' }).click()
   await heading(page, 'Overview')
-  await page.getByRole('button', { name: 'Other workspaces' }).getByText('acme').waitFor()
+  await page.getByRole('button', { name: 'Switch workspace' }).getByText('acme').waitFor()
   await expectClean(page)
 
   await send(page, `/workspaces/${id}/suspend`, { reason: 'The invoice is open.' })
@@ -236,11 +236,11 @@ test('a suspended workspace says so, and its name turns and widens nothing aroun
   await page.getByRole('heading', { level: 1, name: 'is suspended' }).waitFor()
   await page.getByText('The invoice is open.').waitFor()
   await expectClean(page)
-  await page.getByRole('button', { name: 'Go to default' }).click()
+  await page.getByRole('button', { name: 'Switch to default' }).click()
   await heading(page, 'Overview')
 }, 60_000)
 
-test('the reference and the handbook open without any request to elsewhere', async () => {
+test('the API reference and the handbook make no requests to other hosts', async () => {
   for (const [path, sign] of [
     ['/swagger', '.swagger-ui .opblock'],
     ['/docs', 'main h1'],
@@ -248,7 +248,7 @@ test('the reference and the handbook open without any request to elsewhere', asy
   ] as const) {
     const page = await open(`${base}${path}`)
     await page.waitForSelector(sign, { timeout: 90_000 })
-    expect([path, await findingsOf(page)]).toMatchObject([path, { errors: [], foreign: [] }])
+    expect([path, await inspectPage(page)]).toMatchObject([path, { errors: [], external: [] }])
     await page.context().close()
   }
 }, 120_000)

@@ -1,20 +1,20 @@
 import { afterAll, expect, test } from 'bun:test'
-import { message } from '../../src/core/dns/message'
-import { encodeMessage } from '../../src/core/dns/message-encode'
-import { rdataOfText } from '../../src/core/dns/rdata'
+import { message } from '../../src/dns/message'
+import { encodeMessage } from '../../src/dns/message-encode'
+import { rdataOfText } from '../../src/dns/rdata'
 import { call, fullToken, installation, startHub, until } from '../support/binary'
 import { closeTargets } from '../support/http-targets'
 import { recordOf, scriptedServer } from '../support/scripted-server'
 import { fingerprintOf, hostKeys, sshServer } from '../support/ssh-server'
 import { script, stopTalkers, talker } from '../support/talker'
 
-// The compiled hub checks servers of every type, made by its API.
+// The compiled hub checks servers of every type, created through its API.
 afterAll(() => {
   stopTalkers()
   closeTargets()
 })
 
-test('a monitor of each type is up, and down when what it expects does not come', async () => {
+test('a monitor of each type is up, and down if its expectations are not met', async () => {
   await using here = await installation()
   await using hub = await startHub(here)
   const token = await fullToken(here)
@@ -41,14 +41,14 @@ test('a monitor of each type is up, and down when what it expects does not come'
       password: 'changeme',
       host_key: fingerprintOf(hostKeys.public),
     }
-    const wanted: Record<string, { target: string; options?: object; wrong: object }> = {
+    const cases: Record<string, { target: string; options?: object; wrong: object }> = {
       http: {
         target: `http://127.0.0.1:${sockets.port}/`,
-        options: { ssh_tunnel, accepted_status: ['400'] },
-        wrong: { ssh_tunnel: { ...ssh_tunnel, host_key: `SHA256:${'a'.repeat(43)}` }, accepted_status: ['400'] },
+        options: { ssh_tunnel, accepted_status_codes: ['400'] },
+        wrong: { ssh_tunnel: { ...ssh_tunnel, host_key: `SHA256:${'a'.repeat(43)}` }, accepted_status_codes: ['400'] },
       },
       tcp: { target: await at('hello\r\n'), options: { steps: [{ expect: '^hello' }] }, wrong: { steps: [{ expect: '^bye' }] } },
-      icmp: { target: '127.0.0.1', options: { count: 2, gap_ms: 10 }, wrong: { ip_family: 6 } },
+      icmp: { target: '127.0.0.1', options: { count: 2, packet_interval_ms: 10 }, wrong: { ip_family: 6 } },
       dns: { target: 'www.example.test', options: { resolver }, wrong: { resolver, expected_answers: ['192.0.2.2'] } },
       smtp: { target: await at('220 ready\r\n', { EHLO: '250 here\r\n' }), wrong: { expected_code: 554 } },
       imap: {
@@ -63,8 +63,8 @@ test('a monitor of each type is up, and down when what it expects does not come'
         wrong: { expect_text: 'goodbye' },
       },
     }
-    const make = async (type: string, target: string, options: object, kind: string): Promise<[string, string, string]> => {
-      const given = {
+    const create = async (type: string, target: string, options: object, kind: string): Promise<[string, string, string]> => {
+      const input = {
         type,
         name: `${kind} ${type}`,
         target,
@@ -73,20 +73,20 @@ test('a monitor of each type is up, and down when what it expects does not come'
         retry_interval_seconds: 1,
         confirm: 1,
       }
-      const made = await call(hub, token, 'POST', '/v1/monitors', given)
-      expect([type, made.status, JSON.stringify(made.body)]).toEqual([type, 201, expect.not.stringContaining('changeme')])
-      return [type, kind, made.body.id]
+      const response = await call(hub, token, 'POST', '/v1/monitors', input)
+      expect([type, response.status, JSON.stringify(response.body)]).toEqual([type, 201, expect.not.stringContaining('changeme')])
+      return [type, kind, response.body.id]
     }
-    const made: [string, string, string][] = []
-    for (const [type, { target, options = {}, wrong }] of Object.entries(wanted))
-      made.push(await make(type, target, options, 'up'), await make(type, target, wrong, 'down'))
+    const created: [string, string, string][] = []
+    for (const [type, { target, options = {}, wrong }] of Object.entries(cases))
+      created.push(await create(type, target, options, 'up'), await create(type, target, wrong, 'down'))
     const status = async () =>
       await Promise.all(
-        made.map(async ([type, , id]) => [type, (await call(hub, token, 'GET', `/v1/monitors/${id}`)).body.status]),
+        created.map(async ([type, , id]) => [type, (await call(hub, token, 'GET', `/v1/monitors/${id}`)).body.status]),
       )
-    const settled = made.map(([type, kind]) => [type, kind])
-    await until('all results', async () => Bun.deepEquals(await status(), settled), 30_000).catch(() => {})
-    expect(await status()).toEqual(settled)
+    const expected = created.map(([type, kind]) => [type, kind])
+    await until('all results', async () => Bun.deepEquals(await status(), expected), 30_000).catch(() => {})
+    expect(await status()).toEqual(expected)
   } finally {
     names.stop()
     sockets.stop(true)

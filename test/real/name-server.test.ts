@@ -5,10 +5,10 @@ import { systemClock } from '../../src/core/clock'
 import { openLog } from '../../src/core/log'
 import { NameServer } from '../../src/features/dns/server/name-server'
 import { call, fullToken, installation, startHub, until } from '../support/binary'
-import { askUdp, startBind, startKnot, type OtherServer } from '../support/name-servers'
-import { digged, queryOctets, servedZone } from '../support/served-zone'
+import { queryUdp, startBind, startKnot, type OtherServer } from '../support/name-servers'
+import { digOutput, queryOctets, servedZone } from '../support/served-zone'
 
-// Lines that are a zone file as they stand. BIND and Knot have the same, and what they answer is held against ours.
+// Lines of a zone file. BIND and Knot serve the same zone, and our responses are compared to theirs.
 const lines = `@ 3600 SOA ns1 hostmaster 7 7200 3600 1209600 300
 @ 3600 NS ns1
 @ 3600 NS ns2.far.test.
@@ -55,9 +55,18 @@ const zone = servedZone('z.test.', lines)
 const owners = ['@', ...new Set(lines.split('\n').map(line => line.split(' ')[0]!))].map(name =>
   name === '@' ? 'z.test.' : `${name}.z.test.`,
 )
-const made = owners.flatMap(name => [`nope.${name}`, `a.b.${name}`, name.replace('*', 'star')])
+const created = owners.flatMap(name => [`nope.${name}`, `a.b.${name}`, name.replace('*', 'star')])
 const names = [
-  ...new Set([...owners, ...made, 'deep.z.test.', 'b.deep.z.test.', '_tcp.z.test.', 'ent.z.test.', 'far.test.', 'WwW.Z.tEsT.']),
+  ...new Set([
+    ...owners,
+    ...created,
+    'deep.z.test.',
+    'b.deep.z.test.',
+    '_tcp.z.test.',
+    'ent.z.test.',
+    'far.test.',
+    'WwW.Z.tEsT.',
+  ]),
 ]
 const types = ['A', 'AAAA', 'CNAME', 'NS', 'SOA', 'MX', 'TXT', 'DS', 'DNAME', 'SRV', 'HTTPS', 'CAA', 'PTR', 'NAPTR', 'TYPE65280']
 
@@ -66,7 +75,7 @@ const others: { name: string; server: OtherServer }[] = []
 beforeAll(async () => {
   ours = new NameServer(
     { host: '127.0.0.1', port: 0, responsesPerSecond: null, limitLoopback: false },
-    { entry: resolve('src/bin/name-server.ts'), clock: systemClock, log: openLog('silent'), counted() {}, empty() {} },
+    { entry: resolve('src/bin/name-server.ts'), clock: systemClock, log: openLog('silent'), onCounts() {}, onEmpty() {} },
   )
   await ours.start()
   await ours.put(zone)
@@ -80,14 +89,14 @@ afterAll(async () => {
   for (const { server } of others) await server.stop()
 })
 
-/** What resolvers go by: the order of records and the case of names are no part of it. */
-async function told(port: number, name: string, type: string) {
-  const octets = await askUdp(port, queryOctets(name, type))
+/** What resolvers use, ignoring record order and the case of names. */
+async function queried(port: number, name: string, type: string) {
+  const octets = await queryUdp(port, queryOctets(name, type))
   if (!octets) return null
-  const { rcode, flags, answer, authority, additional } = digged(octets)
+  const { rcode, flags, answer, authority, additional } = digOutput(octets)
   const sorted = (records: string[]) => records.map(one => one.toLowerCase()).sort()
   const referral = !flags.includes('aa') && rcode === 'NOERROR'
-  // Addresses of servers outside the delegated zone may be left out, which BIND does.
+  // Addresses of name servers outside the delegated zone are optional; BIND omits them.
   const glue = referral ? sorted(additional).filter(one => one.split(' ')[0]!.endsWith('.sub.z.test.')) : []
   return { rcode, flags, answer: sorted(answer), authority: sorted(authority), glue }
 }
@@ -97,31 +106,31 @@ test.each(['BIND', 'Knot'])(
   async which => {
     const { port } = others.find(({ name }) => name === which)!.server
     const differences: unknown[] = []
-    // BIND calls a circle of CNAMEs SERVFAIL; Knot sends it without error, as we do.
-    const asked = names.filter(name => which !== 'BIND' || !/^(loop|pool)\./.test(name))
-    for (const name of asked) {
+    // BIND returns SERVFAIL for a CNAME loop; Knot returns it without error, like we do.
+    const requests = names.filter(name => which !== 'BIND' || !/^(loop|pool)\./.test(name))
+    for (const name of requests) {
       const pairs = await Promise.all(
         types.map(async type => ({
-          asked: `${name} ${type}`,
-          ours: await told(ours.address!.port, name, type),
-          theirs: await told(port, name, type),
+          question: `${name} ${type}`,
+          ours: await queried(ours.address!.port, name, type),
+          theirs: await queried(port, name, type),
         })),
       )
       for (const pair of pairs) if (!Bun.deepEquals(pair.ours, pair.theirs)) differences.push(pair)
     }
-    expect(asked.length * types.length).toBeGreaterThan(1000)
+    expect(requests.length * types.length).toBeGreaterThan(1000)
     expect(differences).toEqual([])
   },
   120_000,
 )
 
 describe('dig and dnsperf', () => {
-  test('get answers from the program', async () => {
+  test('get responses from the compiled program', async () => {
     await using here = await installation()
     await using hub = await startHub(here)
     const token = await fullToken(here)
-    const made = await call(hub, token, 'POST', '/v1/dns/zones', { name: 'example.com' })
-    const records = `/v1/dns/zones/${made.body.id}/records`
+    const created = await call(hub, token, 'POST', '/v1/dns/zones', { name: 'example.com' })
+    const records = `/v1/dns/zones/${created.body.id}/records`
     const values = Array.from({ length: 120 }, (_, n) => ({ content: `192.0.2.${n}` }))
     for (const { content } of values) await call(hub, token, 'POST', records, { type: 'A', name: 'many', content, ttl: 60 })
     const dig = async (...args: string[]) => {

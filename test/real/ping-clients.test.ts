@@ -1,10 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { call, fullToken, installation, startHub, type Ended, type HubProcess, type Installation } from '../support/binary'
-import { pace, Wire } from '../support/wire'
+import {
+  call,
+  fullToken,
+  installation,
+  startHub,
+  type CommandResult,
+  type HubProcess,
+  type Installation,
+} from '../support/binary'
+import { pace, RawHttpClient } from '../support/raw-http-client'
 
-// The clients that people ping with, as their distributions ship them, against a compiled hub.
+// Tests common ping clients, as packaged by their distributions, against a compiled hub.
 let here: Installation
 let hub: HubProcess
 let token: string
@@ -25,18 +33,19 @@ interface Beat {
   ping_url: string
 }
 const schedule = { kind: 'period', period_seconds: 3600, grace_seconds: 600 }
-const make = async (name: string): Promise<Beat> => (await call(hub, token, 'POST', '/v1/heartbeats', { name, schedule })).body
-const read = async (beat: Beat) => (await call(hub, token, 'GET', `/v1/heartbeats/${beat.id}`)).body
-/** Pings of a heartbeat, oldest first, each with its body. */
+const createHeartbeat = async (name: string): Promise<Beat> =>
+  (await call(hub, token, 'POST', '/v1/heartbeats', { name, schedule })).body
+const getHeartbeat = async (beat: Beat) => (await call(hub, token, 'GET', `/v1/heartbeats/${beat.id}`)).body
+/** Returns the pings of a heartbeat with their bodies, oldest first. */
 async function pingsOf(beat: Beat): Promise<any[]> {
   const { data } = (await call(hub, token, 'GET', `/v1/heartbeats/${beat.id}/pings`)).body
-  const whole = async ({ n }: { n: number }) => (await call(hub, token, 'GET', `/v1/heartbeats/${beat.id}/pings/${n}`)).body
-  return await Promise.all(data.reverse().map(whole))
+  const withBody = async ({ n }: { n: number }) => (await call(hub, token, 'GET', `/v1/heartbeats/${beat.id}/pings/${n}`)).body
+  return await Promise.all(data.reverse().map(withBody))
 }
-const told = (ping: any) => [ping.kind, ping.method, ping.exit_status, ping.body]
+const summary = (ping: any) => [ping.kind, ping.method, ping.exit_status, ping.body]
 
-/** Runs a script as a crontab would; `URL` is the ping address. */
-async function sh(script: string, url: string, more: Record<string, string> = {}): Promise<Ended> {
+/** Runs a script like cron does. `URL` is the ping URL. */
+async function sh(script: string, url: string, more: Record<string, string> = {}): Promise<CommandResult> {
   const env = { ...here.env, no_proxy: '127.0.0.1', URL: url, ...more }
   const run = Bun.spawn(['bash', '-c', script], {
     env,
@@ -53,8 +62,8 @@ async function sh(script: string, url: string, more: Record<string, string> = {}
 describe('curl', () => {
   const curl = 'curl -fsS -m 10 --retry 5 -o /dev/null'
 
-  test('tells success, start, failure, exit status and output', async () => {
-    const beat = await make('curl')
+  test('reports success, start, failure, exit status, and output', async () => {
+    const beat = await createHeartbeat('curl')
     const steps: [string, string, unknown[]][] = [
       [`${curl} "$URL"`, 'up', ['success', 'GET', null, '']],
       [`${curl} "$URL/start"`, 'up', ['start', 'GET', null, '']],
@@ -67,18 +76,18 @@ describe('curl', () => {
     ]
     for (const [script, status] of steps) {
       expect(await sh(script, beat.ping_url)).toEqual({ code: 0, out: '', err: '' })
-      expect([script, (await read(beat)).status]).toEqual([script, status])
+      expect([script, (await getHeartbeat(beat)).status]).toEqual([script, status])
     }
     const pings = await pingsOf(beat)
-    expect(pings.map(told)).toEqual(steps.map(([, , as]) => as) as never)
+    expect(pings.map(summary)).toEqual(steps.map(([, , as]) => as) as never)
     expect(pings.map(one => one.n)).toEqual(steps.map((_, place) => place + 1))
     for (const one of pings) expect(one).toMatchObject({ source: '127.0.0.1', user_agent: expect.stringMatching(/^curl\//) })
-    // Only the success that followed the start ended a run.
+    // Only the success after the start has a duration.
     expect(pings.map(one => one.duration_ms !== null)).toEqual(pings.map(one => one.n === 3))
   })
 
-  test('measures runs that overlap, each by its own id', async () => {
-    const beat = await make('overlap')
+  test('measures overlapping runs by their run IDs', async () => {
+    const beat = await createHeartbeat('overlap')
     const run = `rid=$(cat /proc/sys/kernel/random/uuid); ${curl} "$URL/start?rid=$rid"; sleep $1; ${curl} "$URL?rid=$rid"`
     expect((await sh(`run() { ${run}; }; run 1 & sleep 0.2; run 0.2 & wait`, beat.ping_url)).code).toBe(0)
     const pings = await pingsOf(beat)
@@ -86,61 +95,61 @@ describe('curl', () => {
     expect([pings[2].rid, pings[3].rid]).toEqual([pings[1].rid, pings[0].rid])
     expect(pings[2].duration_ms).toBeWithin(200, 900)
     expect(pings[3].duration_ms).toBeWithin(1000, 2500)
-    expect(await read(beat)).toMatchObject({ status: 'up', started: false, last_duration_ms: pings[3].duration_ms })
+    expect(await getHeartbeat(beat)).toMatchObject({ status: 'up', started: false, last_duration_ms: pings[3].duration_ms })
   })
 
-  test('is told how much of a body is kept, and no more is', async () => {
-    const beat = await make('long log')
+  test('gets the body limit in a header, and longer bodies are truncated', async () => {
+    const beat = await createHeartbeat('long log')
     writeFileSync(join(here.folder, 'long'), 'x'.repeat(150_000))
     const sent = await sh(`curl -fsS -D - -o /dev/null --data-binary @long "$URL"`, beat.ping_url)
     expect(sent).toMatchObject({ code: 0, out: expect.stringMatching(/\r\nPing-Body-Limit: 100000\r\n/i) })
     expect(await pingsOf(beat)).toMatchObject([{ kind: 'success', body_bytes: 100_000, body: 'x'.repeat(100_000) }])
   })
 
-  test('fails for an address that is none', async () => {
-    const beat = await make('unknown')
+  test('fails for an unknown URL', async () => {
+    const beat = await createHeartbeat('unknown')
     const unknown = await sh(`curl -fsS -m 10 "$URL"`, `${hub.url}/ping/${crypto.randomUUID()}`)
     expect([unknown.code, unknown.err]).toEqual([22, expect.stringContaining('404')])
     expect((await sh(`curl -fsS -m 10 "$URL/300"`, beat.ping_url)).code).toBe(22)
-    expect((await read(beat)).ping_count).toBe(0)
+    expect((await getHeartbeat(beat)).ping_count).toBe(0)
   })
 
-  test('makes a heartbeat by its first ping, and pings it by slug', async () => {
+  test('creates a heartbeat with its first ping, and pings it by slug', async () => {
     const { ping_key } = (await call(hub, token, 'GET', '/v1/heartbeats/ping-key')).body
     const url = `${hub.url}/ping/${ping_key}/made-by-curl`
     const run = await sh(`curl -sS "$URL?create=1&every=30m&grace=5m"; curl -sS "$URL/start"; curl -sS "$URL/0"`, url)
     expect(run.out).toBe('CreatedOKOK')
     const { data } = (await call(hub, token, 'GET', '/v1/heartbeats?slug=made-by-curl')).body
-    const asked = { kind: 'period', period_seconds: 1800, grace_seconds: 300 }
-    expect(data).toMatchObject([{ status: 'up', ping_count: 3, schedule: asked }])
+    const schedule = { kind: 'period', period_seconds: 1800, grace_seconds: 300 }
+    expect(data).toMatchObject([{ status: 'up', ping_count: 3, schedule }])
   })
 
-  test('waits as long as it is asked to when it was too often, and is then taken', async () => {
-    const beat = await make('too often')
-    const wire = new Wire(Number(new URL(hub.url).port))
-    const flood = () => wire.ask('GET', `/ping/${beat.uuid}/log`)
-    const statuses = await Promise.all(Array.from({ length: 640 }, () => flood().then(answer => answer.status)))
+  test('waits as long as Retry-After says when rate limited, and then succeeds', async () => {
+    const beat = await createHeartbeat('rate limited')
+    const client = new RawHttpClient(Number(new URL(hub.url).port))
+    const flood = () => client.request('GET', `/ping/${beat.uuid}/log`)
+    const statuses = await Promise.all(Array.from({ length: 640 }, () => flood().then(response => response.status)))
     expect(new Set(statuses)).toEqual(new Set([200, 429]))
     let waitedMs = 0
     for (let tries = 0; tries < 5 && waitedMs < 1000; tries++) {
-      // Takes what flows back of the quota until curl has met a refusal, which tells it to wait a second.
+      // Uses up the refilling quota until curl is rejected and has to wait a second.
       const stop = pace(200, () => void flood().catch(() => null))
       await Bun.sleep(100)
       setTimeout(stop, 400)
-      const began = performance.now()
+      const startedAt = performance.now()
       const { code, out } = await sh(`${curl} -w '%{http_code}' "$URL"`, beat.ping_url)
-      waitedMs = performance.now() - began
+      waitedMs = performance.now() - startedAt
       expect({ code, out }).toEqual({ code: 0, out: '200' })
     }
-    wire.close()
+    client.close()
     expect(waitedMs).toBeGreaterThan(1000)
-    expect((await read(beat)).status).toBe('up')
+    expect((await getHeartbeat(beat)).status).toBe('up')
   }, 30_000)
 })
 
 describe('wget', () => {
-  test('tells success, failure, output, and only that it is there', async () => {
-    const beat = await make('wget')
+  test('reports success, failure, output, and a HEAD request', async () => {
+    const beat = await createHeartbeat('wget')
     const wget = 'wget -q -T 10 -t 5 -O /dev/null'
     const steps: [string, unknown[]][] = [
       [`${wget} "$URL"`, ['success', 'GET', null, '']],
@@ -151,17 +160,17 @@ describe('wget', () => {
     ]
     for (const [script] of steps) expect(await sh(script, beat.ping_url)).toEqual({ code: 0, out: '', err: '' })
     const pings = await pingsOf(beat)
-    expect(pings.map(told)).toEqual(steps.map(([, as]) => as))
+    expect(pings.map(summary)).toEqual(steps.map(([, as]) => as))
     expect(pings[2].duration_ms).toBeGreaterThan(0)
     expect(pings[0].user_agent).toStartWith('Wget/')
-    // 8: the server answered with an error.
+    // 8: the server returned an error.
     expect((await sh(`${wget} "$URL"`, `${hub.url}/ping/${crypto.randomUUID()}`)).code).toBe(8)
   })
 })
 
 describe('borgmatic', () => {
   const setUp = async (name: string) => {
-    const beat = await make(name)
+    const beat = await createHeartbeat(name)
     const folder = join(here.folder, name)
     const source = join(folder, 'source')
     mkdirSync(source, { recursive: true })
@@ -188,22 +197,22 @@ hooks:
     return { beat, source, repository: join(folder, 'repository'), borgmatic }
   }
 
-  test('tells the start, the end and the length of a backup, with its log', async () => {
+  test('reports the start, end, and duration of a backup, with its log', async () => {
     const { beat, borgmatic } = await setUp('backup')
     const run = await borgmatic('create --stats --verbosity 1 --monitoring-verbosity 1')
     expect(run.code).toBe(0)
     const [start, end, ...others] = await pingsOf(beat)
     expect(others).toEqual([])
-    expect(told(start)).toEqual(['start', 'POST', null, ''])
-    expect(told(end)).toEqual(['success', 'POST', null, expect.stringContaining('Creating archive')])
+    expect(summary(start)).toEqual(['start', 'POST', null, ''])
+    expect(summary(end)).toEqual(['success', 'POST', null, expect.stringContaining('Creating archive')])
     expect(end.body).toContain('This archive:')
     expect(end.user_agent).toMatch(/^python-requests\//)
     expect(end.duration_ms).toBe(Date.parse(end.at) - Date.parse(start.at))
     expect(end.duration_ms).toBeGreaterThan(100)
-    expect(await read(beat)).toMatchObject({ status: 'up', started: false, last_duration_ms: end.duration_ms })
+    expect(await getHeartbeat(beat)).toMatchObject({ status: 'up', started: false, last_duration_ms: end.duration_ms })
   }, 60_000)
 
-  test('tells that a backup failed and why, and the next one brings it back', async () => {
+  test('reports a failed backup with the reason, and the next backup recovers', async () => {
     const { beat, source, repository, borgmatic } = await setUp('failing')
     expect((await borgmatic('create')).code).toBe(0)
     const away = `${repository}-away`
@@ -213,21 +222,21 @@ hooks:
     expect(failed.map(one => one.kind)).toEqual(['start', 'success', 'start', 'fail'])
     expect(failed[3].body).toContain('returned non-zero exit status 2')
     expect(failed[3].duration_ms).toBe(Date.parse(failed[3].at) - Date.parse(failed[2].at))
-    expect(await read(beat)).toMatchObject({ status: 'down', started: false })
+    expect(await getHeartbeat(beat)).toMatchObject({ status: 'down', started: false })
     const { data } = (await call(hub, token, 'GET', `/v1/events?resource_id=${beat.id}`)).body
-    const told = { kind: 'heartbeat.missed', reason: 'fail', previous_status: 'up' }
-    expect(data).toMatchObject([{ kind: 'monitor.alert', data: told }])
+    const alert = { kind: 'heartbeat.missed', reason: 'fail', previous_status: 'up' }
+    expect(data).toMatchObject([{ kind: 'monitor.alert', data: alert }])
 
     rmSync(repository, { recursive: true, force: true })
     expect((await sh(`mv ${away} ${repository}`, '')).code).toBe(0)
     writeFileSync(join(source, 'more'), 'more\n')
     expect((await borgmatic('create')).code).toBe(0)
-    expect((await read(beat)).status).toBe('up')
+    expect((await getHeartbeat(beat)).status).toBe('up')
     const after = (await call(hub, token, 'GET', `/v1/events?resource_id=${beat.id}`)).body.data
     expect(after.map((one: any) => one.kind)).toEqual(['monitor.recovered', 'monitor.alert'])
   }, 60_000)
 
-  test('keeps to the length of log that the hub keeps', async () => {
+  test('truncates its log to the limit of the hub', async () => {
     const { beat, source, borgmatic } = await setUp('talkative')
     for (let n = 0; n < 1500; n++) writeFileSync(join(source, `${n}-${'long-name-'.repeat(12)}`), '')
     const run = await borgmatic('create --list --verbosity 1 --monitoring-verbosity 2')
@@ -235,7 +244,7 @@ hooks:
     expect(run.out.length).toBeGreaterThan(150_000)
     const end = (await pingsOf(beat)).at(-1)
     expect(end.kind).toBe('success')
-    // It sends the end of a longer log, behind a mark of its own; nothing of that is cut off here.
+    // It sends the end of a longer log after its own marker. The hub does not truncate it.
     expect(end.body_bytes).toBeWithin(99_000, 100_001)
     expect(end.body).toStartWith('...\n')
     expect(end.body).toEndWith('\n')

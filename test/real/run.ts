@@ -1,48 +1,32 @@
 import { startPostgres } from '../support/postgres'
-import { add, closingLine, divided, runs, runTests, say, testFiles, type Counts } from '../support/suite'
-import { installCounterparts } from './install'
+import { add, close, noCounts, part, runTests, say, succeeds, type Counts } from '../support/suite'
+import { isExclusive, needOf, programs, programsOnPostgres } from '../suites'
+import { installDependencies } from './install'
 
-// The compiled program against real counterparts, on both engines: `bun run test:real`.
-const missing = await installCounterparts()
-if (missing.length > 0) await say(`Not installed, which counts as failed: ${missing.join(', ')}\n`)
-if (!(await runs([process.execPath, 'src/bin/build.ts']))) {
-  await say(`${closingLine({ passed: 0, failed: 1, skipped: 0 })}\n`)
-  process.exit(1)
-}
+// Tests the compiled program, alone and against real servers: `bun run test:real`. With --built, dist/ is not rebuilt.
+const missing = await installDependencies()
+if (missing.length > 0) await say(`Not installed (counted as failed): ${missing.join(', ')}\n`)
+const isBuilt = process.argv.includes('--built') || (await part('build', () => succeeds([process.execPath, 'src/bin/build.ts'])))
+if (!isBuilt) await close({ ...noCounts, failed: 1 })
 
-const files = testFiles(['test/real', 'test/e2e'])
-// Browsers take all that a machine has: they come last. What tells how long something takes has the machine to itself.
-const isOfPages = (file: string) => /\/dashboard-[^/]+$/.test(file)
-const isOfTime = (file: string) => /\/(checks-http|hubs|kill|monitors|restart|story)\.test\.ts$/.test(file)
-const pages = files.filter(isOfPages)
-const timed = files.filter(isOfTime)
-const others = files.filter(file => !isOfPages(file) && !isOfTime(file))
-// How pages look, and how long lists move, is no matter of the engine.
-const looks = /\/dashboard-(every-page|long-list)\./
-const patience = ['--timeout=60000']
-await say('\n== on SQLite\n')
-// The one that visits every page takes longer than half of the others.
-const isLongest = (file: string) => file.includes('every-page')
-const beside = [pages.filter(file => !isLongest(file)), pages.filter(isLongest)]
-let counts = await runAll({}, divided(others, 2), [timed], beside)
+const usesBrowser = (file: string) => needOf(file) === 'pages'
+let counts = noCounts
+await run('the compiled program and real servers', programs, file => !usesBrowser(file) && !isExclusive(file), 3)
+await run('exclusive tests', programs, isExclusive, 1)
+await run('pages', programs, usesBrowser, 2)
 if (!missing.includes('postgresql')) {
-  await say('\n== on PostgreSQL\n')
   const server = await startPostgres()
   try {
-    const told = pages.filter(file => !looks.test(file))
-    counts = add(counts, await runAll({ BAILIWICK_DATABASE_URL: server.url }, divided(others, 2), [timed], divided(told, 2)))
+    const env = { BAILIWICK_DATABASE_URL: server.url }
+    await run('the compiled program on PostgreSQL', programsOnPostgres, file => !isExclusive(file), 3, env)
+    await run('exclusive tests on PostgreSQL', programsOnPostgres, isExclusive, 1, env)
   } finally {
     await server.stop()
   }
 }
-// What it was to be tested against is missing: that is no reason to skip it.
-counts.failed += missing.length
-await say(`${closingLine(counts)}\n`)
-process.exit(counts.failed === 0 && counts.passed > 0 ? 0 : 1)
+// A missing program is a failure, not a reason to skip its tests.
+await close({ ...counts, failed: counts.failed + missing.length })
 
-/** One after the other, each in its processes. */
-async function runAll(env: Record<string, string>, ...suites: string[][][]): Promise<Counts> {
-  let counts: Counts = { passed: 0, failed: 0, skipped: 0 }
-  for (const shares of suites) counts = add(counts, await runTests(shares, env, patience))
-  return counts
+async function run(name: string, files: string[], isIn: (file: string) => boolean, processes: number, env = {}): Promise<void> {
+  counts = add(counts, await part<Counts>(name, () => runTests(files.filter(isIn), env, processes)))
 }

@@ -1,12 +1,14 @@
+import { hourOf } from '../../src/core/db/series/hours'
+import { checksOf } from '../../src/features/monitors/series/check-series'
 import { afterEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { seriesKinds } from '../../src/features/series-kinds'
 import { openSeries } from '../../src/core/db/series'
 import { isPostgres } from '../../src/core/db/dialect'
-import { hourOf } from '../../src/core/db/series/store'
-import { mostWaiting, recorderOf } from '../../src/features/monitors/series/recorder'
-import { taken } from '../support/monitor-series'
+import { maxWaiting, recorderOf } from '../../src/features/monitors/series/recorder'
+import { resultBeat } from '../support/monitor-series'
 import { world } from '../support/world'
 
 const undo: (() => void)[] = []
@@ -14,7 +16,7 @@ afterEach(() => {
   for (const one of undo.splice(0).reverse()) one()
 })
 
-/** A disk of its own, in memory; null where this process may not mount one. */
+/** Mounts a small disk in memory. Returns null if this process may not mount. */
 function smallDisk(mebibytes: number): string | null {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-small-disk-'))
   const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', folder])
@@ -28,41 +30,41 @@ function smallDisk(mebibytes: number): string | null {
   })
   return folder
 }
-const mayMount = (() => {
+const canMount = (() => {
   const folder = smallDisk(1)
   for (const one of undo.splice(0).reverse()) one()
   return folder !== null
 })()
 
-test.skipIf(isPostgres || !mayMount)(
-  'on a full disk results wait in memory, the hub says so, and all are there once there is room',
+test.skipIf(isPostgres || !canMount)(
+  'on a full disk, results are buffered in memory, readiness fails, and nothing is lost once there is space',
   async () => {
     const w = await world()
-    const { hub, clock, stranger } = w
+    const { hub, clock, anonymous } = w
     const disk = smallDisk(4)!
-    hub.series = openSeries({ data: disk, databaseUrl: null, now: clock.now })
+    hub.series = openSeries({ data: disk, databaseUrl: null, now: clock.now }, seriesKinds)
     const recorder = recorderOf(hub)
     const ballast = join(disk, 'ballast')
     try {
-      recorder.take(taken(0, clock.now()))
+      recorder.add(resultBeat(0, clock.now()))
       await recorder.flush()
       writeFileSync(ballast, Buffer.alloc(3 * 1024 * 1024))
       let n = 1
-      for (; n < mostWaiting / 4 && recorder.trouble() === null; n += 2000) {
-        for (let at = n; at < n + 2000; at++) recorder.take(taken(at % 1000, clock.now() + at))
+      for (; n < maxWaiting / 4 && recorder.trouble() === null; n += 2000) {
+        for (let at = n; at < n + 2000; at++) recorder.add(resultBeat(at % 1000, clock.now() + at))
         await recorder.flush()
       }
       expect(recorder.trouble()).toContain('disk')
       clock.advance(1000)
-      expect((await stranger.call('GET', '/readyz')).body.checks.storage.status).toBe('failing')
-      // What was acknowledged elsewhere is none the worse.
+      expect((await anonymous.call('GET', '/readyz')).body.checks.storage.status).toBe('failing')
+      // Other data is not affected.
       expect((await w.acme.call('GET', '/v1/monitors')).status).toBe(200)
       rmSync(ballast)
       await recorder.flush()
       expect(recorder.trouble()).toBeNull()
-      let kept = 0
-      for await (const some of hub.series.beatsOf(hourOf(clock.now()), null)) kept += some.length
-      expect(kept).toBe(n)
+      let stored = 0
+      for await (const some of checksOf(hub).rowsOf(hourOf(clock.now()), null)) stored += some.length
+      expect(stored).toBe(n)
     } finally {
       await hub.series.close()
     }

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
-import { nextCalendar, parseCalendar, ScheduleError } from '../../src/features/heartbeats/calendar'
+import { nextCalendar, parseCalendar, ScheduleError } from '../../src/features/heartbeats/schedule/calendar'
 
-// Compares our calendar events with systemd's own on a generated table. The seed is fixed, so the table is always the same.
+// Compares our calendar events with systemd on generated expressions. The seed is fixed, so the expressions are always the same.
 
 const ITERATIONS = 5
 const EXPRESSIONS_PER_BASE = 30
 
-// Half of the moments are shortly before a change of clocks in one of the zones, some are between the two passes of an hour.
+// Half of the times are shortly before a clock change in one of the zones. Some are between the two passes of a repeated hour.
 const BASES = [
   '2024-01-01 00:00:00',
   '2024-02-28 23:59:59',
@@ -44,36 +44,36 @@ const ZONES = [
   ' Pacific/Auckland',
 ]
 
-// `bun run test:real` installs it; without it there is nothing to hold the calendar against, and the test fails.
+// `bun run test:real` installs it. Without it, the test fails.
 const systemdAnalyze = Bun.which('systemd-analyze') ?? 'systemd-analyze'
 
-test('calendar events come up when systemd says', () => {
+test('calendar events occur at the same times as in systemd', () => {
   const random = generator(20260101)
   const differences: string[] = []
   let accepted = 0
   let spelledOutOnly = 0
   for (const base of BASES) {
     const expressions = Array.from({ length: EXPRESSIONS_PER_BASE }, () => anyExpression(random))
-    const answers = askSystemd(expressions, base)
+    const expected = systemdTimes(expressions, base)
     for (const expression of expressions) {
-      const theirs = answers.get(expression) ?? 'refused'
-      if (theirs !== 'refused') accepted++
-      const ours = askOurs(expression, base)
+      const theirs = expected.get(expression) ?? 'rejected'
+      if (theirs !== 'rejected') accepted++
+      const ours = ourTimes(expression, base)
       if (ours === theirs || !isAfter(theirs, base)) continue
       const plain = spelledOut(expression)
-      if (plain !== expression && ours === askSystemd([plain], base).get(plain)) spelledOutOnly++
+      if (plain !== expression && ours === systemdTimes([plain], base).get(plain)) spelledOutOnly++
       else differences.push(`${expression} after ${base}\n  ours   ${ours}\n  theirs ${theirs}`)
     }
   }
   expect(differences.join('\n')).toBe('')
-  // The generator is only of use while it writes mostly valid expressions and some invalid ones.
+  // The generator is only useful if it generates mostly valid and some invalid expressions.
   const total = BASES.length * EXPRESSIONS_PER_BASE
   expect(accepted).toBeGreaterThan(total / 2)
   expect(accepted).toBeLessThan(total)
   expect(spelledOutOnly).toBeLessThan(total / 20)
 }, 60_000)
 
-function askOurs(expression: string, base: string): string {
+function ourTimes(expression: string, base: string): string {
   try {
     const calendar = parseCalendar(expression, 'UTC')
     const found: string[] = []
@@ -84,37 +84,36 @@ function askOurs(expression: string, base: string): string {
     }
     return found.join(', ') || 'never'
   } catch (error) {
-    if (error instanceof ScheduleError) return 'refused'
+    if (error instanceof ScheduleError) return 'rejected'
     throw error
   }
 }
 
-function askSystemd(expressions: string[], base: string): Map<string, string> {
-  const answers = new Map<string, string>()
+function systemdTimes(expressions: string[], base: string): Map<string, string> {
+  const result = new Map<string, string>()
   const run = Bun.spawnSync(
     [systemdAnalyze, 'calendar', `--iterations=${ITERATIONS}`, `--base-time=${base} UTC`, ...expressions],
     { env: { TZ: 'UTC', LC_ALL: 'C', PATH: '/usr/bin:/bin' } },
   )
-  // "Original form" is left out when it is the normalized one.
+  // "Original form" is missing if it equals the normalized form.
   for (const block of run.stdout.toString().split(/\n\n+/)) {
     const form = /^ *(?:Original form|Normalized form): (.*)$/m.exec(block)?.[1]
     if (form === undefined) continue
     const times = [...block.matchAll(/^ *(?:Next elapse|Iter\. #\d+): \w+ ([-\d]+ [:\d]+) UTC$/gm)].map(match => match[1])
-    answers.set(form, times.join(', ') || 'never')
+    result.set(form, times.join(', ') || 'never')
   }
-  return answers
+  return result
 }
 
-/** From a base in the second pass of an hour that comes twice, systemd 252 may answer with the first pass, which is over. */
-function isAfter(answer: string, base: string): boolean {
-  return answer === 'refused' || answer === 'never' || answer.slice(0, 19) > base
+/** In the second pass of a repeated hour, systemd 252 may return a time in the first pass, which is in the past. */
+function isAfter(times: string, base: string): boolean {
+  return times === 'rejected' || times === 'never' || times.slice(0, 19) > base
 }
 
 /**
- * The expression with its open repetitions (`0/11`) written as lists and its ranges of one value (`8..8`) as that value.
- * systemd 252 loses values after an open repetition that overflows at the end of a day, month or year (for `0/11:00`
- * it leaves out midnight of the first of a month), and refuses `8..8` for seconds. The lists mean the same by its
- * manual and work.
+ * Rewrites open repetitions (`0/11`) as lists, and ranges of one value (`8..8`) as that value. systemd 252 skips values after an open
+ * repetition that overflows at the end of a day, month, or year (`0/11:00` skips midnight on the first of a month), and rejects `8..8`
+ * for seconds. According to its manual the rewritten form is equivalent, and it works.
  */
 function spelledOut(expression: string): string {
   return expression
@@ -147,7 +146,7 @@ function listed(field: string, max: number): string {
 
 type Random = (below: number) => number
 
-/** mulberry32, a generator of 32 bits of state in the public domain. */
+/** mulberry32, a public-domain generator with 32 bits of state. */
 function generator(seed: number): Random {
   let state = seed
   return below => {

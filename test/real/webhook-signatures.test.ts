@@ -5,7 +5,7 @@ import { Webhook as SvixWebhook } from 'svix'
 import { call, fullToken, installation, startHub, until, type HubProcess, type Installation } from '../support/binary'
 import { receiver, stopReceivers, type Receiver } from '../support/receiver'
 
-// What a compiled hub sends, verified over the wire by three strangers to it: Python's hmac and the two npm libraries.
+// Verifies messages of a compiled hub with three independent implementations: Python's hmac and the two npm libraries.
 let here: Installation
 let hub: HubProcess
 let token: string
@@ -25,17 +25,17 @@ afterAll(async () => {
 
 type Message = { headers: Record<string, string>; body: string }
 
-async function verdict(message: Message, secret: string) {
+async function verify(message: Message, secret: string) {
   const python = Bun.spawn(['python3', join(import.meta.dir, 'verify_webhook.py')], {
     stdin: new Blob([JSON.stringify({ secret, ...message })]),
     stdout: 'pipe',
     stderr: 'inherit',
   })
-  const said = await new Response(python.stdout).json()
+  const result = await new Response(python.stdout).json()
   expect(await python.exited).toBe(0)
-  return { ...said, standardwebhooks: taken(StandardWebhook), svix: taken(SvixWebhook) }
+  return { ...result, standardwebhooks: accepts(StandardWebhook), svix: accepts(SvixWebhook) }
 
-  function taken(Webhook: typeof StandardWebhook | typeof SvixWebhook): boolean {
+  function accepts(Webhook: typeof StandardWebhook | typeof SvixWebhook): boolean {
     try {
       new Webhook(secret).verify(message.body, message.headers)
       return true
@@ -46,17 +46,17 @@ async function verdict(message: Message, secret: string) {
 }
 
 const both = { standardwebhooks: true, svix: true, standard: true }
-const neither = { standardwebhooks: false, svix: false, standard: false, plain: false, next: false }
-const whole = { ...both, plain: true, next: false }
+const none = { standardwebhooks: false, svix: false, standard: false, plain: false, next: false }
+const valid = { ...both, plain: true, next: false }
 
-test('Python, standardwebhooks and svix verify each message before, during and after a rotation', async () => {
+test('Python, standardwebhooks and svix verify each message before, during, and after a rotation', async () => {
   const endpoint = (await call(hub, token, 'POST', '/v1/webhook-endpoints', { url: inbox.url, events: ['monitor.alert'] })).body
   const schedule = { kind: 'period', period_seconds: 3_600, grace_seconds: 600 }
-  // Beyond ASCII, so that a verifier that does not work on the raw bytes is found out.
-  const beat = (await call(hub, token, 'POST', '/v1/heartbeats', { name: 'Größe ☃ 北', schedule })).body
+  // Non-ASCII, to detect verifiers that don't use the raw bytes.
+  const heartbeat = (await call(hub, token, 'POST', '/v1/heartbeats', { name: 'Größe ☃ 北', schedule })).body
   const next = async (): Promise<Message> => {
     const before = inbox.received.length
-    for (const path of ['', '/fail']) expect((await fetch(`${hub.url}/ping/${beat.uuid}${path}`)).status).toBe(200)
+    for (const path of ['', '/fail']) expect((await fetch(`${hub.url}/ping/${heartbeat.uuid}${path}`)).status).toBe(200)
     const { headers, body } = await until('the alert', async () => inbox.received[before])
     expect(body).toContain('Größe ☃ 北')
     return { headers: Object.fromEntries(headers), body }
@@ -68,21 +68,21 @@ test('Python, standardwebhooks and svix verify each message before, during and a
   const rotated = await rotation('rotate', { overlap_seconds: 3_600 })
   expect(rotated.status).toBe(200)
   const [old, fresh] = [endpoint.secret, rotated.body.secret]
-  expect(await verdict(before, old)).toEqual(whole)
-  expect(await verdict(before, fresh)).toEqual(neither)
+  expect(await verify(before, old)).toEqual(valid)
+  expect(await verify(before, fresh)).toEqual(none)
 
   const during = await next()
-  expect(await verdict(during, old)).toEqual(whole)
-  expect(await verdict(during, fresh)).toEqual({ ...both, plain: false, next: true })
+  expect(await verify(during, old)).toEqual(valid)
+  expect(await verify(during, fresh)).toEqual({ ...both, plain: false, next: true })
 
   expect((await rotation('promote')).status).toBe(200)
   const after = await next()
-  expect(await verdict(after, old)).toEqual(neither)
-  expect(await verdict(after, fresh)).toEqual(whole)
-  expect(await verdict({ ...after, body: after.body.replace('☃', '☂') }, fresh)).toEqual(neither)
+  expect(await verify(after, old)).toEqual(none)
+  expect(await verify(after, fresh)).toEqual(valid)
+  expect(await verify({ ...after, body: after.body.replace('☃', '☂') }, fresh)).toEqual(none)
 }, 30_000)
 
-test('an overlap that runs out leaves the new secret alone', async () => {
+test('when the overlap has ended, only the new secret is valid', async () => {
   const endpoint = (await call(hub, token, 'POST', '/v1/webhook-endpoints', { url: inbox.url, events: ['monitor.alert'] })).body
   const path = `/v1/webhook-endpoints/${endpoint.id}`
   const fresh = (await call(hub, token, 'POST', `${path}/secret/rotate`, { overlap_seconds: 1 })).body.secret
@@ -90,11 +90,11 @@ test('an overlap that runs out leaves the new secret alone', async () => {
   await call(hub, token, 'POST', `${path}/test`, {})
   const { headers, body } = inbox.received.at(-1)!
   const message = { headers: Object.fromEntries(headers), body }
-  expect(await verdict(message, fresh)).toEqual(whole)
-  expect(await verdict(message, endpoint.secret)).toEqual(neither)
+  expect(await verify(message, fresh)).toEqual(valid)
+  expect(await verify(message, endpoint.secret)).toEqual(none)
 }, 30_000)
 
-test('Python’s verdict on both published messages', async () => {
+test('Python verifies both documented messages', async () => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
   const body = '{"event":"domain.expiring","data":{"domain":"example.com","expires_at":"2027-01-31"}}'
   const headers = {
@@ -103,9 +103,9 @@ test('Python’s verdict on both published messages', async () => {
     'webhook-signature': 'v1,6msiPWZhIPchG2oUoh1d9A7ipo/Ky7+pqhXOmwUxr98=',
     'x-service-signature': 'sha256=acd5f33008871edf8a25f91fd02941f1c9dad92e7f5e0ae0647063938856b599',
   }
-  expect(await verdict({ headers, body }, secret)).toMatchObject({ standard: true, plain: true, next: false })
+  expect(await verify({ headers, body }, secret)).toMatchObject({ standard: true, plain: true, next: false })
   const reference = { ...headers, 'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=' }
-  expect(await verdict({ headers: reference, body: '{"test": 2432232314}' }, secret)).toMatchObject({
+  expect(await verify({ headers: reference, body: '{"test": 2432232314}' }, secret)).toMatchObject({
     standard: true,
     plain: false,
   })

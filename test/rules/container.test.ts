@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
-import { makeProgram } from '../../src/cli'
+import { createProgram } from '../../src/cli'
 import { settings } from '../../src/core/config'
 
-// No container engine is needed to build or test Bailiwick: the file is read instead.
+// Only reads the Dockerfile, so that the tests need no container engine.
 const lines = readFileSync('Dockerfile', 'utf8')
   .replace(/\\\n/g, ' ')
   .split('\n')
@@ -12,7 +12,7 @@ const lines = readFileSync('Dockerfile', 'utf8')
 const of = (word: string) => lines.filter(line => line.startsWith(`${word} `)).map(line => line.slice(word.length + 1))
 const stages = of('FROM')
 
-test('what it copies from the repository exists and is not ignored', () => {
+test('copied files exist and are not ignored', () => {
   const kept = readFileSync('.dockerignore', 'utf8')
     .split('\n')
     .filter(line => line.startsWith('!'))
@@ -24,14 +24,14 @@ test('what it copies from the repository exists and is not ignored', () => {
   expect([...copied].sort()).toEqual([...kept].sort())
 })
 
-test('the build uses the runtime that the package names, from the lock file', () => {
+test('the build uses the Bun version in package.json and the lock file', () => {
   const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { bun: string } }
   const used = of('RUN').flatMap(line => [...line.matchAll(/bun@([\d.]+)/g)].map(match => match[1]))
   expect(new Set(used)).toEqual(new Set([engines.bun.replace(/[^\d.]/g, '')]))
   expect(of('RUN').some(line => line.includes('install --frozen-lockfile'))).toBe(true)
 })
 
-test('it runs as a user of its own, keeps its data in a volume, and serves the default port', () => {
+test('it runs as its own user, stores its data in a volume, and exposes the default port', () => {
   expect(stages).toHaveLength(2)
   expect(of('USER')).toEqual(['bailiwick'])
   expect(of('VOLUME')).toEqual(['/data'])
@@ -39,8 +39,8 @@ test('it runs as a user of its own, keeps its data in a volume, and serves the d
   expect(of('EXPOSE')).toEqual([settings.listen.default.split(':').at(-1)!])
 })
 
-test('every command it names is one of the program', () => {
-  const names = makeProgram(() => {}, { nameServer: '', checks: '' }).commands.map(command => command.name())
+test('every command it uses exists', () => {
+  const names = createProgram(() => {}, { nameServer: '', checks: '' }).commands.map(command => command.name())
   const healthcheck = of('HEALTHCHECK')[0]!
   expect(names).toContain(JSON.parse(/CMD (\[.*\])/.exec(healthcheck)![1]!)[1])
   expect(JSON.parse(of('ENTRYPOINT')[0]!)).toEqual(['bailiwick'])

@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../../package.json'
 import { settings } from '../../src/core/config'
-import { eventKinds } from '../../src/core/events'
+import { eventKinds } from '../../src/features/event-kinds'
 import { areas, permissions } from '../../src/core/permissions'
 import { problemKinds } from '../../src/core/problem'
 import { tags } from '../../src/hub/openapi-tags'
-import { firstPlans } from '../../src/access/plans'
+import { limitNames, limitTable } from '../../src/access/limit-table'
+import { initialPlans } from '../../src/access/plans'
 import { checkErrorKinds } from '../../src/checks/check'
 import { checkTypes } from '../../src/checks'
-import { makeProgram } from '../../src/cli'
+import { createProgram } from '../../src/cli'
 import { pages } from '../../src/docs'
 import { anchorOf, pageHtml, sectionOf } from '../../src/docs/render'
 import { providerKinds } from '../../src/features/dns/providers'
@@ -29,7 +30,7 @@ const headings = (slug: string) =>
   ].map(match => match[1]!)
 const everything = pages.map(page => page.markdown).join('\n')
 
-test('each setting has its heading, in the order of the code, with its flag and its default', () => {
+test('each setting has a heading, in the order of the code, with its flag and default', () => {
   expect(headings('settings')).toEqual(Object.values(settings).map(one => one.variable))
   for (const { variable, default: fallback, flag } of Object.values(settings) as {
     variable: string
@@ -50,45 +51,53 @@ test('each setting has its heading, in the order of the code, with its flag and 
   }
 })
 
-test('each error code has its heading, in the order of the code', () => {
+test('each error code has a heading, in the order of the code', () => {
   expect(headings('problems')).toEqual(Object.keys(problemKinds))
 })
 
-test('each command has its heading, in the order of the help', () => {
+test('each command has a heading, in the order of the help', () => {
   expect(headings('commands')).toEqual(
-    makeProgram(() => {}, { nameServer: '', checks: '' }).commands.map(one => `bailiwick ${one.name()}`),
+    createProgram(() => {}, { nameServer: '', checks: '' }).commands.map(one => `bailiwick ${one.name()}`),
   )
 })
 
-test('each entry of the timetable that deletes is told of on the page of retention, and no other', async () => {
-  const timetable = await Bun.file(join(root, 'src/hub/timetable.ts')).text()
-  const deleting = [...timetable.matchAll(/name: '((?:prune|thin)-[a-z-]+)'/g)].map(match => match[1]!)
+test('the retention page lists exactly the scheduled tasks that delete data', async () => {
+  const schedule = await Bun.file(join(root, 'src/hub/scheduled-tasks.ts')).text()
+  const deleting = [...schedule.matchAll(/name: '((?:prune|thin)-[a-z-]+)'/g)].map(match => match[1]!)
   expect(deleting.length).toBeGreaterThan(10)
-  const told = [...text('retention').matchAll(/`((?:prune|thin)-[a-z-]+)`/g)].map(match => match[1]!)
-  expect([...new Set(told)].sort()).toEqual([...new Set(deleting)].sort())
+  const listed = [...text('retention').matchAll(/`((?:prune|thin)-[a-z-]+)`/g)].map(match => match[1]!)
+  expect([...new Set(listed)].sort()).toEqual([...new Set(deleting)].sort())
 })
 
-test('each limit of plans in days is told of on the page of retention', () => {
-  const days = Object.keys(firstPlans[0]!.limits).filter(name => name.endsWith('_days'))
+test('the retention page lists each plan limit in days', () => {
+  const days = Object.keys(initialPlans[0]!.limits).filter(name => name.endsWith('_days'))
   expect(days.filter(name => !text('retention').includes(`\`${name}\``))).toEqual([])
 })
 
-test('each package is in the first column of a line, and no other', () => {
+test('exactly the dependencies are listed', () => {
   const named = [...text('dependencies').matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(line =>
     [...line[1]!.matchAll(/`([^`]+)`/g)].map(name => name[1]!),
   )
   expect(named.sort()).toEqual([...Object.keys(manifest.dependencies), ...Object.keys(manifest.devDependencies)].sort())
 })
 
-test('each area has its line with its permissions, and no other permission is named anywhere', () => {
+test('each area has a row with its permissions, and no unknown permission is mentioned', () => {
   expect([...text('tokens').matchAll(/^\| (\w+) \| `\w+\.read` `\w+\.write` \|/gm)].map(match => match[1]!)).toEqual([...areas])
   for (const one of permissions) expect(text('tokens')).toContain(`\`${one}\``)
   for (const [, name] of everything.matchAll(/`(\w+\.(?:read|write))`/g)) expect(permissions).toContain(name as never)
 })
 
-test('each plan has its line with its numbers', () => {
+test('each plan limit has a row with its description and initial values', () => {
+  const lines = [...text('plans').matchAll(/^\| `(\w+)` \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)]
   const number = (limit: number | null) => (limit === null ? '–' : limit.toLocaleString('en'))
-  for (const { id, apiAccess, limits } of firstPlans) {
+  expect(lines.map(match => match.slice(1))).toEqual(
+    limitNames.map(name => [name, limitTable[name].description, ...initialPlans.map(plan => number(plan.limits[name]))]),
+  )
+})
+
+test('each plan has a row with its limits', () => {
+  const number = (limit: number | null) => (limit === null ? '–' : limit.toLocaleString('en'))
+  for (const { id, apiAccess, limits } of initialPlans) {
     const cells = [
       id,
       apiAccess,
@@ -104,23 +113,23 @@ test('each plan has its line with its numbers', () => {
   }
 })
 
-test('each event kind has its line with its area, and no other kind is named anywhere', () => {
+test('each event kind has a row with its area, and no unknown kind is mentioned', () => {
   const lines = [...text('webhooks').matchAll(/^\| `([a-z_]+\.[a-z_]+)` \| (\w+) \|/gm)].map(match => [match[1], match[2]])
   expect(lines).toEqual(eventKinds.map(one => [one.kind, one.area]))
   const prefixes = new Set(eventKinds.map(one => one.kind.split('.')[0]))
-  // `data.kind` of an alert is a word of its own.
+  // `data.kind` of an alert has different values.
   const known = new Set([...eventKinds.map(one => one.kind), ...permissions, 'heartbeat.missed'] as string[])
   for (const [, name] of everything.matchAll(/`([a-z_]+\.[a-z_]+)`/g)) {
     if (prefixes.has(name!.split('.')[0]!)) expect(known).toContain(name!)
   }
 })
 
-test('each kind of DNS provider has its column', () => {
-  const [, columns] = /^## What each can do\n\n(\|.+)$/m.exec(text('dns-providers'))!
+test('each kind of DNS provider has a column', () => {
+  const [, columns] = /^## Capabilities\n\n(\|.+)$/m.exec(text('dns-providers'))!
   expect([...columns!.matchAll(/`(\w+)`/g)].map(match => match[1]!)).toEqual(providerKinds.map(one => one.kind))
 })
 
-test('each type of check has its heading, and each of its options and kinds of errors its line', () => {
+test('each check type has a heading, and each option and error kind a row', () => {
   const page = pages.find(one => one.slug === 'checks')!
   for (const { name, options } of checkTypes) {
     const lines = [...sectionOf(page, name).matchAll(/^\| `(\w+)` \|/gm)].map(match => match[1]!)
@@ -131,16 +140,16 @@ test('each type of check has its heading, and each of its options and kinds of e
   )
 })
 
-test('each kind of notification channel has its heading', () => {
+test('each kind of notification channel has a heading', () => {
   expect(headings('notifications')).toEqual(expect.arrayContaining(channelKinds.map(one => one.title)))
 })
 
-test('each header of a message has its line', () => {
+test('each message header has a row', () => {
   const named = [...text('webhooks').matchAll(/^\| `((?:X-Service|webhook)-[^`]+)` \|/gm)].map(match => match[1]!)
   expect(named.sort()).toEqual(Object.keys(messageHeaders).sort())
 })
 
-test('every address that is named is served', async () => {
+test('every path that is mentioned is served', async () => {
   const { app } = await world()
   const patterns = app.routes.map(route => route.path.split('/'))
   const served = (path: string) =>
@@ -148,19 +157,19 @@ test('every address that is named is served', async () => {
       const parts = path.replace(/\/$/, '').split('/')
       return pattern.length === parts.length && pattern.every((part, place) => part.startsWith(':') || part === parts[place])
     })
-  // In code and in links, with or without a method before it; what stands behind ? or # is no part of it.
+  // In code and links, with or without a method, without query and fragment.
   const named = [
     ...everything.matchAll(
       /(?:`|\b(?:GET|POST|PATCH|PUT|DELETE) |\]\(|localhost:8484)(\/(?:v1|docs|problems|ping|api|swagger|healthz|readyz|metrics)[^\s`)?#'"]*)/g,
     ),
   ].map(match => match[1]!)
   expect(named.length).toBeGreaterThan(40)
-  // The prefix of all paths, and of the twins, is no address itself; /bailiwick is the receiver's.
+  // Prefixes of paths, which are not served themselves.
   const prefixes = new Set(['/v1', '/v1/ingest', '/v1/ingest/heartbeats', '/ping'])
   expect([...new Set(named)].filter(path => !prefixes.has(path) && !served(path))).toEqual([])
 })
 
-test('every link leads to a page and a heading that exist', () => {
+test('every link leads to an existing page and heading', () => {
   for (const page of pages) {
     for (const [, link] of page.markdown.matchAll(/\]\((\/docs[^)]*)\)/g)) {
       const [path, anchor] = link!.split('#') as [string, string?]
@@ -176,13 +185,13 @@ test('every link leads to a page and a heading that exist', () => {
   }
 })
 
-test('every file that is named exists', () => {
+test('every file that is mentioned exists', () => {
   const named = [...everything.matchAll(/`((?:src|test|migrations)(?:\/[\w./-]+)?)`/g)].map(match => match[1]!)
   expect(named.length).toBeGreaterThan(20)
   expect(named.filter(path => !existsSync(join(root, path)))).toEqual([])
 })
 
-test('every page has one title, and its headings have addresses of their own', () => {
+test('every page has one title, and its headings have unique anchors', () => {
   for (const page of pages) {
     expect([page.slug, page.markdown.match(/^# /gm)?.length]).toEqual([
       page.slug,
@@ -193,11 +202,11 @@ test('every page has one title, and its headings have addresses of their own', (
   }
 })
 
-test('no tag of the API is without a description', () => {
+test('every API tag has a description', () => {
   expect(tags.filter(tag => !/^[A-Z].*\.$/.test(tag.description))).toEqual([])
 })
 
-// The vector that the page tells readers to test with.
+// The test vector of the handbook.
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const message = {
   id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -215,10 +224,10 @@ const cases = [
   { name: 'no signature', body: message.body, signature: '', right: false },
 ]
 
-test.each(cases)('the JavaScript of the handbook tells $name right', async one => {
+test.each(cases)('the JavaScript of the handbook verifies $name correctly', async one => {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-docs-'))
   try {
-    // The vector is old: the clock of the program stands where it was made.
+    // The test vector is old, so set the clock to its time.
     await Bun.write(
       join(folder, 'verify.mjs'),
       `${snippet('js')}
@@ -234,7 +243,7 @@ console.log(verify('${secret}', headers, ${JSON.stringify(one.body)}))`,
   }
 })
 
-test.each(cases)('the Bash of the handbook tells $name right', async one => {
+test.each(cases)('the Bash of the handbook verifies $name correctly', async one => {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-docs-'))
   try {
     await Bun.write(join(folder, 'body'), one.body)

@@ -15,7 +15,7 @@ const first: Migration = {
 --> statement-breakpoint
 create table children (id text primary key not null, parent_id text not null references parents(id) on delete cascade);`,
 }
-// As drizzle-kit writes the rebuild of a table on SQLite: it turns foreign keys off inside the transaction, where that does nothing.
+// How drizzle-kit rebuilds a table on SQLite: it disables foreign keys inside the transaction, where that has no effect.
 const rebuild: Migration = {
   tag: '0001_rebuild',
   sql: `PRAGMA foreign_keys=OFF;--> statement-breakpoint
@@ -40,7 +40,7 @@ describe('on SQLite', () => {
     expect(migrateSqlite(db, [first, rebuild])).toEqual([])
   })
 
-  test('children survive the rebuild of their parents', () => {
+  test('rebuilding a parent table keeps its children', () => {
     const db = database()
     migrateSqlite(db, [first])
     db.run(`insert into parents values ('p', 'one')`)
@@ -48,13 +48,13 @@ describe('on SQLite', () => {
     migrateSqlite(db, [first, rebuild])
     expect(db.query('select * from children').all()).toEqual([{ id: 'c', parent_id: 'p' }])
     expect(db.query('select * from parents').all()).toEqual([{ id: 'p', name: 'one' }])
-    // And they are children as before.
+    // The foreign key still works.
     expect(() => db.run(`insert into children values ('d', 'nobody')`)).toThrow('FOREIGN KEY')
     db.run(`delete from parents`)
     expect(db.query('select * from children').all()).toEqual([])
   })
 
-  test('a step that would leave children without a parent is undone', () => {
+  test('a step that would leave children without a parent is rolled back', () => {
     const db = database()
     migrateSqlite(db, [first])
     db.run(`insert into parents values ('p', 'one')`)
@@ -65,21 +65,21 @@ describe('on SQLite', () => {
     expect(migrateSqlite(db, [first, rebuild])).toEqual(['0001_rebuild'])
   })
 
-  test('a step that was changed after it was applied is refused', () => {
+  test('a step that was changed after it was applied is rejected', () => {
     const db = database()
     migrateSqlite(db, [first])
     expect(() => migrateSqlite(db, [{ ...first, sql: `${first.sql} ` }])).toThrow('0000_first differs')
   })
 
-  test('a database of a newer version is refused', () => {
+  test('a database of a newer version is rejected', () => {
     const db = database()
     migrateSqlite(db, [first, rebuild])
     expect(() => migrateSqlite(db, [first])).toThrow('0001_rebuild, which this version does not know')
   })
 })
 
-test.skipIf(!server)('on PostgreSQL a changed step and a newer database are refused', async () => {
-  await onFreshDatabase(async url => {
+test.skipIf(!server)('on PostgreSQL, a changed step and a newer database are rejected', async () => {
+  await withNewDatabase(async url => {
     const sql = new SQL(url, { max: 1 })
     try {
       const second = { tag: '0001_second', sql: 'create table more (id text primary key)' }
@@ -93,7 +93,7 @@ test.skipIf(!server)('on PostgreSQL a changed step and a newer database are refu
   })
 })
 
-test('three processes that start at once on one empty database find one installation', async () => {
+test('three processes that start at once on an empty database create one installation', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-start-'))
   const key = join(folder, 'key')
   writeFileSync(key, `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 })
@@ -120,7 +120,7 @@ test('three processes that start at once on one empty database find one installa
   const expected = (steps: number) => ({ workspaces: 1, tokens: 3, steps })
   try {
     if (server) {
-      await onFreshDatabase(async url => {
+      await withNewDatabase(async url => {
         await start(url)
         const sql = new SQL(url, { max: 1 })
         const [row] = await sql.unsafe(facts)
@@ -140,29 +140,29 @@ test('three processes that start at once on one empty database find one installa
   }
 }, 60_000)
 
-test('the list of steps is that of the journals with what is written by hand, and both engines have the same', () => {
-  const byHand = 'src/core/db/written'
+test('the list of steps contains the generated and the manual ones, and is the same for both engines', () => {
+  const manualFolder = 'src/core/db/written'
   for (const engine of ['sqlite', 'postgres'] as const) {
     const journal = JSON.parse(readFileSync(`migrations/${engine}/meta/_journal.json`, 'utf8')) as { entries: { tag: string }[] }
     const generated = journal.entries.map(entry => entry.tag)
-    const written = readdirSync(byHand)
+    const manual = readdirSync(manualFolder)
       .filter(file => file.endsWith(`.${engine}.sql`))
       .map(file => file.slice(0, file.indexOf('.')))
     const listed = migrations[engine].map(step => step.tag)
     expect(listed.filter(tag => generated.includes(tag))).toEqual(generated)
-    expect(listed.filter(tag => !generated.includes(tag)).sort()).toEqual(written.sort())
-    // A step by hand comes after the generated one of its number and before the next.
+    expect(listed.filter(tag => !generated.includes(tag)).sort()).toEqual(manual.sort())
+    // A manual step follows the generated one with the same number.
     const numbers = listed.map(tag => Number(tag.split('_')[0]))
     expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
     for (const { tag, sql } of migrations[engine])
       expect(sql).toBe(
-        readFileSync(written.includes(tag) ? `${byHand}/${tag}.${engine}.sql` : `migrations/${engine}/${tag}.sql`, 'utf8'),
+        readFileSync(manual.includes(tag) ? `${manualFolder}/${tag}.${engine}.sql` : `migrations/${engine}/${tag}.sql`, 'utf8'),
       )
   }
   expect(migrations.sqlite.map(step => step.tag)).toEqual(migrations.postgres.map(step => step.tag))
 })
 
-async function onFreshDatabase(fn: (url: string) => Promise<void>): Promise<void> {
+async function withNewDatabase(fn: (url: string) => Promise<void>): Promise<void> {
   const name = `migrations_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
   const admin = new SQL(server!, { max: 1 })
   await admin.unsafe(`create database ${name}`)

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { codeOf, sourceFiles, textOf } from './sources'
+import { codeOf, everyFile, sourceFiles, textOf } from './sources'
 
-// Words that say nothing of what is in a file.
-const empty = [
+// Words that don't say what is in a file.
+const meaningless = [
   'service',
   'services',
   'manager',
@@ -20,21 +20,18 @@ const empty = [
   'misc',
   'lib',
 ]
-const testFiles = [...new Bun.Glob('test/**/*.ts').scanSync('.'), ...new Bun.Glob('src/**/*.test.ts').scanSync('.')].sort()
-const everyFile = [...sourceFiles, ...testFiles]
-
-test('files and folders are named in kebab-case, by nouns of the product', () => {
+test('files and folders have kebab-case names without meaningless words', () => {
   const wrong = everyFile.flatMap(file =>
     file
       .split('/')
       .map(part => part.replace(/(\.(test|d|config))?\.tsx?$/, ''))
-      .filter(part => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(part) || empty.includes(part))
+      .filter(part => !/^[a-z0-9]+(-[a-z0-9]+)*$/.test(part) || meaningless.includes(part))
       .map(part => `${file}: ${part}`),
   )
   expect(wrong).toEqual([])
 })
 
-test('nothing exported ends in a word that says nothing', () => {
+test('no exported name ends in a meaningless word', () => {
   const ending = new RegExp(
     `\\bexport (?:async )?(?:abstract )?(?:class|function|const|interface|type) (\\w+(?:Service|Manager|Helper|Helpers|Util|Utils|Impl|Info))\\b`,
     'g',
@@ -42,7 +39,7 @@ test('nothing exported ends in a word that says nothing', () => {
   expect(sourceFiles.flatMap(file => [...codeOf(file).matchAll(ending)].map(match => `${file}: ${match[1]}`))).toEqual([])
 })
 
-test('nothing is left for later', () => {
+test('there are no to-do comments', () => {
   const marks = new RegExp(
     `\\b(${['TO', 'FIX', 'XX', 'HA'].map((start, at) => start + ['DO', 'ME', 'X', 'CK'][at]).join('|')})\\b`,
   )

@@ -1,42 +1,45 @@
 import { describe, expect, test } from 'bun:test'
-import type { Route } from '../../src/access/route'
-import { addUser } from '../../src/access/users'
+import type { TObject } from '@sinclair/typebox'
+import { withSecretsOmitted } from '../../src/api/response'
+import type { Route } from '../../src/api/route-declaration'
+import { addUser } from '../../src/features/people/users'
 import { jobContext, systemActor } from '../../src/core/change'
 import { areas, permissions, type Permission } from '../../src/core/permissions'
+import { fieldProblems } from '../../src/core/validate'
 import { Authenticator } from '../support/authenticator'
 import { origin, password, person, type Call } from '../support/people'
 import { callerWith, world } from '../support/world'
 
-// Walks every operation the router serves, so that one that is added is held to the same rules without a word here.
+// Checks every operation of the router, so that new operations are covered automatically.
 
-// Strangers ask some hundred times below, in a minute that does not pass.
+// The tests send hundreds of unauthenticated requests, and the clock stands still.
 const here = await world({
   BAILIWICK_ANONYMOUS_PER_MINUTE: '1000000',
   BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: '1000000',
-  // Passkeys are bound to a name.
+  // Passkeys need a hostname.
   BAILIWICK_BASE_URL: origin,
 })
-const { hub, app, acme, rival, readOnly, stranger, scoped, audited, pass } = here
+const { hub, app, acme, rival, readOnly, anonymous, scoped, audited, advance } = here
 
-/** Open to anyone, with the reason. This list may only shrink. */
+/** Operations without authentication, with the reason. This list may only shrink. */
 const open: Record<string, string> = {
-  'GET /v1/setup': 'asked before anyone can sign in; tells one boolean',
-  'POST /v1/setup': 'makes the first user, with the token of the setup link',
-  'POST /v1/sessions': 'signing in',
-  'POST /v1/sessions/passkey/options': 'begins signing in; a challenge of which nothing is stored',
-  'POST /v1/sessions/passkey': 'signing in; the signature of the passkey is the credential',
-  'POST /v1/password-resets': 'whoever lost their password cannot sign in; the answer tells nothing',
-  'POST /v1/password-resets/redeem': 'whoever lost their password cannot sign in; the code is the credential',
-  'GET /v1/sessions/methods': 'asked by the page of sign-in; tells of the installation, and of nobody',
-  'POST /v1/invitations/preview': 'whoever was invited has no login yet; the code is the credential',
-  'POST /v1/invitations/accept': 'whoever was invited has no login yet; the code is the credential',
-  'GET /v1/sign-up': 'asked before anyone can sign in; tells the mode alone',
-  'POST /v1/sign-up': 'signing up, where the operator opened it; five an hour from one address',
-  'POST /v1/tokens/report': 'whoever finds a token has no login; it can only revoke the token it holds',
+  'GET /v1/setup': 'needed before anyone can sign in; returns one boolean',
+  'POST /v1/setup': 'creates the first user, with the token of the setup link',
+  'POST /v1/sessions': 'signs in',
+  'POST /v1/sessions/passkey/options': 'starts signing in; stores nothing',
+  'POST /v1/sessions/passkey': 'signs in; the signature of the passkey is the credential',
+  'POST /v1/password-resets': 'users who forgot their password can’t sign in; the response reveals nothing',
+  'POST /v1/password-resets/redeem': 'users who forgot their password can’t sign in; the code is the credential',
+  'GET /v1/sessions/methods': 'needed by the sign-in page; returns nothing about users',
+  'POST /v1/invitations/preview': 'invited people may have no account yet; the code is the credential',
+  'POST /v1/invitations/accept': 'invited people may have no account yet; the code is the credential',
+  'GET /v1/sign-up': 'needed before anyone can sign in; only returns the mode',
+  'POST /v1/sign-up': 'signs up, if the operator allows it; five an hour per IP address',
+  'POST /v1/tokens/report': 'finders of a token have no account; it can only revoke the token that is sent',
 }
 
-/** Paths under /v1 that are no operations of the API. This list may only shrink. */
-const plain = ['/v1/openapi.json']
+/** Paths under /v1 that are not API operations. This list may only shrink. */
+const otherPaths = ['/v1/openapi.json']
 
 const served = app.routes.filter(one => one.path.startsWith('/v1/')) as unknown as {
   method: string
@@ -47,33 +50,38 @@ const specs = served.flatMap(one => one.hooks.detail?.['x-route'] ?? [])
 const nameOf = (spec: Route) => `${spec.method} ${spec.path}`
 const ingest = specs.filter(spec => spec.guard === 'ingest')
 const guarded = specs.filter(spec => spec.guard !== 'anyone' && spec.guard !== 'ingest')
+/** Operations that a token can call, and those that only a signed-in user can. */
+const forTokens = guarded.filter(spec => spec.guard !== 'session')
+const forPeople = guarded.filter(spec => spec.guard === 'session')
 const permitted = guarded.filter(spec => spec.guard.includes('.'))
 const withBody = guarded.filter(spec => spec.body)
 const byName = (list: Route[]) => list.map(spec => [nameOf(spec), spec] as const)
 
-/** An id of the right form that no resource has. */
-const nobody = '01jd8f3q7eeb9bv0w0r8c7hq2m'
-/** A path with its parameters filled in. */
-const pathOf = (spec: Route, id = nobody) => spec.path.replace(':id', id).replace(/:[a-z_]+/g, '1')
+/** A valid ID that no resource has. */
+const unusedId = '01jd8f3q7eeb9bv0w0r8c7hq2m'
+/** The path of an operation with values for its parameters. */
+const pathOf = (spec: Route, id = unusedId) => spec.path.replace(':id', id).replace(/:[a-z_]+/g, '1')
 const exampleOf = (spec: Route): unknown => {
   const example = (spec.body as { examples?: object[] } | undefined)?.examples?.[0]
-  // The examples name hosts of the world, which are looked up; here there may be no network.
+  // Example hostnames would be resolved, but there may be no network.
   return example && 'url' in example ? { ...example, url: 'http://127.0.0.1:9/alerts' } : example
 }
-/** The example of what an operation takes, and how it is sent. */
-const asked = (spec: Route): [body: unknown, headers?: Record<string, string>] => {
-  const [text] = Object.entries(spec.takes?.types ?? {})
+/** Example body and headers of an operation. */
+const exampleRequest = (spec: Route): [body: unknown, headers?: Record<string, string>] => {
+  const [text] = Object.entries(spec.textBody?.types ?? {})
   return text ? [text[1], { 'content-type': text[0] }] : [spec.body && exampleOf(spec)]
 }
 
-test('every path under /v1 is an operation with its guard', () => {
+test('every path under /v1 is an operation with a guard', () => {
   expect(
-    served.filter(one => !one.hooks.detail?.['x-route'] && !plain.includes(one.path)).map(one => `${one.method} ${one.path}`),
+    served
+      .filter(one => !one.hooks.detail?.['x-route'] && !otherPaths.includes(one.path))
+      .map(one => `${one.method} ${one.path}`),
   ).toEqual([])
   expect(guarded.length).toBeGreaterThan(20)
 })
 
-test('only the listed operations are open to anyone', () => {
+test('only the listed operations need no authentication', () => {
   expect(
     specs
       .filter(spec => spec.guard === 'anyone')
@@ -82,55 +90,63 @@ test('only the listed operations are open to anyone', () => {
   ).toEqual(Object.keys(open).sort())
 })
 
-test('ingest is below /v1/ingest, with the secret of its source in the path', () => {
+test('ingest paths are under /v1/ingest, with the secret of their source', () => {
   expect(ingest.length).toBeGreaterThan(0)
   expect(ingest.filter(spec => !/^\/v1\/ingest\/[a-z-]+\/:/.test(spec.path)).map(nameOf)).toEqual([])
 })
 
-test('every write has a name for the audit log', () => {
+test('every write has an audit action', () => {
   expect(guarded.filter(spec => spec.method !== 'GET' && !spec.action).map(nameOf)).toEqual([])
 })
 
-test('reading needs a read permission, and what changes something a write permission', () => {
+test('writes require a write permission', () => {
   const wrong = permitted.filter(spec => spec.method !== 'GET' && !spec.guard.endsWith('.write'))
   expect(wrong.map(nameOf)).toEqual([])
 })
 
-test('operation ids, and bodies with an example, are complete', () => {
+test('operation IDs are unique, and bodies have examples', () => {
   expect(new Set(specs.map(spec => spec.operationId)).size).toBe(specs.length)
   expect(specs.filter(spec => spec.body && exampleOf(spec) === undefined).map(nameOf)).toEqual([])
 })
 
-describe('a stranger', () => {
-  test.each(byName(guarded))('gets 401 from %s, whatever they send', async (_, spec) => {
-    const bare = await stranger.call(spec.method, pathOf(spec))
+test.each(byName(specs.filter(spec => spec.secretFields)))('a replay of %s fits its response schema', (_, spec) => {
+  const response = spec.response as TObject
+  const examples = response.examples as object[]
+  expect(examples).not.toBeEmpty()
+  for (const example of examples)
+    expect(fieldProblems(response, withSecretsOmitted(response, spec.secretFields!, example))).toEqual([])
+})
+
+describe('an unauthenticated client', () => {
+  test.each(byName(guarded))('gets 401 from %s, whatever it sends', async (_, spec) => {
+    const bare = await anonymous.call(spec.method, pathOf(spec))
     expect({ status: bare.status, code: bare.body.code, challenge: bare.headers.get('www-authenticate') }).toEqual({
       status: 401,
       code: 'unauthenticated',
       challenge: 'Bearer realm="bailiwick"',
     })
-    expect((await stranger.call(spec.method, `${pathOf(spec)}?nonsense=1`)).status).toBe(401)
-    if (spec.method !== 'GET') expect((await stranger.call(spec.method, pathOf(spec), '{"broken')).status).toBe(401)
+    expect((await anonymous.call(spec.method, `${pathOf(spec)}?nonsense=1`)).status).toBe(401)
+    if (spec.method !== 'GET') expect((await anonymous.call(spec.method, pathOf(spec), '{"broken')).status).toBe(401)
     expect(
-      (await stranger.call(spec.method, pathOf(spec), undefined, { authorization: 'Bearer bw_live_nonsense' })).body.code,
+      (await anonymous.call(spec.method, pathOf(spec), undefined, { authorization: 'Bearer bw_live_nonsense' })).body.code,
     ).toBe('invalid_token')
   })
 })
 
 describe('a wrong secret', () => {
-  test.each(byName(ingest))('finds nothing at %s', async (_, spec) => {
+  test.each(byName(ingest))('gets 404 from %s', async (_, spec) => {
     const path = spec.path
       .replace(/:[a-z_]+/, '00000000-0000-4000-8000-000000000000')
       .replace(/:[a-z_]+/, 'fail')
       .replace(/:[a-z_]+/, '1')
-    expect([400, 404]).toContain((await stranger.call(spec.method, path)).status)
-    // A token of the API is none of this source.
+    expect([400, 404]).toContain((await anonymous.call(spec.method, path)).status)
+    // An API token doesn't work as the secret of a source.
     expect([400, 404]).toContain((await acme.call(spec.method, path)).status)
   })
 })
 
-describe('a token without the permission', () => {
-  test.each(byName(permitted))('gets 403 from %s, which names it and is audited', async (_, spec) => {
+describe('a token without permission', () => {
+  test.each(byName(permitted))('gets 403 with the missing permission from %s, and the attempt is audited', async (_, spec) => {
     const lacking = permissions.filter(one => !implies(one, spec.guard as Permission))
     const caller = await scoped(...lacking)
     await audited()
@@ -141,7 +157,7 @@ describe('a token without the permission', () => {
       missing: spec.guard,
     })
     expect(await audited()).toEqual([`${spec.action ?? 'account.resource.read'} denied`])
-    // What it asked for was not looked at.
+    // The request itself was not validated.
     expect((await caller.call(spec.method, `${pathOf(spec)}?nonsense=1`)).status).toBe(403)
   })
 
@@ -153,9 +169,18 @@ describe('a token without the permission', () => {
     },
   )
 
-  test('every area has operations of this table', () => {
+  test('several areas are covered', () => {
     const seen = new Set(permitted.map(spec => spec.guard.split('.')[0]))
     for (const area of ['monitoring', 'webhooks', 'account'] as const) expect(areas.includes(area) && seen.has(area)).toBe(true)
+  })
+})
+
+describe('a token, where a session is required', () => {
+  test.each(byName(forPeople))('gets 403 from %s, and the attempt is audited', async (_, spec) => {
+    await audited()
+    const refused = await acme.call(spec.method, pathOf(spec), spec.body && exampleOf(spec))
+    expect({ status: refused.status, code: refused.body.code }).toEqual({ status: 403, code: 'session_required' })
+    expect(await audited()).toEqual([`${spec.action ?? 'account.resource.read'} denied`])
   })
 })
 
@@ -166,28 +191,28 @@ describe('a read-only token', () => {
   })
 })
 
-// What the installation has and every workspace may see: this list may only shrink.
+// Shared by all workspaces. This list may only shrink.
 const shared = ['/v1/plans/:id']
 
 describe('another workspace', () => {
   test.each(
-    byName(guarded.filter(spec => spec.path.includes(':id') && spec.guard !== 'operator' && !shared.includes(spec.path))),
-  )('finds nothing at %s', async (_, spec) => {
+    byName(forTokens.filter(spec => spec.path.includes(':id') && spec.guard !== 'operator' && !shared.includes(spec.path))),
+  )('gets 404 from %s', async (_, spec) => {
     const id = await ownId(spec.path.slice(0, spec.path.indexOf('/:id')))
-    const refused = await rival.call(spec.method, pathOf(spec, id), ...asked(spec))
+    const refused = await rival.call(spec.method, pathOf(spec, id), ...exampleRequest(spec))
     expect({ status: refused.status, code: refused.body?.code }).toEqual({ status: 404, code: 'not_found' })
     expect(refused.text).not.toContain(acme.workspaceId)
   })
 
-  test('and what it reached for is still there', async () => {
+  test('did not change any resource', async () => {
     for (const [collection, id] of made)
       if (!(collection in personal)) expect((await acme.call('GET', `${collection}/${id}`)).status).toBe(200)
     expect(made.size).toBeGreaterThan(0)
   })
 })
 
-// What belongs to no workspace: this list may only shrink.
-const ofNobody = [
+// Operations that don't depend on the workspace. This list may only shrink.
+const workspaceIndependent = [
   'GET /v1/plans',
   'GET /v1/plans/:id',
   'GET /v1/event-kinds',
@@ -202,7 +227,7 @@ const ofNobody = [
   'GET /v1/audit-events/catalog',
 ]
 
-/** What belongs to a person, whom no token stands for: another person, and every token, finds nothing there. */
+/** Resources of a user, which other users and tokens can't access. */
 const personal: Record<string, (call: Call) => Promise<string>> = {
   '/v1/sessions': async call => (await call('GET', '/v1/sessions/current')).body.id,
   '/v1/passkeys': async call => {
@@ -213,58 +238,58 @@ const personal: Record<string, (call: Call) => Promise<string>> = {
 }
 const isPersonal = (spec: Route) => Object.keys(personal).some(path => spec.path.startsWith(`${path}/:id`))
 
-describe('another person', () => {
-  test.each(byName(guarded.filter(isPersonal)))('finds nothing at %s', async (_, spec) => {
+describe('another user', () => {
+  test.each(byName(guarded.filter(isPersonal)))('gets 404 from %s', async (_, spec) => {
     const own = await personOf('own@example.com')
     const other = await personOf('other@example.com')
     const collection = spec.path.slice(0, spec.path.indexOf('/:id'))
     const id = await ownId(collection)
-    const refused = await other(spec.method, pathOf(spec, id), ...asked(spec))
+    const refused = await other(spec.method, pathOf(spec, id), ...exampleRequest(spec))
     expect({ status: refused.status, code: refused.body?.code }).toEqual({ status: 404, code: 'not_found' })
     expect((await own('GET', `${collection}/${id}`)).status).toBe(200)
   })
 })
 
-// Without an id, and made of what the caller reaches, which tests of their own see to: this list may only shrink.
-const madeForEach = ['GET /v1/stream']
+// Operations that filter by access themselves and have their own tests. This list may only shrink.
+const filteredByAccess = ['GET /v1/stream']
 
-describe('a token narrowed to a resource', async () => {
-  const made = await acme.call('POST', '/v1/tokens', { name: 'narrowed', mode: 'full', resource_ids: [`hb_${nobody}`] })
-  const narrowed = callerWith(app, acme.workspaceId, made.body.token)
-  const isOpen = (spec: Route) => ofNobody.includes(nameOf(spec))
-  const withId = guarded.filter(spec => spec.path.includes(':') && !isOpen(spec) && spec.guard !== 'operator')
-  const lists = guarded.filter(spec => !spec.path.includes(':') && !isOpen(spec) && spec.query?.properties.cursor)
-  const rest = guarded.filter(
+describe('a token restricted to a resource', async () => {
+  const made = await acme.call('POST', '/v1/tokens', { name: 'restricted', mode: 'full', resource_ids: [`hb_${unusedId}`] })
+  const restricted = callerWith(app, acme.workspaceId, made.body.token)
+  const isOpen = (spec: Route) => workspaceIndependent.includes(nameOf(spec))
+  const withId = forTokens.filter(spec => spec.path.includes(':') && !isOpen(spec) && spec.guard !== 'operator')
+  const lists = forTokens.filter(spec => !spec.path.includes(':') && !isOpen(spec) && spec.query?.properties.cursor)
+  const rest = forTokens.filter(
     spec =>
       !spec.path.includes(':') &&
       !isOpen(spec) &&
-      !madeForEach.includes(nameOf(spec)) &&
+      !filteredByAccess.includes(nameOf(spec)) &&
       !lists.includes(spec) &&
       spec.guard !== 'operator',
   )
 
-  test('is let through to what belongs to nobody', async () => {
+  test('can use operations that don’t depend on the workspace', async () => {
     expect(
       specs
-        .filter(spec => spec.narrowed === 'open')
+        .filter(spec => spec.restrictedTokens === 'all')
         .map(nameOf)
         .sort(),
-    ).toEqual([...ofNobody].sort())
-    for (const spec of specs.filter(spec => spec.narrowed === 'open'))
-      expect((await narrowed.call('GET', pathOf(spec))).status).not.toBe(403)
+    ).toEqual([...workspaceIndependent].sort())
+    for (const spec of specs.filter(spec => spec.restrictedTokens === 'all'))
+      expect((await restricted.call('GET', pathOf(spec))).status).not.toBe(403)
   })
 
-  test.each(byName(withId))('finds nothing of another at %s', async (_, spec) => {
+  test.each(byName(withId))('gets 404 for other resources from %s', async (_, spec) => {
     const id = await ownId(spec.path.slice(0, spec.path.indexOf('/:id')))
-    const refused = await narrowed.call(spec.method, pathOf(spec, id), ...asked(spec))
+    const refused = await restricted.call(spec.method, pathOf(spec, id), ...exampleRequest(spec))
     expect({ status: refused.status, code: refused.body?.code }).toEqual({ status: 404, code: 'not_found' })
   })
 
-  test.each(byName(lists))('is shown none of the others by %s', async (_, spec) => {
+  test.each(byName(lists))('gets no other resources from %s', async (_, spec) => {
     await ownId(spec.path.replace(/\/agenda$/, ''))
     const counts = spec.query?.properties.include !== undefined
     const of = counts ? 'include=total' : 'from=2026-11-01T00:00:00Z&to=2026-12-01T00:00:00Z'
-    const seen = await narrowed.call('GET', `${spec.path}?${of}`)
+    const seen = await restricted.call('GET', `${spec.path}?${of}`)
     expect({ status: seen.status, data: seen.body.data, total: seen.body.pagination?.total }).toEqual({
       status: 200,
       data: [],
@@ -272,46 +297,47 @@ describe('a token narrowed to a resource', async () => {
     })
   })
 
-  test.each(byName(rest))('is turned away from %s, which is audited', async (_, spec) => {
+  test.each(byName(rest))('gets 403 from %s, and the attempt is audited', async (_, spec) => {
     await audited()
-    const refused = await narrowed.call(spec.method, pathOf(spec), spec.body && exampleOf(spec))
-    expect({ status: refused.status, code: refused.body?.code }).toEqual({ status: 403, code: 'narrowed_token' })
+    const refused = await restricted.call(spec.method, pathOf(spec), spec.body && exampleOf(spec))
+    expect({ status: refused.status, code: refused.body?.code }).toEqual({ status: 403, code: 'restricted_token' })
     expect(await audited()).toEqual([`${spec.action ?? 'account.resource.read'} denied`])
   })
 
-  test.each(byName(guarded.filter(spec => spec.guard === 'operator')))('is no operator at %s', async (_, spec) => {
-    const refused = await narrowed.call(spec.method, pathOf(spec), spec.body && exampleOf(spec))
+  test.each(byName(guarded.filter(spec => spec.guard === 'operator')))('has no operator powers at %s', async (_, spec) => {
+    const refused = await restricted.call(spec.method, pathOf(spec), spec.body && exampleOf(spec))
     expect({ status: refused.status, missing: refused.body.required_permission }).toEqual({ status: 403, missing: 'operator' })
   })
 })
 
-describe('the form of a request', () => {
-  test.each(byName(guarded))('%s refuses a query parameter it does not know', async (_, spec) => {
-    const refused = await acme.call(spec.method, `${pathOf(spec)}?nonsense=1`, spec.body && exampleOf(spec))
+describe('request validation', () => {
+  test.each(byName(guarded))('%s rejects unknown query parameters', async (_, spec) => {
+    const refused = await (await callOf(spec))(spec.method, `${pathOf(spec)}?nonsense=1`, spec.body && exampleOf(spec))
     expect({ status: refused.status, code: refused.body?.code }).toEqual({ status: 400, code: 'unknown_parameter' })
   })
 
-  test.each(byName(withBody))('%s takes JSON alone, of a size', async (_, spec) => {
-    const text = await acme.call(spec.method, pathOf(spec), JSON.stringify(exampleOf(spec)), { 'content-type': 'text/plain' })
+  test.each(byName(withBody))('%s only accepts JSON up to the size limit', async (_, spec) => {
+    const call = await callOf(spec)
+    const text = await call(spec.method, pathOf(spec), JSON.stringify(exampleOf(spec)), { 'content-type': 'text/plain' })
     expect({ status: text.status, code: text.body?.code }).toEqual({ status: 415, code: 'unsupported_media_type' })
-    const broken = await acme.call(spec.method, pathOf(spec), '{"broken')
+    const broken = await call(spec.method, pathOf(spec), '{"broken')
     expect({ status: broken.status, code: broken.body?.code }).toEqual({ status: 400, code: 'malformed_json' })
-    const large = await acme.call(spec.method, pathOf(spec), `{"name": "${'x'.repeat(1024 * 1024)}"}`)
+    const large = await call(spec.method, pathOf(spec), `{"name": "${'x'.repeat(1024 * 1024)}"}`)
     expect({ status: large.status, code: large.body?.code }).toEqual({ status: 413, code: 'payload_too_large' })
   })
 
-  test.each(byName(withBody))('%s refuses a member it does not know, and names it', async (_, spec) => {
-    const refused = await acme.call(spec.method, pathOf(spec), { ...(exampleOf(spec) as object), nonsense: 1 })
+  test.each(byName(withBody))('%s rejects unknown fields with a pointer', async (_, spec) => {
+    const refused = await (await callOf(spec))(spec.method, pathOf(spec), { ...(exampleOf(spec) as object), nonsense: 1 })
     expect({ status: refused.status, pointers: refused.body?.errors?.map((one: any) => one.pointer) }).toEqual({
       status: 422,
       pointers: ['#/nonsense'],
     })
   })
 
-  test.each([...new Set(specs.map(spec => spec.path))])('%s tells which methods it has', async path => {
+  test.each([...new Set(specs.map(spec => spec.path))])('%s returns 405 with its methods', async path => {
     const concrete = path.replace(/:[a-z_]+/g, '1')
     const methods = ['PUT', 'PATCH', 'DELETE', 'POST', 'GET'].filter(
-      method => !served.some(one => one.method === method && fits(one.path, concrete)),
+      method => !served.some(one => one.method === method && matches(one.path, concrete)),
     )
     expect(methods).not.toBeEmpty()
     const refused = await acme.call(methods[0]!, concrete)
@@ -324,16 +350,16 @@ describe('the form of a request', () => {
 
 const made = new Map<string, string>()
 
-/** The id of something that acme has below this path: made from the example of the operation that makes it, or the first of the list. */
+/** Returns the ID of a resource of acme in a collection: created from the example of its POST operation, or the first in the list. */
 async function ownId(collection: string): Promise<string> {
   const known = made.get(collection)
   if (known) return known
-  const mine = personal[collection]
-  const maker = mine ? undefined : specs.find(spec => spec.method === 'POST' && spec.path === collection)
-  const found = mine
-    ? { id: await mine(await personOf('own@example.com')) }
-    : maker
-      ? (await acme.call('POST', collection, exampleOf(maker))).body
+  const createPersonal = personal[collection]
+  const creator = createPersonal ? undefined : specs.find(spec => spec.method === 'POST' && spec.path === collection)
+  const found = createPersonal
+    ? { id: await createPersonal(await personOf('own@example.com')) }
+    : creator
+      ? (await acme.call('POST', collection, exampleOf(creator))).body
       : await firstOf(collection)
   expect(found?.id).toBeString()
   made.set(collection, found.id)
@@ -341,11 +367,11 @@ async function ownId(collection: string): Promise<string> {
 }
 
 async function firstOf(collection: string) {
-  // These are made by the hub: a test message to an endpoint is a delivery, a test of a channel a notification, a reported token a notice, a missed heartbeat an event.
+  // These are created by the hub: deliveries and notifications by tests, notices by reported tokens, events by missed heartbeats.
   if (collection === '/v1/webhook-deliveries')
     await acme.call('POST', `/v1/webhook-endpoints/${await ownId('/v1/webhook-endpoints')}/test`, {})
   if (collection === '/v1/notifications') {
-    const channel = { kind: 'webhook', name: 'nobody listens', settings: { url: 'http://127.0.0.1:9/' } }
+    const channel = { kind: 'webhook', name: 'unreachable', settings: { url: 'http://127.0.0.1:9/' } }
     await acme.call(
       'POST',
       `/v1/notification-channels/${(await acme.call('POST', '/v1/notification-channels', channel)).body.id}/test`,
@@ -353,7 +379,7 @@ async function firstOf(collection: string) {
   }
   if (collection === '/v1/notices') {
     const { token } = (await acme.call('POST', '/v1/tokens', { name: 'lost', permissions: ['dns.read'] })).body
-    await stranger.call('POST', '/v1/tokens/report', { token })
+    await anonymous.call('POST', '/v1/tokens/report', { token })
   }
   if (collection === '/v1/actions')
     await acme.call('POST', `/v1/webhook-endpoints/${await ownId('/v1/webhook-endpoints')}/recover`, {
@@ -366,7 +392,7 @@ async function firstOf(collection: string) {
       schedule: { kind: 'period', period_seconds: 60, grace_seconds: 60 },
       first_ping_within_seconds: 60,
     })
-    await pass(3_600_000)
+    await advance(3_600_000)
   }
   if (collection === '/v1/dns/plans')
     return (
@@ -390,7 +416,10 @@ async function personOf(email: string): Promise<Call> {
   return known
 }
 
-/** A person joins acme by the command line, by an invitation or by setup; none of these is a POST to the collection. */
+/** Calls an operation with the credential that it requires. */
+const callOf = async (spec: Route): Promise<Call> => (spec.guard === 'session' ? await personOf('form@example.com') : acme.call)
+
+/** Adds a member. There is no POST operation for members: they are added by the command line, an invitation or setup. */
 const addPerson = () =>
   addUser(
     hub,
@@ -406,12 +435,12 @@ const addPerson = () =>
     { actor: systemActor('test'), context: jobContext },
   )
 
-function implies(held: Permission, wanted: Permission): boolean {
-  return held === wanted || held === wanted.replace('.read', '.write')
+function implies(permission: Permission, required: Permission): boolean {
+  return permission === required || permission === required.replace('.read', '.write')
 }
 
-function fits(pattern: string, path: string): boolean {
-  const wanted = pattern.split('/')
-  const given = path.split('/')
-  return wanted.length === given.length && wanted.every((part, place) => part.startsWith(':') || part === given[place])
+function matches(pattern: string, path: string): boolean {
+  const expected = pattern.split('/')
+  const parts = path.split('/')
+  return expected.length === parts.length && expected.every((part, at) => part.startsWith(':') || part === parts[at])
 }

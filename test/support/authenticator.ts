@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 
-/** What a page of a browser sees: where it is, and what the authenticator behind it is told to do. */
+/** What a browser page knows: its origin, and options for the authenticator. */
 interface Circumstances {
   origin?: string
   rpId?: string
   userVerified?: boolean
-  /** What it counts to; it goes on from where it was when absent. */
+  /** Value of the signature counter; continues from the last one if absent. */
   counter?: number
 }
 
@@ -13,22 +13,22 @@ const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes
 const base64url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url')
 
 /**
- * An authenticator in software, with the browser before it: it makes one passkey of the algorithm ES256, and answers with it, as
- * sections 6 and 7 of WebAuthn level 3 have them.
+ * A software authenticator with its browser: it creates one ES256 passkey and signs with it, as described in sections 6 and 7 of
+ * WebAuthn level 3.
  */
 export class Authenticator {
   readonly id = crypto.getRandomValues(new Uint8Array(16))
   private keys: CryptoKeyPair | null = null
   private handle = ''
 
-  /** @param counts whether it counts its answers; many do not, and always say 0 */
+  /** @param counts whether it counts its signatures; many authenticators always report 0 */
   constructor(
     private readonly origin: string,
     private readonly counts = true,
     private counter = 0,
   ) {}
 
-  /** What a browser sends for a passkey that was just made. */
+  /** What a browser sends for a new passkey. */
   async create(options: any, told: Circumstances = {}) {
     this.keys = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign'])
     this.handle = options.user.id
@@ -43,7 +43,7 @@ export class Authenticator {
     ])
     const length = Buffer.alloc(2)
     length.writeUInt16BE(this.id.length)
-    // Attested credential data: an AAGUID of zeros, the id with its length, the key.
+    // Attested credential data: an all-zero AAGUID, the id with its length, the key.
     const attested = Buffer.concat([Buffer.alloc(16), length, this.id, key])
     const authData = Buffer.concat([this.authenticatorData(options.rp.id, told, 0x40), attested])
     const text = (word: string) => Buffer.concat([Buffer.from([0x60 + word.length]), Buffer.from(word)])
@@ -68,7 +68,7 @@ export class Authenticator {
     })
   }
 
-  /** What a browser sends for an answer of the passkey. */
+  /** What a browser sends for an assertion by the passkey. */
   async get(options: any, told: Circumstances = {}) {
     const authData = this.authenticatorData(options.rpId, told, 0)
     const clientDataJSON = this.clientData('webauthn.get', options.challenge, told)
@@ -91,7 +91,7 @@ export class Authenticator {
     return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false }))
   }
 
-  /** Hash of the site, flags, counter. */
+  /** Hash of the site, flags and counter. */
   private authenticatorData(rpId: string, told: Circumstances, flags: number): Buffer {
     this.counter = told.counter ?? (this.counts ? this.counter + 1 : 0)
     const head = Buffer.alloc(5)
@@ -101,7 +101,7 @@ export class Authenticator {
   }
 }
 
-/** A signature as ASN.1 (RFC 3279 section 2.2.3) of the two numbers that WebCrypto gives one behind the other. */
+/** Converts a WebCrypto signature, two concatenated numbers, to ASN.1 (RFC 3279 section 2.2.3). */
 function derOf(raw: Buffer): Buffer {
   const numbers = [raw.subarray(0, 32), raw.subarray(32)].map(part => {
     const start = part.findIndex(byte => byte !== 0)

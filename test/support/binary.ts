@@ -3,23 +3,25 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { SQL } from 'bun'
 
-/** Path of a program in dist/, which `bun run build` makes. */
+/** Path of a program in dist/, created by `bun run build`. */
 export const program = (name: 'bailiwick' | 'bailiwick-agent' | 'bailiwick-probe'): string => resolve('dist', name)
 
-/** How a finished command ended. */
-export interface Ended {
+/** The result of a command. */
+export interface CommandResult {
   code: number
   out: string
   err: string
 }
 
-/** A folder and a database of one installation: SQLite in the folder, or a fresh database on the server BAILIWICK_DATABASE_URL names. */
+/**
+ * The folder and database of an installation: SQLite in the folder, or a new database on the server of BAILIWICK_DATABASE_URL.
+ */
 export interface Installation extends AsyncDisposable {
   folder: string
-  /** Environment that points the program here. Nothing of the tests' own BAILIWICK_ settings is passed on. */
+  /** Environment with the settings of this installation, and none of the tests’ own BAILIWICK_ settings. */
   env: Record<string, string>
-  /** Runs the program once with this installation's settings. */
-  run(args: string[], options?: { env?: Record<string, string>; input?: string }): Promise<Ended>
+  /** Runs a command with the settings of this installation. */
+  run(args: string[], options?: { env?: Record<string, string>; input?: string }): Promise<CommandResult>
 }
 
 export async function installation(): Promise<Installation> {
@@ -47,12 +49,12 @@ export async function installation(): Promise<Installation> {
   }
 }
 
-/** Runs a program of dist/ to its end, at most half a minute. */
+/** Runs a program of dist/ until it exits, for at most 30 seconds. */
 export async function runProgram(
   name: Parameters<typeof program>[0],
   args: string[],
   options: { env?: Record<string, string>; input?: string } = {},
-): Promise<Ended> {
+): Promise<CommandResult> {
   const run = Bun.spawn([program(name), ...args], {
     env: options.env ?? withoutSettings(),
     cwd: tmpdir(),
@@ -65,21 +67,21 @@ export async function runProgram(
   return { code, out, err }
 }
 
-/** A program of dist/ that runs. */
-export interface Running {
+/** A running program of dist/. */
+export interface RunningProgram {
   run: { pid: number; kill(signal?: NodeJS.Signals): void; exited: Promise<number> }
-  /** What it printed so far. */
-  said: { out: string; err: string }
-  /** Sends a signal, SIGTERM unless told, and waits for the end of it and of what it prints; returns the exit code. */
+  /** Its output so far. */
+  output: { out: string; err: string }
+  /** Sends a signal (SIGTERM by default) and waits for the exit and all output. @returns the exit code */
   stop(signal?: NodeJS.Signals): Promise<number>
 }
 
-/** Starts a program of dist/ and keeps what it prints. `onSaid` is called after each piece. */
+/** Starts a program of dist/ and collects its output. `onOutput` is called after each chunk. */
 export function startProgram(
   name: Parameters<typeof program>[0],
   args: string[],
-  options: { env: Record<string, string>; cwd: string; onSaid?: () => void },
-): Running {
+  options: { env: Record<string, string>; cwd: string; onOutput?: () => void },
+): RunningProgram {
   const run = Bun.spawn([program(name), ...args], {
     env: options.env,
     cwd: options.cwd,
@@ -87,67 +89,68 @@ export function startProgram(
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const said = { out: '', err: '' }
+  const output = { out: '', err: '' }
   const collect = async (stream: ReadableStream<Uint8Array>, into: 'out' | 'err') => {
     const decoder = new TextDecoder()
     for await (const part of stream) {
-      said[into] += decoder.decode(part, { stream: true })
-      options.onSaid?.()
+      output[into] += decoder.decode(part, { stream: true })
+      options.onOutput?.()
     }
   }
-  const read = Promise.all([collect(run.stdout, 'out'), collect(run.stderr, 'err')])
+  const collected = Promise.all([collect(run.stdout, 'out'), collect(run.stderr, 'err')])
   return {
     run,
-    said,
+    output,
     async stop(signal = 'SIGTERM') {
       run.kill(signal)
       const code = await run.exited
-      await read
+      await collected
       return code
     },
   }
 }
 
-/** A hub that serves, from the compiled program. Disposing of it stops it. */
+/** A running hub of the compiled program. Disposing it stops the hub. */
 export interface HubProcess extends AsyncDisposable {
   url: string
-  /** The port of its name server; 0 when it runs none. */
+  /** Port of the name server; 0 if it is disabled. */
   dnsPort: number
   pid: number
-  /** What it printed so far. */
+  /** Standard output so far. */
   out(): string
+  /** Standard error so far. */
   err(): string
-  /** Sends a signal and waits for the end; returns the exit code. */
+  /** Sends a signal and waits for the exit. @returns the exit code */
   stop(signal?: NodeJS.Signals): Promise<number>
 }
 
-/** Starts a hub on a free loopback port and waits until it says that it serves. */
+/** Starts a hub on a free loopback port and waits until it is running. */
 export async function startHub(
-  of: Installation,
+  { env }: Installation,
   options: { env?: Record<string, string>; args?: string[] } = {},
 ): Promise<HubProcess> {
   const ready = Promise.withResolvers<string>()
-  const { run, said, stop } = startProgram('bailiwick', ['serve', '--listen', '127.0.0.1:0', ...(options.args ?? [])], {
-    env: { ...of.env, ...options.env },
+  const { run, output, stop } = startProgram('bailiwick', ['serve', '--listen', '127.0.0.1:0', ...(options.args ?? [])], {
+    env: { ...env, ...options.env },
     cwd: tmpdir(),
-    onSaid() {
-      const address = /serves at (\S+)\n(?:[\s\S]*\n)?/.exec(said.out)?.[1]
+    onOutput() {
+      const address = /is running at (\S+)\n(?:[\s\S]*\n)?/.exec(output.out)?.[1]
       if (address) ready.resolve(address)
     },
   })
-  void run.exited.then(code => ready.reject(new Error(`The hub ended with ${code} instead of serving: ${said.err}`)))
+  void run.exited.then(code => ready.reject(new Error(`The hub exited with ${code}: ${output.err}`)))
   const timer = setTimeout(() => {
     run.kill('SIGKILL')
-    ready.reject(new Error('The hub did not serve within 20 seconds.'))
+    ready.reject(new Error('The hub did not start within 20 seconds.'))
   }, 20_000)
   try {
     const url = await ready.promise
     return {
       url,
-      dnsPort: Number(/^Answers DNS at \S+:(\d+)$/m.exec(said.out)?.[1] ?? 0),
+      dnsPort: Number(/^The name server is listening on \S+:(\d+)$/m.exec(output.out)?.[1] ?? 0),
       pid: run.pid,
-      out: () => said.out,
-      err: () => said.err,
+      out: () => output.out,
+      err: () => output.err,
       stop,
       async [Symbol.asyncDispose]() {
         await stop()
@@ -158,14 +161,14 @@ export async function startHub(
   }
 }
 
-/** A token of the operator's workspace that may do everything. */
-export async function fullToken(of: Installation): Promise<string> {
-  const { code, out, err } = await of.run(['token', 'create', '--name', 'test', '--full'])
-  if (code !== 0) throw new Error(`No token was made: ${err}`)
+/** Creates a token with full access to the workspace of the operator. */
+export async function fullToken(here: Installation): Promise<string> {
+  const { code, out, err } = await here.run(['token', 'create', '--name', 'test', '--full'])
+  if (code !== 0) throw new Error(`No token was created: ${err}`)
   return out.trim()
 }
 
-/** Calls a hub with a token as a script would; a body is sent as JSON. */
+/** Calls the API of a hub with a token. The body is sent as JSON. */
 export async function call(
   hub: { url: string },
   token: string,
@@ -173,7 +176,7 @@ export async function call(
   path: string,
   body?: unknown,
 ): Promise<{ status: number; body: any; headers: Headers }> {
-  const answer = await fetch(`${hub.url}${path}`, {
+  const response = await fetch(`${hub.url}${path}`, {
     method,
     headers: {
       ...(token && { authorization: `Bearer ${token}` }),
@@ -181,21 +184,21 @@ export async function call(
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
-  const text = await answer.text()
+  const text = await response.text()
   return {
-    status: answer.status,
-    body: /json/.test(answer.headers.get('content-type') ?? '') ? JSON.parse(text) : text,
-    headers: answer.headers,
+    status: response.status,
+    body: /json/.test(response.headers.get('content-type') ?? '') ? JSON.parse(text) : text,
+    headers: response.headers,
   }
 }
 
-/** Waits until `fn` gives something, looking twenty times a second. */
+/** Waits until `fn` returns a truthy value. Calls it every 50 ms. */
 export async function until<T>(what: string, fn: () => Promise<T | null | undefined | false>, limitMs = 15_000): Promise<T> {
   const end = performance.now() + limitMs
   for (;;) {
     const found = await fn()
     if (found) return found
-    if (performance.now() > end) throw new Error(`Not seen within ${limitMs} ms: ${what}`)
+    if (performance.now() > end) throw new Error(`Timed out after ${limitMs} ms, waiting for: ${what}`)
     await Bun.sleep(50)
   }
 }

@@ -1,13 +1,13 @@
-import { started } from './started'
+import { startServer } from './server-process'
 
-/** A blackbox_exporter of this machine. */
+/** A local blackbox_exporter. */
 export interface Blackbox {
-  /** Probes a target by a module of its configuration. @returns values by the name of the metric with its labels, as printed */
+  /** Probes a target with a configured module. @returns values by metric name with labels, as printed */
   probe(module: string, target: string): Promise<Map<string, number>>
   stop(): Promise<void>
 }
 
-/** @param modules HTTP probes by name: what stands below `http` in its configuration */
+/** @param modules HTTP probes by name: the content of `http` in the configuration */
 export async function startBlackbox(modules: Record<string, object>): Promise<Blackbox> {
   const configuration = {
     modules: Object.fromEntries(
@@ -17,7 +17,7 @@ export async function startBlackbox(modules: Record<string, object>): Promise<Bl
       ]),
     ),
   }
-  const server = await started(1, (folder, [port]) => ({
+  const server = await startServer(1, (folder, [port]) => ({
     command: [
       '/usr/bin/prometheus-blackbox-exporter',
       `--config.file=${folder}/blackbox.yml`,

@@ -1,25 +1,26 @@
-import { lowerName } from '../../src/core/dns/name'
-import { rdataOfContent, textOf } from '../../src/core/dns/rdata'
-import { askJson, jsonOf, Unanswered, waitOf, type JsonAnswer } from '../../src/features/dns/providers/json-http'
+import type { AccountCheck } from '../../src/adapters/adapter'
+import { lowerName } from '../../src/dns/name'
+import { rdataOfContent, textOf } from '../../src/dns/rdata'
+import { requestJson, jsonOf, retryAfterOf, type JsonResponse } from '../../src/adapters/json-http'
 import {
   ProviderError,
+  resultOf,
   type Caps,
   type DnsProvider,
   type Op,
   type OpResult,
-  type ProviderCheck,
   type ProviderRrset,
   type ProviderZone,
   type Snapshot,
-  type Surroundings,
+  type AdapterContext,
 } from '../../src/features/dns/providers/provider'
 import { sameRrset, stepKey } from '../../src/features/dns/providers/same-rrset'
-import { originOf } from '../../src/features/dns/zone-names'
+import { originOf } from '../../src/features/dns/zones/names'
 
 const caps: Caps = {
   unit: 'rrset',
   atomic: 'zone',
-  // If-Match with the version of the zone, which each change moves.
+  // If-Match with the version of the zone, which every change increases.
   cas: 'serial',
   unsupported: new Set(),
   ttl: { min: 0, max: 0x7fffffff },
@@ -30,10 +31,10 @@ const caps: Caps = {
 }
 
 /**
- * The built-in provider as callers of the API have it, so that it can be held to what all providers promise.
- * @param access address of a hub, and a token that may write its DNS
+ * The built-in provider as seen by API clients, so that it can be tested with the provider contract.
+ * @param access address of a hub, and a token with write access to DNS
  */
-export const builtinProvider = (access: { url: string; token: string }, around: Surroundings): DnsProvider =>
+export const builtinProvider = (access: { url: string; token: string }, around: AdapterContext): DnsProvider =>
   new BuiltinProvider(access, around)
 
 class BuiltinProvider implements DnsProvider {
@@ -41,10 +42,10 @@ class BuiltinProvider implements DnsProvider {
 
   constructor(
     private readonly access: { url: string; token: string },
-    private readonly around: Surroundings,
+    private readonly around: AdapterContext,
   ) {}
 
-  async check(): Promise<ProviderCheck> {
+  async check(): Promise<AccountCheck> {
     await this.#get('/v1/dns/zones?limit=1')
     return { detail: `Bailiwick at ${this.access.url}`, warnings: [] }
   }
@@ -79,8 +80,8 @@ class BuiltinProvider implements DnsProvider {
     return (jsonOf(await this.#get(await this.#path(zone))) as any).serial
   }
 
-  // The rules of the API are its own: it says what it does not take when it is sent.
-  unfit = () => []
+  // Unsupported values are reported when they are sent.
+  findUnsupported = () => []
 
   async apply(zone: ProviderZone, ops: readonly Op[]): Promise<OpResult[]> {
     if (ops.length === 0) return []
@@ -88,25 +89,25 @@ class BuiltinProvider implements DnsProvider {
     const version = (await this.#get(path)).headers.get('etag')!
     const there = new Map((await this.read(zone)).rrsets.map(one => [stepKey(one), one]))
     const isStale = (op: Op) => !sameRrset(there.get(stepKey(op)) ?? null, op.before)
-    if (ops.some(isStale)) return ops.map(op => resultOf(op, isStale(op) ? 'stale' : 'left'))
+    if (ops.some(isStale)) return ops.map(op => resultOf(op, isStale(op) ? 'stale' : 'skipped'))
     const rrsets = ops.map(({ name, type, after }) => ({
       name: name === '@' ? name : `${name}.${originOf(zone.name)}`,
       type,
       ...(after && { ttl: after.ttl, ...(after.options && { options: after.options }) }),
       records: (after?.values ?? []).map(value => ({ content: textOf(type, value) })),
     }))
-    let answer: JsonAnswer
+    let answer: JsonResponse
     try {
       answer = await this.#change('PUT', `${path}/rrsets`, { rrsets }, { 'if-match': version })
     } catch (error) {
-      if (error instanceof Unanswered && error.sent) return ops.map(op => resultOf(op, 'unknown', error.message))
+      if (error instanceof ProviderError && error.ambiguous) return ops.map(op => resultOf(op, 'unknown', error.message))
       throw error
     }
     if (answer.status === 200) return ops.map(op => resultOf(op, 'done'))
     if (answer.status === 412) return ops.map(op => resultOf(op, 'stale'))
-    // Nothing of it happened; the errors tell by which step.
+    // Nothing was applied; the errors identify the step.
     const wrong = new Set((answer.json as any).errors?.map((one: any) => Number(/^#\/rrsets\/(\d+)/.exec(one.pointer)?.[1])))
-    return ops.map((op, place) => resultOf(op, wrong.has(place) ? 'refused' : 'left', answer.text))
+    return ops.map((op, place) => resultOf(op, wrong.has(place) ? 'refused' : 'skipped', answer.text))
   }
 
   async #path({ name, ref }: ProviderZone): Promise<string> {
@@ -115,21 +116,25 @@ class BuiltinProvider implements DnsProvider {
     return `/v1/dns/zones/${id}`
   }
 
-  async #get(path: string): Promise<JsonAnswer> {
+  async #get(path: string): Promise<JsonResponse> {
     const answer = await this.#ask({ url: this.access.url + path })
     if (answer.status !== 200) throw new ProviderError(answer.status === 404 ? 'zone_not_found' : 'refused', answer.text)
     return answer
   }
 
-  #change(method: 'POST' | 'PUT', path: string, body: object, headers: Record<string, string> = {}): Promise<JsonAnswer> {
+  #change(method: 'POST' | 'PUT', path: string, body: object, headers: Record<string, string> = {}): Promise<JsonResponse> {
     return this.#ask({ url: this.access.url + path, method, body: JSON.stringify(body), headers })
   }
 
   async #ask({ headers, ...request }: { url: string; method?: 'POST' | 'PUT'; body?: string; headers?: object }) {
     const own = { authorization: `Bearer ${this.access.token}`, 'content-type': 'application/json' }
-    const answer = await askJson(this.around, { ...request, headers: { ...own, ...headers } }, { bodyBytes: 64 * 1024 * 1024 })
+    const answer = await requestJson(
+      this.around,
+      { ...request, headers: { ...own, ...headers } },
+      { maxBodyBytes: 64 * 1024 * 1024 },
+    )
     if (answer.status === 401 || answer.status === 403) throw new ProviderError('unauthorized', answer.text)
-    if (answer.status === 429) throw new ProviderError('throttled', answer.text, waitOf(answer, this.around))
+    if (answer.status === 429) throw new ProviderError('throttled', answer.text, retryAfterOf(answer, this.around))
     return answer
   }
 }
@@ -142,11 +147,4 @@ const rrsetFound = ({ name, type, ttl, options, records }: any, zone: ProviderZo
   ttl,
   values: records.map((one: any) => rdataOfContent(type, one.content, originOf(zone.name))),
   ...(options && { options }),
-})
-
-const resultOf = ({ name, type }: Op, outcome: OpResult['outcome'], detail?: string): OpResult => ({
-  name,
-  type,
-  outcome,
-  ...(detail !== undefined && { detail }),
 })

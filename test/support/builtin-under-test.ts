@@ -1,42 +1,42 @@
 import { resolve } from 'node:path'
-import type { TsigKey } from '../../src/core/dns/tsig'
-import { nameServerCaughtUp, startNameServer } from '../../src/features/dns/name-server'
+import type { TsigKey } from '../../src/dns/tsig'
+import { nameServerSynced, startNameServer } from '../../src/features/dns/publish/name-server'
 import type { ProviderRrset } from '../../src/features/dns/providers/provider'
 import { readTransfer } from '../../src/features/dns/providers/zone-transfer'
-import { originOf } from '../../src/features/dns/zone-names'
+import { originOf } from '../../src/features/dns/zones/names'
 import { builtinProvider } from './builtin-provider'
 import type { HubUnderTest } from './hub-zone'
 import { cutBefore } from './power-dns-double'
 import { rrset, type ProviderUnderTest } from './provider-contract'
-import { surroundings } from './surroundings'
+import { pluginContext } from './plugin-context'
 import { world } from './world'
 
 const builtin = '/v1/dns/providers/builtin'
 
-/** Has somebody else act once before the next change, when the provider has looked already. */
-type Interrupt = (meddle: () => Promise<void>) => unknown
+/** Makes an external change once before the next write, when the provider has already read. */
+type Interrupt = (changeExternally: () => Promise<void>) => unknown
 
-/** A hub behind its API, and its name server, which tells what became of it by transfers of zones. */
+/** A hub with its API, and its name server, whose zone transfers show the result. */
 export async function builtinUnderTest(): Promise<ProviderUnderTest & HubUnderTest & { interrupt: Interrupt }> {
   const here = await world({ BAILIWICK_DNS_LISTEN: '127.0.0.1:0' })
   const { hub, app, acme, limit } = here
   const nameServer = (await startNameServer(hub, resolve('src/bin/name-server.ts')))!
-  const made = (await acme.call('POST', `${builtin}/tsig-keys`, { name: 'looks.example' })).body
+  const created = (await acme.call('POST', `${builtin}/tsig-keys`, { name: 'looks.example' })).body
   const key: TsigKey = {
-    name: `${made.name}.`,
-    algorithm: made.algorithm,
-    secret: Uint8Array.from(Buffer.from(made.secret, 'base64')),
+    name: `${created.name}.`,
+    algorithm: created.algorithm,
+    secret: Uint8Array.from(Buffer.from(created.secret, 'base64')),
   }
   let trouble: 'half of the answer' | 'no answer' | null = null
-  let meddle: (() => Promise<void>) | null = null
+  let changeExternally: (() => Promise<void>) | null = null
   const front = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     idleTimeout: 0,
     async fetch(request) {
-      if (request.method !== 'GET' && meddle) {
-        await meddle()
-        meddle = null
+      if (request.method !== 'GET' && changeExternally) {
+        await changeExternally()
+        changeExternally = null
       }
       const answer = await app.handle(request)
       if (trouble === 'no answer' && request.method !== 'GET') return cutBefore()
@@ -49,7 +49,7 @@ export async function builtinUnderTest(): Promise<ProviderUnderTest & HubUnderTe
     },
   })
   const url = `http://127.0.0.1:${front.port}`
-  const opened = (access: object = {}) => builtinProvider({ url, token: acme.token, ...access }, surroundings())
+  const opened = (access: object = {}) => builtinProvider({ url, token: acme.token, ...access }, pluginContext())
   const provider = opened()
   return {
     kind: 'builtin',
@@ -57,10 +57,10 @@ export async function builtinUnderTest(): Promise<ProviderUnderTest & HubUnderTe
     caps: provider.caps,
     world: here,
     provider,
-    interrupt: act => (meddle = act),
+    interrupt: act => (changeExternally = act),
     ...byApi(acme.call),
     async look(name) {
-      await nameServerCaughtUp(hub)
+      await nameServerSynced(hub)
       const at = { address: nameServer.host, port: nameServer.port }
       const limits = { records: 100_000, octets: 2 ** 24, timeoutMs: 10_000 }
       const { rrsets } = await readTransfer({ at, key, now: () => Date.now() }, name, limits)
@@ -84,20 +84,20 @@ export async function builtinUnderTest(): Promise<ProviderUnderTest & HubUnderTe
   }
 }
 
-/** Calls the API, and gives the JSON of its answer. */
+/** Calls the API and returns the JSON of the response. */
 type Call = (method: string, path: string, body?: unknown) => Promise<{ status: number; body: any }>
 
 let zones = 0
 
-/** Makes zones, and changes them as another caller. */
-export const byApi = (call: Call): Pick<ProviderUnderTest, 'makeZone' | 'meddle'> => ({
+/** Creates zones, and changes them as another client. */
+export const byApi = (call: Call): Pick<ProviderUnderTest, 'makeZone' | 'changeExternally'> => ({
   async makeZone() {
     const name = `z${++zones}.example`
     const { status, body } = await call('POST', '/v1/dns/zones', { name, nameservers: ['ns1.example.net'] })
     if (status !== 201) throw new Error(JSON.stringify(body))
     return name
   },
-  async meddle(name, below, type, ttl, values) {
+  async changeExternally(name, below, type, ttl, values) {
     const at = { name: below === '@' ? below : `${below}.${originOf(name)}`, type, ttl }
     const rrsets = [{ ...at, records: (values ?? []).map(content => ({ content })) }]
     const { status, body } = await call('PUT', `/v1/dns/zones/${(await zoneNamed(call, name)).id}/rrsets`, { rrsets })
@@ -108,7 +108,7 @@ export const byApi = (call: Call): Pick<ProviderUnderTest, 'makeZone' | 'meddle'
 export const zoneNamed = async (call: Call, name: string): Promise<any> =>
   (await call('GET', `/v1/dns/zones?name=${encodeURIComponent(name)}`)).body.data[0]
 
-/** An ALIAS is in no answer of a name server: the addresses of what it leads to are. */
+/** Name servers never return an ALIAS, but the addresses of its target. */
 export async function aliasesOf(call: Call, name: string): Promise<ProviderRrset[]> {
   const { rrsets } = (await call('GET', `/v1/dns/zones/${(await zoneNamed(call, name)).id}/export?format=json`)).body
   return rrsets

@@ -1,52 +1,52 @@
 import { mailDouble } from './mail-double'
 import { receiver, type Received } from './receiver'
 
-/** What arrived at a double. */
-export interface Arrived {
+/** A message that a double received. */
+export interface ReceivedMessage {
   title: string
-  /** All of it, headers too. */
+  /** The whole request, including headers. */
   whole: string
 }
 
-/** A kind of channel with a double of the service that it speaks to. */
+/** A channel type with a double of its service. */
 export interface ChannelUnderTest {
   kind: string
   settings: Record<string, unknown>
-  /** What of the settings nobody may see. */
+  /** Secrets in the settings. */
   secrets: string[]
-  arrived(): Arrived[]
-  /** How the service says that it is busy, that it does not take this message, that it takes none any more. */
+  arrived(): ReceivedMessage[]
+  /** Makes the service respond as overloaded, reject messages, or report that the destination no longer exists. */
   busy(): void
-  refuse(): void
-  go(): void
-  /** The service takes messages again. */
+  reject(): void
+  disappear(): void
+  /** Makes the service accept messages again. */
   recover(): void
-  /** What the service says to a message that it takes, as the log shows it. */
-  said: string
-  /** Milliseconds that it asks for when busy; null where it does not say. */
-  askedMs: number | null
+  /** Response to an accepted message, as shown in the log. */
+  response: string
+  /** Delay that it requests when busy, in milliseconds; null for none. */
+  retryAfterMs: number | null
 }
 
-type Answers = Record<'well' | 'busy' | 'refused' | 'gone', () => Response>
+type Responses = Record<'ok' | 'busy' | 'rejected' | 'gone', () => Response>
 
 const json = (value: unknown, status = 200, headers: Record<string, string> = {}) => Response.json(value, { status, headers })
 const text = (value: string, status = 200, headers: Record<string, string> = {}) => new Response(value, { status, headers })
 
 function overHttp(
   kind: string,
-  given: (url: string) => { settings: Record<string, unknown>; secrets: string[] },
-  answers: Answers,
+  settingsFor: (url: string) => { settings: Record<string, unknown>; secrets: string[] },
+  responses: Responses,
   titleOf: (body: any, message: Received) => string,
-  more: Pick<ChannelUnderTest, 'said' | 'askedMs'>,
+  more: Pick<ChannelUnderTest, 'response' | 'retryAfterMs'>,
 ): ChannelUnderTest {
   const double = receiver()
-  double.answer = answers.well
-  const set = (name: keyof Answers) => () => {
-    double.answer = answers[name]
+  double.answer = responses.ok
+  const set = (name: keyof Responses) => () => {
+    double.answer = responses[name]
   }
   return {
     kind,
-    ...given(double.url),
+    ...settingsFor(double.url),
     ...more,
     arrived: () =>
       double.received.map(one => ({
@@ -54,43 +54,43 @@ function overHttp(
         whole: `${one.path}\n${JSON.stringify([...one.headers])}\n${one.body}`,
       })),
     busy: set('busy'),
-    refuse: set('refused'),
-    go: set('gone'),
-    recover: set('well'),
+    reject: set('rejected'),
+    disappear: set('gone'),
+    recover: set('ok'),
   }
 }
 
-/** Slack: 200 with the word ok; errors are words too (api.slack.com/changelog/2016-05-17). */
+/** Slack: 200 with the text `ok`; errors are plain text (api.slack.com/changelog/2016-05-17). */
 const slack = () =>
   overHttp(
     'slack',
     url => ({ settings: { url: `${url}/T0001/B0001/very-secret-slack` }, secrets: ['very-secret-slack'] }),
     {
-      well: () => text('ok'),
+      ok: () => text('ok'),
       busy: () => text('rate_limited', 429, { 'retry-after': '30' }),
-      refused: () => text('invalid_blocks', 400),
+      rejected: () => text('invalid_blocks', 400),
       gone: () => text('channel_is_archived', 410),
     },
     body => body.attachments[0].blocks[0].text.text,
-    { said: 'ok', askedMs: 30_000 },
+    { response: 'ok', retryAfterMs: 30_000 },
   )
 
-/** Discord: 204 without a body; seconds to wait are in the body, with a fraction. */
+/** Discord: 204 without a body. The delay is in the body, in fractional seconds. */
 const discord = () =>
   overHttp(
     'discord',
     url => ({ settings: { url: `${url}/very-secret-discord`, thread_id: '77' }, secrets: ['very-secret-discord'] }),
     {
-      well: () => new Response(null, { status: 204 }),
+      ok: () => new Response(null, { status: 204 }),
       busy: () => json({ message: 'You are being rate limited.', retry_after: 64.57, global: false }, 429),
-      refused: () => json({ message: 'Invalid Form Body', code: 50_035 }, 400),
+      rejected: () => json({ message: 'Invalid Form Body', code: 50_035 }, 400),
       gone: () => json({ message: 'Unknown Webhook', code: 10_015 }, 404),
     },
     body => body.embeds[0].title,
-    { said: 'Status 204', askedMs: 64_570 },
+    { response: 'Status 204', retryAfterMs: 64_570 },
   )
 
-/** Telegram: what went wrong is in `description`, how long to wait in `parameters`. */
+/** Telegram: the error is in `description`, the delay in `parameters`. */
 const telegram = () =>
   overHttp(
     'telegram',
@@ -99,35 +99,35 @@ const telegram = () =>
       secrets: ['very-secret-telegram'],
     }),
     {
-      well: () => json({ ok: true, result: { message_id: 42 } }),
+      ok: () => json({ ok: true, result: { message_id: 42 } }),
       busy: () =>
         json(
           { ok: false, error_code: 429, description: 'Too Many Requests: retry after 40', parameters: { retry_after: 40 } },
           429,
         ),
-      refused: () => json({ ok: false, error_code: 400, description: "Bad Request: can't parse entities" }, 400),
+      rejected: () => json({ ok: false, error_code: 400, description: "Bad Request: can't parse entities" }, 400),
       gone: () => json({ ok: false, error_code: 403, description: 'Forbidden: bot was blocked by the user' }, 403),
     },
     body => /<b>(.*?)<\/b>/.exec(body.text)![1]!,
-    { said: 'Message 42', askedMs: 40_000 },
+    { response: 'Message 42', retryAfterMs: 40_000 },
   )
 
-/** ntfy: tells the message back; errors have a code of five digits. */
+/** ntfy: returns the message; errors have a five-digit code. */
 const ntfy = () =>
   overHttp(
     'ntfy',
     url => ({ settings: { server_url: url, topic: 'alerts', token: 'tk_very_secret_ntfy' }, secrets: ['tk_very_secret_ntfy'] }),
     {
-      well: () => json({ id: 'sPs71M8A2T', event: 'message' }),
+      ok: () => json({ id: 'sPs71M8A2T', event: 'message' }),
       busy: () => json({ code: 42_901, http: 429, error: 'limit reached: too many requests' }, 429),
-      refused: () => json({ code: 40_007, http: 400, error: 'invalid request: priority invalid' }, 400),
+      rejected: () => json({ code: 40_007, http: 400, error: 'invalid request: priority invalid' }, 400),
       gone: () => json({ code: 40_301, http: 403, error: 'forbidden' }, 403),
     },
     body => body.title,
-    { said: 'Message sPs71M8A2T', askedMs: null },
+    { response: 'Message sPs71M8A2T', retryAfterMs: null },
   )
 
-/** A webhook with a template; the double answers with all that it got, as careless services do. */
+/** A webhook with a template. The double echoes secrets, as careless services do. */
 const webhook = () =>
   overHttp(
     'webhook',
@@ -141,20 +141,20 @@ const webhook = () =>
       secrets: ['very-secret-header', 'very-secret-key'],
     }),
     {
-      well: () => text('taken, with very-secret-key'),
+      ok: () => text('accepted, with very-secret-key'),
       busy: () => text('down for maintenance', 503, { 'retry-after': '20' }),
-      refused: () => text('no such member: very-secret-key', 422),
+      rejected: () => text('unknown field: very-secret-key', 422),
       gone: () => text('gone', 410),
     },
     body => body.title,
-    { said: 'taken, with •••', askedMs: 20_000 },
+    { response: 'accepted, with [redacted]', retryAfterMs: 20_000 },
   )
 
 const email = async (): Promise<ChannelUnderTest> => {
   const double = await mailDouble()
   mails.push(double)
-  const set = (answer: string | null) => () => {
-    double.recipient = () => answer
+  const set = (refusal: string | null) => () => {
+    double.recipient = () => refusal
   }
   return {
     kind: 'email',
@@ -164,13 +164,13 @@ const email = async (): Promise<ChannelUnderTest> => {
       server: { host: '127.0.0.1', port: double.port, tls: 'none' },
     },
     secrets: [],
-    arrived: () => double.taken.map(one => ({ title: subjectOf(one.text), whole: one.text })),
+    arrived: () => double.received.map(one => ({ title: subjectOf(one.text), whole: one.text })),
     busy: set('451 4.7.1 greylisted, come back later'),
-    refuse: set(null),
-    go: set('550 5.1.1 no such user'),
+    reject: set(null),
+    disappear: set('550 5.1.1 no such user'),
     recover: set(null),
-    said: '250 2.0.0 queued as 4F1',
-    askedMs: null,
+    response: '250 2.0.0 queued as 4F1',
+    retryAfterMs: null,
   }
 }
 
@@ -185,12 +185,12 @@ const subjectOf = (mail: string): string =>
     )
 
 const mails: { stop(): void }[] = []
-/** Stops the doubles of mail servers; the others are receivers. */
+/** Stops the mail server doubles. The others are receivers. */
 export const stopMails = (): void => {
   for (const double of mails.splice(0)) double.stop()
 }
 
-/** A double for each kind that there is; a kind without one fails its contract. */
+/** A double for each channel type. The contract test requires one for every type. */
 export const channelDoubles: Record<string, () => ChannelUnderTest | Promise<ChannelUnderTest>> = {
   email,
   slack,

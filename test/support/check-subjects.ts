@@ -1,16 +1,16 @@
 import type { CheckTypeName } from '../../src/checks/check'
 
-/** What the contract of checks must know of one type. */
+/** What the contract tests need to know about a check type. */
 export interface CheckSubject {
-  /** Asks a server at this place. */
+  /** A target and options for a server at this address. */
   asking(host: string, port: number): { target: string; options: Record<string, unknown> }
-  /** What carries it: of types over TCP more can be asked. */
+  /** More can be tested for types over TCP. */
   transport: 'tcp' | 'udp' | 'icmp'
-  /** Options that hold every secret the type has, each with `changeme` in it; one entry for each way of giving them. */
+  /** Options that cover every secret of the type, each containing `changeme`; one entry per alternative. */
   secrets?: Record<string, unknown>[]
 }
 
-/** One for each type that is registered. */
+/** One for each registered type. */
 export const checkSubjects: Partial<Record<CheckTypeName, CheckSubject>> = {
   http: {
     asking: (host, port) => ({ target: `http://${host}:${port}/health`, options: {} }),

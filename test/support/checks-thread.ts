@@ -2,11 +2,11 @@ import { runChecks } from '../../src/checks/engine/thread'
 import { noFacts } from '../../src/checks/check'
 import { typeOf } from './engine'
 
-// The thread of checks with a type that does as its target says.
-const obeying = typeOf(async (target, _, around) => {
+// The check thread with a type that does what its target says.
+const scripted = typeOf(async (target, _, context) => {
   if (target.endsWith('.test')) {
     try {
-      await around.vet(target, 443)
+      await context.vet(target, 443)
     } catch (error) {
       return { ...noFacts(), error: { kind: 'dns', message: (error as Error).message } }
     }
@@ -16,4 +16,4 @@ const obeying = typeOf(async (target, _, around) => {
   return { ...noFacts(), connected: true }
 })
 
-runChecks(() => obeying)
+runChecks(() => scripted)

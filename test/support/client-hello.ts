@@ -1,9 +1,6 @@
-/**
- * Groups for the key exchange that a client of TLS offers, by preference, from the first octets that it sends (RFC 8446 sections 4.1.2
- * and 4.2.7).
- */
+/** The key exchange groups that a TLS client offers, by preference, from its ClientHello (RFC 8446 sections 4.1.2 and 4.2.7). */
 export function groupsOffered(octets: Buffer): number[] {
-  // Its headers, version, random, session id, cipher suites and compression methods; then extensions.
+  // Headers, version, random, session id, cipher suites and compression methods, followed by extensions.
   let at = 5 + 4 + 2 + 32
   at += 1 + octets.readUInt8(at)
   at += 2 + octets.readUInt16BE(at)
@@ -15,5 +12,5 @@ export function groupsOffered(octets: Buffer): number[] {
 
 const supportedGroups = 10
 
-/** X25519, and with ML-KEM-768 beside it what withstands quantum computers. */
+/** X25519, and its post-quantum hybrid with ML-KEM-768. */
 export const [x25519, x25519mlkem768] = [0x001d, 0x11ec]

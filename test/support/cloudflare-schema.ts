@@ -1,8 +1,8 @@
 import Ajv, { type ValidateFunction } from 'ajv'
 import addFormats from 'ajv-formats'
 
-// What the published description of the API (github.com/cloudflare/api-schemas, the schemas of `dns-records`, and the members
-// that its generated clients require) says of answers, as far as it concerns the records of zones.
+// The published API description for responses about DNS records (github.com/cloudflare/api-schemas, `dns-records`, and the fields
+// that the generated clients require).
 
 const text = { type: 'string' }
 const flag = { type: 'boolean' }
@@ -14,7 +14,7 @@ const metres = upTo(90_000_000)
 const service = { priority: u16, target: text, value: text }
 const association = { usage: u8, selector: u8, matching_type: u8, certificate: text }
 
-/** Types by what their `data` has; null for those that have none. */
+/** Types by the fields of their `data`; null without. */
 const types: Record<string, Record<string, object> | null> = {
   ...Object.fromEntries(['A', 'AAAA', 'CNAME', 'MX', 'NS', 'OPENPGPKEY', 'PTR', 'TXT'].map(type => [type, null])),
   CAA: { flags: u8, tag: text, value: text },
@@ -67,7 +67,7 @@ const recordOf = ([type, data]: [string, Record<string, object> | null]) => ({
     type: { const: type },
     ...(data && { data: { type: 'object', properties: data, required: Object.keys(data) } }),
     priority: u16,
-    // Told only of what is there.
+    // Only present if set.
     comment_modified_on: time,
     tags_modified_on: time,
   },
@@ -113,7 +113,7 @@ const answers = {
   deleted: ajv.compile(envelope({ type: 'object', properties: { id }, required: ['id'] })),
 } satisfies Record<string, ValidateFunction>
 
-/** What is wrong with an answer about records, by the description of the API; null when nothing is. */
+/** Validates a response about records against the API description; returns the first error, or null. */
 export function offence(envelope: { success: boolean }, { method, path }: { method: string; path: string }): string | null {
   if (!path.includes('/dns_records')) return null
   const isList = method === 'GET' && path.endsWith('/dns_records')

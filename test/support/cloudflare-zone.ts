@@ -10,7 +10,7 @@ export type CloudflareRow = Cloudflare.DNS.RecordResponse & {
 }
 export type CloudflarePlan = 'free' | 'pro' | 'enterprise'
 
-/** An answer other than success: its status and its errors. */
+/** An error response: status and errors. */
 export class Refused extends Error {
   constructor(
     readonly status: number,
@@ -30,7 +30,7 @@ export const newRowId = () => randomBytes(16).toString('hex')
 const docs =
   'For more details, refer to <https://developers.cloudflare.com/dns/manage-dns-records/troubleshooting/records-with-same-name/>.'
 
-/** The records of a zone, held to the rules that Cloudflare holds them to. */
+/** Records of a zone, with the validation rules of Cloudflare. */
 export class CloudflareZone {
   readonly id = newRowId()
   rows: CloudflareRow[] = []
@@ -52,17 +52,17 @@ export class CloudflareZone {
     return row
   }
 
-  /** What is not given is as it is by itself. */
+  /** Fills in defaults. */
   put(id: string, given: any): CloudflareRow {
     const { created_on } = this.get(id) as any
     return this.#replace(this.#checked({ ...given, id, created_on, modified_on: new Date().toISOString() }))
   }
 
-  /** What is not given stays. */
+  /** Omitted fields are kept. */
   patch(id: string, given: any): CloudflareRow {
     const old = this.get(id) as any
     const merged = { ...old, ...given, id, modified_on: new Date().toISOString() }
-    // The text of what `data` says is made of it.
+    // `content` is generated from `data`.
     if (given.data) delete merged.content
     return this.#replace(this.#checked(merged))
   }
@@ -79,7 +79,7 @@ export class CloudflareZone {
     return row
   }
 
-  /** All or nothing, in the order of the document: deletes, patches, puts, posts. */
+  /** Atomic, in the documented order: deletes, patches, puts, posts. */
   batch({ deletes = [], patches = [], puts = [], posts = [] }: any): object {
     const size = deletes.length + patches.length + puts.length + posts.length
     if (size > this.batchLimit) throw refused(1004, `A batch must have at most ${this.batchLimit} operations.`)
@@ -120,7 +120,7 @@ export class CloudflareZone {
       ...value,
       proxiable,
       proxied,
-      // Whatever was asked for: Cloudflare, TTL.
+      // Whatever was requested: Cloudflare, TTL.
       ttl: proxied ? 1 : ttl,
       settings,
       meta: {},
@@ -128,7 +128,7 @@ export class CloudflareZone {
       tags,
       created_on: given.created_on,
       modified_on: given.modified_on,
-      // Told only of what is there.
+      // Only present if set.
       ...(comment !== null && { comment_modified_on: given.modified_on }),
       ...(tags.length > 0 && { tags_modified_on: given.modified_on }),
     } as unknown as CloudflareRow
@@ -136,7 +136,7 @@ export class CloudflareZone {
     return row
   }
 
-  /** Names that do not end in the zone's are below it. */
+  /** Names that don't end with the zone name are relative. */
   #nameOf(given: unknown): string {
     if (typeof given !== 'string' || given === '') throw refused(9000, 'DNS name is invalid.')
     const text = given.toLowerCase().replace(/\.$/, '')
@@ -181,7 +181,7 @@ const words = (value: unknown): string => {
   return value
 }
 
-/** Types with `data`, of which the content is made. */
+/** Types with `data`, from which the content is generated. */
 const structured =
   (parts: Record<string, (value: unknown) => unknown>, content: (data: any) => string) =>
   ({ data, priority }: any): Value => {
@@ -206,14 +206,14 @@ const digest = structured({ key_tag: u16, algorithm: u8, digest_type: u8, digest
 const association = structured({ usage: u8, selector: u8, matching_type: u8, certificate: words }, d =>
   [d.usage, d.selector, d.matching_type, d.certificate].join(' '),
 )
-/** Values of parameters come back in quotes, whether they were given in them or not. */
+/** Parameter values are returned in quotes, whether or not they were sent that way. */
 const params = (value: unknown) => words(value ?? '').replaceAll(/=([^"\s]+)/g, '="$1"')
 const service = structured({ priority: u16, target: host, value: params }, d =>
   [d.priority, d.target === '.' ? '.' : `${d.target}.`, d.value].join(' ').trim(),
 )
 const named = ({ content }: any): Value => ({ content: host(content) })
 
-const values: Record<string, (given: any) => Value> = {
+const values: Record<string, (input: any) => Value> = {
   A({ content }) {
     if (!/^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.|$)){4}$/.test(String(content)) || String(content).endsWith('.'))
       throw refused(9005, 'Content for A record must be a valid IPv4 address.')
@@ -256,20 +256,20 @@ const values: Record<string, (given: any) => Value> = {
   ),
   SMIMEA: association,
   TLSA: association,
-  SRV(given) {
+  SRV(input) {
     const value = structured({ priority: u16, weight: u16, port: u16, target: host }, d =>
       [d.priority, d.weight, d.port, d.target].join(' '),
-    )(given)
+    )(input)
     return { ...value, priority: (value.data as any).priority }
   },
   SSHFP: structured({ algorithm: u8, type: u8, fingerprint: words }, d => [d.algorithm, d.type, d.fingerprint].join(' ')),
-  URI: given => ({
-    ...structured({ weight: u16, target: words }, d => `${d.weight} "${d.target}"`)(given),
-    priority: u16(given.priority),
+  URI: input => ({
+    ...structured({ weight: u16, target: words }, d => `${d.weight} "${d.target}"`)(input),
+    priority: u16(input.priority),
   }),
 }
 
-/** Strings in quotation marks, cut at 255 octets; what has none is kept as it is. */
+/** Splits quoted strings at 255 octets; unquoted content is kept as it is. */
 function textKept(content: string): string {
   if (content === '' || content === '""') throw invalid(9208, 'Content for TXT record must not be empty.')
   if (content.length > 2048 * 4) throw invalid(9209, 'Content for TXT record is too long.')

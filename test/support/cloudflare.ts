@@ -2,44 +2,44 @@ import type Cloudflare from 'cloudflare'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { CloudflareZone, newRowId, Refused, refused, type CloudflarePlan } from './cloudflare-zone'
 
-/** A request as it arrived. */
-export interface CloudflareAsked {
+/** A received request. */
+export interface CloudflareRequest {
   method: string
-  /** Below the version of the API, such as `/zones`. */
+  /** Path below the API version, such as `/zones`. */
   path: string
   query: URLSearchParams
   body: any
 }
 
 /**
- * What happens to a request in place of a good answer. `lost`: it is carried out, and the connection ends without an answer.
- * `silent`: it is carried out, and no answer ever comes. `dropped`: the connection ends before it is carried out. `cut`: the answer ends in the middle. `html`: something before the API
- * answers with a page and status 502. `refused200`: a refusal with status 200. `throttled`: 429. `odd`: a page with status 200.
+ * Simulated failures of a request. `lost`: processed, then the connection closes without a response. `silent`: processed, but no
+ * response ever comes. `dropped`: the connection closes before it is processed. `cut`: the response is truncated. `html`: a proxy
+ * returns a page with status 502. `refused200`: an error with status 200. `throttled`: 429. `odd`: a page with status 200.
  */
 export type CloudflareFault = 'lost' | 'silent' | 'dropped' | 'cut' | 'html' | 'refused200' | 'throttled' | 'odd' | 'unauthorized'
 
-/** The part of the API of Cloudflare that is about zones and their records, on a free port of this machine. */
+/** The zone and record API of Cloudflare, on a free local port. */
 export class CloudflareDouble {
   readonly token = `cf-${'t'.repeat(37)}`
   readonly accountId = newRowId()
   readonly zones: CloudflareZone[] = []
-  readonly asked: CloudflareAsked[] = []
-  /** Decides on faults; null or nothing lets a request pass. */
-  fault: (asked: CloudflareAsked) => CloudflareFault | null | undefined = () => null
-  /** Called before a page of a list is made. */
-  beforePage: (page: number, asked: CloudflareAsked) => void = () => {}
-  /** Changes an envelope before it is sent. */
-  answered: (envelope: any, asked: CloudflareAsked) => any = envelope => envelope
-  /** Rows of a page at most, however many are asked for; the answer tells. */
-  mostPerPage = Infinity
-  /** Requests within five minutes before all are answered with 429. */
+  readonly requests: CloudflareRequest[] = []
+  /** Chooses a failure for a request; null for none. */
+  fault: (request: CloudflareRequest) => CloudflareFault | null | undefined = () => null
+  /** Called before a page of a list is built. */
+  beforePage: (page: number, request: CloudflareRequest) => void = () => {}
+  /** Modifies an envelope before it is sent. */
+  answered: (envelope: any, request: CloudflareRequest) => any = envelope => envelope
+  /** Maximum rows per page, whatever is requested. */
+  maxPerPage = Infinity
+  /** Requests within five minutes before all get 429. */
   allowance = 1200
-  /** Milliseconds of a clock of any kind. */
+  /** Milliseconds of any clock. */
   now: () => number = () => performance.now()
-  #window = { began: -Infinity, count: 0 }
+  #window = { startedAt: -Infinity, count: 0 }
   readonly #server = createServer((request, response) => void this.#serve(request, response))
 
-  /** For `base_url`. */
+  /** Value for `base_url`. */
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as { port: number }).port}/client/v4`
   }
@@ -65,37 +65,37 @@ export class CloudflareDouble {
     for await (const part of request) parts.push(part as Buffer)
     const text = Buffer.concat(parts).toString()
     const url = new URL(request.url!, 'http://double')
-    const asked: CloudflareAsked = {
+    const received: CloudflareRequest = {
       method: request.method!,
       path: url.pathname.replace(/^\/client\/v4/, ''),
       query: url.searchParams,
       body: text === '' ? undefined : JSON.parse(text),
     }
-    this.asked.push(asked)
-    const fault = this.fault(asked)
+    this.requests.push(received)
+    const fault = this.fault(received)
     if (fault === 'dropped') return void request.socket.destroy()
-    const { status, envelope, headers } = this.#answer(asked, request.headers.authorization, fault)
+    const { status, envelope, headers } = this.#answer(received, request.headers.authorization, fault)
     if (fault === 'silent') return
     if (fault === 'lost') return void request.socket.destroy()
     if (fault === 'html' || fault === 'odd') {
       response.writeHead(fault === 'html' ? 502 : 200, { 'content-type': 'text/html' })
       return void response.end('<html><head><title>502 Bad Gateway</title></head><body>cloudflare</body></html>')
     }
-    const body = JSON.stringify(this.answered(envelope, asked))
+    const body = JSON.stringify(this.answered(envelope, received))
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     if (fault !== 'cut') return void response.end(body)
     response.end(body.slice(0, Math.floor(body.length / 2)))
   }
 
-  #answer(asked: CloudflareAsked, authorization: string | undefined, fault: CloudflareFault | null | undefined) {
+  #answer(request: CloudflareRequest, authorization: string | undefined, fault: CloudflareFault | null | undefined) {
     const failed = (status: number, errors: object[], headers: Record<string, string> = {}) => ({
       status,
       envelope: { success: false, errors, messages: [], result: null },
       headers,
     })
-    if (this.now() - this.#window.began >= 300_000) this.#window = { began: this.now(), count: 0 }
+    if (this.now() - this.#window.startedAt >= 300_000) this.#window = { startedAt: this.now(), count: 0 }
     if (++this.#window.count > this.allowance || fault === 'throttled') {
-      const left = Math.ceil((this.#window.began + 300_000 - this.now()) / 1000)
+      const left = Math.ceil((this.#window.startedAt + 300_000 - this.now()) / 1000)
       return failed(429, [{ code: 971, message: 'Please wait and consider throttling your request speed' }], {
         'retry-after': String(left),
         ratelimit: `"default";r=0;t=${left}`,
@@ -106,9 +106,9 @@ export class CloudflareDouble {
       this.#refuseToken(authorization)
       if (fault === 'unauthorized') throw refused(10_000, 'Authentication error', 403)
       if (fault === 'refused200') return failed(200, [{ code: 1000, message: 'An unknown error has occurred.' }])
-      // A real one carries out what it then does not answer, too.
-      const made = this.#route(asked)
-      return { status: 200, envelope: { success: true, errors: [], messages: [], ...made }, headers: {} }
+      // Cloudflare also processes requests that it then doesn't respond to.
+      const created = this.#route(request)
+      return { status: 200, envelope: { success: true, errors: [], messages: [], ...created }, headers: {} }
     } catch (error) {
       if (error instanceof Refused) return failed(error.status, error.errors)
       throw error
@@ -128,13 +128,13 @@ export class CloudflareDouble {
     if (authorization !== `Bearer ${this.token}`) throw refused(9109, 'Invalid access token', 403)
   }
 
-  #route(asked: CloudflareAsked): { result: unknown; result_info?: object } {
-    const { method, path, query, body } = asked
+  #route(request: CloudflareRequest): { result: unknown; result_info?: object } {
+    const { method, path, query, body } = request
     const [, zones, zoneId, records, recordId] = path.split('/')
     if (zones !== 'zones') throw noRoute(path)
     if (zoneId === undefined) {
-      if (method === 'GET') return this.#listed(asked, this.#zonesFor(query), 5, 50, 20)
-      if (method === 'POST') return { result: this.#zoneMade(body) }
+      if (method === 'GET') return this.#listed(request, this.#zonesFor(query), 5, 50, 20)
+      if (method === 'POST') return { result: this.#createZone(body) }
       throw noRoute(path)
     }
     if (!/^[0-9a-f]{32}$/.test(zoneId)) throw noRoute(path)
@@ -148,7 +148,7 @@ export class CloudflareDouble {
     }
     if (records !== 'dns_records') throw noRoute(path)
     if (recordId === undefined) {
-      if (method === 'GET') return this.#listed(asked, () => rowsFor(zone, query), 1, 5_000_000, 100)
+      if (method === 'GET') return this.#listed(request, () => rowsFor(zone, query), 1, 5_000_000, 100)
       if (method === 'POST') return { result: zone.post(body) }
     } else if (recordId === 'batch' && method === 'POST') return { result: zone.batch(body) }
     else if (method === 'GET') return { result: zone.get(recordId) }
@@ -158,13 +158,13 @@ export class CloudflareDouble {
     throw noRoute(path)
   }
 
-  #listed(asked: CloudflareAsked, rows: () => object[], least: number, most: number, usual: number) {
-    const page = Number(asked.query.get('page') ?? 1)
-    const wanted = Number(asked.query.get('per_page') ?? usual)
+  #listed(request: CloudflareRequest, rows: () => object[], min: number, max: number, defaultSize: number) {
+    const page = Number(request.query.get('page') ?? 1)
+    const wanted = Number(request.query.get('per_page') ?? defaultSize)
     if (!Number.isInteger(page) || page < 1) throw refused(1003, 'Invalid or missing page number')
-    if (!Number.isInteger(wanted) || wanted < least || wanted > most) throw refused(1003, 'Invalid per_page')
-    const perPage = Math.min(wanted, this.mostPerPage)
-    this.beforePage(page, asked)
+    if (!Number.isInteger(wanted) || wanted < min || wanted > max) throw refused(1003, 'Invalid per_page')
+    const perPage = Math.min(wanted, this.maxPerPage)
+    this.beforePage(page, request)
     const all = rows()
     const result = all.slice((page - 1) * perPage, page * perPage)
     const total_pages = Math.ceil(all.length / perPage)
@@ -180,7 +180,7 @@ export class CloudflareDouble {
         .map(zone => this.#zoneShown(zone))
   }
 
-  #zoneMade(body: any): object {
+  #createZone(body: any): object {
     const { name, account, type = 'full' } = body ?? {}
     if (account?.id !== this.accountId) throw refused(9109, 'Unauthorized to access requested resource', 403)
     if (typeof name !== 'string' || !/^(?:[a-z0-9-]+\.)+[a-z0-9-]+$/.test(name) || type !== 'full')

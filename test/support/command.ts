@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCommand } from '../../src/cli'
-import type { Ended } from './binary'
+import type { CommandResult } from './binary'
 
-/** Runs the program from source once, on SQLite unless `env` names another database. Nothing of the tests' own settings is passed on. */
-export async function runSource(args: string[], env: Record<string, string> = {}, input = ''): Promise<Ended> {
+/** Runs a command from source, on SQLite unless `env` sets another database, and without the tests’ own settings. */
+export async function runSource(args: string[], env: Record<string, string> = {}, input = ''): Promise<CommandResult> {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('BAILIWICK_'))
   const run = Bun.spawn([process.execPath, 'src/bin/hub.ts', ...args], {
     env: { ...Object.fromEntries(own), ...env },
@@ -19,17 +19,17 @@ export async function runSource(args: string[], env: Record<string, string> = {}
 }
 
 /**
- * Runs a command in this process, which takes none of the second that starting the program from source takes: for tests that run it
- * again and again. Nothing else may print meanwhile, or read the settings.
+ * Runs a command in this process, which saves the second that starting the program from source takes. In the meantime, nothing
+ * else may print or read the settings.
  */
-export async function runHere(args: string[], env: Record<string, string>): Promise<Ended> {
-  const said = { out: '', err: '' }
+export async function runInProcess(args: string[], env: Record<string, string>): Promise<CommandResult> {
+  const output = { out: '', err: '' }
   const { stdout, stderr } = process
-  const own = { ...process.env }
+  const savedEnv = { ...process.env }
   const writes = [stdout.write, stderr.write] as const
   const logs = [console.log, console.error] as const
   const into = (where: 'out' | 'err') => (text: unknown) => {
-    said[where] += String(text)
+    output[where] += String(text)
     return true
   }
   for (const name of Object.keys(process.env)) if (name.startsWith('BAILIWICK_')) delete process.env[name]
@@ -40,17 +40,17 @@ export async function runHere(args: string[], env: Record<string, string>): Prom
   console.error = (...texts) => void into('err')(`${texts.join(' ')}\n`)
   try {
     const code = await runCommand(args, { nameServer: '', checks: '' })
-    return { code, ...said }
+    return { code, ...output }
   } finally {
     ;[stdout.write, stderr.write] = writes
     ;[console.log, console.error] = logs
-    for (const name of Object.keys(process.env)) if (!(name in own)) delete process.env[name]
-    Object.assign(process.env, own)
+    for (const name of Object.keys(process.env)) if (!(name in savedEnv)) delete process.env[name]
+    Object.assign(process.env, savedEnv)
   }
 }
 
-/** Runs `fn` with a new folder, which is gone afterwards. */
-export async function inFolder<T>(fn: (folder: string) => T | Promise<T>): Promise<T> {
+/** Runs `fn` with a temporary folder, which is deleted afterwards. */
+export async function inTempFolder<T>(fn: (folder: string) => T | Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-command-'))
   try {
     return await fn(folder)

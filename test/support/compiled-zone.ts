@@ -4,17 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { anyFields } from './dns-values'
 
-/** Types of records that BIND knows too: it has no ALIAS. */
+/** Record types that BIND supports: all except ALIAS. */
 export const bindTypes = Object.keys(anyFields).filter(type => type !== 'ALIAS')
 
-/** Fields of a type that BIND 9.18 can read: it knows the keys of SVCB up to dohpath by name. */
+/** Fields of a type that BIND 9.18 can read. It knows SVCB keys by name only up to dohpath. */
 export const bindFields = (type: string, numRuns: number, seed: number) =>
   fc.sample(
     anyFields[type]!.filter(fields => !/"ohttp"|"tls-supported-groups"/.test(JSON.stringify(fields))),
     { numRuns, seed },
   )
 
-/** What BIND reads in a zone file, each record on a line of its own. @param origin with the dot */
+/** A zone file as BIND parses it, one record per line. @param origin with a trailing dot */
 export function compiled(text: string, origin: string): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-zone-'))
   try {
@@ -25,7 +25,7 @@ export function compiled(text: string, origin: string): string[] {
     if (run.exitCode !== 0)
       throw new Error(`BIND refuses the zone:\n${run.stdout.toString()}${run.stderr.toString()}\n${text.slice(0, 2000)}`)
     const lines = readFileSync(to, 'utf8').trim().split('\n')
-    // When BIND would sign again, which depends on the second at which it is asked.
+    // Drop the resign time, which depends on the current second.
     return lines.filter(line => !line.startsWith('; resign='))
   } finally {
     rmSync(folder, { recursive: true })

@@ -5,13 +5,13 @@ import type { Installation } from './binary'
 
 type Row = Record<string, string | number | null>
 
-/** The rows of an installation, read beside its hubs. */
+/** Reads the database of an installation while its hubs are running. */
 export interface Rows extends AsyncDisposable {
-  /** Runs a query that both engines understand. Whole numbers come as numbers. */
+  /** Runs a query that both engines support. Returns integers as numbers. */
   all<R = Row>(query: string): Promise<R[]>
 }
 
-/** Opens the database of an installation that was started once. */
+/** Opens the existing database of an installation. */
 export function rowsOf(here: Installation): Rows {
   const url = here.env.BAILIWICK_DATABASE_URL
   if (url) {
@@ -31,8 +31,8 @@ export function rowsOf(here: Installation): Rows {
   }
 }
 
-/** Counts and sums of PostgreSQL are bigint, which its driver gives as text. */
+/** Counts and sums of PostgreSQL are bigint, which its driver returns as text. */
 const withNumbers = (row: Row): Row =>
-  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, whole(value) ? Number(value) : value]))
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, isInteger(value) ? Number(value) : value]))
 
-const whole = (value: unknown) => typeof value === 'string' && /^-?\d{1,15}$/.test(value)
+const isInteger = (value: unknown) => typeof value === 'string' && /^-?\d{1,15}$/.test(value)

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { NAME_MAX, nameOf, wireLength } from '../../src/core/dns/name'
-import { octetsJson } from '../../src/core/dns/octets'
+import { NAME_MAX, nameOf, wireLength } from '../../src/dns/name'
+import { octetsJson } from '../../src/dns/octets'
 
-// Values of every record type, in JSON, as they come back from the wire.
+// Values of every record type, as JSON decoded from the wire.
 
 const octets = (minLength: number, maxLength: number) => fc.uint8Array({ minLength, maxLength })
 const u8 = fc.integer({ min: 0, max: 0xff })
@@ -11,7 +11,7 @@ const u32 = fc.integer({ min: 0, max: 0xffffffff })
 const hex = (minLength: number, maxLength = minLength) =>
   octets(minLength, maxLength).map(one => Buffer.from(one).toString('hex'))
 const base64 = octets(1, 90).map(one => Buffer.from(one).toString('base64'))
-/** Any octets, as JSON has them; often text. */
+/** Any octets in JSON form; often text. */
 const json = (minLength: number, maxLength: number) =>
   fc.oneof(
     octets(minLength, maxLength).map(octetsJson),
@@ -22,7 +22,7 @@ const characterString = json(0, 255)
 const plainLabel = fc.stringMatching(/^[a-zA-Z0-9_-]{1,12}$/)
 const oddLabel = octets(1, 63).map(one => String.fromCharCode(...one))
 
-/** Any absolute name: plain ones mostly, and some of any octets. */
+/** Any absolute name: mostly plain ones, some with arbitrary octets. */
 export const anyName: fc.Arbitrary<string> = fc
   .array(fc.oneof({ weight: 4, arbitrary: plainLabel }, { weight: 1, arbitrary: oddLabel }), { maxLength: 6 })
   .map(nameOf)
@@ -32,7 +32,7 @@ const host = anyName.filter(name => !/^[\d.]+$/.test(name))
 const codes = ['A', 'NS', 'SOA', 'MX', 'AAAA', 'RRSIG', 'NSEC', 'CAA', 'TYPE1234', 'TYPE65280']
 const types = fc.subarray(codes)
 const ipv4 = fc.ipV4()
-// The text of RFC 5952 of any octets is checked by itself; here only that it stays.
+// RFC 5952 formatting has its own tests; here, addresses only need to round-trip.
 const ipv6 = fc.constantFrom('::', '::1', '2001:db8::1', '2001:db8:0:1::', 'fe80::1:0:0:1', '::ffff:192.0.2.1', '1:2:3:4:5:6:7:8')
 
 const digested = (field: string, number: string, sizes: [number, number][], others: Record<string, fc.Arbitrary<unknown>>) =>
@@ -43,7 +43,7 @@ const dsSizes: [number, number][] = [
   [4, 48],
   [200, 7],
 ]
-// Private algorithms (253, 254) have their name before the key.
+// Keys of private algorithms (253, 254) are prefixed with a name.
 const algorithm = fc.integer({ min: 0, max: 252 })
 const ds = digested('digest', 'digest_type', dsSizes, { key_tag: u16, algorithm: algorithm.filter(one => one > 0) })
 const dnskey = fc.record({ flags: u16, protocol: fc.constant(3), algorithm, public_key: base64 })
@@ -96,13 +96,13 @@ const binding = fc.oneof(
 const size = fc
   .tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 0, max: 9 }))
   .map(([digit, power]) => (digit * 10 ** power) / 100)
-const angle = (prefix: string, most: number, letters: [string, string]) =>
+const angle = (prefix: string, max: number, letters: [string, string]) =>
   fc
     .record({
-      [`${prefix}_degrees`]: fc.integer({ min: 0, max: most - 1 }),
+      [`${prefix}_degrees`]: fc.integer({ min: 0, max: max - 1 }),
       [`${prefix}_minutes`]: fc.integer({ min: 0, max: 59 }),
       [`${prefix}_seconds`]: fc.integer({ min: 0, max: 59_999 }).map(one => one / 1000),
-      // South of nothing is north of nothing.
+      // 0 has no direction.
       [`${prefix}_direction`]: fc.constantFrom(...letters),
     })
     .map(one => ({
@@ -130,7 +130,7 @@ const location = fc
   }))
 const iterated = { hash_algorithm: u8, flags: u8, iterations: u16, salt: hex(0, 255) }
 
-/** For every record type, any fields of it in the spelling in which they are kept. */
+/** Arbitrary fields of every record type, in normalized form. */
 export const anyFields: Record<string, fc.Arbitrary<Record<string, unknown>>> = {
   A: fc.record({ address: ipv4 }),
   AAAA: fc.record({ address: ipv6 }),
@@ -207,7 +207,7 @@ export const anyFields: Record<string, fc.Arbitrary<Record<string, unknown>>> = 
   RRSIG: fc.record({
     type_covered: fc.constantFrom('A', 'SOA', 'TYPE65280'),
     algorithm,
-    // As many as the signer's name has, or more.
+    // At least as many as the signer’s name has.
     labels: fc.integer({ min: 6, max: 255 }),
     original_ttl: u32,
     expiration: u32,

@@ -3,9 +3,9 @@ import { hubAt, type HubUnderTest, type HubZone, type TroubledUnderTest } from '
 import { world, type World } from './world'
 import type { StateRrset } from './zone-states'
 
-// What a customer is promised of zones that others may change at their server, or whose server goes wrong.
+// Promises about zones that are changed externally at their server, or whose server fails.
 
-const patience = 120_000
+const timeoutMs = 120_000
 
 const kept: StateRrset[] = [
   ['www', 'A', 300, '192.0.2.1'],
@@ -17,20 +17,20 @@ const kept: StateRrset[] = [
   ['h7', 'A', 300, '192.0.2.7'],
   ['h8', 'A', 300, '192.0.2.8'],
 ]
-// What is told of it by `told`.
-const asDrifted = ['api A drifted missing', 'new TXT unmanaged added', 'txt TXT drifted changed', 'www A drifted changed']
+// Expected result of `differences`.
+const asDrifted = ['api A drifted deleted', 'new TXT unmanaged added', 'txt TXT drifted changed', 'www A drifted changed']
 
-/** What holds where somebody else may change a zone at its server. */
+/** Promises for servers where zones can be changed externally. */
 export function driftContract(title: string, start: () => Promise<HubUnderTest>): void {
-  describe(`zones of the hub that others change at ${title}`, () => {
+  describe(`zones with external changes at ${title}`, () => {
     const here = hubOf(start)
 
     test(
-      'tell it once, and leave it as it is',
+      'report them once, and leave them unchanged',
       async () => {
         const { zone, there } = await here.drifted()
         expect((await zone.refresh()).status).toBe('success')
-        expect(await here.told(zone)).toEqual(asDrifted)
+        expect(await here.differences(zone)).toEqual(asDrifted)
         expect(await zone.shown()).toMatchObject({ synced: false, sync: { state: 'drifted' } })
         const [event, ...more] = await here.events(zone)
         expect([more, event.data.change_count, event.data.actor]).toEqual([[], 4, null])
@@ -45,24 +45,24 @@ export function driftContract(title: string, start: () => Promise<HubUnderTest>)
           await zone.refresh()
         }
         expect(await here.events(zone)).toHaveLength(1)
-        // What is changed here meanwhile goes there, and nothing else.
+        // Local changes meanwhile are applied, and nothing else.
         await zone.put(['h8', 'A', 300, '192.0.2.88'])
-        expect(await zone.there()).toEqual(there.map(one => one.replace('h8 300 A 192.0.2.8', 'h8 300 A 192.0.2.88')))
-        expect(await here.told(zone)).toEqual(asDrifted)
+        expect(await zone.atServer()).toEqual(there.map(one => one.replace('h8 300 A 192.0.2.8', 'h8 300 A 192.0.2.88')))
+        expect(await here.differences(zone)).toEqual(asDrifted)
         expect(await here.events(zone)).toHaveLength(1)
       },
-      patience,
+      timeoutMs,
     )
 
     test(
-      'take it over where that is asked for',
+      'adopt them on request',
       async () => {
         const { zone, there } = await here.drifted()
         await zone.refresh()
         const adopted = await here.w.acme.call('POST', `${zone.path}/adopt`, { all: true })
         expect(adopted.status).toBe(200)
         await here.w.settle()
-        expect(await zone.there()).toEqual(there)
+        expect(await zone.atServer()).toEqual(there)
         await zone.expectAt([
           ...kept.filter(([name]) => !['www', 'api', 'txt'].includes(name)),
           ['www', 'A', 300, '198.51.100.7'],
@@ -70,11 +70,11 @@ export function driftContract(title: string, start: () => Promise<HubUnderTest>)
           ['new', 'TXT', 300, 'theirs; all of it'],
         ])
       },
-      patience,
+      timeoutMs,
     )
 
     test(
-      'put it back by a plan that says so, and what is theirs alone stays',
+      'revert them by a plan with enforce, but keep unmanaged records',
       async () => {
         const { zone } = await here.drifted()
         await zone.refresh()
@@ -85,16 +85,16 @@ export function driftContract(title: string, start: () => Promise<HubUnderTest>)
           'update www A',
         ])
         expect((await zone.apply(plan)).status).toBe('success')
-        expect(await here.told(zone)).toEqual(['new TXT unmanaged added'])
+        expect(await here.differences(zone)).toEqual(['new TXT unmanaged added'])
         await here.others(zone, ['new', 'TXT', 300])
         await zone.refresh()
         await zone.expectAt(kept)
       },
-      patience,
+      timeoutMs,
     )
 
     test(
-      'do not overwrite what was changed since a plan was made',
+      'do not overwrite changes made since a plan was created',
       async () => {
         const zone = await here.begun()
         await here.w.acme.call('PATCH', zone.path, { apply: 'manual' })
@@ -102,17 +102,17 @@ export function driftContract(title: string, start: () => Promise<HubUnderTest>)
         await zone.put(['www', 'A', 300, '192.0.2.99'])
         const plan = await zone.plan()
         await here.others(zone, ['www', 'A', 300, '198.51.100.7'])
-        const there = await zone.there()
+        const there = await zone.atServer()
         expect(await zone.apply(plan)).toMatchObject({ status: 'error', error: { code: 'plan_stale' } })
-        expect(await zone.there()).toEqual(there)
-        expect(await here.told(zone)).toEqual(['www A conflict null'])
+        expect(await zone.atServer()).toEqual(there)
+        expect(await here.differences(zone)).toEqual(['www A conflict null'])
         expect(await here.events(zone)).toHaveLength(1)
       },
-      patience,
+      timeoutMs,
     )
 
     test(
-      'are not believed to be empty, or half of what they were, until somebody says so',
+      'reject a result that is empty, or half of the previous one, unless forced',
       async () => {
         const zone = await here.begun()
         for (const [name, type] of kept.slice(0, 6)) await here.others(zone, [name, type, 300])
@@ -122,52 +122,52 @@ export function driftContract(title: string, start: () => Promise<HubUnderTest>)
           synced: false,
           sync: { state: 'error', targets: [{ error: { code: 'incomplete' } }] },
         })
-        expect([await here.told(zone), await here.events(zone)]).toEqual([[], []])
-        // Nor is anything brought there by such a reading.
-        const there = await zone.there()
+        expect([await here.differences(zone), await here.events(zone)]).toEqual([[], []])
+        // Nothing is applied based on such a result.
+        const there = await zone.atServer()
         await zone.put(['h8', 'A', 300, '192.0.2.88'])
-        expect(await zone.there()).toEqual(there)
+        expect(await zone.atServer()).toEqual(there)
         await zone.put(['h8', 'A', 300, '192.0.2.8'])
         for (const [name, type] of kept.slice(6)) await here.others(zone, [name, type, 300])
         expect((await zone.refresh()).error).toMatchObject({ code: 'provider_failed' })
-        expect([await here.told(zone), await here.events(zone)]).toEqual([['h8 A pending null'], []])
-        expect((await zone.refresh({ believe: true, note: 'They are gone.' })).status).toBe('success')
-        expect(await here.told(zone)).toHaveLength(kept.length)
+        expect([await here.differences(zone), await here.events(zone)]).toEqual([['h8 A pending null'], []])
+        expect((await zone.refresh({ force: true, note: 'They are gone.' })).status).toBe('success')
+        expect(await here.differences(zone)).toHaveLength(kept.length)
         expect(await here.events(zone)).toHaveLength(1)
       },
-      patience,
+      timeoutMs,
     )
   })
 }
 
-/** What holds where the server can be made to go wrong. */
+/** Promises for servers that can simulate failures. */
 export function troubleContract(title: string, start: () => Promise<TroubledUnderTest>): void {
-  describe(`zones of the hub at ${title}, which goes wrong,`, () => {
+  describe(`zones at ${title} with failures`, () => {
     const here = hubOf(start)
 
     test(
-      'do not overwrite what is changed while a change is on its way, and tell it',
+      'do not overwrite external changes made during a sync, and report them',
       async () => {
         const zone = await here.begun()
         const theirs: StateRrset = ['www', 'A', 300, '198.51.100.7']
         await here.under.trouble.interrupt(() => here.others(zone, theirs))
         await zone.put(['www', 'A', 300, '192.0.2.99'])
         await here.under.trouble.calm()
-        const there = await zone.there()
+        const there = await zone.atServer()
         expect(there).toContain('www 300 A 198.51.100.7')
         for (let n = 0; n < 3; n++) {
           await here.later()
           await zone.refresh()
         }
-        expect(await zone.there()).toEqual(there)
-        expect(await here.told(zone)).toEqual(['www A conflict null'])
+        expect(await zone.atServer()).toEqual(there)
+        expect(await here.differences(zone)).toEqual(['www A conflict null'])
         expect(await here.events(zone)).toHaveLength(1)
       },
-      patience,
+      timeoutMs,
     )
 
     test(
-      'are not believed to be less after a write either',
+      'reject a loss of records after a write too',
       async () => {
         for (const left of [0, 1, 3]) {
           const zone = await here.begun()
@@ -176,42 +176,42 @@ export function troubleContract(title: string, start: () => Promise<TroubledUnde
           const shownThen = await zone.shown()
           await here.under.trouble.calm()
           expect(shownThen.sync.targets[0].error?.code).toBe('incomplete')
-          expect([await here.told(zone), await here.events(zone)]).toEqual([['h8 A pending null'], []])
+          expect([await here.differences(zone), await here.events(zone)]).toEqual([['h8 A pending null'], []])
           expect((await here.w.audited()).slice(-2)).toEqual(['dns.rrsets.replace', 'dns.zone.sync'])
           expect((await zone.refresh()).status).toBe('success')
           await zone.expectAt([...kept.slice(0, -1), ['h8', 'A', 300, '192.0.2.88']])
           expect(await here.events(zone)).toEqual([])
         }
       },
-      patience,
+      timeoutMs,
     )
 
     test(
-      'are an error where an answer is short in form, or is that the hub asks too often',
+      'are in error after an incomplete response, but not after rate limiting',
       async () => {
         const zone = await here.begun()
         for (const [trouble, failure] of [
           ['throttle', ['throttled']],
-          ['shorten', ['incomplete', 'invalid_answer']],
+          ['shorten', ['incomplete', 'invalid_response']],
         ] as const) {
           await here.under.trouble[trouble]()
           const { status, error } = await zone.refresh()
           await here.under.trouble.calm()
           expect([status, error?.code]).toEqual(['error', 'provider_failed'])
           const { synced, sync } = await zone.shown()
-          // Being asked too often says nothing of the zone; a short answer does.
+          // Rate limiting says nothing about the zone; an incomplete response does.
           expect([synced, sync.state]).toEqual(trouble === 'throttle' ? [true, 'synced'] : [false, 'error'])
           expect(sync.targets[0].error.code).toBeOneOf([...failure])
-          expect([await here.told(zone), await here.events(zone)]).toEqual([[], []])
+          expect([await here.differences(zone), await here.events(zone)]).toEqual([[], []])
         }
         expect((await zone.refresh()).status).toBe('success')
         await zone.expectAt(kept)
       },
-      patience,
+      timeoutMs,
     )
 
     test(
-      'are read again where a change was not answered, and nobody is told of it as drift',
+      'are read again after a change without a response, which is not reported as drift',
       async () => {
         const zone = await here.begun()
         await here.under.trouble.fallSilent()
@@ -226,50 +226,51 @@ export function troubleContract(title: string, start: () => Promise<TroubledUnde
         await zone.expectAt([...kept.slice(1, -1), changed[0]!, changed[2]!])
         expect(await here.events(zone)).toEqual([])
       },
-      patience,
+      timeoutMs,
     )
   })
 }
 
-/** A hub for the tests of one suite, with an account at the server. */
+/** A hub for one suite, with an account at the server. */
 function hubOf<T extends HubUnderTest>(start: () => Promise<T>) {
   let under: T
   let w: World
-  let zoneMade: () => Promise<HubZone>
+  let createZone: () => Promise<HubZone>
   beforeAll(async () => {
     under = await start()
     w = await world()
-    zoneMade = await hubAt(under, w)
-  }, patience)
+    createZone = await hubAt(under, w)
+  }, timeoutMs)
   afterAll(async () => {
     await under?.stop()
   })
 
-  const begun = async () => {
-    const zone = await zoneMade()
+  const started = async () => {
+    const zone = await createZone()
     await zone.put(...kept)
     await zone.expectAt(kept)
     seen = (await w.acme.call('GET', '/v1/events?sort=-id&limit=1')).body.data[0].id
     return zone
   }
-  // The last event before others did anything.
+  // The last event before external changes.
   let seen = ''
-  const later = () => (under.checksTime ? w.settle() : w.pass(900_000))
+  const later = () => (under.checksTime ? w.settle() : w.advance(900_000))
   const others = (zone: HubZone, [name, type, ttl, ...values]: StateRrset) =>
-    under.meddle(zone.name, name, type, ttl, values.length === 0 ? null : values)
-  /** What is not as it is to be: name, type, state, and what others did. */
-  const told = async (zone: HubZone) => (await zone.drift()).map(one => `${one.name} ${one.type} ${one.state} ${one.kind}`).sort()
+    under.changeExternally(zone.name, name, type, ttl, values.length === 0 ? null : values)
+  /** Lists what differs: name, type, state, and drift kind. */
+  const differences = async (zone: HubZone) =>
+    (await zone.drift()).map(one => `${one.name} ${one.type} ${one.state} ${one.kind}`).sort()
   const events = async (zone: HubZone): Promise<any[]> =>
     (await w.acme.call('GET', '/v1/events?kind=dns.records_changed&sort=-id&limit=100')).body.data.filter(
       (one: any) => one.id > seen && one.data.zone.name === zone.name && one.data.origin === 'external',
     )
   const drifted = async () => {
-    const zone = await begun()
+    const zone = await started()
     await others(zone, ['www', 'A', 300, '198.51.100.7'])
     await others(zone, ['api', 'A', 300])
     await others(zone, ['txt', 'TXT', 600, '"a;b\\"c\\\\d"'])
     await others(zone, ['new', 'TXT', 300, '"theirs; all of it"'])
-    const there = await zone.there()
+    const there = await zone.atServer()
     return { zone, there }
   }
   return {
@@ -279,10 +280,10 @@ function hubOf<T extends HubUnderTest>(start: () => Promise<T>) {
     get w() {
       return w
     },
-    begun,
+    begun: started,
     later,
     others,
-    told,
+    differences,
     events,
     drifted,
   }

@@ -1,11 +1,11 @@
-import { Engine, type EngineGround } from '../../src/checks/engine/engine'
-import type { NameAnswer } from '../../src/checks/engine/name-answer'
-import type { ResolverGround } from '../../src/checks/engine/resolver'
+import { Engine, type EngineDependencies } from '../../src/checks/engine/engine'
+import type { LookupResult } from '../../src/checks/engine/name-lookup'
+import type { ResolverDependencies } from '../../src/checks/engine/resolver'
 import { noFacts, type CheckResult, type CheckSpec, type CheckType, type Facts } from '../../src/checks/check'
 import type { EnginePulse, FromEngine } from '../../src/checks/messages'
-import { HandClock } from './engine-clock'
+import { ManualEngineClock } from './engine-clock'
 
-/** A monitor as a hub describes it; of an address that needs no looking up. */
+/** A monitor as the hub sends it, with an IP address as target, so that no DNS lookup is needed. */
 export const spec = (monitor: string, more: Partial<CheckSpec> = {}): CheckSpec => ({
   monitor,
   revision: 1,
@@ -21,16 +21,16 @@ export const spec = (monitor: string, more: Partial<CheckSpec> = {}): CheckSpec 
   degraded_if: [],
   degraded_ms: null,
   policy: { allowPrivate: true, allowRanges: [], requireHttps: false },
-  settled: 'up',
+  confirmed_status: 'up',
   ...more,
 })
 
-/** A type of check that does as a test says. */
+/** A check type with the given behavior. */
 export const typeOf = (run: CheckType['run'], more: Partial<CheckType> = {}): CheckType => ({
   name: 'tcp',
   title: '',
   description: '',
-  targetForm: '',
+  targetDescription: '',
   options: { type: 'object' } as CheckType['options'],
   secrets: [],
   sources: [],
@@ -40,11 +40,14 @@ export const typeOf = (run: CheckType['run'], more: Partial<CheckType> = {}): Ch
 })
 
 export const good = (more: Partial<Facts> = {}): Facts => ({ ...noFacts(), connected: true, ...more })
-export const bad = (message = 'Nobody answered.'): Facts => ({ ...noFacts(), error: { kind: 'refused', message } })
+export const bad = (message = 'Connection refused.'): Facts => ({ ...noFacts(), error: { kind: 'refused', message } })
 
-/** What resolvers say, by name; silent about all others. */
-export const namesOf = (clock: HandClock, ask: ResolverGround['ask'] = async () => ({ kind: 'silent' })): ResolverGround => ({
-  ask,
+/** A resolver whose lookups time out unless the test says otherwise. */
+export const namesOf = (
+  clock: ManualEngineClock,
+  lookUp: ResolverDependencies['lookUp'] = async () => ({ kind: 'timeout' }),
+): ResolverDependencies => ({
+  lookUp,
   clock,
   hosts: () => undefined,
   system: () => Promise.reject(new Error('unknown')),
@@ -52,26 +55,29 @@ export const namesOf = (clock: HandClock, ask: ResolverGround['ask'] = async () 
   prefersIPv6: () => false,
 })
 
-export const found = (address: string, ttl = 60): NameAnswer => ({ kind: 'found', addresses: [address], ttl })
+export const found = (address: string, ttl = 60): LookupResult => ({ kind: 'found', addresses: [address], ttl })
 
-/** An engine on time moved by hand, and all that it tells. */
-export function engineOf(type: CheckType | undefined, more: (clock: HandClock) => Partial<EngineGround> = () => ({})) {
-  const clock = new HandClock()
-  const results: (CheckResult & { told: number })[] = []
+/** An engine with a manual clock, and the messages it sends. */
+export function engineOf(
+  type: CheckType | undefined,
+  more: (clock: ManualEngineClock) => Partial<EngineDependencies> = () => ({}),
+) {
+  const clock = new ManualEngineClock()
+  const results: (CheckResult & { sentAt: number })[] = []
   const pulses: EnginePulse[] = []
-  const told: FromEngine[] = []
+  const messages: FromEngine[] = []
   const engine = new Engine({
     clock,
     names: namesOf(clock),
     typeOf: () => type,
     defaultRoute: () => true,
-    mostInFlight: 1000,
-    tell(message) {
-      told.push(message)
-      if (message.kind === 'results') results.push(...message.results.map(one => ({ ...one, told: clock.now() })))
+    maxInFlight: 1000,
+    emit(message) {
+      messages.push(message)
+      if (message.kind === 'results') results.push(...message.results.map(one => ({ ...one, sentAt: clock.now() })))
       if (message.kind === 'pulse') pulses.push(message.pulse)
     },
     ...more(clock),
   })
-  return { engine, clock, results, pulses, told }
+  return { engine, clock, results, pulses, messages }
 }

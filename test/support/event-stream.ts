@@ -1,32 +1,32 @@
-/** An event as a client of a stream sees it. */
-export interface Heard {
+/** An event as received by the client of a stream. */
+export interface StreamEvent {
   event: string
   id: string
   data: any
 }
 
-/** Reads an answer of the type text/event-stream as WHATWG HTML, section 9.2.6, says. */
+/** Parses a text/event-stream response according to WHATWG HTML, section 9.2.6. */
 export class EventReader {
   private readonly reader: ReadableStreamDefaultReader<Uint8Array>
   private readonly decoder = new TextDecoder()
   private text = ''
   private lastId = ''
-  /** How many comments were read, and the time to wait before coming back. */
+  /** Number of comments read, and the reconnection time. */
   comments = 0
   retry: number | null = null
 
-  constructor(readonly answer: Response) {
-    if (answer.headers.get('content-type') !== 'text/event-stream')
-      throw new Error(`This is no stream: ${answer.status} ${answer.headers.get('content-type')}`)
-    this.reader = answer.body!.getReader()
+  constructor(readonly response: Response) {
+    if (response.headers.get('content-type') !== 'text/event-stream')
+      throw new Error(`Not an event stream: ${response.status} ${response.headers.get('content-type')}`)
+    this.reader = response.body!.getReader()
   }
 
   get lastEventId(): string {
     return this.lastId
   }
 
-  /** The next event; null when the stream has ended. */
-  async next(): Promise<Heard | null> {
+  /** Returns the next event, or null if the stream has ended. */
+  async next(): Promise<StreamEvent | null> {
     for (;;) {
       const end = this.text.indexOf('\n\n')
       if (end >= 0) {
@@ -46,7 +46,7 @@ export class EventReader {
     await this.reader.cancel()
   }
 
-  private block(block: string): Heard | null {
+  private block(block: string): StreamEvent | null {
     let event = 'message'
     const data: string[] = []
     for (const line of block.split('\n')) {
@@ -61,10 +61,10 @@ export class EventReader {
   }
 }
 
-/** The text of an answer: of a stream what comes first, and then it is closed, since it would not end. */
-export async function textOf(answer: Response): Promise<string> {
-  if (answer.headers.get('content-type') !== 'text/event-stream' || answer.body === null) return await answer.text()
-  const reader = answer.body.getReader()
+/** Returns the text of a response. For a stream, which would not end, returns the first chunk and closes it. */
+export async function textOf(response: Response): Promise<string> {
+  if (response.headers.get('content-type') !== 'text/event-stream' || response.body === null) return await response.text()
+  const reader = response.body.getReader()
   const { value } = await reader.read()
   await reader.cancel()
   return new TextDecoder().decode(value)

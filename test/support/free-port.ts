@@ -1,6 +1,6 @@
 /**
- * A port of loopback that nothing has, neither by TCP nor by UDP; below those that connections are given, so that none takes it before
- * a server does.
+ * A free loopback port for TCP and UDP. It is below the ephemeral port range, so that no outgoing connection uses it before the
+ * server does.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

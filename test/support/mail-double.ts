@@ -1,17 +1,17 @@
 import { createServer, type Socket } from 'node:net'
 
-/** A mail as a server took it. */
-export interface TakenMail {
+/** A mail that the server accepted. */
+export interface ReceivedMail {
   from: string
   to: string[]
   text: string
 }
 
-/** A mail server on this machine that answers as it is told to. */
+/** A local mail server with configurable replies. */
 export interface MailDouble {
   port: number
-  taken: TakenMail[]
-  /** Answer to a recipient; null takes it. */
+  received: ReceivedMail[]
+  /** Reply that rejects a recipient; null accepts it. */
   recipient: (address: string) => string | null
   stop(): void
 }
@@ -21,49 +21,49 @@ export async function mailDouble(): Promise<MailDouble> {
   const server = createServer(socket => {
     sockets.add(socket)
     socket.on('close', () => sockets.delete(socket)).on('error', () => {})
-    let mail: TakenMail = { from: '', to: [], text: '' }
+    let mail: ReceivedMail = { from: '', to: [], text: '' }
     let body: string[] | null = null
     let rest = ''
-    const say = (line: string) => socket.write(`${line}\r\n`)
-    const obey = (line: string) => {
+    const reply = (line: string) => socket.write(`${line}\r\n`)
+    const handle = (line: string) => {
       if (body !== null) {
         if (line !== '.') return void body.push(line.replace(/^\.\./, '.'))
         mail.text = body.join('\n')
-        here.taken.push(mail)
+        here.received.push(mail)
         mail = { from: '', to: [], text: '' }
         body = null
-        return say('250 2.0.0 queued as 4F1')
+        return reply('250 2.0.0 queued as 4F1')
       }
-      const word = line.slice(0, 4).toUpperCase()
-      if (word === 'EHLO') return say('250-double\r\n250 8BITMIME')
-      if (word === 'MAIL') {
+      const command = line.slice(0, 4).toUpperCase()
+      if (command === 'EHLO') return reply('250-double\r\n250 8BITMIME')
+      if (command === 'MAIL') {
         mail.from = /<(.*)>/.exec(line)?.[1] ?? ''
-        return say('250 2.1.0 ok')
+        return reply('250 2.1.0 ok')
       }
-      if (word === 'RCPT') {
+      if (command === 'RCPT') {
         const address = /<(.*?)>/.exec(line)?.[1] ?? ''
         const refusal = here.recipient(address)
         if (refusal === null) mail.to.push(address)
-        return say(refusal ?? '250 2.1.5 ok')
+        return reply(refusal ?? '250 2.1.5 ok')
       }
-      if (word === 'DATA') {
+      if (command === 'DATA') {
         body = []
-        return say('354 go on')
+        return reply('354 start mail input')
       }
-      if (word === 'QUIT') return void socket.end('221 bye\r\n')
-      say('250 ok')
+      if (command === 'QUIT') return void socket.end('221 bye\r\n')
+      reply('250 ok')
     }
-    say('220 double ESMTP')
+    reply('220 double ESMTP')
     socket.on('data', chunk => {
       const lines = (rest + chunk.toString('utf8')).split('\r\n')
       rest = lines.pop()!
-      for (const line of lines) obey(line)
+      for (const line of lines) handle(line)
     })
   })
   await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
   const here: MailDouble = {
     port: (server.address() as { port: number }).port,
-    taken: [],
+    received: [],
     recipient: () => null,
     stop() {
       for (const socket of sockets) socket.destroy()

@@ -5,18 +5,19 @@ import { join } from 'node:path'
 import { freePort } from './free-port'
 
 /**
- * OpenSMTPD, which takes mail for `ada` and `bob` of example.com and asks that for `late@example.com` to come back later; and Dovecot's
- * submission server before it, which wants TLS and the login `alerts`: the TLS of Debian's OpenSMTPD 6.8 does not work with OpenSSL 3.
+ * OpenSMTPD, which accepts mail for `ada` and `bob` of example.com and rejects `late@example.com` temporarily; and in front of it
+ * Dovecot's submission server, which requires TLS and the user `alerts`. Dovecot is needed because TLS of Debian's OpenSMTPD 6.8
+ * doesn't work with OpenSSL 3.
  */
 export interface MailServers {
-  /** Without TLS and login. */
+  /** Without TLS or authentication. */
   plainPort: number
   startTlsPort: number
   implicitTlsPort: number
   password: string
-  /** The certificate of both, which is for `localhost`. */
+  /** Certificate of both servers, for `localhost`. */
   ca: string
-  /** Mails that were delivered, oldest first. */
+  /** Delivered mails, oldest first. */
   mails(): string[]
   stop(): Promise<void>
 }
@@ -32,7 +33,7 @@ export async function mailServers(): Promise<MailServers> {
   const [plainPort, startTlsPort, implicitTlsPort] = [await freePort(), await freePort(), await freePort()]
   const password = 'very-secret-mail-word'
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
-  await done([
+  await runCommand([
     'openssl',
     'req',
     '-x509',
@@ -96,11 +97,11 @@ service submission-login {
 }
 `,
   )
-  // Its control socket has one place in the system; with a /run of its own it does not meet another.
+  // The path of its control socket is fixed, so give it a /run of its own to avoid conflicts.
   const smtpd = `exec /usr/sbin/smtpd -d -f ${at('smtpd.conf')}`
-  const apart = (await Bun.spawn(['unshare', '-m', 'true'], { stderr: 'ignore' }).exited) === 0
+  const canUnshare = (await Bun.spawn(['unshare', '-m', 'true'], { stderr: 'ignore' }).exited) === 0
   const running = [
-    start(apart ? ['unshare', '-m', 'sh', '-c', `mount -t tmpfs none /run && ${smtpd}`] : ['sh', '-c', smtpd]),
+    start(canUnshare ? ['unshare', '-m', 'sh', '-c', `mount -t tmpfs none /run && ${smtpd}`] : ['sh', '-c', smtpd]),
     start(['/usr/sbin/dovecot', '-F', '-c', at('dovecot.conf')]),
   ]
   const stop = async () => {
@@ -109,7 +110,7 @@ service submission-login {
     rmSync(folder, { recursive: true, force: true })
   }
   try {
-    for (const port of [plainPort, startTlsPort, implicitTlsPort]) await listening(port)
+    for (const port of [plainPort, startTlsPort, implicitTlsPort]) await waitForPort(port)
   } catch (error) {
     await stop()
     throw error
@@ -130,22 +131,22 @@ service submission-login {
 
 const start = (command: string[]) => Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
 
-async function done(command: string[]): Promise<void> {
+async function runCommand(command: string[]): Promise<void> {
   const run = Bun.spawn(command, { stdout: 'ignore', stderr: 'pipe' })
-  const said = await new Response(run.stderr).text()
-  if ((await run.exited) !== 0) throw new Error(`${command[0]}: ${said}`)
+  const output = await new Response(run.stderr).text()
+  if ((await run.exited) !== 0) throw new Error(`${command[0]}: ${output}`)
 }
 
-async function listening(port: number): Promise<void> {
-  for (let tries = 0; tries < 150; tries++) {
-    const open = await new Promise<boolean>(answer => {
+async function waitForPort(port: number): Promise<void> {
+  for (let attempts = 0; attempts < 150; attempts++) {
+    const open = await new Promise<boolean>(resolve => {
       const socket = connect(port, '127.0.0.1', () => {
         socket.destroy()
-        answer(true)
-      }).on('error', () => answer(false))
+        resolve(true)
+      }).on('error', () => resolve(false))
     })
     if (open) return
     await Bun.sleep(100)
   }
-  throw new Error(`Nothing listens at ${port}.`)
+  throw new Error(`Nothing listens on port ${port}.`)
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/core/clock'
 
-/** Time moved by hand. Timers fire in order when `advance` passes them. */
+/** A clock that the test controls. `advance` fires timers in order. */
 export class ManualClock implements Clock {
   private timers: { at: number; fn: () => void }[] = []
   constructor(private time = Date.parse('2026-11-21T10:00:00.000Z')) {}
@@ -17,7 +17,7 @@ export class ManualClock implements Clock {
     }
   }
 
-  /** Moves time on by `ms`, firing what falls due on the way. */
+  /** Advances the clock by `ms` and fires timers that become due. */
   advance(ms: number): void {
     const end = this.time + ms
     for (;;) {
@@ -30,12 +30,12 @@ export class ManualClock implements Clock {
     this.time = end
   }
 
-  /** Moves time on by `ms` without firing anything: what falls due meanwhile fires late. */
+  /** Advances the clock by `ms` without firing timers; they fire late. */
   jump(ms: number): void {
     this.time += ms
   }
 
-  /** Is set forward or back by `ms`, as by hand: what waits goes on waiting for as long as before. */
+  /** Sets the clock forward or back by `ms`, like a manual change. Timers keep their remaining time. */
   set(ms: number): void {
     this.time += ms
     for (const timer of this.timers) timer.at += ms

@@ -1,16 +1,16 @@
 import { nextNumber, record } from '../../src/core/change'
 import type { Hub } from '../../src/core/hub'
 import { newId } from '../../src/core/ids'
-import type { Taken } from '../../src/features/monitors/series/taken'
-import { newMonitorState } from '../../src/features/monitors/state'
+import type { ResultBeat } from '../../src/features/monitors/series/result-beat'
+import { newMonitorState } from '../../src/features/monitors/verdict/state'
 import { monitorGaps, monitors, monitorTransitions } from '../../src/features/monitors/tables'
 
 export type Status = (typeof monitors.$inferSelect)['status']
 
-/** A result of a check, as the series take it. */
-export const taken = (monitor: number, at: number, more: Partial<Taken> = {}): Taken => ({
-  monitor,
-  location: 0,
+/** A check result for the series. */
+export const resultBeat = (monitor: number, at: number, more: Partial<ResultBeat> = {}): ResultBeat => ({
+  series: monitor,
+  part: 0,
   at,
   status: 'up',
   ms: 12.5,
@@ -23,7 +23,7 @@ export const taken = (monitor: number, at: number, more: Partial<Taken> = {}): T
   ...more,
 })
 
-/** A monitor that nobody runs, for tests of what is kept of it. */
+/** Adds a monitor that is not checked, for tests of its history. */
 export async function addMonitor(
   hub: Hub,
   workspaceId: string,
@@ -77,19 +77,19 @@ export async function addMonitor(
   return { id, number }
 }
 
-/** Writes down what a monitor was shown as, and since when (ms UTC); from nothing to `new` there is no row. */
+/** Adds status changes with their times (ms UTC). The initial status `new` has no row. */
 export async function addTransitions(
   hub: Hub,
   monitorId: string,
-  became: readonly [at: number, status: Status][],
+  changes: readonly [at: number, status: Status][],
 ): Promise<void> {
   await record(hub, async tx => {
-    for (const [place, [at, to]] of became.entries())
+    for (const [place, [at, to]] of changes.entries())
       await tx.insert(monitorTransitions).values({
         id: newId('mtr'),
         monitorId,
         at,
-        from: became[place - 1]?.[1] ?? 'new',
+        from: changes[place - 1]?.[1] ?? 'new',
         to,
         reason: 'A test.',
         incidentId: null,
@@ -98,7 +98,7 @@ export async function addTransitions(
   })
 }
 
-/** A time in which nobody ran these shares, or any. */
+/** Adds a period in which no hub ran these shares, or any share. */
 export async function addGap(hub: Hub, from: number, to: number, shares: number[] | null = null): Promise<void> {
   await record(hub, async tx => {
     await tx.insert(monitorGaps).values({ id: newId('gap'), from, to, shares })

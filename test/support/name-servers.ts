@@ -5,13 +5,13 @@ import type { Subprocess } from 'bun'
 import { queryOctets } from './served-zone'
 import { freePort } from './free-port'
 
-/** A name server of somebody else that serves one zone from a file. */
+/** A third-party name server that serves one zone from a file. */
 export interface OtherServer {
   port: number
   stop(): Promise<void>
 }
 
-/** Starts BIND with a zone. @param name without the dot at its end */
+/** Starts BIND with a zone. @param name without the trailing dot */
 export const startBind = (name: string, zoneFile: string): Promise<OtherServer> =>
   startServer(name, zoneFile, (folder, port) => {
     const text = `options {
@@ -44,8 +44,8 @@ zone:
   })
 
 /**
- * Starts a server in a folder of its own on a free port, and waits until it answers for the zone.
- * @param prepare writes its configuration beside the file `zone`, and gives the command
+ * Starts a server in its own folder on a free port, and waits until it answers for the zone.
+ * @param prepare writes its configuration next to the file `zone`, and returns the command
  */
 export async function startServer(
   name: string,
@@ -58,26 +58,26 @@ export async function startServer(
   writeFileSync(join(folder, 'zone'), zoneFile)
   const port = await freePort()
   const run = Bun.spawn(prepare(folder, port), { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
-  const said = Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()])
+  const output = Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()])
   const stop = async () => {
     run.kill('SIGKILL')
     await run.exited
     rmSync(folder, { recursive: true, force: true })
   }
   for (let tries = 0; tries < 100 && !ended(run); tries++) {
-    const answer = await askUdp(port, queryOctets(`${name}.`, 'SOA'), 100)
-    // The low bits of the second word are the rcode.
+    const answer = await queryUdp(port, queryOctets(`${name}.`, 'SOA'), 100)
+    // The low bits of the second word are the RCODE.
     if (answer && (answer[3]! & 15) === 0) return { port, stop }
     await Bun.sleep(50)
   }
   await stop()
-  throw new Error(`The server did not answer for ${name}: ${(await said).join('\n')}`)
+  throw new Error(`The server did not answer for ${name}: ${(await output).join('\n')}`)
 }
 
 const ended = (run: Subprocess) => run.exitCode !== null
 
-/** Sends octets by UDP and gives what comes back in time, or null. */
-export async function askUdp(port: number, octets: Uint8Array, ms = 2000): Promise<Uint8Array | null> {
+/** Sends octets over UDP and returns the response, or null on a timeout. */
+export async function queryUdp(port: number, octets: Uint8Array, ms = 2000): Promise<Uint8Array | null> {
   const { promise, resolve } = Promise.withResolvers<Uint8Array | null>()
   const socket = await Bun.udpSocket({
     connect: { hostname: '127.0.0.1', port },

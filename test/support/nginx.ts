@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port'
 
-/** An nginx of this machine that answers `/` with 200, on a port of loopback that stays the same from start to start. */
+/** A local nginx that responds to `/` with 200, on a loopback port that stays the same across restarts. */
 export interface Nginx extends AsyncDisposable {
   url: string
   start(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts one. @throws Error when it does not come up */
+/** Starts nginx. @throws Error if it does not start */
 export async function startNginx(): Promise<Nginx> {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-nginx-'))
   const port = await freePort()
@@ -25,10 +25,10 @@ export async function startNginx(): Promise<Nginx> {
       if (run.exitCode !== null) break
       await Bun.sleep(50)
     }
-    throw new Error('nginx did not come up.')
+    throw new Error('nginx did not start.')
   }
   const stop = async () => {
-    // A fast shutdown: connections that are open are closed.
+    // A fast shutdown, which closes open connections.
     run?.kill('SIGTERM')
     await run?.exited
     run = null
@@ -59,7 +59,7 @@ http {
   scgi_temp_path ${folder}/scgi;
   server {
     listen 127.0.0.1:${port};
-    location / { return 200 "well\\n"; }
+    location / { return 200 "ok\\n"; }
   }
 }
 `

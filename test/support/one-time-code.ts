@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** The code of a secret at a time (ms), as RFC 6238 section 4 and RFC 4226 section 5.3 say. */
+/** The code of a secret at a time (ms), according to RFC 6238 section 4 and RFC 4226 section 5.3. */
 export function codeAt(secret: string, ms: number): string {
   const bits = [...secret].map(one => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(one).toString(2).padStart(5, '0')).join('')
   const key = Buffer.from(bits.match(/.{8}/g)!.map(byte => Number.parseInt(byte, 2)))

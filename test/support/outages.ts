@@ -1,8 +1,8 @@
 import { record } from '../../src/core/change'
-import { openIncident, resolveIncident, type Outage, type Resolution } from '../../src/features/incidents/outages'
+import { openIncident, resolveIncident, type Outage, type Resolution } from '../../src/features/incidents/outages/outages'
 import type { World } from './world'
 
-/** An outage of a monitor of acme that began 15 s ago and is confirmed now. */
+/** An outage of one of acme's monitors, started 15 s ago and confirmed now. */
 export function outageOf(w: World, id: string, more: Partial<Outage> = {}): Outage {
   const now = w.clock.now()
   return {
@@ -21,14 +21,14 @@ export function outageOf(w: World, id: string, more: Partial<Outage> = {}): Outa
   }
 }
 
-/** What is done when something fails. */
+/** Opens an incident, as after a failure. */
 export const openOutage = (w: World, id: string, more?: Partial<Outage>) =>
   record(w.hub, async tx => {
     const { incident, opened, reopened, ...drafts } = await openIncident(tx, w.hub, outageOf(w, id, more))
     return { result: { incident, opened, reopened }, ...drafts }
   })
 
-/** What is done when it is well again, or not watched any more. */
+/** Resolves an incident, as after a recovery or when monitoring stops. */
 export const endOutage = (w: World, id: string, reason: Resolution = 'recovered') =>
   record(w.hub, async tx => {
     const { incident, ...drafts } = await resolveIncident(tx, w.hub, { subject: id, at: w.clock.now(), reason })

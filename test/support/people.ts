@@ -1,14 +1,14 @@
 import type { Role } from '../../src/access/tables'
-import { addUser, type User } from '../../src/access/users'
+import { addUser, type User } from '../../src/features/people/users'
 import { jobContext, systemActor } from '../../src/core/change'
 import type { Hub } from '../../src/core/hub'
-import { callerWith, type Answer, type World } from './world'
+import { callerWith, type ApiResponse, type World } from './world'
 
-/** The password of everybody who is made here. */
+/** The password of every user created here. */
 export const password = 'correct horse battery'
 export const origin = 'http://localhost:8484'
 
-/** A person in a workspace, named by the part of the e-mail before the @. */
+/** A user in a workspace, named by the part of the email address before the @. */
 export const addPerson = (hub: Hub, workspaceId: string, role: Role, email: string, isOperator = false): Promise<User> =>
   addUser(
     hub,
@@ -17,9 +17,9 @@ export const addPerson = (hub: Hub, workspaceId: string, role: Role, email: stri
     { actor: systemActor('test'), context: jobContext },
   )
 
-export type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>
+export type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<ApiResponse>
 
-export const cookieOf = (answer: Answer): string => answer.headers.get('set-cookie')!.split(';')[0]!
+export const cookieOf = (response: ApiResponse): string => response.headers.get('set-cookie')!.split(';')[0]!
 
 /** Calls as a browser with this cookie; writes come from the page. */
 export function browser({ app }: World, cookie: string): Call {
@@ -28,14 +28,14 @@ export function browser({ app }: World, cookie: string): Call {
     caller.call(method, path, body, { cookie, ...(method !== 'GET' && { origin, 'bailiwick-csrf': '1' }), ...headers })
 }
 
-/** Signs in as a person made here. */
+/** Signs in as a user created here. */
 export async function signedIn(w: World, email: string): Promise<Call> {
-  const answer = await w.stranger.call('POST', '/v1/sessions', { email, password })
-  if (answer.status !== 201) throw new Error(`${email} was answered ${answer.status}.`)
-  return browser(w, cookieOf(answer))
+  const response = await w.anonymous.call('POST', '/v1/sessions', { email, password })
+  if (response.status !== 201) throw new Error(`${email} was answered ${response.status}.`)
+  return browser(w, cookieOf(response))
 }
 
-/** A person of a workspace who is signed in. */
+/** A signed-in user of a workspace. */
 export async function person(w: World, workspaceId: string, role: Role, email: string): Promise<{ user: User; call: Call }> {
   const user = await addPerson(w.hub, workspaceId, role, email)
   return { user, call: await signedIn(w, email) }

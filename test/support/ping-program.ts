@@ -1,10 +1,13 @@
 import { icmp } from '../../src/checks/icmp'
-import { ownPingWays } from '../../src/checks/ping/ways'
-import { around } from './around'
+import { systemPingMethods } from '../../src/checks/ping/methods'
+import { checkContext } from './check-context'
 
-// Pings the addresses of its arguments and prints what came of it: compiled, it shows what a program of its own may do.
+// Pings the addresses in its arguments and prints the results. When compiled, it shows which ping methods a standalone program
+// can use.
 const facts = []
 for (const address of process.argv.slice(2))
-  facts.push(await icmp.run(icmp.target(address), { count: 2, gap_ms: 10, answer_within_ms: 10_000 }, around()))
+  facts.push(
+    await icmp.run(icmp.target(address), { count: 2, packet_interval_ms: 10, packet_timeout_ms: 10_000 }, checkContext()),
+  )
 const found = facts.map(({ connected, error, phases }) => ({ connected, error, total: phases.total }))
-process.stdout.write(JSON.stringify({ user: process.getuid?.(), capability: ownPingWays().capability(), found }))
+process.stdout.write(JSON.stringify({ user: process.getuid?.(), capability: systemPingMethods().capability(), found }))

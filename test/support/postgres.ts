@@ -1,28 +1,29 @@
-import { chownSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { freePort } from './free-port'
 
-/** A PostgreSQL server that lives for one test run, with nothing of it left afterwards. */
-export interface ThrowAwayPostgres {
-  /** Of a superuser, on loopback, without password. */
+/** A PostgreSQL server for one test run, which is deleted afterwards. */
+export interface TemporaryPostgres {
+  /** URL of a superuser without password, on loopback. */
   url: string
   stop(): Promise<void>
 }
 
 /**
- * Starts a server on a free loopback port in a folder of its own. initdb refuses root, so as root it runs as the user `postgres`.
- * Nothing is flushed to disk: it is for speed, and a crash loses it.
- * @throws Error when PostgreSQL is not installed or does not come up
+ * Starts a server on a free loopback port with its own folder. initdb refuses to run as root, so root runs it as the user
+ * `postgres`. For speed, nothing is flushed to disk, and a crash loses all data.
+ * @throws Error if PostgreSQL is not installed or doesn't start
  */
-export async function startPostgres(): Promise<ThrowAwayPostgres> {
+export async function startPostgres(): Promise<TemporaryPostgres> {
   const programs = programFolder()
-  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-postgres-'))
+  // A database consists of several hundred files, which are copied much faster in memory.
+  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'bailiwick-postgres-'))
   const asPostgres = process.getuid?.() === 0 ? ['setpriv', '--reuid=postgres', '--regid=postgres', '--clear-groups', '--'] : []
   if (asPostgres.length > 0) chownSync(folder, ...idsOf('postgres'))
   const cluster = join(folder, 'cluster')
-  const made = Bun.spawnSync(
+  const initdb = Bun.spawnSync(
     [
       ...asPostgres,
       join(programs, 'initdb'),
@@ -39,9 +40,9 @@ export async function startPostgres(): Promise<ThrowAwayPostgres> {
     ],
     { cwd: folder },
   )
-  if (made.exitCode !== 0) {
+  if (initdb.exitCode !== 0) {
     rmSync(folder, { recursive: true, force: true })
-    throw new Error(`initdb failed: ${made.stderr.toString()}`)
+    throw new Error(`initdb failed: ${initdb.stderr.toString()}`)
   }
   const port = await freePort()
   const settings = {
@@ -50,7 +51,7 @@ export async function startPostgres(): Promise<ThrowAwayPostgres> {
     fsync: 'off',
     synchronous_commit: 'off',
     full_page_writes: 'off',
-    // Worlds that a file of tests shares stay open, with their connections, until the run has ended.
+    // Test worlds stay open, with their connections, until the end of the run.
     max_connections: '3000',
     shared_buffers: '64MB',
     autovacuum: 'off',
@@ -72,7 +73,7 @@ export async function startPostgres(): Promise<ThrowAwayPostgres> {
   )
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   const stop = async () => {
-    // Immediate shutdown: there is nothing to keep.
+    // Immediate shutdown, because no data is kept.
     server.kill('SIGQUIT')
     await server.exited
     rmSync(folder, { recursive: true, force: true })
@@ -86,7 +87,7 @@ export async function startPostgres(): Promise<ThrowAwayPostgres> {
   return { url, stop }
 }
 
-/** Debian keeps the server's programs of each major version in a folder of its own, off the PATH. */
+/** Debian installs the programs of each major version in a separate folder that is not on the PATH. */
 function programFolder(): string {
   const debian = '/usr/lib/postgresql'
   let versions: string[] = []
@@ -95,7 +96,7 @@ function programFolder(): string {
       .filter(name => /^\d+$/.test(name))
       .sort((a, b) => Number(b) - Number(a))
   } catch {
-    // Not Debian: the PATH is asked below.
+    // Not Debian: search the PATH below.
   }
   if (versions[0]) return join(debian, versions[0], 'bin')
   const initdb = Bun.which('initdb')
@@ -116,7 +117,7 @@ async function untilReady(url: string, hasEnded: () => boolean): Promise<void> {
       await sql`select 1`
       return
     } catch (error) {
-      if (hasEnded()) throw new Error('PostgreSQL ended while it started.')
+      if (hasEnded()) throw new Error('PostgreSQL exited during its start.')
       if (Date.now() > until) throw error
       await Bun.sleep(50)
     } finally {

@@ -1,6 +1,6 @@
 import { powerDns, type PowerDns, type Rrset } from '../../src/cli/demo/power-dns'
 
-/** How an answer goes wrong: a status, no answer for good, a body that ends in the middle, or a connection that ends before any. */
+/** Simulated failures: a status, no response ever, a truncated body, or a connection that closes without a response. */
 export type Trouble =
   | { status: number; body?: string; headers?: Record<string, string> }
   | 'hang'
@@ -9,16 +9,16 @@ export type Trouble =
   | 'cut connection'
   | 'cut connection after doing it'
   | 'half of the rrsets'
-  /** So many rrsets, the SOA and the NS of the apex first, in an answer that is whole otherwise. */
+  /** Only this many rrsets, SOA and apex NS first, in an otherwise complete response. */
   | { rrsets: number }
   | 'a gigabyte'
 
-/** A PowerDNS Authoritative Server with its zones in memory, which can be made to fail. */
+/** A PowerDNS Authoritative Server with zones in memory, which can simulate failures. */
 export interface PowerDnsDouble extends PowerDns {
   url: string
-  /** Requests so far, such as `PATCH /zones/example.com.`. */
-  asked: string[]
-  /** What becomes of a request, when it is no answer; null for those that are answered as they should be. */
+  /** Received requests, such as `PATCH /zones/example.com.`. */
+  requests: string[]
+  /** Chooses a failure for a request; null for none. */
   trouble: (request: string) => Trouble | null | Promise<Trouble | null>
   stop(): void
 }
@@ -26,7 +26,7 @@ export interface PowerDnsDouble extends PowerDns {
 export function powerDnsDouble(apiKey = 'key-of-the-double'): PowerDnsDouble {
   const here: PowerDnsDouble = Object.assign(
     powerDns(apiKey, () => Date.now()),
-    { url: '', asked: [], trouble: () => null, stop: () => void server.stop(true) },
+    { url: '', requests: [], trouble: () => null, stop: () => void server.stop(true) },
   )
   const server = Bun.serve({
     port: 0,
@@ -36,15 +36,15 @@ export function powerDnsDouble(apiKey = 'key-of-the-double'): PowerDnsDouble {
       const url = new URL(request.url)
       const path = url.pathname.replace(/^\/api\/v1/, '')
       const body = await request.text()
-      const asked = `${request.method} ${path.replace('/servers/localhost', '')}`
-      here.asked.push(asked)
-      const trouble = await here.trouble(asked)
+      const received = `${request.method} ${path.replace('/servers/localhost', '')}`
+      here.requests.push(received)
+      const trouble = await here.trouble(received)
       if (trouble === 'hang') return await never()
       if (trouble === 'cut connection') return cutBefore()
       if (trouble !== null && typeof trouble === 'object' && 'status' in trouble)
         return new Response(trouble.body ?? `{"error": "trouble"}`, { status: trouble.status, headers: trouble.headers ?? {} })
       if (trouble === 'a gigabyte') return endless()
-      const answer = here.answer(request, body)
+      const answer = here.handle(request, body)
       if (trouble === 'hang after doing it') return await never()
       if (trouble === 'cut connection after doing it') return cutBefore()
       if (trouble === 'cut body') return cutInside(await answer.text())
@@ -60,7 +60,7 @@ export function powerDnsDouble(apiKey = 'key-of-the-double'): PowerDnsDouble {
 
 const never = () => new Promise<never>(() => {})
 
-// A stream that fails ends its connection; what it fails with would be printed.
+// An error in a stream closes the connection; the error itself would be printed.
 const cutInside = (text: string) =>
   new Response(
     new ReadableStream({
@@ -73,7 +73,7 @@ const cutInside = (text: string) =>
     { headers: { 'content-type': 'application/json' } },
   )
 
-/** Ends the connection in place of an answer. */
+/** Closes the connection instead of responding. */
 export const cutBefore = () => new Response(new ReadableStream({ start: controller => controller.error(undefined) }))
 
 const halved = (zone: { rrsets: unknown[] }) => {

@@ -6,14 +6,14 @@ import type { ProviderRrset } from '../../src/features/dns/providers/provider'
 import { rrsetsOfText } from './zone-rrsets'
 import { freePort } from './free-port'
 
-/** A PowerDNS Authoritative Server of this machine, with a database of its own. */
+/** A local PowerDNS Authoritative Server with its own database. */
 export interface PowerDnsServer {
-  /** Of its HTTP API. */
+  /** URL of its HTTP API. */
   url: string
   apiKey: string
-  /** Runs `pdnsutil` on its database, as an administrator would. @returns what it printed */
+  /** Runs `pdnsutil` on its database, like an administrator. @returns its output */
   util(...words: string[]): Promise<string>
-  /** What a transfer of a zone brings, but for the SOA, by `dig`. */
+  /** Transfers a zone with `dig`, without the SOA. */
   transferred(zone: string): Promise<ProviderRrset[]>
   stop(): Promise<void>
 }
@@ -22,13 +22,13 @@ const schema = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql'
 const path = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
 const tries = 3
 
-/** Starts one on ports that are free. */
+/** Starts one on free ports. */
 export async function startPowerDns(): Promise<PowerDnsServer> {
   for (let at = 1; ; at++) {
     try {
       return await started()
     } catch (error) {
-      // Somebody else may have taken a port meanwhile.
+      // Another process may have taken the port meanwhile.
       if (at === tries) throw error
     }
   }
@@ -47,7 +47,7 @@ async function started(): Promise<PowerDnsServer> {
     stdout: 'pipe',
     stderr: 'pipe',
   })
-  const said = Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()])
+  const output = Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()])
   const stop = async () => {
     run.kill('SIGKILL')
     await run.exited
@@ -66,7 +66,7 @@ async function started(): Promise<PowerDnsServer> {
     await Bun.sleep(50)
   }
   await stop()
-  throw new Error(`PowerDNS did not answer: ${(await said).join('\n')}`)
+  throw new Error(`PowerDNS did not answer: ${(await output).join('\n')}`)
 }
 
 const configuration = (folder: string, dnsPort: number, httpPort: number, apiKey: string): string => `launch=gsqlite3

@@ -4,7 +4,7 @@ import type { PowerDnsServer } from './power-dns-server'
 
 let zones = 0
 
-/** A PowerDNS of this machine, as suites for all kinds of servers want it. */
+/** A local PowerDNS, for the provider suites. */
 export const powerDnsUnderTest = (server: PowerDnsServer): HubUnderTest => ({
   kind: powerDns.kind,
   settings: { url: server.url, api_key: server.apiKey },
@@ -15,7 +15,7 @@ export const powerDnsUnderTest = (server: PowerDnsServer): HubUnderTest => ({
     return name
   },
   look: name => server.transferred(name),
-  async meddle(name, below, type, ttl, values) {
+  async changeExternally(name, below, type, ttl, values) {
     if (values === null) await server.util('delete-rrset', name, below, type)
     else await server.util('replace-rrset', name, below, type, String(ttl), ...values)
   },

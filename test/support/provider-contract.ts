@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rdataOfText, rdataOfTxt, textOf, txtValue } from '../../src/core/dns/rdata'
+import { rdataOfText, rdataOfTxt, textOf, txtValue } from '../../src/dns/rdata'
 import {
   ProviderError,
   type DnsProvider,
@@ -12,30 +12,30 @@ import {
 } from '../../src/features/dns/providers/provider'
 import { stepKey } from '../../src/features/dns/providers/same-rrset'
 
-// What every kind of provider promises to the core, held against a server that is real or proven to be like one.
+// Promises of every kind of provider, tested with a real server or a proven double.
 
-/** A server that providers speak with, which a suite may also reach around them. */
+/** A server behind a provider, which a suite can also access directly. */
 export interface ServerUnderTest {
-  /** Makes a zone for one test, with its SOA and apex NS and nothing else. @returns its name without the dot at the end */
+  /** Creates a zone for one test, with only its SOA and apex NS. @returns its name without the trailing dot */
   makeZone(): Promise<string>
-  /** What is there, by another way than the provider's, but for the SOA. */
+  /** Reads the rrsets directly, without the SOA. */
   look(zone: string): Promise<ProviderRrset[]>
-  /** Changes an rrset as somebody else would; null removes it. Values are text of zone files, names in them absolute. */
-  meddle(zone: string, name: string, type: string, ttl: number, values: readonly string[] | null): Promise<void>
-  /** Types that this server does not take though its protocol could. */
+  /** Makes an external change to an rrset; null deletes it. Values are zone file text with absolute names. */
+  changeExternally(zone: string, name: string, type: string, ttl: number, values: readonly string[] | null): Promise<void>
+  /** Types that this server doesn't support, although its protocol could. */
   lacks?: readonly string[]
-  /** Makes what follows go wrong, until `calm`; absent where the server cannot be made to. */
+  /** Simulated failures, until `calm`; absent if the server doesn't support them. */
   trouble?: Trouble
   stop(): Promise<void> | void
 }
 
-/** What can be made to go wrong with a server, until `calm`. */
+/** Failures that can be simulated, until `calm`. */
 export interface Trouble {
-  /** Answers that it is asked too often. */
+  /** Responds that the rate limit is exceeded. */
   throttle(): unknown
-  /** Sends a part of the zone as though it were all, which shows in its form. */
+  /** Sends an incomplete zone in a way that shows in its format. */
   shorten(): unknown
-  /** Does what it is told and answers nothing. */
+  /** Processes requests without responding. */
   fallSilent(): unknown
   calm(): unknown
 }
@@ -43,13 +43,13 @@ export interface Trouble {
 /** A provider with a server behind it. */
 export interface ProviderUnderTest extends ServerUnderTest {
   provider: DnsProvider
-  /** The same provider with a credential that is wrong. */
+  /** The same provider with a wrong credential. */
   unauthorized: DnsProvider
-  /** The same provider at an address where nobody listens. */
+  /** The same provider at an address where nothing listens. */
   unreachable: DnsProvider
 }
 
-/** Values of the types that a zone may have, at names where they may be: before and after an edit. */
+/** Sample values of all types, before and after an update. */
 export const samples: [type: string, name: string, before: string[], after: string[]][] = [
   ['A', 'a', ['192.0.2.1'], ['192.0.2.2', '192.0.2.3']],
   ['AAAA', 'aaaa', ['2001:db8::1'], ['2001:db8::2', '2001:db8:0:1::']],
@@ -89,7 +89,7 @@ export const samples: [type: string, name: string, before: string[], after: stri
   ['TYPE65280', 'private', ['\\# 2 abcd'], ['\\# 3 abcdef']],
 ]
 
-/** Runs the contract. Each test has a zone of its own. */
+/** Runs the contract. Each test uses its own zone. */
 export function providerContract(title: string, start: () => Promise<ProviderUnderTest>): void {
   describe(title, () => {
     let here: ProviderUnderTest
@@ -107,7 +107,7 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       return { name, zone: zone!, before: await here.provider.read(zone!) }
     }
     const known = (value: ProviderRrset): ProviderRrset => shown(value, here.provider.caps.rechunksTxt)
-    /** What the provider reads is what is there. */
+    /** Expects that the provider reads what exists. */
     const expectSeen = async (zone: ProviderZone, wanted: readonly ProviderRrset[]) => {
       const { rrsets } = await here.provider.read(zone)
       expect(listed(rrsets.map(known))).toEqual(listed(wanted.map(known)))
@@ -119,13 +119,13 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       !here.lacks?.includes(type) &&
       (type !== 'ALIAS' || here.provider.caps.alias === 'native')
 
-    test('it can be checked, and says what it is', async () => {
+    test('can be checked, and reports what it is', async () => {
       const { detail, warnings } = await here.provider.check()
       expect(detail).not.toBe('')
       expect(warnings).toEqual([])
     })
 
-    test('a zone is found by its name, and among those listed', async () => {
+    test('finds and lists a zone by name', async () => {
       const { name, zone, before } = await zoneOf()
       expect(before.rrsets.map(stepKey)).toEqual(here.provider.caps.apexNs === 'hidden' ? [] : ['@ NS'])
       const zones = await here.provider.listZones?.()
@@ -133,12 +133,12 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       expect(await here.provider.findZone(`absent.${name}`)).toBeNull()
     })
 
-    test('a zone that is not there is no empty zone', async () => {
+    test('distinguishes a missing zone from an empty one', async () => {
       const { name } = await zoneOf()
       expect(await failureOf(here.provider.read({ name: `absent.${name}`, ref: null }))).toBe('zone_not_found')
     })
 
-    test.each(samples)('%s is created, edited, deleted, and read as it is on the wire', async (type, name, before, after) => {
+    test.each(samples)('%s is created, updated, deleted, and read as in wire form', async (type, name, before, after) => {
       if (!takes(type)) return
       const { zone, before: empty } = await zoneOf()
       const first = rrset(name, type, 300, before)
@@ -151,7 +151,7 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       await expectSeen(zone, empty.rrsets)
     })
 
-    test('a TXT of 300 octets with all that has a meaning somewhere stays as it is', async () => {
+    test('a TXT of 300 octets with special characters is preserved', async () => {
       const { zone, before } = await zoneOf()
       const text = 'a;b"c\\d $e (f) @g %h 100\\100 '.repeat(11).slice(0, 300)
       const values = [text, 'v=DMARC1; p=none', 'ключ=värde 🔑', ' leading and trailing '].map(one =>
@@ -162,9 +162,9 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       await expectSeen(zone, [...before.rrsets, one])
     })
 
-    test('names of other scripts, wildcards, deep names and the apex are names like others', async () => {
+    test('handles IDNs, wildcards, deep names and the apex', async () => {
       const { zone, before } = await zoneOf()
-      const made = [
+      const created = [
         rrset('xn--bcher-kva', 'A', 300, ['192.0.2.1']),
         rrset('*', 'A', 300, ['192.0.2.2']),
         rrset('*.dev', 'TXT', 300, ['"wild"']),
@@ -177,13 +177,13 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       expect(
         await apply(
           zone,
-          made.map(one => op(null, one)),
+          created.map(one => op(null, one)),
         ),
-      ).toEqual(made.map(() => 'done'))
-      await expectSeen(zone, [...before.rrsets, ...made])
+      ).toEqual(created.map(() => 'done'))
+      await expectSeen(zone, [...before.rrsets, ...created])
     })
 
-    test('the NS of the apex are edited where they can be', async () => {
+    test('updates apex NS records if supported', async () => {
       if (here.provider.caps.apexNs !== 'rw') return
       const { zone, before } = await zoneOf()
       const old = before.rrsets.find(one => stepKey(one) === '@ NS')!
@@ -192,7 +192,7 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       await expectSeen(zone, [other])
     })
 
-    test('a thousand rrsets are one plan', async () => {
+    test('applies a thousand rrsets in one plan', async () => {
       const { zone, before } = await zoneOf()
       const many = Array.from({ length: 1000 }, (_, n) => rrset(`host-${n}`, 'A', 300, [`10.0.${n >> 8}.${n & 255}`]))
       const results = await here.provider.apply(
@@ -204,7 +204,7 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       await expectSeen(zone, [...before.rrsets, ...many])
     }, 120_000)
 
-    test('an address takes the place of a CNAME, and the other way round', async () => {
+    test('replaces a CNAME with an address, and the other way around', async () => {
       const { zone, before } = await zoneOf()
       const alias = rrset('www', 'CNAME', 300, ['one.example.net.'])
       const address = rrset('www', 'A', 300, ['192.0.2.1'])
@@ -215,29 +215,29 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       await expectSeen(zone, [...before.rrsets, alias])
     })
 
-    test('what somebody else changed is in the next read', async () => {
+    test('reads external changes', async () => {
       const { name, zone, before } = await zoneOf()
       const ours = rrset('www', 'A', 300, ['192.0.2.1'])
       expect(await apply(zone, [op(null, ours)])).toEqual(['done'])
-      await here.meddle(name, 'www', 'A', 300, ['192.0.2.66'])
-      await here.meddle(name, 'theirs', 'TXT', 300, ['"theirs"'])
+      await here.changeExternally(name, 'www', 'A', 300, ['192.0.2.66'])
+      await here.changeExternally(name, 'theirs', 'TXT', 300, ['"theirs"'])
       await expectSeen(zone, [
         ...before.rrsets,
         rrset('www', 'A', 300, ['192.0.2.66']),
         rrset('theirs', 'TXT', 300, ['"theirs"']),
       ])
-      await here.meddle(name, 'www', 'A', 300, null)
+      await here.changeExternally(name, 'www', 'A', 300, null)
       await expectSeen(zone, [...before.rrsets, rrset('theirs', 'TXT', 300, ['"theirs"'])])
     })
 
-    test('what somebody else changed since it was read is not overwritten', async () => {
+    test('does not overwrite external changes made since the last read', async () => {
       const { name, zone, before } = await zoneOf()
       const ours = rrset('www', 'A', 300, ['192.0.2.1'])
       const theirs = rrset('www', 'A', 300, ['192.0.2.66'])
       expect(await apply(zone, [op(null, ours)])).toEqual(['done'])
-      await here.meddle(name, 'www', 'A', 300, ['192.0.2.66'])
-      await here.meddle(name, 'made', 'A', 300, ['192.0.2.67'])
-      const made = rrset('made', 'A', 300, ['192.0.2.67'])
+      await here.changeExternally(name, 'www', 'A', 300, ['192.0.2.66'])
+      await here.changeExternally(name, 'made', 'A', 300, ['192.0.2.67'])
+      const created = rrset('made', 'A', 300, ['192.0.2.67'])
       const wrong = [
         op(ours, rrset('www', 'A', 300, ['192.0.2.2'])),
         op(ours, null),
@@ -246,11 +246,11 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       ]
       for (const one of wrong) {
         expect([one.action, one.name, ...(await apply(zone, [one]))]).toEqual([one.action, one.name, 'stale'])
-        await expectSeen(zone, [...before.rrsets, theirs, made])
+        await expectSeen(zone, [...before.rrsets, theirs, created])
       }
     })
 
-    test('what is read back is undone to the octet', async () => {
+    test('can restore a previous read exactly', async () => {
       const { zone, before } = await zoneOf()
       const kept = [rrset('a', 'A', 300, ['192.0.2.1', '192.0.2.2']), rrset('t', 'TXT', 900, ['"one" "two"', '"\\255\\000"'])]
       expect(
@@ -275,12 +275,12 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       expect(listed(then.rrsets.map(known))).toEqual(listed([...before.rrsets, ...kept].map(known)))
     })
 
-    test('no steps are no work', async () => {
+    test('does nothing without steps', async () => {
       const { zone } = await zoneOf()
       expect(await here.provider.apply(zone, [])).toEqual([])
     })
 
-    test('a wrong credential is told from a server that is not there', async () => {
+    test('distinguishes a wrong credential from an unreachable server', async () => {
       const { zone } = await zoneOf()
       expect(await failureOf(here.unauthorized.check())).toBe('unauthorized')
       expect(await failureOf(here.unauthorized.read(zone))).toBe('unauthorized')
@@ -291,7 +291,7 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       expect(await failureOf(here.unreachable.apply(zone, [one]))).toBeOneOf(['unreachable', 'timeout'])
     })
 
-    test('being asked to wait is told as that, and nothing is done', async () => {
+    test('reports rate limiting, and applies nothing', async () => {
       if (!here.trouble) return
       const { zone, before } = await zoneOf()
       await here.trouble.throttle()
@@ -305,7 +305,7 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       await expectSeen(zone, before.rrsets)
     })
 
-    test('a part of a zone is an error', async () => {
+    test('reports an incomplete zone as an error', async () => {
       if (!here.trouble) return
       const { zone } = await zoneOf()
       const some = Array.from({ length: 20 }, (_, n) => rrset(`host-${n}`, 'A', 300, ['192.0.2.1']))
@@ -319,13 +319,13 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       ).toEqual(new Set(['done']))
       here.trouble.shorten()
       try {
-        expect(await failureOf(here.provider.read(zone))).toBeOneOf(['incomplete', 'invalid_answer'])
+        expect(await failureOf(here.provider.read(zone))).toBeOneOf(['incomplete', 'invalid_response'])
       } finally {
         await here.trouble.calm()
       }
     })
 
-    test('a step that was sent and not answered may have happened, and is said to', async () => {
+    test('reports a step without a response as unknown', async () => {
       if (!here.trouble) return
       const { zone, before } = await zoneOf()
       const one = rrset('www', 'A', 300, ['192.0.2.1'])
@@ -342,7 +342,7 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
   })
 }
 
-/** An rrset of values in the text of zone files, names in them absolute. */
+/** Builds an rrset from zone file text with absolute names. */
 export const rrset = (name: string, type: string, ttl: number, values: readonly string[]): ProviderRrset => ({
   name,
   type,
@@ -358,10 +358,10 @@ export function op(before: ProviderRrset | null, after: ProviderRrset | null): O
 
 export const outcomes = (results: readonly OpResult[]): string[] => results.map(one => one.outcome)
 
-/** What a provider failed with; null when it did not. */
-export async function failureOf(asked: Promise<unknown>): Promise<ProviderFailure | null> {
+/** Failure code of a provider call; null if it succeeded. */
+export async function failureOf(request: Promise<unknown>): Promise<ProviderFailure | null> {
   try {
-    await asked
+    await request
     return null
   } catch (error) {
     if (error instanceof ProviderError) return error.failure
@@ -369,7 +369,7 @@ export async function failureOf(asked: Promise<unknown>): Promise<ProviderFailur
   }
 }
 
-/** Rrsets as lines in one order: TTL and every octet of their values. */
+/** Formats rrsets as sorted lines: TTL and all octets of their values. */
 export const listed = (rrsets: readonly ProviderRrset[]): string[] =>
   rrsets
     .map(
@@ -381,7 +381,7 @@ export const listed = (rrsets: readonly ProviderRrset[]): string[] =>
     )
     .sort()
 
-/** An rrset as it can be compared where the strings of texts are cut anew. */
+/** Normalizes an rrset for comparison if TXT strings are split differently. */
 export const shown = (one: ProviderRrset, rechunks: boolean): ProviderRrset =>
   rechunks && one.type === 'TXT' ? { ...one, values: one.values.map(value => rdataOfTxt(txtValue(value))) } : one
 

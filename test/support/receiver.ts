@@ -1,21 +1,21 @@
-import type { EventData } from '../../src/core/events'
-import { eventKind } from '../../src/core/events'
+import type { EventData } from '../../src/core/event-kinds'
+import { eventKind } from '../../src/features/event-kinds'
 import { record } from '../../src/core/change'
 import type { World } from './world'
 
-/** A message as it arrived. */
+/** A received message. */
 export interface Received {
   path: string
   headers: Headers
   body: string
 }
 
-/** A receiver of webhooks on this machine. */
+/** A webhook receiver on this machine. */
 export interface Receiver {
   url: string
   /** Everything received, oldest first. */
   received: Received[]
-  /** How the next messages are answered; 204 to begin with. */
+  /** Response to the next messages; 204 by default. */
   answer: (message: Received) => Response | Promise<Response>
 }
 
@@ -45,7 +45,7 @@ export function receiver(): Receiver {
   return here
 }
 
-/** Raises `monitor.alert`, with the catalogue's example, in acme. */
+/** Raises `monitor.alert` in acme, with the example of the catalog. */
 export async function raiseAlert(
   { hub, acme }: World,
   resourceId = 'hb_01k3zb2c4d6e8f0g2h4j6k8m0n',
@@ -58,9 +58,9 @@ export async function raiseAlert(
   }))
 }
 
-/** Makes an endpoint of acme that chose `monitor.alert`. */
+/** Creates an endpoint in acme that is subscribed to `monitor.alert`. */
 export async function endpointAt({ acme }: World, url: string, more: object = {}): Promise<{ id: string; secret: string }> {
-  const made = await acme.call('POST', '/v1/webhook-endpoints', { url, events: ['monitor.alert'], ...more })
-  if (made.status !== 201) throw new Error(made.text)
-  return made.body
+  const created = await acme.call('POST', '/v1/webhook-endpoints', { url, events: ['monitor.alert'], ...more })
+  if (created.status !== 201) throw new Error(created.text)
+  return created.body
 }

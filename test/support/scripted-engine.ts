@@ -3,23 +3,23 @@ import type { EnginePulse, FromEngine, ToEngine } from '../../src/checks/message
 import type { Clock } from '../../src/core/clock'
 import type { Engine } from '../../src/features/monitors/live/engine'
 
-/** An engine that checks nothing: it remembers what it was told, and tells what the test makes up. */
+/** An engine that checks nothing: it records its messages, and reports the results that the test provides. */
 export class ScriptedEngine implements Engine {
   readonly specs = new Map<string, CheckSpec>()
-  /** Everything it was sent, in order. */
+  /** All messages received, in order. */
   readonly sent: ToEngine[] = []
-  /** Answers a run that was asked for by name; null: not at all. */
+  /** The result of a requested run; null for none. */
   answer: ((spec: CheckSpec) => Partial<CheckResult> | null) | null = null
   stopped = false
-  private heard: (message: FromEngine) => void = () => {}
+  private listener: (message: FromEngine) => void = () => {}
 
   constructor(private readonly clock: Clock) {}
 
-  onMessage(heard: (message: FromEngine) => void): void {
-    this.heard = heard
-    heard({
+  onMessage(listener: (message: FromEngine) => void): void {
+    this.listener = listener
+    listener({
       kind: 'ready',
-      capabilities: { icmp: { by: 'none', problem: 'Nothing is asked in a test.' }, most_in_flight: 1000 },
+      capabilities: { icmp: { method: 'none', problem: 'Not available in tests.' }, max_in_flight: 1000 },
     })
     this.pulse()
   }
@@ -35,7 +35,7 @@ export class ScriptedEngine implements Engine {
     for (const id of message.monitors) {
       const spec = this.specs.get(id)
       const answer = spec && this.answer?.(spec)
-      if (answer) this.say({ ...answer, monitor: id, nonce: message.nonce })
+      if (answer) this.report({ ...answer, monitor: id, nonce: message.nonce })
     }
   }
 
@@ -43,20 +43,20 @@ export class ScriptedEngine implements Engine {
     this.stopped = true
   }
 
-  /** Tells the hub a result of a monitor that the engine has. */
-  say(result: Partial<CheckResult> & { monitor: string }): void {
-    this.heard({ kind: 'results', results: [this.result(result)] })
+  /** Reports a result to the hub. */
+  report(result: Partial<CheckResult> & { monitor: string }): void {
+    this.listener({ kind: 'results', results: [this.result(result)] })
   }
 
-  sayAll(results: readonly (Partial<CheckResult> & { monitor: string })[]): void {
-    this.heard({ kind: 'results', results: results.map(one => this.result(one)) })
+  reportAll(results: readonly (Partial<CheckResult> & { monitor: string })[]): void {
+    this.listener({ kind: 'results', results: results.map(one => this.result(one)) })
   }
 
   pulse(more: Partial<EnginePulse> = {}): void {
-    this.heard({ kind: 'pulse', pulse: { ...this.quiet, monitors: this.specs.size, ...more } })
+    this.listener({ kind: 'pulse', pulse: { ...this.quiet, monitors: this.specs.size, ...more } })
   }
 
-  /** A result as the engine would make it: good where nothing else is said. */
+  /** A result like those of a real engine; up by default. */
   result(given: Partial<CheckResult> & { monitor: string }): CheckResult {
     const bad = given.status !== undefined && given.status !== 'up'
     const spec = this.specs.get(given.monitor)

@@ -1,32 +1,32 @@
-import { CLASS, message, RCODE, type Message, type ResourceRecord } from '../../src/core/dns/message'
-import { decodeMessage } from '../../src/core/dns/message-decode'
-import { encodeMessage, encodeTransfer } from '../../src/core/dns/message-encode'
-import { rdataOfContent } from '../../src/core/dns/rdata'
-import { framed, FrameReader } from '../../src/core/dns/tcp-frame'
-import { refuseTsig, signTsig, transferSigner, tsigLength, TSIG_ERROR, verifyTsig, type TsigKey } from '../../src/core/dns/tsig'
+import { CLASS, message, RCODE, type Message, type ResourceRecord } from '../../src/dns/message'
+import { decodeMessage } from '../../src/dns/message-decode'
+import { encodeMessage, encodeTransfer } from '../../src/dns/message-encode'
+import { rdataOfContent } from '../../src/dns/rdata'
+import { framed, FrameReader } from '../../src/dns/tcp-frame'
+import { refuseTsig, signTsig, transferSigner, tsigLength, TSIG_ERROR, verifyTsig, type TsigKey } from '../../src/dns/tsig'
 
-/** What came, and how it is answered: octets one by one, as they go on the wire. */
-export interface Asked {
+/** Responds to a request, octet by octet as in wire form. */
+export interface ScriptedRequest {
   octets: Uint8Array
   message: Message
   by: 'udp' | 'tcp'
 }
-/** Messages to send; `null` says nothing, and `close` ends the connection after what is sent. */
-export type Script = (asked: Asked) => (Uint8Array | 'close' | null)[]
+/** Messages to send; `null` sends nothing, and `close` closes the connection afterwards. */
+export type Script = (request: ScriptedRequest) => (Uint8Array | 'close' | null)[]
 
-/** A name server that does as it is told, on a free port of both protocols. */
+/** A name server that follows a script, on a free UDP and TCP port. */
 export interface ScriptedServer {
   port: number
-  /** All that it was asked. */
-  asked: Asked[]
+  /** All received requests. */
+  requests: ScriptedRequest[]
   stop(): void
 }
 
 export async function scriptedServer(script: Script): Promise<ScriptedServer> {
-  const asked: Asked[] = []
-  const answers = (octets: Uint8Array, by: Asked['by']) => {
+  const requests: ScriptedRequest[] = []
+  const answers = (octets: Uint8Array, by: ScriptedRequest['by']) => {
     const one = { octets: Uint8Array.from(octets), message: decodeMessage(octets), by }
-    asked.push(one)
+    requests.push(one)
     return script(one)
   }
   for (;;) {
@@ -61,20 +61,20 @@ export async function scriptedServer(script: Script): Promise<ScriptedServer> {
       })
       return {
         port: tcp.port,
-        asked,
+        requests,
         stop() {
           tcp.stop(true)
           udp.close()
         },
       }
     } catch {
-      // A port that is free for TCP may be taken for UDP.
+      // A port that is free for TCP may be in use for UDP.
       tcp.stop(true)
     }
   }
 }
 
-/** A script that serves one zone as a primary does: its SOA, and AXFR for those who sign with the key. */
+/** A script that serves one zone like a primary: its SOA, and AXFR with the key. */
 export function primaryScript(
   records: () => readonly ResourceRecord[],
   { key, now, limit = 4096 }: { key: TsigKey | null; now(): number; limit?: number },
@@ -83,7 +83,7 @@ export function primaryScript(
     const time = Math.floor(now() / 1000)
     const [soa, ...others] = records()
     const answer = { ...message({ id: query.id, question: query.question }), flags: { ...query.flags, qr: true, aa: true } }
-    const plain = (rcode: number, given: readonly ResourceRecord[] = []) => encodeMessage({ ...answer, rcode, answer: given })
+    const plain = (rcode: number, input: readonly ResourceRecord[] = []) => encodeMessage({ ...answer, rcode, answer: input })
     if (key && !query.tsig) return [plain(RCODE.REFUSED)]
     const verdict = key && verifyTsig(octets, query.tsig!, [key], { now: time })
     if (verdict && !verdict.ok) {
@@ -112,7 +112,7 @@ export const recordOf = (name: string, ttl: number, type: string, rdata: Uint8Ar
   rdata,
 })
 
-/** The answer to a question, with these values of the type that was asked for. */
+/** A response with these values of the queried type. */
 export function answerTo(query: Message, values: string[], more: Partial<Message> = {}): Uint8Array {
   const [{ name, type }] = query.question as [Message['question'][0]]
   const flags = { ...query.flags, qr: true, ad: false, ...more.flags }

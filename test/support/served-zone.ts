@@ -1,11 +1,11 @@
-import { decodeMessage } from '../../src/core/dns/message-decode'
-import { encodeMessage } from '../../src/core/dns/message-encode'
-import { message, rcodeName, type Message, type ResourceRecord } from '../../src/core/dns/message'
-import { parseName } from '../../src/core/dns/name'
-import { rdataOfText, textOf } from '../../src/core/dns/rdata'
+import { decodeMessage } from '../../src/dns/message-decode'
+import { encodeMessage } from '../../src/dns/message-encode'
+import { message, rcodeName, type Message, type ResourceRecord } from '../../src/dns/message'
+import { parseName } from '../../src/dns/name'
+import { rdataOfText, textOf } from '../../src/dns/rdata'
 import type { ServedSet, ServedZone } from '../../src/features/dns/server/served-zone'
 
-/** A zone of lines `name ttl type rdata`; names without a dot at their end are below the zone. */
+/** A zone from lines `name ttl type rdata`. Names without a trailing dot are relative to the zone. */
 export function servedZone(origin: string, lines: string): ServedZone {
   const sets = new Map<string, ServedSet>()
   for (const line of lines.split('\n').map(one => one.trim())) {
@@ -20,7 +20,7 @@ export function servedZone(origin: string, lines: string): ServedZone {
   return { name: origin, rrsets: [...sets.values()] }
 }
 
-/** The octets of a query as a resolver sends it; with EDNS unless `edns` is null. */
+/** An encoded query, as a resolver would send it; with EDNS unless `edns` is null. */
 export function queryOctets(name: string, type: string, more: Partial<Omit<Message, 'flags'>> = {}): Uint8Array {
   return encodeMessage(
     message({
@@ -32,8 +32,8 @@ export function queryOctets(name: string, type: string, more: Partial<Omit<Messa
   )
 }
 
-/** An answer as `dig` tells it: rcode, flags and the records of each section as text. */
-export interface Digged {
+/** An answer in the form of `dig` output: rcode, flags, and the records of each section as text. */
+export interface DigOutput {
   rcode: string
   flags: string
   answer: string[]
@@ -41,7 +41,7 @@ export interface Digged {
   additional: string[]
 }
 
-export function digged(octets: Uint8Array): Digged {
+export function digOutput(octets: Uint8Array): DigOutput {
   const { rcode, flags, answer, authority, additional } = decodeMessage(octets)
   return {
     rcode: rcodeName(rcode),

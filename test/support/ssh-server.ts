@@ -3,29 +3,29 @@ import { connect } from 'node:net'
 import { Server, utils, type AuthContext, type Connection } from 'ssh2'
 import { listening } from './http-targets'
 
-/** The server's key is the same for all tests of a file. */
+/** The host key, shared by all tests of a file. */
 export const hostKeys = utils.generateKeyPairSync('ed25519')
-/** A fingerprint as OpenSSH prints it. @param key public, as a line of `authorized_keys` */
+/** A fingerprint as printed by OpenSSH. @param key public key, as a line of `authorized_keys` */
 export const fingerprintOf = (key: string): string =>
   `SHA256:${createHash('sha256')
     .update(Buffer.from(key.split(' ')[1]!, 'base64'))
     .digest('base64')
     .replace(/=+$/, '')}`
 
-/** What a server of SSH was asked. */
+/** What an SSH server received. */
 export interface SshServer {
   port: number
-  /** Users and methods of logins, in order: `probe password`. */
+  /** Usernames and methods of logins, in order: `probe password`. */
   logins: string[]
-  /** Where connections were asked for: `a.test:80`. */
+  /** Requested forwards: `a.test:80`. */
   forwards: string[]
-  /** Software that clients say they are. */
+  /** Software versions of clients. */
   clients: string[]
 }
 
 /**
- * A server of SSH that lets in whom `admits` says, which may also answer later by itself, and forwards to ports of this machine
- * whatever the name.
+ * Starts an SSH server that forwards connections to local ports, whatever the requested host.
+ * @param admits decides about logins; `later` means that it accepts or rejects the login itself
  */
 export async function sshServer(
   admits: (login: AuthContext) => boolean | 'later',

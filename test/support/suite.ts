@@ -2,76 +2,66 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** How many tests of a run passed, failed and were skipped. */
+/** How many tests of a run passed, failed, and were skipped. */
 export interface Counts {
   passed: number
   failed: number
   skipped: number
 }
 
-/** Test files below these folders, without those below the ones left out; sorted, so that every machine runs them in one order. */
-export function testFiles(folders: string[], without: string[] = []): string[] {
+export const noCounts: Counts = { passed: 0, failed: 0, skipped: 0 }
+
+/** Durations of the last recorded run, so that the slowest files start first. `UPDATE_TIMINGS=1` records a run. */
+const timings = 'test/timings.json'
+
+/** The test files in these folders, except those in the excluded ones. */
+export function testFiles(folders: string[], excluded: string[] = []): string[] {
   return folders
     .flatMap(folder => [...new Bun.Glob(`${folder}/**/*.test.ts`).scanSync('.')])
-    .filter(file => !without.some(folder => file.startsWith(`${folder}/`)))
+    .filter(file => !excluded.some(folder => file.startsWith(`${folder}/`)))
     .sort()
 }
 
-/** Files divided among as many processes. */
-export const divided = (files: string[], processes: number): string[][] =>
-  Array.from({ length: processes }, (_, share) => files.filter((_, at) => at % processes === share))
-
 /**
- * Runs test files with bun; the counts are those of its JUnit report.
- * @param shares one a process; what the first says is shown as it comes, the others are heard after it
+ * Runs test files from one queue, slowest first, in several processes with their own hubs, databases, and ports.
+ * The counts are those of Bun's JUnit report.
  */
-export async function runTests(shares: string[][], env: Record<string, string> = {}, args: string[] = []): Promise<Counts> {
-  const runs = shares.filter(own => own.length > 0).map((own, at) => runShare(own, env, args, at === 0))
-  const counts: Counts[] = []
-  for (const run of runs) {
-    const { told, ...own } = await run
-    await say(told)
-    counts.push(own)
-  }
-  return counts.reduce(add, { passed: 0, failed: 0, skipped: 0 })
-}
-
-async function runShare(
-  files: string[],
-  env: Record<string, string>,
-  args: string[],
-  isShown: boolean,
-): Promise<Counts & { told: string }> {
+export async function runTests(files: string[], env: Record<string, string> = {}, processes = 2): Promise<Counts> {
+  if (files.length === 0) return noCounts
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-report-'))
   const report = join(folder, 'junit.xml')
-  const log = join(folder, 'log')
+  const recording = process.env.UPDATE_TIMINGS === '1' ? ['--update-timings'] : []
   try {
-    const run = Bun.spawn(
-      [process.execPath, 'test', '--reporter=junit', `--reporter-outfile=${report}`, ...args, ...files.map(file => `./${file}`)],
-      {
-        env: { ...process.env, ...env },
-        stdin: 'ignore',
-        stdout: isShown ? 'inherit' : Bun.file(log),
-        stderr: isShown ? 'inherit' : Bun.file(`${log}-errors`),
-      },
+    const passed = await succeeds(
+      [
+        process.execPath,
+        'test',
+        // Without isolation, the modules are loaded once for each process, not once for each file.
+        ...(processes > 1 ? [`--parallel=${processes}`, '--no-isolate', `--timings=${timings}`, ...recording] : []),
+        // Generous, so that a busy machine fails no test.
+        '--timeout=180000',
+        '--reporter=junit',
+        `--reporter-outfile=${report}`,
+        ...files.map(file => `./${file}`),
+      ],
+      env,
     )
-    const exitCode = await run.exited
     const counts = readCounts(report)
-    // A file that cannot be loaded, or a crash, is in the exit code alone.
-    if (exitCode !== 0 && counts.failed === 0) counts.failed = 1
-    const told = isShown ? '' : readFileSync(log, 'utf8') + readFileSync(`${log}-errors`, 'utf8')
-    return { ...counts, told }
+    // A file that cannot be loaded and a process that crashes show in the exit code alone.
+    return !passed && counts.failed === 0 ? { ...counts, failed: 1 } : counts
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** Writes to the output and waits until it is taken: what is still on its way into a pipe is lost when the process exits. */
-export const say = (text: string): Promise<void> => new Promise(taken => process.stdout.write(text, () => taken()))
+/** Writes to standard output and waits until it is accepted: what a pipe still buffers is lost when the process exits. */
+export const say = (text: string): Promise<void> => new Promise(written => process.stdout.write(text, () => written()))
 
-/** The closing line of a run. */
-export const closingLine = ({ passed, failed, skipped }: Counts): string =>
-  `${passed} passed, ${failed} failed, ${skipped} skipped`
+/** Prints the closing line of a run and exits. */
+export async function close(counts: Counts): Promise<never> {
+  await say(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`)
+  process.exit(counts.failed === 0 && counts.passed > 0 ? 0 : 1)
+}
 
 export const add = (a: Counts, b: Counts): Counts => ({
   passed: a.passed + b.passed,
@@ -79,12 +69,20 @@ export const add = (a: Counts, b: Counts): Counts => ({
   skipped: a.skipped + b.skipped,
 })
 
-/** Runs a command with its output shown. True when it ended well. */
-export async function runs(command: string[], env: Record<string, string> = {}): Promise<boolean> {
-  return (
-    (await Bun.spawn(command, { env: { ...process.env, ...env }, stdin: 'ignore', stdout: 'inherit', stderr: 'inherit' })
-      .exited) === 0
-  )
+/** Runs a command, showing its output. Returns whether it exited with 0. */
+export async function succeeds(command: string[], env: Record<string, string> = {}): Promise<boolean> {
+  const run = Bun.spawn(command, { env: { ...process.env, ...env }, stdin: 'ignore', stdout: 'inherit', stderr: 'inherit' })
+  return (await run.exited) === 0
+}
+
+/** Runs one part of a suite and prints how long it took. */
+export async function part<T>(name: string, run: () => Promise<T>): Promise<T> {
+  const started = performance.now()
+  try {
+    return await run()
+  } finally {
+    await say(`== ${name}: ${Math.round((performance.now() - started) / 1000)} s\n`)
+  }
 }
 
 function readCounts(report: string): Counts {
@@ -92,7 +90,7 @@ function readCounts(report: string): Counts {
   try {
     head = /<testsuites\b[^>]*>/.exec(readFileSync(report, 'utf8'))?.[0] ?? ''
   } catch {
-    return { passed: 0, failed: 0, skipped: 0 }
+    return noCounts
   }
   const count = (name: string) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(head)?.[1] ?? 0)
   const failed = count('failures') + count('errors')

@@ -3,17 +3,17 @@ import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { TLSSocket, createServer as createTls } from 'node:tls'
 
 const fixture = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}`, import.meta.url), 'utf8')
-/** Of the authority that signed what talkers show, which is for a.test and b.test. */
+/** The CA of the servers' certificate, which is for a.test and b.test. */
 export const fixtureCa = fixture('ca.pem')
 const shown = { key: fixture('two-names.key'), cert: fixture('two-names.pem') }
 
 /**
- * What a server says: without TLS; with it from the first octet; or in plain text at first, then `agrees` to the first thing that
- * comes, and with TLS after that.
+ * The script of a server: without TLS, with implicit TLS, or first in plain text, then `agrees` in response to the first packet,
+ * and TLS after that.
  */
 export type Said = ((socket: Socket) => void) | { plain?: string; agrees?: string; implicit: (socket: Socket) => void }
 
-/** Starts a server on a free port of loopback. */
+/** Starts a server on a free loopback port. */
 export async function talker(said: Said): Promise<number> {
   const open = (socket: Socket): Socket => {
     sockets.add(socket)
@@ -42,7 +42,7 @@ export function stopTalkers(): void {
   for (const server of servers.splice(0)) server.close()
 }
 
-/** A server that answers each line by what stands for its beginning, and else nothing. */
+/** A server that responds to each line with the entry of `answers` whose key the line starts with. */
 export const script =
   (greeting: string, answers: Record<string, string>) =>
   (socket: Socket): void => {

@@ -10,7 +10,7 @@ const triggers = [
   'audit_checkpoints_no_delete',
 ]
 
-/** Writes into a hub's database behind its back, as someone with the file or the server's password could. */
+/** Writes to the database of a hub directly, as someone with access to the file or the database server could. */
 export async function tamper(hub: Hub, statements: string[], guarded = false): Promise<void> {
   if (hub.config.databaseUrl) {
     const sql = new SQL(hub.config.databaseUrl, { max: 1 })
@@ -33,6 +33,6 @@ export async function tamper(hub: Hub, statements: string[], guarded = false): P
   }
 }
 
-/** Bytes as the engine of this hub writes them in a statement. */
+/** Formats bytes as a literal for the database engine of the hub. */
 export const bytes = (hub: Hub, value: Uint8Array): string =>
   hub.config.databaseUrl ? `'\\x${Buffer.from(value).toString('hex')}'::bytea` : `x'${Buffer.from(value).toString('hex')}'`

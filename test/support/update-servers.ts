@@ -2,11 +2,11 @@ import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startServer, type OtherServer } from './name-servers'
 
-/** A key as both programs have it in their configuration. */
+/** A key in the format that both servers use in their configuration. */
 export interface KeyText {
   name: string
   algorithm: string
-  /** In base64. */
+  /** In Base64. */
   secret: string
 }
 
@@ -14,13 +14,13 @@ export interface UpdateOptions {
   key: KeyText
   /** Whether the server signs the zones itself. */
   signed?: boolean
-  /** A port of this machine that BIND tells of changes at once. */
+  /** Local port that BIND sends NOTIFY messages to. */
   notifies?: number
 }
 
 /**
- * Starts BIND with zones that the key may change and transfer.
- * @param names without the dot at the end; all of them begin with the same file, whose names are relative
+ * Starts BIND with zones that the key may update and transfer.
+ * @param names without the trailing dot; all zones start with the same file, which uses relative names
  */
 export const startUpdatableBind = (
   names: string[],
@@ -85,7 +85,7 @@ ${zones.join('')}`
     return ['/usr/sbin/knotd', '-c', join(folder, 'knot.conf')]
   })
 
-/** Each zone has a file of its own. */
+/** Each zone has its own file. */
 function copied(folder: string, place: number): string {
   const file = join(folder, `zone-${place}`)
   copyFileSync(join(folder, 'zone'), file)

@@ -4,55 +4,55 @@ import { events } from '../../src/core/db/tables'
 import type { Hub } from '../../src/core/hub'
 import { startMonitoring, type MonitoringWatch } from '../../src/features/monitors/live/watch'
 import { monitors, monitorTransitions } from '../../src/features/monitors/tables'
-import { joinHubs } from '../../src/hub/presence'
+import { registerHub } from '../../src/hub/presence'
 import { openHub } from '../../src/hub/run'
 import { ScriptedEngine } from './scripted-engine'
 import type { World } from './world'
 
-/** A result that finds it down. */
+/** A failing result. */
 export const bad = { status: 'down' } as const
 
-/** A monitor of HTTP, known to the engine. @returns its id */
+/** Creates an HTTP monitor that the engine knows. @returns its id */
 export async function watched(w: World, more: object = {}): Promise<string> {
-  const made = await w.acme.call('POST', '/v1/monitors', {
+  const created = await w.acme.call('POST', '/v1/monitors', {
     type: 'http',
     name: 'shop',
     target: 'https://shop.example.com/',
     interval_seconds: 60,
     ...more,
   })
-  if (made.status !== 201) throw new Error(made.text)
+  if (created.status !== 201) throw new Error(created.text)
   await w.settle()
   await w.audited()
-  return made.body.id
+  return created.body.id
 }
 
-/** Lets the engine tell results of a monitor, a second apart. */
+/** Lets the engine report results of a monitor, one second apart. */
 export async function say(w: World, monitor: string, ...results: Partial<CheckResult>[]): Promise<void> {
   for (const result of results) {
-    w.engine.say({ monitor, ...result })
-    await w.pass(1000)
+    w.engine.report({ monitor, ...result })
+    await w.advance(1000)
   }
 }
 
-/** Time goes by with the hub awake: unlike `pass`, in which it stands still until the end. */
+/** Advances time while the hub keeps running, unlike `advance`, which skips to the end. */
 export async function awake(w: World, ms: number): Promise<void> {
-  for (let left = ms; left > 0; left -= 5000) await w.pass(Math.min(left, 5000))
+  for (let left = ms; left > 0; left -= 5000) await w.advance(Math.min(left, 5000))
 }
 
-/** The hub stops and starts again. */
+/** Restarts the hub. */
 export async function restart(w: World): Promise<void> {
   await w.monitoring.stop()
   w.engine = new ScriptedEngine(w.clock)
   w.monitoring = await startMonitoring(w.hub, w.engine)
 }
 
-/** Another hub on the same database, with an engine of its own. */
+/** Starts another hub on the same database, with its own engine. */
 export async function otherHub(
   w: World,
 ): Promise<{ hub: Hub; engine: ScriptedEngine; monitoring: MonitoringWatch; close(): Promise<void> }> {
   const hub = await openHub(w.hub.config, w.clock, w.hub.log)
-  await joinHubs(hub, 'other')
+  await registerHub(hub, 'other')
   const engine = new ScriptedEngine(w.clock)
   const monitoring = await startMonitoring(hub, engine)
   const close = async () => {
@@ -62,20 +62,20 @@ export async function otherHub(
   return { hub, engine, monitoring, close }
 }
 
-/** A monitor as it is kept. */
+/** The row of a monitor. */
 export const rowOf = async (w: World, id: string) => (await w.hub.read.select().from(monitors).where(eq(monitors.id, id)))[0]!
-/** All monitors of acme as they are kept. */
+/** The rows of all monitors of acme. */
 export const rowsOf = async (w: World) =>
   await w.hub.read.select().from(monitors).where(eq(monitors.workspaceId, w.acme.workspaceId))
 export const statusOf = async (w: World, id: string): Promise<string> =>
   (await w.acme.call('GET', `/v1/monitors/${id}`)).body.status
 export const incidentsOf = async (w: World): Promise<any[]> => (await w.acme.call('GET', '/v1/incidents')).body.data
-/** `from to` of each change of status, the first in front. */
+/** The status changes as `from to`, oldest first. */
 export const transitionsOf = async (w: World, id: string) =>
   (await w.hub.read.select().from(monitorTransitions).where(eq(monitorTransitions.monitorId, id)))
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .map(one => `${one.from} ${one.to}`)
-/** What was told by events of a kind. */
+/** The data of all events of a kind. */
 export const dataOf = async (w: World, kind: string): Promise<any[]> =>
   (await w.hub.read.select().from(events).where(eq(events.workspaceId, w.acme.workspaceId)))
     .filter(one => one.kind === kind)

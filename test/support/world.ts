@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createTokenAsOperator } from '../../src/features/tokens/commands'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
@@ -6,33 +7,33 @@ import { desc, eq } from 'drizzle-orm'
 import type { AnyElysia } from 'elysia'
 import { prepareInstance } from '../../src/access/workspaces'
 import { forgetCallers } from '../../src/access/callers'
-import { plans, workspaces, type PlanLimits } from '../../src/access/tables'
-import { createTokenAsOperator } from '../../src/access/tokens'
+import type { PlanLimits } from '../../src/access/limit-table'
+import { plans, workspaces } from '../../src/access/tables'
 import { record } from '../../src/core/change'
-import { loadConfig } from '../../src/core/config'
+import { loadConfig, sqliteFile } from '../../src/core/config'
 import { isPostgres } from '../../src/core/db/dialect'
-import { openPostgres } from '../../src/core/db/store'
+import { openPostgres, openSqlite } from '../../src/core/db/store'
 import { auditEntries, events } from '../../src/core/db/tables'
 import type { Hub } from '../../src/core/hub'
 import { newId } from '../../src/core/ids'
 import { Worker } from '../../src/core/jobs/worker'
 import { openLog } from '../../src/core/log'
 import type { Permission } from '../../src/core/permissions'
-import { makeApp } from '../../src/hub/app'
+import { createApp } from '../../src/hub/app'
 import { apiAreas, ingestAreas } from '../../src/hub/areas'
 import { jobKinds } from '../../src/hub/jobs'
 import { openHub } from '../../src/hub/run'
-import { joinHubs } from '../../src/hub/presence'
-import { startHeartbeats, type HeartbeatWatch } from '../../src/features/heartbeats/watch'
+import { registerHub } from '../../src/hub/presence'
+import { startHeartbeats, type HeartbeatWatch } from '../../src/features/heartbeats/status/watch'
 import { startMonitoring, type MonitoringWatch } from '../../src/features/monitors/live/watch'
-import { readCalendar } from '../../src/features/maintenance/calendar'
+import { refreshCalendar } from '../../src/features/maintenance/calendar'
 import { liveOf } from '../../src/features/live/live'
-import { checkAnswer } from './answers'
+import { checkResponse } from './check-response'
 import { textOf } from './event-stream'
 import { ManualClock } from './manual-clock'
 import { ScriptedEngine } from './scripted-engine'
 
-export interface Answer<T = any> {
+export interface ApiResponse<T = any> {
   status: number
   body: T
   headers: Headers
@@ -41,72 +42,72 @@ export interface Answer<T = any> {
 export interface Caller {
   token: string
   workspaceId: string
-  call<T = any>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer<T>>
+  call<T = any>(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<ApiResponse<T>>
 }
-/** A hub of its own with its own database and its own time. `acme` is the operator's workspace, `rival` a customer's. */
+/** A hub with its own database and clock. `acme` is the operator's workspace, `rival` a customer's. */
 export interface World {
   hub: Hub
   clock: ManualClock
   worker: Worker
   watch: HeartbeatWatch
   monitoring: MonitoringWatch
-  /** What runs checks: it finds what the test makes it say. */
+  /** Runs checks, with results defined by the test. */
   engine: ScriptedEngine
   app: AnyElysia
   acme: Caller
   rival: Caller
   readOnly: Caller
-  stranger: Caller
-  /** A token of acme with just these permissions. */
+  anonymous: Caller
+  /** Creates a token of acme with these permissions. */
   scoped(...permissions: Permission[]): Promise<Caller>
   /** Overrides limits of a workspace's plan. */
   limit(workspaceId: string, overrides: Partial<PlanLimits>): Promise<void>
-  /** Lets jobs run until none is due. */
+  /** Runs jobs until none is due. */
   settle(): Promise<void>
-  /** Moves time on and lets what fell due happen. */
-  pass(ms: number): Promise<void>
-  /** Actions in the audit log of acme, oldest first, since the last call. */
+  /** Advances the clock and runs what is due. */
+  advance(ms: number): Promise<void>
+  /** New actions in the audit log of acme since the last call, oldest first. */
   audited(): Promise<string[]>
-  /** Event kinds in acme's feed, oldest first, since the last call. */
-  happened(): Promise<string[]>
+  /** Kinds of new events of acme since the last call, oldest first. */
+  emitted(): Promise<string[]>
 }
 
 type Close = () => Promise<void>
-// A world opened within a test ends with it; one that a whole file shares ends with the run.
+// A world created in a test is closed with it; one shared by a file is closed at the end of the run.
 const ofTest: Close[] = []
 const ofFile: Close[] = []
-// After all of them.
+// Runs after closing all worlds.
 const atEnd: Close[] = []
 let withinTest = false
 
-/** Marks that a test begins. */
+/** Marks the start of a test. */
 export const beginTest = (): void => {
   withinTest = true
 }
 
-/** Closes the worlds of the test that ended. */
+/** Closes the worlds of the test. */
 export async function endTest(): Promise<void> {
   withinTest = false
   await closeWorlds()
 }
 
-/** Closes the worlds that the test has opened so far: one that opens many has no more of them at once than it needs. */
+/** Closes the worlds of the test so far. Tests that create many worlds call it in between. */
 export async function closeWorlds(): Promise<void> {
   await Promise.all(ofTest.splice(0).map(close => close()))
 }
 
-/** Closes the worlds that are left. */
+/** Closes all remaining worlds. */
 export async function endRun(): Promise<void> {
   await Promise.all([...ofTest.splice(0), ...ofFile.splice(0)].map(close => close()))
   for (const close of atEnd.splice(0)) await close()
 }
 
-/** @param more areas that only the test has, beside those of the API; their paths are not below /v1 */
+/** Creates a world. @param more additional areas of the test, outside /v1 */
 export async function world(env: Record<string, string> = {}, more: readonly AnyElysia[] = []): Promise<World> {
   const clock = new ManualClock()
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-test-'))
   writeFileSync(join(folder, 'key'), `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 })
-  const database = isPostgres ? await freshDatabase() : null
+  const database = isPostgres ? await createDatabase() : null
   const config = loadConfig(
     { data: folder, listen: '127.0.0.1:8484' },
     {
@@ -116,17 +117,19 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
       ...env,
     },
   )
-  const hub = await openHub(config, clock, openLog(config.logLevel))
+  if (!database) copyFileSync(await (migratedFile ??= createMigratedFile()), sqliteFile(config))
+  // No durability is needed here; it is tested with the compiled program.
+  const hub = await openHub(config, clock, openLog(config.logLevel), 'OFF')
   await prepareInstance(hub)
-  await joinHubs(hub, 'test')
+  await registerHub(hub, 'test')
   const worker = new Worker(hub, jobKinds)
-  await readCalendar(hub)
+  await refreshCalendar(hub)
   const watch = await startHeartbeats(hub)
   const engine = new ScriptedEngine(clock)
   const monitoring = await startMonitoring(hub, engine)
-  const app = makeApp(hub, worker, [...apiAreas, ...ingestAreas, ...more])
-  const scope = withinTest ? ofTest : ofFile
-  scope.push(async () => {
+  const app = createApp(hub, worker, [...apiAreas, ...ingestAreas, ...more])
+  const closing = withinTest ? ofTest : ofFile
+  closing.push(async () => {
     watch.stop()
     liveOf(hub).end()
     await worker.stop(5000)
@@ -159,7 +162,7 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
     acme: await caller(operators!.id, 'full'),
     rival: await caller(rivals, 'full'),
     readOnly: await caller(operators!.id, 'read_only'),
-    stranger: callerWith(app, '', ''),
+    anonymous: callerWith(app, '', ''),
     scoped: (...permissions) => caller(operators!.id, 'scoped', permissions),
     async limit(workspaceId, overrides) {
       await record(hub, async tx => {
@@ -172,7 +175,7 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
       await here.monitoring.settled()
       await worker.idle()
     },
-    async pass(ms) {
+    async advance(ms) {
       clock.advance(ms)
       await watch.settled()
       await here.monitoring.settled()
@@ -189,7 +192,7 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
       auditSeen = rows[0]?.seq ?? auditSeen
       return fresh.map(row => (row.outcome === 'success' ? row.action : `${row.action} ${row.outcome}`))
     },
-    async happened() {
+    async emitted() {
       const rows = await hub.read
         .select()
         .from(events)
@@ -205,7 +208,7 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
   return here
 }
 
-/** A workspace of a customer on the named plan; returns its id. */
+/** Creates a workspace of a customer on a plan. Returns its ID. */
 export async function addWorkspace(hub: Hub, name: string, plan: string): Promise<string> {
   const id = newId('ws')
   const now = hub.clock.now()
@@ -227,7 +230,9 @@ export async function addWorkspace(hub: Hub, name: string, plan: string): Promis
   return id
 }
 
-/** Calls the app as the holder of a token would; an empty token sends none. Each JSON answer is held against the OpenAPI document. */
+/**
+ * Returns a caller with a token, or without one if it is empty. Checks each JSON response against the OpenAPI document.
+ */
 export function callerWith(app: AnyElysia, workspaceId: string, token: string): Caller {
   return {
     token,
@@ -244,48 +249,74 @@ export function callerWith(app: AnyElysia, workspaceId: string, token: string): 
           body: typeof body === 'string' || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
         }),
       })
-      const answer = await app.handle(request)
-      const text = await textOf(answer)
-      const json = /[/+]json\b/.test(answer.headers.get('content-type') ?? '') ? JSON.parse(text) : undefined
-      checkAnswer(method, path, answer, json)
-      return { status: answer.status, body: json, headers: answer.headers, text }
+      const response = await app.handle(request)
+      const text = await textOf(response)
+      const json = /[/+]json\b/.test(response.headers.get('content-type') ?? '') ? JSON.parse(text) : undefined
+      checkResponse(method, path, response, json)
+      return { status: response.status, body: json, headers: response.headers, text }
     },
   }
 }
 
-// Making the tables takes far longer than copying them.
+// Creating the tables takes far longer than copying them.
+let migratedFile: Promise<string> | null = null
 let template: Promise<string> | null = null
 
-/** A database with all tables, of which others are copies; it goes with the run. */
-async function makeTemplate(server: string): Promise<string> {
-  const name = `template_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
-  const admin = new SQL(server, { max: 1 })
-  await admin.unsafe(`create database ${name}`)
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  const store = await openPostgres(url.href)
+/** An SQLite file with all tables, which worlds copy. It is deleted at the end of the run. */
+async function createMigratedFile(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-template-'))
+  const file = join(folder, 'template.db')
+  const store = await openSqlite(file, 'OFF')
   await store.close()
   atEnd.push(async () => {
-    await admin.unsafe(`drop database if exists ${name} with (force)`)
-    await admin.close()
+    rmSync(folder, { recursive: true })
+    migratedFile = null
+  })
+  return file
+}
+
+// Shared by all worlds of the process, because closing a connection takes longer than dropping a database.
+let adminConnection: SQL | null = null
+
+function admin(): SQL {
+  if (adminConnection) return adminConnection
+  const connection = (adminConnection = new SQL(process.env.BAILIWICK_DATABASE_URL!, { max: 1 }))
+  atEnd.push(async () => {
+    adminConnection = null
+    await connection.close()
+  })
+  return connection
+}
+
+const addressOf = (database: string): string => {
+  const url = new URL(process.env.BAILIWICK_DATABASE_URL!)
+  url.pathname = `/${database}`
+  return url.href
+}
+
+const dropDatabase = (name: string) => admin().unsafe(`drop database if exists ${name} with (force)`)
+
+/** A PostgreSQL database with all tables, which worlds copy. It is dropped at the end of the run. */
+async function createTemplate(): Promise<string> {
+  const name = `template_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
+  await admin().unsafe(`create database ${name}`)
+  const store = await openPostgres(addressOf(name))
+  await store.close()
+  atEnd.unshift(async () => {
+    template = null
+    await dropDatabase(name)
   })
   return name
 }
 
-/** A database of its own on the PostgreSQL server that BAILIWICK_DATABASE_URL names. */
-async function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
-  const server = process.env.BAILIWICK_DATABASE_URL!
+/** Creates a database on the PostgreSQL server in BAILIWICK_DATABASE_URL. */
+async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `world_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
-  const from = await (template ??= makeTemplate(server))
-  const admin = new SQL(server, { max: 1 })
-  await admin.unsafe(`create database ${name} template ${from}`)
-  const url = new URL(server)
-  url.pathname = `/${name}`
+  await admin().unsafe(`create database ${name} template ${await (template ??= createTemplate())} strategy file_copy`)
   return {
-    url: url.href,
+    url: addressOf(name),
     async drop() {
-      await admin.unsafe(`drop database if exists ${name} with (force)`)
-      await admin.close()
+      await dropDatabase(name)
     },
   }
 }

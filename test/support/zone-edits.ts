@@ -1,10 +1,10 @@
 import fc from 'fast-check'
-import { textOf } from '../../src/core/dns/rdata'
-import { readWholeZone } from '../../src/features/dns/whole-zone'
-import type { Answer, Caller, World } from './world'
+import { textOf } from '../../src/dns/rdata'
+import { readZoneSnapshot } from '../../src/features/dns/publish/zone-snapshot'
+import type { ApiResponse, Caller, World } from './world'
 
-/** An edit of a zone as a caller would make it; one that is refused changes nothing. */
-export type ZoneEdit = (caller: Caller, zoneId: string) => Promise<Answer>
+/** An edit of a zone by a caller. A rejected edit changes nothing. */
+export type ZoneEdit = (caller: Caller, zoneId: string) => Promise<ApiResponse>
 
 const name = fc.constantFrom('@', 'www', 'a.b', '*.w', 'mail')
 const ttl = fc.constantFrom(60, 300, 3600)
@@ -20,7 +20,7 @@ const value = fc.oneof(
 )
 const rrset = fc.record({ name, ttl, comment, values: fc.array(value, { minLength: 1, maxLength: 3 }) })
 
-// What replacing a zone may take from it.
+// Block reasons that replacing a zone may have.
 const losses = 'deletes_over_limit,zone_emptied,loses_apex_ns,loses_apex_mx,loses_apex_address,loses_ds,loses_caa'
 
 async function nth(caller: Caller, zoneId: string, n: number): Promise<any> {
@@ -28,7 +28,7 @@ async function nth(caller: Caller, zoneId: string, n: number): Promise<any> {
   return data[n % data.length]
 }
 
-/** Edits by every verb that a zone has, most of which change something. */
+/** Edits with every write operation of a zone. Most change something. */
 export const zoneEdit: fc.Arbitrary<ZoneEdit> = fc.oneof(
   fc
     .record({ name, value })
@@ -83,9 +83,9 @@ export const zoneEdit: fc.Arbitrary<ZoneEdit> = fc.oneof(
     ),
 )
 
-/** All of a zone that is served, by name and type, with the SOA: as text, to be compared. */
+/** The served records of a zone with the SOA, as text for comparison. */
 export async function servedText(w: World, zoneId: string): Promise<{ serial: number; lines: Set<string> }> {
-  const { published } = (await readWholeZone(w.hub.read, zoneId))!
+  const { published } = (await readZoneSnapshot(w.hub.read, zoneId))!
   const lines = published.rrsets.flatMap(({ name: at, type, ttl: seconds, rdata }) =>
     rdata.map(one => recordLine({ name: at, type, ttl: seconds, rdata: one })),
   )

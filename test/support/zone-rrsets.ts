@@ -1,8 +1,8 @@
-import { readZoneFile } from '../../src/core/dns/zone-file'
+import { readZoneFile } from '../../src/dns/zone-file'
 import type { ProviderRrset } from '../../src/features/dns/providers/provider'
-import { originOf, withinZone } from '../../src/features/dns/zone-names'
+import { originOf, withinZone } from '../../src/features/dns/zones/names'
 
-/** The rrsets of a zone but for the SOA. @param text as of a zone file or `dig` */
+/** The rrsets of a zone without the SOA. @param text zone file or `dig` output */
 export function rrsetsOfText(text: string, zone: string): ProviderRrset[] {
   const rrsets = new Map<string, ProviderRrset>()
   for (const { name, type, ttl, rdata } of readZoneFile(text, { origin: originOf(zone), defaultTtl: null })) {

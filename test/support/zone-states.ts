@@ -1,54 +1,56 @@
 import type { BlockCode } from '../../src/features/dns/sync/guards'
 import { samples } from './provider-contract'
 
-/** Name, type, TTL in seconds, and values: TXT that does not begin with a quote is text as it is, all else is as in a zone file. */
+/**
+ * Name, type, TTL in seconds, and values. TXT values without a leading quote are plain text; all others are in zone file format.
+ */
 export type StateRrset = [name: string, type: string, ttl: number, ...values: string[]]
 
-/** All of a zone but the NS of its apex. */
+/** A state of a zone, without the apex NS records. */
 export interface ZoneState {
   title: string
   rrsets: StateRrset[]
-  /** Why the way here from the state before is held back. */
-  held?: BlockCode[]
-  /** More reasons, where the NS of the apex do not count since the provider does not show them. */
-  heldWithoutNs?: BlockCode[]
+  /** Reasons that block the change from the previous state. */
+  blockedBy?: BlockCode[]
+  /** Additional reasons if the provider doesn’t show the apex NS records. */
+  blockedByWithoutNs?: BlockCode[]
 }
 
 const long = 'a;b"c\\d $e (f) @g %h 100\\100 '.repeat(11).slice(0, 300)
 const many = (count: number, ttl: (n: number) => number = () => 300): StateRrset[] =>
   Array.from({ length: count }, (_, n) => [`host-${n}`, 'A', ttl(n), `10.0.${n >> 8}.${n & 255}`])
 
-// From easy to odd. Each list is the way of one zone, from empty, through its states in their order.
+// From simple to unusual. Each list is the sequence of states of one zone, starting empty.
 
-/** @param takes whether the provider has a type */
-export const waysOfZones = (takes: (type: string) => boolean): Record<string, ZoneState[]> => ({
+/** @param takes whether the provider supports a type */
+export const zoneScenarios = (takes: (type: string) => boolean): Record<string, ZoneState[]> => ({
   'an address': [
     { title: 'one', rrsets: [['www', 'A', 300, '192.0.2.1']] },
-    { title: 'another one', rrsets: [['www', 'A', 300, '192.0.2.2']] },
+    { title: 'a different one', rrsets: [['www', 'A', 300, '192.0.2.2']] },
     { title: 'three', rrsets: [['www', 'A', 300, '192.0.2.3', '192.0.2.2', '192.0.2.1']] },
-    { title: 'the same ones', rrsets: [['www', 'A', 300, '192.0.2.1', '192.0.2.3', '192.0.2.2']] },
-    { title: 'that lives longer', rrsets: [['www', 'A', 86_400, '192.0.2.1', '192.0.2.3', '192.0.2.2']] },
-    { title: 'that is not to be kept', rrsets: [['www', 'A', 0, '192.0.2.1']] },
+    { title: 'the same ones in another order', rrsets: [['www', 'A', 300, '192.0.2.1', '192.0.2.3', '192.0.2.2']] },
+    { title: 'with a longer TTL', rrsets: [['www', 'A', 86_400, '192.0.2.1', '192.0.2.3', '192.0.2.2']] },
+    { title: 'with a TTL of 0', rrsets: [['www', 'A', 0, '192.0.2.1']] },
     {
-      title: 'of both kinds',
+      title: 'of both families',
       rrsets: [
         ['www', 'A', 300, '192.0.2.1'],
         ['www', 'AAAA', 300, '2001:db8::1'],
       ],
     },
-    { title: 'gone', rrsets: [], heldWithoutNs: ['zone_emptied'] },
+    { title: 'deleted', rrsets: [], blockedByWithoutNs: ['zone_emptied'] },
   ],
   'a CNAME': [
-    { title: 'in place of nothing', rrsets: [['www', 'CNAME', 300, 'one.example.net.']] },
-    { title: 'to something else', rrsets: [['www', 'CNAME', 300, 'two.example.net.']] },
+    { title: 'created', rrsets: [['www', 'CNAME', 300, 'one.example.net.']] },
+    { title: 'with another target', rrsets: [['www', 'CNAME', 300, 'two.example.net.']] },
     {
-      title: 'that addresses take the place of',
+      title: 'replaced by addresses',
       rrsets: [
         ['www', 'A', 300, '192.0.2.1'],
         ['www', 'TXT', 300, 'there'],
       ],
     },
-    { title: 'in place of addresses', rrsets: [['www', 'CNAME', 300, 'one.example.net.']] },
+    { title: 'replacing addresses', rrsets: [['www', 'CNAME', 300, 'one.example.net.']] },
     {
       title: 'in a chain',
       rrsets: [
@@ -58,18 +60,18 @@ export const waysOfZones = (takes: (type: string) => boolean): Record<string, Zo
       ],
     },
     {
-      title: 'in a chain that is turned around',
+      title: 'in a reversed chain',
       rrsets: [
         ['web', 'CNAME', 300, 'www'],
         ['www', 'A', 300, '192.0.2.1'],
         ['blog', 'CNAME', 300, 'www'],
       ],
     },
-    { title: 'without what it led to', rrsets: [['blog', 'CNAME', 300, 'www.example.net.']] },
+    { title: 'without its previous targets', rrsets: [['blog', 'CNAME', 300, 'www.example.net.']] },
   ],
   'the apex': [
     {
-      title: 'with what an apex has',
+      title: 'with typical records',
       rrsets: [
         ['@', 'A', 300, '192.0.2.1'],
         ['@', 'AAAA', 300, '2001:db8::1'],
@@ -79,7 +81,7 @@ export const waysOfZones = (takes: (type: string) => boolean): Record<string, Zo
       ],
     },
     {
-      title: 'with others',
+      title: 'with other values',
       rrsets: [
         ['@', 'A', 300, '192.0.2.2', '192.0.2.3'],
         ['@', 'AAAA', 300, '2001:db8::1'],
@@ -96,13 +98,13 @@ export const waysOfZones = (takes: (type: string) => boolean): Record<string, Zo
         ['@', 'TXT', 300, 'v=spf1 -all'],
         ['@', 'CAA', 300, '0 issue ";"'],
       ],
-      held: ['loses_apex_mx'],
+      blockedBy: ['loses_apex_mx'],
     },
     {
       title: 'with nothing',
       rrsets: [],
-      held: ['deletes_over_limit', 'loses_apex_address', 'loses_caa'],
-      heldWithoutNs: ['zone_emptied'],
+      blockedBy: ['deletes_over_limit', 'loses_apex_address', 'loses_caa'],
+      blockedByWithoutNs: ['zone_emptied'],
     },
   ],
   names: [
@@ -114,16 +116,16 @@ export const waysOfZones = (takes: (type: string) => boolean): Record<string, Zo
       ],
     },
     {
-      title: 'for all that is not there',
+      title: 'with wildcards',
       rrsets: [
         ['bücher', 'A', 300, '192.0.2.1'],
         ['*', 'A', 300, '192.0.2.2'],
         ['*.dev', 'TXT', 300, 'wild'],
       ],
-      held: ['new_wildcard'],
+      blockedBy: ['new_wildcard'],
     },
     {
-      title: 'deep down, and of services',
+      title: 'nested, and of services',
       rrsets: [
         ['bücher', 'A', 300, '192.0.2.1'],
         ['*', 'A', 300, '192.0.2.3'],
@@ -133,12 +135,12 @@ export const waysOfZones = (takes: (type: string) => boolean): Record<string, Zo
         ['selector._domainkey', 'TXT', 300, `v=DKIM1; k=rsa; p=${'A'.repeat(392)}`],
       ],
     },
-    { title: 'of none', rrsets: [], held: ['deletes_over_limit'], heldWithoutNs: ['zone_emptied'] },
+    { title: 'none', rrsets: [], blockedBy: ['deletes_over_limit'], blockedByWithoutNs: ['zone_emptied'] },
   ],
   texts: [
-    { title: 'with all that has a meaning somewhere', rrsets: [['long', 'TXT', 300, long]] },
+    { title: 'with special characters', rrsets: [['long', 'TXT', 300, long]] },
     {
-      title: 'of other scripts, with blanks at both ends, and several',
+      title: 'in other scripts, with surrounding spaces, and several',
       rrsets: [
         ['long', 'TXT', 300, [...long].toReversed().join(''), 'v=DMARC1; p=none', ' leading and trailing '],
         ['other', 'TXT', 300, 'ключ=värde 🔑', '"cut" "in two"'],
@@ -150,24 +152,24 @@ export const waysOfZones = (takes: (type: string) => boolean): Record<string, Zo
     {
       title: 'all of them',
       rrsets: samples.filter(([type]) => takes(type)).map(([type, name, before]) => [name, type, 300, ...before]),
-      held: ['new_delegation'],
+      blockedBy: ['new_delegation'],
     },
     {
       title: 'all of them, with other values',
       rrsets: samples.filter(([type]) => takes(type)).map(([type, name, , after]) => [name, type, 600, ...after]),
-      held: ['updates_over_limit'],
+      blockedBy: ['updates_over_limit'],
     },
     {
-      title: 'none of them',
+      title: 'no types',
       rrsets: [],
-      held: ['deletes_over_limit', ...(takes('CAA') ? (['loses_caa'] as const) : [])],
-      heldWithoutNs: ['zone_emptied'],
+      blockedBy: ['deletes_over_limit', ...(takes('CAA') ? (['loses_caa'] as const) : [])],
+      blockedByWithoutNs: ['zone_emptied'],
     },
   ],
   'a thousand names': [
-    { title: 'made', rrsets: many(1000), held: ['creates_over_limit'] },
-    { title: 'of which some live longer', rrsets: many(1000, n => (n < 100 ? 600 : 300)) },
-    { title: 'of which some go', rrsets: many(800, n => (n < 100 ? 600 : 300)) },
-    { title: 'removed', rrsets: [], held: ['deletes_over_limit'], heldWithoutNs: ['zone_emptied'] },
+    { title: 'created', rrsets: many(1000), blockedBy: ['creates_over_limit'] },
+    { title: 'some with a longer TTL', rrsets: many(1000, n => (n < 100 ? 600 : 300)) },
+    { title: 'some deleted', rrsets: many(800, n => (n < 100 ? 600 : 300)) },
+    { title: 'deleted', rrsets: [], blockedBy: ['deletes_over_limit'], blockedByWithoutNs: ['zone_emptied'] },
   ],
 })

@@ -1,27 +1,27 @@
-import { numberOf, tlsVersionOf, wholeOf } from './numbers'
+import { parseNumber, parseTlsVersion, parseWhole } from './numbers'
 import type { Operand } from './operand'
-import { Several } from './several'
+import { MultiValue } from './multi-value'
 import { textOf, type Value } from './values'
 
 export type Operator = '==' | '!=' | '<' | '<=' | '>' | '>='
 
 /**
- * Whether a comparison holds. With something that is not there none does, but `!=`, which is always the opposite of `==`. Numbers are
- * compared as numbers where both sides are: a text that only looks like one, but for whole numbers, is a text beside `==`.
+ * Whether a comparison holds. None holds for missing values, except `!=`, which is always the opposite of `==`. Numbers are compared
+ * numerically if both sides are numbers. With `==`, text that looks like a number is text, unless it is a whole number.
  */
-export function compare(left: Operand, one: Value, operator: Operator, right: Operand, other: Value): boolean {
+export function compare(left: Operand, leftValue: Value, operator: Operator, right: Operand, rightValue: Value): boolean {
   const isVersion = [left, right].some(isTlsVersion)
   const relation = operator === '==' || operator === '!=' ? equal : orders[operator]
-  const beside = eachOf(right, other)
-  const holds = eachOf(left, one).some(value => beside.some(each => relation(value, each, isVersion)))
+  const candidates = candidatesOf(right, rightValue)
+  const holds = candidatesOf(left, leftValue).some(value => candidates.some(candidate => relation(value, candidate, isVersion)))
   return holds !== (operator === '!=')
 }
 
 const isTlsVersion = (operand: Operand): boolean =>
   operand.kind === 'source' && operand.source === 'TLS_VERSION' && operand.apply === null
 
-/** The values of which one must do, or the pattern to which one must fit. Nothing, where there is no value. */
-function eachOf(operand: Operand, value: Value): readonly unknown[] {
+/** The candidate values or the pattern; one must match. Empty if there is no value. */
+function candidatesOf(operand: Operand, value: Value): readonly unknown[] {
   switch (operand.kind) {
     case 'literal':
       return [operand.value]
@@ -30,41 +30,41 @@ function eachOf(operand: Operand, value: Value): readonly unknown[] {
     case 'pattern':
       return [operand]
     case 'source':
-      if (value instanceof Several) return value.values
+      if (value instanceof MultiValue) return value.values
       return value === undefined ? [] : [value]
   }
 }
 
-type Relation = (one: unknown, other: unknown, isVersion: boolean) => boolean
+type Relation = (left: unknown, right: unknown, isVersion: boolean) => boolean
 
 const ordered =
-  (holds: (one: number, other: number) => boolean): Relation =>
-  (one, other, isVersion) => {
-    const [low, high] = [amountOf(one, isVersion), amountOf(other, isVersion)]
+  (holds: (left: number, right: number) => boolean): Relation =>
+  (left, right, isVersion) => {
+    const [low, high] = [amountOf(left, isVersion), amountOf(right, isVersion)]
     return low !== null && high !== null && holds(low, high)
   }
 
 const orders: Record<Exclude<Operator, '==' | '!='>, Relation> = {
-  '<': ordered((one, other) => one < other),
-  '<=': ordered((one, other) => one <= other),
-  '>': ordered((one, other) => one > other),
-  '>=': ordered((one, other) => one >= other),
+  '<': ordered((left, right) => left < right),
+  '<=': ordered((left, right) => left <= right),
+  '>': ordered((left, right) => left > right),
+  '>=': ordered((left, right) => left >= right),
 }
 
 function amountOf(value: unknown, isVersion: boolean): number | null {
   if (typeof value === 'number') return value
   const text = textOf(value).trim()
-  return isVersion ? tlsVersionOf(text) : numberOf(text)
+  return isVersion ? parseTlsVersion(text) : parseNumber(text)
 }
 
-const equal: Relation = (one, other, isVersion) => {
-  if (isPattern(one)) return !isPattern(other) && one.regex.foundIn(textOf(other))
-  if (isPattern(other)) return other.regex.foundIn(textOf(one))
-  const [text, beside] = [textOf(one), textOf(other)]
-  if (text === beside) return true
-  const read = isVersion ? tlsVersionOf : typeof one === 'number' || typeof other === 'number' ? numberOf : wholeOf
-  const number = read(text)
-  return number !== null && number === read(beside)
+const equal: Relation = (left, right, isVersion) => {
+  if (isPattern(left)) return !isPattern(right) && left.regex.test(textOf(right))
+  if (isPattern(right)) return right.regex.test(textOf(left))
+  const [leftText, rightText] = [textOf(left), textOf(right)]
+  if (leftText === rightText) return true
+  const parse = isVersion ? parseTlsVersion : typeof left === 'number' || typeof right === 'number' ? parseNumber : parseWhole
+  const number = parse(leftText)
+  return number !== null && number === parse(rightText)
 }
 
 const isPattern = (value: unknown): value is Operand & { kind: 'pattern' } =>

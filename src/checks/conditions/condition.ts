@@ -1,17 +1,17 @@
 import type { ConditionSource, Facts } from '../check'
 import { compare, type Operator } from './compare'
-import { tlsVersionOf, numberOf } from './numbers'
-import { readSource, readValue, refuse, type Operand, type Reader } from './operand'
-import { lookAt, shown, type Look } from './values'
+import { parseTlsVersion, parseNumber } from './numbers'
+import { fail, readSource, readValue, type Operand, type Reader } from './operand'
+import { describeOperand, evaluationContext, type EvaluationContext } from './values'
 
-/** Characters of a condition at most. */
-export const longestCondition = 500
+/** Maximum length of a condition, in characters. */
+export const maxConditionLength = 500
 
-/** A condition that was read once, to be held against what checks see. */
+/** A parsed condition. */
 export interface Condition {
-  /** As it was given. */
+  /** The source text. */
   text: string
-  /** What it asks for. */
+  /** The sources it uses. */
   sources: readonly ConditionSource[]
   negated: boolean
   operator: Operator
@@ -19,46 +19,46 @@ export interface Condition {
   right: Operand
 }
 
-/** What a condition came to. */
-export interface Verdict {
+/** The result of evaluating a condition. */
+interface ConditionResult {
   holds: boolean
-  /** The condition with the values that were found, in one line: `[STATUS] (500) == 200`. What is not there is `(INVALID)`. */
+  /** The condition with the observed values, in one line: `[STATUS] (500) == 200`. Missing values are `(INVALID)`. */
   found: string
 }
 
 /**
- * Reads a condition in the language of Gatus: `[STATUS] == any(200, 204)`, `len([BODY].items) > 0`, `[CERTIFICATE_EXPIRATION] < 48h`;
- * `not` before one turns it around.
- * @param from sources that the type of check tells; all of them when left out
- * @throws ConditionRefused
+ * Parses a condition in the syntax of Gatus: `[STATUS] == any(200, 204)`, `len([BODY].items) > 0`, `[CERTIFICATE_EXPIRATION] < 48h`.
+ * A leading `not` negates it.
+ * @param from sources that the check type provides; all if omitted
+ * @throws InvalidCondition
  */
 export function parseCondition(text: string, from?: readonly ConditionSource[]): Condition {
   const reader: Reader = { text, at: /^\s*/.exec(text)![0].length }
-  if (text.length > longestCondition) refuse(reader, `must have at most ${longestCondition} characters`)
+  if (text.length > maxConditionLength) fail(reader, `must be at most ${maxConditionLength} characters long`)
   const control = text.search(/\p{Cc}/u)
-  if (control >= 0) refuse(reader, 'must have no control characters', control)
+  if (control >= 0) fail(reader, 'must not contain control characters', control)
   const [not] = /^not\s+/i.exec(text.slice(reader.at)) ?? []
   reader.at += not?.length ?? 0
   const left = readLeft(reader)
   const operator = readOperator(reader)
   const right = readRight(reader)
   const condition = { text, sources: sourcesOf(left, right), negated: not !== undefined, operator, left, right }
-  refuseSenseless(reader, condition, from)
+  validateOperands(reader, condition, from)
   return condition
 }
 
-/** @param now ms UTC, for what is counted from it */
-export const evaluate = (condition: Condition, facts: Facts, { now }: { now: number }): Verdict =>
-  evaluateIn(condition, lookAt(facts, now))
+/** @param now ms UTC, for ages and expiries */
+export const evaluate = (condition: Condition, facts: Facts, { now }: { now: number }): ConditionResult =>
+  evaluateIn(condition, evaluationContext(facts, now))
 
-/** As `evaluate`, for several conditions that look at the same facts: the body is parsed once for all of them. */
-export function evaluateIn({ left, right, operator, negated }: Condition, look: Look): Verdict {
-  const [one, other] = [look.valueOf(left), look.valueOf(right)]
-  const holds = compare(left, one, operator, right, other) !== negated
+/** Like `evaluate`, for several conditions on the same facts: the body is parsed only once. */
+export function evaluateIn({ left, right, operator, negated }: Condition, scope: EvaluationContext): ConditionResult {
+  const [leftValue, rightValue] = [scope.valueOf(left), scope.valueOf(right)]
+  const holds = compare(left, leftValue, operator, right, rightValue) !== negated
   return {
     holds,
     get found() {
-      const sides = `${shown(left, one, look.hide)} ${operator} ${shown(right, other, look.hide)}`
+      const sides = `${describeOperand(left, leftValue, scope.redact)} ${operator} ${describeOperand(right, rightValue, scope.redact)}`
       return negated ? `not ${sides}` : sides
     },
   }
@@ -73,7 +73,7 @@ function readLeft(reader: Reader): Operand {
   const [quoted] = /^"(?:[^"\\]|\\.)*"/.exec(rest) ?? []
   const end =
     quoted?.length ?? rest.search(/^(?:any|pat|regex)\(/.test(rest) ? /(?<=\)\s*)\s(?:[=!]=)\s/ : /\s+(?:[=!<>]=|[<>])(?:\s|$)/)
-  if (end <= 0) refuse(reader, `must be a comparison such as [STATUS] == 200, with one of ${operators.join(' ')}`)
+  if (end <= 0) fail(reader, `must be a comparison such as [STATUS] == 200, using one of ${operators.join(' ')}`)
   const value = readValue(rest.slice(0, end).trim(), reader.at)
   reader.at += end
   return value
@@ -82,7 +82,7 @@ function readLeft(reader: Reader): Operand {
 function readOperator(reader: Reader): Operator {
   reader.at += /^\s*/.exec(reader.text.slice(reader.at))![0].length
   const operator = operators.find(one => reader.text.startsWith(one, reader.at))
-  if (!operator) return refuse(reader, `must have one of ${operators.join(' ')} here`)
+  if (!operator) return fail(reader, `must have one of ${operators.join(' ')} here`)
   reader.at += operator.length
   return operator
 }
@@ -90,10 +90,10 @@ function readOperator(reader: Reader): Operator {
 function readRight(reader: Reader): Operand {
   reader.at += /^\s*/.exec(reader.text.slice(reader.at))![0].length
   const rest = reader.text.slice(reader.at).trimEnd()
-  if (rest === '') refuse(reader, 'must have something to compare with; an empty text is ""')
+  if (rest === '') fail(reader, 'must have a value to compare with; write "" for empty text')
   const source = readSource(reader)
   if (!source) return readValue(rest, reader.at)
-  if (reader.text.slice(reader.at).trim() !== '') refuse(reader, 'must end here')
+  if (reader.text.slice(reader.at).trim() !== '') fail(reader, 'must end here')
   return source
 }
 
@@ -101,35 +101,39 @@ const sourcesOf = (...operands: Operand[]): ConditionSource[] => [
   ...new Set(operands.flatMap(one => (one.kind === 'source' ? [one.source] : []))),
 ]
 
-/** Sources that are numbers whenever they are anything. */
+/** Sources that are always numbers. */
 const numeric: readonly ConditionSource[] = ['STATUS', 'RESPONSE_TIME', 'TTFB', 'CERTIFICATE_EXPIRATION', 'DOMAIN_EXPIRATION']
 
-function refuseSenseless(reader: Reader, { left, right, operator, sources }: Condition, from?: readonly ConditionSource[]): void {
-  if (sources.length === 0) refuse(reader, 'must ask for something that the check sees, such as [STATUS]', 0)
-  const foreign = sources.find(source => from && !from.includes(source))
-  if (foreign)
-    refuse(reader, `must not ask for [${foreign}]: this type of check tells ${from!.map(one => `[${one}]`).join(' ')}`, 0)
+function validateOperands(
+  reader: Reader,
+  { left, right, operator, sources }: Condition,
+  from?: readonly ConditionSource[],
+): void {
+  if (sources.length === 0) fail(reader, 'must use a source such as [STATUS]', 0)
+  const unsupported = sources.find(source => from && !from.includes(source))
+  if (unsupported)
+    fail(reader, `must not use [${unsupported}]: this check type provides ${from!.map(one => `[${one}]`).join(' ')}`, 0)
   for (const [one, other] of [
     [left, right],
     [right, left],
   ] as const) {
     if (one.kind !== 'source' && one.kind !== 'literal' && operator !== '==' && operator !== '!=')
-      refuse(reader, `must have == or != beside ${one.text.slice(0, one.text.indexOf('('))}()`, 0)
+      fail(reader, `must use == or != with ${one.text.slice(0, one.text.indexOf('('))}()`, 0)
     if ((one.kind !== 'literal' && one.kind !== 'any') || other.kind !== 'source') continue
     const values = one.kind === 'any' ? one.values : [one.value]
     const isTruth = values.every(value => value === 'true' || value === 'false')
-    if (other.apply === 'has' && !isTruth) refuse(reader, 'must compare has() with true or false', 0)
+    if (other.apply === 'has' && !isTruth) fail(reader, 'must compare has() with true or false', 0)
     if (other.apply === null && other.source === 'CONNECTED' && !isTruth)
-      refuse(reader, 'must compare [CONNECTED] with true or false', 0)
+      fail(reader, 'must compare [CONNECTED] with true or false', 0)
     const isOrdered = operator !== '==' && operator !== '!='
     const isVersion = other.source === 'TLS_VERSION' && other.apply === null
     const isNumber = other.apply === null ? numeric.includes(other.source) : other.apply !== 'has'
-    if ((isOrdered || isVersion || isNumber) && values.some(value => (isVersion ? tlsVersionOf : numberOf)(value) === null))
-      refuse(
+    if ((isOrdered || isVersion || isNumber) && values.some(value => (isVersion ? parseTlsVersion : parseNumber)(value) === null))
+      fail(
         reader,
         isOrdered
-          ? `must have a number, a duration such as 48h or a size such as 10KiB beside ${operator}`
-          : `must have ${isVersion ? 'a version such as 1.3' : 'a number'} beside ${other.text}`,
+          ? `must use a number, a duration such as 48h or a size such as 10KiB with ${operator}`
+          : `must compare ${other.text} with ${isVersion ? 'a version such as 1.3' : 'a number'}`,
         reader.text.lastIndexOf(one.text),
       )
   }

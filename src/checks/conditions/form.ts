@@ -1,27 +1,28 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { conditionSources } from '../check'
 import { parseCondition } from './condition'
-import { ConditionRefused } from './refused'
+import { InvalidCondition } from './invalid-condition'
 
 const Compared = Type.Union([Type.String({ maxLength: 300 }), Type.Number(), Type.Boolean()])
 
-/** A condition with its parts as members, for programs that write them. It is kept, and shown, as its text. */
+/** A condition as an object, for API clients. It is stored and returned as text. */
 export const ConditionForm = Type.Object(
   {
     source: Type.Union(
       conditionSources.map(source => Type.Literal(source)),
-      { description: 'What to look at.', examples: ['BODY'] },
+      { description: 'Source of the value.', examples: ['BODY'] },
     ),
     path: Type.Optional(
       Type.String({
         maxLength: 300,
-        description: 'Where in the body, as RFC 9535 writes it, or the name of a header field.',
+        description: 'JSONPath into the body (RFC 9535), or the name of a header field.',
         examples: ['$.items[0].state'],
       }),
     ),
-    apply: Type.Optional(
+    function: Type.Optional(
       Type.Union([Type.Literal('len'), Type.Literal('has'), Type.Literal('age')], {
-        description: 'Compare its length, whether it is there, or how many milliseconds ago the time was that it names.',
+        description:
+          'Function to apply first: `len` (length), `has` (whether the value exists) or `age` (milliseconds since the time in the value).',
         examples: ['len'],
       }),
     ),
@@ -29,45 +30,46 @@ export const ConditionForm = Type.Object(
       (['==', '!=', '<', '<=', '>', '>=', 'contains', 'like', 'matches'] as const).map(op => Type.Literal(op)),
       {
         description:
-          'How to compare. `contains` looks for the text in it, `like` holds it against a glob, `matches` looks for a regular expression.',
+          'Comparison. `contains` searches for text, `like` matches a glob, `matches` searches for a regular expression.',
         examples: ['=='],
       },
     ),
     value: Type.Union([Compared, Type.Array(Compared, { minItems: 1, maxItems: 50 })], {
-      description: 'What to compare with; of a list, with `==` and `!=`, one is enough.',
+      description: 'Value to compare with. With `==` and `!=` it may be a list; one item must match.',
       examples: ['ready'],
     }),
-    not: Type.Optional(Type.Boolean({ description: 'The condition holds when the comparison does not.', examples: [false] })),
+    not: Type.Optional(Type.Boolean({ description: 'Negate the comparison.', examples: [false] })),
   },
   { additionalProperties: false },
 )
 export type ConditionForm = Static<typeof ConditionForm>
 
 /**
- * A condition as its text, whichever way it was given. What stands in a form is never read as anything but the value it is.
- * @throws ConditionRefused
+ * Returns a condition as text, whether it was given as text or as an object. Values in an object are always taken literally.
+ * @throws InvalidCondition
  */
-export function conditionText(given: string | ConditionForm): string {
-  const text = typeof given === 'string' ? given.trim() : written(given)
+export function conditionText(condition: string | ConditionForm): string {
+  const text = typeof condition === 'string' ? condition.trim() : textOf(condition)
   parseCondition(text)
   return text
 }
 
-function written({ source, path, apply, op, value, not }: ConditionForm): string {
-  const place = `[${source}]${path === undefined || path === '' ? '' : placeOf(source, path)}`
-  const left = apply ? `${apply}(${place})` : place
+function textOf({ source, path, function: apply, op, value, not }: ConditionForm): string {
+  const operand = `[${source}]${path === undefined || path === '' ? '' : pathOf(source, path)}`
+  const left = apply ? `${apply}(${operand})` : operand
   return `${not ? 'not ' : ''}${left} ${comparison(op, value)}`
 }
 
-function placeOf(source: string, path: string): string {
-  if (source !== 'BODY' && source !== 'HEADER') throw new ConditionRefused('must have a path only with BODY and HEADER', 0)
+function pathOf(source: string, path: string): string {
+  if (source !== 'BODY' && source !== 'HEADER')
+    throw new InvalidCondition('must have a path only with the sources BODY and HEADER', 0)
   const rest = source === 'BODY' && path.startsWith('$') ? path.slice(1) : path
   return rest === '' || rest.startsWith('.') || rest.startsWith('[') ? rest : `.${rest}`
 }
 
 function comparison(op: ConditionForm['op'], value: ConditionForm['value']): string {
   if (Array.isArray(value)) {
-    if (op !== '==' && op !== '!=') throw new ConditionRefused(`must have one value beside ${op}`, 0)
+    if (op !== '==' && op !== '!=') throw new InvalidCondition(`must have a single value with ${op}`, 0)
     return `${op} any(${value.map(literal).join(', ')})`
   }
   if (op === 'contains') return `== pat(*${asGlob(String(value))}*)`
@@ -81,17 +83,17 @@ const literal = (value: string | number | boolean): string =>
 
 const asGlob = (text: string): string => text.replace(/[\\*?[]/g, '\\$&')
 
-/** The ways in which Uptime Kuma says what an answer must have. */
+/** Expectations for a response in the style of Uptime Kuma. */
 export interface Expectation {
   keyword?: string
-  /** The keyword must not be there. */
+  /** The keyword must be absent. */
   invert_keyword?: boolean
   json_query?: { path: string; op: '==' | '!=' | '<' | '<=' | '>' | '>=' | 'contains'; expected: string | number | boolean }
 }
 
 /**
- * What makes a check fail that expects this, as conditions for `down_if`.
- * @throws ConditionRefused
+ * The conditions for `down_if` that fail a check without the expected response.
+ * @throws InvalidCondition
  */
 export function conditionsOf({ keyword, invert_keyword, json_query }: Expectation): string[] {
   const forms: ConditionForm[] = []

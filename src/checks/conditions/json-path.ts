@@ -1,54 +1,54 @@
 import { query, type JsonValue } from 'jsonpath-rfc9535'
 import parse, { type JsonPathQuery } from 'jsonpath-rfc9535/parser'
-import { ConditionRefused } from './refused'
-import { Several } from './several'
+import { InvalidCondition } from './invalid-condition'
+import { MultiValue } from './multi-value'
 
-/** What a path leads to: undefined for nothing, the value, or `Several` of a path that may lead to more than one. */
+/** Follows a path: undefined if it leads nowhere, the value, or a `MultiValue` if the path may lead to more than one. */
 export type JsonPath = (value: unknown) => unknown
 
-const longestPath = 200
-// Of calls in calls that do not end the parser tries all ways: each more takes it five times as long.
-const mostCalls = 3
-const mostFilters = 3
-const mostSelectors = 8
-// Parts of a path that do not bound what they visit, or how long that takes, by the size of the document.
-const refusedFunctions = ['match', 'search']
+const maxPathLength = 200
+// The parser backtracks on unclosed nested calls: each level takes it five times as long.
+const maxCalls = 3
+const maxFilters = 3
+const maxSelectors = 8
+// Functions whose cost is not bounded by the size of the document.
+const forbiddenFunctions = ['match', 'search']
 
 /**
- * Reads a path of RFC 9535. Refused is what can take far longer than reading the document: more than one `..`, more than one list of
- * selectors or more than 8 in it, `match()` and `search()`, and within a filter anything but names and indexes; and, before it is
- * parsed, what can take far longer to parse: more than 3 filters or parentheses.
+ * Parses a JSONPath (RFC 9535). Rejects paths that can take far longer than reading the document: more than one `..`, more than one
+ * list of selectors or more than 8 in it, `match()` and `search()`, and anything but names and indexes inside a filter. Rejects before
+ * parsing what can take far longer to parse: more than 3 filters or parentheses.
  * @param text with the `$`
- * @param position for the refusal
- * @throws ConditionRefused
+ * @param position for the error
+ * @throws InvalidCondition
  */
 export function jsonPathOf(text: string, position: number): JsonPath {
-  const refuse = (rule: string): never => {
-    throw new ConditionRefused(rule, position)
+  const reject = (rule: string): never => {
+    throw new InvalidCondition(rule, position)
   }
-  if (text.length > longestPath) refuse(`must have at most ${longestPath} characters in a path`)
-  if (text.split('(').length > mostCalls + 1 || text.split('[?').length > mostFilters + 1)
-    refuse(`must have at most ${mostFilters} filters and ${mostCalls} parentheses in a path`)
+  if (text.length > maxPathLength) reject(`must have a path of at most ${maxPathLength} characters`)
+  if (text.split('(').length > maxCalls + 1 || text.split('[?').length > maxFilters + 1)
+    reject(`must have at most ${maxFilters} filters and ${maxCalls} parentheses in a path`)
   const tree = treeOf(text, position)
   if (tree.segments.filter(segment => segment.type === 'DescendantSegment').length > 1)
-    refuse('must have .. at most once in a path')
+    reject('must use .. at most once in a path')
   const lists = tree.segments.flatMap(({ node }) =>
     node.type === 'BracketedSelection' && node.selectors.length > 1 ? [node.selectors.length] : [],
   )
-  if (lists.length > 1 || lists.some(length => length > mostSelectors))
-    refuse(`must have at most one list of selectors in a path, of at most ${mostSelectors}`)
+  if (lists.length > 1 || lists.some(length => length > maxSelectors))
+    reject(`must have at most one list of selectors in a path, with at most ${maxSelectors} selectors`)
   for (const part of partsOf(tree.segments.flatMap(({ node }) => (node.type === 'BracketedSelection' ? node.selectors : [])))) {
-    if (part.type === 'FunctionExpr' && refusedFunctions.includes(String(part.name)))
-      refuse('must not have match() or search() in a path: regex() on its value is there for that')
+    if (part.type === 'FunctionExpr' && forbiddenFunctions.includes(String(part.name)))
+      reject('must not use match() or search() in a path; use regex() on the value')
     if (part.type === 'FilterSelector' && [...partsOf(part.value)].some(isWide))
-      refuse('must have only names and indexes in the filter of a path')
+      reject('must use only names and indexes in the filter of a path')
   }
   const steps = stepsOf(tree)
   if (steps) return value => steps.reduce(stepInto, value)
   return value => {
     if (value === undefined) return undefined
     const found = query(value as JsonValue, text)
-    return found.length === 0 ? undefined : new Several(found)
+    return found.length === 0 ? undefined : new MultiValue(found)
   }
 }
 
@@ -56,13 +56,13 @@ function treeOf(text: string, position: number): JsonPathQuery {
   try {
     return parse(text)
   } catch {
-    throw new ConditionRefused('must have a path as RFC 9535 writes it, such as [BODY].items[0].name', position)
+    throw new InvalidCondition('must have a valid JSONPath (RFC 9535), such as [BODY].items[0].name', position)
   }
 }
 
 type Part = Record<string, unknown> & { type: string }
 
-/** All nodes of a tree, whatever members hold them. */
+/** All nodes of a syntax tree, at any depth. */
 function* partsOf(from: unknown): Generator<Part> {
   if (typeof from !== 'object' || from === null) return
   if (typeof (from as Part).type === 'string') yield from as Part
@@ -73,7 +73,7 @@ const isWide = (part: Part): boolean =>
   ['DescendantSegment', 'WildcardSelector', 'SliceSelector', 'FilterSelector'].includes(part.type) ||
   (part.type === 'BracketedSelection' && (part.selectors as unknown[]).length > 1)
 
-/** Names and indexes of a path that leads to one value at most (singular, RFC 9535 section 2.3.5.1), or null. */
+/** The names and indexes of a path that leads to at most one value (singular, RFC 9535 section 2.3.5.1); null for others. */
 function stepsOf(tree: JsonPathQuery): (string | number)[] | null {
   const steps: (string | number)[] = []
   for (const { type, node } of tree.segments) {

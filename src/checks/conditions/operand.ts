@@ -1,7 +1,7 @@
 import { conditionSources, type ConditionSource } from '../check'
-import { globOf, regexOf, RegexRefused, type Regex } from '../../core/regex'
+import { compileGlob, compileRegex, InvalidRegex, type Regex } from '../../core/regex'
 import { jsonPathOf, type JsonPath } from './json-path'
-import { ConditionRefused } from './refused'
+import { InvalidCondition } from './invalid-condition'
 
 /** One side of a comparison. */
 export type Operand =
@@ -17,20 +17,20 @@ export type Operand =
   | { kind: 'any'; text: string; values: string[] }
   | { kind: 'pattern'; text: string; regex: Regex }
 
-/** Reads along a text. */
+/** A position in a text. */
 export interface Reader {
   text: string
   at: number
 }
 
-/** @throws ConditionRefused */
-export function refuse(reader: Reader, rule: string, at = reader.at): never {
-  throw new ConditionRefused(rule, at)
+/** @throws InvalidCondition */
+export function fail(reader: Reader, rule: string, at = reader.at): never {
+  throw new InvalidCondition(rule, at)
 }
 
 /**
- * Reads a source with its function and path, such as `len([BODY].items)`, or nothing where the text is not one.
- * @throws ConditionRefused
+ * Reads a source with its function and path, such as `len([BODY].items)`; null if the text is something else.
+ * @throws InvalidCondition
  */
 export function readSource(reader: Reader): Operand | null {
   const from = reader.at
@@ -39,14 +39,13 @@ export function readSource(reader: Reader): Operand | null {
   reader.at += opening.length
   const [bracketed, name] = /^\[([A-Za-z_]+)\]/.exec(reader.text.slice(reader.at))!
   const source = conditionSources.find(one => one === name!.toUpperCase())
-  if (!source) return refuse(reader, `must ask for one of ${conditionSources.map(one => `[${one}]`).join(' ')}`)
-  if (apply === 'age' && source !== 'BODY' && source !== 'HEADER')
-    refuse(reader, 'must ask for the age of [BODY] or [HEADER] only')
+  if (!source) return fail(reader, `must use one of ${conditionSources.map(one => `[${one}]`).join(' ')}`)
+  if (apply === 'age' && source !== 'BODY' && source !== 'HEADER') fail(reader, 'must use age() only with [BODY] or [HEADER]')
   reader.at += bracketed.length
   const path = source === 'BODY' ? readPath(reader) : null
   const header = source === 'HEADER' ? readHeaderName(reader) : null
   if (apply !== undefined) {
-    const [closing] = /^\s*\)/.exec(reader.text.slice(reader.at)) ?? refuse(reader, `must close ${apply}( with )`)
+    const [closing] = /^\s*\)/.exec(reader.text.slice(reader.at)) ?? fail(reader, `must close ${apply}( with )`)
     reader.at += closing.length
   }
   const text = reader.text.slice(from, reader.at)
@@ -55,12 +54,12 @@ export function readSource(reader: Reader): Operand | null {
 
 function readHeaderName(reader: Reader): string {
   const [whole, name] = /^\.([A-Za-z0-9_-]{1,100})/.exec(reader.text.slice(reader.at)) ?? []
-  if (whole === undefined) return refuse(reader, 'must name the header field, such as [HEADER].Content-Type')
+  if (whole === undefined) return fail(reader, 'must name a header field, such as [HEADER].Content-Type')
   reader.at += whole.length
   return name!.toLowerCase()
 }
 
-/** A path as Gatus writes it: `.user.name`, `[0].id`, member names with hyphens too; what is in brackets is of RFC 9535. */
+/** Reads a path in Gatus syntax: `.user.name`, `[0].id`, also names with hyphens. Brackets follow RFC 9535. */
 function readPath(reader: Reader): JsonPath | null {
   const from = reader.at
   let path = '$'
@@ -71,11 +70,11 @@ function readPath(reader: Reader): JsonPath | null {
     if (name) path += `${name[1] === '..' ? '..' : ''}[${JSON.stringify(name[2])}]`
     else if (other) path += other[0]
     else if (!rest.startsWith('[')) break
-    const taken = name?.[0] ?? other?.[0] ?? bracketed(reader)
-    if (!name && !other) path += taken
-    reader.at += taken.length
+    const segment = name?.[0] ?? other?.[0] ?? bracketed(reader)
+    if (!name && !other) path += segment
+    reader.at += segment.length
   }
-  if (reader.text[reader.at] === '.') refuse(reader, 'must have a name after the dot of a path')
+  if (reader.text[reader.at] === '.') fail(reader, 'must have a name after the dot of a path')
   return path === '$' ? null : jsonPathOf(path, from)
 }
 
@@ -91,21 +90,22 @@ function bracketed(reader: Reader): string {
     else if (character === '[') depth++
     else if (character === ']' && --depth === 0) return reader.text.slice(reader.at, at + 1)
   }
-  return refuse(reader, 'must close each [ of a path with ]')
+  return fail(reader, 'must close each [ of a path with ]')
 }
 
 /**
- * Reads text that is no source: a literal, in double quotes or without, or one of `any(a, b)`, `pat(glob)` and `regex(expression)`.
- * @throws ConditionRefused
+ * Reads a value: a literal, with or without double quotes, or one of `any(a, b)`, `pat(glob)` and `regex(expression)`.
+ * @throws InvalidCondition
  */
 export function readValue(text: string, position: number): Operand {
   const [, name, inner] = /^(any|pat|regex)\(([^]*)\)$/.exec(text) ?? []
   if (name === undefined) return { kind: 'literal', text, value: literalOf(text, position) }
   if (name === 'any') return { kind: 'any', text, values: membersOf(inner!, position) }
   try {
-    return { kind: 'pattern', text, regex: name === 'pat' ? globOf(inner!) : regexOf(inner!) }
+    return { kind: 'pattern', text, regex: name === 'pat' ? compileGlob(inner!) : compileRegex(inner!) }
   } catch (error) {
-    if (error instanceof RegexRefused) throw new ConditionRefused(`must hold a ${name}() that does: ${error.message}`, position)
+    if (error instanceof InvalidRegex)
+      throw new InvalidCondition(`must use a valid ${name}(): it must ${error.message}`, position)
     throw error
   }
 }
@@ -116,22 +116,22 @@ function membersOf(inner: string, position: number): string[] {
 }
 
 function literalOf(text: string, position: number): string {
-  if (!/^".*"$/.test(text) || text.length < 2) return bareOf(text, position)
+  if (!/^"[^]*"$/.test(text) || text.length < 2) return bareOf(text, position)
   try {
     return String(JSON.parse(text))
   } catch {
-    throw new ConditionRefused('must have a string as JSON writes it within double quotes', position)
+    throw new InvalidCondition('must have a string as JSON writes it within double quotes', position)
   }
 }
 
-/** What was meant as more than a text would never be found, and nobody would be told. */
+/** Rejects bare text that looks like a mistake: it would never match, and nobody would notice. */
 function bareOf(text: string, position: number): string {
-  const refused = (rule: string) => new ConditionRefused(`${rule}; a text like that stands in double quotes`, position)
-  if (text.startsWith('=')) throw refused('must have one operator')
+  const invalid = (rule: string) => new InvalidCondition(`${rule}; put literal text in double quotes`, position)
+  if (text.startsWith('=')) throw invalid('must have one operator')
   const [, name] = /^(any|pat|regex|len|has|age)\(/i.exec(text) ?? []
   if (name !== undefined)
-    throw refused(`must have ${name.toLowerCase()}(…) in small letters, closed with ), and nothing behind it, where it belongs`)
+    throw invalid(`must write ${name.toLowerCase()}(…) in lower case, closed with ), not nested and with nothing after it`)
   if (conditionSources.some(source => text.toUpperCase().includes(`[${source}]`)))
-    throw refused('must be one comparison: several are several conditions')
+    throw invalid('must be a single comparison: use separate conditions')
   return text
 }

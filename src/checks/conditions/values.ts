@@ -1,36 +1,41 @@
 import type { Facts } from '../check'
 import type { Operand } from './operand'
-import { readable } from './numbers'
-import { Several } from './several'
+import { formatDuration } from './numbers'
+import { MultiValue } from './multi-value'
 
-/** What an operand stands for: undefined where the check has not seen it, or `Several`. */
+/** The value of an operand: undefined if the check did not observe it, possibly a `MultiValue`. */
 export type Value = unknown
 
-/** Facts of one run, as conditions see them. */
-export interface Look {
+/** The facts of one run, for conditions. */
+export interface EvaluationContext {
   valueOf(operand: Operand): Value
-  /** Blots secrets out of what is shown. */
-  hide(text: string): string
+  /** Redacts secrets for display. */
+  redact(text: string): string
 }
 
 /** @param now ms UTC */
-export function lookAt(facts: Facts, now: number, hide: Look['hide'] = text => text): Look {
+export function evaluationContext(
+  facts: Facts,
+  now: number,
+  redact: EvaluationContext['redact'] = text => text,
+): EvaluationContext {
   let json: { value: unknown } | null = null
-  const body = () => (json ??= { value: parsed(facts.body) }).value
+  const body = () => (json ??= { value: parseJson(facts.body) }).value
   return {
-    hide,
-    valueOf: operand => (operand.kind === 'source' ? applied(operand, sourceOf(operand, facts, now, body), body) : undefined),
+    redact,
+    valueOf: operand =>
+      operand.kind === 'source' ? applyFunction(operand, sourceOf(operand, facts, now, body), body) : undefined,
   }
 }
 
 function sourceOf(operand: Operand & { kind: 'source' }, facts: Facts, now: number, body: () => unknown): Value {
-  const value = seen(operand, facts, now, body)
+  const value = observed(operand, facts, now, body)
   if (operand.apply !== 'age') return value
   const at = timeOf(value)
   return at === null ? undefined : now - at
 }
 
-function seen(operand: Operand & { kind: 'source' }, facts: Facts, now: number, body: () => unknown): Value {
+function observed(operand: Operand & { kind: 'source' }, facts: Facts, now: number, body: () => unknown): Value {
   switch (operand.source) {
     case 'CONNECTED':
       return facts.connected
@@ -43,7 +48,7 @@ function seen(operand: Operand & { kind: 'source' }, facts: Facts, now: number, 
     case 'IP':
       return facts.address ?? undefined
     case 'BODY':
-      return operand.path ? whereItLeads(operand.path, body) : facts.body?.trim()
+      return operand.path ? follow(operand.path, body) : facts.body?.trim()
     case 'HEADER': {
       const name = operand.header!
       return facts.headers && Object.hasOwn(facts.headers, name) ? facts.headers[name] : undefined
@@ -55,36 +60,36 @@ function seen(operand: Operand & { kind: 'source' }, facts: Facts, now: number, 
     case 'DNS_RCODE':
       return facts.dns?.rcode
     case 'DNS_ANSWER':
-      return facts.dns ? new Several(facts.dns.answers) : undefined
-    // No type of check tells it: it is a matter of registries, not of the server.
+      return facts.dns ? new MultiValue(facts.dns.answers) : undefined
+    // Not provided by any check type: it needs registry data.
     case 'DOMAIN_EXPIRATION':
       return undefined
   }
 }
 
-function whereItLeads(path: (value: unknown) => unknown, body: () => unknown): Value {
+function follow(path: (value: unknown) => unknown, body: () => unknown): Value {
   try {
     return path(body())
   } catch {
-    // Nested deeper than a comparison of its parts can follow.
+    // The value is nested too deeply to compare.
     return undefined
   }
 }
 
-function applied(operand: Operand & { kind: 'source' }, value: Value, body: () => unknown): Value {
+function applyFunction(operand: Operand & { kind: 'source' }, value: Value, body: () => unknown): Value {
   if (operand.apply === 'has')
-    return value instanceof Several ? value.values.length > 0 : value !== undefined && value !== null && value !== ''
+    return value instanceof MultiValue ? value.values.length > 0 : value !== undefined && value !== null && value !== ''
   if (operand.apply !== 'len' || value === undefined) return value
-  // Of a body that is a JSON array or object, its members.
-  const whole = operand.source === 'BODY' && !operand.path ? body() : value
-  const counted = typeof whole === 'object' && whole !== null ? whole : value
-  if (counted instanceof Several) return counted.values.length
-  if (Array.isArray(counted)) return counted.length
-  if (typeof counted === 'object' && counted !== null) return Object.keys(counted).length
-  return [...textOf(counted)].length
+  // For a body that is a JSON array or object, count its members.
+  const container = operand.source === 'BODY' && !operand.path ? body() : value
+  const countable = typeof container === 'object' && container !== null ? container : value
+  if (countable instanceof MultiValue) return countable.values.length
+  if (Array.isArray(countable)) return countable.length
+  if (typeof countable === 'object' && countable !== null) return Object.keys(countable).length
+  return [...textOf(countable)].length
 }
 
-function parsed(body: string | null): unknown {
+function parseJson(body: string | null): unknown {
   if (body === null) return undefined
   try {
     return JSON.parse(body)
@@ -93,7 +98,7 @@ function parsed(body: string | null): unknown {
   }
 }
 
-/** A time in RFC 3339, as HTTP writes dates (RFC 9110 section 5.6.7), or in seconds or milliseconds since 1970; null for anything else. */
+/** Parses a time: RFC 3339, an HTTP date (RFC 9110 section 5.6.7), or seconds or milliseconds since 1970; null for other text. */
 function timeOf(value: Value): number | null {
   const text = textOf(value).trim()
   if (/^\d{1,12}(?:\.\d+)?$/.test(text) && Number(text) < 1e12) return Number(text) * 1000
@@ -103,28 +108,28 @@ function timeOf(value: Value): number | null {
   return Number.isNaN(at) ? null : at
 }
 
-/** A value as text: strings as they are, the rest as JSON. */
+/** A value as text: strings as they are, other values as JSON. */
 export const textOf = (value: Value): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
 
-const longestShown = 80
-const longestOperand = 150
+const maxShownValue = 80
+const maxShownOperand = 150
 
-/** An operand with its value behind it, in one line. */
-export function shown(operand: Operand, value: Value, hide: Look['hide']): string {
-  const text = cut(operand.text, longestOperand)
+/** An operand followed by its value, in one line. */
+export function describeOperand(operand: Operand, value: Value, redact: EvaluationContext['redact']): string {
+  const text = cut(operand.text, maxShownOperand)
   if (operand.kind !== 'source') return text
-  return `${text} (${value === undefined ? 'INVALID' : cut(hide(isSpan(operand, value) ? readable(value) : textOf(roundedMs(value))), longestShown)})`
+  return `${text} (${value === undefined ? 'INVALID' : cut(redact(isDuration(operand, value) ? formatDuration(value) : textOf(roundedMs(value))), maxShownValue)})`
 }
 
-/** Where nobody reads milliseconds: days until something ends, or since something was. */
-const isSpan = ({ source, apply }: Operand & { kind: 'source' }, value: Value): value is number =>
+/** Values shown as durations: time until an expiry, and ages. */
+const isDuration = ({ source, apply }: Operand & { kind: 'source' }, value: Value): value is number =>
   typeof value === 'number' && (apply === 'age' || (apply === null && source.endsWith('_EXPIRATION')))
 
 const roundedMs = (value: Value): Value =>
   typeof value === 'number' && !Number.isInteger(value) ? Math.round(value * 1000) / 1000 : value
 
-function cut(text: string, most: number): string {
-  const start = [...text.slice(0, 2 * most)]
-  const isLong = start.length > most || text.length > 2 * most
-  return (isLong ? `${start.slice(0, most).join('')}…` : text).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+function cut(text: string, max: number): string {
+  const start = [...text.slice(0, 2 * max)]
+  const isLong = start.length > max || text.length > 2 * max
+  return (isLong ? `${start.slice(0, max).join('')}…` : text).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
 }

@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox'
-import { RCODE } from '../../core/dns/message'
+import { RCODE } from '../../dns/message'
 import { Line, Shape, Words } from '../../core/shapes'
-import { ipFamily, serverName, tlsMembers } from '../tls-options'
+import { ipFamily, serverName, tlsOptions } from '../tls-options'
 
-/** What may be said of a check of DNS. */
+/** Options of DNS checks. */
 export const dnsOptions = Shape({
   record_type: Type.Optional(
     Type.String({
       pattern: '^[A-Za-z][A-Za-z0-9-]{0,15}$',
-      'x-rule': 'must be a type of records: A, MX, TYPE65280.',
+      'x-rule': 'must be a record type such as A, MX, or TYPE65280.',
       default: 'A',
-      description: 'Type of the records that are asked for.',
+      description: 'Record type to query.',
       examples: ['MX'],
     }),
   ),
@@ -18,7 +18,7 @@ export const dnsOptions = Shape({
     Words(['udp', 'tcp', 'dot', 'doh'], {
       default: 'udp',
       description:
-        'What carries the question: UDP, with TCP where the answer does not fit; TCP; TLS (RFC 7858); or HTTPS (RFC 8484).',
+        'Transport: `udp` (falls back to TCP for truncated responses), `tcp`, `dot` (DNS over TLS, RFC 7858), or `doh` (DNS over HTTPS, RFC 8484).',
     }),
   ),
   resolver: Type.Optional(
@@ -26,45 +26,47 @@ export const dnsOptions = Shape({
       minLength: 1,
       maxLength: 2048,
       description:
-        'Server that is asked: a host with a port or without, and a URL with `doh`. Without it the resolvers that the hub looks names up with, each until it answers.',
+        'Name server to query: a host with an optional port, or a URL with `doh`. By default the resolvers of the hub, in order, until one answers.',
       examples: ['9.9.9.9', 'ns1.example.com:5353', 'https://dns.example.net/dns-query'],
     }),
   ),
   expected_rcode: Type.Optional(
     Words(Object.keys(RCODE), {
       default: 'NOERROR',
-      description: 'Code that the answer must have: `NXDOMAIN` for names that must not exist.',
+      description: 'Expected response code. `NXDOMAIN` checks that a name does not exist.',
     }),
   ),
   require_answer: Type.Optional(
-    Type.Boolean({ default: true, description: 'Whether an answer of NOERROR must have a record of the type.' }),
+    Type.Boolean({ default: true, description: 'Require at least one record of the type in a NOERROR response.' }),
   ),
   expected_answers: Type.Optional(
     Type.Array(Line({ minLength: 1, maxLength: 1000 }), {
       maxItems: 100,
       default: [],
       description:
-        'Values of records, as in a zone file, with or without the dot at the end of names; TXT without quotes. `*` stands for any number of characters.',
+        'Expected record values, in zone file syntax. The trailing dot of names is optional, TXT values are written without quotes, and `*` matches any number of characters.',
       examples: [['10 mail.example.com']],
     }),
   ),
   match: Type.Optional(
     Words(['any', 'all', 'exact'], {
       default: 'all',
-      description: 'Whether one of them must be among the answers, all of them, or all of them and nothing else.',
+      description:
+        'How to compare: at least one expected value (`any`), all of them (`all`), or all of them and no others (`exact`).',
     }),
   ),
   require_authoritative: Type.Optional(
-    Type.Boolean({ default: false, description: 'Whether the answer must be of a server of the zone (AA).' }),
+    Type.Boolean({ default: false, description: 'Require an authoritative response (AA flag).' }),
   ),
   require_dnssec: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Whether the resolver must have proven the answer by DNSSEC (AD). Between it and the hub nothing proves it.',
+      description:
+        'Require that the resolver validated the answer with DNSSEC (AD flag). The path between the resolver and the hub is not protected by this.',
     }),
   ),
-  recursion: Type.Optional(Type.Boolean({ default: true, description: 'Whether the server is to ask others (RD).' })),
-  servername: serverName,
-  ...tlsMembers,
+  recursion: Type.Optional(Type.Boolean({ default: true, description: 'Request recursion (RD flag).' })),
+  server_name: serverName,
+  ...tlsOptions,
   ip_family: ipFamily,
 })

@@ -1,6 +1,6 @@
 import { parseAddress } from '../../core/net/address'
 
-/** The name of an address below in-addr.arpa (RFC 1035 section 3.5) or ip6.arpa (RFC 3596 section 2.5), absolute. */
+/** The absolute name of an address below in-addr.arpa (RFC 1035 section 3.5) or ip6.arpa (RFC 3596 section 2.5). */
 export function reverseName(text: string): string {
   const octets = parseAddress(text)!.toByteArray()
   if (octets.length === 4) return `${octets.reverse().join('.')}.in-addr.arpa.`

@@ -1,55 +1,55 @@
 import type { Timer } from '../../core/clock'
 import { noFacts, type CheckResult, type CheckSpec, type CheckType, type Facts } from '../check'
 import type { EnginePulse, FromEngine, ToEngine } from '../messages'
-import { nextStreak } from '../streak'
-import { Checked } from './checked'
+import { nextConfirmation } from '../confirmation'
+import { ScheduledCheck } from './scheduled-check'
 import type { EngineClock } from './clock'
-import { evidenceOf, hiddenIn } from './evidence'
+import { evidenceOf, redactedEvaluation } from './evidence'
 import { Outbox } from './outbox'
-import { CheckResolver, type ResolverGround } from './resolver'
-import { RollingSpans } from './rolling-spans'
-import { Network } from './run'
+import { CheckResolver, type ResolverDependencies } from './resolver'
+import { RollingHistogram } from './rolling-histogram'
+import { CheckRunner } from './check-runner'
 import { Schedule } from './schedule'
 
-/** What an engine stands on; in tests all of it is made up. */
-export interface EngineGround {
+/** What an engine depends on; replaced in tests. */
+export interface EngineDependencies {
   clock: EngineClock
-  names: ResolverGround
+  names: ResolverDependencies
   typeOf(name: string): CheckType | undefined
-  /** Whether there is a way to other networks; null where that cannot be told. */
+  /** Whether this machine has a default route; null if unknown. */
   defaultRoute(): boolean | null
-  mostInFlight: number
-  tell(message: FromEngine): void
+  maxInFlight: number
+  emit(message: FromEngine): void
 }
 
-// How often the engine looks whose turn it is, and whether its loop stood still.
+// How often the engine looks for due checks and measures event loop stalls.
 const wakeMs = 25
-// Without monitors it has only its pulse to tell.
+// Without monitors it only sends its pulse.
 const idleWakeMs = 500
 const pulseMs = 1000
-// What is restarted is there again by then, and nobody need be told.
-const secondLookMs = 2000
-// Checks begun in one turn of the loop: what has come meanwhile is read between them.
-const begunAtOnce = 16
-const mostAsked = 16
-// A few that come along were paused until now. More are a share of another hub, where they have had their turns.
-const mostResumed = 20
+// A quick restart is over by then, so that nobody is notified.
+const firstRetryMs = 2000
+// Checks started in one turn of the event loop: responses are read in between.
+const startBatchSize = 16
+const maxRequestedRuns = 16
+// A few unknown monitors were probably paused until now. Many probably come from another hub, and keep their schedule.
+const maxResumed = 20
 
-/** Runs checks when they are due and tells what they find. It knows neither workspaces nor a database. */
+/** Runs checks when they are due and reports the results. Knows neither workspaces nor the database. */
 export class Engine {
   readonly #clock: EngineClock
   readonly #resolver: CheckResolver
-  readonly #network: Network
-  readonly #schedule: Schedule<Checked>
+  readonly #runner: CheckRunner
+  readonly #schedule: Schedule<ScheduledCheck>
   readonly #outbox: Outbox
-  readonly #monitors = new Map<string, Checked>()
-  readonly #lag = new RollingSpans()
-  readonly #blocks = new RollingSpans()
-  /** Those whose turn it is and who have not begun. */
-  #ready: Checked[] = []
-  /** Those with somebody waiting for a run for which there was no room. */
-  readonly #wanted = new Set<Checked>()
-  #beginning: Timer | null = null
+  readonly #monitors = new Map<string, ScheduledCheck>()
+  readonly #lag = new RollingHistogram()
+  readonly #blocks = new RollingHistogram()
+  /** Due, but not yet started. */
+  #ready: ScheduledCheck[] = []
+  /** Monitors with requested runs that wait for free capacity. */
+  readonly #waiting = new Set<ScheduledCheck>()
+  #starting: Timer | null = null
   #wake: Timer | null = null
   #wakeAt = 0
   #pulsedAt: number
@@ -59,31 +59,31 @@ export class Engine {
   #hadRoute = false
   #impaired: string | null = null
 
-  constructor(private readonly ground: EngineGround) {
-    this.#clock = ground.clock
-    this.#resolver = new CheckResolver(ground.names)
-    this.#network = new Network(ground.clock, this.#resolver)
-    this.#schedule = new Schedule(ground.clock)
-    this.#outbox = new Outbox(ground.clock, results => ground.tell({ kind: 'results', results }))
+  constructor(private readonly dependencies: EngineDependencies) {
+    this.#clock = dependencies.clock
+    this.#resolver = new CheckResolver(dependencies.names)
+    this.#runner = new CheckRunner(dependencies.clock, this.#resolver)
+    this.#schedule = new Schedule(dependencies.clock)
+    this.#outbox = new Outbox(dependencies.clock, results => dependencies.emit({ kind: 'results', results }))
     this.#pulsedAt = this.#clock.monotonic()
     this.#sleep()
   }
 
-  /** Monitors that it checks. */
+  /** Number of monitors. */
   get size(): number {
     return this.#monitors.size
   }
 
-  take(message: ToEngine): void {
+  handle(message: ToEngine): void {
     switch (message.kind) {
       case 'configure':
         this.#configure(message)
         return
       case 'run_now':
-        for (const id of message.monitors) this.#ask(this.#monitors.get(id), message.nonce)
+        for (const id of message.monitors) this.#requestRun(this.#monitors.get(id), message.nonce)
         return
-      case 'own_listeners':
-        this.#network.own = message.listeners
+      case 'hub_listeners':
+        this.#runner.hubListeners = message.listeners
         return
       case 'stop':
         this.#stop()
@@ -91,157 +91,157 @@ export class Engine {
   }
 
   #configure({ full, upsert, remove }: ToEngine & { kind: 'configure' }): void {
-    const gone = new Set(remove)
-    if (full) for (const id of this.#monitors.keys()) gone.add(id)
-    for (const spec of upsert) gone.delete(spec.monitor)
-    for (const id of gone) this.#drop(this.#monitors.get(id))
+    const removed = new Set(remove)
+    if (full) for (const id of this.#monitors.keys()) removed.add(id)
+    for (const spec of upsert) removed.delete(spec.monitor)
+    for (const id of removed) this.#drop(this.#monitors.get(id))
     const unknown = upsert.reduce((count, spec) => count + Number(!this.#monitors.has(spec.monitor)), 0)
-    for (const spec of upsert) this.#put(spec, !full && unknown <= mostResumed)
+    for (const spec of upsert) this.#put(spec, !full && unknown <= maxResumed)
     this.#wake?.cancel()
     this.#sleep()
   }
 
-  /** @param resumed whether one that is not known here was not run anywhere until now */
+  /** @param resumed whether an unknown monitor did not run anywhere until now */
   #put(spec: CheckSpec, resumed: boolean): void {
     const before = this.#monitors.get(spec.monitor)
     if (before?.spec.revision === spec.revision && before.intervalMs === spec.interval_ms) {
-      // Its workspace may have got another policy.
+      // The network policy of its workspace may have changed.
       before.spec = spec
       return
     }
     this.#drop(before)
-    const checked = new Checked(spec, this.ground.typeOf(spec.type))
+    const checked = new ScheduledCheck(spec, this.dependencies.typeOf(spec.type))
     this.#monitors.set(spec.monitor, checked)
-    if (before || resumed || spec.settled === 'new') this.#schedule.joinAtOnce(checked)
-    else this.#schedule.join(checked)
+    if (before || resumed || spec.confirmed_status === 'new') this.#schedule.addImmediately(checked)
+    else this.#schedule.add(checked)
   }
 
-  #drop(checked: Checked | undefined): void {
+  #drop(checked: ScheduledCheck | undefined): void {
     if (!checked) return
-    checked.gone = true
-    this.#schedule.leave(checked)
-    this.#wanted.delete(checked)
+    checked.removed = true
+    this.#schedule.remove(checked)
+    this.#waiting.delete(checked)
     this.#monitors.delete(checked.id)
   }
 
-  #ask(checked: Checked | undefined, nonce: string): void {
+  #requestRun(checked: ScheduledCheck | undefined, nonce: string): void {
     if (!checked) return
-    if (checked.asked.length < mostAsked) checked.asked.push(nonce)
+    if (checked.requestedRuns.length < maxRequestedRuns) checked.requestedRuns.push(nonce)
     else this.#skipped++
-    this.#answer(checked)
+    this.#startRequested(checked)
   }
 
-  /** Begins a run that somebody waits for, if there is room for it. */
-  #answer(checked: Checked): void {
-    if (checked.running || checked.asked.length === 0) return
-    if (this.#inFlight >= this.ground.mostInFlight) {
-      this.#wanted.add(checked)
+  /** Starts a requested run if there is capacity. */
+  #startRequested(checked: ScheduledCheck): void {
+    if (checked.running || checked.requestedRuns.length === 0) return
+    if (this.#inFlight >= this.dependencies.maxInFlight) {
+      this.#waiting.add(checked)
       return
     }
-    this.#wanted.delete(checked)
-    this.#begin(checked, this.#schedule.now, checked.asked.shift()!)
+    this.#waiting.delete(checked)
+    this.#start(checked, this.#schedule.now, checked.requestedRuns.shift()!)
   }
 
   #sleep(): void {
     const period = this.#monitors.size > 0 ? wakeMs : idleWakeMs
     const ms = period - (this.#schedule.now % period)
     this.#wakeAt = this.#clock.monotonic() + ms
-    this.#wake = this.#clock.after(ms, () => this.#turn())
+    this.#wake = this.#clock.after(ms, () => this.#tick())
   }
 
-  #turn(): void {
+  #tick(): void {
     const now = this.#clock.monotonic()
     this.#blocks.add(Math.max(now - this.#wakeAt, 0))
     for (const checked of this.#schedule.due()) this.#ready.push(checked)
-    this.#beginReady()
+    this.#startReady()
     if (now - this.#pulsedAt >= pulseMs) {
-      // What a machine slept through is no reason to tell of it second by second.
+      // After the machine slept, do not catch up pulse by pulse.
       this.#pulsedAt = now - this.#pulsedAt >= 2 * pulseMs ? now : this.#pulsedAt + pulseMs
-      void this.#resolver.recheck()
-      this.#examineSelf()
+      void this.#resolver.recheckHealth()
+      this.#updateImpaired()
       this.#pulse()
-      this.#lag.turn()
-      this.#blocks.turn()
+      this.#lag.advance()
+      this.#blocks.advance()
     }
     this.#sleep()
   }
 
-  #beginReady(): void {
-    this.#beginning?.cancel()
-    this.#beginning = null
-    for (const checked of this.#ready.splice(0, begunAtOnce)) {
-      if (checked.gone) continue
-      if (checked.running || this.#inFlight >= this.ground.mostInFlight || !this.#schedule.isInTime(checked)) {
-        this.#schedule.leaveOut(checked)
+  #startReady(): void {
+    this.#starting?.cancel()
+    this.#starting = null
+    for (const checked of this.#ready.splice(0, startBatchSize)) {
+      if (checked.removed) continue
+      if (checked.running || this.#inFlight >= this.dependencies.maxInFlight || !this.#schedule.isInTime(checked)) {
+        this.#schedule.skip(checked)
       } else {
         this.#lag.add(Math.max(this.#schedule.now - checked.dueAt, 0))
-        this.#begin(checked, checked.dueAt, null)
+        this.#start(checked, checked.dueAt, null)
       }
     }
-    if (this.#ready.length > 0) this.#beginning = this.#clock.after(0, () => this.#beginReady())
+    if (this.#ready.length > 0) this.#starting = this.#clock.after(0, () => this.#startReady())
   }
 
-  #begin(checked: Checked, dueAt: number, nonce: string | null): void {
+  #start(checked: ScheduledCheck, dueAt: number, nonce: string | null): void {
     const { spec, type } = checked
     const at = Math.round(this.#schedule.now)
     checked.running = true
-    checked.begunAt = this.#clock.monotonic()
+    checked.startedAt = this.#clock.monotonic()
     this.#inFlight++
     this.#runs++
-    this.#schedule.again(checked)
-    const run = type ? this.#network.run(spec, type) : Promise.resolve(unsupported(spec))
+    this.#schedule.scheduleNext(checked)
+    const run = type ? this.#runner.run(spec, type) : Promise.resolve(unsupported(spec))
     void run.then(facts => {
       checked.running = false
       this.#inFlight--
-      if (!checked.gone) this.#ended(checked, facts, { nonce, at, due_at: Math.round(dueAt) })
-      for (const wanted of this.#wanted) {
-        if (this.#inFlight >= this.ground.mostInFlight) break
-        this.#answer(wanted)
+      if (!checked.removed) this.#finish(checked, facts, { nonce, at, due_at: Math.round(dueAt) })
+      for (const waiting of this.#waiting) {
+        if (this.#inFlight >= this.dependencies.maxInFlight) break
+        this.#startRequested(waiting)
       }
     })
   }
 
-  #ended(checked: Checked, facts: Facts, run: Pick<CheckResult, 'nonce' | 'at' | 'due_at'>): void {
-    const judged = checked.judge(facts, { now: this.#clock.now(), hide: text => checked.hider()(text) })
-    const isUp = judged.status === 'up'
-    // Told before the result, which then does not vote.
-    this.#examineSelf()
-    const before = checked.streak
-    if (this.#impaired === null) this.#settle(checked, judged.status !== 'down')
-    const hide = isUp ? null : checked.hider()
+  #finish(checked: ScheduledCheck, facts: Facts, run: Pick<CheckResult, 'nonce' | 'at' | 'due_at'>): void {
+    const evaluation = checked.evaluate(facts, { now: this.#clock.now(), redact: text => checked.redactor()(text) })
+    const isUp = evaluation.status === 'up'
+    // Report an impaired location before the result, which then does not vote.
+    this.#updateImpaired()
+    const before = checked.confirmation
+    if (this.#impaired === null) this.#confirm(checked, evaluation.status !== 'down')
+    const redact = isUp ? null : checked.redactor()
     const result: CheckResult = {
       monitor: checked.id,
       revision: checked.spec.revision,
       ...run,
-      ...(hide ? hiddenIn(judged, hide) : judged),
+      ...(redact ? redactedEvaluation(evaluation, redact) : evaluation),
       code: facts.status,
       phases: facts.phases,
       address: facts.address,
       certificate: facts.tls?.certificate ?? null,
-      evidence: hide && evidenceOf(facts, hide),
+      evidence: redact && evidenceOf(facts, redact),
     }
-    this.#outbox.add(result, !isUp || run.nonce !== null || before.settled !== 'up')
-    this.#answer(checked)
+    this.#outbox.add(result, !isUp || run.nonce !== null || before.status !== 'up')
+    this.#startRequested(checked)
   }
 
-  /** Paces what is not certain yet: again soon after the first result that speaks against how it stands, then as retries go. */
-  #settle(checked: Checked, ok: boolean): void {
-    const before = checked.streak
-    checked.streak = nextStreak(before, ok, checked.spec)
-    if (checked.streak.streak === 0) return
+  /** Schedules retries while the status is unconfirmed: soon after the first contradicting result, then at the retry interval. */
+  #confirm(checked: ScheduledCheck, ok: boolean): void {
+    const before = checked.confirmation
+    checked.confirmation = nextConfirmation(before, ok, checked.spec)
+    if (checked.confirmation.contradictions === 0) return
     const pace = Math.min(checked.spec.retry_interval_ms, checked.intervalMs)
-    this.#schedule.soon(checked, before.streak === 0 ? Math.min(secondLookMs, pace) : pace)
+    this.#schedule.scheduleRetry(checked, before.contradictions === 0 ? Math.min(firstRetryMs, pace) : pace)
   }
 
-  #examineSelf(): void {
-    const route = this.ground.defaultRoute()
+  #updateImpaired(): void {
+    const route = this.dependencies.defaultRoute()
     if (route) this.#hadRoute = true
     const lost = route === false && this.#hadRoute ? 'This machine has lost its route to other networks.' : null
-    const why = lost ?? (this.#resolver.helpless ? this.#resolver.trust.broken : null)
-    if (why === this.#impaired) return
-    // What was found before belongs before it.
+    const reason = lost ?? (this.#resolver.isImpaired ? this.#resolver.health.problem : null)
+    if (reason === this.#impaired) return
+    // Results from before the change are sent before it.
     this.#outbox.flush()
-    this.#impaired = why
+    this.#impaired = reason
     this.#pulse()
   }
 
@@ -253,16 +253,16 @@ export class Engine {
       skipped: this.#skipped + this.#schedule.skipped,
       lag_p50_ms: this.#lag.percentile(0.5),
       lag_p99_ms: this.#lag.percentile(0.99),
-      block_ms: this.#blocks.longest,
+      block_ms: this.#blocks.max,
       resolver: { ...this.#resolver.counts },
       impaired: this.#impaired,
     }
-    this.ground.tell({ kind: 'pulse', pulse })
+    this.dependencies.emit({ kind: 'pulse', pulse })
   }
 
   #stop(): void {
     this.#wake?.cancel()
-    this.#beginning?.cancel()
+    this.#starting?.cancel()
     this.#ready = []
     for (const checked of this.#monitors.values()) this.#drop(checked)
     this.#outbox.flush()
@@ -270,5 +270,5 @@ export class Engine {
 }
 
 function unsupported({ type }: CheckSpec): Facts {
-  return { ...noFacts(), error: { kind: 'unsupported', message: `This location does not know checks of the type ${type}.` } }
+  return { ...noFacts(), error: { kind: 'unsupported', message: `This location does not support checks of type ${type}.` } }
 }

@@ -1,36 +1,36 @@
 import type { CheckType, Evidence, Facts } from '../check'
-import type { Judgement } from '../conditions/judgement'
-import { hidingSecrets, secretsAmong } from '../hiding'
+import type { Evaluation } from '../conditions/evaluation'
+import { secretRedactor, secretValues } from '../redaction'
 
-const mostBodyOctets = 4096
+const maxBodyBytes = 4096
 
-/** What was asked and what came back, for people. @param hide of {@link hiding} */
-export function evidenceOf(facts: Facts, hide: (text: string) => string): Evidence {
-  const body = facts.body === null ? null : hide(facts.body)
+/** What was sent and received, for people. @param redact from {@link redactorFor} */
+export function evidenceOf(facts: Facts, redact: (text: string) => string): Evidence {
+  const body = facts.body === null ? null : redact(facts.body)
   const octets = body === null ? null : Buffer.from(body)
-  const isLong = octets !== null && octets.length > mostBodyOctets
+  const isLong = octets !== null && octets.length > maxBodyBytes
   return {
-    request: facts.request === null ? null : hide(facts.request),
+    request: facts.request === null ? null : redact(facts.request),
     address: facts.address,
     status: facts.status,
-    headers: facts.headers && Object.fromEntries(Object.entries(facts.headers).map(([name, value]) => [name, hide(value)])),
-    // A character that the cut goes through is left out.
-    body: isLong ? new TextDecoder().decode(octets.subarray(0, mostBodyOctets), { stream: true }) : body,
+    headers: facts.headers && Object.fromEntries(Object.entries(facts.headers).map(([name, value]) => [name, redact(value)])),
+    // A character that was cut in half is dropped.
+    body: isLong ? new TextDecoder().decode(octets.subarray(0, maxBodyBytes), { stream: true }) : body,
     body_truncated: isLong,
     tls: facts.tls && { version: facts.tls.version, cipher: facts.tls.cipher },
-    dns: facts.dns && { rcode: facts.dns.rcode, answers: facts.dns.answers.map(hide) },
+    dns: facts.dns && { rcode: facts.dns.rcode, answers: facts.dns.answers.map(redact) },
   }
 }
 
-/** The same judgement without secrets in what it found. */
-export const hiddenIn = ({ status, error, conditions }: Judgement, hide: (text: string) => string): Judgement => ({
+/** The same evaluation with secrets redacted. */
+export const redactedEvaluation = ({ status, error, conditions }: Evaluation, redact: (text: string) => string): Evaluation => ({
   status,
-  error: error && { kind: error.kind, message: hide(error.message) },
-  conditions: conditions.map(one => ({ ...one, found: hide(one.found) })),
+  error: error && { kind: error.kind, message: redact(error.message) },
+  conditions: conditions.map(one => ({ ...one, found: redact(one.found) })),
 })
 
-/** Blots out the secrets among options wherever a server sends them back: as they are, and in the forms in which they travel. */
-export const hiding = (
+/** Returns a function that redacts the secret options wherever a server echoes them, also in common encodings. */
+export const redactorFor = (
   options: Record<string, unknown>,
   type: Pick<CheckType, 'secrets'> | undefined,
-): ((text: string) => string) => hidingSecrets(secretsAmong(options, type?.secrets ?? []))
+): ((text: string) => string) => secretRedactor(secretValues(options, type?.secrets ?? []))

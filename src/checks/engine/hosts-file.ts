@@ -1,7 +1,7 @@
 import { canonicalHost } from '../../core/net/host-name'
 import { parseAddress } from '../../core/net/address'
 
-/** The addresses of each name in a file in the form of hosts(5), in its order. Names are canonical. */
+/** Addresses by canonical name from a file in hosts(5) format, in order. */
 export function addressesByHost(text: string): Map<string, string[]> {
   const found = new Map<string, string[]>()
   for (const line of text.split('\n')) {

@@ -4,7 +4,7 @@ import type { EngineClock } from './clock'
 
 const collectMs = 250
 
-/** Results on their way to the hub: together for a quarter of a second, or with the end of this turn of the loop if one is urgent. */
+/** Batches results for the hub: sent after 250 ms, or at the end of this turn of the event loop if one is urgent. */
 export class Outbox {
   #results: CheckResult[] = []
   #timer: { timer: Timer; urgent: boolean } | null = null

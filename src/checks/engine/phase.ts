@@ -1,14 +1,14 @@
 const slotMs = 100
 
 /**
- * Where in its interval a monitor has its turns: milliseconds from each multiple of the interval since the epoch. It follows from the
- * id alone, so turns stay where they are over restarts and moves to another hub, and lie evenly over the interval.
+ * The offset of a monitor's runs in its interval, in milliseconds from each multiple of the interval since the epoch. It depends only on
+ * the id, so runs keep their times across restarts and moves to another hub, and are spread evenly over the interval.
  */
 export function phaseOf(id: string, intervalMs: number): number {
   return Math.floor((hashOf(id) / 2 ** 32) * (intervalMs / slotMs)) * slotMs
 }
 
-/** FNV-1a over UTF-16 units, and the last step of MurmurHash3, without which ids that differ in their end would lie side by side. */
+/** FNV-1a over UTF-16 units with the finalizer of MurmurHash3; without it, ids that differ only at the end would get close offsets. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)

@@ -1,140 +1,140 @@
 import { describe, expect, test } from 'bun:test'
-import { HandClock } from '../../../test/support/engine-clock'
+import { ManualEngineClock } from '../../../test/support/engine-clock'
 import { found, namesOf } from '../../../test/support/engine'
 import { addressesByHost } from './hosts-file'
-import type { NameAnswer } from './name-answer'
-import { CheckResolver, type ResolverGround } from './resolver'
+import type { LookupResult } from './name-lookup'
+import { CheckResolver, type ResolverDependencies } from './resolver'
 
 function resolverOf(
-  answer: (name: string, family: string) => NameAnswer | Promise<NameAnswer>,
-  more: Partial<ResolverGround> = {},
+  answer: (name: string, family: string) => LookupResult | Promise<LookupResult>,
+  more: Partial<ResolverDependencies> = {},
 ) {
-  const clock = new HandClock()
-  const asked: string[] = []
-  const ask = async (name: string, family: string) => {
-    // What trust asks of its own accord.
-    if (!name.startsWith('bw-')) asked.push(`${family} ${name}`)
+  const clock = new ManualEngineClock()
+  const queried: string[] = []
+  const lookUp = async (name: string, family: string) => {
+    // Probes of the resolver's health are not counted.
+    if (!name.startsWith('bw-')) queried.push(`${family} ${name}`)
     return answer(name, family)
   }
-  return { resolver: new CheckResolver({ ...namesOf(clock, ask), ...more }), clock, asked }
+  return { resolver: new CheckResolver({ ...namesOf(clock, lookUp), ...more }), clock, queried }
 }
 
 const onlyA =
   (address: string, ttl: number) =>
-  (_: string, family: string): NameAnswer =>
+  (_: string, family: string): LookupResult =>
     family === 'A' ? found(address, ttl) : { kind: 'found', addresses: [], ttl: 60 }
 
 describe('answers', () => {
-  test('are kept for their TTL, at least a second and five minutes at most', async () => {
-    for (const [ttl, keptMs] of [
+  test('are cached for their TTL, at least a second and at most five minutes', async () => {
+    for (const [ttl, cachedMs] of [
       [0, 1000],
       [30, 30_000],
       [86_400, 300_000],
     ] as const) {
-      const { resolver, clock, asked } = resolverOf(() => found('192.0.2.1', ttl))
+      const { resolver, clock, queried } = resolverOf(() => found('192.0.2.1', ttl))
       expect(await resolver.addresses('a.test', 4)).toEqual(['192.0.2.1'])
-      await clock.pass(keptMs - 25)
+      await clock.advance(cachedMs - 25)
       await resolver.addresses('a.test', 4)
-      expect(asked).toEqual(['A a.test'])
-      await clock.pass(50)
+      expect(queried).toEqual(['A a.test'])
+      await clock.advance(50)
       await resolver.addresses('a.test', 4)
-      expect(asked.length).toBe(2)
+      expect(queried.length).toBe(2)
       expect(resolver.counts).toEqual({ hits: 1, misses: 2, failures: 0 })
     }
   })
 
-  test('are asked for once, however many wait for them', async () => {
-    const answered = Promise.withResolvers<NameAnswer>()
-    const { resolver, asked } = resolverOf(() => answered.promise)
+  test('are queried once, however many lookups wait for them', async () => {
+    const answer = Promise.withResolvers<LookupResult>()
+    const { resolver, queried } = resolverOf(() => answer.promise)
     const all = Array.from({ length: 50 }, () => resolver.addresses('a.test', 4))
-    answered.resolve(found('192.0.2.1'))
+    answer.resolve(found('192.0.2.1'))
     expect(new Set((await Promise.all(all)).flat())).toEqual(new Set(['192.0.2.1']))
-    expect(asked.length).toBe(1)
+    expect(queried.length).toBe(1)
   })
 
-  test('of both families come with the one in front that this machine reaches', async () => {
+  test('of both families start with the family this machine can reach', async () => {
     const both = (_: string, family: string) => found(family === 'A' ? '192.0.2.1' : '2001:db8::1')
     expect(await resolverOf(both).resolver.addresses('a.test')).toEqual(['192.0.2.1', '2001:db8::1'])
     const { resolver } = resolverOf(both, { prefersIPv6: () => true })
     expect(await resolver.addresses('a.test')).toEqual(['2001:db8::1', '192.0.2.1'])
     expect(await resolver.addresses('a.test', 4)).toEqual(['192.0.2.1'])
     await expect(resolverOf(onlyA('192.0.2.1', 60)).resolver.addresses('a.test', 6)).rejects.toThrow(
-      'The host name has no IPv6 address.',
+      'The hostname has no IPv6 address.',
     )
   })
 
   test('of one family do not wait long for the other', async () => {
     const { resolver, clock } = resolverOf((_, family) => (family === 'A' ? found('192.0.2.1') : new Promise<never>(() => {})))
-    const asking = resolver.addresses('a.test')
-    await clock.pass(400)
-    expect(await asking).toEqual(['192.0.2.1'])
+    const lookup = resolver.addresses('a.test')
+    await clock.advance(400)
+    expect(await lookup).toEqual(['192.0.2.1'])
   })
 
-  test('that there is no such name are believed, and forgotten after five seconds', async () => {
+  test('that a name does not exist are cached for five seconds', async () => {
     let there = false
-    const { resolver, clock, asked } = resolverOf(() => (there ? found('192.0.2.1') : { kind: 'no_such_name', ttl: 60 }))
+    const { resolver, clock, queried } = resolverOf(() => (there ? found('192.0.2.1') : { kind: 'not_found', ttl: 60 }))
     await expect(resolver.addresses('a.test', 4)).rejects.toThrow('NXDOMAIN')
-    await clock.pass(1000)
+    await clock.advance(1000)
     there = true
     await expect(resolver.addresses('a.test', 4)).rejects.toThrow('NXDOMAIN')
-    expect(asked.length).toBe(1)
-    await clock.pass(4500)
+    expect(queried.length).toBe(1)
+    await clock.advance(4500)
     expect(await resolver.addresses('a.test', 4)).toEqual(['192.0.2.1'])
   })
 
-  test('that are errors fail the lookup of that name alone', async () => {
+  test('that are errors only fail the lookup of that name', async () => {
     const { resolver } = resolverOf(name => (name === 'a.test' ? { kind: 'failed', rcode: 'SERVFAIL' } : found('192.0.2.1')))
     await resolver.addresses('b.test', 4)
     await expect(resolver.addresses('a.test', 4)).rejects.toThrow('SERVFAIL')
-    expect(resolver.trust.broken).toBe(null)
+    expect(resolver.health.problem).toBe(null)
   })
 })
 
-describe('resolvers that are dead', () => {
-  test('leave known what was known, for an hour', async () => {
+describe('unreachable resolvers', () => {
+  test('leave cached names usable for an hour', async () => {
     let dead = false
-    const { resolver, clock } = resolverOf(() => (dead ? { kind: 'silent' } : found('192.0.2.1', 10)))
+    const { resolver, clock } = resolverOf(() => (dead ? { kind: 'timeout' } : found('192.0.2.1', 10)))
     await resolver.addresses('a.test', 4)
     dead = true
-    await clock.pass(3_000_000)
+    await clock.advance(3_000_000)
     expect(await resolver.addresses('a.test', 4)).toEqual(['192.0.2.1'])
-    expect(resolver.helpless).toBe(false)
-    await clock.pass(700_000)
-    await expect(resolver.addresses('a.test', 4)).rejects.toThrow('The resolvers of this machine do not answer.')
-    await clock.pass(25)
-    expect(resolver.helpless).toBe(true)
+    expect(resolver.isImpaired).toBe(false)
+    await clock.advance(700_000)
+    await expect(resolver.addresses('a.test', 4)).rejects.toThrow('The resolvers of this machine do not respond.')
+    await clock.advance(25)
+    expect(resolver.isImpaired).toBe(true)
     dead = false
-    await clock.pass(1000)
-    await resolver.recheck()
-    expect(resolver.helpless).toBe(false)
+    await clock.advance(1000)
+    await resolver.recheckHealth()
+    expect(resolver.isImpaired).toBe(false)
   })
 
-  test('and such that lost the internet are told from a name whose own servers are', async () => {
+  test('and resolvers without internet access are distinguished from a single broken name', async () => {
     let upstream = true
     const { resolver, clock } = resolverOf(name =>
       name === 'broken.test' || !upstream ? { kind: 'failed', rcode: 'SERVFAIL' } : found('192.0.2.1', 10),
     )
     await resolver.addresses('a.test', 4)
-    await clock.pass(11_000)
-    await expect(resolver.addresses('broken.test', 4)).rejects.toThrow('the resolver answered SERVFAIL')
-    await clock.pass(1000)
+    await clock.advance(11_000)
+    await expect(resolver.addresses('broken.test', 4)).rejects.toThrow('the resolver returned SERVFAIL')
+    await clock.advance(1000)
     upstream = false
     expect(await resolver.addresses('a.test', 4)).toEqual(['192.0.2.1'])
-    expect(resolver.trust.broken).toBe('The resolvers of this machine answer with errors only.')
+    expect(resolver.health.problem).toBe('The resolvers of this machine only return errors.')
   })
 
-  test('are told from a network without the internet, in which the reference is never found', async () => {
-    const { resolver, clock } = resolverOf(name => (name === 'nas.lan.test' ? found('192.0.2.1', 1) : { kind: 'silent' }))
+  test('are distinguished from an isolated network, in which the reference names are never found', async () => {
+    const { resolver, clock } = resolverOf(name => (name === 'nas.lan.test' ? found('192.0.2.1', 1) : { kind: 'timeout' }))
     await resolver.addresses('nas.lan.test', 4)
-    await clock.pass(2000)
-    await expect(resolver.addresses('gone.lan.test', 4)).rejects.toThrow('no resolver answered in time')
-    await clock.pass(100)
-    expect(resolver.trust.broken).toBe(null)
+    await clock.advance(2000)
+    await expect(resolver.addresses('gone.lan.test', 4)).rejects.toThrow('no resolver responded in time')
+    await clock.advance(100)
+    expect(resolver.health.problem).toBe(null)
   })
 })
 
 describe('names that DNS does not know', () => {
-  test('are those of the hosts file first', async () => {
+  test('come from the hosts file first', async () => {
     const hosts = addressesByHost(
       '127.0.0.1 localhost\n# 192.0.2.9 no.test\n192.0.2.7\tNAS.test nas # mine\n2001:db8::7 nas.test\nx y\n',
     )
@@ -143,12 +143,12 @@ describe('names that DNS does not know', () => {
       ['nas.test', ['192.0.2.7', '2001:db8::7']],
       ['nas', ['192.0.2.7']],
     ])
-    const { resolver, asked } = resolverOf(() => ({ kind: 'silent' }), { hosts: name => hosts.get(name) })
+    const { resolver, queried } = resolverOf(() => ({ kind: 'timeout' }), { hosts: name => hosts.get(name) })
     expect(await resolver.addresses('nas.test', 6)).toEqual(['2001:db8::7'])
-    expect(asked).toEqual([])
+    expect(queried).toEqual([])
   })
 
-  test('are asked of the system: without a dot, below .local, and with a search list all that DNS does not find', async () => {
+  test('are resolved by the system: without a dot, below .local, and with a search list, everything DNS does not find', async () => {
     const system: string[] = []
     const more = {
       system: async (name: string) => {
@@ -156,12 +156,12 @@ describe('names that DNS does not know', () => {
         return ['192.0.2.5']
       },
     }
-    const { resolver, asked } = resolverOf(() => ({ kind: 'no_such_name', ttl: 60 }), more)
+    const { resolver, queried } = resolverOf(() => ({ kind: 'not_found', ttl: 60 }), more)
     expect(await resolver.addresses('nas', 4)).toEqual(['192.0.2.5'])
     expect(await resolver.addresses('printer.local', 4)).toEqual(['192.0.2.5'])
-    expect(asked).toEqual([])
+    expect(queried).toEqual([])
     await expect(resolver.addresses('db.prod', 4)).rejects.toThrow('NXDOMAIN')
-    const searching = resolverOf(() => ({ kind: 'no_such_name', ttl: 60 }), { ...more, hasSearchList: () => true })
+    const searching = resolverOf(() => ({ kind: 'not_found', ttl: 60 }), { ...more, hasSearchList: () => true })
     expect(await searching.resolver.addresses('db.prod', 4)).toEqual(['192.0.2.5'])
     expect(system).toEqual(['nas', 'printer.local', 'db.prod'])
   })

@@ -1,55 +1,57 @@
-import { Garbage } from '../../core/garbage'
+import { GarbageCollector } from '../../core/garbage-collector'
 import type { Resolver } from '../../core/net/resolvers'
-import type { CheckType } from '../check'
+import { largeMonitorCount, type CheckType } from '../check'
 import { checkTypeOf } from '../index'
-import { ownPingWays } from '../ping/ways'
+import { systemPingMethods } from '../ping/methods'
 import type { EngineCapabilities, FromEngine, ToEngine } from '../messages'
 import { systemEngineClock as clock } from './clock'
-import { Engine, type EngineGround } from './engine'
-import { defaultRoute, machineGround, mostOpenFiles } from './machine'
+import { Engine, type EngineDependencies } from './engine'
+import { defaultRoute, systemResolver, maxOpenFiles } from './system'
 
-/** What the thread is told: where names are looked up, once and first of all; then what any engine is told. */
+/** Messages to the thread: first the name servers to use, once; then any message to an engine. */
 export type ToThread = { kind: 'begin'; resolvers: Resolver[] | null } | ToEngine
 
-/** What the thread tells. */
+/** Messages from the thread. */
 export type FromThread = FromEngine | { kind: 'stopped' }
 
-// Normal load is far below; it is a bound for the worst hour.
-const mostChecks = 12_000
-// For whatever else this program has open.
+// Far above normal load; bounds the worst case.
+const maxChecks = 12_000
+// Reserved for everything else this program opens.
 const otherFiles = 1000
-const lookMs = 1000
-// Below, what the runtime does by itself is little.
-const manyMonitors = 1000
+const collectCheckMs = 1000
 
-/** The thread in which a hub's checks run. @param typeOf those of this program; tests have their own */
+/** The entry point of the thread that runs a hub's checks. @param typeOf replaced in tests */
 export function runChecks(typeOf: (name: string) => CheckType | undefined = checkTypeOf): void {
   const thread = globalThis as unknown as {
     postMessage(message: FromThread): void
     onmessage: (event: { data: ToThread }) => void
   }
   let engine: Engine | null = null
-  const garbage = new Garbage({ youngMs: 3_000, allMs: 20_000 })
+  const garbage = new GarbageCollector({ youngMs: 3_000, fullMs: 20_000 })
   setInterval(() => {
-    if (engine && engine.size >= manyMonitors) garbage.collect()
-  }, lookMs)
+    if (engine && engine.size >= largeMonitorCount) garbage.collect()
+  }, collectCheckMs)
   thread.onmessage = ({ data }) => {
-    if (data.kind === 'begin') engine = begin(data.resolvers, typeOf, message => thread.postMessage(message))
-    else engine?.take(data)
+    if (data.kind === 'begin') engine = createEngine(data.resolvers, typeOf, message => thread.postMessage(message))
+    else engine?.handle(data)
     if (data.kind === 'stop') thread.postMessage({ kind: 'stopped' })
   }
 }
 
-function begin(resolvers: Resolver[] | null, typeOf: EngineGround['typeOf'], tell: EngineGround['tell']): Engine {
-  const mostInFlight = Math.min(mostChecks, Math.max(mostOpenFiles() - otherFiles, 100))
-  const capabilities: EngineCapabilities = { icmp: ownPingWays().capability(), most_in_flight: mostInFlight }
-  tell({ kind: 'ready', capabilities })
+function createEngine(
+  resolvers: Resolver[] | null,
+  typeOf: EngineDependencies['typeOf'],
+  emit: EngineDependencies['emit'],
+): Engine {
+  const maxInFlight = Math.min(maxChecks, Math.max(maxOpenFiles() - otherFiles, 100))
+  const capabilities: EngineCapabilities = { icmp: systemPingMethods().capability(), max_in_flight: maxInFlight }
+  emit({ kind: 'ready', capabilities })
   return new Engine({
     clock,
-    names: machineGround(clock, resolvers),
+    names: systemResolver(clock, resolvers),
     typeOf,
     defaultRoute: defaultRoute(clock),
-    mostInFlight,
-    tell,
+    maxInFlight,
+    emit,
   })
 }

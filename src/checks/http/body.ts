@@ -2,7 +2,7 @@ import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib'
 import { CheckFailed } from '../connect-failure'
 
-/** Codings that are asked for, by the option's word. */
+/** `Accept-Encoding` by the value of the option. */
 export const acceptEncoding = {
   any: 'gzip, deflate, br, zstd',
   none: 'identity',
@@ -12,12 +12,12 @@ export const acceptEncoding = {
   zstd: 'zstd',
 } as const
 
-/** Reads a stream to its end or its limit; what is beyond is left unread. @throws what the stream breaks with */
+/** Reads a stream up to its end or the limit; the rest is left unread. @throws the stream's error */
 export function readUpTo(stream: Readable, limit: number): Promise<{ octets: Buffer; cut: boolean }> {
   const chunks: Buffer[] = []
   let length = 0
   let isDone = false
-  // An iterator would do the same for twice the time, and a hub does this hundreds of times a second.
+  // An async iterator would take twice as long, and a hub does this hundreds of times a second.
   return new Promise((resolve, reject) => {
     const done = () => {
       isDone = true
@@ -36,42 +36,47 @@ export function readUpTo(stream: Readable, limit: number): Promise<{ octets: Buf
     }
     stream.once('error', broken)
     stream.once('close', broken)
-    // It may have broken in the octets that its head came in.
+    // The stream may have failed together with the head of the response.
     if (stream.destroyed) broken()
   })
 }
 
-/** How much of a coded body is read for a limit of its decoded form: codings cost some octets, many where a server flushes often. */
-export const codedMost = (limit: number): number => 4 * limit + 65_536
+/** How much of an encoded body to read for a limit on the decoded size: encodings add overhead, especially if a server flushes often. */
+export const maxEncodedBytes = (limit: number): number => 4 * limit + 65_536
 
 /**
- * Undoes the codings of a body (RFC 9110 section 8.4), no further than the limit: a few octets can stand for gigabytes.
- * @param given cut: the body was longer than what is here
- * @throws CheckFailed `content`, where it is not what its header says, or coded in a way that was not asked for
+ * Decodes a body (RFC 9110 section 8.4) up to the limit: a few bytes can expand to gigabytes.
+ * @param encoded `cut`: the body was longer than `octets`
+ * @throws CheckFailed `content` if the body is invalid, or has an encoding that was not requested
  */
-export async function decoded(given: { octets: Buffer; cut: boolean }, contentEncoding: string, limit: number): Promise<Buffer> {
+export async function decodeBody(
+  encoded: { octets: Buffer; cut: boolean },
+  contentEncoding: string,
+  limit: number,
+): Promise<Buffer> {
   const codings = contentEncoding
     .toLowerCase()
     .split(',')
     .map(one => one.trim())
     .filter(one => one !== '' && one !== 'identity')
-  if (codings.length > 2) throw new CheckFailed('content', 'the body is coded more than twice')
-  let { octets, cut } = given
+  if (codings.length > 2) throw new CheckFailed('content', 'the body has more than two content encodings')
+  let { octets, cut } = encoded
   for (const coding of codings.reverse()) {
     if (octets.length === 0) return octets
     const decoder = decoderOf(coding, octets)
-    if (!decoder) throw new CheckFailed('content', `the body is coded as ${shown(coding)}, which was not asked for`)
+    if (!decoder)
+      throw new CheckFailed('content', `the body has the content encoding ${displayName(coding)}, which was not requested`)
     decoder.end(octets)
     try {
-      ;({ octets, cut } = await collected(decoder, limit, cut))
+      ;({ octets, cut } = await collect(decoder, limit, cut))
     } catch {
-      throw new CheckFailed('content', `the body is not the ${shown(coding)} that its header says`)
+      throw new CheckFailed('content', `the body is not valid ${displayName(coding)}`)
     }
   }
   return octets.subarray(0, limit)
 }
 
-/** Octets as text: UTF-8 unless the header names another charset that is known. What is no text shows as replacement characters. */
+/** Decodes text: UTF-8, unless the header names another known charset. Invalid bytes show as replacement characters. */
 export function textOf(octets: Uint8Array, contentType: string | undefined): string {
   const label = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType ?? '')?.[1]
   if (label === undefined || label.toLowerCase() === 'utf-8') return utf8.decode(octets)
@@ -84,7 +89,7 @@ export function textOf(octets: Uint8Array, contentType: string | undefined): str
 
 const utf8 = new TextDecoder()
 
-const shown = (coding: string): string => coding.replace(/[^\w.-]/g, '').slice(0, 20) || 'something'
+const displayName = (coding: string): string => coding.replace(/[^\w.-]/g, '').slice(0, 20) || 'unknown'
 
 function decoderOf(coding: string, octets: Buffer): Transform | null {
   switch (coding) {
@@ -96,15 +101,15 @@ function decoderOf(coding: string, octets: Buffer): Transform | null {
     case 'zstd':
       return createZstdDecompress()
     case 'deflate':
-      // It means the zlib format, which not every server knows (RFC 9110 section 8.4.1.2).
+      // HTTP means the zlib format, but some servers send raw deflate (RFC 9110 section 8.4.1.2).
       return (octets[0]! & 0x0f) === 8 ? createInflate() : createInflateRaw()
     default:
       return null
   }
 }
 
-/** Like readUpTo, with what came of a body that ends too early where that was cut here. */
-async function collected(decoder: Transform, limit: number, inputCut: boolean): Promise<{ octets: Buffer; cut: boolean }> {
+/** Like readUpTo, but keeps what a truncated body decoded to if it was cut here. */
+async function collect(decoder: Transform, limit: number, inputCut: boolean): Promise<{ octets: Buffer; cut: boolean }> {
   const chunks: Buffer[] = []
   let length = 0
   try {

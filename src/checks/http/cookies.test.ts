@@ -4,7 +4,7 @@ import { Cookies } from './cookies'
 const now = Date.UTC(2026, 0, 1)
 const given = (lines: string[], at = 'https://www.a.test/app/login') => {
   const cookies = new Cookies()
-  cookies.take(new URL(at), lines, now)
+  cookies.store(new URL(at), lines, now)
   return (url: string) => cookies.header(new URL(url))
 }
 
@@ -29,7 +29,7 @@ test.each<[string, string, string | null]>([
   expect(given([line])(url)).toBe(header)
 })
 
-test('the longest path is first, a later one of the same name takes its place, and they do not grow without end', () => {
+test('the longest path comes first, a later cookie replaces one of the same name, and the number is limited', () => {
   expect(given(['a=1; Path=/', 'b=2; Path=/app', 'a=3; Path=/'])('https://www.a.test/app/')).toBe('b=2; a=3')
   const many = given(Array.from({ length: 500 }, (_, at) => `c${at}=1; Path=/`))
   expect(many('https://www.a.test/')!.split('; ').length).toBe(50)

@@ -1,18 +1,18 @@
 import { expect, test } from 'bun:test'
 import { authenticateMessage, challengeOf, negotiateMessage, ntlmv2 } from './ntlm'
 
-// The example of MS-NLMP section 4.2: User, Password, Domain; target info of the names Domain and Server.
+// Example values of MS-NLMP section 4.2: user, password, domain; target info with the names Domain and Server.
 const credentials = { username: 'User', password: 'Password', domain: 'Domain' }
 const targetInfo = Buffer.from('02000c0044006f006d00610069006e0001000c005300650072007600650072000000' + '0000', 'hex')
 const challenge = { serverChallenge: Buffer.from('0123456789abcdef', 'hex'), targetInfo }
 const clientChallenge = Buffer.alloc(8, 0xaa)
 
-test('the proof of NTLMv2 is that of the example in MS-NLMP section 4.2.4', () => {
-  const answer = ntlmv2(challenge, credentials, Buffer.alloc(8), clientChallenge)
-  expect(answer.subarray(0, 16).toString('hex')).toBe('68cd0ab851e51c96aabc927bebef6a1c')
+test('the NTLMv2 proof matches the example in MS-NLMP section 4.2.4', () => {
+  const proof = ntlmv2(challenge, credentials, Buffer.alloc(8), clientChallenge)
+  expect(proof.subarray(0, 16).toString('hex')).toBe('68cd0ab851e51c96aabc927bebef6a1c')
 })
 
-test('a challenge is read, and what is none is not', () => {
+test('only a valid challenge is parsed', () => {
   const message = Buffer.concat([
     Buffer.from('NTLMSSP\0', 'latin1'),
     Buffer.from('02000000', 'hex'),
@@ -30,7 +30,7 @@ test('a challenge is read, and what is none is not', () => {
   expect(challengeOf(Buffer.alloc(0))).toBeNull()
 })
 
-test('the answer holds domain, user and proof where its head says', () => {
+test('the reply holds domain, user and proof at the offsets in its header', () => {
   const message = authenticateMessage(challenge, credentials, { now: 0, clientChallenge })
   const part = (at: number) =>
     message.subarray(message.readUInt32LE(at + 4), message.readUInt32LE(at + 4) + message.readUInt16LE(at))
@@ -38,6 +38,6 @@ test('the answer holds domain, user and proof where its head says', () => {
   expect(part(12).toString('hex')).toBe('86c35097ac9cec102554764a57cccc19aaaaaaaaaaaaaaaa')
   expect(part(28).toString('utf16le')).toBe('Domain')
   expect(part(36).toString('utf16le')).toBe('User')
-  // 1601 to 1970 in tenths of a microsecond.
+  // 1601 to 1970 in units of 100 ns.
   expect(part(20).readBigUInt64LE(24)).toBe(116444736000000000n)
 })

@@ -1,20 +1,20 @@
 import { createHash, createHmac } from 'node:crypto'
 
-/** NTLM over HTTP (MS-NTHT) with NTLMv2 and no session security: messages are those of MS-NLMP section 2.2.1. */
+/** NTLM over HTTP (MS-NTHT) with NTLMv2 and without session security. Messages are defined in MS-NLMP section 2.2.1. */
 
-export interface NtlmCredentials {
+interface NtlmCredentials {
   username: string
   password: string
   domain: string
 }
 
-/** What a server sends in its CHALLENGE_MESSAGE, as far as the answer needs it. */
-export interface NtlmChallenge {
+/** The parts of a CHALLENGE_MESSAGE needed for the reply. */
+interface NtlmChallenge {
   serverChallenge: Buffer
   targetInfo: Buffer
 }
 
-/** NEGOTIATE_MESSAGE: the client says what it can do. */
+/** NEGOTIATE_MESSAGE, which announces the client's features. */
 export function negotiateMessage(): Buffer {
   const message = Buffer.alloc(32)
   signature.copy(message)
@@ -23,7 +23,7 @@ export function negotiateMessage(): Buffer {
   return message
 }
 
-/** Reads a CHALLENGE_MESSAGE; null when it is none. */
+/** Parses a CHALLENGE_MESSAGE; null if the message is something else. */
 export function challengeOf(message: Buffer): NtlmChallenge | null {
   if (message.length < 48 || !message.subarray(0, 8).equals(signature) || message.readUInt32LE(8) !== 2) return null
   const length = message.readUInt16LE(40)
@@ -33,9 +33,9 @@ export function challengeOf(message: Buffer): NtlmChallenge | null {
 }
 
 /**
- * AUTHENTICATE_MESSAGE: the answer to a challenge.
- * @param now ms UTC; the server's own time is taken where it tells one (section 3.1.5.1.2)
- * @param clientChallenge 8 random octets
+ * AUTHENTICATE_MESSAGE, the reply to a challenge.
+ * @param now ms UTC; the server's time takes precedence if the challenge has one (section 3.1.5.1.2)
+ * @param clientChallenge 8 random bytes
  */
 export function authenticateMessage(
   challenge: NtlmChallenge,
@@ -45,7 +45,7 @@ export function authenticateMessage(
   const serverTime = valueOf(challenge.targetInfo, timestampId)
   const time = serverTime ?? fileTime(now)
   const parts = [
-    // Of LMv2 there are zeros where the server tells its time.
+    // LMv2 is all zeros if the challenge has a timestamp.
     serverTime ? Buffer.alloc(24) : lmv2(challenge, credentials, clientChallenge),
     ntlmv2(challenge, credentials, time, clientChallenge),
     utf16(credentials.domain),
@@ -57,17 +57,17 @@ export function authenticateMessage(
   signature.copy(head)
   head.writeUInt32LE(3, 8)
   let at = head.length
-  parts.forEach((part, place) => {
-    head.writeUInt16LE(part.length, 12 + place * 8)
-    head.writeUInt16LE(part.length, 14 + place * 8)
-    head.writeUInt32LE(at, 16 + place * 8)
+  parts.forEach((part, index) => {
+    head.writeUInt16LE(part.length, 12 + index * 8)
+    head.writeUInt16LE(part.length, 14 + index * 8)
+    head.writeUInt32LE(at, 16 + index * 8)
     at += part.length
   })
   head.writeUInt32LE(negotiateFlags, 60)
   return Buffer.concat([head, ...parts])
 }
 
-/** NTLMv2_CLIENT_CHALLENGE with the proof before it (section 3.3.2). */
+/** NTLMv2_CLIENT_CHALLENGE preceded by its proof (section 3.3.2). */
 export function ntlmv2(challenge: NtlmChallenge, credentials: NtlmCredentials, time: Buffer, clientChallenge: Buffer): Buffer {
   const blob = Buffer.concat([
     Buffer.from([1, 1, 0, 0, 0, 0, 0, 0]),
@@ -91,7 +91,7 @@ const timestampId = 7
 const lmv2 = (challenge: NtlmChallenge, credentials: NtlmCredentials, clientChallenge: Buffer): Buffer =>
   Buffer.concat([hmacMd5(responseKey(credentials), Buffer.concat([challenge.serverChallenge, clientChallenge])), clientChallenge])
 
-/** NTOWFv2. The user's name is in capitals, the domain as it was given. */
+/** NTOWFv2. The username is upper-cased, the domain is not. */
 function responseKey({ username, password, domain }: NtlmCredentials): Buffer {
   const hash = createHash('md4').update(utf16(password)).digest()
   return hmacMd5(hash, utf16(username.toUpperCase() + domain))
@@ -100,7 +100,7 @@ function responseKey({ username, password, domain }: NtlmCredentials): Buffer {
 const hmacMd5 = (key: Buffer, octets: Buffer): Buffer => createHmac('md5', key).update(octets).digest()
 const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le')
 
-/** One value of a list of AV_PAIRs; null when it is not there. */
+/** A value in a list of AV_PAIRs; null if it is missing. */
 function valueOf(pairs: Buffer, id: number): Buffer | null {
   for (let at = 0; at + 4 <= pairs.length;) {
     const length = pairs.readUInt16LE(at + 2)
@@ -110,7 +110,7 @@ function valueOf(pairs: Buffer, id: number): Buffer | null {
   return null
 }
 
-/** FILETIME: tenths of a microsecond since 1601. */
+/** FILETIME: units of 100 ns since 1601. */
 function fileTime(now: number): Buffer {
   const octets = Buffer.alloc(8)
   octets.writeBigUInt64LE(BigInt(Math.floor(now) + 11_644_473_600_000) * 10_000n)

@@ -1,15 +1,15 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { discriminator, Line, Prose, Shape, Words } from '../../core/shapes'
-import { ipFamily, tlsDestination, tlsMembers, tlsSecrets } from '../tls-options'
+import { ipFamily, tlsDestination, tlsOptions, tlsSecrets } from '../tls-options'
 
-const bodyMost = 1024 * 1024
+const maxBodyBytes = 1024 * 1024
 
 const HeaderName = Type.String({ pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$" })
 const HeaderValue = Type.String({
   pattern: '^[\\t\\x20-\\x7e\\x80-\\xff]{0,4096}$',
-  'x-rule': 'must be at most 4,096 characters of Latin-1 without control characters.',
+  'x-rule': 'must be at most 4,096 Latin-1 characters without control characters.',
 })
-/** Headers by name, as an option. */
+/** An option with headers by name. */
 export const headerMap = (description: string, examples: object[]) =>
   Type.Optional(
     Type.Record(HeaderName, HeaderValue, {
@@ -29,14 +29,14 @@ const secret = (description: string) =>
   })
 const Token = Type.String({
   pattern: '^[\\x20-\\x7e\\x80-\\xff]{1,4096}$',
-  'x-rule': 'must be 1 to 4,096 characters of Latin-1 without control characters.',
-  description: 'The token.',
+  'x-rule': 'must be 1 to 4,096 Latin-1 characters without control characters.',
+  description: 'Bearer token.',
 })
-const user = Line({ minLength: 1, maxLength: 256, description: 'Name of the user.', examples: ['probe'] })
+const user = Line({ minLength: 1, maxLength: 256, description: 'Username.', examples: ['probe'] })
 
 const Auth = Type.Union(
   [
-    Shape({ type: Type.Literal('basic'), username: user, password: secret('Its password.') }, { title: 'Basic (RFC 7617)' }),
+    Shape({ type: Type.Literal('basic'), username: user, password: secret('Password.') }, { title: 'Basic (RFC 7617)' }),
     Shape({ type: Type.Literal('bearer'), token: Token }, { title: 'Bearer (RFC 6750)' }),
     Shape(
       {
@@ -44,19 +44,25 @@ const Auth = Type.Union(
         token_url: Line({
           minLength: 1,
           maxLength: 2048,
-          description: 'Where tokens are given out; https or http.',
+          description: 'Token endpoint; an https or http URL.',
           examples: ['https://login.example.com/oauth/token'],
         }),
-        client_id: Line({ minLength: 1, maxLength: 512, description: 'Name of the client.', examples: ['bailiwick'] }),
-        client_secret: secret('Its secret.'),
+        client_id: Line({ minLength: 1, maxLength: 512, description: 'Client ID.', examples: ['bailiwick'] }),
+        client_secret: secret('Client secret.'),
         scope: Type.Optional(
-          Line({ minLength: 1, maxLength: 1000, description: 'Scopes that are asked for.', examples: ['health.read'] }),
+          Line({
+            minLength: 1,
+            maxLength: 1000,
+            description: 'Scopes to request, separated by spaces.',
+            examples: ['health.read'],
+          }),
         ),
-        audience: Type.Optional(Line({ minLength: 1, maxLength: 1000, description: 'For whom the token is to be.' })),
+        audience: Type.Optional(Line({ minLength: 1, maxLength: 1000, description: 'Audience to request.' })),
         client_auth: Type.Optional(
           Words(['header', 'body'], {
             default: 'header',
-            description: 'How the client shows its secret: by HTTP Basic or as members of the form (RFC 6749 section 2.3.1).',
+            description:
+              'How to send the client credentials: HTTP Basic (`header`) or form fields (`body`) (RFC 6749 section 2.3.1).',
           }),
         ),
       },
@@ -66,8 +72,8 @@ const Auth = Type.Union(
       {
         type: Type.Literal('ntlm'),
         username: user,
-        password: secret('Its password.'),
-        domain: Type.Optional(Line({ maxLength: 256, default: '', description: 'Its domain.', examples: ['CORP'] })),
+        password: secret('Password.'),
+        domain: Type.Optional(Line({ maxLength: 256, default: '', description: 'Windows domain.', examples: ['CORP'] })),
       },
       { title: 'NTLMv2 (MS-NLMP)' },
     ),
@@ -75,78 +81,82 @@ const Auth = Type.Union(
   {
     [discriminator]: 'type',
     description:
-      'Credentials that are sent to the origin of the target alone: `basic`, `bearer`, `oauth2` (client credentials; the token is kept until it expires) or `ntlm`.',
+      'Authentication, sent only to the origin of the target: `basic`, `bearer`, `oauth2` (client credentials; the token is cached until it expires), or `ntlm`.',
     examples: [{ type: 'basic', username: 'probe', password: 'changeme-9f2c41' }],
   },
 )
 
-/** What may be said of a check of HTTP. */
+/** Options of HTTP checks. */
 export const httpOptions = Shape({
   method: Type.Optional(
     Type.String({
       pattern: '^[A-Z][A-Z-]{0,19}$',
-      'x-rule': 'must be a method in capitals, of at most 20 letters.',
+      'x-rule': 'must be an uppercase method of at most 20 letters.',
       default: 'GET',
-      description: 'Method of the request.',
+      description: 'Request method.',
       examples: ['HEAD'],
     }),
   ),
-  headers: headerMap('Headers of the request, by name. Without `User-Agent` it is `Bailiwick/<version> (+monitor)`.', [
+  headers: headerMap('Request headers by name. `User-Agent` defaults to `Bailiwick/<version> (+monitor)`.', [
     { Accept: 'application/json' },
   ]),
   secret_headers: headerMap(
-    'Headers whose values are sealed and never shown again. They are sent to the origin of the target alone, not to others that it redirects to.',
+    'Request headers with secret values. They are encrypted at rest, never shown again, and sent only to the origin of the target, not to other origins after a redirect.',
     [{ 'X-Api-Key': 'changeme-9f2c41' }],
   ),
-  body: Type.Optional(
-    Prose({ maxLength: 65_536, description: 'Body of the request.', examples: ['{"query": "{ __typename }"}'] }),
-  ),
+  body: Type.Optional(Prose({ maxLength: 65_536, description: 'Request body.', examples: ['{"query": "{ __typename }"}'] })),
   body_encoding: Type.Optional(
     Words(['text', 'json', 'form', 'xml'], {
       default: 'text',
-      description: 'What the body is, for `Content-Type`, unless `headers` have one. `json` and `form` are checked when saved.',
+      description:
+        'Format of the body, which sets `Content-Type` unless `headers` does. `json` and `form` are validated when saved.',
     }),
   ),
   auth: Type.Optional(Auth),
-  accepted_status: Type.Optional(
+  accepted_status_codes: Type.Optional(
     Type.Array(
       Type.String({
         pattern: '^[1-9][0-9]{2}(-[1-9][0-9]{2})?$',
-        'x-rule': 'must be a status code, or two with a hyphen between them: 200-299.',
+        'x-rule': 'must be a status code or a range such as 200-299.',
       }),
       {
         minItems: 1,
         maxItems: 20,
         default: ['200-299'],
-        description: 'Status codes that are well, and ranges of them.',
+        description: 'Status codes or ranges that count as success.',
         examples: [['200-299', '401']],
       },
     ),
   ),
   follow_redirects: Type.Optional(
-    Type.Boolean({ default: true, description: 'Whether redirects are followed; if not, a redirect is the answer.' }),
+    Type.Boolean({ default: true, description: 'Follow redirects. If off, the redirect itself is the response.' }),
   ),
   max_redirects: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 10, default: 5, description: 'Redirects that are followed; one more is a failure.' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: 10,
+      default: 5,
+      description: 'Maximum number of redirects to follow. If there are more, the check fails.',
+    }),
   ),
   cookies: Type.Optional(
     Type.Boolean({
       default: true,
-      description: 'Whether cookies that an answer sets are sent along when its redirect is followed.',
+      description: 'Send cookies set by a redirect with the following requests.',
     }),
   ),
-  ...tlsMembers,
+  ...tlsOptions,
   tls: Type.Optional(
     Words(['any', 'required', 'forbidden'], {
       default: 'any',
-      description: 'Whether the answer, after redirects, must have come over TLS, or must not.',
+      description: 'Require or forbid TLS for the final response, after redirects.',
     }),
   ),
   http_version: Type.Optional(
     Words(['1.1', '2'], {
       default: '1.1',
       description:
-        'Version of HTTP that is spoken. `2` is by ALPN over TLS, and with prior knowledge without it (RFC 9113 section 3.3).',
+        'HTTP version. `2` is negotiated with ALPN over TLS, and uses prior knowledge without TLS (RFC 9113 section 3.3).',
     }),
   ),
   ip_family: ipFamily,
@@ -155,7 +165,7 @@ export const httpOptions = Shape({
       minLength: 1,
       maxLength: 2048,
       description:
-        'Name server that the hosts of the target and of redirects are looked up with, in place of those of the hub: a host with a port or without, asked over UDP; `tcp://` or `tls://` before it; or a URL for DNS over HTTPS. Nothing is remembered from one check to the next.',
+        "Name server for the hosts of the target and of redirects, instead of the hub's resolvers: a host with an optional port (UDP), the same with `tcp://` or `tls://` in front, or a URL for DNS over HTTPS. Results are not cached between checks.",
       examples: ['9.9.9.9', 'tls://dns.example.net', 'https://dns.example.net/dns-query'],
     }),
   ),
@@ -165,13 +175,14 @@ export const httpOptions = Shape({
         url: Line({
           minLength: 1,
           maxLength: 2048,
-          description: 'Its address: `http`, `https`, `socks4`, `socks5` with host and port. It looks the target up itself.',
+          description:
+            'Proxy URL: `http`, `https`, `socks4`, or `socks5`, with host and port. The proxy resolves the target itself.',
           examples: ['socks5://proxy.example.net:1080'],
         }),
-        username: Type.Optional(Line({ minLength: 1, maxLength: 255, description: 'Name of the user at the proxy.' })),
-        password: Type.Optional(secret('Its password.')),
+        username: Type.Optional(Line({ minLength: 1, maxLength: 255, description: 'Username for the proxy.' })),
+        password: Type.Optional(secret('Password for the proxy.')),
       },
-      { description: 'A proxy between. The network policy then is about the proxy.' },
+      { description: 'Proxy to connect through. The network policy then applies to the proxy, not to the target.' },
     ),
   ),
   ssh_tunnel: Type.Optional(
@@ -180,59 +191,60 @@ export const httpOptions = Shape({
         host: Line({
           minLength: 1,
           maxLength: 253,
-          description: 'Its host name or address.',
+          description: 'Hostname or IP address of the SSH server.',
           examples: ['bastion.example.net'],
         }),
-        port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, default: 22, description: 'Its port.' })),
-        username: Line({ minLength: 1, maxLength: 256, description: 'Name of the user there.', examples: ['probe'] }),
-        password: Type.Optional(secret('Its password. Either this or `private_key`.')),
+        port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, default: 22, description: 'Port of the SSH server.' })),
+        username: Line({ minLength: 1, maxLength: 256, description: 'SSH username.', examples: ['probe'] }),
+        password: Type.Optional(secret('SSH password. Set either this or `private_key`.')),
         private_key: Type.Optional(
-          Prose({ maxLength: 65_536, description: 'Its private key as `ssh-keygen` writes it. Either this or `password`.' }),
+          Prose({
+            maxLength: 65_536,
+            description: 'SSH private key, as written by `ssh-keygen`. Set either this or `password`.',
+          }),
         ),
-        passphrase: Type.Optional(secret('What opens the private key, where it is encrypted.')),
+        passphrase: Type.Optional(secret('Passphrase of the private key, if it is encrypted.')),
         host_key: Type.String({
           pattern: '^SHA256:[A-Za-z0-9+/]{43}$',
-          'x-rule': 'must be a fingerprint as `ssh-keygen -l` prints it: `SHA256:` and 43 characters of Base64.',
+          'x-rule': 'must be a fingerprint as printed by `ssh-keygen -l`: `SHA256:` and 43 Base64 characters.',
           description:
-            'Fingerprint of the key that the server shows: `ssh-keyscan HOST | ssh-keygen -lf -`. Of several keys Ed25519 comes first, then ECDSA, then RSA. With another key it is down, and no password is sent.',
+            'Fingerprint of the server’s host key, from `ssh-keyscan HOST | ssh-keygen -lf -`. If the server has several keys, Ed25519 is used first, then ECDSA, then RSA. With any other key the monitor is down, and no password is sent.',
           examples: ['SHA256:LMaDLmkhQK58emNvEQLRLwD8eNWCXcwSl8BWeUWZ5OU'],
         }),
       },
       {
         description:
-          'A server of SSH from which the target is reached, and which looks it up itself. The network policy then is about that server.',
+          'SSH server to connect through. It resolves and reaches the target itself, so the network policy applies to the SSH server.',
       },
     ),
   ),
   compression: Type.Optional(
     Words(['any', 'none', 'gzip', 'deflate', 'br', 'zstd'], {
       default: 'any',
-      description: 'Codings of the body that are accepted. It is decoded before it is looked at.',
+      description: 'Accepted content encodings. The body is decoded before it is evaluated.',
     }),
   ),
   body_limit_bytes: Type.Optional(
     Type.Integer({
       minimum: 0,
-      maximum: bodyMost,
-      default: bodyMost,
-      description:
-        'How much of the body is read, decoded; the rest is not looked at, and an answer that is longer is no failure.',
+      maximum: maxBodyBytes,
+      default: maxBodyBytes,
+      description: 'Maximum size of the body to read, after decoding. The rest is ignored; a longer response is not a failure.',
     }),
   ),
-  expected_headers: headerMap(
-    'What headers of the answer must be, by name; `*` stands for any number of characters, and letters match in either case.',
-    [{ 'Content-Type': 'application/json*' }],
-  ),
+  expected_headers: headerMap('Expected response headers by name. `*` matches any number of characters; case is ignored.', [
+    { 'Content-Type': 'application/json*' },
+  ]),
   cache_bust: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Whether a parameter that is new each time is added to the URL, so that no cache answers.',
+      description: 'Add a random query parameter to the URL, to bypass caches.',
     }),
   ),
   invert: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Turns it upside down: what would be a failure is well, and what would be well is one.',
+      description: 'Invert: a failing check counts as up, a passing one as down.',
     }),
   ),
 })
@@ -240,7 +252,7 @@ export type HttpOptions = Static<typeof httpOptions>
 export type HttpAuth = NonNullable<HttpOptions['auth']>
 export type SshTunnel = NonNullable<HttpOptions['ssh_tunnel']>
 
-/** Members that are sealed. */
+/** The secret options. */
 export const httpSecrets = [
   '/secret_headers/*',
   '/auth/password',
@@ -253,7 +265,7 @@ export const httpSecrets = [
   '/ssh_tunnel/passphrase',
 ] as const
 
-/** Members that say where secrets go, or who is believed to be there. One front serves many sites, which `Host` tells apart. */
+/** Options that decide where secrets are sent or which server is trusted. `Host` selects the site on a shared server. */
 export const httpDestination = [
   '/auth/type',
   '/auth/token_url',

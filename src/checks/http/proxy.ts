@@ -3,23 +3,23 @@ import type { Socket } from 'node:net'
 import { SocksClient } from 'socks'
 import type { Attempt } from '../attempt'
 import { CheckFailed, codeOf, connectFailure } from '../connect-failure'
-import { connectTcp, connectTls } from '../tls-connect'
+import { bareHost } from '../host-port'
+import { connectTcp, connectTls } from '../connect'
 import type { HttpOptions } from './options'
 
 type Proxy = NonNullable<HttpOptions['proxy']>
 
-/** A connection through which a target can be asked. `absolute`: the request line has the whole URL, since the proxy speaks HTTP. */
-export interface ProxiedConnection {
+/** A connection through a proxy. `absolute`: the request line must have the whole URL, because the proxy speaks HTTP. */
+interface ProxiedConnection {
   socket: Socket
   absolute: boolean
 }
 
 /**
- * Connects to a target through a proxy. The proxy is what the network policy is about: it looks the target up, and whatever it reaches
- * it reaches from where it is.
- * @throws CheckFailed that says it was the proxy
+ * Connects to a target through a proxy. The network policy applies to the proxy: it resolves and reaches the target from where it is.
+ * @throws CheckFailed with a message that names the proxy
  */
-export async function connectProxied(
+export async function connectThroughProxy(
   attempt: Attempt,
   proxy: Proxy,
   target: URL,
@@ -31,9 +31,9 @@ export async function connectProxied(
   try {
     const socket =
       url.protocol === 'https:'
-        ? await connectTls(attempt, host, port, { name: bare(host), verify: true, ...(ca !== undefined && { ca }) })
+        ? await connectTls(attempt, host, port, { name: bareHost(host), verify: true, ...(ca !== undefined && { ca }) })
         : await connectTcp(attempt, host, port)
-    // Of the target nothing is known yet: it is neither connected, nor is the proxy's certificate its own.
+    // Nothing is known about the target yet: it is not connected, and the proxy's certificate is not its own.
     attempt.facts.connected = false
     attempt.facts.tls = null
     if (url.protocol.startsWith('socks'))
@@ -46,63 +46,61 @@ export async function connectProxied(
   }
 }
 
-/** `Proxy-Authorization`, where the proxy has credentials. */
+/** `Proxy-Authorization`, if the proxy has credentials. */
 export const proxyAuthorization = ({ username, password = '' }: Proxy): Record<string, string> =>
   username === undefined ? {} : { 'Proxy-Authorization': `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
 
 const defaultPorts: Record<string, number> = { 'http:': 80, 'https:': 443, 'socks4:': 1080, 'socks5:': 1080 }
 
-const bare = (host: string): string => host.replace(/^\[|\]$/g, '')
-
 const portOf = (target: URL): number => Number(target.port || (target.protocol === 'https:' ? 443 : 80))
 
 async function throughSocks(attempt: Attempt, socket: Socket, url: URL, proxy: Proxy, target: URL): Promise<Socket> {
-  const began = attempt.around.now()
+  const startedAt = attempt.context.now()
   try {
     await attempt.within(
       SocksClient.createConnection({
         command: 'connect',
         existing_socket: socket,
         proxy: {
-          host: bare(url.hostname),
+          host: bareHost(url.hostname),
           port: Number(url.port || 1080),
           type: url.protocol === 'socks4:' ? 4 : 5,
           ...(proxy.username !== undefined && { userId: proxy.username, password: proxy.password ?? '' }),
         },
-        destination: { host: bare(target.hostname), port: portOf(target) },
+        destination: { host: bareHost(target.hostname), port: portOf(target) },
       }),
-      'no connection',
+      'the connection to the target',
     )
   } catch (error) {
     if (error instanceof CheckFailed || codeOf(error) !== '') throw error
     const text = error instanceof Error ? error.message : ''
-    if (/authentication/i.test(text)) throw new CheckFailed('protocol', 'it refuses the user name or password')
-    throw new CheckFailed('unreachable', 'it did not connect to the target')
+    if (/authentication/i.test(text)) throw new CheckFailed('protocol', 'authentication failed: username or password rejected')
+    throw new CheckFailed('unreachable', 'could not connect to the target')
   }
-  attempt.spent('connect', began)
+  attempt.addToPhase('connect', startedAt)
   return socket
 }
 
 /** CONNECT (RFC 9110 section 9.3.6). */
 async function tunnel(attempt: Attempt, socket: Socket, proxy: Proxy, target: URL): Promise<Socket> {
-  const began = attempt.around.now()
+  const startedAt = attempt.context.now()
   const authority = `${target.hostname}:${portOf(target)}`
-  const asking = sendRequest({
+  const request = sendRequest({
     createConnection: () => socket,
     method: 'CONNECT',
     path: authority,
     setHost: false,
     headers: { Host: authority, ...proxyAuthorization(proxy) },
   })
-  const answered = new Promise<number>((resolve, reject) => {
-    asking.once('connect', response => resolve(response.statusCode ?? 0))
-    asking.once('response', response => resolve(response.statusCode ?? 0))
-    asking.on('error', reject)
+  const responded = new Promise<number>((resolve, reject) => {
+    request.once('connect', response => resolve(response.statusCode ?? 0))
+    request.once('response', response => resolve(response.statusCode ?? 0))
+    request.on('error', reject)
   })
-  asking.end()
-  const status = await attempt.within(answered, 'no answer to CONNECT')
-  if (status === 407) throw new CheckFailed('protocol', 'it wants other credentials (HTTP 407)')
-  if (status < 200 || status > 299) throw new CheckFailed('unreachable', `it did not connect to the target (HTTP ${status})`)
-  attempt.spent('connect', began)
+  request.end()
+  const status = await attempt.within(responded, 'the response to CONNECT')
+  if (status === 407) throw new CheckFailed('protocol', 'authentication required or rejected (HTTP 407)')
+  if (status < 200 || status > 299) throw new CheckFailed('unreachable', `could not connect to the target (HTTP ${status})`)
+  attempt.addToPhase('connect', startedAt)
   return socket
 }

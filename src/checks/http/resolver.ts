@@ -1,17 +1,19 @@
-import { addressesIn, type Family } from '../../core/dns-client/addresses'
-import { CLASS, message, rcodeName } from '../../core/dns/message'
-import { parseName, toAscii } from '../../core/dns/name'
-import { UDP_SIZE } from '../../core/dns/edns'
+import { addressesIn, type Family } from '../../dns/client/addresses'
+import { DnsFormatError } from '../../dns/format-error'
+import { CLASS, message, rcodeName } from '../../dns/message'
+import { parseName, toAscii } from '../../dns/name'
+import { UDP_SIZE } from '../../dns/edns'
 import { parseAddress } from '../../core/net/address'
 import { withAttempt, type Attempt } from '../attempt'
 import type { CheckErrorKind } from '../check'
 import { CheckFailed, connectFailure } from '../connect-failure'
-import { askOver, type DnsWish } from '../dns/over'
-import { serverOf } from '../dns/server'
+import { queryServers, type DnsQueryOptions } from '../dns/transports'
+import { parseServer } from '../dns/server'
+import { bareHost } from '../host-port'
 
-type Transport = NonNullable<DnsWish['transport']>
+type Transport = NonNullable<DnsQueryOptions['transport']>
 
-/** How a resolver is written down, and what carries the questions to it then; over UDP with TCP for answers that do not fit. */
+/** Schemes of a resolver and their transports. Without a scheme: UDP, with TCP for truncated responses. */
 const schemes: readonly (readonly [begin: string, transport: Transport])[] = [
   ['https://', 'doh'],
   ['tls://', 'dot'],
@@ -19,68 +21,70 @@ const schemes: readonly (readonly [begin: string, transport: Transport])[] = [
   ['udp://', 'udp'],
 ]
 
-function written(text: string): { transport: Transport; resolver: string } {
+function parseResolver(text: string): { transport: Transport; resolver: string } {
   const [begin = '', transport = 'udp'] = schemes.find(([one]) => text.toLowerCase().startsWith(one)) ?? []
-  // Of DNS over HTTPS the whole URL is asked (RFC 8484 section 3).
+  // For DNS over HTTPS the resolver is the whole URL (RFC 8484 section 3).
   return { transport, resolver: transport === 'doh' ? text : text.slice(begin.length) }
 }
 
-/** @throws CheckInputRefused where a resolver cannot be read */
-export function refuseResolver(text: string): void {
-  serverOf(written(text))
+/** @throws InvalidCheckInput if the resolver is invalid */
+export function validateResolver(text: string): void {
+  parseServer(parseResolver(text))
 }
 
 /**
- * The first address of a host, by the resolver that a monitor names in place of those of this machine; a host that is an address is
- * its own. Nothing of it is remembered. Writes `dns`.
+ * Resolves a host with the resolver that the monitor configures, and returns the first address; a host that is an IP address is returned
+ * as is. Nothing is cached. Records `dns`.
  * @param host of a URL
- * @throws CheckFailed that says it was the resolver
+ * @throws CheckFailed with a message that names the resolver
  */
-export async function addressBy(
-  one: Attempt,
+export async function resolveHost(
+  attempt: Attempt,
   resolver: string,
   host: string,
-  wish: Pick<DnsWish, 'ca' | 'ip_family'>,
+  options: Pick<DnsQueryOptions, 'ca' | 'ip_family'>,
 ): Promise<string> {
-  const bare = host.replace(/^\[|\]$/g, '')
+  const bare = bareHost(host)
   if (parseAddress(bare)) return bare
-  const began = one.around.now()
-  const families: Family[] = wish.ip_family ? [wish.ip_family === 6 ? 'AAAA' : 'A'] : ['A', 'AAAA']
+  const startedAt = attempt.context.now()
+  const families: Family[] = options.ip_family ? [options.ip_family === 6 ? 'AAAA' : 'A'] : ['A', 'AAAA']
   try {
     for (const family of families) {
-      const address = await withAttempt(one.around, apart => asked(apart, resolver, bare, family, wish.ca))
+      const address = await withAttempt(attempt.context, lookup => queryAddress(lookup, resolver, bare, family, options.ca))
       if (address !== undefined) return address
     }
   } catch (error) {
-    const { kind, message: text } = connectFailure(error, 'talking')
-    throw new CheckFailed(told.has(kind) ? kind : 'dns', `resolver: ${text}`)
+    if (error instanceof DnsFormatError)
+      throw new CheckFailed('dns', 'resolver: the host is not a valid DNS name, or the response could not be parsed')
+    const { kind, message: text } = connectFailure(error, 'established')
+    throw new CheckFailed(specificKinds.has(kind) ? kind : 'dns', `resolver: ${text}`)
   } finally {
-    one.spent('dns', began)
+    attempt.addToPhase('dns', startedAt)
   }
-  throw new CheckFailed('dns', `resolver: the host has no ${wish.ip_family ? `IPv${wish.ip_family} ` : ''}address`)
+  throw new CheckFailed('dns', `resolver: the host has no ${options.ip_family ? `IPv${options.ip_family} ` : ''}address`)
 }
 
-/** Kinds that say more than that the name was not found. */
-const told: ReadonlySet<CheckErrorKind> = new Set<CheckErrorKind>(['timeout', 'blocked_address', 'internal'])
+/** Kinds that are more specific than `dns`. */
+const specificKinds: ReadonlySet<CheckErrorKind> = new Set<CheckErrorKind>(['timeout', 'blocked_address', 'internal'])
 
-async function asked(
-  one: Attempt,
+async function queryAddress(
+  attempt: Attempt,
   resolver: string,
   host: string,
   family: Family,
   ca: string | undefined,
 ): Promise<string | undefined> {
-  const { transport, resolver: server } = written(resolver)
+  const { transport, resolver: server } = parseResolver(resolver)
   const name = parseName(`${toAscii(host).replace(/\.$/, '')}.`, null)
   const question = { name, type: family, class: CLASS.IN }
   const edns = { udpSize: UDP_SIZE, version: 0, dnssec: false, options: [] }
   const query = message({ id: 0, flags: { rd: true }, question: [question], edns })
-  const answer = await askOver(one, query, serverOf({ resolver: server, transport }), {
+  const answer = await queryServers(attempt, query, parseServer({ resolver: server, transport }), {
     transport,
     ...(ca !== undefined && { ca }),
   })
   const rcode = rcodeName(answer.rcode)
-  if (rcode === 'NXDOMAIN') throw new CheckFailed('dns', 'the host name does not exist (NXDOMAIN)')
-  if (rcode !== 'NOERROR') throw new CheckFailed('dns', `it answered ${rcode}`)
+  if (rcode === 'NXDOMAIN') throw new CheckFailed('dns', 'the hostname does not exist (NXDOMAIN)')
+  if (rcode !== 'NOERROR') throw new CheckFailed('dns', `server responded with ${rcode}`)
   return addressesIn(answer, name, family).addresses[0]
 }

@@ -5,24 +5,24 @@ import type { Algorithms, AuthHandlerMiddleware, Client, ClientChannel } from 's
 import { version } from '../../core/version'
 import type { Attempt } from '../attempt'
 import { CheckFailed, connectFailure } from '../connect-failure'
-import { connectTcp } from '../tls-connect'
+import { connectTcp } from '../connect'
 import type { SshTunnel } from './options'
 import { readSshKey } from './ssh-key'
 import { ssh2 } from './ssh2'
 
 /**
- * Connects to a target from a server of SSH (RFC 4254 section 7.2). That server is what the network policy is about: it looks the target
- * up, and whatever it reaches it reaches from where it is.
- * @throws CheckFailed that says it was the tunnel
+ * Connects to a target through an SSH server (RFC 4254 section 7.2). The network policy applies to the SSH server: it resolves and reaches
+ * the target from where it is.
+ * @throws CheckFailed with a message that names the tunnel
  */
-export async function connectTunnelled(attempt: Attempt, tunnel: SshTunnel, host: string, port: number): Promise<Duplex> {
+export async function connectThroughTunnel(attempt: Attempt, tunnel: SshTunnel, host: string, port: number): Promise<Duplex> {
   try {
     const client = new (ssh2().Client)()
     const authHandler = authentication(tunnel)
     const socket = await connectTcp(attempt, tunnel.host, tunnel.port ?? 22)
-    // Of the target nothing is known yet.
+    // Nothing is known about the target yet.
     attempt.facts.connected = false
-    const began = attempt.around.now()
+    const startedAt = attempt.context.now()
     const failed = failureOf(client)
     client.connect({
       sock: socket,
@@ -31,16 +31,16 @@ export async function connectTunnelled(attempt: Attempt, tunnel: SshTunnel, host
       algorithms,
       hostVerifier: (key: Buffer) => failed.unlessHostKey(key, tunnel.host_key),
       authHandler,
-      // The limit of time is that of the check.
+      // The check's own time limit applies.
       readyTimeout: 0,
     })
     const ready = new Promise<void>(resolve => client.once('ready', resolve))
-    await attempt.within(Promise.race([ready, failed.promise]), 'no login')
+    await attempt.within(Promise.race([ready, failed.promise]), 'SSH authentication')
     const opened = forwarded(client, host, port)
-    const channel = await attempt.within(Promise.race([opened, failed.promise]), 'no connection to the target')
-    attempt.spent('connect', began)
+    const channel = await attempt.within(Promise.race([opened, failed.promise]), 'the connection to the target')
+    attempt.addToPhase('connect', startedAt)
     attempt.facts.connected = true
-    return attempt.hold(new Forwarded(client, channel, socket))
+    return attempt.track(new Forwarded(client, channel, socket))
   } catch (error) {
     const { kind, message } = connectFailure(error, 'connecting')
     throw new CheckFailed(kind, `ssh: ${message}`)
@@ -48,8 +48,8 @@ export async function connectTunnelled(attempt: Attempt, tunnel: SshTunnel, host
 }
 
 /**
- * What a server could use to keep the thread of checks busy is not offered: groups of Diffie-Hellman above 4096 bits, and those that it
- * makes itself; and nothing compressed, which could be larger by far than what came.
+ * Leaves out what a server could use to keep the check thread busy: Diffie-Hellman groups above 4096 bits and groups that the server
+ * generates; and compression, where a small packet can expand to a large one.
  */
 const algorithms: Algorithms = {
   kex: [
@@ -65,15 +65,15 @@ const algorithms: Algorithms = {
 }
 
 /**
- * The password, or the key; nothing else of this machine is offered. A server that wants a password by keyboard-interactive alone
- * (RFC 4256), as some do, gets it when it asks one question whose answer is not to be seen.
+ * Offers the password or the key, and nothing else of this machine. If a server accepts passwords only by keyboard-interactive (RFC 4256),
+ * the password answers a single prompt without echo.
  */
 function authentication({ username, password, private_key: text, passphrase }: SshTunnel): AuthHandlerMiddleware {
   const key = text === undefined ? null : readSshKey(text, passphrase)
-  if (typeof key === 'string') throw new CheckFailed('internal', 'the private key cannot be read')
+  if (typeof key === 'string') throw new CheckFailed('internal', 'the private key can’t be read')
   const tried = new Set<string>()
   return (left, _, next) => {
-    // Null at first: what the server takes it says when it refuses something.
+    // Null at first: the server lists its methods when it rejects one.
     const byQuestion = left?.includes('keyboard-interactive') && !left.includes('password')
     const type = key ? 'publickey' : tried.has('password') && byQuestion ? 'keyboard-interactive' : 'password'
     if (tried.has(type)) return next(false as never)
@@ -89,61 +89,63 @@ function authentication({ username, password, private_key: text, passphrase }: S
   }
 }
 
-/** The first failure of a client, which nobody may be waiting for. */
+/** The first failure of a client, as a promise that need not be awaited. */
 function failureOf(client: Client) {
   const { promise, reject } = Promise.withResolvers<never>()
   promise.catch(() => {})
-  let asked = false
+  let handshakeDone = false
   client.on('handshake', () => {
-    // Keys are exchanged anew after an hour or a gigabyte (RFC 4253 section 9): in a check that is no honest wish.
-    if (asked) client.destroy()
-    asked = true
+    // Keys are exchanged again after an hour or a gigabyte (RFC 4253 section 9): an honest server has no reason to during a check.
+    if (handshakeDone) client.destroy()
+    handshakeDone = true
   })
-  // Errors come after the first one too, and are no news.
-  client.on('error', error => reject(failure(error, asked)))
-  client.once('change password', () => reject(new CheckFailed('protocol', 'it wants another password to be set first')))
+  // Later errors are consequences of the first.
+  client.on('error', error => reject(failure(error, handshakeDone)))
+  client.once('change password', () => reject(new CheckFailed('protocol', 'password change required')))
   client.once('close', () => reject(new CheckFailed('closed', closed)))
   return {
     promise,
-    /** Whether it is the key that is expected, in the form in which OpenSSH prints them. */
+    /** Verifies the host key by its fingerprint as OpenSSH prints it. */
     unlessHostKey(key: Buffer, expected: string): boolean {
-      const shown = `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
-      if (shown !== expected) reject(new CheckFailed('certificate', `the server shows another host key: ${shown}`))
-      return shown === expected
+      const fingerprint = `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
+      if (fingerprint !== expected)
+        reject(new CheckFailed('certificate', `host key mismatch: the server presented ${fingerprint}`))
+      return fingerprint === expected
     },
   }
 }
 
-const closed = 'it closed the connection'
+const closed = 'connection closed by the server'
 
-/** @param asked whether the keys were exchanged, and the user is what it is about */
-function failure(error: Error & { level?: string }, asked: boolean): CheckFailed {
-  if (error.level === 'client-authentication') return new CheckFailed('protocol', 'it refuses the user name, password or key')
-  if (error.level === 'client-socket') return connectFailure(error, 'talking')
+/** @param handshakeDone whether the key exchange is done, so that authentication was rejected */
+function failure(error: Error & { level?: string }, handshakeDone: boolean): CheckFailed {
+  if (error.level === 'client-authentication')
+    return new CheckFailed('protocol', 'authentication failed: username, password or key rejected')
+  if (error.level === 'client-socket') return connectFailure(error, 'established')
   if (/connection lost/i.test(error.message)) return new CheckFailed('closed', closed)
-  if (/no matching/i.test(error.message)) return new CheckFailed('protocol', 'it has no algorithm in common with the hub')
-  if (asked) return new CheckFailed('closed', 'it ended the session')
-  return new CheckFailed('protocol', 'it does not speak SSH 2')
+  if (/no matching/i.test(error.message)) return new CheckFailed('protocol', 'no algorithm in common with the server')
+  if (handshakeDone) return new CheckFailed('closed', 'session closed by the server')
+  return new CheckFailed('protocol', 'the server does not speak SSH 2')
 }
 
 const SSH_OPEN_ADMINISTRATIVELY_PROHIBITED = 1
 
 function forwarded(client: Client, host: string, port: number): Promise<ClientChannel> {
   return new Promise((resolve, reject) => {
-    // Where the connection comes from is told the server for its log.
+    // The server logs the origin of the connection.
     client.forwardOut('127.0.0.1', 0, host, port, (error, channel) => {
       if (!error) return resolve(channel)
       const { reason } = error as Error & { reason?: unknown }
-      const why = reason === SSH_OPEN_ADMINISTRATIVELY_PROHIBITED ? ', which it forbids' : ''
-      reject(new CheckFailed('unreachable', `it did not connect to the target${why}`))
+      const why = reason === SSH_OPEN_ADMINISTRATIVELY_PROHIBITED ? ': port forwarding is prohibited' : ''
+      reject(new CheckFailed('unreachable', `could not connect to the target${why}`))
     })
   })
 }
 
-/** Twice the window that the client gives. */
-const heldMost = 4 * 1024 * 1024
+/** Twice the client's window. */
+const maxBufferedBytes = 4 * 1024 * 1024
 
-/** A channel as a connection like others: when the session breaks off it breaks, and when it is destroyed the session ends. */
+/** A channel as a socket: it fails when the session breaks, and ends the session when it is destroyed. */
 class Forwarded extends Duplex {
   constructor(
     private readonly client: Client,
@@ -151,9 +153,10 @@ class Forwarded extends Duplex {
     socket: Socket,
   ) {
     super()
-    // The client takes what comes beyond the window as well, and what belongs to a program's stderr.
+    // The client also accepts data beyond its window, and data for stderr.
     socket.on('data', () => {
-      if (channel.readableLength > heldMost) this.destroy(new CheckFailed('protocol', 'ssh: it sends more than it may'))
+      if (channel.readableLength > maxBufferedBytes)
+        this.destroy(new CheckFailed('protocol', 'ssh: the server exceeded the channel window'))
     })
     channel.stderr.resume()
     let ended = false
@@ -166,7 +169,7 @@ class Forwarded extends Duplex {
     })
     channel.once('close', () => this.end())
     channel.on('error', (error: Error) => this.destroy(error))
-    // It also ends the channel, as if the target had said all.
+    // A broken session also ends the channel, as if the response were complete.
     client.once('close', () => {
       if (!ended) this.destroy(Object.assign(new Error('closed'), { code: 'ECONNRESET' }))
     })

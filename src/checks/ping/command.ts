@@ -1,26 +1,26 @@
 import { CheckFailed } from '../connect-failure'
-import { inTurn } from '../in-turn'
-import type { PingReport, PingSeries, PingWay } from './series'
+import { limitConcurrency } from '../concurrency-limit'
+import type { PingReport, PingSeries, PingMethod } from './series'
 
-// A program for each check is much: so many at once.
-const mostAtOnce = 16
+// Each check starts a process, so limit how many run at once.
+const maxConcurrent = 16
 const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-const mostOutput = 65_536
-// Without privileges, that of iputils takes no less.
-const leastGapMs = 200
+const maxOutputBytes = 65_536
+// Without privileges, iputils ping accepts no shorter interval.
+const minIntervalMs = 200
 
-/** The program ping(8) of this machine, which may be allowed what this program is not; null where there is none that works. */
-export function pingCommand(): PingWay | null {
+/** ping(8) of this machine, which may have privileges that this program lacks; null if there is none that works. */
+export function pingCommand(): PingMethod | null {
   const program = Bun.which('ping', { PATH: path })
   if (!program) return null
   if (!works(program)) return null
-  const run = inTurn(mostAtOnce, (given: { series: PingSeries; signal: AbortSignal }) =>
-    pinged(program, given.series, given.signal),
+  const run = limitConcurrency(maxConcurrent, (request: { series: PingSeries; signal: AbortSignal }) =>
+    runPing(program, request.series, request.signal),
   )
-  return { by: 'ping_command', run: (series, signal) => run({ series, signal }) }
+  return { name: 'ping_command', run: (series, signal) => run({ series, signal }) }
 }
 
-/** What a run of ping(8) printed, of iputils or BusyBox. */
+/** Parses the output of ping(8), of iputils or BusyBox. */
 export function pingReport(output: string, count: number): PingReport {
   const times = [...output.matchAll(/\btime[=<]([\d.]+) ?ms/g)].map(([, ms]) => Number(ms))
   const error = errors.find(([pattern]) => pattern.test(output))?.[1] ?? null
@@ -37,35 +37,45 @@ const errors: readonly [RegExp, string][] = [
 
 function works(program: string): boolean {
   try {
-    const words = [program, '-c', '1', '-W', '1', '127.0.0.1']
-    return Bun.spawnSync(words, { env: { PATH: path }, stdio: ['ignore', 'ignore', 'ignore'] }).exitCode === 0
+    const args = [program, '-c', '1', '-W', '1', '127.0.0.1']
+    return Bun.spawnSync(args, { env: { PATH: path }, stdio: ['ignore', 'ignore', 'ignore'] }).exitCode === 0
   } catch {
-    // A program with privileges of its own cannot be started by one that may get none.
+    // A setuid program can't be started by a process that must not gain privileges.
     return false
   }
 }
 
-async function pinged(program: string, series: PingSeries, signal: AbortSignal): Promise<PingReport> {
+async function runPing(program: string, series: PingSeries, signal: AbortSignal): Promise<PingReport> {
   if (signal.aborted) return { sent: 0, times: [], error: null }
-  const { address, family, count, gapMs, size, dontFragment, answerWithinMs } = series
-  const words = [program, `-${family}`, '-n', '-c', `${count}`, '-i', `${Math.max(gapMs, leastGapMs) / 1000}`, '-s', `${size}`]
-  words.push('-W', `${Math.ceil(answerWithinMs / 1000)}`, ...(dontFragment ? ['-M', 'do'] : []), address)
-  const run = started(words)
+  const { address, family, count, intervalMs, size, dontFragment, replyTimeoutMs } = series
+  const args = [
+    program,
+    `-${family}`,
+    '-n',
+    '-c',
+    `${count}`,
+    '-i',
+    `${Math.max(intervalMs, minIntervalMs) / 1000}`,
+    '-s',
+    `${size}`,
+  ]
+  args.push('-W', `${Math.ceil(replyTimeoutMs / 1000)}`, ...(dontFragment ? ['-M', 'do'] : []), address)
+  const run = spawnPing(args)
   const stop = () => run.kill('SIGKILL')
   signal.addEventListener('abort', stop, { once: true })
   try {
     const [out, err] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()])
     await run.exited
-    return pingReport(`${out.slice(0, mostOutput)}\n${err.slice(0, mostOutput)}`, count)
+    return pingReport(`${out.slice(0, maxOutputBytes)}\n${err.slice(0, maxOutputBytes)}`, count)
   } finally {
     signal.removeEventListener('abort', stop)
   }
 }
 
-function started(words: string[]) {
+function spawnPing(args: string[]) {
   try {
-    return Bun.spawn(words, { env: { PATH: path, LC_ALL: 'C' }, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+    return Bun.spawn(args, { env: { PATH: path, LC_ALL: 'C' }, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
   } catch {
-    throw new CheckFailed('internal', 'the program ping could not be started')
+    throw new CheckFailed('internal', 'the ping program could not be started')
   }
 }

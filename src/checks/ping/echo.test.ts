@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { checksum, echoReply, echoRequest, echoSent, withoutHeader } from './echo'
 import { pingReport } from './command'
 
-test('the checksum is that of the example of RFC 1071 section 3', () => {
+test('the checksum matches the example in RFC 1071 section 3', () => {
   expect(checksum(Uint8Array.of(0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7))).toBe(~0xddf2 & 0xffff)
 })
 
-test('a request adds up, and is told from its answer', () => {
+test('a request has a valid checksum and is distinguished from its reply', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(4 as const, 6 as const),
@@ -27,7 +27,7 @@ test('a request adds up, and is told from its answer', () => {
   )
 })
 
-test('the header of IP is left out, options and all', () => {
+test('the IP header is removed, including options', () => {
   expect([...withoutHeader(Uint8Array.of(0x46, ...Array(23).fill(9), 0, 1))]).toEqual([0, 1])
 })
 

@@ -1,13 +1,13 @@
-/** ICMP echo (RFC 792) and its like of ICMPv6 (RFC 4443 section 4), in octets. */
+/** ICMP echo (RFC 792) and ICMPv6 echo (RFC 4443 section 4), on the wire. */
 
 export type Family = 4 | 6
 
-/** Octets before the data. */
-export const echoHeader = 8
+/** Size of the header in bytes. */
+const echoHeader = 8
 
 const types = { 4: { request: 8, reply: 0 }, 6: { request: 128, reply: 129 } } as const
 
-/** An echo request, its checksum included; kernels that reckon it themselves write over it. @param id and sequence of 16 bits */
+/** An echo request with checksum; kernels that compute it overwrite it. @param id and sequence of 16 bits */
 export function echoRequest(family: Family, id: number, sequence: number, data: Uint8Array): Uint8Array {
   const octets = new Uint8Array(echoHeader + data.length)
   const view = new DataView(octets.buffer)
@@ -15,27 +15,27 @@ export function echoRequest(family: Family, id: number, sequence: number, data: 
   view.setUint16(4, id)
   view.setUint16(6, sequence)
   octets.set(data, echoHeader)
-  // That of ICMPv6 covers the addresses too, and is the kernel's to make (RFC 3542 section 3.1).
+  // The ICMPv6 checksum covers the IP addresses, so the kernel computes it (RFC 3542 section 3.1).
   if (family === 4) view.setUint16(2, checksum(octets))
   return octets
 }
 
-/** What an echo reply says; null for any other message. */
+/** Parses an echo reply; null for any other message. */
 export function echoReply(family: Family, octets: Uint8Array): { id: number; sequence: number; data: Uint8Array } | null {
   if (octets.length < echoHeader || octets[0] !== types[family].reply || octets[1] !== 0) return null
   return { ...identityOf(octets), data: octets.subarray(echoHeader) }
 }
 
-/** Of an echo request that came back in an error: which it was. */
+/** Identifies the echo request that an ICMP error quotes. */
 export function echoSent(family: Family, octets: Uint8Array): { id: number; sequence: number } | null {
   if (octets.length < echoHeader || octets[0] !== types[family].request) return null
   return identityOf(octets)
 }
 
-/** The message of an IPv4 packet, as raw sockets give it (RFC 791 section 3.1: the header's length is in words of 32 bits). */
+/** The payload of an IPv4 packet from a raw socket (RFC 791 section 3.1: the header length is in 32-bit words). */
 export const withoutHeader = (packet: Uint8Array): Uint8Array => packet.subarray((packet[0]! & 15) * 4)
 
-/** The Internet checksum (RFC 1071) of octets in which its own place is zero. */
+/** The Internet checksum (RFC 1071) of bytes whose checksum field is zero. */
 export function checksum(octets: Uint8Array): number {
   let sum = 0
   for (let at = 0; at < octets.length; at += 2) sum += (octets[at]! << 8) | (octets[at + 1] ?? 0)

@@ -1,38 +1,38 @@
 import { dlopen, ptr, read, type Pointer } from 'bun:ffi'
 import type { Family } from './echo'
 
-/** A message that a socket got: an answer, or an error that the network sent back for what was sent. */
+/** A received message: a reply, or a network error about a sent message. */
 export interface Received {
-  /** Of raw sockets of IPv4 with the header of IP. */
+  /** Includes the IP header for raw IPv4 sockets. */
   octets: Uint8Array
-  /** When the kernel got it, by its clock (ns UTC); null when it does not say. */
+  /** Kernel timestamp (ns UTC); null if unknown. */
   atNs: bigint | null
-  /** The errno(3) of an error, for which `octets` are the message that was sent; null for an answer. */
+  /** The errno(3) of an error, whose `octets` are the sent message; null for a reply. */
   errno: number | null
 }
 
-/** A socket for ICMP. All calls return at once. */
+/** A non-blocking ICMP socket. */
 export interface IcmpSocket {
-  /** Sends to an address of its family in octets. @returns 0, or an errno(3) */
+  /** Sends to an address of the socket's family, in bytes. @returns 0 or an errno(3) */
   send(address: Uint8Array, octets: Uint8Array, dontFragment: boolean): number
-  /** The next message that has come; null when there is none. Good until the next call. */
+  /** The next received message; null if there is none. Valid until the next call. */
   next(): Received | null
   close(): void
 }
 
-/** The clock that {@link Received.atNs} is of: ns UTC. */
-export type Clock = () => bigint
+/** The clock of {@link Received.atNs}: ns UTC. */
+type Clock = () => bigint
 
-/** What of the kernel pings need. */
+/** Kernel functions needed for pings. */
 export interface IcmpKernel {
-  /** @returns a socket, or an errno(3) */
+  /** @returns a socket or an errno(3) */
   open(family: Family, kind: 'datagram' | 'raw'): IcmpSocket | number
   clock: Clock
 }
 
 /**
- * The kernel by calls of the C library; null where there is none that can be called: only Linux is known, by glibc or musl. Numbers are
- * those of its headers, which all its 64-bit machines have in common.
+ * The Linux kernel, called through glibc or musl; null on other systems. Constants are from its headers and the same on all supported
+ * 64-bit architectures.
  */
 export function linuxKernel(): IcmpKernel | null {
   if (process.platform !== 'linux') return null
@@ -63,8 +63,8 @@ const MSG_ERRQUEUE = 0x2000
 const CLOCK_REALTIME = 0
 
 const receiveBuffer = 1024 * 1024
-const mostOctets = 65_536
-const mostControl = 512
+const maxMessageBytes = 65_536
+const maxControlBytes = 512
 const sizeOfMsghdr = 56
 
 const machine = (): string => (process.arch === 'arm64' ? 'aarch64' : 'x86_64')
@@ -101,7 +101,7 @@ function socketOf(library: Library, errno: () => number, family: Family, socket:
   const set = (level: number, name: number, value: number) => library.setsockopt(socket, level, name, Int32Array.of(value), 4)
   set(SOL_SOCKET, SO_TIMESTAMPNS, 1)
   set(SOL_SOCKET, SO_RCVBUF, receiveBuffer)
-  // Without it the kernel keeps to itself that a host is unreachable.
+  // Without this, the kernel does not report unreachable hosts.
   set(LEVEL[family], RECVERR[family], 1)
   let discovers: boolean | null = null
   const incoming = new Incoming()
@@ -114,14 +114,14 @@ function socketOf(library: Library, errno: () => number, family: Family, socket:
       if (discovers !== dontFragment) set(LEVEL[family], MTU_DISCOVER[family], dontFragment ? PMTUDISC_DO : PMTUDISC_DONT)
       discovers = dontFragment
       const to = socketAddress(family, address)
-      // An error of an earlier message is told once to whoever calls next; it is read from the queue of errors too.
+      // A pending error of an earlier message fails one call; it is also in the error queue.
       for (let left = 2; ; left--) {
         if (library.sendto(socket, octets, BigInt(octets.length), 0, to, to.length) >= 0) return 0
         const error = errno()
         if (left === 0 || !passing.has(error)) return error
       }
     },
-    // An error that is in the queue makes the other call fail once.
+    // A pending error in the error queue fails the first call once.
     next: () => receive(0) ?? receive(MSG_ERRQUEUE),
     close() {
       library.close(socket)
@@ -129,7 +129,7 @@ function socketOf(library: Library, errno: () => number, family: Family, socket:
   }
 }
 
-// ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EPROTO, EMSGSIZE: which network errors become.
+// Errors that result from ICMP errors: ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EPROTO, EMSGSIZE.
 const passing = new Set([111, 113, 101, 71, 90])
 
 /** sockaddr_in and sockaddr_in6 of <netinet/in.h>. */
@@ -140,11 +140,11 @@ function socketAddress(family: Family, address: Uint8Array): Uint8Array {
   return octets
 }
 
-/** Memory for one message with what the kernel says of it: msghdr, iovec and cmsghdr of <bits/socket.h> on 64-bit machines. */
+/** Buffers for one message and its control data: msghdr, iovec and cmsghdr of <bits/socket.h> on 64-bit machines. */
 class Incoming {
-  private readonly octets = new Uint8Array(mostOctets)
-  private readonly control = new Uint8Array(mostControl)
-  private readonly vector = BigUint64Array.of(BigInt(ptr(this.octets)), BigInt(mostOctets))
+  private readonly octets = new Uint8Array(maxMessageBytes)
+  private readonly control = new Uint8Array(maxControlBytes)
+  private readonly vector = BigUint64Array.of(BigInt(ptr(this.octets)), BigInt(maxMessageBytes))
   private readonly message = new BigUint64Array(sizeOfMsghdr / 8)
 
   header(): Pointer {
@@ -152,7 +152,7 @@ class Incoming {
     this.message[2] = BigInt(ptr(this.vector))
     this.message[3] = 1n
     this.message[4] = BigInt(ptr(this.control))
-    this.message[5] = BigInt(mostControl)
+    this.message[5] = BigInt(maxControlBytes)
     return ptr(this.message)
   }
 
@@ -167,7 +167,7 @@ class Incoming {
       if (size < 16) break
       if (level === SOL_SOCKET && type === SO_TIMESTAMPNS)
         received.atNs = view.getBigInt64(at + 16, true) * 1_000_000_000n + view.getBigInt64(at + 24, true)
-      // sock_extended_err begins with the errno.
+      // sock_extended_err starts with the errno.
       else if (isError && (level === LEVEL[4] || level === LEVEL[6])) received.errno = view.getUint32(at + 16, true)
       at += (size + 7) & ~7
     }

@@ -3,9 +3,9 @@ import { constants } from 'node:os'
 import { parseAddress } from '../../core/net/address'
 import { echoReply, echoRequest, echoSent, withoutHeader, type Family } from './echo'
 import type { IcmpKernel, IcmpSocket, Received } from './kernel'
-import { leastData, type PingReport, type PingSeries, type PingWay } from './series'
+import { minDataBytes, type PingReport, type PingSeries, type PingMethod } from './series'
 
-/** What sockets of a kernel may be used for pings: the kernel's own kind first, which needs no privilege (ping_group_range). */
+/** The socket kind this process may use for pings. Datagram (ping) sockets come first: they need no privilege (ping_group_range). */
 export function socketKind(kernel: IcmpKernel, family: Family): 'datagram' | 'raw' | { errno: number } {
   for (const kind of ['datagram', 'raw'] as const) {
     const socket = kernel.open(family, kind)
@@ -18,9 +18,9 @@ export function socketKind(kernel: IcmpKernel, family: Family): 'datagram' | 'ra
   return { errno: 0 }
 }
 
-/** Pings of one family on one socket, which is open while any waits for its answer. */
-export class Pinger implements PingWay {
-  readonly by: PingWay['by']
+/** Sends pings of one address family on a shared socket, open only while replies are pending. */
+export class Pinger implements PingMethod {
+  readonly name: PingMethod['name']
   private socket: IcmpSocket | null = null
   private id = 0
   private sequence = 0
@@ -33,20 +33,20 @@ export class Pinger implements PingWay {
     private readonly family: Family,
     private readonly kind: 'datagram' | 'raw',
   ) {
-    this.by = kind === 'raw' ? 'raw_socket' : 'ping_socket'
+    this.name = kind === 'raw' ? 'raw_socket' : 'ping_socket'
   }
 
   async run(series: PingSeries, signal: AbortSignal): Promise<PingReport> {
     const report: PingReport = { sent: 0, times: [], error: null }
     const mine = new Set<number>()
     let wake = () => {}
-    const settled = (sequence: number) => (outcome: number | string) => {
+    const settleFor = (sequence: number) => (outcome: number | string) => {
       mine.delete(sequence)
       if (typeof outcome === 'number') report.times.push(outcome)
       else report.error = outcome
       if (mine.size === 0) wake()
     }
-    /** @param idle whether it ends too once nothing is waited for */
+    /** @param idle also ends once no reply is pending */
     const pause = (ms: number, idle: boolean) =>
       new Promise<void>(resolve => {
         if (signal.aborted || (idle && mine.size === 0)) return resolve()
@@ -63,39 +63,39 @@ export class Pinger implements PingWay {
     const address = Uint8Array.from(parseAddress(series.address)!.toByteArray())
     try {
       while (report.sent < series.count && !signal.aborted) {
-        if (report.sent > 0) await pause(series.gapMs, false)
+        if (report.sent > 0) await pause(series.intervalMs, false)
         if (signal.aborted) break
         report.sent++
-        const sequence = this.unused()
+        const sequence = this.nextSequence()
         mine.add(sequence)
-        this.send(sequence, address, series, settled(sequence))
+        this.send(sequence, address, series, settleFor(sequence))
       }
-      await pause(series.answerWithinMs, true)
+      await pause(series.replyTimeoutMs, true)
       return report
     } finally {
       for (const sequence of mine) this.waiting.delete(sequence)
-      this.rest()
+      this.closeIfIdle()
     }
   }
 
-  private send(sequence: number, address: Uint8Array, series: PingSeries, tell: Waiting['tell']): void {
-    const socket = this.opened()
-    if (typeof socket === 'number') return tell(nameOf(socket))
+  private send(sequence: number, address: Uint8Array, series: PingSeries, report: Waiting['report']): void {
+    const socket = this.open()
+    if (typeof socket === 'number') return report(nameOf(socket))
     const data = new Uint8Array(series.size)
-    data.set(randomBytes(leastData))
+    data.set(randomBytes(minDataBytes))
     const octets = echoRequest(this.family, this.id, sequence, data)
     const sentNs = this.kernel.clock()
     this.sentAt = performance.now()
-    this.waiting.set(sequence, { data, sentNs, sentAt: this.sentAt, tell })
+    this.waiting.set(sequence, { data, sentNs, sentAt: this.sentAt, report })
     const errno = socket.send(address, octets, series.dontFragment)
     if (errno !== 0) {
       this.waiting.delete(sequence)
-      return tell(nameOf(errno))
+      return report(nameOf(errno))
     }
     this.listen()
   }
 
-  private opened(): IcmpSocket | number {
+  private open(): IcmpSocket | number {
     if (this.socket) return this.socket
     const socket = this.kernel.open(this.family, this.kind)
     if (typeof socket === 'number') return socket
@@ -104,25 +104,25 @@ export class Pinger implements PingWay {
     return socket
   }
 
-  /** The kernel keeps when answers came, so that looking now and then costs nothing in accuracy. */
+  /** Polls for replies. The kernel timestamps them, so polling costs no accuracy. */
   private listen(): void {
     if (this.timer || this.waiting.size === 0) return
     const soon = performance.now() - this.sentAt < soonMs
     this.timer = setTimeout(
       () => {
         this.timer = null
-        for (let left = mostAtOnce; left > 0; left--) {
+        for (let left = maxPerPoll; left > 0; left--) {
           const received = this.socket?.next()
           if (!received) break
-          this.take(received)
+          this.receive(received)
         }
         this.listen()
       },
-      soon ? lookMs : lookLaterMs,
+      soon ? pollMs : slowPollMs,
     )
   }
 
-  private take(received: Received): void {
+  private receive(received: Received): void {
     if (received.errno !== null) {
       const sent = echoSent(this.family, received.octets)
       if (sent && this.isMine(sent.id)) this.settle(sent.sequence, nameOf(received.errno))
@@ -130,15 +130,15 @@ export class Pinger implements PingWay {
     }
     const octets = this.kind === 'raw' && this.family === 4 ? withoutHeader(received.octets) : received.octets
     const reply = echoReply(this.family, octets)
-    const asked = reply && this.isMine(reply.id) ? this.waiting.get(reply.sequence) : undefined
-    if (!asked || !Buffer.from(asked.data).equals(reply!.data)) return
-    const elapsed = performance.now() - asked.sentAt
-    const byKernel = received.atNs === null ? elapsed : Number(received.atNs - asked.sentNs) / 1e6
-    // The kernel's is a clock that can be set.
+    const pending = reply && this.isMine(reply.id) ? this.waiting.get(reply.sequence) : undefined
+    if (!pending || !Buffer.from(pending.data).equals(reply!.data)) return
+    const elapsed = performance.now() - pending.sentAt
+    const byKernel = received.atNs === null ? elapsed : Number(received.atNs - pending.sentNs) / 1e6
+    // The kernel's timestamp uses a clock that can be set.
     this.settle(reply!.sequence, byKernel >= 0 && byKernel <= elapsed + 1 ? byKernel : elapsed)
   }
 
-  /** Of the kernel's own kind it sets the id, and gives only what belongs to the socket. */
+  /** For ping sockets, the kernel sets the id and delivers only replies to this socket. */
   private isMine(id: number): boolean {
     return this.kind === 'datagram' || id === this.id
   }
@@ -146,17 +146,17 @@ export class Pinger implements PingWay {
   private settle(sequence: number, outcome: number | string): void {
     const waiting = this.waiting.get(sequence)
     this.waiting.delete(sequence)
-    waiting?.tell(outcome)
+    waiting?.report(outcome)
   }
 
-  private unused(): number {
+  private nextSequence(): number {
     do this.sequence = (this.sequence + 1) & 0xffff
     while (this.waiting.has(this.sequence))
     return this.sequence
   }
 
-  /** A raw socket gets what everybody is sent: nobody is to listen when nothing is waited for. */
-  private rest(): void {
+  /** Closes the idle socket: a raw socket receives all ICMP traffic of the host. */
+  private closeIfIdle(): void {
     if (this.waiting.size > 0) return
     if (this.timer) clearTimeout(this.timer)
     this.timer = null
@@ -168,17 +168,17 @@ export class Pinger implements PingWay {
 interface Waiting {
   data: Uint8Array
   sentNs: bigint
-  /** By the clock that cannot be set. */
+  /** Monotonic. */
   sentAt: number
   /** Milliseconds, or the name of an errno(3). */
-  tell(outcome: number | string): void
+  report(outcome: number | string): void
 }
 
-// Most answers come within milliseconds, the others can wait.
-const lookMs = 2
-const lookLaterMs = 10
+// Most replies arrive within milliseconds; poll less often for the rest.
+const pollMs = 2
+const slowPollMs = 10
 const soonMs = 100
-const mostAtOnce = 5000
+const maxPerPoll = 5000
 
 const nameOf = (errno: number): string =>
   Object.entries(constants.errno).find(([, number]) => number === errno)?.[0] ?? `errno ${errno}`

@@ -6,30 +6,30 @@ export interface PingSeries {
   address: string
   family: Family
   count: number
-  /** Milliseconds between two. */
-  gapMs: number
-  /** Octets of data in each, at least {@link leastData}. */
+  /** Milliseconds between two requests. */
+  intervalMs: number
+  /** Payload bytes of each request, at least {@link minDataBytes}. */
   size: number
-  /** Whether routers may not cut them into fragments. */
+  /** Forbids fragmentation. */
   dontFragment: boolean
-  /** Milliseconds for which the answer to the last is waited for. */
-  answerWithinMs: number
+  /** Milliseconds to wait for replies after the last request. */
+  replyTimeoutMs: number
 }
 
-/** What came of them. */
+/** The result of a series. */
 export interface PingReport {
   sent: number
-  /** Milliseconds from each request to its answer, in the order of the answers. */
+  /** Round-trip times in milliseconds, in the order the replies arrived. */
   times: number[]
-  /** Name of the last errno(3) that one ended with: `EHOSTUNREACH`; null when there was none. */
+  /** Name of the last errno(3), such as `EHOSTUNREACH`; null if there was none. */
   error: string | null
 }
 
-/** Echo requests carry this much that nobody else knows, so that no answer can be made up. */
-export const leastData = 8
+/** Random bytes in each request, so that replies can't be forged. */
+export const minDataBytes = 8
 
-/** A way to send them. It ends at once when the signal aborts, with what has come. */
-export interface PingWay {
-  by: 'ping_socket' | 'raw_socket' | 'ping_command'
+/** A way to send pings. `run` returns what it has as soon as the signal aborts. */
+export interface PingMethod {
+  name: 'ping_socket' | 'raw_socket' | 'ping_command'
   run(series: PingSeries, signal: AbortSignal): Promise<PingReport>
 }

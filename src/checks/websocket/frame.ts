@@ -1,7 +1,7 @@
-/** Kinds of frames (RFC 6455 section 5.2). */
+/** Opcodes (RFC 6455 section 5.2). */
 export const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
-/** One whole message in a frame as clients send it, masked (section 5.3). @param mask of four octets that nobody guesses */
+/** A whole message in one masked client frame (section 5.3). @param mask four random bytes */
 export function frame(opcode: number, payload: Uint8Array, mask: Uint8Array): Uint8Array {
   const { length } = payload
   const long = length < 126 ? 0 : length < 65_536 ? 2 : 8

@@ -2,28 +2,28 @@ import { Type } from '@sinclair/typebox'
 import { Prose, Shape } from '../../core/shapes'
 import { expectedText } from '../expected-text'
 import { headerMap } from '../http/options'
-import { ipFamily, serverName, tlsMembers } from '../tls-options'
+import { ipFamily, serverName, tlsOptions } from '../tls-options'
 
-/** What may be said of a check of a WebSocket. */
+/** Options of WebSocket checks. */
 export const websocketOptions = Shape({
-  headers: headerMap('Headers of the request, by name. Without `User-Agent` it is `Bailiwick/<version> (+monitor)`.', [
+  headers: headerMap('Request headers by name. `User-Agent` defaults to `Bailiwick/<version> (+monitor)`.', [
     { Origin: 'https://www.example.com' },
   ]),
-  secret_headers: headerMap('Headers whose values are sealed and never shown again.', [
+  secret_headers: headerMap('Request headers with secret values. They are encrypted at rest and never shown again.', [
     { Authorization: 'Bearer changeme-9f2c41' },
   ]),
   subprotocol: Type.Optional(
     Type.String({
       pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$",
       'x-rule': 'must be a token of at most 100 characters (RFC 9110 section 5.6.2).',
-      description: 'Subprotocol that is offered, and that the server must choose.',
+      description: 'Subprotocol to offer, which the server must select.',
       examples: ['graphql-transport-ws'],
     }),
   ),
   send: Type.Optional(
     Prose({
       maxLength: 65_536,
-      description: 'Message of text that is sent when the WebSocket is open.',
+      description: 'Text message to send once the WebSocket is open.',
       examples: ['{"type":"ping"}'],
     }),
   ),
@@ -33,10 +33,10 @@ export const websocketOptions = Shape({
       minimum: 1024,
       maximum: 1024 * 1024,
       default: 65_536,
-      description: 'How much is read; more before what is expected has come is a failure.',
+      description: 'Maximum number of bytes to read. Receiving more before the expected message is a failure.',
     }),
   ),
-  servername: serverName,
-  ...tlsMembers,
+  server_name: serverName,
+  ...tlsOptions,
   ip_family: ipFamily,
 })

@@ -5,27 +5,29 @@ export interface Figure {
   unit: string
 }
 
-/** What a bench measured. `notes` say under which conditions, in plain sentences. */
+/** The results of a benchmark. `notes` describe the conditions. */
 export interface Report {
   figures: Figure[]
   notes?: string[]
 }
 
-/** An option of a bench, as the help shows it: a whole number from 1, unless `least` says otherwise, with a default. */
+/** A numeric option of a benchmark. */
 export interface BenchOption {
   name: string
-  meaning: string
+  /** Shown in the help. */
+  description: string
   default: number
-  least?: number
+  /** 1 if not set. */
+  min?: number
 }
 
-/** A measurement that ships with the program: `bailiwick bench <name>`. It prints figures and judges nothing. */
+/** A benchmark: `bailiwick bench <name>`. */
 export interface Bench {
   /** One word in lower case. */
   name: string
-  /** One line for the help. */
+  /** Shown in the help. */
   summary: string
   options: readonly BenchOption[]
-  /** @param args every option by name, as given or its default */
+  /** @param args value or default of every option, by name */
   run(args: Readonly<Record<string, number>>): Promise<Report>
 }

@@ -1,20 +1,20 @@
 import type { Command } from 'commander'
 import type { CheckSpec } from '../../checks/check'
-import { WorkerLine } from '../../checks/engine/worker-line'
+import { EngineSupervisor } from '../../checks/engine/engine-supervisor'
 import type { EnginePulse, FromEngine } from '../../checks/messages'
 import { systemClock } from '../../core/clock'
 import { openLog } from '../../core/log'
 import type { Threads } from '../../hub/run'
-import { takenOver, type Taken } from './taken'
+import { measureUsage, type ResourceUsage } from './resource-usage'
 
-/** What an engine under load came to. Spans in milliseconds, memory in octets. */
+/** Measurements of an engine under load. Times in milliseconds, memory in bytes. */
 export interface LoadFigures {
-  /** From the first message to the thread until as many checks begin a second as the interval asks for. */
+  /** Time from the start until as many checks a second start as the interval requires. */
   fullScheduleMs: number | null
-  /** Once all monitors had their turn, while the runtime still compiled what had just begun to run. */
-  warmUp: Taken
-  /** From then on; so are all figures below. */
-  steady: Taken
+  /** After all monitors were checked once, while the runtime still compiles. */
+  warmUp: ResourceUsage
+  /** After the warm-up, like all following figures. */
+  steady: ResourceUsage
   lagP50: number
   lagP99: number
   block: number
@@ -22,10 +22,10 @@ export interface LoadFigures {
   /** Results that were not `up`. */
   notUp: number
   skipped: number
-  mostInFlight: number
+  maxInFlight: number
 }
 
-/** One run of `bench monitors`, in a process that has nothing but the engine. Prints its figures as JSON. */
+/** A run of `bench monitors`, in a process that contains only the engine. Prints the results as JSON. */
 export function addCheckLoad(bench: Command, threads: Threads): void {
   bench
     .command('check-load', { hidden: true })
@@ -34,74 +34,75 @@ export function addCheckLoad(bench: Command, threads: Threads): void {
     .requiredOption('--interval <seconds>')
     .requiredOption('--warmUp <seconds>')
     .requiredOption('--seconds <number>')
-    .action(async (given: Record<keyof Load, string>) => {
-      const line = new WorkerLine({ entry: threads.checks, clock: systemClock, log: openLog('warn'), resolvers: null })
-      const figures = await load(line, {
-        port: Number(given.port),
-        monitors: Number(given.monitors),
-        interval: Number(given.interval),
-        warmUp: Number(given.warmUp),
-        seconds: Number(given.seconds),
+    .action(async (options: Record<keyof Load, string>) => {
+      const engine = new EngineSupervisor({ entry: threads.checks, clock: systemClock, log: openLog('warn'), resolvers: null })
+      const figures = await measure(engine, {
+        port: Number(options.port),
+        monitors: Number(options.monitors),
+        interval: Number(options.interval),
+        warmUp: Number(options.warmUp),
+        seconds: Number(options.seconds),
       })
-      await line.stop()
+      await engine.stop()
       console.log(JSON.stringify(figures))
     })
 }
 
-/** How much there is to do. Spans in seconds. */
+/** The load to measure. Times in seconds. */
 export interface Load {
   port: number
   monitors: number
   interval: number
-  /** From when all monitors had their turn until the measured time begins. */
+  /** Starts after all monitors were checked once. */
   warmUp: number
+  /** Duration of the measurement after the warm-up. */
   seconds: number
 }
 
-async function load(line: WorkerLine, { port, monitors, interval, warmUp, seconds }: Load): Promise<LoadFigures> {
+async function measure(engine: EngineSupervisor, { port, monitors, interval, warmUp, seconds }: Load): Promise<LoadFigures> {
   const intervalMs = interval * 1000
-  const heard: { at: number; pulse: EnginePulse }[] = []
+  const pulses: { at: number; pulse: EnginePulse }[] = []
   let notUp = 0
   const since = performance.now()
   let isMeasured = false
-  line.onMessage((message: FromEngine) => {
-    if (message.kind === 'pulse') heard.push({ at: performance.now(), pulse: message.pulse })
+  engine.onMessage((message: FromEngine) => {
+    if (message.kind === 'pulse') pulses.push({ at: performance.now(), pulse: message.pulse })
     if (message.kind === 'results' && isMeasured) for (const { status } of message.results) if (status !== 'up') notUp++
   })
-  line.start()
+  engine.start()
   const upsert = Array.from({ length: monitors }, (_, n) => specOf(n, port, intervalMs))
-  line.send({ kind: 'configure', full: true, upsert, remove: [] })
-  // All have had a turn then.
+  engine.send({ kind: 'configure', full: true, upsert, remove: [] })
+  // All monitors were checked once by then.
   await Bun.sleep(intervalMs + 2000)
-  const warm = await takenOver(warmUp, ownTaking)
+  const warmUpUsage = await measureUsage(warmUp, ownUsage)
   isMeasured = true
-  const [before, at] = [heard.at(-1)!.pulse, performance.now()]
-  const steady = await takenOver(seconds, ownTaking)
-  const passed = performance.now() - at
-  const { pulse } = heard.at(-1)!
-  const full = heard.find(
-    ({ pulse }, n) => n > 0 && pulse.runs - heard[n - 1]!.pulse.runs >= (0.8 * monitors * 1000) / intervalMs,
+  const [before, at] = [pulses.at(-1)!.pulse, performance.now()]
+  const steady = await measureUsage(seconds, ownUsage)
+  const elapsedMs = performance.now() - at
+  const { pulse } = pulses.at(-1)!
+  const full = pulses.find(
+    ({ pulse }, n) => n > 0 && pulse.runs - pulses[n - 1]!.pulse.runs >= (0.8 * monitors * 1000) / intervalMs,
   )
   return {
     fullScheduleMs: full ? full.at - since : null,
-    warmUp: warm,
+    warmUp: warmUpUsage,
     steady,
     lagP50: pulse.lag_p50_ms,
     lagP99: pulse.lag_p99_ms,
     block: pulse.block_ms,
-    runsPerSecond: ((pulse.runs - before.runs) * 1000) / passed,
+    runsPerSecond: ((pulse.runs - before.runs) * 1000) / elapsedMs,
     notUp,
     skipped: pulse.skipped - before.skipped,
-    mostInFlight: Math.max(...heard.map(one => one.pulse.in_flight)),
+    maxInFlight: Math.max(...pulses.map(one => one.pulse.in_flight)),
   }
 }
 
-function ownTaking() {
+function ownUsage() {
   const { user, system } = process.cpuUsage()
   return { cpuSeconds: (user + system) / 1e6, memory: process.memoryUsage.rss() }
 }
 
-/** A target with an address of its own, as those of a hub have: so many at one would wait for each other. */
+/** Each target has its own address, because checks of the same host wait for each other. */
 export const targetOf = (n: number, port: number): string =>
   `https://127.${1 + (n >> 14)}.${(n >> 6) & 255}.${1 + (n & 63)}:${port}/${n}`
 
@@ -121,6 +122,6 @@ function specOf(n: number, port: number, intervalMs: number): CheckSpec {
     degraded_if: [],
     degraded_ms: null,
     policy: { allowPrivate: true, allowRanges: [], requireHttps: false },
-    settled: 'up',
+    confirmed_status: 'up',
   }
 }

@@ -1,34 +1,34 @@
 import type { Command } from 'commander'
 import { systemClock } from '../../core/clock'
-import { authority } from '../authority'
+import { createAuthority } from '../certificate-authority'
 
 /**
- * What the monitors of `bench monitors` check, in a process of its own: a server of HTTPS at all of 127.0.0.0/8; with `--silent` one that
- * takes connections and says nothing.
+ * The targets of `bench monitors`, in a separate process: an HTTPS server on all of 127.0.0.0/8. With `--silent`, it accepts
+ * connections but never responds.
  */
 export function addCheckTargets(bench: Command): void {
   bench
     .command('check-targets', { hidden: true })
-    .option('--silent', 'say nothing')
+    .option('--silent', 'Never respond')
     .action(async ({ silent }: { silent?: boolean }) => {
       const { port, stop } = silent ? silentServer() : httpsServer()
-      console.log(`serves at https://127.0.0.1:${port}`)
+      console.log(`listening on https://127.0.0.1:${port}`)
       await new Promise<void>(resolve => process.once('SIGTERM', () => resolve()))
       stop()
     })
 }
 
-// All addresses of the loopback network can only be had together with all others; those are turned away.
-const everywhere = '0.0.0.0'
+// Listening on the whole loopback network is only possible with the wildcard address. Other addresses are rejected.
+const anyAddress = '0.0.0.0'
 const dayMs = 86_400_000
 const isLocal = (address: string | undefined): boolean => /^(::ffff:)?127\./.test(address ?? '')
 
 function httpsServer() {
   const now = systemClock.now()
   const server = Bun.serve({
-    hostname: everywhere,
+    hostname: anyAddress,
     port: 0,
-    tls: authority('bench', now).issue(['localhost', '127.0.0.1'], now - dayMs, now + dayMs),
+    tls: createAuthority('bench', now).issue(['localhost', '127.0.0.1'], now - dayMs, now + dayMs),
     fetch: (request, own) =>
       isLocal(own.requestIP(request)?.address) ? new Response('fine') : new Response(null, { status: 403 }),
   })
@@ -37,7 +37,7 @@ function httpsServer() {
 
 function silentServer() {
   const server = Bun.listen({
-    hostname: everywhere,
+    hostname: anyAddress,
     port: 0,
     socket: {
       open(socket) {

@@ -3,31 +3,33 @@ import { record } from '../../core/change'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { newId } from '../../core/ids'
-import { valueOfRdata, type RecordValue } from '../../features/dns/record-values'
-import { noMembers } from '../../features/dns/rrset-members'
-import { dnsRecords, dnsRrsets, dnsZones } from '../../features/dns/tables'
-import { reversedName } from '../../features/dns/zone-names'
-import type { ZoneRow } from '../../features/dns/zone-rows'
+import { valueOfRdata, type RecordValue } from '../../features/dns/records/values'
+import { defaultMetadata } from '../../features/dns/records/rrset-metadata'
+import { dnsRecords, dnsRrsets } from '../../features/dns/records/tables'
+import { dnsZones } from '../../features/dns/zones/tables'
+import { reversedName } from '../../features/dns/zones/names'
+import type { ZoneRow } from '../../features/dns/zones/rows'
 
-const rowsAtOnce = 1000
-// A transaction that takes longer than some seconds is refused.
-const recordsInOne = 10_000
+const rowsPerStatement = 1000
+// Transactions that take more than some seconds are aborted.
+const recordsPerTransaction = 10_000
 
-/** Name number `n` of a filled zone: half of them are below `dev`. */
-export const filledName = (n: number): string => `h${String(n).padStart(7, '0')}${n % 2 === 0 ? '.dev' : ''}`
+/** Name number `n` of a filled zone. Half of the names are below `dev`. */
+export const nameNumber = (n: number): string => `h${String(n).padStart(7, '0')}${n % 2 === 0 ? '.dev' : ''}`
 
 /**
- * Fills a zone with address records, each of a name of its own, past the verbs: through them a million records would take an hour of
- * plans, history and audit entries that are not what is measured. The rows are those that the verbs would write.
+ * Fills a zone with A records of different names by inserting rows. With the API, a million records would take an hour, mostly
+ * for plans, history and audit entries, which are not measured here.
  */
 export async function fillZone(hub: Hub, zoneId: string, count: number): Promise<void> {
   const [zone] = await hub.read.select().from(dnsZones).where(eq(dnsZones.id, zoneId))
-  // Of addresses there are few, and their hashes cost more than all else.
+  // Reuse values, because hashing them is the most expensive part.
   const values = Array.from({ length: 256 * 16 }, (_, n) => valueOfRdata('A', new Uint8Array([10, 0, n >> 8, n & 255])))
-  for (let made = 0; made < count; made += recordsInOne) {
+  for (let start = 0; start < count; start += recordsPerTransaction) {
     await record(hub, async tx => {
-      const end = Math.min(made + recordsInOne, count)
-      for (let at = made; at < end; at += rowsAtOnce) await insertRows(tx, zone!, values, at, Math.min(at + rowsAtOnce, end))
+      const end = Math.min(start + recordsPerTransaction, count)
+      for (let at = start; at < end; at += rowsPerStatement)
+        await insertRows(tx, zone!, values, at, Math.min(at + rowsPerStatement, end))
       await tx
         .update(dnsZones)
         .set({ recordCount: zone!.recordCount + end })
@@ -37,31 +39,35 @@ export async function fillZone(hub: Hub, zoneId: string, count: number): Promise
   }
 }
 
-/** Removes a zone and its records, piece by piece too. */
+/** Deletes a zone and its records in batches. */
 export async function removeZone(hub: Hub, zoneId: string): Promise<void> {
-  for (let left = true; left;) {
-    left = await record(hub, async tx => {
-      const some = tx.select({ id: dnsRrsets.id }).from(dnsRrsets).where(eq(dnsRrsets.zoneId, zoneId)).limit(recordsInOne)
-      const gone = await tx.delete(dnsRrsets).where(inArray(dnsRrsets.id, some)).returning({ id: dnsRrsets.id })
-      if (gone.length === 0) await tx.delete(dnsZones).where(eq(dnsZones.id, zoneId))
-      return { result: gone.length > 0 }
+  for (let hasMore = true; hasMore;) {
+    hasMore = await record(hub, async tx => {
+      const batch = tx
+        .select({ id: dnsRrsets.id })
+        .from(dnsRrsets)
+        .where(eq(dnsRrsets.zoneId, zoneId))
+        .limit(recordsPerTransaction)
+      const deleted = await tx.delete(dnsRrsets).where(inArray(dnsRrsets.id, batch)).returning({ id: dnsRrsets.id })
+      if (deleted.length === 0) await tx.delete(dnsZones).where(eq(dnsZones.id, zoneId))
+      return { result: deleted.length > 0 }
     })
   }
 }
 
 async function insertRows(tx: Tx, zone: ZoneRow, values: RecordValue[], from: number, to: number): Promise<void> {
   const now = zone.createdAt
-  const of = { version: 1, createdAt: now, updatedAt: now }
+  const times = { version: 1, createdAt: now, updatedAt: now }
   const rows = Array.from({ length: to - from }, (_, place) => {
-    const name = filledName(from + place)
+    const name = nameNumber(from + place)
     const { hash, ...value } = values[(from + place) % values.length]!
     const rrset = { id: newId('rrset'), zoneId: zone.id, name, type: 'A', ttl: 300, source: 'api' as const, options: null }
-    const own = { id: newId('rec'), rrsetId: rrset.id, workspaceId: zone.workspaceId, zoneId: zone.id, name, type: 'A' }
+    const ids = { id: newId('rec'), rrsetId: rrset.id, workspaceId: zone.workspaceId, zoneId: zone.id, name, type: 'A' }
     return {
-      rrset: { ...rrset, ...noMembers, ...of },
-      own: { ...own, nameReversed: reversedName(name), source: rrset.source, ...value, rdataHash: hash, ...of },
+      rrset: { ...rrset, ...defaultMetadata, ...times },
+      record: { ...ids, nameReversed: reversedName(name), source: rrset.source, ...value, rdataHash: hash, ...times },
     }
   })
   await tx.insert(dnsRrsets).values(rows.map(one => one.rrset))
-  await tx.insert(dnsRecords).values(rows.map(one => one.own))
+  await tx.insert(dnsRecords).values(rows.map(one => one.record))
 }

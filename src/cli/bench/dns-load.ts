@@ -1,44 +1,44 @@
-import { encodeMessage } from '../../core/dns/message-encode'
-import { message } from '../../core/dns/message'
+import { encodeMessage } from '../../dns/message-encode'
+import { message } from '../../dns/message'
 import { zoneName } from './dns-zone'
 
-/** What a load run saw. */
-export interface DnsLoad {
+/** Results of a load run. */
+interface DnsLoad {
   answers: number
-  /** Answers with another rcode than the question should have. */
+  /** Answers with an unexpected rcode. */
   wrong: number
   lost: number
   perSecond: number
 }
 
-const socketsOpen = 4
-const inFlightEach = 32
-// A query without an answer for this long is taken for lost, and another sent in its place.
+const socketCount = 4
+const inFlightPerSocket = 32
+// A query without an answer for this long counts as lost and is replaced by another one.
 const lostAfterMs = 500
-// Of so many queries one is for a name that is not there.
-const absentOf = 10
+// One of this many queries is for a nonexistent name.
+const nonexistentEvery = 10
 
-/** Keeps queries in flight to a UDP port until `seconds` are over: for names of the bench zone at random, and some that it has not. */
+/** Keeps queries in flight to a UDP port for some seconds, for random names of the benchmark zone. */
 export async function loadDns(port: number, names: number, seconds: number): Promise<DnsLoad> {
   const queries = queriesFor(names)
   const total = { answers: 0, wrong: 0, lost: 0 }
-  let over = false
-  const closing: (() => void)[] = []
+  let isOver = false
+  const cleanups: (() => void)[] = []
   const startedAt = performance.now()
-  for (let opened = 0; opened < socketsOpen; opened++) {
-    const asked = new Map<number, { at: number; rcode: number }>()
+  for (let opened = 0; opened < socketCount; opened++) {
+    const pending = new Map<number, { at: number; rcode: number }>()
     let id = 0
     const socket = await Bun.udpSocket({
       connect: { hostname: '127.0.0.1', port },
       socket: {
         data(_, answer) {
-          const given = (answer[0]! << 8) | answer[1]!
-          const query = asked.get(given)
+          const answerId = (answer[0]! << 8) | answer[1]!
+          const query = pending.get(answerId)
           if (!query) return
-          asked.delete(given)
+          pending.delete(answerId)
           total.answers++
           if ((answer[3]! & 15) !== query.rcode) total.wrong++
-          if (!over) send()
+          if (!isOver) send()
         },
         error() {},
       },
@@ -48,32 +48,32 @@ export async function loadDns(port: number, names: number, seconds: number): Pro
       const { octets, rcode } = queries[Math.floor(Math.random() * queries.length)]!
       octets[0] = id >> 8
       octets[1] = id
-      asked.set(id, { at: performance.now(), rcode })
+      pending.set(id, { at: performance.now(), rcode })
       try {
         socket.send(octets)
       } catch {
-        // The port is not open yet: a lost query as any other.
+        // The port is not open yet. Counts as lost.
       }
     }
     const timer = setInterval(() => {
       const now = performance.now()
-      for (const [lost, { at }] of asked) {
+      for (const [lost, { at }] of pending) {
         if (now - at < lostAfterMs) continue
-        asked.delete(lost)
+        pending.delete(lost)
         total.lost++
-        if (!over) send()
+        if (!isOver) send()
       }
     }, 100)
-    for (let sent = 0; sent < inFlightEach; sent++) send()
-    closing.push(() => {
+    for (let sent = 0; sent < inFlightPerSocket; sent++) send()
+    cleanups.push(() => {
       clearInterval(timer)
       socket.close()
     })
   }
   await Bun.sleep(seconds * 1000)
-  over = true
+  isOver = true
   const perSecond = total.answers / ((performance.now() - startedAt) / 1000)
-  for (const close of closing) close()
+  for (const cleanUp of cleanups) cleanUp()
   return { ...total, perSecond }
 }
 
@@ -87,6 +87,6 @@ function queriesFor(names: number): { octets: Uint8Array; rcode: number }[] {
       }),
     )
   return Array.from({ length: names }, (_, n) =>
-    n % absentOf === 0 ? { octets: query(`absent${n}`), rcode: 3 } : { octets: query(`h${n}`), rcode: 0 },
+    n % nonexistentEvery === 0 ? { octets: query(`absent${n}`), rcode: 3 } : { octets: query(`h${n}`), rcode: 0 },
   )
 }

@@ -7,41 +7,41 @@ import { openLog } from '../../core/log'
 import { NameServer } from '../../features/dns/server/name-server'
 import type { Threads } from '../../hub/run'
 import { benchRecords, benchZoneFile, servedBenchZone, zoneName } from './dns-zone'
-import { serveAgain, type Served } from './hub-process'
+import { startServer, type ServerProcess } from './child-processes'
 
-/** A server that the bench asks, and how to start it with the bench zone in a folder of its own. */
+/** A name server to measure. */
 export interface Candidate {
   name: string
-  /** False when it is not installed. */
-  present(): boolean
-  start(folder: string, port: number, names: number): Promise<Started>
+  isInstalled(): boolean
+  /** Starts it with the benchmark zone. @param folder for its files */
+  start(folder: string, port: number, names: number): Promise<RunningServer>
 }
 
-/** A server that was started, which need not mean that it answers. */
-export interface Started {
+/** A started server, which may not respond yet. */
+export interface RunningServer {
   port: number
   stop(): Promise<void>
-  /** Whether it has ended by itself. */
-  ended?(): boolean
-  /** The last that it said of itself, once it has stopped. */
-  said?(): Promise<string>
+  /** Whether it exited by itself. */
+  hasExited?(): boolean
+  /** The end of its log, after it stopped. */
+  log?(): Promise<string>
 }
 
-// Servers lie where the PATH of users does not lead.
-const places = { PATH: '/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin' }
-const program = (name: string) => Bun.which(name, places)
+// Servers are installed in folders that are not on the PATH of users.
+const searchPath = { PATH: '/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin' }
+const program = (name: string) => Bun.which(name, searchPath)
 const powerDnsSchema = '/usr/share/pdns-backend-sqlite3/schema/schema.sqlite3.sql'
 
-/** The built-in server, and whom it is measured beside. */
+/** The built-in server, followed by those to compare it with. */
 export const candidates: readonly Candidate[] = [
   {
     name: 'bailiwick',
-    present: () => true,
-    start: (_, __, names): Promise<Served> => serveAgain(['bench', 'name-server', String(names)]),
+    isInstalled: () => true,
+    start: (_, __, names): Promise<ServerProcess> => startServer(['bench', 'name-server', String(names)]),
   },
   {
     name: 'powerdns',
-    present: () => program('pdns_server') !== null && existsSync(powerDnsSchema),
+    isInstalled: () => program('pdns_server') !== null && existsSync(powerDnsSchema),
     async start(folder, port, names) {
       const file = join(folder, 'pdns.sqlite3')
       const db = new Database(file)
@@ -49,7 +49,7 @@ export const candidates: readonly Candidate[] = [
       db.run(`insert into domains (id, name, type) values (1, '${zoneName}', 'NATIVE')`)
       const insert = db.prepare('insert into records (domain_id, name, type, ttl, content, auth) values (1, ?, ?, ?, ?, 1)')
       db.run('begin')
-      // It keeps names without the dot at their end.
+      // PowerDNS stores names without the trailing dot.
       for (const { name, type, ttl, content } of benchRecords(names)) insert.run(name, type, ttl, content.replaceAll('. ', ' '))
       db.run('commit')
       db.close()
@@ -67,7 +67,7 @@ export const candidates: readonly Candidate[] = [
   },
   {
     name: 'bind',
-    present: () => program('named') !== null,
+    isInstalled: () => program('named') !== null,
     async start(folder, port, names) {
       writeFileSync(join(folder, 'zone'), benchZoneFile(names))
       const text = `options {
@@ -84,7 +84,7 @@ zone "${zoneName}" { type primary; file "${folder}/zone"; };
   },
   {
     name: 'knot',
-    present: () => program('knotd') !== null,
+    isInstalled: () => program('knotd') !== null,
     async start(folder, port, names) {
       writeFileSync(join(folder, 'zone'), benchZoneFile(names))
       const text = `server:
@@ -105,33 +105,33 @@ zone:
   },
 ]
 
-const charactersTold = 500
+const maxLogCharacters = 500
 
-async function spawn(command: string[], port: number): Promise<Started> {
-  const run = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
-  const said = new Response(run.stderr).text()
+async function spawn(command: string[], port: number): Promise<RunningServer> {
+  const child = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' })
+  const output = new Response(child.stderr).text()
   return {
     port,
-    ended: () => run.exitCode !== null,
-    said: async () => (await said).trim().slice(-charactersTold),
+    hasExited: () => child.exitCode !== null,
+    log: async () => (await output).trim().slice(-maxLogCharacters),
     async stop() {
-      run.kill('SIGKILL')
-      await run.exited
+      child.kill('SIGKILL')
+      await child.exited
     },
   }
 }
 
-/** The built-in server in a process of its own, with the bench zone and nothing else of a hub. */
+/** The built-in name server with the benchmark zone, in a separate process without the rest of a hub. */
 export function addBenchNameServer(bench: Command, threads: Threads): void {
   bench.command('name-server <names>', { hidden: true }).action(async (names: string) => {
     const server = new NameServer(
       { host: '127.0.0.1', port: 0, responsesPerSecond: 200, limitLoopback: false },
-      { entry: threads.nameServer, clock: systemClock, log: openLog('warn'), counted() {}, empty() {} },
+      { entry: threads.nameServer, clock: systemClock, log: openLog('warn'), onCounts() {}, onEmpty() {} },
     )
     await server.start()
     await server.put(servedBenchZone(Number(names)))
     server.complete()
-    console.log(`answers at 127.0.0.1:${server.address!.port}`)
+    console.log(`listening on 127.0.0.1:${server.address!.port}`)
     await new Promise<void>(resolve => process.once('SIGTERM', () => resolve()))
     await server.stop()
   })

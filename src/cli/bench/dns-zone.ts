@@ -1,11 +1,11 @@
-import { rdataOfText } from '../../core/dns/rdata'
+import { rdataOfText } from '../../dns/rdata'
 import type { ServedZone } from '../../features/dns/server/served-zone'
 
-/** The zone that every server of the bench serves. */
+/** The zone that all measured servers serve. */
 export const zoneName = 'bench.test'
 const soa = 'ns1.bench.test. hostmaster.bench.test. 1 7200 3600 1209600 300'
 
-/** Its records: a SOA, a name server, and so many names with an address each. */
+/** The records of the zone: SOA, a name server, and A records. */
 export function benchRecords(names: number): { name: string; type: string; ttl: number; content: string }[] {
   return [
     { name: zoneName, type: 'SOA', ttl: 3600, content: soa },
@@ -20,7 +20,7 @@ export function benchRecords(names: number): { name: string; type: string; ttl: 
   ]
 }
 
-/** As the built-in server gets it; no set has more than one record. */
+/** The zone in the format of the built-in server. Each RRset has one record. */
 export const servedBenchZone = (names: number): ServedZone => ({
   name: `${zoneName}.`,
   rrsets: benchRecords(names).map(({ name, type, ttl, content }) => ({
@@ -31,7 +31,7 @@ export const servedBenchZone = (names: number): ServedZone => ({
   })),
 })
 
-/** As a zone file. */
+/** The zone as a zone file. */
 export const benchZoneFile = (names: number): string =>
   benchRecords(names)
     .map(({ name, type, ttl, content }) => `${name}. ${ttl} IN ${type} ${content}\n`)

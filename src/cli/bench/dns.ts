@@ -2,28 +2,22 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Bench, Figure, Report } from './bench'
 import { listFigures } from './dns-lists'
-import { candidates, type Candidate, type Started } from './dns-servers'
+import { candidates, type Candidate, type RunningServer } from './dns-servers'
 import { loadDns } from './dns-load'
-import { zoneFigures } from './dns-zone-work'
-import { scratch } from './hub-process'
-import { ownApi, type OwnApi } from './own-api'
+import { zoneFigures } from './dns-large-zone'
+import { temporaryInstallation } from './child-processes'
+import { openInProcessApi, type InProcessApi } from './in-process-api'
 
-/** `bailiwick bench dns`: what the name server answers, beside those of others, and what zones and lists of many records cost. */
+/** `bailiwick bench dns`: query throughput of name servers, and the cost of large zones and lists. */
 export const dnsBench: Bench = {
   name: 'dns',
-  summary:
-    'Queries a second beside PowerDNS, BIND and Knot where they are installed; import, plan and diff of a large zone; pages of a million records.',
+  summary: 'Measure DNS queries (compared to PowerDNS, BIND and Knot), changes of a large zone, and long lists of records',
   options: [
-    { name: 'names', meaning: 'names in the zone that is asked for', default: 1000 },
-    { name: 'seconds', meaning: 'seconds a round', default: 3 },
-    {
-      name: 'rounds',
-      meaning: 'rounds, in each of which every server is asked; the median counts; 0 for none',
-      default: 3,
-      least: 0,
-    },
-    { name: 'zone', meaning: 'records of the zone that is imported; 0 for none', default: 100_000, least: 0 },
-    { name: 'records', meaning: 'records that are listed; 0 for none', default: 1_000_000, least: 0 },
+    { name: 'names', description: 'Number of names in the queried zone', default: 1000 },
+    { name: 'seconds', description: 'Seconds per server and round', default: 3 },
+    { name: 'rounds', description: 'Rounds of queries (the result is their median). 0 skips queries', default: 3, min: 0 },
+    { name: 'zone', description: 'Records of the imported zone. 0 skips the import', default: 100_000, min: 0 },
+    { name: 'records', description: 'Records to list. 0 skips the lists', default: 1_000_000, min: 0 },
   ],
   async run(args) {
     const reports = [
@@ -35,29 +29,29 @@ export const dnsBench: Bench = {
   },
 }
 
-async function withApi(measure: (api: OwnApi) => Promise<Figure[]>): Promise<Report> {
-  const here = scratch()
-  const api = await ownApi(here.config)
+async function withApi(measure: (api: InProcessApi) => Promise<Figure[]>): Promise<Report> {
+  const { config, remove } = temporaryInstallation()
+  const api = await openInProcessApi(config)
   try {
     return { figures: await measure(api) }
   } finally {
     await api.close()
-    here.remove()
+    remove()
   }
 }
 
 async function queryReport(names: number, seconds: number, rounds: number): Promise<Report> {
-  const present = candidates.filter(one => one.present())
-  const absent = candidates.filter(one => !one.present())
-  const here = scratch()
-  const notes = absent.map(one => `${one.name} is not installed and was not measured.`)
-  const rates = new Map<Candidate, number[]>(present.map(one => [one, []]))
+  const installed = candidates.filter(one => one.isInstalled())
+  const missing = candidates.filter(one => !one.isInstalled())
+  const { folder, remove } = temporaryInstallation()
+  const notes = missing.map(one => `${one.name} is not installed and was not measured.`)
+  const rates = new Map<Candidate, number[]>(installed.map(one => [one, []]))
   try {
     for (let round = 0; round < rounds; round++) {
-      for (const candidate of present) {
-        const server = await startedOn(candidate, join(here.folder, `${candidate.name}-${round}`), names)
-        if ('failed' in server) {
-          notes.push(`${candidate.name}, round ${round + 1}: could not be started. ${server.failed}`)
+      for (const candidate of installed) {
+        const server = await startWithRetries(candidate, join(folder, `${candidate.name}-${round}`), names)
+        if ('error' in server) {
+          notes.push(`${candidate.name}, round ${round + 1}: failed to start. ${server.error}`)
           continue
         }
         try {
@@ -70,7 +64,7 @@ async function queryReport(names: number, seconds: number, rounds: number): Prom
       }
     }
   } finally {
-    here.remove()
+    remove()
   }
   const figures: Figure[] = [...rates]
     .filter(([, all]) => all.length > 0)
@@ -79,37 +73,37 @@ async function queryReport(names: number, seconds: number, rounds: number): Prom
   for (const [{ name }, all] of [...rates].slice(1))
     if (all.length > 0) figures.push({ name: `bailiwick / ${name}`, value: own / median(all), unit: '×' })
   notes.push(
-    `One zone of ${names} names, each with an A record; one query of ten is for a name that is not there. 128 queries in flight, from this machine.`,
+    `One zone with ${names} A records. One in ten queries is for a nonexistent name. 128 queries in flight, from this machine.`,
   )
   return { figures, notes }
 }
 
-const triesToStart = 3
+const maxStartAttempts = 3
 
-/** A server that answers for the zone. A port that was free may be taken when the server opens it, so it is tried on another then. */
-async function startedOn(candidate: Candidate, folder: string, names: number): Promise<Started | { failed: string }> {
-  let failed = ''
-  for (let tries = 0; tries < triesToStart; tries++) {
-    const own = join(folder, String(tries))
-    mkdirSync(own, { recursive: true })
-    const server = await candidate.start(own, await freePort(), names)
-    if (await warm(server, names)) return server
+/** Starts a server and warms it up. Retries on another port, because a free port may be in use once the server opens it. */
+async function startWithRetries(candidate: Candidate, folder: string, names: number): Promise<RunningServer | { error: string }> {
+  let error = ''
+  for (let attempt = 0; attempt < maxStartAttempts; attempt++) {
+    const attemptFolder = join(folder, String(attempt))
+    mkdirSync(attemptFolder, { recursive: true })
+    const server = await candidate.start(attemptFolder, await freePort(), names)
+    if (await warmUp(server, names)) return server
     await server.stop()
-    failed = (await server.said?.()) ?? ''
+    error = (await server.log?.()) ?? ''
   }
-  return { failed }
+  return { error }
 }
 
-/** Asks until most answers come, which is when the zone is loaded and caches are filled. */
-async function warm(server: Started, names: number): Promise<boolean> {
-  for (let tries = 0; tries < 40 && !server.ended?.(); tries++) {
+/** Sends queries until the zone is loaded and caches are filled. */
+async function warmUp(server: RunningServer, names: number): Promise<boolean> {
+  for (let attempt = 0; attempt < 40 && !server.hasExited?.(); attempt++) {
     const { answers, wrong } = await loadDns(server.port, names, 0.5)
     if (answers > 100 && wrong === 0) return true
   }
   return false
 }
 
-/** A port that is free for both protocols: servers take it for UDP and TCP, or end. */
+/** A port that is free for both UDP and TCP. */
 async function freePort(): Promise<number> {
   for (;;) {
     const tcp = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })

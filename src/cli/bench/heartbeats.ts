@@ -1,22 +1,22 @@
 import type { Bench } from './bench'
-import { residentBytes, scratch, serveAgain } from './hub-process'
+import { residentBytes, temporaryInstallation, startServer } from './child-processes'
 import { load, requestBytes } from './load'
 import { seed } from './seed'
 
-/** `bailiwick bench heartbeats`: pings that are on the disk when they are answered. */
+/** `bailiwick bench heartbeats`: throughput of durable pings. */
 export const heartbeatsBench: Bench = {
   name: 'heartbeats',
-  summary: 'Ping heartbeats as fast as they are durably recorded.',
+  summary: 'Ping heartbeats as fast as possible',
   options: [
-    { name: 'heartbeats', meaning: 'how many are pinged, one after the other', default: 10_000 },
-    { name: 'seconds', meaning: 'length of the run', default: 10 },
-    { name: 'connections', meaning: 'connections kept busy', default: 256 },
+    { name: 'heartbeats', description: 'Number of heartbeats, pinged in turn', default: 10_000 },
+    { name: 'seconds', description: 'Duration of the run in seconds', default: 10 },
+    { name: 'connections', description: 'Number of concurrent connections', default: 256 },
   ],
   async run(args) {
-    const { config, folder, remove } = scratch()
+    const { config, folder, remove } = temporaryInstallation()
     try {
       const { uuids } = await seed(config, args.heartbeats!)
-      const hub = await serveAgain(['serve', '--data', folder, '--listen', '127.0.0.1:0', '--dns-listen', 'off'])
+      const hub = await startServer(['serve', '--data', folder, '--listen', '127.0.0.1:0', '--dns-listen', 'off'])
       try {
         const requests = uuids.map(uuid => requestBytes('GET', `/ping/${uuid}`))
         let next = 0
@@ -32,7 +32,7 @@ export const heartbeatsBench: Bench = {
             { name: 'failures', value: result.failures, unit: '' },
             { name: 'memory of the hub', value: residentBytes(hub.pid) / 1e6, unit: 'MB' },
           ],
-          notes: ['Each ping was committed with synchronous=FULL before it was answered; client and hub share the machine.'],
+          notes: ['Each ping was committed with synchronous=FULL before the response. Client and hub share the machine.'],
         }
       } finally {
         await hub.stop()

@@ -7,7 +7,7 @@ import { seriesBench } from './series'
 import { storeBench } from './store'
 import { webhooksBench } from './webhooks'
 
-/** Every measurement, in the order of the help. */
+/** All benchmarks, in the order of the help. */
 export const benches: readonly Bench[] = [
   apiBench,
   dnsBench,

@@ -1,8 +1,8 @@
 import type { Socket } from 'bun'
 
-/** What a load run saw. Latencies are in milliseconds, from the last byte sent to the last byte received. */
+/** Results of a load run. Latencies are in milliseconds, from the last byte sent to the last byte received. */
 export interface LoadResult {
-  answers: number
+  responses: number
   failures: number
   seconds: number
   perSecond: number
@@ -17,9 +17,9 @@ interface Wire {
 }
 
 /**
- * Keeps `connections` HTTP/1.1 connections busy, one request in flight on each, until `seconds` are over. Raw sockets, so that the
- * client costs little of the machine it shares with the server.
- * @param request the bytes of the next request
+ * Keeps HTTP/1.1 connections busy for some seconds, with one request in flight on each. Uses raw sockets, because client and
+ * server share the machine.
+ * @param request returns the bytes of the next request
  */
 export async function load(
   target: { port: number },
@@ -30,10 +30,10 @@ export async function load(
   let failures = 0
   let bytes = 0
   let open = 0
-  let over = false
+  let isOver = false
   const done = Promise.withResolvers<void>()
   const send = (socket: Socket<Wire>) => {
-    if (over) {
+    if (isOver) {
       socket.end()
       return
     }
@@ -55,7 +55,7 @@ export async function load(
           data(socket, chunk) {
             const wire = socket.data
             wire.buffered = wire.buffered.length === 0 ? chunk : Buffer.concat([wire.buffered, chunk])
-            const length = answerLength(wire.buffered)
+            const length = responseLength(wire.buffered)
             if (length === null || wire.buffered.length < length) return
             latencies.push(performance.now() - wire.sentAt)
             bytes += length
@@ -72,13 +72,13 @@ export async function load(
     ),
   )
   await Bun.sleep(options.seconds * 1000)
-  over = true
+  isOver = true
   const seconds = (performance.now() - startedAt) / 1000
   await Promise.race([done.promise, Bun.sleep(5000)])
   latencies.sort((a, b) => a - b)
   const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN
   return {
-    answers: latencies.length,
+    responses: latencies.length,
     failures,
     seconds,
     perSecond: latencies.length / seconds,
@@ -88,15 +88,15 @@ export async function load(
   }
 }
 
-/** Bytes of the answer at the start of `buffer`, or null while its head is not whole. */
-function answerLength(buffer: Buffer): number | null {
+/** Length of the response at the start of `buffer`, or null until its headers are complete. */
+function responseLength(buffer: Buffer): number | null {
   const end = buffer.indexOf('\r\n\r\n')
   if (end < 0) return null
   const length = /\r\ncontent-length: *(\d+)/i.exec(buffer.toString('latin1', 0, end))
   return end + 4 + Number(length?.[1] ?? 0)
 }
 
-/** The bytes of a request without body, or with one. */
+/** The bytes of a request with an optional body. */
 export function requestBytes(method: string, path: string, headers: Record<string, string> = {}, body = ''): Uint8Array {
   const lines = Object.entries({
     Host: 'localhost',

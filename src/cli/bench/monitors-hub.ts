@@ -1,28 +1,28 @@
-import { callAnywhere } from '../call-anywhere'
+import { fetchUnrestricted } from '../unrestricted-fetch'
 import { targetOf, type Load, type LoadFigures } from './check-load'
-import { cpuSecondsOf, residentBytes, scratch, serveAgain, type Served } from './hub-process'
-import { ownApi } from './own-api'
-import { takenOver } from './taken'
+import { cpuSecondsOf, residentBytes, temporaryInstallation, startServer, type ServerProcess } from './child-processes'
+import { openInProcessApi } from './in-process-api'
+import { measureUsage } from './resource-usage'
 
-const createdAtOnce = 500
-const lookMs = 250
-// As often as a monitoring system would: the figures themselves take time to make.
-const scrapedEachMs = 10_000
+const bulkSize = 500
+const pollMs = 250
+// As often as a monitoring system would, because collecting metrics takes CPU time too.
+const scrapeIntervalMs = 10_000
 
-/** A whole hub with monitors that were made over its API: restarted once all of them are `up`, and measured from then on. */
-export async function hubUnderLoad(given: Load): Promise<LoadFigures> {
-  const { config, folder, remove } = scratch()
-  const start = () => serveAgain(['serve', '--data', folder, '--listen', '127.0.0.1:0', '--dns-listen', 'off'])
+/** Measures a whole hub. Creates the monitors with its API, waits until all are `up`, and restarts it before the measurement. */
+export async function measureHub(options: Load): Promise<LoadFigures> {
+  const { config, folder, remove } = temporaryInstallation()
+  const start = () => startServer(['serve', '--data', folder, '--listen', '127.0.0.1:0', '--dns-listen', 'off'])
   try {
-    const api = await ownApi(config)
-    for (let made = 0; made < given.monitors; made += createdAtOnce) {
-      const operations = Array.from({ length: Math.min(createdAtOnce, given.monitors - made) }, (_, n) => ({
+    const api = await openInProcessApi(config)
+    for (let created = 0; created < options.monitors; created += bulkSize) {
+      const operations = Array.from({ length: Math.min(bulkSize, options.monitors - created) }, (_, n) => ({
         op: 'create',
         body: {
           type: 'http',
-          name: `monitor ${made + n}`,
-          target: targetOf(made + n, given.port),
-          interval_seconds: given.interval,
+          name: `monitor ${created + n}`,
+          target: targetOf(created + n, options.port),
+          interval_seconds: options.interval,
           options: { verify_tls: false },
         },
       }))
@@ -31,27 +31,27 @@ export async function hubUnderLoad(given: Load): Promise<LoadFigures> {
     await api.close()
     const first = await start()
     try {
-      await until(first, figures => figures.started >= given.monitors * 2)
+      await until(first, figures => figures.started >= options.monitors * 2)
     } finally {
       await first.stop()
     }
     const since = performance.now()
     const hub = await start()
     try {
-      const fullScheduleMs = await fullSchedule(hub, since, (0.8 * given.monitors) / given.interval)
-      await Bun.sleep(given.interval * 1000)
-      let mostInFlight = 0
-      const taking = () => ({ cpuSeconds: cpuSecondsOf(hub.pid), memory: residentBytes(hub.pid) })
-      const warmUp = await takenOver(given.warmUp, taking)
+      const fullScheduleMs = await timeToFullSchedule(hub, since, (0.8 * options.monitors) / options.interval)
+      await Bun.sleep(options.interval * 1000)
+      let maxInFlight = 0
+      const sample = () => ({ cpuSeconds: cpuSecondsOf(hub.pid), memory: residentBytes(hub.pid) })
+      const warmUp = await measureUsage(options.warmUp, sample)
       const [before, at] = [await figuresOf(hub), performance.now()]
-      const watching = setInterval(
-        () => void figuresOf(hub).then(({ inFlight }) => (mostInFlight = Math.max(mostInFlight, inFlight))),
-        scrapedEachMs,
+      const scraping = setInterval(
+        () => void figuresOf(hub).then(({ inFlight }) => (maxInFlight = Math.max(maxInFlight, inFlight))),
+        scrapeIntervalMs,
       )
-      const steady = await takenOver(given.seconds, taking)
-      clearInterval(watching)
+      const steady = await measureUsage(options.seconds, sample)
+      clearInterval(scraping)
       const after = await figuresOf(hub)
-      const passed = (performance.now() - at) / 1000
+      const elapsedSeconds = (performance.now() - at) / 1000
       return {
         fullScheduleMs,
         warmUp,
@@ -59,10 +59,10 @@ export async function hubUnderLoad(given: Load): Promise<LoadFigures> {
         lagP50: Number.NaN,
         lagP99: after.lagSeconds * 1000,
         block: after.blockSeconds * 1000,
-        runsPerSecond: (after.started - before.started) / passed,
+        runsPerSecond: (after.started - before.started) / elapsedSeconds,
         notUp: after.notUp - before.notUp,
         skipped: after.skipped - before.skipped,
-        mostInFlight,
+        maxInFlight,
       }
     } finally {
       await hub.stop()
@@ -72,33 +72,33 @@ export async function hubUnderLoad(given: Load): Promise<LoadFigures> {
   }
 }
 
-/** Milliseconds until so many checks begin within a second. */
-async function fullSchedule(hub: Served, since: number, perSecond: number): Promise<number> {
+/** Waits until that many checks start within a second. @returns milliseconds */
+async function timeToFullSchedule(hub: ServerProcess, since: number, perSecond: number): Promise<number> {
   const seen: { at: number; started: number }[] = []
   await until(hub, ({ started }) => {
     const at = performance.now()
     seen.push({ at, started })
-    const before = seen.find(one => one.at > at - 1000 - lookMs)!
+    const before = seen.find(one => one.at > at - 1000 - pollMs)!
     return at - before.at >= 1000 && (started - before.started) / ((at - before.at) / 1000) >= perSecond
   })
   return performance.now() - since
 }
 
-const longestMs = 300_000
+const maxWaitMs = 300_000
 
-async function until(hub: Served, holds: (figures: HubFigures) => boolean): Promise<void> {
-  for (const since = performance.now(); !holds(await figuresOf(hub)); await Bun.sleep(lookMs))
-    if (performance.now() - since > longestMs) throw new Error('The hub did not get its monitors going within five minutes.')
+async function until(hub: ServerProcess, isReached: (figures: HubFigures) => boolean): Promise<void> {
+  for (const since = performance.now(); !isReached(await figuresOf(hub)); await Bun.sleep(pollMs))
+    if (performance.now() - since > maxWaitMs) throw new Error('The hub did not start all monitors within five minutes.')
 }
 
 type HubFigures = Awaited<ReturnType<typeof figuresOf>>
 
-async function figuresOf({ port }: Served) {
-  const answer = await callAnywhere(
+async function figuresOf({ port }: ServerProcess) {
+  const response = await fetchUnrestricted(
     { method: 'GET', url: `http://127.0.0.1:${port}/metrics` },
-    { totalMs: 10_000, bodyBytes: 10_000_000 },
+    { totalMs: 10_000, maxBodyBytes: 10_000_000 },
   )
-  const text = new TextDecoder().decode(answer.body)
+  const text = new TextDecoder().decode(response.body)
   const sum = (pattern: RegExp) => [...text.matchAll(pattern)].reduce((total, [, value]) => total + Number(value), 0)
   return {
     started: sum(/^bailiwick_checks_started_total (\S+)$/gm),

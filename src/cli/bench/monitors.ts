@@ -1,28 +1,28 @@
 import type { Bench, Figure } from './bench'
 import type { Load, LoadFigures } from './check-load'
-import { runAgain, serveAgain } from './hub-process'
-import { hubUnderLoad } from './monitors-hub'
+import { runToEnd, startServer } from './child-processes'
+import { measureHub } from './monitors-hub'
 
-/** `bailiwick bench monitors`: so many monitors of HTTPS, of the engine alone and of a whole hub; each run in a process of its own. */
+/** `bailiwick bench monitors`: HTTPS monitors, with the engine alone and with a whole hub. Each run has its own process. */
 export const monitorsBench: Bench = {
   name: 'monitors',
-  summary: 'Check HTTPS targets on this machine every 30 and every 10 seconds, and targets that are all silent.',
+  summary: 'Check local HTTPS targets every 30 and 10 seconds, and targets that never respond',
   options: [
-    { name: 'monitors', meaning: 'how many', default: 10_000 },
-    { name: 'warm-up', meaning: 'seconds from when all monitors had their turn until each run is measured', default: 60 },
-    { name: 'seconds', meaning: 'seconds that are measured of each run', default: 90 },
-    { name: 'interval', meaning: 'the runs with this interval alone, 30 or 10 seconds; 0 for both', default: 0, least: 0 },
-    { name: 'engine', meaning: '0 leaves out the runs of the engine alone', default: 1, least: 0 },
-    { name: 'hub', meaning: '0 leaves out the runs of a whole hub', default: 1, least: 0 },
+    { name: 'monitors', description: 'Number of monitors', default: 10_000 },
+    { name: 'warm-up', description: 'Seconds to warm up before each measurement', default: 60 },
+    { name: 'seconds', description: 'Seconds to measure in each run', default: 90 },
+    { name: 'interval', description: 'Only runs with this interval, 30 or 10 seconds. 0 runs both', default: 0, min: 0 },
+    { name: 'engine', description: '0 skips runs of the engine alone', default: 1, min: 0 },
+    { name: 'hub', description: '0 skips runs of a whole hub', default: 1, min: 0 },
   ],
   async run({ monitors, 'warm-up': warmUp, seconds, interval: only, engine, hub }) {
     const figures: Figure[] = []
     for (const { name, interval, silent, whole } of runs) {
       if ((whole ? hub : engine) === 0 || (only !== 0 && only !== interval)) continue
-      const targets = await serveAgain(['bench', 'check-targets', ...(silent ? ['--silent'] : [])])
-      const given = { port: targets.port, monitors: monitors!, interval, warmUp: warmUp!, seconds: seconds! }
+      const targets = await startServer(['bench', 'check-targets', ...(silent ? ['--silent'] : [])])
+      const options = { port: targets.port, monitors: monitors!, interval, warmUp: warmUp!, seconds: seconds! }
       try {
-        figures.push(...figuresOf(await (whole ? hubUnderLoad(given) : engineUnderLoad(given)), name))
+        figures.push(...figuresOf(await (whole ? measureHub(options) : measureEngine(options)), name))
       } finally {
         await targets.stop()
       }
@@ -30,12 +30,12 @@ export const monitorsBench: Bench = {
     return {
       figures,
       notes: [
-        `Each run has ${warmUp} s to warm up once all monitors had their turn, and is measured for ${seconds} s then. What it took while it warmed up, and the runtime compiled, is told beside.`,
-        'CPU and memory are those of the whole process; the targets run in another one on the same machine.',
-        'Where its host gives much of the time to other machines, a figure tells of those as well.',
-        'The hub is measured after a restart, with monitors that were made over its API; it judges and keeps every result.',
-        'Each check connects anew, makes a TLS handshake, reads the certificate and the answer, and is told to the main thread.',
-        'Silent targets take the connection and say nothing, so that each check lasts its timeout of 10 seconds.',
+        `After all monitors were checked once, each run warms up for ${warmUp} s and is then measured for ${seconds} s. The usage during the warm-up, while the runtime compiles, is shown separately.`,
+        'CPU and memory are those of the whole process. The targets run in a separate process on the same machine.',
+        'If the host gives much CPU time to other virtual machines, the measurements are less reliable.',
+        'The hub is measured after a restart, with monitors created with its API. It evaluates and stores every result.',
+        'Each check opens a new connection, performs a TLS handshake, reads the certificate and the response, and reports to the main thread.',
+        'Silent targets accept connections but never respond, so that each check runs into its timeout of 10 seconds.',
       ],
     }
   },
@@ -50,26 +50,26 @@ const runs: { name: string; interval: number; silent?: true; whole?: true }[] = 
   { name: 'hub, 10 s', interval: 10, whole: true },
 ]
 
-async function engineUnderLoad(given: Load): Promise<LoadFigures> {
-  const args = Object.entries(given).flatMap(([name, value]) => [`--${name}`, String(value)])
-  return JSON.parse(await runAgain(['bench', 'check-load', ...args])) as LoadFigures
+async function measureEngine(options: Load): Promise<LoadFigures> {
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)])
+  return JSON.parse(await runToEnd(['bench', 'check-load', ...args])) as LoadFigures
 }
 
 function figuresOf(found: LoadFigures, run: string): Figure[] {
   const figures: [string, number | null, string][] = [
     ['CPU of one core', found.steady.cpu * 100, '%'],
-    ['memory at most', found.steady.mostMemory / 1e6, 'MB'],
-    ['time given to other machines', found.steady.stolen * 100, '%'],
+    ['peak memory', found.steady.maxMemory / 1e6, 'MB'],
+    ['CPU time stolen by the host', found.steady.stolen * 100, '%'],
     ['CPU of one core, warming up', found.warmUp.cpu * 100, '%'],
-    ['memory at most, warming up', found.warmUp.mostMemory / 1e6, 'MB'],
+    ['peak memory, warming up', found.warmUp.maxMemory / 1e6, 'MB'],
     ['dispatch lag p50', found.lagP50, 'ms'],
     ['dispatch lag p99', found.lagP99, 'ms'],
-    ['longest block of the loop', found.block, 'ms'],
+    ['longest event loop block', found.block, 'ms'],
     ['full schedule after start', found.fullScheduleMs, 'ms'],
     ['checks', found.runsPerSecond, '1/s'],
-    ['in flight at most', found.mostInFlight, ''],
+    ['max in flight', found.maxInFlight, ''],
     ['not up', found.notUp, ''],
-    ['turns left out', found.skipped, ''],
+    ['skipped checks', found.skipped, ''],
   ]
   return figures.map(([name, value, unit]) => ({ name: `${run}: ${name}`, value: value ?? Number.NaN, unit }))
 }

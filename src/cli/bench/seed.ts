@@ -1,11 +1,11 @@
-import { createTokenAsOperator } from '../../access/tokens'
 import { operatorWorkspace } from '../../access/workspaces'
 import { record } from '../../core/change'
 import type { Config } from '../../core/config'
 import { insertHeartbeat } from '../../features/heartbeats/heartbeats'
+import { createTokenAsOperator } from '../../features/tokens/commands'
 import { openHub } from '../../hub/run'
 
-/** Fills a database with heartbeats and makes a token of each kind a bench needs. */
+/** Creates heartbeats and tokens. */
 export async function seed(
   config: Config,
   heartbeats: number,
@@ -14,9 +14,9 @@ export async function seed(
   try {
     const workspaceId = (await operatorWorkspace(hub.read)).id
     const uuids: string[] = []
-    for (let made = 0; made < heartbeats; made += 1000) {
+    for (let start = 0; start < heartbeats; start += 1000) {
       await record(hub, async tx => {
-        for (let n = made; n < Math.min(made + 1000, heartbeats); n++) {
+        for (let n = start; n < Math.min(start + 1000, heartbeats); n++) {
           const { uuid } = await insertHeartbeat(
             tx,
             { hub, workspaceId },

@@ -1,34 +1,34 @@
 import type { Command } from 'commander'
 
 /**
- * The receiver of `bench webhooks`, in a process of its own: `/taken…` answers 204, `/hang` never answers, `/count` tells how many
- * messages it took.
+ * The receiver of `bench webhooks`, in a separate process: `/hook/…` responds with 204, `/hang` never responds, and `/count`
+ * returns the number of received messages.
  */
 export function addSink(bench: Command): void {
   bench.command('webhook-sink', { hidden: true }).action(async () => {
-    let taken = 0
+    let received = 0
     const server = Bun.serve({
       hostname: '127.0.0.1',
       port: 0,
-      // Longer than any try may take.
+      // Longer than the timeout of deliveries.
       idleTimeout: 60,
       fetch: async request => {
-        if (request.url.endsWith('/count')) return Response.json(taken)
+        if (request.url.endsWith('/count')) return Response.json(received)
         await request.arrayBuffer()
         if (request.url.endsWith('/hang')) await new Promise<never>(() => {})
-        taken++
+        received++
         return new Response(null, { status: 204 })
       },
     })
-    console.log(`serves at http://127.0.0.1:${server.port}`)
+    console.log(`listening on http://127.0.0.1:${server.port}`)
     await new Promise<void>(resolve => process.once('SIGTERM', () => resolve()))
     await server.stop(true)
   })
 }
 
-/** How many messages the sink at a port took so far. */
-export async function takenBy(port: number): Promise<number> {
-  const answer = Promise.withResolvers<number>()
+/** Number of messages that the sink has received. */
+export async function countReceived(port: number): Promise<number> {
+  const count = Promise.withResolvers<number>()
   let text = ''
   const socket = await Bun.connect({
     hostname: '127.0.0.1',
@@ -40,15 +40,15 @@ export async function takenBy(port: number): Promise<number> {
       data(_, chunk) {
         text += chunk.toString()
         const body = text.split('\r\n\r\n')[1]
-        if (body) answer.resolve(Number(body))
+        if (body) count.resolve(Number(body))
       },
       close() {
-        answer.reject(new Error('The sink hung up.'))
+        count.reject(new Error('The sink closed the connection.'))
       },
     },
   })
   try {
-    return await answer.promise
+    return await count.promise
   } finally {
     socket.end()
   }

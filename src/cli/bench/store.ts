@@ -4,15 +4,15 @@ import type { Hub } from '../../core/hub'
 import { openHub } from '../../hub/run'
 import { insertHeartbeat } from '../../features/heartbeats/heartbeats'
 import type { Bench, Figure } from './bench'
-import { scratch } from './hub-process'
+import { temporaryInstallation } from './child-processes'
 
-/** `bailiwick bench store`: what one durable change costs, alone and among others. */
+/** `bailiwick bench store`: the cost of durable changes, alone and with concurrent callers. */
 export const storeBench: Bench = {
   name: 'store',
-  summary: 'Make durable changes, each a row, its secret and its audit entry, with different numbers of callers.',
-  options: [{ name: 'seconds', meaning: 'length of each run', default: 3 }],
+  summary: 'Write durable changes, each with a row, a secret and an audit entry, with 1 to 64 concurrent callers',
+  options: [{ name: 'seconds', description: 'Duration of each run in seconds', default: 3 }],
   async run(args) {
-    const { config, remove } = scratch()
+    const { config, remove } = temporaryInstallation()
     const hub = await openHub(config)
     try {
       const workspaceId = (await operatorWorkspace(hub.read)).id
@@ -20,7 +20,7 @@ export const storeBench: Bench = {
       for (const callers of [1, 4, 16, 64]) figures.push(...(await changes(hub, workspaceId, callers, args.seconds!)))
       return {
         figures,
-        notes: ['Each change was on the disk before the next of its caller began; callers that wait together share a commit.'],
+        notes: ['Each caller waits until its change is on disk. Concurrent callers share a commit.'],
       }
     } finally {
       await hub.store.close()

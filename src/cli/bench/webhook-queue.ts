@@ -2,24 +2,25 @@ import { operatorWorkspace } from '../../access/workspaces'
 import { feedCounter, nextNumber, record } from '../../core/change'
 import type { Config } from '../../core/config'
 import { events } from '../../core/db/tables'
-import { eventKind } from '../../core/events'
+import { eventKind } from '../../features/event-kinds'
 import { newId } from '../../core/ids'
-import { closed } from '../../features/webhooks/breaker'
-import { deliverJobFor } from '../../features/webhooks/delivery-jobs'
-import { hintOf, sealedIn } from '../../features/webhooks/live-secrets'
-import { newSecret } from '../../features/webhooks/sign'
-import { webhookDeliveries, webhookEndpoints } from '../../features/webhooks/tables'
+import { newSecret } from '../../core/outgoing/sign'
+import { onlySecret } from '../../core/outgoing/signing-secrets'
+import { closedBreaker } from '../../features/webhooks/sending/breaker'
+import { deliverJobFor } from '../../features/webhooks/sending/delivery-jobs'
+import { webhookDeliveries } from '../../features/webhooks/deliveries/tables'
+import { webhookEndpoints } from '../../features/webhooks/endpoints/tables'
 import { openHub } from '../../hub/run'
 
-/** An endpoint and what waits for it: one delivery a moment (ms UTC). */
+/** An endpoint and the due times of its pending deliveries (ms UTC). */
 export interface Queue {
   url: string
   dueAt: number[]
 }
 
-const atOnce = 200
+const batchSize = 200
 
-/** Makes endpoints in an empty database, with their first tries due; returns their ids, in order. */
+/** Creates endpoints and pending deliveries in an empty database. @returns the ids of the endpoints */
 export async function fillQueues(config: Config, queues: readonly Queue[]): Promise<string[]> {
   const hub = await openHub(config)
   try {
@@ -32,7 +33,6 @@ export async function fillQueues(config: Config, queues: readonly Queue[]): Prom
     const ids: string[] = []
     for (const { url, dueAt } of queues) {
       const id = newId('whe')
-      const secret = newSecret()
       ids.push(id)
       await record(hub, async tx => {
         await tx.insert(webhookEndpoints).values({
@@ -45,8 +45,7 @@ export async function fillQueues(config: Config, queues: readonly Queue[]): Prom
           active: true,
           status: 'enabled',
           disabledReason: null,
-          secretSealed: await hub.keys.seal(tx, sealedIn({ id, workspaceId }, 'secret_sealed'), secret),
-          secretHint: hintOf(secret),
+          ...(await onlySecret(tx, hub, webhookEndpoints, { id, workspaceId }, newSecret())),
           headersSealed: null,
           headerNames: [],
           retrySchedule: null,
@@ -54,16 +53,16 @@ export async function fillQueues(config: Config, queues: readonly Queue[]): Prom
           maxPerSecond: null,
           ordering: 'none',
           failedAttempts: 0,
-          goneInARow: 0,
-          ...closed,
+          consecutiveGone: 0,
+          ...closedBreaker,
           version: 1,
           createdAt,
           updatedAt: createdAt,
         })
         return { result: undefined }
       })
-      for (let made = 0; made < dueAt.length; made += atOnce) {
-        const deliveries = dueAt.slice(made, made + atOnce).map(due => ({
+      for (let start = 0; start < dueAt.length; start += batchSize) {
+        const deliveries = dueAt.slice(start, start + batchSize).map(due => ({
           id: newId('dlv'),
           workspaceId,
           endpointId: id,

@@ -1,24 +1,24 @@
 import { and, eq, max, ne, sql } from 'drizzle-orm'
 import { systemClock } from '../../core/clock'
 import type { Config } from '../../core/config'
-import { webhookAttempts, webhookDeliveries } from '../../features/webhooks/tables'
+import { webhookAttempts, webhookDeliveries } from '../../features/webhooks/deliveries/tables'
 import { openHub } from '../../hub/run'
 import type { Bench, Figure } from './bench'
-import { scratch, serveAgain } from './hub-process'
-import { takenBy } from './sink'
+import { temporaryInstallation, startServer } from './child-processes'
+import { countReceived } from './sink'
 import { fillQueues, type Queue } from './webhook-queue'
 
-/** `bailiwick bench webhooks`: deliveries signed, sent to a process of their own, and logged; and how the healthy fare beside one that hangs. */
+/** `bailiwick bench webhooks`: throughput of deliveries, and latency of healthy endpoints while another one hangs. */
 export const webhooksBench: Bench = {
   name: 'webhooks',
-  summary: 'Deliver webhooks to a sink, and beside an endpoint that hangs.',
+  summary: 'Deliver webhooks, also while one endpoint hangs',
   options: [
-    { name: 'deliveries', meaning: 'how many of them, for the throughput', default: 20_000 },
-    { name: 'endpoints', meaning: 'how many they go to', default: 50 },
-    { name: 'hanging', meaning: 'how many wait for the endpoint that hangs', default: 10_000, least: 0 },
-    { name: 'healthy', meaning: 'how many each of 49 healthy endpoints is sent meanwhile', default: 200 },
-    { name: 'spread', meaning: 'seconds over which those fall due', default: 20 },
-    { name: 'limit', meaning: 'seconds to wait for either run', default: 120 },
+    { name: 'deliveries', description: 'Number of deliveries in the throughput run', default: 20_000 },
+    { name: 'endpoints', description: 'Number of endpoints in the throughput run', default: 50 },
+    { name: 'hanging', description: 'Deliveries queued for the hanging endpoint', default: 10_000, min: 0 },
+    { name: 'healthy', description: 'Deliveries for each of 49 healthy endpoints in the meantime', default: 200 },
+    { name: 'spread', description: 'Seconds over which these become due', default: 20 },
+    { name: 'limit', description: 'Timeout of each run in seconds', default: 120 },
   ],
   async run(args) {
     const limitMs = args.limit! * 1000
@@ -28,28 +28,28 @@ export const webhooksBench: Bench = {
         ...(await fairness(args.hanging!, args.healthy!, args.spread! * 1000, limitMs)),
       ],
       notes: [
-        'Each delivery was signed twice, posted over HTTP, and its attempt committed with synchronous=FULL; hub and sink share the machine.',
-        'The endpoint that hangs never answers: each of its tries lasts its full 15 seconds.',
+        'Each delivery was signed twice and posted over HTTP, and its attempt was committed with synchronous=FULL. Hub and receiver share the machine.',
+        'The hanging endpoint never responds, so that each of its attempts takes the full timeout of 15 seconds.',
       ],
     }
   },
 }
 
-// Time to make the queues and start the hub before the first is due.
+// Time to fill the queues and start the hub before the first delivery is due.
 const headStartMs = (deliveries: number) => 4_000 + deliveries / 2
 
 async function throughput(deliveries: number, endpoints: number, limitMs: number): Promise<Figure[]> {
   const startAt = systemClock.now() + headStartMs(deliveries)
-  const each = Math.ceil(deliveries / endpoints)
+  const perEndpoint = Math.ceil(deliveries / endpoints)
   const queues = (port: number): Queue[] =>
     Array.from({ length: endpoints }, (_, n) => ({
-      url: `http://127.0.0.1:${port}/taken/${n}`,
-      dueAt: Array(each).fill(startAt),
+      url: `http://127.0.0.1:${port}/hook/${n}`,
+      dueAt: Array(perEndpoint).fill(startAt),
     }))
-  return await measured(queues, each * endpoints, startAt + limitMs, async (config, _ids, late) => {
+  return await measured(queues, perEndpoint * endpoints, startAt + limitMs, async (config, _ids, late) => {
     const { finishedAt } = await healthyFigures(config, null)
     return [
-      { name: 'deliveries', value: (each * endpoints) / ((finishedAt - startAt) / 1000), unit: '1/s' },
+      { name: 'deliveries', value: (perEndpoint * endpoints) / ((finishedAt - startAt) / 1000), unit: '1/s' },
       { name: 'not delivered in time', value: late, unit: '' },
     ]
   })
@@ -60,7 +60,7 @@ async function fairness(hanging: number, healthy: number, spreadMs: number, limi
   const queues = (port: number): Queue[] => [
     { url: `http://127.0.0.1:${port}/hang`, dueAt: Array(hanging).fill(startAt) },
     ...Array.from({ length: 49 }, (_, lane) => ({
-      url: `http://127.0.0.1:${port}/taken/${lane}`,
+      url: `http://127.0.0.1:${port}/hook/${lane}`,
       dueAt: Array.from({ length: healthy }, (_, n) => Math.round(startAt + ((n + lane / 49) * spreadMs) / healthy)),
     })),
   ]
@@ -68,46 +68,46 @@ async function fairness(hanging: number, healthy: number, spreadMs: number, limi
     const { finishedAt, lateness } = await healthyFigures(config, ids[0]!)
     const at = (share: number) => lateness[Math.min(lateness.length - 1, Math.floor(lateness.length * share))] ?? Number.NaN
     return [
-      { name: 'lateness of healthy first tries, p50', value: at(0.5), unit: 'ms' },
-      { name: 'lateness of healthy first tries, p99', value: at(0.99), unit: 'ms' },
-      { name: 'all healthy delivered after', value: (finishedAt - startAt) / 1000, unit: 's' },
-      { name: 'healthy not delivered in time', value: late, unit: '' },
+      { name: 'delay of first attempts to healthy endpoints, p50', value: at(0.5), unit: 'ms' },
+      { name: 'delay of first attempts to healthy endpoints, p99', value: at(0.99), unit: 'ms' },
+      { name: 'all healthy endpoints delivered after', value: (finishedAt - startAt) / 1000, unit: 's' },
+      { name: 'healthy endpoints, not delivered in time', value: late, unit: '' },
     ]
   })
 }
 
-/** Runs a hub on the queues until `expected` messages arrived or `endAt` (ms UTC), and then asks its database. */
+/** Runs a hub until `expected` messages arrived or `endAt` (ms UTC), then reads the figures from its database. */
 async function measured(
   queues: (sinkPort: number) => Queue[],
   expected: number,
   endAt: number,
-  ask: (config: Config, ids: string[], late: number) => Promise<Figure[]>,
+  readFigures: (config: Config, ids: string[], late: number) => Promise<Figure[]>,
 ): Promise<Figure[]> {
-  const { config, folder, remove } = scratch()
-  const sink = await serveAgain(['bench', 'webhook-sink'])
+  const { config, folder, remove } = temporaryInstallation()
+  const sink = await startServer(['bench', 'webhook-sink'])
   try {
     const ids = await fillQueues(config, queues(sink.port))
-    const hub = await serveAgain(['serve', '--data', folder, '--listen', '127.0.0.1:0', '--dns-listen', 'off'])
-    let taken = 0
+    const hub = await startServer(['serve', '--data', folder, '--listen', '127.0.0.1:0', '--dns-listen', 'off'])
+    let received = 0
     try {
-      while ((taken = await takenBy(sink.port)) < expected && systemClock.now() < endAt) await Bun.sleep(100)
-      // The last ones are written down.
+      while ((received = await countReceived(sink.port)) < expected && systemClock.now() < endAt) await Bun.sleep(100)
+      // The last attempts still have to be logged.
       await Bun.sleep(500)
     } finally {
       await hub.stop()
     }
-    return await ask(config, ids, expected - taken)
+    return await readFigures(config, ids, expected - received)
   } finally {
     await sink.stop()
     remove()
   }
 }
 
-/** How late first tries began (ms, ascending), and when the last delivery ended, of all endpoints but one. */
-async function healthyFigures(config: Config, without: string | null): Promise<{ finishedAt: number; lateness: number[] }> {
+/** Delays of first attempts (ms, ascending) and the end of the last delivery, for all endpoints except one. */
+async function healthyFigures(config: Config, excludedId: string | null): Promise<{ finishedAt: number; lateness: number[] }> {
   const hub = await openHub(config)
   try {
-    const others = without === null ? undefined : ne(webhookDeliveries.endpointId, without)
+    const others = excludedId === null ? undefined : ne(webhookDeliveries.endpointId, excludedId)
     const rows = await hub.read
       .select({ late: sql<number>`${webhookAttempts.startedAt} - ${webhookDeliveries.createdAt}` })
       .from(webhookAttempts)

@@ -1,25 +1,26 @@
-import { deliverJob } from '../../features/notifications/deliver'
+import { deliverJob } from '../../features/notifications/delivery/deliver'
 import { domain } from './resolver'
-import { hourMs, type Telling } from './telling'
+import type { Scenario } from './scenario'
+import { hourMs } from './time-units'
 
-/** Plans the ways by which people are told: two that work, one that fails, and one that is switched off. */
-export function planChannels({ past, people: { grace, linus }, servers: { ports }, now, ago }: Telling): void {
+/** Schedules notification channels: two that work, one that fails, and one that is disabled. */
+export function scheduleChannels({ simulation, people: { grace, linus }, servers: { ports }, now, ago }: Scenario): void {
   const webhook = (path: string) => ({ kind: 'webhook', settings: { url: `http://hooks.${domain}:${ports.hooks}/${path}` } })
-  past.watch(deliverJob.kind)
-  past.plan(ago(13), () =>
+  simulation.runJobsWhenDue(deliverJob.kind)
+  simulation.schedule(ago(13), () =>
     grace.call('POST', '/v1/notification-channels', { name: 'Operations room', ...webhook('room'), min_severity: 'warning' }),
   )
-  past.plan(ago(12.5), () =>
+  simulation.schedule(ago(12.5), () =>
     grace.call('POST', '/v1/notification-channels', {
       name: 'On-call mailbox',
       kind: 'email',
       settings: { to: [`oncall@${domain}`] },
       min_severity: 'critical',
       remind_every_seconds: 3600,
-      most_reminders: 3,
+      max_reminders: 3,
     }),
   )
-  past.plan(ago(15), () =>
+  simulation.schedule(ago(15), () =>
     linus.call('POST', '/v1/notification-channels', {
       name: 'Team chat (old)',
       ...webhook('chat'),
@@ -27,7 +28,7 @@ export function planChannels({ past, people: { grace, linus }, servers: { ports 
       topics: ['incidents'],
     }),
   )
-  past.plan(now - 7 * hourMs, () =>
+  simulation.schedule(now - 7 * hourMs, () =>
     linus.call('POST', '/v1/notification-channels', {
       name: 'Pager',
       ...webhook('pager'),

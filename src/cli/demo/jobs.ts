@@ -1,29 +1,28 @@
 import { newUuid4 } from '../../core/ids'
 import type { GuardedRequest } from '../../core/net/guarded-fetch'
-import { callAnywhere } from '../call-anywhere'
+import { fetchUnrestricted } from '../unrestricted-fetch'
 import type { PingPaths } from './heartbeats'
 import { rrset } from './zones'
 
-const releaseEachMs = 110_000
+const releaseEveryMs = 110_000
 const [workerMs, stockMs] = [45_000, 55 * 60_000]
-// A run takes two minutes and a half, and begins every four.
-const [runEachMs, runMs] = [240_000, 150_000]
+const [runEveryMs, runMs] = [240_000, 150_000]
 
-/** What the pipeline that deploys needs to tell of a release. */
+/** What the deploy pipeline needs to record a release in DNS. */
 export interface Releases {
   zoneId: string
   token: string
 }
 
-/** The jobs of the demo that go on: pings, and now and then a release. @param baseUrl of the hub */
-export function beginJobs(
+/** Starts the jobs of the running demo: pings and an occasional release. @param baseUrl of the hub */
+export function startJobs(
   baseUrl: string,
   { worker, stock, transcode }: PingPaths,
   { zoneId, token }: Releases,
 ): { stop(): void } {
-  // What a job cannot tell is missed by whoever waits for it, as in life.
+  // Errors are ignored, as in a real job: its heartbeat then misses a ping.
   const call = (request: GuardedRequest) =>
-    void callAnywhere(request, { totalMs: 5_000, bodyBytes: 100_000 }).catch(() => undefined)
+    void fetchUnrestricted(request, { totalMs: 5_000, maxBodyBytes: 100_000 }).catch(() => undefined)
   const ping = (path: string, body = '') => call({ method: 'POST', url: baseUrl + path, body })
   const release = (n: number) =>
     call({
@@ -36,14 +35,14 @@ export function beginJobs(
   const every = (ms: number, run: () => void) => timers.add(setInterval(run, ms))
   every(workerMs, () => ping(worker))
   every(stockMs, () => ping(stock, 'imported 1,204 articles\n'))
-  every(runEachMs, () => {
+  every(runEveryMs, () => {
     const rid = newUuid4()
     ping(`${transcode}/start?rid=${rid}`)
     timers.add(setTimeout(() => ping(`${transcode}?rid=${rid}`, 'encoded 12 of 12 clips\n'), runMs))
   })
   let releases = 0
-  every(releaseEachMs, () => release(releases++))
-  // The run that was under way when the past ended.
+  every(releaseEveryMs, () => release(releases++))
+  // Finishes the run that was started at the end of the simulation.
   timers.add(setTimeout(() => ping(transcode, 'encoded 12 of 12 clips\n'), runMs))
   ping(worker)
   ping(stock, 'imported 1,204 articles\n')

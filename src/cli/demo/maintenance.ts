@@ -1,8 +1,9 @@
 import type { MaintenanceWindowInput } from '../../features/maintenance/shapes'
-import { dayMs, hourMs, minuteMs, secondMs, type Telling } from './telling'
+import type { Scenario } from './scenario'
+import { dayMs, hourMs, minuteMs, secondMs } from './time-units'
 
-/** Plans maintenance: one that comes every week, one that is in force at the end, and one that is still to come. */
-export function planMaintenance({ past, people: { grace, linus }, checks, now, ago }: Telling): void {
+/** Schedules maintenance windows: a weekly one, one that is active when the demo starts, and an upcoming one. */
+export function scheduleMaintenance({ simulation, people: { grace, linus }, checks, now, ago }: Scenario): void {
   const once = (
     at: number,
     hours: number,
@@ -12,12 +13,12 @@ export function planMaintenance({ past, people: { grace, linus }, checks, now, a
     starts_at_local: new Date(at).toISOString().slice(0, 19),
     duration_seconds: hours * 3600,
   })
-  // Windows make all be judged anew: those that nobody looked at for long would be unknown then.
-  for (const at of [ago(60), ago(1.2), now - 6 * hourMs]) past.plan(at, () => checks.look())
-  past.plan(ago(60), async () => {
+  // A change of windows reevaluates all monitors. Without a recent result, they would become unknown.
+  for (const at of [ago(60), ago(1.2), now - 6 * hourMs]) simulation.schedule(at, () => checks.checkAll())
+  simulation.schedule(ago(60), async () => {
     const { id } = await grace.call('POST', '/v1/maintenance-windows', {
       name: 'Database upgrades',
-      description: 'Replicas first. The standby is promoted when all of them are done.',
+      description: 'Replicas first. The standby is promoted when all replicas are done.',
       kind: 'rrule',
       timezone: 'Europe/Berlin',
       starts_at_local: `${new Date(ago(60)).toISOString().slice(0, 10)}T03:00:00`,
@@ -25,24 +26,24 @@ export function planMaintenance({ past, people: { grace, linus }, checks, now, a
       rrule: 'FREQ=WEEKLY;BYDAY=SU',
       targets: { monitors: [checks.id('db'), checks.id('cache')] },
     })
-    const window = `from=${new Date(past.clock.now()).toISOString()}&to=${new Date(now).toISOString()}`
+    const window = `from=${new Date(simulation.clock.now()).toISOString()}&to=${new Date(now).toISOString()}`
     const { data } = await grace.call('GET', `/v1/maintenance-windows/${id}/occurrences?${window}&limit=100`)
     for (const { starts_at, ends_at } of data as { starts_at: string; ends_at: string }[])
-      for (const edge of [starts_at, ends_at]) past.plan(Date.parse(edge) + secondMs, () => checks.look())
+      for (const edge of [starts_at, ends_at]) simulation.schedule(Date.parse(edge) + secondMs, () => checks.checkAll())
   })
-  const begins = now - 25 * minuteMs
-  past.plan(now - 6 * hourMs, () =>
+  const startsAt = now - 25 * minuteMs
+  simulation.schedule(now - 6 * hourMs, () =>
     linus.call('POST', '/v1/maintenance-windows', {
       name: 'Kernel update of the bastion',
-      ...once(begins, 3),
+      ...once(startsAt, 3),
       targets: { monitors: [checks.id('bastion')] },
     }),
   )
-  past.plan(begins + secondMs, () => checks.look())
-  past.plan(ago(1.2), () =>
+  simulation.schedule(startsAt + secondMs, () => checks.checkAll())
+  simulation.schedule(ago(1.2), () =>
     grace.call('POST', '/v1/maintenance-windows', {
       name: 'Move of the mail servers',
-      description: 'Mail is queued by the second MX meanwhile.',
+      description: 'The second MX queues mail in the meantime.',
       ...once(now + 2 * dayMs, 4),
       targets: { tags: ['mail'] },
     }),

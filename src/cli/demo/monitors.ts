@@ -2,14 +2,14 @@ import type { MonitorInput } from '../../features/monitors/shapes'
 import { domain } from './resolver'
 import type { Servers } from './servers'
 
-/** How long the parts of a check take as a rule, in milliseconds; null for a part that there is not. */
+/** The usual duration of each phase of a check, in milliseconds; null for phases it doesn't have. */
 export interface Usual {
   dns: number | null
   connect: number | null
   tls: number | null
   firstByte: number | null
   total: number
-  /** Status code of its answers. */
+  /** Status code of its responses. */
   code: number | null
 }
 
@@ -17,15 +17,15 @@ export interface Usual {
 export interface Sample {
   key: string
   input: MonitorInput
-  /** Null for a group, of which nothing is measured. */
+  /** Null for a group, which has no measurements. */
   usual: Usual | null
-  /** How many short outages it had in the past. */
-  mishaps: number
+  /** Number of short random outages before the demo starts. */
+  shortOutages: number
 }
 
-/** The monitors of the demo, those that others depend on first. Names of monitors in `depends_on` and `members` are keys. */
-export function samples({ ports, authority: { cert: ca } }: Servers): Sample[] {
-  const site = (key: string, name: string, path: string, total: number, more: MonitorInput = {}, mishaps = 2): Sample => ({
+/** The monitors of the demo, dependencies first. `depends_on` and `members` contain keys. */
+export function sampleMonitors({ ports, authority: { cert: ca } }: Servers): Sample[] {
+  const site = (key: string, name: string, path: string, total: number, more: MonitorInput = {}, shortOutages = 2): Sample => ({
     key,
     input: {
       name,
@@ -35,15 +35,15 @@ export function samples({ ports, authority: { cert: ca } }: Servers): Sample[] {
       options: { ca, ...(more.options as object) },
     },
     usual: { dns: 1.4, connect: 2.1, tls: 9.5, firstByte: total - 1, total, code: 200 },
-    mishaps,
+    shortOutages,
   })
-  const line = (
+  const server = (
     key: string,
     type: 'tcp' | 'smtp' | 'imap' | 'ssh',
     name: string,
     more: MonitorInput,
     total: number,
-    mishaps = 1,
+    shortOutages = 1,
   ): Sample => ({
     key,
     input: {
@@ -61,14 +61,19 @@ export function samples({ ports, authority: { cert: ca } }: Servers): Sample[] {
       total,
       code: type === 'smtp' ? 220 : null,
     },
-    mishaps,
+    shortOutages,
   })
   return [
-    line(
+    server(
       'edge',
       'tcp',
       'Edge router',
-      { interval_seconds: 15, confirm: 1, tags: ['network', 'frankfurt'], description: 'Everything in Frankfurt is behind it.' },
+      {
+        interval_seconds: 15,
+        confirm: 1,
+        tags: ['network', 'frankfurt'],
+        description: 'All of Frankfurt is behind this router.',
+      },
       3,
       2,
     ),
@@ -109,7 +114,7 @@ export function samples({ ports, authority: { cert: ca } }: Servers): Sample[] {
         options: { ca, send: 'ping', expect_text: 'pong' },
       },
       usual: { dns: 1.3, connect: 2, tls: 9, firstByte: 12, total: 14, code: 101 },
-      mishaps: 1,
+      shortOutages: 1,
     },
     {
       key: 'legacy',
@@ -124,12 +129,12 @@ export function samples({ ports, authority: { cert: ca } }: Servers): Sample[] {
         options: { ca },
       },
       usual: { dns: 1.1, connect: 1.9, tls: 8.6, firstByte: null, total: 11, code: null },
-      mishaps: 0,
+      shortOutages: 0,
     },
     {
       key: 'names',
       input: {
-        name: `A of shop.${domain}`,
+        name: `shop.${domain} A record`,
         type: 'dns',
         target: `shop.${domain}`,
         tags: ['dns'],
@@ -137,32 +142,32 @@ export function samples({ ports, authority: { cert: ca } }: Servers): Sample[] {
         options: { resolver: `127.0.0.1:${ports.dns}`, expected_answers: ['127.0.0.1'] },
       },
       usual: { dns: null, connect: null, tls: null, firstByte: 1.2, total: 1.6, code: null },
-      mishaps: 0,
+      shortOutages: 0,
     },
     {
       key: 'host',
       input: { name: 'Hypervisor', type: 'icmp', target: '127.0.0.1', tags: ['network'], interval_seconds: 30 },
       usual: { dns: null, connect: null, tls: null, firstByte: null, total: 0.3, code: null },
-      mishaps: 1,
+      shortOutages: 1,
     },
-    line('mail', 'smtp', 'Mail, incoming', { tags: ['mail'], options: { expected_capabilities: ['8BITMIME'] } }, 6),
-    line('imap', 'imap', 'Mailboxes', { tags: ['mail'], options: { expected_capabilities: ['IDLE'] } }, 5),
-    line('bastion', 'ssh', 'Bastion', { tags: ['network'], interval_seconds: 60 }, 4),
-    line(
+    server('mail', 'smtp', 'Incoming mail', { tags: ['mail'], options: { expected_capabilities: ['8BITMIME'] } }, 6),
+    server('imap', 'imap', 'Mailboxes', { tags: ['mail'], options: { expected_capabilities: ['IDLE'] } }, 5),
+    server('bastion', 'ssh', 'Bastion', { tags: ['network'], interval_seconds: 60 }, 4),
+    server(
       'db',
       'tcp',
       'Orders database',
       { tags: ['production', 'frankfurt'], interval_seconds: 15, confirm: 1, depends_on: ['edge'] },
       3,
     ),
-    line(
+    server(
       'cache',
       'tcp',
       'Session cache',
       { tags: ['production', 'frankfurt'], interval_seconds: 15, confirm: 1, depends_on: ['edge'] },
       2,
     ),
-    line('warehouse', 'tcp', 'Warehouse sync', { tags: ['back-office'] }, 4, 2),
+    server('warehouse', 'tcp', 'Warehouse sync', { tags: ['back-office'] }, 4, 2),
     {
       key: 'storefront',
       input: {
@@ -176,7 +181,7 @@ export function samples({ ports, authority: { cert: ca } }: Servers): Sample[] {
         options: { members: ['shop', 'payments', 'push', 'names'], rule: 'percent', percent: 75 },
       },
       usual: null,
-      mishaps: 0,
+      shortOutages: 0,
     },
   ]
 }

@@ -1,8 +1,8 @@
 import type { CheckError } from '../../checks/check'
 import type { Sample } from './monitors'
 
-/** A time in which a monitor of the demo was not well. Ms UTC; `to` is null while it goes on. */
-export interface Trouble {
+/** A period in which a monitor of the demo was down or degraded. Times in ms UTC; `to` is null while it lasts. */
+export interface Outage {
   key: string
   from: number
   to: number | null
@@ -13,38 +13,38 @@ export interface Trouble {
 
 const [dayMs, hourMs, minuteMs] = [86_400_000, 3_600_000, 60_000]
 
-/** Days that the past of the demo is long. */
+/** Length of the simulated past in days. */
 export const daysBack = 90
-// Short ones stay away from what is told by name below.
+// No random outages in the last days, which belong to the named ones below.
 const quietDays = 3
 
-const unavailable = { kind: 'status', message: 'HTTP 503 where 200-299 is accepted' } as const
+const unavailable = { kind: 'status', message: 'HTTP 503, expected 200-299' } as const
 const refused = { kind: 'refused', message: 'connection refused' } as const
-const timeout = { kind: 'timeout', message: 'no answer within the time limit' } as const
-const slow = (ms: number) => ({ kind: 'condition', message: `It took ${ms} ms, more than 900 ms.` }) as const
+const timeout = { kind: 'timeout', message: 'timed out waiting for the response' } as const
+const slow = (ms: number) => ({ kind: 'condition', message: `Response took ${ms} ms, more than 900 ms.` }) as const
 
-/** Everything that went wrong before `now`: the same for the same random numbers. */
-export function troubles(all: readonly Sample[], now: number, random: () => number): Trouble[] {
-  const told = named(now)
-  for (const { key, mishaps, usual } of all)
-    for (let n = 0; n < mishaps && usual; n++) {
+/** All outages before `now`; the same for the same random numbers. */
+export function createOutages(all: readonly Sample[], now: number, random: () => number): Outage[] {
+  const outages = namedOutages(now)
+  for (const { key, shortOutages, usual } of all)
+    for (let n = 0; n < shortOutages && usual; n++) {
       const from = now - (quietDays + random() * (daysBack - quietDays - 1)) * dayMs
-      const mishap = {
+      const outage = {
         key,
         from,
         to: from + (3 + random() * 22) * minuteMs,
         status: 'down' as const,
         ...failure(usual.code === 200, random),
       }
-      if (!told.some(one => one.key === key && overlaps(one, mishap))) told.push(mishap)
+      if (!outages.some(one => one.key === key && overlaps(one, outage))) outages.push(outage)
     }
-  const whole = told.map(one => ({ ...one, from: Math.round(one.from), to: one.to === null ? null : Math.round(one.to) }))
-  return whole.sort((a, b) => a.from - b.from)
+  const rounded = outages.map(one => ({ ...one, from: Math.round(one.from), to: one.to === null ? null : Math.round(one.to) }))
+  return rounded.sort((a, b) => a.from - b.from)
 }
 
-/** What went wrong with what, of which people remember something. */
-function named(now: number): Trouble[] {
-  const down = (key: string, from: number, to: number | null, error: CheckError, code: number | null = null): Trouble => ({
+/** The outages that incidents, notes and postmortems refer to. */
+function namedOutages(now: number): Outage[] {
+  const down = (key: string, from: number, to: number | null, error: CheckError, code: number | null = null): Outage => ({
     key,
     from: now - from,
     to: to === null ? null : now - to,
@@ -53,12 +53,12 @@ function named(now: number): Trouble[] {
     code,
   })
   return [
-    // A failover that went wrong.
+    // A failed database failover.
     ...['shop', 'api', 'search'].map(key => down(key, 9 * dayMs + 52 * minuteMs, 9 * dayMs, unavailable, 503)),
-    // The router in front of them was away.
+    // The router in front of the database and the cache was down.
     ...['edge', 'db', 'cache'].map((key, place) => down(key, 12 * dayMs + 38 * minuteMs - place * 4000, 12 * dayMs, refused)),
     down('images', 26 * hourMs, 25.8 * hourMs, timeout),
-    // These go on.
+    // Still ongoing.
     down('payments', 47 * minuteMs, null, unavailable, 503),
     down('warehouse', 3.2 * hourMs, null, refused),
     {
@@ -74,13 +74,13 @@ function named(now: number): Trouble[] {
   ]
 }
 
-function failure(isHttp: boolean, random: () => number): Pick<Trouble, 'error' | 'code'> {
+function failure(isHttp: boolean, random: () => number): Pick<Outage, 'error' | 'code'> {
   if (random() < 0.4) return { error: timeout, code: null }
   return isHttp ? { error: unavailable, code: 503 } : { error: refused, code: null }
 }
 
-const overlaps = (a: Trouble, b: Trouble): boolean => a.from < (b.to ?? Infinity) && b.from < (a.to ?? Infinity)
+const overlaps = (a: Outage, b: Outage): boolean => a.from < (b.to ?? Infinity) && b.from < (a.to ?? Infinity)
 
-/** The trouble that a monitor has at a time (ms UTC). */
-export const troubleOf = (all: readonly Trouble[], key: string, at: number): Trouble | null =>
+/** The outage of a monitor at a time (ms UTC). */
+export const outageAt = (all: readonly Outage[], key: string, at: number): Outage | null =>
   all.find(one => one.key === key && one.from <= at && (one.to === null || at < one.to)) ?? null

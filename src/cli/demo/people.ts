@@ -1,41 +1,41 @@
 import type { Role } from '../../access/tables'
-import { setupToken } from '../../access/users'
 import { encodeBase64url } from '../../core/crypto'
-import type { Past } from './past'
-import { dayMs } from './telling'
+import { setupToken } from '../../features/people/sign-up/setup'
+import type { Simulation } from './simulation'
+import { dayMs } from './time-units'
 
-/** Somebody, or something, that works with the hub. */
+/** A person or program that calls the API. */
 export interface Caller {
-  /** Calls the API, and gives the body of the answer. @throws Error for one that is a problem */
+  /** Calls the API and returns the response body. @throws Error for an error response */
   call(method: string, path: string, body?: unknown): Promise<any>
 }
 
-/** Who works with it from the dashboard. */
+/** A user of the dashboard. */
 export interface Person extends Caller {
   name: string
   email: string
 }
 
 export interface People {
-  /** Owner and operator: whoever looks at the demo signs in as them. */
+  /** Owner and operator. Visitors of the demo sign in as this user. */
   ada: Person & { password: string }
   grace: Person
   linus: Person
   mira: Person
 }
 
-/** Sets the installation up and lets everybody join it. */
-export async function join(past: Past): Promise<People> {
+/** Completes the setup and adds all users. */
+export async function createPeople(simulation: Simulation): Promise<People> {
   const ada = { name: 'Ada Lindqvist', email: 'ada@kestrel.example', password: newPassword() }
-  await past.call('POST', '/v1/setup', {}, { ...ada, token: await setupToken(past.hub) })
-  const owner = person(past, ada)
+  await simulation.call('POST', '/v1/setup', {}, { ...ada, token: await setupToken(simulation.hub) })
+  const owner = person(simulation, ada)
   const workspace = (await owner.call('GET', '/v1/sessions/current')).workspace_id as string
   await owner.call('PATCH', `/v1/workspaces/${workspace}`, { name: 'Kestrel Outdoor' })
   const invited = async (name: string, email: string, role: Role) => {
     const { code } = await owner.call('POST', '/v1/invitations', { email, role })
     const password = newPassword()
-    await past.call('POST', '/v1/invitations/accept', {}, { code, name, password })
-    return person(past, { name, email, password })
+    await simulation.call('POST', '/v1/invitations/accept', {}, { code, name, password })
+    return person(simulation, { name, email, password })
   }
   return {
     ada: { ...owner, password: ada.password },
@@ -45,20 +45,20 @@ export async function join(past: Past): Promise<People> {
   }
 }
 
-function person(past: Past, { name, email, password }: { name: string; email: string; password: string }): Person {
+function person(simulation: Simulation, { name, email, password }: { name: string; email: string; password: string }): Person {
   let cookie: string | null = null
   let usedAt = 0
   return {
     name,
     email,
     async call(method, path, body) {
-      // A session that nobody uses has an end.
-      if (cookie === null || past.clock.now() - usedAt > 20 * dayMs) {
-        const { headers } = await past.call('POST', '/v1/sessions', {}, { email, password })
+      // Unused sessions expire.
+      if (cookie === null || simulation.clock.now() - usedAt > 20 * dayMs) {
+        const { headers } = await simulation.call('POST', '/v1/sessions', {}, { email, password })
         cookie = headers.get('set-cookie')!.split(';')[0]!
       }
-      usedAt = past.clock.now()
-      return (await past.call(method, path, { cookie }, body)).body
+      usedAt = simulation.clock.now()
+      return (await simulation.call(method, path, { cookie }, body)).body
     },
   }
 }

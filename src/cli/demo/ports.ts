@@ -1,23 +1,23 @@
 import { createServer } from 'node:net'
 
-// Where nothing else listens by custom; the same ones at each start, so that pictures of the demo look alike.
+// A range that nothing else uses by default. The same ports at each start keep screenshots of the demo stable.
 const firstPort = 28_400
 
-/** Gives out ports of loopback: those of a row as far as they are free, else any. */
+/** Allocates loopback ports: consecutive ones if free, otherwise any. */
 export class Ports {
   private next = firstPort
 
-  async take(): Promise<number> {
-    const wanted = this.next++
-    for (let port = wanted; ; port = 0) {
-      const found = await opened(port)
+  async allocate(): Promise<number> {
+    const preferred = this.next++
+    for (let port = preferred; ; port = 0) {
+      const found = await tryPort(port)
       if (found !== null) return found
     }
   }
 }
 
-/** The port that could be opened by TCP and by UDP, and is free again; null when it is taken. */
-async function opened(port: number): Promise<number | null> {
+/** Opens and closes a port on TCP and UDP. @returns the port, or null if it is in use */
+async function tryPort(port: number): Promise<number | null> {
   const server = createServer()
   try {
     await new Promise<void>((resolve, reject) => {
@@ -29,15 +29,15 @@ async function opened(port: number): Promise<number | null> {
     socket.close()
     return found
   } catch (error) {
-    if (isTaken(error)) return null
+    if (isPortInUse(error)) return null
     throw error
   } finally {
     await new Promise(resolve => server.close(resolve))
   }
 }
 
-/** Whether an error says that somebody else has the port. */
-export const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
+/** Whether an error means that the port is in use. */
+export const isPortInUse = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EADDRINUSE'
 
-/** Where everything of the demo listens, but for the hub. */
+/** Where all servers of the demo listen, except the hub. */
 export const loopback = '127.0.0.1'

@@ -1,4 +1,4 @@
-/** Random numbers in [0, 1), the same for the same seed: mulberry32, which is in the public domain. */
+/** Random numbers in [0, 1), the same for the same seed: mulberry32 (public domain). */
 export function mulberry32(state: number): () => number {
   return () => {
     state = (state + 0x6d2b79f5) | 0

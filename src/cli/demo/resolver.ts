@@ -1,20 +1,20 @@
-import { CLASS, message, RCODE, type Message } from '../../core/dns/message'
-import { decodeMessage } from '../../core/dns/message-decode'
-import { encodeMessage } from '../../core/dns/message-encode'
-import { DnsFormatError } from '../../core/dns/format-error'
-import { rdataOfText } from '../../core/dns/rdata'
+import { CLASS, message, RCODE, type Message } from '../../dns/message'
+import { decodeMessage } from '../../dns/message-decode'
+import { encodeMessage } from '../../dns/message-encode'
+import { DnsFormatError } from '../../dns/format-error'
+import { rdataOfText } from '../../dns/rdata'
 import { systemResolve, type Resolve } from '../../core/net/egress'
 import { sendTo } from '../../features/dns/server/udp'
 import { loopback } from './ports'
 
-/** The domain of the demo: names below it are this machine, for what is checked and called. */
+/** The domain of the demo. All names below it resolve to this machine. */
 export const domain = 'kestrel.example'
-/** A network of others that some of its records lead to, with an address of those kept for documents (RFC 5737). */
-const elsewhere = { suffix: '.fastedge.example.', address: '198.51.100.80' }
+/** A third-party CDN that some records point to, with a documentation address (RFC 5737). */
+const cdn = { suffix: '.fastedge.example.', address: '198.51.100.80' }
 
 const ttl = 60
 
-/** Answers questions for addresses by UDP: names of the demo are this machine, and of others there is nothing. */
+/** A UDP resolver: resolves names of the demo to this machine and responds to others with NXDOMAIN. */
 export async function resolver(port: number): Promise<{ stop(): void }> {
   const socket = await Bun.udpSocket({
     hostname: loopback,
@@ -29,8 +29,8 @@ export async function resolver(port: number): Promise<{ stop(): void }> {
   return { stop: () => socket.close() }
 }
 
-/** The same for what the hub itself calls; other names are looked up as ever. */
-export const resolveHere: Resolve = async name =>
+/** Resolves names of the demo to this machine for requests of the hub. Other names use the system resolver. */
+export const resolveDemoNames: Resolve = async name =>
   name === domain || name.endsWith(`.${domain}`) ? [loopback] : await systemResolve(name)
 
 function answerTo(octets: Uint8Array): Uint8Array | null {
@@ -41,19 +41,19 @@ function answerTo(octets: Uint8Array): Uint8Array | null {
     if (error instanceof DnsFormatError) return null
     throw error
   }
-  const [asked] = query.question
-  if (!asked) return null
-  const name = asked.name.toLowerCase()
+  const [question] = query.question
+  if (!question) return null
+  const name = question.name.toLowerCase()
   const address =
-    name === `${domain}.` || name.endsWith(`.${domain}.`) ? loopback : name.endsWith(elsewhere.suffix) ? elsewhere.address : null
-  const has = address !== null && asked.type === 'A'
+    name === `${domain}.` || name.endsWith(`.${domain}.`) ? loopback : name.endsWith(cdn.suffix) ? cdn.address : null
+  const hasAnswer = address !== null && question.type === 'A'
   return encodeMessage(
     message({
       id: query.id,
       flags: { qr: true, aa: true, rd: query.flags.rd, ra: true },
       rcode: address === null ? RCODE.NXDOMAIN : RCODE.NOERROR,
-      question: [asked],
-      answer: has ? [{ name: asked.name, type: 'A', class: CLASS.IN, ttl, rdata: rdataOfText('A', address, null) }] : [],
+      question: [question],
+      answer: hasAnswer ? [{ name: question.name, type: 'A', class: CLASS.IN, ttl, rdata: rdataOfText('A', address, null) }] : [],
     }),
   )
 }

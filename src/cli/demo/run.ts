@@ -1,42 +1,43 @@
 import { systemClock } from '../../core/clock'
 import type { Config } from '../../core/config'
 import { runHub, type RunningHub, type Threads } from '../../hub/run'
-import { samples } from './monitors'
-import { daysBack, troubles } from './outages'
-import { Past } from './past'
-import { PastChecks } from './past-checks'
-import { writeResults } from './past-results'
-import { planAccess } from './access'
-import { planChannels } from './channels'
-import { planHeartbeats, type PingPaths } from './heartbeats'
-import { planIncidents } from './incidents'
-import { planMaintenance } from './maintenance'
-import { join, type People } from './people'
-import { planWebhooks } from './webhooks'
-import { beginJobs, type Releases } from './jobs'
-import { meddle, planProviderZones } from './provider-zones'
-import { planTemplates } from './templates'
-import { planZones, type Zone } from './zones'
-import { dayMs, secondMs, type Telling } from './telling'
+import { sampleMonitors } from './monitors'
+import { daysBack, createOutages } from './outages'
+import { Simulation } from './simulation'
+import { SimulatedChecks } from './simulated-checks'
+import { writePastResults } from './simulated-results'
+import { scheduleAccess } from './access'
+import { scheduleChannels } from './channels'
+import { scheduleHeartbeats, type PingPaths } from './heartbeats'
+import { scheduleIncidents } from './incidents'
+import { scheduleMaintenance } from './maintenance'
+import { createPeople, type People } from './people'
+import { scheduleWebhooks } from './webhooks'
+import { startJobs, type Releases } from './jobs'
+import { editAtProvider, scheduleProviderZones } from './provider-zones'
+import { scheduleTemplates } from './templates'
+import { scheduleZones, type Zone } from './zones'
+import type { Scenario } from './scenario'
+import { dayMs, secondMs } from './time-units'
 import { loopback } from './ports'
 import { mulberry32 } from './random'
-import { domain, resolveHere } from './resolver'
+import { domain, resolveDemoNames } from './resolver'
 import { startServers, type Servers } from './servers'
 import { signInLink } from './sign-in'
 
-/** A demo that serves. */
-export interface RunningDemo {
+/** A running demo. */
+interface RunningDemo {
   running: RunningHub
-  /** Whoever looks at it signs in as them. */
+  /** The user that visitors sign in as. */
   owner: People['ada']
-  /** Signs the owner in, once. */
+  /** Signs in the owner once. */
   link: string
   stop(): Promise<void>
 }
 
 /**
- * Fills an empty installation with three months of a company that does not exist, and serves it.
- * @param seed of all that is left to chance
+ * Fills an empty installation with 90 days of data of a fictional company and serves it.
+ * @param seed for everything random
  */
 export async function runDemo(empty: Config, threads: Threads, seed: number): Promise<RunningDemo> {
   const random = mulberry32(seed)
@@ -50,14 +51,14 @@ export async function runDemo(empty: Config, threads: Threads, seed: number): Pr
       smtpUrl: { host: loopback, port: servers.ports.mail, tls: 'none', user: null, password: null },
       mailFrom: 'Bailiwick <alerts@kestrel.example>',
     }
-    const past = await Past.open(config, now - (daysBack + 1) * dayMs, resolveHere)
-    clock = past.clock
-    const { people, pings, releases } = await livePast(past, servers, now, random)
+    const simulation = await Simulation.open(config, now - (daysBack + 1) * dayMs, resolveDemoNames)
+    clock = simulation.clock
+    const { people, pings, releases } = await simulatePast(simulation, servers, now, random)
     clock = systemClock
     const link = signInLink(people.ada.email)
-    const running = await runHub(config, threads, systemClock, { pages: link.pages, resolve: resolveHere })
-    servers.begin()
-    const jobs = [beginJobs(running.hub.baseUrl, pings, releases), meddle(servers)]
+    const running = await runHub(config, threads, systemClock, { pages: link.pages, resolve: resolveDemoNames })
+    servers.startCycles()
+    const jobs = [startJobs(running.hub.baseUrl, pings, releases), editAtProvider(servers)]
     return {
       running,
       owner: people.ada,
@@ -74,42 +75,47 @@ export async function runDemo(empty: Config, threads: Threads, seed: number): Pr
   }
 }
 
-/** What goes on after the past. */
-interface Lived {
+/** What the running demo continues with. */
+interface SimulationResult {
   people: People
   pings: PingPaths
   releases: Releases
 }
 
-/** All that happened before `now` (ms UTC). */
-async function livePast(past: Past, servers: Servers, now: number, random: () => number): Promise<Lived> {
+/** Simulates everything that happened before `now` (ms UTC). */
+async function simulatePast(
+  simulation: Simulation,
+  servers: Servers,
+  now: number,
+  random: () => number,
+): Promise<SimulationResult> {
   const ago = (days: number) => now - days * dayMs
-  const people = await join(past)
-  const all = samples(servers)
-  const trouble = troubles(all, now, random)
-  const checks = new PastChecks(past, trouble, random)
-  const told: Telling = { past, people, checks, servers, now, ago, random }
-  past.clock.moveTo(ago(daysBack))
-  await checks.begin(people.ada, all)
-  past.plan(ago(daysBack) + secondMs, () => checks.look())
-  checks.plan(now)
-  const pings = planHeartbeats(told)
-  planMaintenance(told)
-  planChannels(told)
-  planWebhooks(told)
-  planIncidents(told)
+  const people = await createPeople(simulation)
+  const monitors = sampleMonitors(servers)
+  const outages = createOutages(monitors, now, random)
+  const checks = new SimulatedChecks(simulation, outages, random)
+  const scenario: Scenario = { simulation, people, checks, servers, now, ago, random }
+  simulation.clock.advanceTo(ago(daysBack))
+  await checks.start(people.ada, monitors)
+  simulation.schedule(ago(daysBack) + secondMs, () => checks.checkAll())
+  checks.schedule(now)
+  const pings = scheduleHeartbeats(scenario)
+  scheduleMaintenance(scenario)
+  scheduleChannels(scenario)
+  scheduleWebhooks(scenario)
+  scheduleIncidents(scenario)
   const zone: Zone = { name: domain, id: '' }
-  const deploy = planAccess(told, zone)
-  planZones(told, zone, deploy)
-  planProviderZones(told)
-  planTemplates(told)
-  past.plan(now - secondMs, () => checks.look())
-  await past.live(now)
-  await writeResults(past.hub, checks.all(), trouble, now, random)
-  // However long that took, nobody was away meanwhile.
-  past.clock.moveTo(systemClock.now())
-  await checks.look()
+  const deploy = scheduleAccess(scenario, zone)
+  scheduleZones(scenario, zone, deploy)
+  scheduleProviderZones(scenario)
+  scheduleTemplates(scenario)
+  simulation.schedule(now - secondMs, () => checks.checkAll())
+  await simulation.runUntil(now)
+  await writePastResults(simulation.hub, checks.all(), outages, now, random)
+  // The simulation took time: check once more, or the hub would see a gap.
+  simulation.clock.advanceTo(systemClock.now())
+  await checks.checkAll()
   await checks.end()
-  await past.close()
+  await simulation.close()
   return { people, pings, releases: { zoneId: zone.id, token: deploy.token() } }
 }

@@ -1,13 +1,14 @@
 import { domain } from './resolver'
-import { minuteMs, type Telling } from './telling'
+import type { Scenario } from './scenario'
+import { minuteMs } from './time-units'
 
-/** Plans templates, with zones that follow them, one that was edited by hand and one that is behind. */
-export function planTemplates({ past, people: { grace, linus }, ago }: Telling): void {
+/** Schedules templates and linked zones: one was modified manually and one is outdated. */
+export function scheduleTemplates({ simulation, people: { grace, linus }, ago }: Scenario): void {
   const zone = async (name: string): Promise<string> => (await grace.call('GET', `/v1/dns/zones?name=${name}`)).data[0].id
-  past.plan(ago(52), async () => {
+  simulation.schedule(ago(52), async () => {
     const { id } = await grace.call('POST', '/v1/dns/templates', {
       name: 'Campaign site',
-      description: 'A name for a campaign, with the proof that marketing needs.',
+      description: 'A subdomain for a marketing campaign, with a verification record.',
       variables: [
         { name: 'address', type: 'ip', default: '192.0.2.80' },
         { name: 'campaign', type: 'string', pattern: '[a-z0-9-]{2,30}' },
@@ -21,18 +22,18 @@ export function planTemplates({ past, people: { grace, linus }, ago }: Telling):
         variables: { campaign },
         mode: 'linked',
       })
-    past.plan(ago(51), () => apply(domain, 'summer', 'summer-sale'))
-    past.plan(ago(50), () => apply(domain, 'outlet', 'outlet'))
-    past.plan(ago(43), () => apply('kestrel-outfitters.example', 'winter', 'winter-2026'))
-    past.plan(ago(8), () => grace.call('PATCH', `/v1/dns/templates/${id}`, { records: records(600) }))
-    past.plan(ago(20), async () =>
+    simulation.schedule(ago(51), () => apply(domain, 'summer', 'summer-sale'))
+    simulation.schedule(ago(50), () => apply(domain, 'outlet', 'outlet'))
+    simulation.schedule(ago(43), () => apply('kestrel-outfitters.example', 'winter', 'winter-2026'))
+    simulation.schedule(ago(8), () => grace.call('PATCH', `/v1/dns/templates/${id}`, { records: records(600) }))
+    simulation.schedule(ago(20), async () =>
       linus.call('PUT', `/v1/dns/zones/${await zone(domain)}/rrsets`, {
         rrsets: [{ name: 'outlet', type: 'A', ttl: 60, records: [{ content: '192.0.2.81' }] }],
       }),
     )
   })
-  past.plan(ago(45), () => linus.call('POST', '/v1/dns/zones', { name: 'kestrel-outfitters.example' }))
-  past.plan(ago(45) + 10 * minuteMs, async () =>
+  simulation.schedule(ago(45), () => linus.call('POST', '/v1/dns/zones', { name: 'kestrel-outfitters.example' }))
+  simulation.schedule(ago(45) + 10 * minuteMs, async () =>
     grace.call('POST', '/v1/dns/templates/tmpl_builtin_no_mail/apply', {
       zone_id: await zone('kestrel-outfitters.example'),
       mode: 'linked',

@@ -1,20 +1,20 @@
-import type { Issued } from '../authority'
-import type { Mood } from './moods'
+import type { IssuedCertificate } from '../certificate-authority'
+import type { Health } from './server-health'
 import { loopback } from './ports'
 
-/** Milliseconds that an answer takes, for each of the sites; others take the last. */
+/** Usual response times of the sites in milliseconds. */
 const usualMs: Record<string, number> = { shop: 70, api: 35, search: 120, images: 20, payments: 45, crm: 60 }
 const slowMs = 1_300
 
-/** What a web server of the demo knows of its site. */
-export interface Site {
-  moodOf(site: string): Mood
-  /** A share of 1, for how long answers take. */
+/** How the sites of a web server behave. */
+interface Site {
+  healthOf(site: string): Health
+  /** A number from 0 to 1, for response times. */
   random(): number
 }
 
-/** A web server for every site of the demo, by HTTPS; at `/feed` it speaks WebSocket. */
-export function webServer(port: number, tls: Issued, { moodOf, random }: Site): { stop(): void } {
+/** An HTTPS server for all sites of the demo, with a WebSocket at `/feed`. */
+export function webServer(port: number, tls: IssuedCertificate, { healthOf, random }: Site): { stop(): void } {
   const server = Bun.serve({
     hostname: loopback,
     port,
@@ -23,10 +23,10 @@ export function webServer(port: number, tls: Issued, { moodOf, random }: Site): 
       const url = new URL(request.url)
       const site = url.hostname.split('.')[0]!
       if (url.pathname === '/feed') return own.upgrade(request) ? undefined : new Response('Upgrade Required', { status: 426 })
-      const mood = moodOf(site)
+      const health = healthOf(site)
       const usual = usualMs[site] ?? 50
-      await Bun.sleep(mood === 'slow' ? slowMs + random() * 400 : usual * (0.7 + random() * 0.6))
-      if (mood === 'failing') return new Response('upstream connect error\n', { status: 503, headers: { server: 'envoy' } })
+      await Bun.sleep(health === 'slow' ? slowMs + random() * 400 : usual * (0.7 + random() * 0.6))
+      if (health === 'failing') return new Response('upstream connect error\n', { status: 503, headers: { server: 'envoy' } })
       if (url.pathname === '/health') return Response.json({ status: 'UP', version: '4.11.2', queue: Math.floor(random() * 40) })
       return new Response(page(site), { headers: { 'content-type': 'text/html; charset=utf-8', server: 'envoy' } })
     },

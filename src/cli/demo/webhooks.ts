@@ -1,29 +1,29 @@
-import { warnOfExpiringTokens } from '../../access/token-expiry'
-import { deliverJob } from '../../features/webhooks/deliver'
-import { dispatchJob } from '../../features/webhooks/dispatch'
-import { watchEndpoints } from '../../features/webhooks/failing'
+import { warnOfExpiringTokens } from '../../features/tokens/expiry'
+import { deliverJob } from '../../features/webhooks/sending/deliver'
+import { dispatchJob } from '../../features/webhooks/sending/dispatch'
+import { checkFailingEndpoints } from '../../features/webhooks/endpoints/failing'
 import { domain } from './resolver'
-import { hourMs, minuteMs, type Telling } from './telling'
+import type { Scenario } from './scenario'
+import { hourMs, minuteMs } from './time-units'
 
 /**
- * Plans endpoints of webhooks: one that takes everything, one that fails and recovers, one that is gone, one that always fails, and
- * one that is paused.
+ * Schedules webhook endpoints: one that works, one that fails and recovers, one that is gone, one that always fails, one paused.
  */
-export function planWebhooks({ past, people: { ada, linus }, servers: { ports }, now, ago }: Telling): void {
+export function scheduleWebhooks({ simulation, people: { ada, linus }, servers: { ports }, now, ago }: Scenario): void {
   const url = (path: string) => `http://hooks.${domain}:${ports.hooks}/${path}`
   const alerts = ['monitor.alert', 'monitor.recovered']
-  past.watch(dispatchJob.kind)
-  past.watch(deliverJob.kind)
-  past.plan(ago(9.5), () =>
+  simulation.runJobsWhenDue(dispatchJob.kind)
+  simulation.runJobsWhenDue(deliverJob.kind)
+  simulation.schedule(ago(9.5), () =>
     ada.call('POST', '/v1/webhook-endpoints', {
       url: url('orders'),
-      description: 'Order system: stops the sale of what cannot be paid for',
+      description: 'Order system: pauses checkout while payments are down',
       events: [...alerts, 'monitor.acknowledged', 'dns.records_changed', 'webhook.endpoint_disabled'],
       headers: { Authorization: 'Bearer changeme-5d20b7' },
       ordering: 'per_resource',
     }),
   )
-  past.plan(ago(5.5), () =>
+  simulation.schedule(ago(5.5), () =>
     linus.call('POST', '/v1/webhook-endpoints', {
       url: url('billing'),
       description: 'Billing: refunds for outages',
@@ -32,10 +32,10 @@ export function planWebhooks({ past, people: { ada, linus }, servers: { ports },
       timeout_seconds: 5,
     }),
   )
-  past.plan(ago(5), () =>
+  simulation.schedule(ago(5), () =>
     linus.call('POST', '/v1/webhook-endpoints', { url: url('legacy'), description: 'Old CRM', events: alerts }),
   )
-  past.plan(now - 5 * hourMs, () =>
+  simulation.schedule(now - 5 * hourMs, () =>
     linus.call('POST', '/v1/webhook-endpoints', {
       url: url('pager'),
       description: 'Public status page',
@@ -44,10 +44,11 @@ export function planWebhooks({ past, people: { ada, linus }, servers: { ports },
       max_per_second: 5,
     }),
   )
-  past.plan(now - 100 * minuteMs, () =>
+  simulation.schedule(now - 100 * minuteMs, () =>
     ada.call('POST', '/v1/webhook-endpoints', { url: url('lake'), description: 'Data lake', events: alerts, active: false }),
   )
-  // What the timetable looks at every minute.
-  for (let at = now - 5 * hourMs; at <= now; at += 20 * minuteMs) past.plan(at, () => watchEndpoints(past.hub))
-  past.plan(now - minuteMs, () => warnOfExpiringTokens(past.hub))
+  // Runs what the timetable runs every minute.
+  for (let at = now - 5 * hourMs; at <= now; at += 20 * minuteMs)
+    simulation.schedule(at, () => checkFailingEndpoints(simulation.hub))
+  simulation.schedule(now - minuteMs, () => warnOfExpiringTokens(simulation.hub))
 }

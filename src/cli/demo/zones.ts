@@ -1,14 +1,15 @@
 import { domain } from './resolver'
-import { hourMs, minuteMs, type Telling } from './telling'
+import type { Scenario } from './scenario'
+import { hourMs, minuteMs } from './time-units'
 import type { Caller } from './people'
 
-/** A zone of the demo; its id is known once it is made. */
+/** A zone of the demo. Its id is set when the simulation creates it. */
 export interface Zone {
   name: string
   id: string
 }
 
-/** Records of a name and type, as they are replaced. */
+/** An RRset in the form of the API for replacing RRsets. */
 interface Rrset {
   name: string
   type: string
@@ -28,12 +29,16 @@ export const rrset = (name: string, type: string, contents: readonly string[], m
   ...more,
 })
 
-/** Plans the zone of the company, which the hub itself serves, with what became of it. */
-export function planZones({ past, people: { ada, grace, linus }, now, ago }: Telling, own: Zone, deploy: Caller): void {
+/** Schedules the main zone of the company, served by the hub, and its changes. */
+export function scheduleZones(
+  { simulation, people: { ada, grace, linus }, now, ago }: Scenario,
+  own: Zone,
+  deploy: Caller,
+): void {
   const put = (at: number, by: Caller, ...rrsets: Rrset[]) =>
-    past.plan(at, () => by.call('PUT', `/v1/dns/zones/${own.id}/rrsets`, { rrsets }))
+    simulation.schedule(at, () => by.call('PUT', `/v1/dns/zones/${own.id}/rrsets`, { rrsets }))
 
-  past.plan(ago(88), async () => {
+  simulation.schedule(ago(88), async () => {
     const { id } = await ada.call('POST', '/v1/dns/zones', { name: own.name, nameservers: [`ns1.${domain}`, `ns2.${domain}`] })
     own.id = id
     await ada.call('POST', `/v1/dns/zones/${id}/import?mode=merge`, file)
@@ -65,7 +70,7 @@ export function planZones({ past, people: { ada, grace, linus }, now, ago }: Tel
   // What came just before the sites were away, and what was undone after it.
   const mistake = ago(9) - 58 * minuteMs
   put(mistake, linus, rrset('shop', 'A', ['192.0.2.99']))
-  past.plan(ago(9) - 2 * minuteMs, async () => {
+  simulation.schedule(ago(9) - 2 * minuteMs, async () => {
     const { data } = await grace.call('GET', `/v1/dns/zones/${own.id}/history?name=shop&type=A&limit=1`)
     await grace.call('POST', `/v1/dns/zones/${own.id}/revert`, {
       changeset_id: data[0].id,
@@ -78,9 +83,9 @@ export function planZones({ past, people: { ada, grace, linus }, now, ago }: Tel
   put(now - 8 * hourMs, ada, rrset('_dmarc', 'TXT', [`v=DMARC1; p=quarantine; rua=mailto:dmarc@${domain}`], { ttl: 3600 }))
   put(now - 40 * minuteMs, deploy, rrset('_release', 'TXT', ['release=4.11.2']))
 
-  past.plan(ago(66), async () => {
+  simulation.schedule(ago(66), async () => {
     const { id } = await grace.call('POST', '/v1/dns/zones', { name: 'kestrel-archive.example' })
-    past.plan(ago(41), () => grace.call('PATCH', `/v1/dns/zones/${id}`, { status: 'paused' }))
+    simulation.schedule(ago(41), () => grace.call('PATCH', `/v1/dns/zones/${id}`, { status: 'paused' }))
   })
 }
 

@@ -2,10 +2,11 @@ import * as Pg from 'drizzle-orm/pg-core'
 import * as Sqlite from 'drizzle-orm/sqlite-core'
 import { either } from './dialect'
 
-// Byte order on PostgreSQL, as SQLite has it: lists sort alike on both engines.
+// Sort by bytes on PostgreSQL too, so that lists have the same order as on SQLite.
 const pgText = Pg.customType<{ data: string; driverData: string }>({ dataType: () => 'text collate "C"' })
 
-// JSON is text on both engines: Bun's PostgreSQL driver stores jsonb parameters as JSON strings, so it is never queried inside.
+// JSON is stored as text on both engines, because Bun's PostgreSQL driver stores jsonb parameters as JSON strings. SQL never
+// queries it.
 const pgJson = Pg.customType<{ data: unknown; driverData: string }>({
   dataType: () => 'text',
   toDriver: value => JSON.stringify(value),
@@ -16,7 +17,7 @@ const pgBytes = Pg.customType<{ data: Uint8Array; driverData: Uint8Array }>({ da
 
 export const text = <const E extends [string, ...string[]] = [string, ...string[]]>(name: string, options?: { enum: E }) =>
   either(Sqlite.text(name, options as { enum: E }), pgText(name))
-/** A whole number up to 2^53. */
+/** An integer up to 2^53. */
 export const int = (name: string) => either(Sqlite.integer(name), Pg.bigint(name, { mode: 'number' }))
 /** Milliseconds since the Unix epoch, UTC. */
 export const time = int

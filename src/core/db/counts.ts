@@ -2,23 +2,23 @@ import { sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Reader } from './transaction'
 
-/** What is counted no further: beyond it nobody cares how many they are, and each costs a look. */
-export const mostCounted = 10_000
+/** Counting stops here, because counting more rows is slow and rarely useful. */
+const maxCounted = 10_000
 
-/** How many rows a query finds, counted up to so many. */
+/** Counts the rows of a query, up to a maximum. */
 export async function countRows(
   read: Reader,
-  query: { limit(most: number): { as(alias: string): unknown } },
-  most = mostCounted,
+  query: { limit(max: number): { as(alias: string): unknown } },
+  max = maxCounted,
 ): Promise<number> {
-  // A subquery is selected from like a table; drizzle's types tell them apart.
-  const inner = query.limit(most).as('counted') as SQLiteTable
+  // Drizzle has different types for subqueries and tables.
+  const inner = query.limit(max).as('counted') as SQLiteTable
   const [row] = await read.select({ total: sql`count(*)`.mapWith(Number) }).from(inner)
   return row!.total
 }
 
-/** Numbers by word, with 0 for words of which there are none. */
-export const numbersOf = <const W extends string>(
+/** Counts by word, with 0 for words without rows. */
+export const countsByWord = <const W extends string>(
   words: readonly W[],
   rows: readonly { word: string; n: number }[],
 ): Record<W, number> =>

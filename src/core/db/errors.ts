@@ -1,8 +1,8 @@
 import { SQL } from 'bun'
 import { DrizzleQueryError } from 'drizzle-orm'
 
-/** What a database refused, in words of both engines. */
-export type Violation = 'unique' | 'foreign_key' | 'check' | 'not_null'
+/** A constraint violation, for both engines. */
+type Violation = 'unique' | 'foreign_key' | 'check' | 'not_null'
 
 const sqliteCodes: Record<string, Violation> = {
   SQLITE_CONSTRAINT_UNIQUE: 'unique',
@@ -14,26 +14,26 @@ const sqliteCodes: Record<string, Violation> = {
 // PostgreSQL Appendix A, class 23.
 const postgresCodes: Record<string, Violation> = { 23505: 'unique', 23503: 'foreign_key', 23514: 'check', 23502: 'not_null' }
 
-/** Which rule of the schema an error broke, or null when it is another kind of error. */
+/** The constraint that an error violated; null for other errors. */
 export function violation(error: unknown): Violation | null {
   const code = codeOf(error)
   return sqliteCodes[code] ?? postgresCodes[code] ?? null
 }
 
 /** PostgreSQL serialization_failure and deadlock_detected. */
-export function isSerialisationFailure(error: unknown): boolean {
+export function isSerializationFailure(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error))
 }
 
-/** The disk of the database is full: SQLITE_FULL, and disk_full of PostgreSQL (Appendix A, class 53). */
+/** The disk of the database is full: SQLITE_FULL, or disk_full on PostgreSQL (Appendix A, class 53). */
 export function isStorageFull(error: unknown): boolean {
   return ['SQLITE_FULL', '53100'].includes(codeOf(error))
 }
 
-/** PostgreSQL could not do what was asked. Says why in its words; holds neither the statement nor the values that were sent. */
-export class QueryFailed extends Error {
+/** A PostgreSQL error with the message of the server, but without the statement and its values. */
+class QueryFailed extends Error {
   override name = 'QueryFailed'
-  /** @param errno the SQLSTATE, where the server answered with one */
+  /** @param errno the SQLSTATE, if the server returned one */
   constructor(
     message: string,
     readonly code: string,
@@ -44,8 +44,8 @@ export class QueryFailed extends Error {
 }
 
 /**
- * The error as logs may show it. Values that were sent (hashes, sealed secrets, stored answers) stand in the message that
- * drizzle makes, in the server's detail, which quotes keys and whole rows, and in its messages on data it cannot read.
+ * Strips values from an error, so that it can be logged. Values (hashes, encrypted secrets, stored responses) are in drizzle's
+ * message, in the server's detail, which quotes keys and rows, and in the server's messages about invalid data.
  */
 export function withoutValues(error: unknown): unknown {
   const source = error instanceof DrizzleQueryError ? (error.cause ?? new Error('The query failed.')) : error

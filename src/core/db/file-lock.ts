@@ -1,19 +1,19 @@
 import { Database } from 'bun:sqlite'
 import { statSync, truncateSync } from 'node:fs'
 
-// How long a lock that another holds is waited for: long enough for a process that is just ending.
+// How long to wait for a lock: long enough for a process that is just exiting.
 const waitMs = 500
-// A lock ends when its connection is collected as garbage.
-const held = new Set<Database>()
+// Prevents garbage collection of the connections, which would release the locks.
+const connections = new Set<Database>()
 
 /**
- * Locks a file for the life of this process. SQLite holds it with the system's record locks, which the kernel releases with the
- * process, however that ends (https://www.sqlite.org/lockingv3.html). The file stays empty, and stays behind unlocked. Not to be
- * opened by any other means in this process: closing it again would release the lock.
- * @returns gives the lock back; null when another process, or this one, holds it
+ * Locks a file until this process exits. SQLite uses record locks of the operating system, which the kernel releases when the
+ * process ends in any way (https://www.sqlite.org/lockingv3.html). The file is empty and is not deleted. Don't open it otherwise
+ * in this process: closing it would release the lock.
+ * @returns a function that releases the lock; null if another process, or this one, holds it
  */
 export function lockFile(file: string): (() => void) | null {
-  // What stands in a file left there by something else is no database. Cut off in place, so that no lock on it is lost.
+  // An existing file with other content is not a database. Truncate it in place, which keeps locks on it.
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) truncateSync(file)
   const db = new Database(file, { create: true, strict: true })
   try {
@@ -24,9 +24,9 @@ export function lockFile(file: string): (() => void) | null {
     if ((error as { code?: string }).code === 'SQLITE_BUSY') return null
     throw error
   }
-  held.add(db)
+  connections.add(db)
   return () => {
-    held.delete(db)
+    connections.delete(db)
     db.close()
   }
 }

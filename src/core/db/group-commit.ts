@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
-import { once, type Tx } from './transaction'
+import { asTransaction, type Tx } from './transaction'
 
-/** A connection that may write, and the handle that callbacks write through. */
+/** A writable connection and the handle for callbacks. */
 export interface Writer {
   db: Database
   tx: Tx
@@ -13,31 +13,31 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-// One flush to disk costs as much as hundreds of statements: callers that wait together share it.
-const largestGroup = 256
-// A callback that has not finished by then holds up every other write of the process.
-const longestCallbackMs = 5_000
+// A flush to disk takes as long as hundreds of statements, so concurrent callers share it.
+const maxGroupSize = 256
+// A slow callback blocks all other writes of the process.
+const callbackTimeoutMs = 5_000
 
-/** A callback took too long: its savepoint is undone, and its handle no longer writes. */
-class Overran extends Error {
-  override name = 'Overran'
+/** A callback took too long: its savepoint is rolled back, and its handle can no longer write. */
+class TimedOut extends Error {
+  override name = 'TimedOut'
 }
 
 /**
- * The single writer of a SQLite database. Each callback runs in its own savepoint, one after the other; a group of them
- * is committed together, and none is told of success before that commit is on disk. A callback that throws undoes
- * its own savepoint and nothing else; a commit that fails, and a fault for which SQLite undoes the whole transaction
- * (a full disk), is told to the whole group.
+ * The single writer of a SQLite database. Callbacks run one after the other, each in its own savepoint. A group of them is
+ * committed together, and their promises resolve after the commit is on disk. If a callback throws, only its own savepoint is
+ * rolled back. If the commit fails, or SQLite rolls back the whole transaction (for example because the disk is full), the whole
+ * group fails.
  */
 export class GroupCommit {
   private readonly queue: Waiting[] = []
   private draining = false
   private writer: Writer | null = null
 
-  /** @param open opens a connection; asked again after a callback overran, since that one keeps the handle it was given */
+  /** @param open opens a connection; called again after a callback timed out, because that callback still has the old handle */
   constructor(
     private readonly open: () => Writer,
-    private readonly longestMs = longestCallbackMs,
+    private readonly timeoutMs = callbackTimeoutMs,
   ) {}
 
   run<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
@@ -49,7 +49,7 @@ export class GroupCommit {
     })
   }
 
-  /** Closes the connection. What still waits is refused. */
+  /** Closes the connection. Waiting callbacks fail. */
   close(): void {
     this.writer?.db.run('PRAGMA optimize')
     this.writer?.db.close()
@@ -58,7 +58,7 @@ export class GroupCommit {
   private async drain(): Promise<void> {
     while (this.queue.length > 0) {
       await this.commitGroup()
-      // Requests that arrived meanwhile are read before the next group, and fill it.
+      // Let callbacks that arrived in the meantime join the next group.
       await new Promise(resolve => setImmediate(resolve))
     }
     this.draining = false
@@ -66,24 +66,24 @@ export class GroupCommit {
 
   private async commitGroup(): Promise<void> {
     const done: { waiting: Waiting; value: unknown }[] = []
-    let told = false
-    let overran = false
+    let anyRejected = false
+    let timedOut = false
     try {
       const { db, tx } = (this.writer ??= this.open())
       db.run('BEGIN IMMEDIATE')
-      for (let taken = 0; taken < largestGroup && !overran; taken++) {
+      for (let count = 0; count < maxGroupSize && !timedOut; count++) {
         const waiting = this.queue.shift()
         if (!waiting) break
         try {
           db.run('SAVEPOINT change')
-          const value = await inTime(() => waiting.fn(tx), this.longestMs)
+          const value = await inTime(() => waiting.fn(tx), this.timeoutMs)
           db.run('RELEASE change')
           done.push({ waiting, value })
         } catch (error) {
           waiting.reject(error)
-          told = true
-          overran = error instanceof Overran
-          // A full disk or a fault of reading and writing may undo the whole transaction, and with it what others did
+          anyRejected = true
+          timedOut = error instanceof TimedOut
+          // A full disk or an I/O error may roll back the whole transaction, including the changes of others
           // (https://www.sqlite.org/lang_transaction.html, "Response To Errors Within A Transaction").
           if (!db.inTransaction) throw error
           db.run('ROLLBACK TO change')
@@ -92,18 +92,18 @@ export class GroupCommit {
       }
       db.run('COMMIT')
     } catch (error) {
-      this.undo()
+      this.rollback()
       for (const one of done) one.waiting.reject(error)
-      // The group did not even begin: the head of the queue is told, so that a lasting fault drains it instead of spinning.
-      if (done.length === 0 && !told) this.queue.shift()?.reject(error)
+      // The group didn't start: reject the head of the queue, so that a permanent error drains the queue instead of looping.
+      if (done.length === 0 && !anyRejected) this.queue.shift()?.reject(error)
       return
     } finally {
-      if (overran) this.retire()
+      if (timedOut) this.retire()
     }
     for (const one of done) one.waiting.resolve(one.value)
   }
 
-  private undo(): void {
+  private rollback(): void {
     try {
       if (this.writer?.db.inTransaction) this.writer.db.run('ROLLBACK')
     } catch {
@@ -111,23 +111,26 @@ export class GroupCommit {
     }
   }
 
-  /** Takes the handle back from a callback that still has it: whatever it writes from now on is refused. */
+  /** Revokes the handle of a callback that still has it: further writes fail. */
   private retire(): void {
     const db = this.writer?.db
     this.writer = null
-    // Statements that were prepared before outlive the closing of their connection.
+    // Prepared statements still work after their connection is closed.
     db?.run('PRAGMA query_only=ON')
     db?.close()
   }
 }
 
-async function inTime<T>(fn: () => Promise<T>, longestMs: number): Promise<T> {
+async function inTime<T>(fn: () => Promise<T>, timeoutMs: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Overran(`A transaction took longer than ${longestMs} ms and was undone.`)), longestMs)
+    timer = setTimeout(
+      () => reject(new TimedOut(`A transaction took longer than ${timeoutMs} ms and was rolled back.`)),
+      timeoutMs,
+    )
   })
   try {
-    return await Promise.race([once(fn), late])
+    return await Promise.race([asTransaction(fn), late])
   } finally {
     clearTimeout(timer)
   }

@@ -4,12 +4,12 @@ import { prepared } from './prepared'
 import { readRows } from './rows'
 import type { Reader } from './transaction'
 
-// An engine takes so many values in a statement.
-const idsAtOnce = 1024
+// Engines limit the number of values per statement.
+const idsPerQuery = 1024
 
 /**
- * The rows of a table with these ids, by their ids. For lists that show something of others with each row: built anew for each page
- * such a query costs more than the page itself, so there is one for each power of two.
+ * Loads rows by id, for lists with related resources. Building such a query takes longer than loading a page, so queries are
+ * cached for each power of two of ids.
  * @param name of the table
  */
 export async function rowsById<Row>(
@@ -21,23 +21,23 @@ export async function rowsById<Row>(
 ): Promise<Map<string, Row>> {
   const found = new Map<string, Row>()
   const all = [...ids]
-  for (let at = 0; at < all.length; at += idsAtOnce) {
-    const some = all.slice(at, at + idsAtOnce)
-    const places = 2 ** Math.ceil(Math.log2(some.length))
-    const statement = prepared(read, `by-id|${name}|${places}`, handle =>
+  for (let at = 0; at < all.length; at += idsPerQuery) {
+    const some = all.slice(at, at + idsPerQuery)
+    const count = 2 ** Math.ceil(Math.log2(some.length))
+    const statement = prepared(read, `by-id|${name}|${count}`, handle =>
       handle
         .select()
         .from(table)
         .where(
           sql`${id} in (${sql.join(
-            Array.from({ length: places }, (_, place) => sql`${sql.placeholder(`v${place}`)}`),
+            Array.from({ length: count }, (_, index) => sql`${sql.placeholder(`v${index}`)}`),
             sql`, `,
           )})`,
         ),
     )
-    // Places that are left over have an id that is there already.
+    // Fill unused parameters with an id from the list.
     const values = Object.fromEntries(
-      Array.from({ length: places }, (_, place) => [`v${place}`, some[Math.min(place, some.length - 1)]]),
+      Array.from({ length: count }, (_, index) => [`v${index}`, some[Math.min(index, some.length - 1)]]),
     )
     for (const row of await readRows<Row & { id: string }>(statement, table, values)) found.set(row.id, row)
   }

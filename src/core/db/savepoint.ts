@@ -2,39 +2,39 @@ import { sql, type SQL } from 'drizzle-orm'
 import { isPostgres } from './dialect'
 import type { Tx } from './transaction'
 
-/** Runs a step of a transaction that is undone by itself when it throws: what was written before it stays. */
-export async function undoable<T>(tx: Tx, step: () => Promise<T>): Promise<T> {
-  await say(tx, sql`savepoint step`)
+/** Runs a step of a transaction in a savepoint: if it throws, only the step is rolled back. */
+export async function inSavepoint<T>(tx: Tx, step: () => Promise<T>): Promise<T> {
+  await execute(tx, sql`savepoint step`)
   let value: T
   try {
     value = await step()
   } catch (error) {
     try {
-      await say(tx, sql`rollback to savepoint step`)
-      await say(tx, sql`release savepoint step`)
+      await execute(tx, sql`rollback to savepoint step`)
+      await execute(tx, sql`release savepoint step`)
     } catch {
-      // The engine undid the whole transaction, and said why in the first error.
+      // The engine rolled back the whole transaction; the first error has the reason.
     }
     throw error
   }
-  await say(tx, sql`release savepoint step`)
+  await execute(tx, sql`release savepoint step`)
   return value
 }
 
-/** Runs a step of a transaction and undoes it: what it gives is what it would have come to. */
-export async function triedOut<T>(tx: Tx, step: () => Promise<T>): Promise<T> {
-  const undone = new Error('The step was tried out.')
-  const come: T[] = []
+/** Runs a step of a transaction, rolls it back and returns its result. */
+export async function dryRun<T>(tx: Tx, step: () => Promise<T>): Promise<T> {
+  const rollback = new Error('Dry run.')
+  const results: T[] = []
   try {
-    await undoable(tx, async () => {
-      come.push(await step())
-      throw undone
+    await inSavepoint(tx, async () => {
+      results.push(await step())
+      throw rollback
     })
   } catch (error) {
-    if (error !== undone) throw error
+    if (error !== rollback) throw error
   }
-  return come[0]!
+  return results[0]!
 }
 
-const say = async (tx: Tx, statement: SQL): Promise<unknown> =>
+const execute = async (tx: Tx, statement: SQL): Promise<unknown> =>
   isPostgres ? await (tx as unknown as { execute(statement: SQL): Promise<unknown> }).execute(statement) : await tx.run(statement)

@@ -2,22 +2,22 @@ import { Database } from 'bun:sqlite'
 import { accessSync, constants, existsSync } from 'node:fs'
 import { SQL } from 'bun'
 import { migrations } from '../../../migrations/list'
-import { BadSetting, sqliteFile, type Config } from '../config'
+import { InvalidSetting, sqliteFile, type Config } from '../config'
 import { sha256Hex } from '../crypto'
 import type { Migration } from './migrate'
 
-/** How far a database is: tags of its steps. `refused` is a sentence when this version must not open it. */
-export interface SchemaState {
+/** Migration state of a database. `incompatible` is the reason if this version must not open it. */
+interface SchemaState {
   exists: boolean
   applied: string[]
   pending: string[]
-  refused: string | null
+  incompatible: string | null
 }
 
-/** Asks the database what was applied to it, and changes nothing; a file that is missing is not made. */
+/** Reads the migration state without changing anything. Does not create a missing file. */
 export async function schemaState(config: Config): Promise<SchemaState> {
   const steps = config.databaseUrl ? migrations.postgres : migrations.sqlite
-  return await look(config, async rows => {
+  return await withReadOnlyDatabase(config, async rows => {
     if (!rows) return { exists: false, ...compare([], steps) }
     const known = config.databaseUrl
       ? await rows<{ n: unknown }>(
@@ -35,55 +35,55 @@ interface Row {
 }
 
 /**
- * Runs `fn` with a connection that only reads and migrates nothing; null where there is no database yet.
- * @param view `moment`: all queries see the database as it is at the first one
- * @throws BadSetting for a file that this user may not read
+ * Runs `fn` with a read-only connection, without migrating; null if there is no database yet.
+ * @param view `snapshot`: all queries see the database as of the first one
+ * @throws InvalidSetting if the file is not readable
  */
-export async function look<T>(
+export async function withReadOnlyDatabase<T>(
   config: Config,
   fn: (rows: Rows | null) => Promise<T>,
-  view: 'moment' | 'latest' = 'latest',
+  view: 'snapshot' | 'latest' = 'latest',
 ): Promise<T> {
   if (config.databaseUrl) {
     const sql = new SQL(config.databaseUrl, { max: 1, connectionTimeout: 5 })
     try {
-      if (view === 'moment') await sql.unsafe('begin isolation level repeatable read read only')
+      if (view === 'snapshot') await sql.unsafe('begin isolation level repeatable read read only')
       return await fn(async query => [...(await sql.unsafe(query))])
     } finally {
       await sql.close({ timeout: 1 })
     }
   }
   if (!existsSync(sqliteFile(config))) return await fn(null)
-  refuseUnreadable(sqliteFile(config))
+  checkReadable(sqliteFile(config))
   const db = new Database(sqliteFile(config), { readwrite: true, create: false })
   try {
     db.run('PRAGMA busy_timeout=5000')
     db.run('PRAGMA query_only=ON')
-    if (view === 'moment') db.run('BEGIN')
+    if (view === 'snapshot') db.run('BEGIN')
     return await fn(async <R>(query: string) => db.query(query).all() as R[])
   } finally {
     db.close()
   }
 }
 
-function refuseUnreadable(file: string): void {
+function checkReadable(file: string): void {
   try {
     accessSync(file, constants.R_OK)
   } catch {
-    throw new BadSetting(`BAILIWICK_DATA: ${file} cannot be read by this user: run as its owner, or chown it.`)
+    throw new InvalidSetting(`BAILIWICK_DATA: ${file} is not readable by this user. Run as its owner, or change its owner.`)
   }
 }
 
 function compare(rows: Row[], steps: Migration[]): Omit<SchemaState, 'exists'> {
-  const stranger = rows.find(row => !steps.some(step => step.tag === row.tag))
+  const unknown = rows.find(row => !steps.some(step => step.tag === row.tag))
   const changed = steps.find(step => rows.some(row => row.tag === step.tag && row.hash !== sha256Hex(step.sql)))
   return {
     applied: steps.filter(step => rows.some(row => row.tag === step.tag)).map(step => step.tag),
     pending: steps.filter(step => !rows.some(row => row.tag === step.tag)).map(step => step.tag),
-    refused: stranger
-      ? `The database holds migration ${stranger.tag}, which this version does not know. Use the version that made it, or a newer one.`
+    incompatible: unknown
+      ? `The database has migration ${unknown.tag}, which this version does not know. Use the version that applied it, or a newer one.`
       : changed
-        ? `Migration ${changed.tag} differs from the one this database was made with.`
+        ? `Migration ${changed.tag} differs from the one applied to this database.`
         : null,
   }
 }

@@ -1,32 +1,14 @@
 import { isPostgres } from './dialect'
+import type { SeriesKind } from './series/kind'
 import { postgresEngine } from './series/postgres'
 import { SeriesStore, type SeriesPlace } from './series/store'
 import { sqliteEngine } from './series/sqlite'
 
-export { textNumber, type SeriesStore } from './series/store'
+export type { SeriesStore } from './series/store'
 
 /**
- * One result of a check, as it is kept: octets count here, 10,000 monitors make 28.8 million of them a day.
- * Monitor and location are the numbers of their rows. Milliseconds UTC for times, milliseconds for spans, kept to a tenth.
+ * Opens the storage of series: a separate SQLite file next to the database, or separate tables in PostgreSQL. The connection is
+ * opened on first use.
  */
-export interface Beat {
-  monitor: number
-  location: number
-  at: number
-  status: 'up' | 'degraded' | 'down'
-  ms: number | null
-  code: number | null
-  /** The number of its text, by `textNumber`. */
-  error: number | null
-  dns: number | null
-  connect: number | null
-  tls: number | null
-  firstByte: number | null
-}
-
-/**
- * Where results of checks are kept: a file of its own beside the SQLite database, or tables of their own in PostgreSQL. Nothing is
- * opened before it is first used.
- */
-export const openSeries = (place: SeriesPlace): SeriesStore =>
-  new SeriesStore(isPostgres ? postgresEngine(place) : sqliteEngine(place))
+export const openSeries = (place: SeriesPlace, kinds: readonly SeriesKind[]): SeriesStore =>
+  new SeriesStore(isPostgres ? postgresEngine(place, kinds) : sqliteEngine(place, kinds), kinds)

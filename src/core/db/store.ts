@@ -4,27 +4,27 @@ import { dirname } from 'node:path'
 import { SQL } from 'bun'
 import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
-import { isSerialisationFailure, isStorageFull, withoutValues } from './errors'
+import { isSerializationFailure, isStorageFull, withoutValues } from './errors'
 import { GroupCommit, type Writer } from './group-commit'
 import { migratePostgres, migrateSqlite } from './migrate'
-import { insideTransaction, NestedTransaction, once, type Reader, type Transact, type Tx } from './transaction'
+import { insideTransaction, NestedTransaction, asTransaction, type Reader, type Transact, type Tx } from './transaction'
 
-/** An open database. Writing needs `transact`, which only the door may use (test/rules/imports.test.ts holds that). */
+/** An open database. Only core/change.ts may call `transact` (enforced by test/rules/imports.test.ts). */
 export interface Store {
   read: Reader
   transact: Transact
-  /** PostgreSQL only: hears what other hubs announce on a channel. On SQLite there is no other hub. */
-  listen(channel: string, heard: (payload: string) => void): Promise<void>
-  /** PostgreSQL only: announces to every hub that listens. Lost when nobody listens, so it may only be a hint. */
-  announce(channel: string, payload: string): Promise<void>
-  /** Whether a write found the disk of the database full within the last seconds. */
+  /** PostgreSQL only: receives notifications of other hubs on a channel. SQLite has only one hub. */
+  listen(channel: string, onMessage: (payload: string) => void): Promise<void>
+  /** PostgreSQL only: notifies all listening hubs. Delivery is not guaranteed. */
+  notify(channel: string, payload: string): Promise<void>
+  /** Whether a write failed within the last seconds because the disk of the database is full. */
   isFull(): boolean
   close(): Promise<void>
 }
 
 /**
- * Opens the SQLite file, made if missing, and brings its tables up to date.
- * @param synchronous `OFF`: what is committed may be lost with the machine, and nobody would mind
+ * Opens the SQLite file, creating it if necessary, and applies migrations.
+ * @param synchronous `OFF` if losing commits in a power failure is acceptable
  */
 export async function openSqlite(file: string, synchronous: Synchronous = 'FULL'): Promise<Store> {
   mkdirSync(dirname(file), { recursive: true })
@@ -35,9 +35,9 @@ export async function openSqlite(file: string, synchronous: Synchronous = 'FULL'
   const group = new GroupCommit(() => sqliteWriter(file, synchronous))
   return {
     read: drizzleSqlite(reader) as unknown as Reader,
-    ...noticingFull(fn => (insideTransaction() ? Promise.reject(new NestedTransaction()) : group.run(fn))),
+    ...detectingFullDisk(fn => (insideTransaction() ? Promise.reject(new NestedTransaction()) : group.run(fn))),
     listen: async () => {},
-    announce: async () => {},
+    notify: async () => {},
     async close() {
       reader.close()
       group.close()
@@ -45,29 +45,30 @@ export async function openSqlite(file: string, synchronous: Synchronous = 'FULL'
   }
 }
 
-/** Opens a PostgreSQL database and brings its tables up to date; several processes may do so at once. */
+/** Opens a PostgreSQL database and applies migrations. Several processes can do so at the same time. */
 export async function openPostgres(url: string, connections = 10): Promise<Store> {
   const sql = new SQL(url, { max: connections })
   await migratePostgres(sql)
-  const db = discreet(drizzlePostgres(sql))
+  const db = redacting(drizzlePostgres(sql))
   const begin = db.transaction.bind(db) as unknown as Transact
   return {
     read: db as unknown as Reader,
-    ...noticingFull(fn => once(() => retried(() => begin(tx => fn(discreet(tx)))))),
-    async listen(channel, heard) {
-      await sql.listen(channel, heard)
+    ...detectingFullDisk(fn => asTransaction(() => withRetries(() => begin(tx => fn(redacting(tx)))))),
+    async listen(channel, onMessage) {
+      await sql.listen(channel, onMessage)
     },
-    async announce(channel, payload) {
+    async notify(channel, payload) {
       await sql`select pg_notify(${channel}, ${payload})`
     },
     close: () => sql.close({ timeout: 5 }),
   }
 }
 
-// A hub writes once a second at least. What only reads succeeds on a full disk too, so a success tells nothing.
+// Hubs write at least once a second. A success doesn't mean there is space: transactions that only read also succeed on a full
+// disk.
 const fullForMs = 3000
 
-function noticingFull(transact: Transact): Pick<Store, 'transact' | 'isFull'> {
+function detectingFullDisk(transact: Transact): Pick<Store, 'transact' | 'isFull'> {
   let fullAt = Number.NEGATIVE_INFINITY
   return {
     isFull: () => performance.now() - fullAt < fullForMs,
@@ -82,10 +83,10 @@ function noticingFull(transact: Transact): Pick<Store, 'transact' | 'isFull'> {
   }
 }
 
-/** As SQLite has it: whether a commit waits for the disk. */
+/** PRAGMA synchronous of SQLite: whether a commit waits for the disk. */
 export type Synchronous = 'FULL' | 'OFF'
 
-/** A connection that writes to the SQLite file, and drizzle's handle on it. */
+/** Opens a writable connection to the SQLite file, with its drizzle handle. */
 export function sqliteWriter(file: string, synchronous: Synchronous = 'FULL'): Writer {
   const db = sqliteConnection(file, 'write', synchronous)
   return { db, tx: drizzleSqlite(db) as unknown as Tx }
@@ -110,8 +111,8 @@ interface Session {
   prepareQuery(...args: unknown[]): { execute(...args: unknown[]): Promise<unknown> }
 }
 
-/** The handle, with every query's error told without the values that were sent. */
-function discreet<H extends object>(handle: H): H {
+/** Makes query errors of a handle free of values. */
+function redacting<H extends object>(handle: H): H {
   const { session } = handle as unknown as { session: Session }
   const prepareQuery = session.prepareQuery.bind(session)
   session.prepareQuery = (...args) => {
@@ -129,16 +130,16 @@ function discreet<H extends object>(handle: H): H {
   return handle
 }
 
-const mostTries = 8
+const maxAttempts = 8
 
-/** Two transactions that met on the same rows: PostgreSQL undid one of them whole, so running it again is safe. */
-async function retried<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
+/** Retries serialization failures and deadlocks: PostgreSQL has rolled back the whole transaction, so this is safe. */
+async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let attempts = 1; ; attempts++) {
     try {
       return await attempt()
     } catch (error) {
-      if (tries >= mostTries || !isSerialisationFailure(error)) throw withoutValues(error)
-      await Bun.sleep(2 ** tries * 4 * Math.random())
+      if (attempts >= maxAttempts || !isSerializationFailure(error)) throw withoutValues(error)
+      await Bun.sleep(2 ** attempts * 4 * Math.random())
     }
   }
 }

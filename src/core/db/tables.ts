@@ -1,28 +1,28 @@
 import { bytes, int, json, text, time } from './columns'
 import { index, primaryKey, table, uniqueIndex } from './dialect'
 
-/** What the installation itself remembers: its id, the canary of the master key. */
+/** Facts of the installation, such as its id and the canary of the master key. */
 export const instanceFacts = table('instance_facts', {
   name: text('name').primaryKey(),
   value: text('value').notNull(),
 })
 
-/** One row a running hub, renewed while it lives: how the others, and the next start, know who is there and since when nobody was. */
+/** One row per running hub, updated regularly. Shows other hubs which ones are running, and the next start how long none was. */
 export const hubs = table('hubs', {
   id: text('id').primaryKey(),
   host: text('host').notNull(),
   version: text('version').notNull(),
   startedAt: time('started_at').notNull(),
   seenAt: time('seen_at').notNull(),
-  // Fingerprint of the first key of its key file; null once it has left.
+  // Fingerprint of the first key of its key file; null after it stopped.
   masterKeyId: text('master_key_id'),
 })
 
-/** Gapless numbers. Raising one inside a transaction also makes the transactions that raise it take turns. */
+/** Gapless sequences. Incrementing one locks it until the transaction ends. */
 export const counters = table('counters', {
   name: text('name').primaryKey(),
   value: int('value').notNull(),
-  // Of a chain of audit entries: the hash of its last one. Beside the number, so that numbering and linking take one turn.
+  // For an audit chain: the hash of its last event, in the same row so that both are locked together.
   head: bytes('head'),
 })
 
@@ -30,7 +30,7 @@ export const auditEntries = table(
   'audit_entries',
   {
     id: text('id').primaryKey(),
-    // Empty for what concerns the whole installation.
+    // Empty for the whole installation.
     workspaceId: text('workspace_id').notNull(),
     seq: int('seq').notNull(),
     occurredAt: time('occurred_at').notNull(),
@@ -44,7 +44,7 @@ export const auditEntries = table(
     context: json<AuditContext>('context').notNull(),
     changes: json<AuditChanges | null>('changes'),
     reason: text('reason'),
-    // The chain: core/audit-chain.ts says what they are.
+    // The hash chain, see core/audit-chain.ts.
     prevHash: bytes('prev_hash').notNull(),
     hash: bytes('hash').notNull(),
     mac: bytes('mac').notNull(),
@@ -56,17 +56,17 @@ export const auditEntries = table(
   ],
 )
 
-/** Signed statements on how far a chain of audit entries is, and below which entry it was pruned. Written once, like the entries. */
+/** Signed checkpoints of audit chains, and the boundaries below which chains were pruned. Immutable, like the audit events. */
 export const auditCheckpoints = table(
   'audit_checkpoints',
   {
-    // Gapless over all chains.
+    // Gapless across all chains.
     number: int('number').primaryKey(),
     chain: text('chain').notNull(),
     kind: text('kind', { enum: ['checkpoint', 'boundary'] }).notNull(),
     seq: int('seq').notNull(),
     count: int('count').notNull(),
-    // Hexadecimal, as the signed statement has them.
+    // Hexadecimal, as in the signed statement.
     head: text('head').notNull(),
     prevCheckpoint: text('prev_checkpoint'),
     time: time('time').notNull(),
@@ -91,7 +91,7 @@ export interface AuditContext {
   ip: string | null
   user_agent: string | null
   request_id: string | null
-  /** What the client itself called the request (X-Request-Id); absent and null are alike. */
+  /** The client's X-Request-Id. Absent means null. */
   client_request_id?: string | null
   idempotency_key: string | null
   channel: 'api' | 'dashboard' | 'ingest' | 'cli' | 'job'
@@ -101,13 +101,14 @@ export interface AuditChanges {
   after: Record<string, unknown>
 }
 
-/** Facts that happened. A row is the outbox of its change: dispatching it is a job. */
+/** Events. Written in the transaction of their change (outbox) and dispatched by jobs. */
 export const events = table(
   'events',
   {
     id: text('id').primaryKey(),
     workspaceId: text('workspace_id').notNull(),
-    // Place in the workspace's feed, in the order of commits and without gaps; ids are made before the commit and are not.
+    // Position in the feed of the workspace, gapless and in commit order; ids are not, because they are created before the
+    // commit.
     position: int('position').notNull(),
     messageId: text('message_id').notNull(),
     kind: text('kind').notNull(),
@@ -115,7 +116,7 @@ export const events = table(
     resourceId: text('resource_id').notNull(),
     sequence: int('sequence').notNull(),
     occurredAt: time('occurred_at').notNull(),
-    // The exact bytes of {event, data} that every try of every delivery sends.
+    // The exact bytes of {event, data} sent in every delivery attempt.
     body: text('body').notNull(),
   },
   t => [
@@ -126,7 +127,7 @@ export const events = table(
   ],
 )
 
-/** What the people of a workspace should know of: one row a standing matter, however often it comes up. */
+/** Notices to the members of a workspace: one row per issue, even if it recurs. */
 export const notices = table(
   'notices',
   {
@@ -134,15 +135,15 @@ export const notices = table(
     workspaceId: text('workspace_id').notNull(),
     kind: text('kind').notNull(),
     severity: text('severity', { enum: ['info', 'warning', 'critical'] }).notNull(),
-    // What it is about; all three null for the whole workspace.
+    // The resource it concerns; all null for the whole workspace.
     resourceType: text('resource_type'),
     resourceId: text('resource_id'),
     resourceName: text('resource_name'),
     text: text('text').notNull(),
     details: json<Record<string, unknown>>('details').notNull(),
-    // Names the matter, so that it has one notice.
-    matter: text('matter').notNull(),
-    // How often the matter came up, and when it last did.
+    // Identifies the issue, so that it has only one notice.
+    dedupKey: text('dedup_key').notNull(),
+    // How often the issue occurred, and when it last did.
     count: int('count').notNull(),
     occurredAt: time('occurred_at').notNull(),
     readAt: time('read_at'),
@@ -151,7 +152,7 @@ export const notices = table(
     updatedAt: time('updated_at').notNull(),
   },
   t => [
-    uniqueIndex('notices_matter').on(t.workspaceId, t.matter),
+    uniqueIndex('notices_dedup_key').on(t.workspaceId, t.dedupKey),
     index('notices_workspace').on(t.workspaceId, t.occurredAt, t.id),
     index('notices_occurred').on(t.occurredAt),
   ],
@@ -162,17 +163,17 @@ export const jobs = table(
   {
     id: text('id').primaryKey(),
     kind: text('kind').notNull(),
-    // What takes turns with what: one endpoint's deliveries are one lane.
+    // Lanes are served by round robin; for example, the deliveries of an endpoint are a lane.
     lane: text('lane').notNull(),
     state: text('state', { enum: ['ready', 'running', 'failed'] }).notNull(),
-    // Smaller goes first.
+    // Lower values run first.
     priority: int('priority').notNull(),
     runAt: time('run_at').notNull(),
     attempts: int('attempts').notNull(),
-    // Runs in a row that were never ended, since their process died or their lease ran out.
+    // Consecutive runs that never finished because their process died or their lease expired.
     lostRuns: int('lost_runs').notNull(),
     payload: json<Record<string, unknown>>('payload').notNull(),
-    // Set where one job of a kind and key may wait at a time.
+    // Set if only one job with this kind and key can wait at a time.
     uniqueKey: text('unique_key'),
     lockedBy: text('locked_by'),
     lockedUntil: time('locked_until'),
@@ -181,16 +182,16 @@ export const jobs = table(
     failedAt: time('failed_at'),
   },
   t => [
-    // By lane, so that claims hop from one lane to the next whatever waits in each.
+    // By lane, so that claims can skip from lane to lane.
     index('jobs_due').on(t.state, t.kind, t.lane, t.priority, t.runAt),
-    // When the next one is due, whatever its priority.
+    // For the next due job of any priority.
     index('jobs_next').on(t.state, t.kind, t.runAt),
     index('jobs_leases').on(t.state, t.lockedUntil),
     uniqueIndex('jobs_unique').on(t.kind, t.uniqueKey),
   ],
 )
 
-/** Lanes of jobs that are held back; see jobs/lane-holds.ts. */
+/** Held lanes, see jobs/lane-holds.ts. */
 export const heldLanes = table(
   'held_lanes',
   {
@@ -209,7 +210,7 @@ export const idempotencyKeys = table(
     path: text('path').notNull(),
     key: text('key').notNull(),
     fingerprint: text('fingerprint').notNull(),
-    // The process that runs the request; null once the answer is stored.
+    // The process that runs the request; null once the response is stored.
     runningIn: text('running_in'),
     status: int('status'),
     body: text('body'),
@@ -220,7 +221,7 @@ export const idempotencyKeys = table(
   t => [primaryKey({ columns: [t.workspaceId, t.method, t.path, t.key] }), index('idempotency_keys_created').on(t.createdAt)],
 )
 
-/** Keys that seal a workspace's secrets, each wrapped by the master key; the one without a workspace is the installation's. */
+/** Data keys for the secrets of workspaces, wrapped with the master key. The one without a workspace is the installation key. */
 export const dataKeys = table(
   'data_keys',
   {
@@ -233,7 +234,7 @@ export const dataKeys = table(
   t => [index('data_keys_workspace').on(t.workspaceId, t.createdAt)],
 )
 
-/** Encryptions that processes have taken for themselves under a data key: their sum tells when it is to be replaced. */
+/** Encryptions that processes have reserved for a data key. Their sum determines when the key is replaced. */
 export const dataKeyUses = table(
   'data_key_uses',
   {

@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, inArray, lte, min, sql } from 'drizzle-orm'
-import { locking } from '../db/dialect'
+import { forUpdate } from '../db/dialect'
 import { prepared } from '../db/prepared'
 import { jobs } from '../db/tables'
 import type { Tx } from '../db/transaction'
@@ -7,9 +7,8 @@ import type { Hub } from '../hub'
 import type { ClaimedJob } from './job'
 
 /**
- * Chooses up to `limit` due jobs of a kind without lanes, most urgent first: one priority after the other, each read in the order
- * of the index. Asked for all at once, an engine either passes over all jobs that wait for a later time or sorts all that are due,
- * and there may be very many of both.
+ * Selects up to `limit` due jobs of a kind without lanes, by priority. Queries one priority after the other in index order: a
+ * single query would either scan all jobs scheduled for later or sort all due jobs, and there may be many of both.
  */
 export async function dueJobs(tx: Tx, hub: Pick<Hub, 'clock'>, kind: string, limit: number): Promise<string[]> {
   const now = hub.clock.now()
@@ -18,15 +17,15 @@ export async function dueJobs(tx: Tx, hub: Pick<Hub, 'clock'>, kind: string, lim
   while (ids.length < limit) {
     priority = await nextPriority(tx, kind, priority)
     if (priority === null) break
-    const page = await duePage(tx).execute({ kind, priority, now, limit: limit - ids.length })
+    const page = await dueJobsQuery(tx).execute({ kind, priority, now, limit: limit - ids.length })
     ids.push(...page.map(row => row.id))
   }
   return ids
 }
 
 /**
- * Takes chosen jobs under a lease (ms); they come back in the order of their ids. No two callers get the same job: SQLite has one
- * writer; on PostgreSQL, choosing skips rows that another transaction holds.
+ * Leases jobs (ms) and returns them in the order of `ids`. No two callers get the same job: SQLite has a single writer, and on
+ * PostgreSQL the selection skips rows locked by another transaction.
  */
 export async function lease(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>, ids: string[], leaseMs: number): Promise<ClaimedJob[]> {
   if (ids.length === 0) return []
@@ -37,7 +36,7 @@ export async function lease(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>, ids: string[
       lockedBy: hub.id,
       lockedUntil: hub.clock.now() + leaseMs,
       attempts: sql`${jobs.attempts} + 1`,
-      // The key only keeps a second job from waiting; one that runs no longer waits.
+      // The key prevents a second waiting job, and a running job no longer waits.
       uniqueKey: null,
     })
     .where(inArray(jobs.id, ids))
@@ -50,13 +49,13 @@ export async function lease(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>, ids: string[
       attempts: jobs.attempts,
       lockedUntil: jobs.lockedUntil,
     })
-  const order = new Map(ids.map((id, place) => [id, place]))
+  const order = new Map(ids.map((id, index) => [id, index]))
   return (rows as ClaimedJob[]).sort((a, b) => order.get(a.id)! - order.get(b.id)!)
 }
 
-const duePage = (tx: Tx) =>
+const dueJobsQuery = (tx: Tx) =>
   prepared(tx, 'due-jobs', (read: Tx) =>
-    locking(
+    forUpdate(
       read
         .select({ id: jobs.id })
         .from(jobs)
@@ -78,5 +77,5 @@ async function nextPriority(tx: Tx, kind: string, after: number): Promise<number
   return row?.priority ?? null
 }
 
-// Jobs of a kind without lanes all stand in the one lane without a name, which comes before all else in the index.
+// Jobs of a kind without lanes have the empty lane, which is first in the index.
 const ready = and(eq(jobs.state, 'ready'), eq(jobs.kind, sql.placeholder('kind')), eq(jobs.lane, ''))

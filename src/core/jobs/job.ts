@@ -1,46 +1,45 @@
-import type { Recorded } from '../change'
+import type { RecordResult } from '../change-result'
 import type { Tx } from '../db/transaction'
 import type { Hub } from '../hub'
 import type { LaneRules } from './lanes'
 
-/** A job that this process holds under a lease. */
+/** A job leased by this process. */
 export interface ClaimedJob<P = Record<string, unknown>> {
   id: string
   kind: string
   lane: string
   priority: number
   payload: P
-  /** Counts this run, so the first run sees 1. */
+  /** Includes this run: 1 for the first run. */
   attempts: number
-  /** When the lease ends (ms UTC). It tells this run from a later one of the same job in the same process. */
+  /** When the lease expires (ms UTC). Distinguishes this run from a later one of the same job in this process. */
   lockedUntil: number
 }
 
 /**
- * What a job writes down when it is done. It runs in the transaction that also ends the job, so both happen or neither:
- * the result of a job is never recorded twice. `again` keeps the job for another run at that time (ms UTC).
+ * Records the result of a job in the transaction that also removes the job, so that the result is recorded exactly once. `again`
+ * reschedules the job for that time (ms UTC) instead.
  */
-export type Finish = (tx: Tx) => Promise<Recorded<{ again?: number } | undefined>>
+export type Finish = (tx: Tx) => Promise<RecordResult<{ again?: number } | undefined>>
 
-/** One kind of background work. Run twice it must do what one run does, since a process may die between work and record. */
+/** A kind of background job. Runs must be idempotent: a process may crash before it records the result. */
 export interface JobKind<P = Record<string, unknown>, M = unknown> {
   /** `<feature>.<verb>` */
   kind: string
-  /** Runs of this kind that one process has under way at most. */
+  /** Maximum number of concurrent runs per process. */
   concurrency: number
-  /** How its lanes share these; a kind without rules has no lanes. */
+  /** How lanes share the concurrency. Kinds without rules have no lanes. */
   lanes?: LaneRules
-  /** How long a run may take before others may take the job over; the run's own time limit must be shorter. */
+  /** After this time other processes may claim the job. The timeout of a run must be shorter. */
   leaseMs: number
-  /** Smaller is claimed first among the jobs of this kind; a draft may name its own. */
+  /** Default priority of jobs of this kind. Lower values are claimed first. */
   priority?: number
-  /** Milliseconds until the next run after failed run number `attempts` (1 is the first), or null to give up. */
+  /** Milliseconds until the next run after failed run number `attempts` (starting at 1); null to fail permanently. */
   retryAfter(attempts: number): number | null
   /**
-   * Reads and marks, for all jobs of a claim at once and in its transaction, what their runs need. Each run is given what is
-   * under its job's id.
+   * Prepares the data that runs need, for all claimed jobs at once and in the transaction of the claim. Returns it by job id.
    */
-  take?(tx: Tx, hub: Hub, jobs: readonly ClaimedJob<P>[]): Promise<ReadonlyMap<string, M>>
-  /** Does the work. Outside calls belong here, writes into the returned step. Throwing asks for a retry. */
-  run(hub: Hub, job: ClaimedJob<P>, taken: M | undefined): Promise<Finish | undefined>
+  prepare?(tx: Tx, hub: Hub, jobs: readonly ClaimedJob<P>[]): Promise<ReadonlyMap<string, M>>
+  /** Runs the job. External calls belong here, database writes into the returned function. Throw to retry. */
+  run(hub: Hub, job: ClaimedJob<P>, prepared: M | undefined): Promise<Finish | undefined>
 }

@@ -1,9 +1,9 @@
 import { and, eq, inArray, lte } from 'drizzle-orm'
-import { locking } from '../db/dialect'
+import { forUpdate } from '../db/dialect'
 import { heldLanes } from '../db/tables'
 import type { Tx } from '../db/transaction'
 
-/** Holds a lane back: nothing of it is taken before `until` (ms UTC), and from then on one job at a time, until it is freed. */
+/** Holds a lane: no jobs are claimed before `until` (ms UTC), and then one at a time until the lane is released. */
 export async function holdLane(tx: Tx, kind: string, lane: string, until: number): Promise<void> {
   await tx
     .insert(heldLanes)
@@ -12,24 +12,24 @@ export async function holdLane(tx: Tx, kind: string, lane: string, until: number
 }
 
 /**
- * Keeps the hold of a lane, whose time was up at `now` (ms UTC), from being changed until the transaction ends. False when the lane was
- * freed or held anew meanwhile, or another transaction is about to do so.
+ * Locks the hold of a lane, which expired by `now` (ms UTC), until the transaction ends. False if the lane was released or held
+ * again in the meantime, or if another transaction is doing so.
  */
-export async function keepHold(tx: Tx, kind: string, lane: string, now: number): Promise<boolean> {
-  const held = and(eq(heldLanes.kind, kind), eq(heldLanes.lane, lane), lte(heldLanes.heldUntil, now))
-  const rows = await locking(tx.select({ lane: heldLanes.lane }).from(heldLanes).where(held), 'skip')
+export async function lockLaneHold(tx: Tx, kind: string, lane: string, now: number): Promise<boolean> {
+  const expired = and(eq(heldLanes.kind, kind), eq(heldLanes.lane, lane), lte(heldLanes.heldUntil, now))
+  const rows = await forUpdate(tx.select({ lane: heldLanes.lane }).from(heldLanes).where(expired), 'skip')
   return rows.length === 1
 }
 
-/** Lets another job of a lane that is held be tried from `at` (ms UTC) on; a lane that is not held stays so. */
-export async function tryAnother(tx: Tx, kind: string, lane: string, at: number): Promise<void> {
+/** Allows the next job of a held lane from `at` (ms UTC) on. Does nothing if the lane is not held. */
+export async function retryLaneAt(tx: Tx, kind: string, lane: string, at: number): Promise<void> {
   await tx
     .update(heldLanes)
     .set({ heldUntil: at })
     .where(and(eq(heldLanes.kind, kind), eq(heldLanes.lane, lane)))
 }
 
-/** Lets lanes run as others do. */
-export async function freeLanes(tx: Tx, kind: string, lanes: string[]): Promise<void> {
+/** Releases held lanes. */
+export async function releaseLanes(tx: Tx, kind: string, lanes: string[]): Promise<void> {
   await tx.delete(heldLanes).where(and(eq(heldLanes.kind, kind), inArray(heldLanes.lane, lanes)))
 }

@@ -1,118 +1,123 @@
 import type { Tx } from '../db/transaction'
 import type { Hub } from '../hub'
-import type { ClaimedJob } from './job'
 
 /**
- * How the lanes of a kind share what one process runs at once. Lanes take turns. A lane's group is its name up to the first
- * slash.
+ * How the lanes of a kind share the concurrency of a process. Lanes are served by round robin. The group of a lane is its name up
+ * to the first slash.
  */
 export interface LaneRules {
-  /** The priorities its jobs have: the first is that of first runs, all others are later ones. */
+  /** The priorities of its jobs: the first is for first runs, all others are for retries. */
   ranks: readonly number[]
-  /** Runs of one lane at once. */
-  mostInLane: number
-  /** Runs of one group at once. */
-  mostInGroup: number
-  /** What later ranks may take at most of the runs of the process and of each group, from 0 to 1. */
-  laterShare: number
-  /** What slow lanes together may take at most of the runs of the process and of each group, from 0 to 1. */
+  /** Maximum number of concurrent runs per lane. */
+  maxPerLane: number
+  /** Maximum number of concurrent runs per group. */
+  maxPerGroup: number
+  /** Maximum share of retries in the runs of the process and of each group, from 0 to 1. */
+  retryShare: number
+  /** Maximum share of slow lanes in the runs of the process and of each group, from 0 to 1. */
   slowShare: number
-  /** Whether a lane's runs last so long that a few like it would take all there is. */
+  /** Whether the runs of a lane take so long that a few such lanes could use up all concurrency. */
   isSlow(hub: Hub, lane: string): boolean
-  /** How many runs a group begins in a stretch of time, over all processes; absent where groups have no such limit. */
-  rate?: GroupRate
+  /** Rate limit per group across all processes. */
+  rateLimit?: GroupRateLimit
 }
 
-/** A limit of runs in a stretch of time. What is above it stays in the queue, untouched. */
-export interface GroupRate {
+/** Limits the number of runs over time. Jobs above the limit stay in the queue. */
+interface GroupRateLimit {
   /**
-   * What a group may begin now; null for a group without a limit. Asked once a claim, in its transaction, and what comes of that
-   * claim is counted in the same one: until it ends no other process is told that anything is left.
+   * Returns how many runs a group can start now; null if unlimited. Called once per claim, in its transaction. The started runs
+   * are counted in the same transaction, so that no other process uses the same allowance.
    */
   allowance(tx: Tx, hub: Hub, group: string): Promise<Allowance | null>
-  /** Whether a lane goes past the limit. */
+  /** Whether a lane is exempt from the limit. */
   exempts(lane: string): boolean
 }
 
 export interface Allowance {
-  /** Runs that may begin now. First runs have them before all later ones of the group, as long as there is room to go round all lanes. */
+  /**
+   * Runs that can start now. First runs take precedence over retries of the group, as long as a full round over all lanes is
+   * possible.
+   */
   left: number
-  /** Where none is left: when there is more (ms UTC), or null while another process has the group in its hands. */
+  /** If none are left: when there will be more (ms UTC), or null while another process has locked the group. */
   until: number | null
 }
 
-/** Lanes that take turns, each with one run at a time. */
-export const inTurns: LaneRules = {
+/** Lanes served by round robin, each with one run at a time. */
+export const sequentialLanes: LaneRules = {
   ranks: [100],
-  mostInLane: 1,
-  mostInGroup: Infinity,
-  laterShare: 1,
+  maxPerLane: 1,
+  maxPerGroup: Infinity,
+  retryShare: 1,
   slowShare: 1,
   isSlow: () => false,
 }
 
-/** A job under way, as far as lanes care. */
-export type Runner = Pick<ClaimedJob, 'lane' | 'priority'>
+/** A running job, as far as relevant for lanes. */
+interface Runner {
+  lane: string
+  priority: number
+}
 
 interface Load {
   all: number
-  later: number
+  retries: number
   slow: number
 }
 
-/** What a lane's runs are counted under. */
+/** The group of a lane. */
 export const groupOf = (lane: string): string => lane.split('/', 1)[0]!
 
-/** What may still be started beside what is under way. */
-export class LaneRoom {
-  private readonly process: Load = { all: 0, later: 0, slow: 0 }
+/** Tracks how many more runs can start. */
+export class LaneCapacity {
+  private readonly process: Load = { all: 0, retries: 0, slow: 0 }
   private readonly groups = new Map<string, Load>()
   private readonly lanes = new Map<string, number>()
   private readonly slow = new Map<string, boolean>()
 
-  /** @param most runs of the kind at once in this process */
+  /** @param max concurrent runs of the kind in this process */
   constructor(
     private readonly hub: Hub,
     private readonly rules: LaneRules,
-    private readonly most: number,
-    underWay: Iterable<Runner>,
+    private readonly max: number,
+    running: Iterable<Runner>,
   ) {
-    for (const one of underWay) this.take(one.lane, one.priority)
+    for (const one of running) this.reserve(one.lane, one.priority)
   }
 
-  /** Whether nothing more may be started at all. */
+  /** Whether all capacity is in use. */
   get full(): boolean {
-    return this.process.all >= this.most
+    return this.process.all >= this.max
   }
 
-  /** How many more runs of a rank a lane may start. */
-  of(lane: string, rank: number): number {
-    const { mostInLane, mostInGroup, laterShare, slowShare } = this.rules
-    let room = mostInLane - (this.lanes.get(lane) ?? 0)
-    for (const [load, most] of [
-      [this.process, this.most],
-      [this.groups.get(groupOf(lane)), mostInGroup],
+  /** How many more runs of a rank can start in a lane. */
+  available(lane: string, rank: number): number {
+    const { maxPerLane, maxPerGroup, retryShare, slowShare } = this.rules
+    let free = maxPerLane - (this.lanes.get(lane) ?? 0)
+    for (const [load, max] of [
+      [this.process, this.max],
+      [this.groups.get(groupOf(lane)), maxPerGroup],
     ] as const) {
-      room = Math.min(room, most - (load?.all ?? 0))
-      if (this.isLater(rank)) room = Math.min(room, Math.ceil(most * laterShare) - (load?.later ?? 0))
-      if (this.isSlow(lane)) room = Math.min(room, Math.ceil(most * slowShare) - (load?.slow ?? 0))
+      free = Math.min(free, max - (load?.all ?? 0))
+      if (this.isRetry(rank)) free = Math.min(free, Math.ceil(max * retryShare) - (load?.retries ?? 0))
+      if (this.isSlow(lane)) free = Math.min(free, Math.ceil(max * slowShare) - (load?.slow ?? 0))
     }
-    return Math.max(0, room)
+    return Math.max(0, free)
   }
 
-  take(lane: string, rank: number): void {
+  reserve(lane: string, rank: number): void {
     const group = groupOf(lane)
     let own = this.groups.get(group)
-    if (!own) this.groups.set(group, (own = { all: 0, later: 0, slow: 0 }))
+    if (!own) this.groups.set(group, (own = { all: 0, retries: 0, slow: 0 }))
     for (const load of [this.process, own]) {
       load.all++
-      if (this.isLater(rank)) load.later++
+      if (this.isRetry(rank)) load.retries++
       if (this.isSlow(lane)) load.slow++
     }
     this.lanes.set(lane, (this.lanes.get(lane) ?? 0) + 1)
   }
 
-  private isLater(rank: number): boolean {
+  private isRetry(rank: number): boolean {
     return rank !== this.rules.ranks[0]
   }
 

@@ -4,33 +4,19 @@ import { hubs, jobs } from '../db/tables'
 import type { Reader, Tx } from '../db/transaction'
 import type { Hub } from '../hub'
 import { newId } from '../ids'
+import type { JobDraft } from './draft'
 import type { ClaimedJob } from './job'
-
-/** A job to be done once its change is committed. */
-export interface JobDraft {
-  kind: string
-  payload: Record<string, unknown>
-  /** Milliseconds UTC; at once when absent. */
-  runAt?: number
-  priority?: number
-  /** What takes turns with what. Goes with kinds that have rules for lanes, and with no others: theirs are not taken, and the log says so. */
-  lane?: string
-  /** While a job of this kind and key waits, a second is not added. */
-  uniqueKey?: string
-  /** Goes with `uniqueKey`: a job that waits under that key takes over this one's lane, time, priority and payload. */
-  replaces?: boolean
-}
 
 const rowsPerInsert = 200
 
-/** Adds jobs, as a step of the change that asks for them. */
+/** Adds jobs in the transaction of a change. */
 export async function enqueue(tx: Tx, hub: Pick<Hub, 'clock'>, drafts: JobDraft[]): Promise<void> {
   const now = hub.clock.now()
   for (const replaces of [false, true]) {
-    const alike = latest(drafts.filter(draft => (draft.replaces ?? false) === replaces))
-    for (let start = 0; start < alike.length; start += rowsPerInsert) {
+    const batch = latest(drafts.filter(draft => (draft.replaces ?? false) === replaces))
+    for (let start = 0; start < batch.length; start += rowsPerInsert) {
       const adding = tx.insert(jobs).values(
-        alike.slice(start, start + rowsPerInsert).map(draft => ({
+        batch.slice(start, start + rowsPerInsert).map(draft => ({
           id: newId('job'),
           kind: draft.kind,
           lane: draft.lane ?? '',
@@ -45,20 +31,20 @@ export async function enqueue(tx: Tx, hub: Pick<Hub, 'clock'>, drafts: JobDraft[
         })),
       )
       await (replaces
-        ? adding.onConflictDoUpdate({ target: [jobs.kind, jobs.uniqueKey], set: taken })
+        ? adding.onConflictDoUpdate({ target: [jobs.kind, jobs.uniqueKey], set: replacement })
         : adding.onConflictDoNothing())
     }
   }
 }
 
-/** Without those that a later one replaces: PostgreSQL refuses to write a row twice in one statement. */
+/** Drops drafts replaced by a later one: PostgreSQL can't update a row twice in one statement. */
 const latest = (drafts: JobDraft[]): JobDraft[] => [
   ...new Map(
     drafts.map((draft, n) => [draft.replaces && draft.uniqueKey !== undefined ? `${draft.kind} ${draft.uniqueKey}` : n, draft]),
   ).values(),
 ]
 
-const taken = {
+const replacement = {
   lane: sql`excluded.lane`,
   runAt: sql`excluded.run_at`,
   priority: sql`excluded.priority`,
@@ -66,8 +52,8 @@ const taken = {
 }
 
 /**
- * When the next waiting job of a kind is due (ms UTC), or null when none waits.
- * @param after only those due later than this (ms UTC)
+ * Returns when the next waiting job of a kind is due (ms UTC); null if there is none.
+ * @param after only jobs due later than this (ms UTC)
  */
 export async function nextRunAt(read: Reader, kind: string, after = -1): Promise<number | null> {
   const next = prepared(read, 'job-next', handle =>
@@ -82,9 +68,9 @@ export async function nextRunAt(read: Reader, kind: string, after = -1): Promise
 
 type Lease = Pick<ClaimedJob, 'id' | 'lockedUntil'>
 
-/** Ends a job that this hub holds. False when the lease was lost: then the caller's transaction must be undone. */
+/** Deletes a finished job. False if the lease was lost: then the caller must roll back the transaction. */
 export async function finish(tx: Tx, hub: Pick<Hub, 'id'>, { id, lockedUntil }: Lease): Promise<boolean> {
-  const gone = await prepared<{ id: string }[], Tx>(tx, 'job-finish', handle =>
+  const deleted = await prepared<{ id: string }[], Tx>(tx, 'job-finish', handle =>
     handle
       .delete(jobs)
       .where(
@@ -96,59 +82,59 @@ export async function finish(tx: Tx, hub: Pick<Hub, 'id'>, { id, lockedUntil }: 
       )
       .returning({ id: jobs.id }),
   ).execute({ id, lockedUntil, hub: hub.id })
-  return gone.length === 1
+  return deleted.length === 1
 }
 
-/** Gives a held job back, to be run at `runAt`; `attempts` is kept unless named. False when the lease was lost. */
-export async function giveBack(
+/** Returns a leased job to the queue. False if the lease was lost. */
+export async function requeue(
   tx: Tx,
   hub: Pick<Hub, 'id'>,
-  held: Lease,
+  leased: Lease,
   change: { runAt: number; lastError?: string; attempts?: number },
 ): Promise<boolean> {
   const rows = await tx
     .update(jobs)
     .set({ state: 'ready', lockedBy: null, lockedUntil: null, lostRuns: 0, ...change })
-    .where(mine(hub, held))
+    .where(isLeased(hub, leased))
     .returning({ id: jobs.id })
   return rows.length === 1
 }
 
-/** Sets a held job aside for good, with its error, for a person to look at. */
-export async function giveUp(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>, held: Lease, lastError: string): Promise<void> {
+/** Marks a leased job as failed permanently, for the operator to review. */
+export async function markFailed(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>, leased: Lease, lastError: string): Promise<void> {
   const failedAt = hub.clock.now()
   await tx
     .update(jobs)
     .set({ state: 'failed', lockedBy: null, lockedUntil: null, lostRuns: 0, lastError, failedAt })
-    .where(mine(hub, held))
+    .where(isLeased(hub, leased))
 }
 
-const mine = (hub: Pick<Hub, 'id'>, { id, lockedUntil }: Lease) =>
+const isLeased = (hub: Pick<Hub, 'id'>, { id, lockedUntil }: Lease) =>
   and(eq(jobs.id, id), eq(jobs.lockedBy, hub.id), eq(jobs.lockedUntil, lockedUntil))
 
-/** A hub that has not renewed its row for this long is taken for dead. */
+/** A hub that hasn't updated its row for this long is considered dead. */
 export const hubTimeoutMs = 15_000
-// A job that was lost this often in a row takes its process down with it.
-const mostLostRuns = 25
+// A job lost this many times in a row probably crashes its process.
+const maxLostRuns = 25
 
-/** Frees the jobs of processes that died or overran their lease. Returns how many were freed. */
+/** Returns jobs of dead processes and with expired leases to the queue. Returns their number. */
 export async function reap(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>): Promise<number> {
   const now = hub.clock.now()
   const alive = await tx
     .select({ id: hubs.id })
     .from(hubs)
     .where(sql`${hubs.seenAt} > ${now - hubTimeoutMs}`)
-  const living = [hub.id, ...alive.map(one => one.id)]
-  const lost = and(eq(jobs.state, 'running'), or(lt(jobs.lockedUntil, now), notInArray(jobs.lockedBy, living)))
-  const freed = { lockedBy: null, lockedUntil: null, lostRuns: sql`${jobs.lostRuns} + 1` }
-  const lastError = `Taken ${mostLostRuns} times in a row and never finished.`
+  const liveIds = [hub.id, ...alive.map(one => one.id)]
+  const lost = and(eq(jobs.state, 'running'), or(lt(jobs.lockedUntil, now), notInArray(jobs.lockedBy, liveIds)))
+  const released = { lockedBy: null, lockedUntil: null, lostRuns: sql`${jobs.lostRuns} + 1` }
+  const lastError = `Started ${maxLostRuns} times in a row and never finished.`
   await tx
     .update(jobs)
-    .set({ ...freed, state: 'failed', failedAt: now, lastError })
-    .where(and(lost, gte(jobs.lostRuns, mostLostRuns - 1)))
+    .set({ ...released, state: 'failed', failedAt: now, lastError })
+    .where(and(lost, gte(jobs.lostRuns, maxLostRuns - 1)))
   const rows = await tx
     .update(jobs)
-    .set({ ...freed, state: 'ready' })
+    .set({ ...released, state: 'ready' })
     .where(lost)
     .returning({ id: jobs.id })
   return rows.length

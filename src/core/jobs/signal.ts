@@ -1,8 +1,8 @@
-/** Wakes whoever waits for jobs, so that a committed job starts without a poll. */
+/** Wakes listeners when jobs are committed, so that they start without polling. */
 export class JobSignal {
   private readonly listeners = new Set<() => void>()
 
-  /** Calls `listener` at each wake-up until the returned function is called. */
+  /** Calls `listener` for each wake-up until the returned function is called. */
   on(listener: () => void): () => void {
     this.listeners.add(listener)
     return () => this.listeners.delete(listener)

@@ -4,51 +4,51 @@ import type { Tx } from '../db/transaction'
 import type { Hub } from '../hub'
 import { dueJobs, lease } from './claim'
 import type { ClaimedJob, JobKind } from './job'
-import { LaneRoom } from './lanes'
-import { takeTurns, type Turns } from './lane-turns'
-import { Untakeable } from './untakeable'
-import { finish, giveBack, giveUp, nextRunAt } from './queue'
+import { LaneCapacity } from './lanes'
+import { claimFromLanes, type LaneClaim } from './lane-claim'
+import { UnclaimableJobs } from './unclaimable'
+import { finish, requeue, markFailed, nextRunAt } from './queue'
 
-const largestClaim = 100
-// Where more is due than may run, the ends of several runs share one look.
-const pauseWhenCrowdedMs = 8
-// Another hub holds the rows just now: it is quicker than this, or dead.
-const pauseBesideOthersMs = 50
+const maxClaimSize = 100
+// At capacity, several finished runs share one claim.
+const pauseAtCapacityMs = 8
+// Another hub has locked the rows; it needs less than this, unless it is dead.
+const pauseWhenContendedMs = 50
 
-/** What a look at a kind found: when to look again (ms UTC, Infinity for never by itself), and whether something could be taken now. */
-interface Look {
+/** Result of polling a kind: when to poll again (ms UTC; Infinity for only when woken), and whether jobs are ready now. */
+interface PollResult {
   at: number
-  pressing: boolean
+  ready: boolean
 }
 
 interface Claimed {
-  turns: Turns
+  claim: LaneClaim
   jobs: ClaimedJob[]
-  taken: ReadonlyMap<string, unknown> | undefined
+  prepared: ReadonlyMap<string, unknown> | undefined
 }
 
-/** The lease ran out while the job ran, and another process may have it: what this run found out is not written. */
+/** The lease expired during the run, and another process may have claimed the job: the result must not be recorded. */
 class LeaseLost extends Error {
   override name = 'LeaseLost'
 }
 
-/** Runs the jobs of one process: claims what is due, keeps to each kind's limit, records the end of each run. */
+/** Runs jobs in this process: claims due jobs within the concurrency limit of each kind, and records their results. */
 export class Worker {
   private readonly running = new Map<string, Map<Promise<void>, ClaimedJob>>()
-  /** The lane of each kind that was served last. */
+  /** The last served lane of each kind. */
   private readonly lastLanes = new Map<string, string>()
-  /** Groups of each kind whose later runs are to have the next turn. */
-  private readonly owed = new Map<string, Set<string>>()
-  /** When each kind is looked at again, in milliseconds of `performance.now`. */
+  /** Groups of each kind whose retries take precedence in the next round. */
+  private readonly starvedGroups = new Map<string, Set<string>>()
+  /** When each kind is polled again, in milliseconds of `performance.now`. */
   private readonly pausedUntil = new Map<string, number>()
-  private readonly lastLooks = new Map<string, Look>()
-  private readonly untakeable: Untakeable
+  private readonly lastPolls = new Map<string, PollResult>()
+  private readonly unclaimable: UnclaimableJobs
   private timer: Timer | null = null
   private timerAt = Infinity
-  private looking: Promise<void> | null = null
-  private lookAgain = false
+  private polling: Promise<void> | null = null
+  private pollAgain = false
   private stopped = false
-  private readonly off: () => void
+  private readonly unsubscribe: () => void
 
   constructor(
     private readonly hub: Hub,
@@ -56,140 +56,140 @@ export class Worker {
   ) {
     for (const { kind } of kinds) {
       this.running.set(kind, new Map())
-      this.owed.set(kind, new Set())
+      this.starvedGroups.set(kind, new Set())
     }
-    this.untakeable = new Untakeable(hub)
-    this.off = hub.jobSignal.on(() => this.wake())
+    this.unclaimable = new UnclaimableJobs(hub)
+    this.unsubscribe = hub.jobSignal.on(() => this.wake())
   }
 
-  /** Looks for due jobs now. Safe to call at any time and any number of times. */
+  /** Polls for due jobs. Can be called at any time. */
   wake(): void {
     if (this.stopped) return
-    if (this.looking) {
-      this.lookAgain = true
+    if (this.polling) {
+      this.pollAgain = true
       return
     }
-    this.looking = this.look().finally(() => {
-      this.looking = null
-      // Asked for after the last look had ended and before this line.
-      if (this.lookAgain) this.wake()
+    this.polling = this.poll().finally(() => {
+      this.polling = null
+      // Requested after the last poll and before this line.
+      if (this.pollAgain) this.wake()
     })
   }
 
-  /** Claims nothing more and waits until the runs under way have ended, at most `limitMs`. */
+  /** Stops claiming jobs and waits for running jobs, at most `limitMs`. */
   async stop(limitMs: number): Promise<void> {
     this.stopped = true
-    this.off()
+    this.unsubscribe()
     this.timer?.cancel()
     await Promise.race([this.drained(), Bun.sleep(limitMs)])
   }
 
-  /** Resolves when nothing can be taken now and nothing runs: how tests wait, and how a stop drains. */
+  /** Resolves when no jobs are ready and none are running. */
   async idle(): Promise<void> {
     for (;;) {
       this.wake()
       await this.drained()
-      // Looked at again, since a look may have followed in which a job was claimed and started.
-      const busy = this.looking !== null || this.underWay().length > 0
+      // Check again, because another poll may have started a job in the meantime.
+      const busy = this.polling !== null || this.runningJobs().length > 0
       const now = this.hub.clock.now()
-      if (!busy && ![...this.lastLooks.values()].some(look => look.pressing || look.at <= now)) return
+      if (!busy && ![...this.lastPolls.values()].some(poll => poll.ready || poll.at <= now)) return
       await Bun.sleep(1)
     }
   }
 
-  /** Runs under way, by kind. */
+  /** Number of running jobs by kind. */
   counts(): Record<string, number> {
     return Object.fromEntries([...this.running].map(([kind, runs]) => [kind, runs.size]))
   }
 
-  /** Waits for the claim under way, which may start runs, and then for the runs. */
+  /** Waits for the current claim, which may start runs, and then for the runs. */
   private async drained(): Promise<void> {
-    await this.looking
-    await Promise.allSettled(this.underWay())
+    await this.polling
+    await Promise.allSettled(this.runningJobs())
   }
 
-  private underWay(): Promise<void>[] {
+  private runningJobs(): Promise<void>[] {
     return [...this.running.values()].flatMap(runs => [...runs.keys()])
   }
 
-  private async look(): Promise<void> {
+  private async poll(): Promise<void> {
     do {
-      this.lookAgain = false
+      this.pollAgain = false
       let next = Infinity
       for (const kind of this.kinds) {
         try {
-          const look = await this.claimKind(kind)
-          this.lastLooks.set(kind.kind, look)
-          next = Math.min(next, look.at)
+          const result = await this.claimKind(kind)
+          this.lastPolls.set(kind.kind, result)
+          next = Math.min(next, result.at)
         } catch (error) {
-          // The database is out of reach or busy: the next wake-up, or this timer, tries again.
-          this.hub.log.error({ err: error, kind: kind.kind }, 'jobs could not be claimed')
-          this.lastLooks.set(kind.kind, { at: this.hub.clock.now() + 1000, pressing: true })
+          // The database is unavailable or busy: retry on the next wake-up or timer.
+          this.hub.log.error({ err: error, kind: kind.kind }, 'could not claim jobs')
+          this.lastPolls.set(kind.kind, { at: this.hub.clock.now() + 1000, ready: true })
           next = Math.min(next, this.hub.clock.now() + 1000)
         }
       }
       this.sleepUntil(next)
-    } while (this.lookAgain && !this.stopped)
+    } while (this.pollAgain && !this.stopped)
   }
 
-  /** Claims until the kind is at its limit or nothing can be taken. */
-  private async claimKind(kind: JobKind): Promise<Look> {
+  /** Claims until the kind is at its limit or no jobs are ready. */
+  private async claimKind(kind: JobKind): Promise<PollResult> {
     const runs = this.running.get(kind.kind)!
     const { clock } = this.hub
     for (;;) {
-      // The end of a run looks again, so a full kind needs no timer.
-      if (runs.size >= kind.concurrency || this.stopped) return { at: Infinity, pressing: false }
+      // At the limit no timer is needed, because each finished run polls again.
+      if (runs.size >= kind.concurrency || this.stopped) return { at: Infinity, ready: false }
       const pause = (this.pausedUntil.get(kind.kind) ?? 0) - performance.now()
-      if (pause > 0) return { at: clock.now() + Math.ceil(pause), pressing: true }
+      if (pause > 0) return { at: clock.now() + Math.ceil(pause), ready: true }
       const at = (await nextRunAt(this.hub.read, kind.kind)) ?? Infinity
-      if (at > clock.now()) return { at, pressing: false }
-      await this.untakeable.report(kind)
-      const { turns, jobs, taken } = await this.claimSome(kind, Math.min(kind.concurrency - runs.size, largestClaim))
-      for (const job of jobs) this.start(kind, job, taken?.get(job.id))
-      if (turns.crowded) this.pausedUntil.set(kind.kind, performance.now() + pauseWhenCrowdedMs)
+      if (at > clock.now()) return { at, ready: false }
+      await this.unclaimable.report(kind)
+      const { claim, jobs, prepared } = await this.claimBatch(kind, Math.min(kind.concurrency - runs.size, maxClaimSize))
+      for (const job of jobs) this.start(kind, job, prepared?.get(job.id))
+      if (claim.atCapacity) this.pausedUntil.set(kind.kind, performance.now() + pauseAtCapacityMs)
       if (jobs.length > 0) continue
-      if (turns.contended) return { at: clock.now() + pauseBesideOthersMs, pressing: true }
-      // What is held has its time; what waits for later in other lanes has another.
+      if (claim.contended) return { at: clock.now() + pauseWhenContendedMs, ready: true }
+      // The earlier of: end of a lane hold, and the next scheduled job of other lanes.
       return {
-        at: Math.min(turns.heldUntil, (await nextRunAt(this.hub.read, kind.kind, clock.now())) ?? Infinity),
-        pressing: false,
+        at: Math.min(claim.heldUntil, (await nextRunAt(this.hub.read, kind.kind, clock.now())) ?? Infinity),
+        ready: false,
       }
     }
   }
 
-  private async claimSome(kind: JobKind, limit: number): Promise<Claimed> {
+  private async claimBatch(kind: JobKind, limit: number): Promise<Claimed> {
     const { hub } = this
     return await record(hub, async tx => {
-      const turns = await this.choose(tx, kind, limit)
-      const jobs = await lease(tx, hub, turns.ids, kind.leaseMs)
-      this.lastLanes.set(kind.kind, turns.lastLane)
-      return { result: { turns, jobs, taken: jobs.length > 0 ? await kind.take?.(tx, hub, jobs) : undefined } }
+      const claim = await this.select(tx, kind, limit)
+      const jobs = await lease(tx, hub, claim.ids, kind.leaseMs)
+      this.lastLanes.set(kind.kind, claim.lastLane)
+      return { result: { claim, jobs, prepared: jobs.length > 0 ? await kind.prepare?.(tx, hub, jobs) : undefined } }
     })
   }
 
-  private async choose(tx: Tx, kind: JobKind, limit: number): Promise<Turns> {
+  private async select(tx: Tx, kind: JobKind, limit: number): Promise<LaneClaim> {
     const { hub } = this
     if (!kind.lanes) {
       const ids = await dueJobs(tx, hub, kind.kind, limit)
-      return { ids, lastLane: '', heldUntil: Infinity, contended: ids.length === 0, crowded: false }
+      return { ids, lastLane: '', heldUntil: Infinity, contended: ids.length === 0, atCapacity: false }
     }
-    return await takeTurns(tx, {
+    return await claimFromLanes(tx, {
       hub,
       kind: kind.kind,
       rules: kind.lanes,
-      room: new LaneRoom(hub, kind.lanes, kind.concurrency, this.running.get(kind.kind)!.values()),
+      capacity: new LaneCapacity(hub, kind.lanes, kind.concurrency, this.running.get(kind.kind)!.values()),
       now: hub.clock.now(),
       leaseMs: kind.leaseMs,
       limit,
       after: this.lastLanes.get(kind.kind) ?? '',
-      owed: this.owed.get(kind.kind)!,
+      starvedGroups: this.starvedGroups.get(kind.kind)!,
     })
   }
 
-  private start(kind: JobKind, job: ClaimedJob, taken: unknown): void {
+  private start(kind: JobKind, job: ClaimedJob, prepared: unknown): void {
     const runs = this.running.get(kind.kind)!
-    const run = this.runOne(kind, job, taken)
-      .catch(error => this.hub.log.error({ err: error, kind: job.kind, job: job.id }, 'the end of a job was not recorded'))
+    const run = this.runOne(kind, job, prepared)
+      .catch(error => this.hub.log.error({ err: error, kind: job.kind, job: job.id }, 'could not record the result of a job'))
       .finally(() => {
         runs.delete(run)
         this.wake()
@@ -197,16 +197,16 @@ export class Worker {
     runs.set(run, job)
   }
 
-  private async runOne(kind: JobKind, job: ClaimedJob, taken: unknown): Promise<void> {
+  private async runOne(kind: JobKind, job: ClaimedJob, prepared: unknown): Promise<void> {
     try {
-      const write = await kind.run(this.hub, job, taken)
+      const write = await kind.run(this.hub, job, prepared)
       await record(this.hub, async tx => {
         const done = write ? await write(tx) : { result: undefined }
-        const kept =
+        const isOurs =
           done.result?.again === undefined
             ? await finish(tx, this.hub, job)
-            : await giveBack(tx, this.hub, job, { runAt: done.result.again, attempts: 0 })
-        if (!kept) throw new LeaseLost(`The lease of job ${job.id} was lost.`)
+            : await requeue(tx, this.hub, job, { runAt: done.result.again, attempts: 0 })
+        if (!isOurs) throw new LeaseLost(`Job ${job.id} lost its lease.`)
         return done
       })
     } catch (error) {
@@ -223,8 +223,8 @@ export class Worker {
     const pause = kind.retryAfter(job.attempts)
     this.hub.log.error({ err: error, kind: job.kind, job: job.id, attempts: job.attempts, retry_in_ms: pause }, 'a job failed')
     await record(this.hub, async tx => {
-      if (pause === null) await giveUp(tx, this.hub, job, text)
-      else await giveBack(tx, this.hub, job, { runAt: this.hub.clock.now() + pause, lastError: text })
+      if (pause === null) await markFailed(tx, this.hub, job, text)
+      else await requeue(tx, this.hub, job, { runAt: this.hub.clock.now() + pause, lastError: text })
       return { result: undefined }
     })
   }

@@ -16,7 +16,7 @@ const classAt = (text: string): AddressClass | null => {
   return address && classOf(address)
 }
 
-// First and last address of each denied IPv4 network, its class, and the neighbours on either side with theirs.
+// First and last address of each special IPv4 network, its class, and the adjacent addresses with their classes.
 type Neighbour = [string, AddressClass] | null
 const IPV4: [first: string, last: string, AddressClass, before: Neighbour, after: Neighbour][] = [
   ['0.0.0.0', '0.255.255.255', 'unspecified', null, ['1.0.0.0', 'public']],
@@ -53,13 +53,13 @@ const IPV6: typeof IPV4 = [
 ]
 
 describe('classes', () => {
-  test.each([...IPV4, ...IPV6])('%s to %s is %s and its neighbours are not', (first, last, kind, before, after) => {
+  test.each([...IPV4, ...IPV6])('%s to %s is %s and adjacent addresses are not', (first, last, kind, before, after) => {
     expect([classAt(first), classAt(last)]).toEqual([kind, kind])
     if (before) expect(classAt(before[0])).toBe(before[1])
     if (after) expect(classAt(after[0])).toBe(after[1])
   })
 
-  test.each(IPV4)('%s to %s keep their class as IPv4-mapped and behind NAT64', (first, last, kind, before, after) => {
+  test.each(IPV4)('%s to %s have the same class as IPv4-mapped and NAT64 addresses', (first, last, kind, before, after) => {
     const pairs = [[first, kind], [last, kind], before, after].filter(pair => pair !== null)
     for (const [text, expected] of pairs) {
       expect(classAt(`::ffff:${text}`)).toBe(expected as AddressClass)
@@ -87,25 +87,25 @@ describe('classes', () => {
     expect(classAt(text)).toBe('metadata')
   })
 
-  test('the NAT64 prefix ends after 96 bits', () => {
+  test('the NAT64 prefix is 96 bits long', () => {
     expect(classAt('64:ff9b::1:8.8.8.8')).toBe('reserved')
     expect(classAt('64:ff9b:1::8.8.8.8')).toBe('reserved')
     expect(classAt('64:ff9b::8.8.8.8')).toBe('public')
   })
 
-  test('an IPv4-compatible address is not taken for the IPv4 address it ends in', () => {
+  test('an IPv4-compatible address is not treated as its embedded IPv4 address', () => {
     expect(classAt('::8.8.8.8')).toBe('reserved')
     expect(classAt('2001:4860::8.8.8.8')).toBe('public')
   })
 })
 
-describe('reading', () => {
+describe('parseAddress', () => {
   const spellings = ['', '127.1', '0x7f.0.0.1', '010.0.0.1', '2130706433', ' 1.2.3.4']
-  test.each([...spellings, 'fe80::1%eth0', '[::1]', '1.2.3.4:80', '::1/128', 'a.test'])('%p is no address', text => {
+  test.each([...spellings, 'fe80::1%eth0', '[::1]', '1.2.3.4:80', '::1/128', 'a.test'])('rejects %p', text => {
     expect(parseAddress(text)).toBeNull()
   })
 
-  test('every IPv4 address reads the same plain and mapped', () => {
+  test('every IPv4 address is the same plain and IPv4-mapped', () => {
     fc.assert(
       fc.property(fc.ipV4(), text => {
         const [plain, mapped] = [parseAddress(text)!, parseAddress(`::ffff:${text}`)!]
@@ -115,7 +115,7 @@ describe('reading', () => {
     )
   })
 
-  test('every IPv6 address survives writing and reading', () => {
+  test('every IPv6 address can be formatted and parsed again', () => {
     fc.assert(
       fc.property(fc.ipV6(), text => {
         const written = formatAddress(parseAddress(text)!)
@@ -124,7 +124,7 @@ describe('reading', () => {
     )
   })
 
-  test('a NAT64 address ends at its IPv4 address and is still dialled as itself', () => {
+  test('the effective address of a NAT64 address is its IPv4 address, but the address itself is kept', () => {
     const address = parseAddress('64:ff9b::10.1.2.3')!
     expect(formatAddress(effectiveAddress(address))).toBe('10.1.2.3')
     expect(formatAddress(address)).toBe('64:ff9b::a01:203')
@@ -134,7 +134,7 @@ describe('reading', () => {
 describe('ranges', () => {
   const holds = (range: string, address: string) => inRanges(parseAddress(address)!, [parseRange(range)!])
 
-  test('hold their own family only, and a bare address is a range of one', () => {
+  test('only contain their own address family, and a single address is a range of one', () => {
     expect(holds('10.0.0.0/8', '10.255.255.255')).toBe(true)
     expect(holds('10.0.0.0/8', '11.0.0.0')).toBe(false)
     expect(holds('::/0', '10.0.0.1')).toBe(false)
@@ -143,13 +143,13 @@ describe('ranges', () => {
     expect(holds('fd00::5', 'fd00::6')).toBe(false)
   })
 
-  test('written as IPv4-mapped are ranges of IPv4', () => {
+  test('in IPv4-mapped notation are IPv4 ranges', () => {
     expect(holds('::ffff:10.0.0.0/104', '10.9.9.9')).toBe(true)
     expect(holds('::ffff:10.0.0.0/104', '11.0.0.0')).toBe(false)
   })
 
   const prefixes = ['10.0.0.0/33', '::/129', '10.0.0.0/08', '10.0.0.0/', '10.0.0.0/8/8', '1.2.3.4/-1']
-  test.each([...prefixes, '', '10/8', 'a.test/8', 'fe80::%1/64'])('%p is no range', text => {
+  test.each([...prefixes, '', '10/8', 'a.test/8', 'fe80::%1/64'])('rejects the range %p', text => {
     expect(parseRange(text)).toBeNull()
   })
 })

@@ -3,19 +3,19 @@ import ipaddr from 'ipaddr.js'
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** A network in CIDR form: its address and the number of leading bits that count. */
+/** A network in CIDR notation: its address and prefix length. */
 export type AddressRange = readonly [Address, number]
 
 /**
- * What an address is for, as far as reaching it matters. `private` includes carrier-grade NAT (RFC 6598) and unique
+ * Class of an address, as far as outgoing connections are concerned. `private` includes carrier-grade NAT (RFC 6598) and unique
  * local addresses (RFC 4193); `reserved` is everything else that is not global unicast.
  */
 export type AddressClass =
   'public' | 'private' | 'loopback' | 'link_local' | 'metadata' | 'multicast' | 'unspecified' | 'reserved'
 
 /**
- * Reads one IPv4 or IPv6 address in its standard text form, and unwraps IPv4-mapped IPv6 (RFC 4291 2.5.5.2) to IPv4.
- * Null for everything else: zone ids, short, octal and hexadecimal IPv4, brackets, ports.
+ * Parses an IPv4 or IPv6 address in standard notation. IPv4-mapped IPv6 addresses (RFC 4291 2.5.5.2) become IPv4.
+ * Returns null for everything else: zone IDs, short, octal and hexadecimal IPv4, brackets, ports.
  */
 export function parseAddress(text: string): Address | null {
   const family = isIP(text)
@@ -24,7 +24,7 @@ export function parseAddress(text: string): Address | null {
   return unwrapMapped(parseIPv6(text))
 }
 
-/** Reads a CIDR (`10.0.0.0/8`, `fd00::/8`) or a single address, which is a range of one. Null when it is neither. */
+/** Parses a CIDR range (`10.0.0.0/8`, `fd00::/8`) or a single address. Returns null for everything else. */
 export function parseRange(text: string): AddressRange | null {
   const [base = '', bits, ...rest] = text.split('/')
   const family = isIP(base)
@@ -38,22 +38,22 @@ export function parseRange(text: string): AddressRange | null {
   return address.isIPv4MappedAddress() && prefix >= 96 ? [address.toIPv4Address(), prefix - 96] : [address, prefix]
 }
 
-/** True when any of the ranges holds the address; ranges of the other family hold nothing. */
+/** Whether any of the ranges contains the address. */
 export function inRanges(address: Address, ranges: readonly AddressRange[]): boolean {
   return ranges.some(([base, prefix]) => base.kind() === address.kind() && address.match([base, prefix]))
 }
 
 /**
- * The address a packet ends at: the IPv4 address embedded behind the well-known NAT64 prefix 64:ff9b::/96 (RFC 6052),
- * otherwise the address itself. Rules are applied to this one; the original is the one to dial.
+ * The address that packets are delivered to: the embedded IPv4 address for the well-known NAT64 prefix 64:ff9b::/96 (RFC 6052),
+ * otherwise the address itself. Rules apply to this address; connect to the original one.
  */
 export function effectiveAddress(address: Address): Address {
   return address.kind() === 'ipv6' && inRanges(address, NAT64) ? lastIPv4(address as ipaddr.IPv6) : address
 }
 
 /**
- * Classes from the IANA special-purpose registries (RFC 6890 and its successors). Only 2000::/3 can be public IPv6:
- * whatever is not allocated yet counts as reserved. NAT64 addresses take the class of the IPv4 address they embed.
+ * Classifies an address by the IANA special-purpose registries (RFC 6890 and its successors). IPv6 is only public within 2000::/3;
+ * everything not allocated yet is reserved. NAT64 addresses have the class of the embedded IPv4 address.
  */
 export function classOf(address: Address): AddressClass {
   const target = effectiveAddress(address)
@@ -64,14 +64,14 @@ export function classOf(address: Address): AddressClass {
   return target.kind() === 'ipv4' || inRanges(target, GLOBAL_UNICAST) ? 'public' : 'reserved'
 }
 
-/** The canonical text: dotted decimal for IPv4, RFC 5952 for IPv6. */
+/** Formats an address canonically: dotted decimal for IPv4, RFC 5952 for IPv6. */
 export function formatAddress(address: Address): string {
   return address.kind() === 'ipv4' ? address.toString() : (address as ipaddr.IPv6).toRFC5952String()
 }
 
 /**
- * The key under which a client is counted: an IPv4 address, or the /64 of an IPv6 address, since one subscriber
- * is given a /64 (RFC 6177) and may use any address in it. Text that is no address is its own key.
+ * The key for rate limiting a client: an IPv4 address, or the /64 of an IPv6 address, because a subscriber gets at least a /64
+ * (RFC 6177) and can use any address in it. Text that is not an address is its own key.
  */
 export function rateLimitKey(text: string): string {
   const address = parseAddress(text.split('%')[0] ?? '')
@@ -81,7 +81,7 @@ export function rateLimitKey(text: string): string {
   return `${network.toRFC5952String()}/64`
 }
 
-// ipaddr.js would read ::1.2.3.4 as IPv4-mapped, which it is not, so a dotted tail is first written as two groups.
+// ipaddr.js wrongly parses ::1.2.3.4 as IPv4-mapped, so convert a dotted tail to two groups first.
 function parseIPv6(text: string): ipaddr.IPv6 {
   const tail = text.slice(text.lastIndexOf(':') + 1)
   if (!tail.includes('.')) return ipaddr.IPv6.parse(text)
@@ -101,8 +101,8 @@ function lastIPv4(address: ipaddr.IPv6): ipaddr.IPv4 {
 function isMetadata(address: Address): boolean {
   if (inRanges(address, METADATA)) return true
   if (address.kind() === 'ipv4') return false
-  // Translators outside the well-known prefix (local NAT64, SIIT, IPv4-compatible) keep IPv4 in the last 32 bits,
-  // 6to4 right after its 16 bits. A metadata address must not be reachable through any of them.
+  // Translators outside the well-known prefix (local NAT64, SIIT, IPv4-compatible) embed IPv4 in the last 32 bits, 6to4 after its
+  // 16-bit prefix. Metadata addresses must not be reachable through any of them.
   const ipv6 = address as ipaddr.IPv6
   if (inRanges(ipv6, SIX_TO_FOUR)) return inRanges(new ipaddr.IPv4(ipv6.toByteArray().slice(2, 6)), METADATA)
   return !inRanges(ipv6, GLOBAL_UNICAST) && inRanges(lastIPv4(ipv6), METADATA)
@@ -111,7 +111,7 @@ function isMetadata(address: Address): boolean {
 const ranges = (...texts: string[]): AddressRange[] =>
   texts.map(text => {
     const range = parseRange(text)
-    if (!range) throw new Error(`not a network: ${text}`)
+    if (!range) throw new Error(`not a CIDR range: ${text}`)
     return range
   })
 
@@ -119,7 +119,7 @@ const NAT64 = ranges('64:ff9b::/96')
 const SIX_TO_FOUR = ranges('2002::/16')
 const GLOBAL_UNICAST = ranges('2000::/3')
 
-// Where clouds hand credentials to whoever asks from inside a machine.
+// Cloud metadata services, which give credentials to any process on a machine.
 const METADATA = ranges(
   '169.254.169.254', // AWS, Azure, Google, DigitalOcean, Hetzner, OpenStack, Oracle
   '169.254.170.2', // AWS ECS task credentials
@@ -128,7 +128,7 @@ const METADATA = ranges(
   'fd00:ec2::23', // AWS EKS pod identity
   'fd20:ce::254', // Google
   '100.100.100.200', // Alibaba
-  '168.63.129.16', // Azure's host agent: inside the public space, answers on every Azure machine
+  '168.63.129.16', // Azure's host agent: a public address that responds on every Azure machine
 )
 
 const IPV4_CLASSES: [AddressClass, AddressRange[]][] = [

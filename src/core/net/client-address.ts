@@ -1,10 +1,10 @@
 import { type Address, type AddressRange, formatAddress, inRanges, parseAddress } from './address'
 
 /**
- * Who called. The socket's address, unless that peer is a trusted proxy: then the right-most hop of X-Forwarded-For or
- * Forwarded (RFC 7239) that is not a trusted proxy itself, because everything left of it was written by the caller.
- * A hop that cannot be read (`unknown`, an obfuscated name, garbage) ends the walk at the proxy that reported it.
- * Returns canonical text, IPv4-mapped addresses as IPv4 and without a zone id.
+ * Returns the address of the client: the address of the socket, unless it belongs to a trusted proxy. Then it is the right-most hop
+ * in X-Forwarded-For or Forwarded (RFC 7239) that is not a trusted proxy, because everything to its left can be forged by the client.
+ * An unreadable hop (`unknown`, an obfuscated name, garbage) counts as the proxy that reported it.
+ * The address is canonical, IPv4-mapped addresses become IPv4, and zone IDs are removed.
  */
 export function clientAddress(socketAddress: string, headers: Headers, trustedProxies: readonly AddressRange[]): string {
   const peer = parseAddress(withoutZone(socketAddress))
@@ -17,13 +17,13 @@ export function clientAddress(socketAddress: string, headers: Headers, trustedPr
   if (forwardedFor !== null) found.push(walk(peer, forwardedFor.split(',').map(hopAddress), trustedProxies))
   if (forwarded !== null) found.push(walk(peer, forwardedHops(forwarded), trustedProxies))
 
-  // A proxy writes one of the two and passes the other on as the caller sent it. Where they disagree, one is forged and
-  // nothing here tells which, so the caller is counted as the proxy.
+  // A proxy sets one of the two headers and forwards the other as sent by the client. If they disagree, one is forged, and it is
+  // unknown which, so use the address of the proxy.
   const names = new Set(found.map(formatAddress))
   return names.size === 1 ? [...names][0]! : formatAddress(peer)
 }
 
-/** Walks from the proxy that connected to us towards the caller; stops at the first hop that is not a trusted proxy. */
+/** Walks from the connecting proxy toward the client and stops at the first hop that is not a trusted proxy. */
 function walk(peer: Address, hops: (Address | null)[], trustedProxies: readonly AddressRange[]): Address {
   let nearest = peer
   for (const hop of hops.toReversed()) {
@@ -34,7 +34,7 @@ function walk(peer: Address, hops: (Address | null)[], trustedProxies: readonly 
   return nearest
 }
 
-/** One hop as proxies write it: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:4711`. */
+/** Parses a hop as proxies write it: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]`, `[2001:db8::1]:4711`. */
 function hopAddress(text: string): Address | null {
   const hop = text.trim()
   const bracketed = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(hop)
@@ -43,7 +43,7 @@ function hopAddress(text: string): Address | null {
   return parseAddress(withoutZone(withPort ? withPort[1]! : hop))
 }
 
-/** The `for` of every element of a Forwarded header, in order; null where it is missing, doubled or unreadable. */
+/** Returns the `for` of each element of a Forwarded header; null if it is missing, repeated or unreadable. */
 function forwardedHops(header: string): (Address | null)[] {
   return splitOutsideQuotes(header, ',').map(element => {
     const values = splitOutsideQuotes(element, ';')

@@ -1,4 +1,4 @@
-/** Header fields that describe one connection and one body, which only the client knows: forged ones split requests (RFC 9112, 11.2). */
+/** Headers that only the HTTP client may set, because forged ones allow request smuggling (RFC 9112 section 11.2). */
 export const connectionHeaders = [
   'content-length',
   'transfer-encoding',

@@ -44,7 +44,7 @@ async function refusalOf(promise: Promise<unknown>): Promise<string> {
 const url = (text: string, policy: NetworkPolicy = CUSTOMER) => refusalOf(egress.vetUrl(text, policy))
 
 describe('resolving', () => {
-  test('returns the first of the vetted addresses', async () => {
+  test('returns the first of the checked addresses', async () => {
     expect(await egress.vetHost('Public.test.', 443, CUSTOMER)).toEqual({
       address: '93.184.215.14',
       family: 4,
@@ -54,38 +54,38 @@ describe('resolving', () => {
     })
   })
 
-  test.each(['mixed.test', 'mixed6.test', 'lan.test', 'zoned.test'])('one bad answer refuses %s', async name => {
+  test.each(['mixed.test', 'mixed6.test', 'lan.test', 'zoned.test'])('one forbidden address refuses %s', async name => {
     expect(await refusalOf(egress.vetHost(name, 443, CUSTOMER))).toBe('blocked_address')
   })
 
-  test('an IPv4-mapped answer is dialled as IPv4', async () => {
+  test('an IPv4-mapped address is connected to as IPv4', async () => {
     const mapped = createEgress({ ownListeners: () => [], resolve: async () => ['::ffff:93.184.215.14'] })
     expect(await mapped.vetHost('a.test', 443, CUSTOMER)).toMatchObject({ address: '93.184.215.14', family: 4 })
   })
 
-  test('no answer and a failing resolver are both dns', async () => {
+  test('a name without addresses and a failing resolver are both dns errors', async () => {
     expect(await refusalOf(egress.vetHost('empty.test', 443, CUSTOMER))).toBe('dns')
     expect(await refusalOf(egress.vetHost('missing.test', 443, CUSTOMER))).toBe('dns')
   })
 
-  test('a resolver that never answers is given up', async () => {
+  test('a resolver that never responds times out', async () => {
     const stuck = createEgress({ ownListeners: () => [], resolve: () => new Promise(() => {}), resolveWithinMs: 10 })
     expect(await refusalOf(stuck.vetHost('a.test', 443, CUSTOMER))).toBe('dns')
   })
 
-  test('a name that was public when saved and is private when called is refused', async () => {
+  test('a name that was public when saved is refused if it is private later', async () => {
     const answers = [['93.184.215.14'], ['127.0.0.1']]
     const rebinding = createEgress({ ownListeners: () => [], resolve: async () => answers.shift()! })
     await rebinding.vetUrl('https://a.test/', CUSTOMER)
     expect(await refusalOf(rebinding.vetUrl('https://a.test/', CUSTOMER))).toBe('blocked_address')
   })
 
-  test('the system’s resolver is the default', async () => {
+  test('the system resolver is the default', async () => {
     const real = createEgress({ ownListeners: () => [] })
     expect((await real.vetHost('localhost', 9, OPERATOR)).address).toMatch(/^(127\.0\.0\.1|::1)$/)
   })
 
-  test('a refusal never says which address was found', async () => {
+  test('a refusal never contains the resolved address', async () => {
     for (const name of ['lan.test', 'metadata.test', 'both-lan.test']) {
       const error = await egress.vetHost(name, 443, CUSTOMER).catch((thrown: EgressRefused) => thrown)
       expect(JSON.stringify([error, (error as Error).message])).not.toMatch(/10\.0\.0|169\.254|fd00/)
@@ -125,7 +125,7 @@ describe('URLs of a customer', () => {
     'https://public.test:81/',
     'https://public.test:1023/',
     'https://[fe80::1%25eth0]/',
-  ])('%s is no URL to call', async text => {
+  ])('rejects the URL %s', async text => {
     expect(await url(text)).toBe('invalid_url')
   })
 
@@ -159,13 +159,13 @@ describe('URLs of a customer', () => {
     expect(await url(text)).toBe('blocked_address')
   })
 
-  test('a private name is refused although it resolves to a public address', async () => {
+  test('a private name is refused even if it resolves to a public address', async () => {
     const public_ = createEgress({ ownListeners: () => [], resolve: async () => ['93.184.215.14'] })
     expect(await refusalOf(public_.vetHost('db.internal', 443, CUSTOMER))).toBe('blocked_address')
     expect(await refusalOf(public_.vetHost('db.internal', 443, listing('10.0.0.0/8')))).toBe('blocked_address')
   })
 
-  test('a secret travels over https only', async () => {
+  test('secrets are only sent over https', async () => {
     const carrying = networkPolicy({ allow_private: false, allow_ranges: [] }, { carriesSecret: true })
     expect(await url('http://public.test/', carrying)).toBe('invalid_url')
     expect(await url('https://public.test/', carrying)).toBe('allowed')
@@ -173,7 +173,7 @@ describe('URLs of a customer', () => {
     expect(await url('http://public.test/', bare)).toBe('allowed')
   })
 
-  test('hosts other than URLs may use any port', async () => {
+  test('hosts that are not URLs may use any port', async () => {
     expect(await refusalOf(egress.vetHost('public.test', 25, CUSTOMER))).toBe('allowed')
     for (const port of [0, -1, 65536, 1.5, NaN]) {
       expect(await refusalOf(egress.vetHost('public.test', port, CUSTOMER))).toBe('invalid_url')
@@ -181,8 +181,8 @@ describe('URLs of a customer', () => {
   })
 })
 
-describe('what the operator lists', () => {
-  test('a range opens its addresses, over http and on any port', async () => {
+describe('allowed ranges of the operator', () => {
+  test('a range allows its addresses, over http and on any port', async () => {
     const policy = listing('10.0.0.0/24')
     expect(await url('http://lan.test:81/', policy)).toBe('allowed')
     expect(await url('http://nas.local/', policy)).toBe('allowed')
@@ -191,7 +191,7 @@ describe('what the operator lists', () => {
     expect(await url('http://10.0.1.0/', policy)).not.toBe('allowed')
   })
 
-  test('a range pardons nothing elsewhere', async () => {
+  test('a range allows nothing else', async () => {
     const policy = listing('10.0.0.0/24')
     expect(await url('http://public.test/', policy)).toBe('invalid_url')
     expect(await url('https://public.test:25/', policy)).toBe('invalid_url')
@@ -200,14 +200,14 @@ describe('what the operator lists', () => {
     expect(await url('https://both-lan.test/', listing('10.0.0.0/24', 'fd00::/8'))).toBe('allowed')
   })
 
-  test('a name opens what it resolves to, and a wildcard the names under it', async () => {
+  test('a name allows what it resolves to, and a wildcard all names under it', async () => {
     expect(await url('http://lan.test:81/', listing('LAN.test.'))).toBe('allowed')
     expect(await url('http://nas.local/', listing('*.local'))).toBe('allowed')
     expect(await url('https://lan.test/', listing('*.lan.test'))).toBe('blocked_address')
     expect(await url('https://lan.test/', listing('an.test'))).toBe('blocked_address')
   })
 
-  test('only ranges, addresses and names can be listed', () => {
+  test('only ranges, addresses and names are valid', () => {
     for (const text of ['10.0.0.0/8', 'fd00::/8', '10.0.0.1', '::1', 'nas.local', '*.lan.test']) {
       expect(isAllowRange(text)).toBe(true)
     }
@@ -217,7 +217,7 @@ describe('what the operator lists', () => {
   })
 })
 
-describe('the operator', () => {
+describe('a policy that allows private addresses', () => {
   test.each([
     'http://localhost:3000/',
     'http://127.0.0.1:81/',
@@ -226,7 +226,7 @@ describe('the operator', () => {
     'http://10.0.0.5:22/',
     'http://[fd00::5]/',
     'http://169.254.1.1/',
-  ])('may call %s', async text => {
+  ])('allows %s', async text => {
     expect(await url(text, OPERATOR)).toBe('allowed')
   })
 
@@ -245,7 +245,7 @@ describe('the operator', () => {
     'http://[::]/',
     'http://224.0.0.1/',
     'http://[ff02::1]/',
-  ])('may not call %s, whatever is listed', async text => {
+  ])('refuses %s, whatever is listed', async text => {
     expect(await url(text, OPERATOR)).toBe('blocked_address')
     expect(await url(text, always)).toBe('blocked_address')
   })
@@ -269,16 +269,16 @@ describe('the hub’s own listeners', () => {
     'http://hub.test:8484/',
     'http://[::ffff:192.0.2.10]:8484/',
     'http://[2001:db8::10]:8484/',
-  ])('on a wildcard are every address of the machine: %s', async text => {
+  ])('on a wildcard block every address of the machine: %s', async text => {
     for (const address of ['::', '0.0.0.0', '[::]', '']) expect(await to(text, { address, port: 8484 })).toBe('blocked_address')
   })
 
-  test('leave other ports and other machines alone', async () => {
+  test('don’t block other ports and machines', async () => {
     expect(await to('http://127.0.0.1:8485/', { address: '::', port: 8484 })).toBe('allowed')
     expect(await to('http://192.0.2.11:8484/', { address: '::', port: 8484 })).toBe('allowed')
   })
 
-  test('on one address are that address', async () => {
+  test('on one address block only that address', async () => {
     const listener = { address: '127.0.0.1', port: 5300 }
     expect(await to('http://127.0.0.1:5300/', listener)).toBe('blocked_address')
     expect(await to('http://[::ffff:7f00:1]:5300/', listener)).toBe('blocked_address')
@@ -286,7 +286,7 @@ describe('the hub’s own listeners', () => {
     expect(await to('http://192.0.2.10:5300/', listener)).toBe('allowed')
   })
 
-  test('are named to those who may call the address otherwise, and to nobody else', async () => {
+  test('are only named in the message if the policy allows the address otherwise', async () => {
     const egress = egressWith([{ address: '127.0.0.1', port: 5300 }])
     const refusal = (policy: NetworkPolicy) =>
       egress.vetUrl('http://127.0.0.1:5300/', policy).catch((thrown: EgressRefused) => thrown.message)
@@ -294,12 +294,12 @@ describe('the hub’s own listeners', () => {
     expect(await refusal({ ...everything, allowPrivate: false, allowRanges: [] })).not.toContain('hub')
   })
 
-  test('on localhost are all of loopback', async () => {
+  test('on localhost block all loopback addresses', async () => {
     expect(await to('http://[::1]:5300/', { address: 'localhost', port: 5300 })).toBe('blocked_address')
     expect(await to('http://192.0.2.10:5300/', { address: 'localhost', port: 5300 })).toBe('allowed')
   })
 
-  test('on https and http default ports count', async () => {
+  test('are recognized on the default ports of https and http', async () => {
     expect(await to('https://hub.test/', { address: '::', port: 443 })).toBe('blocked_address')
     expect(await to('http://hub.test/', { address: '::', port: 80 })).toBe('blocked_address')
   })

@@ -3,8 +3,8 @@ import type { FetchStage, FetchTimings } from './fetch-timings'
 export type FetchErrorClass = 'dns' | 'blocked_address' | 'connect' | 'tls' | 'timeout' | 'too_large' | 'aborted'
 
 /**
- * No complete answer arrived. The message may be shown to the customer: it names no address. `code` is the client's own
- * code where there is one (`ECONNREFUSED`, `CERT_HAS_EXPIRED`).
+ * A request without a complete response. The message may be shown to customers: it contains no IP address. `code` is the error code
+ * of the client, if any (`ECONNREFUSED`, `CERT_HAS_EXPIRED`).
  */
 export class FetchFailed extends Error {
   override readonly name = 'FetchFailed'
@@ -18,21 +18,21 @@ export class FetchFailed extends Error {
   }
 }
 
-/** Class and message for what Bun's fetch throws. Bun's own messages hold the address dialled and must not be shown. */
+/** Maps errors of Bun's fetch to a class and a message. Bun's own messages contain the IP address and must not be shown. */
 export function failureOf(
   error: unknown,
   stage: FetchStage,
   https: boolean,
 ): { errorClass: FetchErrorClass; message: string; code: string | null } {
   const code = codeOf(error)
-  const answer = (errorClass: FetchErrorClass, message: string) => ({ errorClass, message, code })
+  const failure = (errorClass: FetchErrorClass, message: string) => ({ errorClass, message, code })
   const known = code === null ? undefined : KNOWN[code]
-  if (known) return answer(...known)
-  if (code !== null && https && TLS_CODE.test(code)) return answer('tls', 'The TLS connection could not be established.')
-  // A port that refuses has its own code, so a connection lost while an https one is being made was lost in the handshake.
-  if (stage === 'connecting' && https) return answer('tls', 'The server closed the connection during the TLS handshake.')
-  if (stage === 'reading') return answer('connect', 'The server closed the connection before its answer was complete.')
-  return answer('connect', 'The server closed the connection without an answer.')
+  if (known) return failure(...known)
+  if (code !== null && https && TLS_CODE.test(code)) return failure('tls', 'The TLS connection could not be established.')
+  // Refused connections have their own code, so an https connection that was lost while connecting was lost in the handshake.
+  if (stage === 'connecting' && https) return failure('tls', 'The server closed the connection during the TLS handshake.')
+  if (stage === 'reading') return failure('connect', 'The server closed the connection before its response was complete.')
+  return failure('connect', 'The server closed the connection without a response.')
 }
 
 function codeOf(error: unknown): string | null {
@@ -40,17 +40,17 @@ function codeOf(error: unknown): string | null {
   return typeof code === 'string' ? code : null
 }
 
-const NAME: [FetchErrorClass, string] = ['tls', "The server's certificate is not for this host name."]
+const NAME: [FetchErrorClass, string] = ['tls', "The server's certificate is not valid for this hostname."]
 const TIME: [FetchErrorClass, string] = ['tls', "The server's certificate has expired or is not valid yet."]
 const SELF: [FetchErrorClass, string] = ['tls', "The server's certificate is self-signed."]
 const ISSUER: [FetchErrorClass, string] = [
   'tls',
-  "The server's certificate is not signed by a trusted authority, or the server does not send the whole chain.",
+  "The server's certificate is not signed by a trusted authority, or the server does not send the complete chain.",
 ]
 const UNREACHABLE: [FetchErrorClass, string] = ['connect', 'The host could not be reached.']
-const NOT_HTTP: [FetchErrorClass, string] = ['connect', "The server's answer is not valid HTTP."]
+const NOT_HTTP: [FetchErrorClass, string] = ['connect', "The server's response is not valid HTTP."]
 
-// Codes seen from Bun 1.4.5, and the verification codes of OpenSSL (X509_V_ERR_*, openssl-verification-options(1)).
+// Codes observed with Bun 1.4.5, and the verification codes of OpenSSL (X509_V_ERR_*, openssl-verification-options(1)).
 const KNOWN: Record<string, [FetchErrorClass, string]> = {
   ECONNREFUSED: ['connect', 'The host refused the connection.'],
   EHOSTUNREACH: UNREACHABLE,
@@ -59,12 +59,12 @@ const KNOWN: Record<string, [FetchErrorClass, string]> = {
   EACCES: UNREACHABLE,
   EPERM: UNREACHABLE,
   FailedToOpenSocket: UNREACHABLE,
-  ETIMEDOUT: ['timeout', 'The connection could not be made in time.'],
+  ETIMEDOUT: ['timeout', 'The connection timed out.'],
   Malformed_HTTP_Response: NOT_HTTP,
   InvalidHTTPResponse: NOT_HTTP,
   UnrequestedUpgrade: NOT_HTTP,
-  ResponseHeadersTooLarge: ['too_large', "The headers of the server's answer are too large."],
-  EPROTO: ['tls', 'The TLS handshake failed; the port may not speak TLS.'],
+  ResponseHeadersTooLarge: ['too_large', "The headers of the server's response are too large."],
+  EPROTO: ['tls', 'The TLS handshake failed. The port may not support TLS.'],
   ERR_TLS_CERT_ALTNAME_INVALID: NAME,
   HOSTNAME_MISMATCH: NAME,
   CERT_HAS_EXPIRED: TIME,

@@ -1,8 +1,8 @@
 /**
- * Milliseconds from a monotonic clock, each from the start of its phase; null where the phase was not reached or cannot
- * be observed. `connect_ms` runs until the connection could carry the request: TCP, and with https the TLS handshake,
- * which the client reports as one; near zero when a kept connection was used; null for GET and HEAD. `tls_ms` alone is
- * not observable and always null. `first_byte_ms` runs from the start of connecting to the response's headers.
+ * Durations in milliseconds from a monotonic clock; null if a phase was not reached or can't be measured. `connect_ms` includes TCP
+ * and, with https, the TLS handshake, because the client reports them together. It is near zero if a connection was reused, and null
+ * for GET and HEAD. `tls_ms` can't be measured and is always null. `first_byte_ms` is from the start of connecting to the response
+ * headers.
  */
 export type FetchTimings = {
   dns_ms: number | null
@@ -12,10 +12,10 @@ export type FetchTimings = {
   total_ms: number
 }
 
-/** How far a request had come: no connection known to stand yet, sent and not answered, or headers received. */
+/** Stage of a request: not known to be connected, sent without a response, or headers received. */
 export type FetchStage = 'connecting' | 'waiting' | 'reading'
 
-/** Times one request, from its making. Call the three marks in order as the phases are passed. */
+/** Measures a request from now on. Call the three marks in order when the phases end. */
 export function stopwatch() {
   const start = performance.now()
   let resolvedAt: number | null = null

@@ -11,7 +11,7 @@ const OPERATOR: NetworkPolicy = { allowPrivate: true, allowRanges: [], requireHt
 const fixture = (name: string) => readFileSync(join(import.meta.dir, '../../../test/fixtures/tls', name), 'utf8')
 const ca = fixture('ca.pem')
 
-// Every name leads to this machine, so what differs between two requests is the name alone.
+// All names resolve to this machine, so requests only differ in the name.
 const egress = createEgress({ resolve: async name => (name === 'six.test' ? ['::1'] : ['127.0.0.1']), ownListeners: () => [] })
 
 const get = (request: GuardedRequest | string, limits: FetchLimits = {}, policy = OPERATOR) =>
@@ -22,7 +22,7 @@ const post = (url: string, limits?: FetchLimits) => get({ url, method: 'POST', b
 async function failureOf(promise: Promise<unknown>): Promise<FetchFailed> {
   const outcome = await promise.catch((error: unknown) => error)
   if (!(outcome instanceof FetchFailed)) throw new Error(`not a FetchFailed: ${Bun.inspect(outcome)}`)
-  // Whatever went wrong, the customer is not told which address stands behind the name.
+  // No error message may contain the resolved address.
   expect(outcome.message).not.toMatch(/127\.0\.0\.1|::1/)
   return outcome
 }
@@ -45,7 +45,7 @@ function https(certificate: string, more: Partial<Bun.TLSOptions> = {}) {
   return server.port!
 }
 
-/** A bare TCP listener; `onRequest` runs at the first bytes of each connection, and is given them. */
+/** A TCP listener; `onRequest` gets the first bytes of each connection. */
 async function tcp(onRequest: (socket: net.Socket, bytes: Buffer) => void): Promise<number> {
   const sockets = new Set<net.Socket>()
   const server = net.createServer(socket => {
@@ -66,7 +66,7 @@ async function tcp(onRequest: (socket: net.Socket, bytes: Buffer) => void): Prom
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 describe('a request', () => {
-  test('goes to the pinned address with the name in Host, its own headers and its own length', async () => {
+  test('is sent to the checked address, with the name in Host, its own headers and its length', async () => {
     const port = http(async request => {
       return Response.json({ headers: [...request.headers], body: await request.text(), url: request.url })
     })
@@ -84,7 +84,7 @@ describe('a request', () => {
     expect(answer).toMatchObject({ status: 200, addressFamily: 4, address: '127.0.0.1', bodyTruncated: false })
   })
 
-  test.each([0, 7, 65_536])('carries a body of %d bytes under its length, in one piece and not chunked', async size => {
+  test.each([0, 7, 65_536])('sends a body of %d bytes with its length, not chunked', async size => {
     const raw = Promise.withResolvers<string>()
     const port = await tcp((socket, first) => {
       let seen = ''
@@ -109,7 +109,7 @@ describe('a request', () => {
     expect(rest).toBe('a'.repeat(size))
   })
 
-  test('may have an empty body, or none', async () => {
+  test('can have an empty body or none', async () => {
     const port = http(async request => new Response(`${request.method} ${(await request.text()).length}`))
     expect(text((await get({ url: `http://a.test:${port}/`, method: 'DELETE' })).body)).toBe('DELETE 0')
     expect(text((await get(`http://a.test:${port}/`)).body)).toBe('GET 0')
@@ -117,7 +117,7 @@ describe('a request', () => {
     await expect(get({ url: `http://a.test:${port}/`, body: 'x' })).rejects.toThrow(TypeError)
   })
 
-  test('reaches IPv6, by name and as a literal', async () => {
+  test('reaches IPv6, by name and by address', async () => {
     const port = http(request => new Response(request.headers.get('host')), '::1')
     expect(text((await get(`http://[::1]:${port}/`)).body)).toBe(`[::1]:${port}`)
     const named = await get(`http://six.test:${port}/`)
@@ -125,7 +125,7 @@ describe('a request', () => {
     expect(named.addressFamily).toBe(6)
   })
 
-  test('measures what can be measured and invents nothing', async () => {
+  test('measures all phases that can be measured', async () => {
     const port = http(() => new Response('ok'))
     const { timings } = await post(`http://a.test:${port}/`)
     expect(timings.tls_ms).toBeNull()
@@ -149,7 +149,7 @@ describe('a request', () => {
     expect(followed).toBe(0)
   })
 
-  test('refused by the guard never leaves', async () => {
+  test('is not sent if the policy refuses it', async () => {
     let calls = 0
     const port = http(() => new Response(String(++calls)))
     const customer = { ...OPERATOR, allowPrivate: false }
@@ -163,7 +163,7 @@ describe('a request', () => {
     expect(calls).toBe(0)
   })
 
-  test('to a name that turned private after it was saved never leaves', async () => {
+  test('is not sent to a name that became private after it was saved', async () => {
     let calls = 0
     const port = http(() => new Response(String(++calls)))
     const answers = [['93.184.215.14'], ['127.0.0.1']]
@@ -175,7 +175,7 @@ describe('a request', () => {
     expect(calls).toBe(0)
   })
 
-  test('whose name does not resolve is dns, with no later timing', async () => {
+  test('to a name that does not resolve is a dns error without later timings', async () => {
     const nowhere = createEgress({ resolve: async () => [], ownListeners: () => [] })
     const failure = await failureOf(guardedFetch({ url: 'http://a.test/' }, { egress: nowhere, policy: OPERATOR }))
     expect(failure.errorClass).toBe('dns')
@@ -184,7 +184,7 @@ describe('a request', () => {
 })
 
 describe('certificates', () => {
-  test('are checked against the name although the address is dialled', async () => {
+  test('are verified against the name, although the connection is to the address', async () => {
     const port = https('two-names')
     expect((await get({ url: `https://a.test:${port}/`, ca })).status).toBe(200)
     const failure = await failureOf(get({ url: `https://c.test:${port}/`, ca }))
@@ -192,11 +192,11 @@ describe('certificates', () => {
     expect((await failureOf(get({ url: `https://127.0.0.1:${port}/`, ca }))).errorClass).toBe('tls')
   })
 
-  test('for an address are checked against the address', async () => {
+  test('are verified against the address if the URL has no name', async () => {
     expect((await get({ url: `https://127.0.0.1:${https('loopback')}/`, ca })).status).toBe(200)
   })
 
-  test('that expired, are self-signed or come from nobody known are refused', async () => {
+  test('that are expired, self-signed or from an unknown authority are refused', async () => {
     const expired = await failureOf(get({ url: `https://a.test:${https('expired')}/`, ca }))
     expect(expired).toMatchObject({ errorClass: 'tls', code: 'CERT_HAS_EXPIRED' })
     const selfSigned = await failureOf(get(`https://a.test:${https('self-signed')}/`))
@@ -205,12 +205,12 @@ describe('certificates', () => {
     expect(unknown).toMatchObject({ errorClass: 'tls', code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' })
   })
 
-  test('of an own CA are read before anything is sent', async () => {
+  test('of a custom CA are parsed before anything is sent', async () => {
     const failure = await failureOf(get({ url: `https://a.test:${https('two-names')}/`, ca: 'nonsense' }))
-    expect(failure).toMatchObject({ errorClass: 'tls', message: 'The given CA certificate cannot be read.' })
+    expect(failure).toMatchObject({ errorClass: 'tls', message: 'The CA certificate is invalid.' })
   })
 
-  test('split the pool: a kept connection serves its own name and its own trust only', async () => {
+  test('separate the connection pool: a connection is only reused for the same name and CA', async () => {
     const peers: string[] = []
     const port = https('two-names')
     const server = Bun.serve({
@@ -228,13 +228,13 @@ describe('certificates', () => {
     expect(peers[3]).toBe(peers[1]!)
     expect(peers[0]!.split(' ')[1]).not.toBe(peers[1]!.split(' ')[1])
 
-    // The connection kept for a.test must not carry a name the certificate lacks, nor a caller who trusts other roots.
+    // The connection for a.test must not be reused for a name that is not in the certificate, or with other trusted roots.
     await get({ url: `https://a.test:${port}/`, ca })
     expect((await failureOf(get({ url: `https://c.test:${port}/`, ca }))).errorClass).toBe('tls')
     expect((await failureOf(get(`https://a.test:${port}/`))).errorClass).toBe('tls')
   })
 
-  test('of the client split the pool and are sent only where given', async () => {
+  test('of clients separate the connection pool and are only sent if set', async () => {
     const port = https('two-names', { ca, requestCert: true, rejectUnauthorized: true })
     const clientCertificate = { cert: fixture('client.pem'), key: fixture('client.key') }
     expect((await get({ url: `https://a.test:${port}/`, ca, clientCertificate })).status).toBe(200)
@@ -243,13 +243,13 @@ describe('certificates', () => {
 })
 
 describe('a listener that misbehaves', () => {
-  test('by refusing is connect', async () => {
+  test('by refusing is a connect error', async () => {
     const port = http(() => new Response())
     opened.splice(0).forEach(listener => listener.stop())
     expect(await failureOf(post(`http://a.test:${port}/`))).toMatchObject({ errorClass: 'connect', code: 'ECONNREFUSED' })
   })
 
-  test('by resetting before, or in the middle of, its answer is connect', async () => {
+  test('by resetting before or during its response is a connect error', async () => {
     const before = await tcp(socket => socket.resetAndDestroy())
     expect(await failureOf(get(`http://a.test:${before}/`))).toMatchObject({ errorClass: 'connect', code: 'ECONNRESET' })
     const middle = await tcp(socket => {
@@ -259,49 +259,49 @@ describe('a listener that misbehaves', () => {
     expect(failure.errorClass).toBe('connect')
   })
 
-  test('by ending its body short is connect, not a shorter body', async () => {
+  test('by ending its body early is a connect error, not a shorter body', async () => {
     const port = await tcp(socket => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'))
     const failure = await failureOf(post(`http://a.test:${port}/`))
     expect(failure.errorClass).toBe('connect')
-    expect(failure.message).toBe('The server closed the connection before its answer was complete.')
+    expect(failure.message).toBe('The server closed the connection before its response was complete.')
     expect(failure.timings.first_byte_ms).toBeGreaterThan(0)
   })
 
-  test('by not speaking HTTP is connect', async () => {
+  test('by not speaking HTTP is a connect error', async () => {
     const port = await tcp(socket => socket.end('SSH-2.0-OpenSSH_9.6\r\n'))
     const failure = await failureOf(get(`http://a.test:${port}/`))
-    expect(failure).toMatchObject({ errorClass: 'connect', message: "The server's answer is not valid HTTP." })
+    expect(failure).toMatchObject({ errorClass: 'connect', message: "The server's response is not valid HTTP." })
   })
 
-  test('by not speaking TLS is tls', async () => {
+  test('by not speaking TLS is a tls error', async () => {
     const plain = await tcp(socket => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
     expect((await failureOf(get(`https://a.test:${plain}/`))).errorClass).toBe('tls')
     const closing = await tcp(socket => socket.destroy())
     expect((await failureOf(post(`https://a.test:${closing}/`))).errorClass).toBe('tls')
   })
 
-  test('by never answering is timeout', async () => {
+  test('by never responding times out', async () => {
     const port = await tcp(() => {})
-    const failure = await failureOf(post(`http://a.test:${port}/`, { totalMs: 60 }))
-    expect(failure).toMatchObject({ errorClass: 'timeout', message: 'The request took longer than its time limit.' })
+    const failure = await failureOf(post(`http://a.test:${port}/`, { totalMs: 500 }))
+    expect(failure).toMatchObject({ errorClass: 'timeout', message: 'The request timed out.' })
     expect(failure.timings.connect_ms).not.toBeNull()
     expect(failure.timings.first_byte_ms).toBeNull()
     expect((await failureOf(get(`http://a.test:${port}/`, { totalMs: 60 }))).errorClass).toBe('timeout')
   })
 
-  test('by never shaking hands runs into the connect limit', async () => {
+  test('by never completing the handshake reaches the connect timeout', async () => {
     const port = await tcp(() => {})
     const failure = await failureOf(post(`https://a.test:${port}/`, { connectMs: 60 }))
-    expect(failure).toMatchObject({ errorClass: 'timeout', message: 'The connection could not be made in time.' })
+    expect(failure).toMatchObject({ errorClass: 'timeout', message: 'The connection timed out.' })
     expect(failure.timings.connect_ms).toBeNull()
   })
 
-  test('by answering slowly does not run into the connect limit', async () => {
-    const port = await tcp(socket => setTimeout(() => socket.end('HTTP/1.1 204 No Content\r\n\r\n'), 150))
-    expect((await post(`http://a.test:${port}/`, { connectMs: 50 })).status).toBe(204)
+  test('by responding slowly does not reach the connect timeout', async () => {
+    const port = await tcp(socket => setTimeout(() => socket.end('HTTP/1.1 204 No Content\r\n\r\n'), 1100))
+    expect((await post(`http://a.test:${port}/`, { connectMs: 1000 })).status).toBe(204)
   })
 
-  test('by feeding its headers or its body in drips is timeout', async () => {
+  test('by sending headers or body very slowly times out', async () => {
     const drip = (start: string, drop: string) =>
       tcp(socket => {
         socket.write(start)
@@ -313,17 +313,17 @@ describe('a listener that misbehaves', () => {
     const hints = await drip('', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')
     expect((await failureOf(get(`http://a.test:${hints}/`, { totalMs: 100 }))).errorClass).toBe('timeout')
     const body = await drip('HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n', 'z')
-    const failure = await failureOf(get(`http://a.test:${body}/`, { totalMs: 100 }))
+    const failure = await failureOf(get(`http://a.test:${body}/`, { totalMs: 500 }))
     expect(failure.errorClass).toBe('timeout')
     expect(failure.timings.first_byte_ms).not.toBeNull()
   })
 
-  test('by sending endless headers is too_large', async () => {
+  test('by sending endless headers is a too_large error', async () => {
     const port = await tcp(socket => socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(2_000_000)}\r\n\r\n`))
     expect((await failureOf(get(`http://a.test:${port}/`))).errorClass).toBe('too_large')
   })
 
-  test('whose resolver never answers runs into the total limit', async () => {
+  test('with a resolver that never responds reaches the total timeout', async () => {
     const stuck = createEgress({ resolve: () => new Promise(() => {}), ownListeners: () => [] })
     const failure = await failureOf(
       guardedFetch({ url: 'http://a.test/' }, { egress: stuck, policy: OPERATOR, limits: { totalMs: 30 } }),
@@ -332,34 +332,34 @@ describe('a listener that misbehaves', () => {
   })
 })
 
-describe('an answer', () => {
-  test('is kept up to keepBytes and read up to bodyBytes', async () => {
+describe('a response', () => {
+  test('is returned up to maxReturnedBytes and read up to maxBodyBytes', async () => {
     const port = http(() => new Response('x'.repeat(1000)))
-    const whole = await get(`http://a.test:${port}/`, { bodyBytes: 1000 })
+    const whole = await get(`http://a.test:${port}/`, { maxBodyBytes: 1000 })
     expect([whole.body.byteLength, whole.bodyTruncated]).toEqual([1000, false])
-    const kept = await get(`http://a.test:${port}/`, { bodyBytes: 1000, keepBytes: 100 })
+    const kept = await get(`http://a.test:${port}/`, { maxBodyBytes: 1000, maxReturnedBytes: 100 })
     expect([kept.body.byteLength, kept.bodyTruncated]).toEqual([100, true])
-    const cut = await get(`http://a.test:${port}/`, { bodyBytes: 999 })
+    const cut = await get(`http://a.test:${port}/`, { maxBodyBytes: 999 })
     expect([cut.body.byteLength, cut.bodyTruncated]).toEqual([999, true])
   })
 
-  test('over the limit is a failure where the caller needs all of it', async () => {
+  test('over the limit is an error if the caller needs all of it', async () => {
     const port = http(() => new Response('x'.repeat(1000)))
-    expect((await failureOf(get(`http://a.test:${port}/`, { bodyBytes: 999, overflow: 'fail' }))).errorClass).toBe('too_large')
-    expect((await get(`http://a.test:${port}/`, { bodyBytes: 1000, overflow: 'fail' })).body.byteLength).toBe(1000)
+    expect((await failureOf(get(`http://a.test:${port}/`, { maxBodyBytes: 999, overflow: 'fail' }))).errorClass).toBe('too_large')
+    expect((await get(`http://a.test:${port}/`, { maxBodyBytes: 1000, overflow: 'fail' })).body.byteLength).toBe(1000)
   })
 
-  test('that is a gzip bomb stays packed and is cut', async () => {
+  test('that is a gzip bomb is not decompressed and is truncated', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000))
     expect(bomb.byteLength).toBeLessThan(65_536)
     const port = http(() => new Response(bomb, { headers: { 'content-encoding': 'gzip' } }))
-    const answer = await get(`http://a.test:${port}/`, { keepBytes: 16_384 })
+    const answer = await get(`http://a.test:${port}/`, { maxReturnedBytes: 16_384 })
     expect(answer.headers.get('content-encoding')).toBe('gzip')
     expect(answer.body.byteLength).toBe(16_384)
     expect(Buffer.from(answer.body).equals(bomb.subarray(0, 16_384))).toBe(true)
   })
 
-  test('without end is cut and its connection closed', async () => {
+  test('that is endless is truncated and its connection closed', async () => {
     const closed = Promise.withResolvers<number>()
     const port = await tcp(socket => {
       const pour = () => {
@@ -376,8 +376,8 @@ describe('an answer', () => {
   })
 })
 
-describe('giving up', () => {
-  test('before, while waiting and while reading is aborted', async () => {
+describe('aborting', () => {
+  test('works before the request, while waiting and while reading', async () => {
     expect((await failureOf(get({ url: 'http://a.test:9/', signal: AbortSignal.abort() }))).errorClass).toBe('aborted')
 
     const waiting = new AbortController()
@@ -386,7 +386,7 @@ describe('giving up', () => {
 
     const reading = new AbortController()
     const halting = await tcp(socket =>
-      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc', () => setTimeout(() => reading.abort(), 20)),
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc', () => setTimeout(() => reading.abort(), 300)),
     )
     const failure = await failureOf(get({ url: `http://a.test:${halting}/`, signal: reading.signal }))
     expect(failure.errorClass).toBe('aborted')
@@ -395,7 +395,7 @@ describe('giving up', () => {
 })
 
 describe('the environment', () => {
-  test('neither sends the request through a proxy nor switches verification off', async () => {
+  test('does not set a proxy or disable verification', async () => {
     let proxied = 0
     const proxy = await tcp(socket => {
       proxied++
@@ -431,7 +431,7 @@ describe('the environment', () => {
       stdout: 'pipe',
       stderr: 'ignore',
     })
-    // The first is a bare fetch: it shows that the proxy would have been used.
+    // The first is a plain fetch, to show that the proxy would have been used.
     expect(JSON.parse(await new Response(child.stdout).text())).toEqual(['proxy', 'direct', 'direct', 'ok', 'tls'])
     expect(proxied).toBe(1)
   })

@@ -8,8 +8,8 @@ import { type FetchTimings, stopwatch } from './fetch-timings'
 import { lifetime } from './request-lifetime'
 
 /**
- * `headers`: those that belong to the connection (Host, Content-Length, Transfer-Encoding and their like) are set here
- * and dropped from what is given. `ca`: PEM certificates trusted instead of the built-in roots. `signal` gives up early.
+ * `headers`: connection headers (Host, Content-Length, Transfer-Encoding, …) are ignored and set here. `ca`: PEM certificates to
+ * trust instead of the built-in roots. `signal` aborts the request.
  */
 export type GuardedRequest = {
   url: string
@@ -22,22 +22,22 @@ export type GuardedRequest = {
 }
 
 /**
- * `connectMs` (default 5,000) bounds TCP and TLS; a GET or HEAD has no moment at which a connection is known to stand,
- * so `totalMs` alone bounds those. `totalMs` (default 15,000) bounds everything from the DNS question to the last byte
- * of the body. At most `bodyBytes` (default 64 KiB) of the body are read, the first `keepBytes` (default all) returned.
- * `overflow` says what a longer body is: cut short and dropped (`drop`, the default), or a failure (`fail`).
+ * `connectMs` (default 5,000) limits TCP and TLS, except for GET and HEAD, where the time of the connection is unknown. `totalMs`
+ * (default 15,000) limits everything from the DNS query to the last byte of the body. At most `maxBodyBytes` (default 64 KiB) of the body
+ * are read, and the first `maxReturnedBytes` (default all) returned. `overflow`: a longer body is truncated (`drop`, the default) or an error
+ * (`fail`).
  */
 export type FetchLimits = {
   connectMs?: number
   totalMs?: number
-  bodyBytes?: number
-  keepBytes?: number
+  maxBodyBytes?: number
+  maxReturnedBytes?: number
   overflow?: 'drop' | 'fail'
 }
 
 /**
- * `body` holds the bytes as sent, never decompressed; `bodyTruncated` is true when there were more. `address` is the
- * one dialled: for operators' eyes only.
+ * `body` contains the bytes as sent, never decompressed; `bodyTruncated` is true if there were more. `address` is the IP address that
+ * was connected to; show it to operators only.
  */
 export type GuardedResponse = {
   status: number
@@ -50,42 +50,42 @@ export type GuardedResponse = {
 }
 
 /**
- * Makes one HTTP request to an address that was resolved and vetted for it, and follows nothing: a redirect is an answer
- * like any other. No proxy from the environment is used and certificates are always verified against the URL's host.
- * Throws FetchFailed; a header that HTTP does not allow is a TypeError of the caller's making.
+ * Sends one HTTP request to an address that was resolved and checked for it. Redirects are not followed. Proxies from the environment
+ * are not used, and certificates are always verified against the host of the URL.
+ * Throws FetchFailed, or a TypeError for headers that HTTP does not allow.
  */
 export async function guardedFetch(
   request: GuardedRequest,
   { egress, policy, limits = {} }: { egress: Egress; policy: NetworkPolicy; limits?: FetchLimits },
 ): Promise<GuardedResponse> {
-  const { connectMs = 5000, totalMs = 15_000, bodyBytes = 65_536, overflow = 'drop' } = limits
-  const keepBytes = Math.min(limits.keepBytes ?? bodyBytes, bodyBytes)
+  const { connectMs = 5000, totalMs = 15_000, maxBodyBytes = 65_536, overflow = 'drop' } = limits
+  const maxReturnedBytes = Math.min(limits.maxReturnedBytes ?? maxBodyBytes, maxBodyBytes)
   const method = request.method ?? 'GET'
   const takesBody = method !== 'GET' && method !== 'HEAD'
-  if (!takesBody && request.body !== undefined) throw new TypeError(`a ${method} request carries no body`)
+  if (!takesBody && request.body !== undefined) throw new TypeError(`a ${method} request has no body`)
   const headers = new Headers(request.headers)
   for (const name of ['host', ...connectionHeaders]) headers.delete(name)
   if (!headers.has('User-Agent')) headers.set('User-Agent', `Bailiwick/${version}`)
 
-  const watch = stopwatch()
+  const timer = stopwatch()
   const life = lifetime(request.signal)
   const fail = (errorClass: FetchErrorClass, message: string, code: string | null = null) =>
-    new FetchFailed(errorClass, message, watch.timings(), code)
-  life.after(totalMs, 'The request took longer than its time limit.')
+    new FetchFailed(errorClass, message, timer.timings(), code)
+  life.after(totalMs, 'The request timed out.')
   let connectTimer: Timer | undefined
   let https = false
   try {
     const vetted = await life.orEnd(egress.vetUrl(request.url, policy))
-    watch.resolved()
+    timer.resolved()
     https = vetted.url.protocol === 'https:'
     if (https && request.ca !== undefined && !isCertificate(request.ca)) {
-      throw fail('tls', 'The given CA certificate cannot be read.')
+      throw fail('tls', 'The CA certificate is invalid.')
     }
 
-    if (takesBody) connectTimer = life.after(connectMs, 'The connection could not be made in time.')
+    if (takesBody) connectTimer = life.after(connectMs, 'The connection timed out.')
     const onConnected = () => {
       clearTimeout(connectTimer)
-      watch.connected()
+      timer.connected()
     }
     headers.set('host', hostHeader(vetted))
     const response = await fetch(pinnedUrl(vetted), {
@@ -99,22 +99,22 @@ export async function guardedFetch(
       ...(https && { tls: tlsOptions(vetted, request) }),
     })
     clearTimeout(connectTimer)
-    watch.answered()
+    timer.answered()
 
-    const { body, seen } = await readBody(response, bodyBytes, keepBytes)
-    if (seen > bodyBytes) {
-      life.end('aborted', 'The rest of the body is not wanted.')
-      if (overflow === 'fail') throw fail('too_large', `The server's answer is larger than ${bodyBytes} bytes.`)
+    const { body, seen } = await readBody(response, maxBodyBytes, maxReturnedBytes)
+    if (seen > maxBodyBytes) {
+      life.end('aborted', 'The rest of the body is not needed.')
+      if (overflow === 'fail') throw fail('too_large', `The server's response is larger than ${maxBodyBytes} bytes.`)
     }
     const { address, family } = vetted
     const { status } = response
     const bodyTruncated = seen > body.byteLength
-    return { status, headers: response.headers, body, bodyTruncated, timings: watch.timings(), address, addressFamily: family }
+    return { status, headers: response.headers, body, bodyTruncated, timings: timer.timings(), address, addressFamily: family }
   } catch (error) {
     if (error instanceof FetchFailed) throw error
     if (life.reason) throw fail(life.reason.errorClass, life.reason.message)
     if (error instanceof EgressRefused) throw fail(error.errorClass === 'dns' ? 'dns' : 'blocked_address', error.message)
-    const stage = watch.stage()
+    const stage = timer.stage()
     const { errorClass, message, code } = failureOf(error, stage === 'connecting' && !takesBody ? 'waiting' : stage, https)
     throw fail(errorClass, message, code)
   } finally {
@@ -124,8 +124,8 @@ export async function guardedFetch(
 }
 
 /**
- * The body as a stream, because the client asks a stream for its bytes exactly when the connection stands: the one
- * moment between start and answer that fetch lets one see. The length is set, so the request is not chunked.
+ * Returns the body as a stream, because fetch reads it as soon as it is connected: the only way to observe that moment. The length is
+ * set, so the request is not chunked.
  */
 function observedBody(body: GuardedRequest['body'] = '', headers: Headers, onConnected: () => void): ReadableStream {
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
@@ -154,11 +154,11 @@ function hostHeader({ url, host }: VettedHost & { url: URL }): string {
 
 function tlsOptions({ host }: VettedHost, { ca, clientCertificate }: GuardedRequest): BunFetchRequestInitTLS {
   return {
-    // SNI has no IP addresses (RFC 6066 3); without a name the certificate is checked against the address dialled.
+    // SNI doesn't allow IP addresses (RFC 6066 section 3). Without a name, the certificate is verified against the IP address.
     ...(isIP(host) === 0 && { serverName: host }),
     ...(ca !== undefined && { ca }),
     ...clientCertificate,
-    // Given outright, or NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment would switch verification off.
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not disable verification.
     rejectUnauthorized: true,
   }
 }
@@ -171,20 +171,20 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** Reads until the end or one byte over the limit; `seen` over `bodyBytes` says there was more. */
+/** Reads until the end or past the limit. If `seen` is greater than `maxBodyBytes`, there was more. */
 async function readBody(
   response: Response,
-  bodyBytes: number,
-  keepBytes: number,
+  maxBodyBytes: number,
+  maxReturnedBytes: number,
 ): Promise<{ body: Uint8Array<ArrayBuffer>; seen: number }> {
-  const kept: Uint8Array[] = []
+  const chunks: Uint8Array[] = []
   let seen = 0
   const reader = response.body?.getReader()
-  while (reader && seen <= bodyBytes) {
+  while (reader && seen <= maxBodyBytes) {
     const { done, value } = await reader.read()
     if (done) break
-    if (seen < keepBytes) kept.push(value.subarray(0, keepBytes - seen))
+    if (seen < maxReturnedBytes) chunks.push(value.subarray(0, maxReturnedBytes - seen))
     seen += value.byteLength
   }
-  return { body: new Uint8Array(Buffer.concat(kept)), seen }
+  return { body: new Uint8Array(Buffer.concat(chunks)), seen }
 }

@@ -18,7 +18,7 @@ describe('hosts', () => {
     ['[::1]', '::1'],
     ['FD00::A', 'fd00::a'],
     ['::ffff:127.0.0.1', '::ffff:127.0.0.1'],
-  ])('%s is read as %s', (text, host) => {
+  ])('parses %s as %s', (text, host) => {
     expect(canonicalHost(text)).toBe(host)
   })
 
@@ -48,7 +48,7 @@ describe('hosts', () => {
     expect(canonicalHost(text)).toBeNull()
   })
 
-  test('names of one’s own network are known by their last labels', () => {
+  test('recognizes names of the local network by their suffix', () => {
     for (const name of ['localhost', 'a.localhost', 'local', 'nas.local', 'db.internal', 'home.arpa', 'tv.home.arpa']) {
       expect(isPrivateName(name)).toBe(true)
     }

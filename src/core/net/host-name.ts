@@ -1,15 +1,14 @@
 import { isIP } from 'node:net'
 
 /**
- * A host as one would dial it: an IP literal without brackets, or an ASCII name in lower case without trailing dot.
- * Reads whatever the URL standard reads (127.1, 0x7f.1, 2130706433, full-width digits, IDN), so that no spelling of an
- * address escapes the rules for addresses. Null for what is neither: zone ids, empty labels, labels over 63 or names
- * over 253 characters (RFC 1035 2.3.4), characters no host name has.
+ * Normalizes a host: an IP address without brackets, or a lowercase ASCII name without a trailing dot. Accepts everything that the
+ * URL standard accepts (127.1, 0x7f.1, 2130706433, full-width digits, IDN), so that no notation of an address bypasses the rules.
+ * Returns null for zone IDs, empty labels, labels over 63 or names over 253 characters (RFC 1035 2.3.4), and invalid characters.
  */
 export function canonicalHost(text: string): string | null {
   if (isIP(text) === 6 && !text.includes('%')) return text.toLowerCase()
   if (text.startsWith('[') && text.endsWith(']')) return isIP(text.slice(1, -1)) === 6 ? canonicalHost(text.slice(1, -1)) : null
-  // Characters at which the URL parser would stop reading the host, or read something else into it.
+  // Characters that the URL parser would not treat as part of the host.
   if (/[\s\p{Cc}/\\?#@:%[\]]/u.test(text)) return null
   const parsed = URL.parse(`http://${text}/`)?.hostname
   if (!parsed) return null
@@ -19,8 +18,8 @@ export function canonicalHost(text: string): string | null {
 }
 
 /**
- * Names that mean a machine or network of one's own whatever the resolver says: localhost (RFC 6761), .local
- * (RFC 6762), .home.arpa (RFC 8375) and .internal (reserved by ICANN in 2024).
+ * Whether a name always refers to the local machine or network: localhost (RFC 6761), .local (RFC 6762), .home.arpa (RFC 8375) and
+ * .internal (reserved by ICANN in 2024).
  */
 export function isPrivateName(name: string): boolean {
   return PRIVATE_SUFFIXES.some(suffix => name === suffix || name.endsWith(`.${suffix}`))
@@ -28,7 +27,7 @@ export function isPrivateName(name: string): boolean {
 
 const PRIVATE_SUFFIXES = ['localhost', 'local', 'internal', 'home.arpa']
 
-// Underscores are not in RFC 1123, but hosts behind wildcard records use them and resolvers answer.
+// RFC 1123 does not allow underscores, but they are used in practice, for example with wildcard records.
 const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/
 
 function isHostName(name: string): boolean {

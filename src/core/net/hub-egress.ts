@@ -3,7 +3,7 @@ import { createEgress, type Egress } from './egress'
 
 const guards = new WeakMap<Hub, Egress>()
 
-/** The guard in front of every connection that this process makes on a workspace's behalf. */
+/** Returns the check for all connections that this process makes for workspaces. */
 export function egressOf(hub: Hub): Egress {
   let egress = guards.get(hub)
   if (!egress) guards.set(hub, (egress = createEgress({ ownListeners: () => hub.listeners, resolve: name => hub.resolve(name) })))

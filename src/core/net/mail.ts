@@ -1,61 +1,65 @@
 import { isIP } from 'node:net'
 import { createTransport } from 'nodemailer'
-import { toldLine } from '../told-line'
+import { oneLine } from '../one-line'
 import type { MailServer } from './mail-server'
 
-/** A mail with one text in two forms. Addresses are `name@host` or `Name <name@host>`. */
-export interface Mail {
+/** An email as plain text and HTML. Addresses are `name@host` or `Name <name@host>`. */
+interface Mail {
   from: string
   to: readonly string[]
   subject: string
   text: string
   html: string
-  /** `<…@…>`, as RFC 5322 section 3.6.4 has it; the same at each try. */
+  /** `<…@…>` (RFC 5322 section 3.6.4); the same for each attempt. */
   messageId: string
-  /** What it follows, the first of its thread in front; empty for a first one. */
+  /** Message IDs of the thread, the first one first; empty for a new thread. */
   references: readonly string[]
   headers?: Record<string, string>
   /** ms UTC */
   date: number
 }
 
-/** Where a connection goes, and which name the other side must prove and be greeted with. */
+/** Where and how to connect to a mail server. */
 export interface MailRoute {
-  /** What is dialled: an address that was vetted, or the name itself of a server that the operator set. */
+  /** A checked IP address, or the name of a server configured by the operator. */
   address: string
-  /** Name or address by which this side introduces itself (RFC 5321 section 4.1.1.1). */
+  /** Name or address sent in EHLO (RFC 5321 section 4.1.1.1). */
   helloName: string
-  /** Trusted instead of the built-in roots; PEM. */
+  /** PEM certificates to trust instead of the built-in roots. */
   ca?: string
-  /** Milliseconds for all of it; 60,000 when absent. */
+  /** Total time limit in milliseconds; 60,000 by default. */
   totalMs?: number
 }
 
 /**
- * A mail that was not taken. `passing`: no connection, or an answer from 400 to 499, such as a greylist's. `credentials`: the login
- * was refused. `refused`: an answer from 500 to 599 to the sender, to every recipient or to the mail.
+ * An email that was not accepted. `temporary`: no connection, or a 4xx response, such as greylisting. `credentials`: the login failed.
+ * `rejected`: a 5xx response to the sender, all recipients or the message.
  */
-export class MailFailed extends Error {
-  override name = 'MailFailed'
+export class MailError extends Error {
+  override name = 'MailError'
   constructor(
-    readonly failure: 'passing' | 'credentials' | 'refused',
+    readonly failure: 'temporary' | 'credentials' | 'rejected',
     message: string,
   ) {
-    super(toldLine(message))
+    super(oneLine(message))
   }
 }
 
-// Above those of its parts, which a server that says a little now and then never reaches.
-const wholeMs = 60_000
+// In addition to the limits of each phase, which a server that sends a little data now and then never reaches.
+const defaultTotalMs = 60_000
 const timeLimits = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000, dnsTimeout: 5_000 }
 
 /**
- * Gives a mail to a server. Certificates are verified but where TLS is merely `offered` and no password goes along: then a
- * certificate that nobody can verify is still better than none (RFC 7435).
- * @returns what the server said, and which recipients it did not take beside those it took
- * @throws MailFailed
+ * Sends an email. Certificates are verified, except with `opportunistic` TLS, which has no password: unverified encryption is better
+ * than none (RFC 7435).
+ * @returns the response of the server, and the rejected recipients if others were accepted
+ * @throws MailError
  */
-export async function sendMail(server: MailServer, route: MailRoute, mail: Mail): Promise<{ said: string; refused: string[] }> {
+export async function sendMail(
+  server: MailServer,
+  route: MailRoute,
+  mail: Mail,
+): Promise<{ response: string; rejected: string[] }> {
   const transport = createTransport({
     ...timeLimits,
     host: route.address,
@@ -66,12 +70,12 @@ export async function sendMail(server: MailServer, route: MailRoute, mail: Mail)
     ignoreTLS: server.tls === 'none',
     ...(server.user !== null && { auth: { user: server.user, pass: server.password ?? '' } }),
     tls: {
-      // SNI has no IP addresses (RFC 6066 3); without a name the certificate is checked against the address dialled.
+      // SNI doesn't allow IP addresses (RFC 6066 section 3). Without a name, the certificate is verified against the IP address.
       ...(isIP(server.host) === 0 && { servername: server.host }),
-      rejectUnauthorized: server.tls !== 'offered',
+      rejectUnauthorized: server.tls !== 'opportunistic',
       ...(route.ca !== undefined && { ca: route.ca }),
     },
-    // What a mail says comes from this program alone: nothing in it names a file or an address to read.
+    // Content never refers to files or URLs to load.
     disableFileAccess: true,
     disableUrlAccess: true,
   })
@@ -86,9 +90,9 @@ export async function sendMail(server: MailServer, route: MailRoute, mail: Mail)
       ...(mail.references.length > 0 && { inReplyTo: mail.references.at(-1)!, references: [...mail.references] }),
       headers: { ...mail.headers },
       date: new Date(mail.date),
-      signal: AbortSignal.timeout(route.totalMs ?? wholeMs),
+      signal: AbortSignal.timeout(route.totalMs ?? defaultTotalMs),
     })
-    return { said: toldLine(sent.response), refused: (sent.rejected ?? []).map(String) }
+    return { response: oneLine(sent.response), rejected: (sent.rejected ?? []).map(String) }
   } catch (error) {
     throw failureOf(error)
   } finally {
@@ -96,30 +100,27 @@ export async function sendMail(server: MailServer, route: MailRoute, mail: Mail)
   }
 }
 
-/** What nodemailer throws, without the address that was dialled. */
-function failureOf(error: unknown): MailFailed {
+/** Converts an error of nodemailer, without the IP address. */
+function failureOf(error: unknown): MailError {
   const { responseCode, response, code, message } = error as Partial<Record<'response' | 'code' | 'message', string>> & {
     responseCode?: number
   }
-  // A server that offers no TLS where it is wanted answers 5xx too; what stands between may have taken it away.
+  // A server without the required TLS also responds with 5xx, but an intermediary may have removed STARTTLS.
   if (code !== 'ETLS' && responseCode !== undefined && response) {
-    const failure = responseCode < 500 ? 'passing' : code === 'EAUTH' ? 'credentials' : 'refused'
-    return new MailFailed(failure, `The mail server answered ${response}`)
+    const failure = responseCode < 500 ? 'temporary' : code === 'EAUTH' ? 'credentials' : 'rejected'
+    return new MailError(failure, `The mail server responded: ${response}`)
   }
-  const told = sentences.find(([pattern]) => pattern.test(`${code} ${message}`))?.[1]
-  return new MailFailed(code === 'EAUTH' ? 'credentials' : 'passing', told ?? 'The mail server could not be reached.')
+  const known = sentences.find(([pattern]) => pattern.test(`${code} ${message}`))?.[1]
+  return new MailError(code === 'EAUTH' ? 'credentials' : 'temporary', known ?? 'The mail server could not be reached.')
 }
 
 const sentences: [pattern: RegExp, sentence: string][] = [
-  [/^EAUTH/, 'The mail server offers no way to log in that is known here.'],
-  [
-    /certificate|altname/i,
-    'The certificate of the mail server was not accepted: it is not for this name, not trusted, or out of date.',
-  ],
+  [/^EAUTH/, 'The mail server offers no supported authentication method.'],
+  [/certificate|altname/i, 'The certificate of the mail server is invalid: it is for another name, not trusted, or expired.'],
   [/^ETLS.*STARTTLS/, 'The mail server does not offer STARTTLS.'],
-  [/SSL|TLS/, 'The TLS connection to the mail server could not be made; the port may not speak TLS from the start.'],
+  [/SSL|TLS/, 'The TLS connection to the mail server failed. The port may require STARTTLS instead.'],
   [/ECONNREFUSED/, 'The mail server refused the connection.'],
-  [/^ETIMEDOUT|^EABORT|timeout/i, 'The mail server did not answer in time.'],
+  [/^ETIMEDOUT|^EABORT|timeout/i, 'The mail server did not respond in time.'],
   [/^EDNS|ENOTFOUND/, 'The name of the mail server could not be resolved.'],
-  [/^EPROTOCOL/, 'The mail server speaks no SMTP that is understood here.'],
+  [/^EPROTOCOL/, 'The mail server sent an invalid SMTP response.'],
 ]

@@ -1,10 +1,10 @@
 import { networkInterfaces } from 'node:os'
 import { type Address, classOf, effectiveAddress, formatAddress, parseAddress } from './address'
 
-/** A socket the hub listens on: an address or host name as given to listen, and the port it got. */
+/** A listening socket of the hub: the configured address or hostname, and the actual port. */
 export type Listener = { address: string; port: number }
 
-/** True when connecting to the address and port would reach the hub itself. `ownAddresses` is read only when needed. */
+/** Whether a connection to the address and port would reach the hub itself. `ownAddresses` is only called when needed. */
 export function isOwnListener(
   address: Address,
   port: number,
@@ -22,13 +22,13 @@ export function interfaceAddresses(): string[] {
 
 function reaches(target: Address, listenAddress: string, ownAddresses: () => readonly string[]): boolean {
   const kind = classOf(target)
-  // Dialling 0.0.0.0 or :: ends at this machine's loopback on Linux and macOS.
+  // On Linux and macOS, connections to 0.0.0.0 or :: reach the loopback interface.
   if (kind === 'unspecified') return true
   if (listenAddress.toLowerCase() === 'localhost') return kind === 'loopback'
   const listening = parseAddress(listenAddress.replace(/^\[|\]$/g, ''))
   if (listening && classOf(listening) !== 'unspecified') return formatAddress(listening) === formatAddress(target)
-  // A wildcard, or a name whose addresses are not known here: any address of this machine. Families are not told
-  // apart, since a socket on :: takes IPv4 as well.
+  // A wildcard, or a name with unknown addresses: treat it as any address of this machine. Ignores the address family, because a
+  // socket on :: also accepts IPv4.
   return kind === 'loopback' || ownAddresses().some(own => sameAddress(own, target))
 }
 

@@ -1,11 +1,11 @@
-/** Why a request was ended from this side; the message may be shown to a customer. */
-export type Ending = { errorClass: 'timeout' | 'aborted'; message: string }
+/** Why this side ended a request. The message may be shown to customers. */
+type Ending = { errorClass: 'timeout' | 'aborted'; message: string }
 
 /**
- * The life of one request: ended by the caller's signal, by a timer, or by `end`, whichever comes first; `reason` says
- * which. Call `release` when the request is over.
+ * The lifetime of one request. It ends with the signal of the caller, a timer, or `end`, whichever is first; `reason` says which. Call
+ * `release` when the request has finished.
  */
-export function lifetime(given: AbortSignal | undefined) {
+export function lifetime(signal: AbortSignal | undefined) {
   const controller = new AbortController()
   const ended = Promise.withResolvers<never>()
   ended.promise.catch(() => {})
@@ -17,9 +17,9 @@ export function lifetime(given: AbortSignal | undefined) {
     controller.abort()
     ended.reject(new Error(message))
   }
-  const onGiven = (): void => end('aborted', 'The request was given up.')
-  if (given?.aborted) onGiven()
-  else given?.addEventListener('abort', onGiven, { once: true })
+  const onAbort = (): void => end('aborted', 'The request was aborted.')
+  if (signal?.aborted) onAbort()
+  else signal?.addEventListener('abort', onAbort, { once: true })
 
   return {
     signal: controller.signal,
@@ -32,14 +32,14 @@ export function lifetime(given: AbortSignal | undefined) {
       timers.push(timer)
       return timer
     },
-    /** Waits for what cannot be aborted itself, no longer than the request lives. */
+    /** Waits for a promise that can't be aborted, at most until the request ends. */
     orEnd<T>(promise: Promise<T>): Promise<T> {
       promise.catch(() => {})
       return Promise.race([promise, ended.promise])
     },
     release(): void {
       timers.forEach(clearTimeout)
-      given?.removeEventListener('abort', onGiven)
+      signal?.removeEventListener('abort', onAbort)
     },
   }
 }

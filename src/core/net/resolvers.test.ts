@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { resolverOf, resolversIn } from './resolvers'
 
-test('resolvers are addresses with a port or without', () => {
+test('parses resolvers with and without a port', () => {
   expect(resolverOf('192.0.2.1')).toEqual({ address: '192.0.2.1', port: 53 })
   expect(resolverOf('192.0.2.1:5353')).toEqual({ address: '192.0.2.1', port: 5353 })
   expect(resolverOf('2001:db8::1')).toEqual({ address: '2001:db8::1', port: 53 })
@@ -10,9 +10,9 @@ test('resolvers are addresses with a port or without', () => {
     expect(resolverOf(wrong)).toBeNull()
 })
 
-test('the resolvers of a machine are those that its file names', () => {
+test('reads the resolvers from resolv.conf', () => {
   const text =
-    '# made by hand\nsearch example.net\nnameserver 192.0.2.1\n  nameserver\t2001:db8::1 \nnameserver fe80::1%eth0\noptions rotate\n'
+    '# edited manually\nsearch example.net\nnameserver 192.0.2.1\n  nameserver\t2001:db8::1 \nnameserver fe80::1%eth0\noptions rotate\n'
   expect(resolversIn(text)).toEqual([
     { address: '192.0.2.1', port: 53 },
     { address: '2001:db8::1', port: 53 },

@@ -1,6 +1,6 @@
 import { parseAddress } from './address'
 
-/** A resolver to ask: an address, and the port that it answers on. */
+/** Address and port of a DNS resolver. */
 export interface Resolver {
   address: string
   port: number
@@ -9,7 +9,7 @@ export interface Resolver {
 const dnsPort = 53
 const systemFile = '/etc/resolv.conf'
 
-/** An address, with a port behind a colon or not; of IPv6 with a port it is in brackets. Null for what is none. */
+/** Parses an IP address with an optional port; IPv6 with a port is in brackets. Returns null if it is invalid. */
 export function resolverOf(text: string): Resolver | null {
   const match = /^(?:\[([^\]]+)\]:(\d{1,5})|([\d.]+):(\d{1,5})|([^\s[\]]+))$/.exec(text)
   if (!match) return null
@@ -18,7 +18,7 @@ export function resolverOf(text: string): Resolver | null {
   return parseAddress(address) && port > 0 && port < 65_536 ? { address, port } : null
 }
 
-/** The resolvers of the machine, in the order in which they are to be asked; the one on itself where it names none (resolv.conf(5)). */
+/** Returns the resolvers of the machine, in order. Defaults to the local machine (resolv.conf(5)). */
 export async function systemResolvers(): Promise<Resolver[]> {
   const text = await Bun.file(systemFile)
     .text()
@@ -27,7 +27,7 @@ export async function systemResolvers(): Promise<Resolver[]> {
   return named.length > 0 ? named : [{ address: '127.0.0.1', port: dnsPort }]
 }
 
-/** The addresses of a file in the form of resolv.conf(5). */
+/** Returns the addresses in a file in resolv.conf(5) format. */
 export const resolversIn = (text: string): Resolver[] =>
   text.split('\n').flatMap(line => {
     const address = /^\s*nameserver\s+(\S+)/.exec(line)?.[1]

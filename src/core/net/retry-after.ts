@@ -1,6 +1,6 @@
 /**
- * The wait a `Retry-After` header asks for (RFC 9110 section 10.2.3), in milliseconds and never negative,
- * or null when it is neither seconds nor a date in one of the three forms of section 5.6.7.
+ * Parses a `Retry-After` header (RFC 9110 section 10.2.3) to milliseconds from now, never negative. Returns null if it is neither
+ * seconds nor a date in one of the three formats of section 5.6.7.
  */
 export function retryAfterMs(header: string, nowMs: number): number | null {
   const value = header.trim()
@@ -31,7 +31,7 @@ function httpDateMs(value: string, nowMs: number): number | null {
   return Date.UTC(fullYear(parts['year'] ?? '', nowMs), month, day, hour, minute, second)
 }
 
-/** A year of two digits that seems more than 50 years ahead is the latest such year in the past (section 5.6.7). */
+/** A two-digit year more than 50 years in the future is in the past (section 5.6.7). */
 function fullYear(digits: string, nowMs: number): number {
   if (digits.length === 4) return Number(digits)
   const thisYear = new Date(nowMs).getUTCFullYear()

@@ -1,11 +1,11 @@
 import { Terminal } from 'lucide-react'
 import { useState, useSyncExternalStore } from 'react'
-import { addressOf, asCurl, calls, type Call, type Called } from '../client'
+import { apiUrl, curlCommand, recentCalls, type Call, type RecordedCall } from '../client'
 import { Code } from './code'
 import { Dialog } from './dialog'
-import { clockTime } from './time'
+import { formatTime } from './time'
 
-/** What a form or button would call, as a command for a shell. */
+/** Shows the API call of a form as a curl command. */
 export function ApiCall({ call }: { call(): Call }) {
   const [isOpen, setOpen] = useState(false)
   return (
@@ -16,65 +16,65 @@ export function ApiCall({ call }: { call(): Call }) {
         className="inline-flex items-center gap-1.5 text-[13px] text-muted hover:text-ink"
       >
         <Terminal className="size-3.5" aria-hidden />
-        as API call
+        View as API call
       </button>
-      <Dialog open={isOpen} onClose={() => setOpen(false)} title="The same by the API" wide>
-        {isOpen && <Shown call={call()} />}
+      <Dialog open={isOpen} onClose={() => setOpen(false)} title="API call" wide>
+        {isOpen && <CurlCommand call={call()} />}
       </Dialog>
     </>
   )
 }
 
-const Shown = ({ call }: { call: Call }) => (
+const CurlCommand = ({ call }: { call: Call }) => (
   <div className="flex flex-col gap-3">
     <p className="text-muted">
-      With a token in <code className="font-mono">$TOKEN</code>. Secrets that were typed in are left out.
+      Replace <code className="font-mono">$TOKEN</code> with an API token. Secrets you entered are left out.
     </p>
-    <Code text={asCurl(call)} label="command" wrap />
+    <Code text={curlCommand(call)} label="curl command" wrap />
   </div>
 )
 
-/** What this page has called, newest first: everything that it shows and does is a call that anybody can make. */
+/** Lists the API calls of this tab, newest first. The dashboard only uses the public API. */
 export function ApiCallsDialog({ open, onClose }: { open: boolean; onClose(): void }) {
-  const list = useSyncExternalStore(calls.subscribe, calls.now)
-  const [chosen, setChosen] = useState<Called | null>(null)
-  // Reads that are repeated are of no interest twice.
+  const list = useSyncExternalStore(recentCalls.subscribe, recentCalls.now)
+  const [selected, setSelected] = useState<RecordedCall | null>(null)
+  // Show repeated GET requests only once.
   const seen = new Set<string>()
-  const once = list.filter(one => {
-    const key = `${one.method} ${addressOf(one)}`
+  const unique = list.filter(one => {
+    const key = `${one.method} ${apiUrl(one)}`
     return one.method !== 'GET' || (!seen.has(key) && seen.add(key))
   })
   return (
     <Dialog
       open={open}
       onClose={() => {
-        setChosen(null)
+        setSelected(null)
         onClose()
       }}
-      title="As API calls"
-      description="What this page has read and changed, newest first. The dashboard has no other way than the API."
+      title="API calls"
+      description="Recent API calls from this tab, newest first. Select one to see it as a curl command."
       wide
     >
-      {chosen && (
+      {selected && (
         <div className="mb-4">
-          <Shown call={chosen} />
+          <CurlCommand call={selected} />
         </div>
       )}
       <ul className="divide-y divide-line">
-        {once.map((one, at) => (
+        {unique.map((one, at) => (
           <li key={at}>
             <button
               type="button"
-              onClick={() => setChosen(one)}
-              aria-pressed={chosen === one}
+              onClick={() => setSelected(one)}
+              aria-pressed={selected === one}
               className="flex w-full items-baseline gap-3 rounded px-2 py-1.5 text-left font-mono text-[13px] hover:bg-hover aria-pressed:bg-accent-soft"
             >
               <span className="w-14 shrink-0 font-semibold">{one.method}</span>
-              <span className="min-w-0 grow wrap-anywhere">{addressOf(one)}</span>
+              <span className="min-w-0 grow wrap-anywhere">{apiUrl(one)}</span>
               <span className={one.status >= 400 || one.status === 0 ? 'text-bad' : 'text-ok'}>
-                {one.status || 'not reached'}
+                {one.status || 'no response'}
               </span>
-              <span className="text-muted">{clockTime(one.at)}</span>
+              <span className="text-muted">{formatTime(one.at)}</span>
             </button>
           </li>
         ))}

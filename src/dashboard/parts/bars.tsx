@@ -1,27 +1,27 @@
 import { useEffect, useRef } from 'react'
-import type { Mood } from './status'
+import type { Tone } from './status'
 
-/** One small bar: how it went, and what to say of it. */
+/** One bar of a strip: a tone and a tooltip. */
 export interface Bar {
-  mood: Mood
-  /** Shown when it is pointed at. */
+  tone: Tone
+  /** Tooltip. */
   title: string
-  /** 0 to 1 of the height; a whole bar when absent. */
-  part?: number
+  /** Height from 0 to 1. Defaults to the height of the tone. */
+  fraction?: number
 }
 
 interface BarsProps {
   bars: readonly Bar[]
-  /** In words, for those who cannot see them: «29 of 30 checks went well». */
+  /** Text for screen readers: “29 of 30 checks succeeded”. */
   label: string
   height?: number
-  /** How many there is room for; fewer bars stand to the right. */
+  /** Number of bars that fit. Fewer bars are aligned to the right. */
   slots?: number
 }
 
-// Colour is never alone: what went wrong reaches full height, what went well does not, what is unknown is low.
-const heights: Record<Mood, number> = { ok: 0.72, warn: 0.86, bad: 1, idle: 0.4, busy: 0.4 }
-const colours: Record<Mood, string> = {
+// Heights differ by tone as well, because color must not be the only difference.
+const heights: Record<Tone, number> = { ok: 0.72, warn: 0.86, bad: 1, idle: 0.4, busy: 0.4 }
+const colors: Record<Tone, string> = {
   ok: '--ok-mark',
   warn: '--warn-mark',
   bad: '--bad-mark',
@@ -29,40 +29,40 @@ const colours: Record<Mood, string> = {
   busy: '--accent',
 }
 
-/** A strip of bars on one canvas: the last checks, the last days. */
+/** A strip of bars drawn on a canvas: the last checks or days. */
 export function Bars({ bars, label, height = 24, slots = bars.length }: BarsProps) {
-  const place = useRef<HTMLCanvasElement>(null)
+  const canvasRef = useRef<HTMLCanvasElement>(null)
   useEffect(() => {
-    const canvas = place.current!
+    const canvas = canvasRef.current!
     const draw = () => {
       const scale = devicePixelRatio || 1
       const width = canvas.clientWidth
       canvas.width = Math.round(width * scale)
       canvas.height = Math.round(height * scale)
-      const pen = canvas.getContext('2d')!
+      const context = canvas.getContext('2d')!
       const style = getComputedStyle(document.documentElement)
       const step = canvas.width / Math.max(slots, 1)
       const gap = step > 4 * scale ? Math.min(2 * scale, step / 4) : 0
       for (const [at, bar] of bars.entries()) {
-        const tall = canvas.height * (bar.part ?? heights[bar.mood])
+        const barHeight = canvas.height * (bar.fraction ?? heights[bar.tone])
         const left = (slots - bars.length + at) * step
-        pen.fillStyle = style.getPropertyValue(colours[bar.mood]).trim()
-        pen.fillRect(left, canvas.height - tall, Math.max(step - gap, 1), tall)
+        context.fillStyle = style.getPropertyValue(colors[bar.tone]).trim()
+        context.fillRect(left, canvas.height - barHeight, Math.max(step - gap, 1), barHeight)
       }
     }
     draw()
-    const resized = new ResizeObserver(draw)
-    resized.observe(canvas)
-    const themed = new MutationObserver(draw)
-    themed.observe(document.documentElement, { attributeFilter: ['data-theme'] })
+    const resizeObserver = new ResizeObserver(draw)
+    resizeObserver.observe(canvas)
+    const themeObserver = new MutationObserver(draw)
+    themeObserver.observe(document.documentElement, { attributeFilter: ['data-theme'] })
     return () => {
-      resized.disconnect()
-      themed.disconnect()
+      resizeObserver.disconnect()
+      themeObserver.disconnect()
     }
   }, [bars, height, slots])
   return (
     <canvas
-      ref={place}
+      ref={canvasRef}
       role="img"
       aria-label={label}
       className="block w-full"

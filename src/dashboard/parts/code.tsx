@@ -1,9 +1,9 @@
 import { Check, Copy } from 'lucide-react'
 import { useRef, useState } from 'react'
 
-const shownMs = 1500
+const feedbackMs = 1500
 
-/** Copies a text. Over plain HTTP browsers have no clipboard for scripts, so the text is selected and copied as by hand. */
+/** Copies a text. Browsers have no clipboard API over plain HTTP, so it falls back to selecting and copying the text. */
 async function copy(text: string, field: HTMLTextAreaElement | null): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   field?.select()
@@ -30,7 +30,7 @@ export function CopyButton({ text, label = 'Copy', className = '' }: CopyProps) 
         onClick={() => {
           void copy(text, field.current).then(() => {
             setCopied(true)
-            setTimeout(() => setCopied(false), shownMs)
+            setTimeout(() => setCopied(false), feedbackMs)
           })
         }}
       >
@@ -46,38 +46,34 @@ export function CopyButton({ text, label = 'Copy', className = '' }: CopyProps) 
 
 interface CodeProps {
   text: string
-  /** What it is, to a screen reader and above it. */
+  /** Caption, also for screen readers. */
   label?: string
-  /** Lines that are not broken scroll to the side. */
+  /** Wraps long lines instead of scrolling. */
   wrap?: boolean
 }
 
-/** Text for a machine, to copy. */
-export function Code({ text, label, wrap }: CodeProps) {
-  return (
-    <figure className="min-w-0 overflow-clip rounded-md border border-line bg-canvas">
-      <figcaption className="flex items-center border-b border-line py-0.5 pr-1 pl-3 text-[13px] text-muted">
-        <span className="grow">{label}</span>
-        <CopyButton text={text} label={label ? `Copy ${label}` : 'Copy'} />
-      </figcaption>
-      <pre
-        tabIndex={0}
-        className={`max-h-96 overflow-auto p-3 font-mono text-[13px] leading-5 ${wrap ? 'wrap-anywhere whitespace-pre-wrap' : ''}`}
-      >
-        {text}
-      </pre>
-    </figure>
-  )
-}
+/** A code block with a copy button. */
+export const Code = ({ text, label, wrap }: CodeProps) => (
+  <figure className="min-w-0 overflow-clip rounded-md border border-line bg-canvas">
+    <figcaption className="flex items-center border-b border-line py-0.5 pr-1 pl-3 text-[13px] text-muted">
+      <span className="grow">{label}</span>
+      <CopyButton text={text} label={label ? `Copy ${label}` : 'Copy'} />
+    </figcaption>
+    <pre
+      tabIndex={0}
+      className={`max-h-96 overflow-auto p-3 font-mono text-[13px] leading-5 ${wrap ? 'wrap-anywhere whitespace-pre-wrap' : ''}`}
+    >
+      {text}
+    </pre>
+  </figure>
+)
 
-/** A short value to copy: an address, an id, a secret that is shown once. */
-export function Copied({ text, label }: { text: string; label?: string }) {
-  return (
-    <span className="inline-flex max-w-full items-center gap-1">
-      <code className="min-w-0 truncate font-mono text-[13px]" title={text}>
-        {text}
-      </code>
-      <CopyButton text={text} {...(label && { label: `Copy ${label}` })} />
-    </span>
-  )
-}
+/** A short value with a copy button: a URL, an ID, a secret that is shown only once. */
+export const CopyableText = ({ text, label }: { text: string; label?: string }) => (
+  <span className="inline-flex max-w-full items-center gap-1">
+    <code className="min-w-0 truncate font-mono text-[13px]" title={text}>
+      {text}
+    </code>
+    <CopyButton text={text} {...(label && { label: `Copy ${label}` })} />
+  </span>
+)

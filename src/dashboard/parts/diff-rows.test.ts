@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { changedPart, diffRows } from './diff-rows'
 
-test('lines that are alike stand beside each other, and what changed is paired', () => {
+test('equal lines are aligned, and changed lines are paired', () => {
   expect(diffRows(['a', 'b', 'c', 'd'], ['a', 'x', 'c', 'd', 'e'])).toEqual([
     { before: 'a', after: 'a' },
     { before: 'b', after: 'x' },
@@ -17,7 +17,7 @@ test('lines that are alike stand beside each other, and what changed is paired',
   ])
 })
 
-test('each side is there in whole and in order', () => {
+test('every line of both sides is kept in order', () => {
   const text = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 })
   fc.assert(
     fc.property(text, text, (before, after) => {
@@ -29,7 +29,7 @@ test('each side is there in whole and in order', () => {
   )
 })
 
-test('of two lines the part that differs is found, also where it repeats what is beside it', () => {
+test('the differing part of two lines is found, even if it repeats adjacent text', () => {
   expect(changedPart('192.0.2.10', '192.0.2.20')).toEqual([8, 9, 9])
   expect(changedPart('aa', 'aaa')).toEqual([2, 2, 3])
   fc.assert(

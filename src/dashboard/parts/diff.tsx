@@ -5,30 +5,30 @@ interface DiffProps {
   /** Lines of each side. */
   before: readonly string[]
   after: readonly string[]
-  /** What the sides are: «Here», «At the provider». */
+  /** Labels of the sides: “Here”, “At the provider”. */
   beforeLabel: string
   afterLabel: string
-  /** Said where a side has nothing at all. */
-  nothing?: string
-  /** Lines that are alike and shown around what differs; the others open when they are asked for. */
-  around?: number
+  /** Shown if both sides are empty. */
+  emptyText?: string
+  /** Number of unchanged lines shown around changes. The others are collapsed. */
+  contextLines?: number
 }
 
 /**
- * Two sides by lines, with what differs set apart by sign, colour and ground: values of records, versions, files.
- * On narrow screens the sides stand below each other, line by line.
+ * A side-by-side diff by line, for record values, versions, and files. Changes are marked by sign and color.
+ * On narrow screens the sides are interleaved line by line.
  */
-export function Diff({ before, after, beforeLabel, afterLabel, nothing = 'nothing', around = 3 }: DiffProps) {
+export function Diff({ before, after, beforeLabel, afterLabel, emptyText = 'Empty', contextLines = 3 }: DiffProps) {
   const rows = useMemo(() => diffRows(before, after), [before, after])
   const [isOpen, setOpen] = useState(false)
-  const parts = useMemo(() => (isOpen ? [rows] : partsOf(rows, around)), [rows, around, isOpen])
+  const parts = useMemo(() => (isOpen ? [rows] : partsOf(rows, contextLines)), [rows, contextLines, isOpen])
   return (
     <div className="overflow-clip rounded-md border border-line font-mono text-[13px] leading-5">
       <div className="hidden grid-cols-2 border-b border-line bg-canvas font-sans text-muted sm:grid">
         <span className="px-3 py-1">{beforeLabel}</span>
         <span className="border-l border-line px-3 py-1">{afterLabel}</span>
       </div>
-      {rows.length === 0 && <p className="px-3 py-1 font-sans text-muted">{nothing}</p>}
+      {rows.length === 0 && <p className="px-3 py-1 font-sans text-muted">{emptyText}</p>}
       {parts.map((part, at) =>
         typeof part === 'number' ? (
           <button
@@ -37,7 +37,7 @@ export function Diff({ before, after, beforeLabel, afterLabel, nothing = 'nothin
             onClick={() => setOpen(true)}
             className="block w-full bg-canvas px-3 py-1 text-left font-sans text-muted hover:bg-hover"
           >
-            {part} lines alike
+            Show {part} unchanged lines
           </button>
         ) : (
           <div key={at}>
@@ -90,36 +90,34 @@ function Row({ row: { before, after }, labels }: { row: DiffRow; labels: readonl
 
 interface LineProps {
   text: string | null
-  /** What of it differs. */
+  /** The part that differs. */
   part?: readonly [from: number, to: number] | null
   sign?: string
   label?: string
   className?: string
 }
 
-function Line({ text, part, sign, label, className = 'flex' }: LineProps) {
-  return (
-    <div className={`${className.includes('flex') ? '' : 'flex'} min-w-0 gap-2 px-3 ${className}`}>
-      <span aria-hidden className="w-2 shrink-0 select-none">
-        {sign}
-      </span>
-      {label && <span className="sr-only">{label}:</span>}
-      <span className="min-w-0 whitespace-pre-wrap wrap-anywhere">
-        {text !== null && part ? (
-          <>
-            {text.slice(0, part[0])}
-            <mark className="rounded-xs bg-surface font-bold text-current">{text.slice(part[0], part[1])}</mark>
-            {text.slice(part[1])}
-          </>
-        ) : (
-          text
-        )}
-      </span>
-    </div>
-  )
-}
+const Line = ({ text, part, sign, label, className = 'flex' }: LineProps) => (
+  <div className={`${className.includes('flex') ? '' : 'flex'} min-w-0 gap-2 px-3 ${className}`}>
+    <span aria-hidden className="w-2 shrink-0 select-none">
+      {sign}
+    </span>
+    {label && <span className="sr-only">{label}:</span>}
+    <span className="min-w-0 whitespace-pre-wrap wrap-anywhere">
+      {text !== null && part ? (
+        <>
+          {text.slice(0, part[0])}
+          <mark className="rounded-xs bg-surface font-bold text-current">{text.slice(part[0], part[1])}</mark>
+          {text.slice(part[1])}
+        </>
+      ) : (
+        text
+      )}
+    </span>
+  </div>
+)
 
-/** Rows to show, with the numbers of those between that are alike. */
+/** Splits rows into parts to show. Numbers stand for collapsed unchanged rows. */
 function partsOf(rows: readonly DiffRow[], around: number): (readonly DiffRow[] | number)[] {
   const near = new Set<number>()
   for (const [at, row] of rows.entries())
@@ -128,7 +126,7 @@ function partsOf(rows: readonly DiffRow[], around: number): (readonly DiffRow[] 
   for (let at = 0; at < rows.length;) {
     let end = at
     while (end < rows.length && near.has(end) === near.has(at)) end++
-    // A line that says «1 line alike» is no shorter than the line.
+    // Collapsing one or two lines saves no space.
     if (near.has(at) || end - at <= 2) parts.push(rows.slice(at, end))
     else parts.push(end - at)
     at = end

@@ -1,5 +1,6 @@
 import { useState } from 'react'
-import { FieldFrame, inputLook, useForm } from './form'
+import { FieldFrame, useForm } from './form'
+import { Input } from './input'
 
 const units = [
   ['seconds', 1],
@@ -14,11 +15,11 @@ interface DurationFieldProps {
   hint?: string
 }
 
-/** The largest unit in which so many seconds are a whole number. */
+/** Returns the largest unit that divides the duration evenly. */
 const unitFor = (seconds: number | null): number =>
   units.findLast(([, size]) => seconds !== null && seconds > 0 && seconds % size === 0)?.[1] ?? 60
 
-/** A length of time, typed in the unit that fits. The value is seconds; empty is null. */
+/** A duration with a selectable unit. The value is in seconds. Empty is null. */
 export function DurationField({ name, label, hint }: DurationFieldProps) {
   const { values, set } = useForm()
   const seconds = (values[name] ?? null) as number | null
@@ -27,21 +28,21 @@ export function DurationField({ name, label, hint }: DurationFieldProps) {
     <FieldFrame name={name} label={label} hint={hint}>
       {attributes => (
         <div className="flex gap-2">
-          <input
+          <Input
             {...attributes}
             type="number"
             min={0}
             step="any"
             value={seconds === null ? '' : String(seconds / size)}
-            onChange={event => set({ [name]: event.target.value === '' ? null : Math.round(Number(event.target.value) * size) })}
-            className={`h-9 max-w-28 ${inputLook}`}
+            onText={text => set({ [name]: text === '' ? null : Math.round(Number(text) * size) })}
+            className="h-9 max-w-28"
           />
           <select
             aria-label={`Unit of ${label.toLowerCase()}`}
             value={size}
             onChange={event => {
               const next = Number(event.target.value)
-              // The figure stays, and means another length: 5 minutes become 5 hours.
+              // Changing the unit keeps the number: 5 minutes become 5 hours.
               if (seconds !== null) set({ [name]: Math.round((seconds / size) * next) })
               setSize(next)
             }}

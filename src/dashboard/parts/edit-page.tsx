@@ -1,48 +1,85 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
-import { useSend } from '../queries'
+import type { PagePath } from '../pages'
 import { Form, type Values } from './form'
-import { Card, Page } from './page'
+import { Card, Page, usePageTitle } from './page'
 
-interface EditPageProps<Thing> {
-  thing: Thing
-  /** Where the thing has its page: where one goes on to, and back. */
+interface EditPageProps<Resource> {
+  resource: Resource
+  /** The page of the resource, where saving and canceling lead. */
   to: string
-  /** Its path in the API. */
+  /** API path of the resource. */
   path: string
-  /** Read anew once it is saved. */
-  stale: readonly string[]
+  /** API paths to refetch after saving. */
+  invalidates: readonly string[]
   aside?: ReactNode
-  /** The values of the fields for the thing as it was when the page was opened. */
-  valuesOf(opened: Thing): Values
-  /** What is sent of the values: what differs from those before. */
+  /** Field values of the resource as it was when the page opened. */
+  valuesOf(opened: Resource): Values
+  /** Request body: the values that have changed. */
   bodyOf(values: Values, before: Values): unknown
-  children(opened: Thing): ReactNode
+  children(opened: Resource): ReactNode
 }
 
 /**
- * Edits a thing on a page of its own. Give it the thing's id as key. What another person changes while it is open is theirs: the
- * version that was read is sent along, and the hub refuses what is older.
+ * A page for editing a resource. Pass the resource's ID as the key. It sends the version that was loaded, so that the hub rejects
+ * the update if someone else has changed the resource in the meantime.
  */
-export function EditPage<Thing extends { name: string; version: number }>(props: EditPageProps<Thing>) {
-  const { thing, to, path, stale, aside, valuesOf, bodyOf, children } = props
+export function EditPage<Resource extends { name: string; version: number }>(props: EditPageProps<Resource>) {
+  const { resource, to, path, invalidates, aside, valuesOf, bodyOf, children } = props
   const navigate = useNavigate()
-  const [opened] = useState(thing)
+  const [opened] = useState(resource)
   const [before] = useState(() => valuesOf(opened))
   const back = () => void navigate({ to })
-  const send = useSend({ quiet: true, done: 'Saved', stale, onDone: back })
   return (
-    <Page title={`Edit ${opened.name}`} up={{ to, label: opened.name }} aside={aside}>
+    <Page title={`Edit ${opened.name}`} parent={{ to, label: opened.name }} aside={aside}>
       <Card className="max-w-3xl">
         <Form
           initial={before}
           call={values => ({ method: 'PATCH', path, body: bodyOf(values, before), ifMatch: opened.version })}
-          send={send.mutateAsync}
-          pending={send.isPending}
+          send={{ toast: 'Changes saved', invalidates, onSuccess: back }}
           onCancel={back}
-          action="Save"
+          submitLabel="Save changes"
         >
           {children(opened)}
+        </Form>
+      </Card>
+    </Page>
+  )
+}
+
+interface CreatePageProps {
+  /** The page that lists the resources. Canceling leads there. */
+  parent: PagePath
+  /** The page of one resource, where saving leads. */
+  page: PagePath
+  /** API path of the resources. */
+  path: string
+  invalidates: readonly string[]
+  description?: string
+  initial: Values
+  /** Request body for the values. */
+  bodyOf(values: Values): unknown
+  children: ReactNode
+}
+
+/** A page for creating a resource. Its title is the label of the submit button. */
+export function CreatePage({ parent, page, path, invalidates, description, initial, bodyOf, children }: CreatePageProps) {
+  const navigate = useNavigate()
+  return (
+    <Page parent={parent} description={description}>
+      <Card className="max-w-3xl">
+        <Form<{ id: string; name: string }>
+          initial={initial}
+          call={values => ({ method: 'POST', path, body: bodyOf(values) })}
+          send={{
+            toast: created => `${created.name} created`,
+            invalidates,
+            onSuccess: created => void navigate({ to: page.replace('$id', created.id) }),
+          }}
+          onCancel={() => void navigate({ to: parent })}
+          submitLabel={usePageTitle()}
+        >
+          {children}
         </Form>
       </Card>
     </Page>

@@ -4,20 +4,18 @@ import type { ReactNode } from 'react'
 interface EmptyProps {
   icon: LucideIcon
   title: string
-  /** What it is for, in a sentence. */
+  /** One sentence on what the list is for. */
   children?: ReactNode
-  /** What does the first thing: a button, or a field to paste into. */
+  /** Creates the first item: a button or an input. */
   action?: ReactNode
 }
 
-/** What a list shows that has nothing: what would be here, and how to make the first. */
-export function Empty({ icon: Icon, title, children, action }: EmptyProps) {
-  return (
-    <div className="flex flex-col items-center px-6 py-14 text-center">
-      <Icon className="mb-3 size-8 text-muted" aria-hidden />
-      <p className="font-semibold">{title}</p>
-      {children && <p className="mt-1 max-w-md text-muted">{children}</p>}
-      {action && <div className="mt-4 w-full max-w-md">{action}</div>}
-    </div>
-  )
-}
+/** Empty state of a list: what it will contain, and how to create the first item. */
+export const Empty = ({ icon: Icon, title, children, action }: EmptyProps) => (
+  <div className="flex flex-col items-center px-6 py-14 text-center">
+    <Icon className="mb-3 size-8 text-muted" aria-hidden />
+    <p className="font-semibold">{title}</p>
+    {children && <p className="mt-1 max-w-md text-muted">{children}</p>}
+    {action && <div className="mt-4 w-full max-w-md empty:hidden">{action}</div>}
+  </div>
+)

@@ -1,7 +1,9 @@
 import { Search, X } from 'lucide-react'
+import { pairsOf, type Choices } from './choices'
+import { Button } from './button'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 
-/** The row of filters above a list. */
+/** Filter bar above a list. */
 export const Filters = ({ children }: { children: ReactNode }) => (
   <div role="search" className="mb-3 flex flex-wrap items-center gap-2">
     {children}
@@ -11,22 +13,22 @@ export const Filters = ({ children }: { children: ReactNode }) => (
 interface SearchFieldProps {
   value: string
   onChange(value: string): void
-  /** What is looked through: «Search monitors». */
+  /** Label and placeholder: “Search monitors”. */
   label: string
 }
 
-const restMs = 200
+const debounceMs = 200
 
-/** Text to look for; asks when the typing rests. `/` leads here from anywhere. */
+/** Search input, debounced. The shortcut `/` focuses it. */
 export function SearchField({ value, onChange, label }: SearchFieldProps) {
   const [text, setText] = useState(value)
-  const asked = useRef(value)
+  const sent = useRef(value)
   useEffect(() => {
-    if (value !== asked.current) setText((asked.current = value))
+    if (value !== sent.current) setText((sent.current = value))
   }, [value])
   useEffect(() => {
-    if (text === asked.current) return
-    const timer = setTimeout(() => onChange((asked.current = text)), restMs)
+    if (text === sent.current) return
+    const timer = setTimeout(() => onChange((sent.current = text)), debounceMs)
     return () => clearTimeout(timer)
   }, [text, onChange])
   return (
@@ -44,7 +46,7 @@ export function SearchField({ value, onChange, label }: SearchFieldProps) {
       {text !== '' && (
         <button
           type="button"
-          aria-label="Clear the search"
+          aria-label="Clear search"
           onClick={() => setText('')}
           className="absolute top-1 right-1 inline-flex size-7 items-center justify-center rounded text-muted hover:bg-hover"
         >
@@ -55,29 +57,37 @@ export function SearchField({ value, onChange, label }: SearchFieldProps) {
   )
 }
 
-interface ChoiceProps {
+interface FilterSelectProps {
   label: string
   value: string
   onChange(value: string): void
-  /** The empty value stands for all. */
-  choices: readonly (readonly [value: string, label: string])[]
+  /** Label of the empty value. */
+  all?: string | undefined
+  choices: Choices
 }
 
-/** One of a few: a filter, an order. */
-export function Choice({ label, value, onChange, choices }: ChoiceProps) {
-  return (
-    <select
-      aria-label={label}
-      value={value}
-      onChange={event => onChange(event.target.value)}
-      // Of one width, whatever there is to choose from once it is read.
-      className={`h-9 w-44 rounded-md border bg-surface px-2 ${value === '' ? 'border-strong-line' : 'border-accent text-accent'}`}
-    >
-      {choices.map(([one, words]) => (
-        <option key={one} value={one}>
-          {words}
-        </option>
-      ))}
-    </select>
+/** A select for a filter or the sorting of a list. */
+export const FilterSelect = ({ label, value, onChange, all, choices }: FilterSelectProps) => (
+  <select
+    aria-label={label}
+    value={value}
+    onChange={event => onChange(event.target.value)}
+    // Fixed width, so that the layout doesn't shift when options load.
+    className={`h-9 w-44 rounded-md border bg-surface px-2 ${value === '' ? 'border-strong-line' : 'border-accent text-accent'}`}
+  >
+    {all && <option value="">{all}</option>}
+    {pairsOf(choices).map(([one, words]) => (
+      <option key={one} value={one}>
+        {words}
+      </option>
+    ))}
+  </select>
+)
+
+/** A filter that is set by other parts of the page, such as a click on a tag. It can only be removed here. */
+export const FilterChip = ({ label, value, onClear }: { label: string; value: string; onClear(): void }) =>
+  value !== '' && (
+    <Button small onClick={onClear} aria-label={`Remove ${label.toLowerCase()} filter ${value}`}>
+      {label} {value} ×
+    </Button>
   )
-}

@@ -1,8 +1,11 @@
 import { Eye, EyeOff } from 'lucide-react'
 import { createContext, useContext, useId, useState, type FormEvent, type ReactNode } from 'react'
-import { Refused, type Call } from '../client'
+import { ApiError, type Call } from '../client'
+import { useSend, type SendOptions } from '../queries'
 import { ApiCall } from './api-calls'
 import { Button } from './button'
+import { pairsOf, type Choices } from './choices'
+import { Input, Select, Textarea } from './input'
 import { Problem } from './problem'
 
 export type Values = Record<string, unknown>
@@ -14,60 +17,65 @@ interface FormContext {
 }
 const Context = createContext<FormContext | null>(null)
 
-/** The values of the form around, and how to set them: for fields of its own. */
+/** Values of the surrounding form, and a setter. For custom fields. */
 export function useForm(): FormContext {
   const form = useContext(Context)
-  if (!form) throw new Error('a field needs a Form around it')
+  if (!form) throw new Error('useForm must be used inside a Form')
   return form
 }
 
-interface FormProps {
+interface FormProps<Result> {
   initial: Values
-  /** The call that the values make; what is sent, and what «as API call» shows. */
+  /** Returns the API call for the values, which is sent and shown by “View as API call”. */
   call(values: Values): Call
-  /** Sends it, such as `send.mutateAsync`. Errors that name a field are shown beside it, others above the button. */
-  send(call: Call): Promise<unknown>
-  /** The word on the button. */
-  action: string
+  /** What happens after the call. Or a function that sends it, if that takes more than one request. */
+  send?: SendOptions<Result> | ((call: Call) => Promise<unknown>)
+  /** Label of the submit button. */
+  submitLabel: string
+  /** Whether the function is sending. */
   pending?: boolean
   onCancel?: () => void
-  /** A narrow form has its button over the whole width and no «as API call»: the pages before the login. */
+  /** A full-width button and no “View as API call”, for the sign-in pages. */
   plain?: boolean
   children: ReactNode
 }
 
-/** The one form: fields by the names of the API's members, so that its errors find them. */
-export function Form({ initial, call, send, action, pending, onCancel, plain, children }: FormProps) {
+/**
+ * A form for an API call. Fields are named after the fields of the request body. Errors of a field are shown next to it, others above
+ * the button.
+ */
+export function Form<Result>({ initial, call, send, submitLabel, pending, onCancel, plain, children }: FormProps<Result>) {
+  const own = useSend<Result>({ quiet: true, ...(typeof send === 'object' && send) })
   const [values, setValues] = useState(initial)
-  const [refused, setRefused] = useState<Refused | null>(null)
-  const [shownBeside, setShownBeside] = useState<readonly string[]>([])
+  const [error, setError] = useState<ApiError | null>(null)
+  const [fieldsWithErrors, setFieldsWithErrors] = useState<readonly string[]>([])
   const errorOf = (name: string) => {
     const pointer = `#/${name.replaceAll('.', '/')}`
-    return refused?.errors.find(one => one.pointer === pointer || one.pointer.startsWith(`${pointer}/`))?.detail ?? null
+    return error?.errors.find(one => one.pointer === pointer || one.pointer.startsWith(`${pointer}/`))?.detail ?? null
   }
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = event.currentTarget
-    setRefused(null)
+    setError(null)
     try {
-      await send(call(values))
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error
-      setRefused(error)
+      await (typeof send === 'function' ? send : own.mutateAsync)(call(values))
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure
+      setError(failure)
       const named = [...form.querySelectorAll<HTMLElement>('[data-field]')].map(field => field.dataset.field!)
-      const beside = named.filter(name => error.errors.some(one => isAt(one.pointer, name)))
-      setShownBeside(beside)
-      // The first field that is wrong is where the person has to go.
-      form.querySelector<HTMLElement>(`[data-field="${CSS.escape(beside[0] ?? '')}"] :is(input, select, textarea)`)?.focus()
+      const wrong = named.filter(name => failure.errors.some(one => isAt(one.pointer, name)))
+      setFieldsWithErrors(wrong)
+      // Focus the first field with an error.
+      form.querySelector<HTMLElement>(`[data-field="${CSS.escape(wrong[0] ?? '')}"] :is(input, select, textarea)`)?.focus()
     }
   }
-  const rest = refused && refused.errors.filter(one => !shownBeside.some(name => isAt(one.pointer, name)))
+  const rest = error && error.errors.filter(one => !fieldsWithErrors.some(name => isAt(one.pointer, name)))
   return (
     <Context.Provider value={{ values, set: changed => setValues(before => ({ ...before, ...changed })), errorOf }}>
       <form onSubmit={event => void submit(event)} noValidate className="flex flex-col gap-4">
         {children}
-        {refused && rest && (rest.length > 0 || refused.errors.length === 0) && (
-          <Problem error={new Refused(refused.status, refused.code, refused.message, rest, refused.requestId, refused.body)} />
+        {error && rest && (rest.length > 0 || error.errors.length === 0) && (
+          <Problem error={new ApiError(error.status, error.code, error.message, rest, error.requestId, error.body)} />
         )}
         <div className={`flex flex-wrap items-center gap-2 ${plain ? '' : 'justify-end'}`}>
           {!plain && (
@@ -76,8 +84,8 @@ export function Form({ initial, call, send, action, pending, onCancel, plain, ch
             </div>
           )}
           {onCancel && <Button onClick={onCancel}>Cancel</Button>}
-          <Button kind="main" type="submit" disabled={pending ?? false} className={plain ? 'w-full' : ''}>
-            {action}
+          <Button kind="primary" type="submit" disabled={pending || own.isPending} className={plain ? 'w-full' : ''}>
+            {submitLabel}
           </Button>
         </div>
       </form>
@@ -91,18 +99,25 @@ const isAt = (pointer: string, name: string) => {
 }
 
 interface FieldProps {
-  /** The API's name of the member; a dot leads into an object: `options.method`. */
+  /** Name of the field in the request body. Dots address nested fields: `options.method`. */
   name: string
   label: string
-  /** Under the field: what it means, what is taken. */
+  /** Help text below the field. */
   hint?: ReactNode
 }
 
-interface FrameProps extends FieldProps {
-  children(attributes: { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean }): ReactNode
+/** Attributes that connect an input to its label, hint, and error. */
+export interface InputAttributes {
+  id: string
+  'aria-describedby': string | undefined
+  'aria-invalid': boolean
 }
 
-/** Label, hint and error around a field of any kind. */
+interface FrameProps extends FieldProps {
+  children(attributes: InputAttributes): ReactNode
+}
+
+/** Label, hint, and error around an input of any kind. */
 export function FieldFrame({ name, label, hint, children }: FrameProps) {
   const id = useId()
   const error = useForm().errorOf(name)
@@ -127,54 +142,54 @@ export function FieldFrame({ name, label, hint, children }: FrameProps) {
   )
 }
 
-export const inputLook =
-  'w-full min-w-0 rounded-md border border-strong-line bg-surface px-2.5 placeholder:text-muted disabled:opacity-60 aria-invalid:border-bad'
-
-interface TextProps extends FieldProps {
-  type?: 'text' | 'email' | 'url' | 'search' | 'datetime-local'
-  placeholder?: string
-  autoComplete?: string
-  autoFocus?: boolean
-  mono?: boolean
-  disabled?: boolean
+interface ControlProps extends FieldProps {
+  children(attributes: InputAttributes, value: unknown, change: (value: unknown) => void): ReactNode
 }
 
-/** A line of text. */
-export function TextField({ name, label, hint, type = 'text', mono, ...rest }: TextProps) {
+/** A field with the value of its name. */
+function Control({ name, label, hint, children }: ControlProps) {
   const { values, set } = useForm()
   return (
     <FieldFrame name={name} label={label} hint={hint}>
-      {attributes => (
-        <input
-          {...attributes}
-          {...rest}
-          type={type}
-          spellCheck={mono ? false : undefined}
-          value={String(values[name] ?? '')}
-          onChange={event => set({ [name]: event.target.value })}
-          className={`h-9 ${inputLook} ${mono ? 'font-mono text-[13px]' : ''}`}
-        />
-      )}
+      {attributes => children(attributes, values[name], value => set({ [name]: value }))}
     </FieldFrame>
   )
 }
 
-/** A password, or another secret that is typed: hidden until one looks at it. */
+interface TextProps extends FieldProps {
+  type?: 'text' | 'email' | 'url' | 'search' | 'datetime-local' | 'time'
+  placeholder?: string | undefined
+  autoComplete?: string
+  autoFocus?: boolean
+  mono?: boolean
+  disabled?: boolean
+  /** ID of a list of suggestions. */
+  list?: string
+}
+
+/** A single-line text field. */
+export const TextField = ({ name, label, hint, ...rest }: TextProps) => (
+  <Control {...{ name, label, hint }}>
+    {(attributes, value, change) => <Input {...attributes} {...rest} value={String(value ?? '')} onText={change} />}
+  </Control>
+)
+
+/** A password or other secret, hidden by default. */
 export function SecretField({ name, label, hint, ...rest }: Omit<TextProps, 'type' | 'mono'>) {
-  const { values, set } = useForm()
   const [isShown, setShown] = useState(false)
+  const Icon = isShown ? EyeOff : Eye
   return (
-    <FieldFrame name={name} label={label} hint={hint}>
-      {attributes => (
+    <Control {...{ name, label, hint }}>
+      {(attributes, value, change) => (
         <div className="relative">
-          <input
+          <Input
             {...attributes}
             {...rest}
             type={isShown ? 'text' : 'password'}
             spellCheck={false}
-            value={String(values[name] ?? '')}
-            onChange={event => set({ [name]: event.target.value })}
-            className={`h-9 pr-9 ${inputLook}`}
+            value={String(value ?? '')}
+            onText={change}
+            className="h-9 pr-9"
           />
           <button
             type="button"
@@ -182,104 +197,64 @@ export function SecretField({ name, label, hint, ...rest }: Omit<TextProps, 'typ
             onClick={() => setShown(!isShown)}
             className="absolute top-1 right-1 rounded p-1.5 text-muted hover:bg-hover"
           >
-            {isShown ? <EyeOff className="size-4" aria-hidden /> : <Eye className="size-4" aria-hidden />}
+            <Icon className="size-4" aria-hidden />
           </button>
         </div>
       )}
-    </FieldFrame>
+    </Control>
   )
 }
 
-/** Several lines of text. */
-export function AreaField({
-  name,
-  label,
-  hint,
-  rows = 4,
-  mono,
-  placeholder,
-}: FieldProps & { rows?: number; mono?: boolean; placeholder?: string }) {
-  const { values, set } = useForm()
-  return (
-    <FieldFrame name={name} label={label} hint={hint}>
-      {attributes => (
-        <textarea
+interface TextareaProps extends FieldProps {
+  rows?: number
+  mono?: boolean
+  placeholder?: string
+}
+
+/** A multi-line text field. */
+export const TextareaField = ({ name, label, hint, rows = 4, ...rest }: TextareaProps) => (
+  <Control {...{ name, label, hint }}>
+    {(attributes, value, change) => (
+      <Textarea {...attributes} {...rest} rows={rows} value={String(value ?? '')} onText={change} />
+    )}
+  </Control>
+)
+
+interface NumberProps extends FieldProps {
+  unit?: string
+  min?: number
+  max?: number
+  placeholder?: string
+}
+
+/** A number field. Empty is null. */
+export const NumberField = ({ name, label, hint, unit, ...rest }: NumberProps) => (
+  <Control {...{ name, label, hint }}>
+    {(attributes, value, change) => (
+      <div className="flex items-center gap-2">
+        <Input
           {...attributes}
-          rows={rows}
-          placeholder={placeholder}
-          spellCheck={mono ? false : undefined}
-          value={String(values[name] ?? '')}
-          onChange={event => set({ [name]: event.target.value })}
-          className={`py-1.5 ${inputLook} ${mono ? 'font-mono text-[13px]' : ''}`}
+          {...rest}
+          type="number"
+          value={String(value ?? '')}
+          onText={text => change(text === '' ? null : Number(text))}
+          className="h-9 max-w-32"
         />
-      )}
-    </FieldFrame>
-  )
-}
+        {unit && <span className="text-muted">{unit}</span>}
+      </div>
+    )}
+  </Control>
+)
 
-/** A whole number or a decimal one; empty is null. */
-export function NumberField({
-  name,
-  label,
-  hint,
-  unit,
-  min,
-  max,
-  placeholder,
-}: FieldProps & { unit?: string; min?: number; max?: number; placeholder?: string }) {
-  const { values, set } = useForm()
-  const value = values[name]
-  return (
-    <FieldFrame name={name} label={label} hint={hint}>
-      {attributes => (
-        <div className="flex items-center gap-2">
-          <input
-            {...attributes}
-            type="number"
-            min={min}
-            max={max}
-            placeholder={placeholder}
-            value={value === null || value === undefined ? '' : String(value)}
-            onChange={event => set({ [name]: event.target.value === '' ? null : Number(event.target.value) })}
-            className={`h-9 max-w-32 ${inputLook}`}
-          />
-          {unit && <span className="text-muted">{unit}</span>}
-        </div>
-      )}
-    </FieldFrame>
-  )
-}
+/** A select field. */
+export const SelectField = ({ name, label, hint, choices }: FieldProps & { choices: Choices }) => (
+  <Control {...{ name, label, hint }}>
+    {(attributes, value, change) => <Select {...attributes} value={String(value ?? '')} onText={change} choices={choices} />}
+  </Control>
+)
 
-/** One of a few. */
-export function SelectField({
-  name,
-  label,
-  hint,
-  choices,
-}: FieldProps & { choices: readonly (readonly [value: string, label: string])[] }) {
-  const { values, set } = useForm()
-  return (
-    <FieldFrame name={name} label={label} hint={hint}>
-      {attributes => (
-        <select
-          {...attributes}
-          value={String(values[name] ?? '')}
-          onChange={event => set({ [name]: event.target.value })}
-          className={`h-9 ${inputLook}`}
-        >
-          {choices.map(([value, words]) => (
-            <option key={value} value={value}>
-              {words}
-            </option>
-          ))}
-        </select>
-      )}
-    </FieldFrame>
-  )
-}
-
-/** Yes or no. */
-export function CheckField({ name, label, hint }: FieldProps) {
+/** A checkbox. */
+export function CheckboxField({ name, label, hint }: FieldProps) {
   const { values, set, errorOf } = useForm()
   const id = useId()
   const error = errorOf(name)
@@ -308,39 +283,75 @@ export function CheckField({ name, label, hint }: FieldProps) {
   )
 }
 
-/** A list of short words, typed with commas or spaces between: tags, addresses. */
-export function WordsField({ name, label, hint, placeholder }: FieldProps & { placeholder?: string }) {
+interface CheckboxesProps extends FieldProps {
+  choices: Choices
+  /** Name of the form value, if it isn't the name of the field. */
+  value?: string
+  className?: string
+  mono?: boolean
+}
+
+/** A checkbox for each choice. The value is the list of the checked ones. */
+export function CheckboxesField({
+  name,
+  label,
+  hint,
+  choices,
+  value = name,
+  className = 'flex flex-wrap gap-3',
+  mono,
+}: CheckboxesProps) {
   const { values, set } = useForm()
-  const words = (values[name] ?? []) as string[]
-  const [text, setText] = useState(words.join(', '))
+  const checked = values[value] as readonly string[]
   return (
     <FieldFrame name={name} label={label} hint={hint}>
       {attributes => (
-        <input
-          {...attributes}
-          placeholder={placeholder}
-          spellCheck={false}
-          value={text}
-          onChange={event => {
-            setText(event.target.value)
-            set({ [name]: event.target.value.split(/[\s,]+/).filter(word => word !== '') })
-          }}
-          className={`h-9 ${inputLook}`}
-        />
+        <div {...attributes} role="group" aria-label={label} className={className}>
+          {pairsOf(choices).map(([one, text]) => (
+            <label key={one} className={`flex items-center gap-2 ${mono ? 'font-mono text-[13px]' : ''}`}>
+              <input
+                type="checkbox"
+                checked={checked.includes(one)}
+                onChange={event =>
+                  set({ [value]: event.target.checked ? [...checked, one] : checked.filter(other => other !== one) })
+                }
+              />
+              {text}
+            </label>
+          ))}
+        </div>
       )}
     </FieldFrame>
   )
 }
 
-/** Fields side by side where there is room. */
+/** Splits a text into its words. */
+export const wordsOf = (text: string): string[] => text.split(/[\s,]+/).filter(word => word !== '')
+
+/** A list of short values separated by commas or spaces: tags, IP addresses. */
+export function ListField({ name, label, hint, placeholder }: FieldProps & { placeholder?: string }) {
+  const { values, set } = useForm()
+  const [text, setText] = useState(((values[name] ?? []) as string[]).join(', '))
+  const change = (to: string) => {
+    setText(to)
+    set({ [name]: wordsOf(to) })
+  }
+  return (
+    <FieldFrame name={name} label={label} hint={hint}>
+      {attributes => <Input {...attributes} placeholder={placeholder} spellCheck={false} value={text} onText={change} />}
+    </FieldFrame>
+  )
+}
+
+/** Two columns of fields on wide screens. */
 export const Columns = ({ children }: { children: ReactNode }) => <div className="grid gap-4 sm:grid-cols-2">{children}</div>
 
-/** Fields that few people need, behind a line that opens. It opens by itself when one of them is wrong. */
-export function More({ label, names, children }: { label: string; names?: readonly string[]; children: ReactNode }) {
+/** A collapsible group of advanced fields. Opens automatically if one of them has an error. */
+export function Collapsible({ label, names, children }: { label: string; names?: readonly string[]; children: ReactNode }) {
   const { errorOf } = useForm()
-  const isWrong = names?.some(name => errorOf(name) !== null) ?? false
+  const hasError = names?.some(name => errorOf(name) !== null) ?? false
   return (
-    <details className="rounded-md border border-line" open={isWrong || undefined}>
+    <details className="rounded-md border border-line" open={hasError || undefined}>
       <summary className="px-3 py-2 font-medium">{label}</summary>
       <div className="flex flex-col gap-4 border-t border-line p-3">{children}</div>
     </details>

@@ -1,6 +1,6 @@
 import { Code } from './code'
 
-/** A value as the API has it, to read and to copy. */
+/** A JSON value as a code block. */
 export const Json = ({ value, label }: { value: unknown; label?: string }) => (
   <Code text={JSON.stringify(value, null, 2)} {...(label !== undefined && { label })} />
 )

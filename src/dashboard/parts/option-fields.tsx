@@ -1,62 +1,66 @@
-import { AreaField, CheckField, NumberField, SecretField, SelectField, TextField, useForm } from './form'
-import { Marked } from './marked'
-import { wordsOf } from './status'
-import { kindOf, membersOfVariant, variantOf, variantsOf, type OptionSchema } from './option-values'
+import { TextareaField, CheckboxField, NumberField, SecretField, SelectField, TextField, useForm } from './form'
+import { TextWithCode } from './text-with-code'
+import { capitalize, humanize } from './status'
+import { kindOf, fieldsOfVariant, variantOf, variantsOf, type OptionSchema } from './option-values'
 
 interface OptionFieldsProps {
-  /** What the API tells of each, by name. */
+  /** JSON Schema of each option, by name. */
   schemas: Record<string, OptionSchema>
-  /** Which of them are secret, as paths: `auth/password`, `/secret_headers/*`. */
+  /** Paths of secret options: `auth/password`, `/secret_headers/*`. */
   secrets: readonly string[]
-  /** Which secrets are set, as such paths. */
+  /** Paths of secrets that are set. */
   secretsSet?: readonly string[]
-  /** The member that they are below: `options`, `settings`. */
-  at?: string
+  /** Parent field of the options: `options` or `settings`. */
+  prefix?: string
 }
 
-/** The schemas of the members of an object, by name: of a type's options, of a kind's settings. */
+/** Returns the schemas of an object's properties, by name. */
 export const schemasOf = (schema: { properties?: unknown }): Record<string, OptionSchema> =>
   (schema.properties ?? {}) as Record<string, OptionSchema>
 
-/** Options of a type or settings of a kind, drawn from what the API tells of them. */
-export function OptionFields({ schemas, secrets, secretsSet = [], at = 'options' }: OptionFieldsProps) {
+/** Fields for the options of a check type or the settings of a channel or provider kind, generated from their JSON Schema. */
+export function OptionFields({ schemas, secrets, secretsSet = [], prefix = 'options' }: OptionFieldsProps) {
   const known = { paths: secrets.map(one => one.replace(/^\//, '')), set: secretsSet }
   return Object.entries(schemas).map(([name, schema]) => (
-    <OptionField key={name} at={at} path={name} schema={schema} secrets={known} />
+    <OptionField key={name} parent={prefix} path={name} schema={schema} secrets={known} />
   ))
 }
 
 interface Secrets {
-  /** As JSON pointers below the options, without the first slash: `auth/password`, `secret_headers/*`. */
+  /** JSON pointers relative to the options, without leading slash: `auth/password`, `secret_headers/*`. */
   paths: readonly string[]
   set: readonly string[]
 }
 
 interface OptionFieldProps {
-  at: string
-  /** Below the options, with dots: `auth.password`. */
+  parent: string
+  /** Path relative to the options: `auth.password`. */
   path: string
   schema: OptionSchema
   secrets: Secrets
 }
 
-function OptionField({ at, path, schema, secrets }: OptionFieldProps) {
-  const name = `${at}.${path}`
-  const label = labelOf(path)
+function OptionField({ parent, path, schema, secrets }: OptionFieldProps) {
+  const name = `${parent}.${path}`
+  const label = schema.title ?? labelOf(path)
   const pointer = path.replaceAll('.', '/')
   const isSecret = secrets.paths.includes(pointer) || secrets.paths.includes(`${pointer}/*`)
-  const kept = secrets.set.filter(one => one === pointer || one.startsWith(`${pointer}/`))
-  const keeps =
-    kept.length === 0 ? '' : kept[0] === pointer ? ' It is set; empty keeps it.' : ` Set: ${kept.map(lastOf).join(', ')}.`
-  const hint = hintOf(schema) + (isSecret ? keeps : '')
-  const given = { name, label, hint: <Marked text={hint} /> }
+  const stored = secrets.set.filter(one => one === pointer || one.startsWith(`${pointer}/`))
+  const storedHint =
+    stored.length === 0
+      ? ''
+      : stored[0] === pointer
+        ? ' Already set. Leave empty to keep it.'
+        : ` Already set: ${stored.map(lastSegment).join(', ')}.`
+  const hint = (hintOf(schema, label) + (isSecret ? storedHint : '')).trim()
+  const field = { name, label, ...(hint !== '' && { hint: <TextWithCode text={hint} /> }) }
   switch (kindOf(schema)) {
     case 'check':
-      return <CheckField {...given} />
+      return <CheckboxField {...field} />
     case 'number':
       return (
         <NumberField
-          {...given}
+          {...field}
           {...(schema.minimum !== undefined && { min: schema.minimum })}
           {...(schema.maximum !== undefined && { max: schema.maximum })}
         />
@@ -64,57 +68,64 @@ function OptionField({ at, path, schema, secrets }: OptionFieldProps) {
     case 'choice':
       return (
         <SelectField
-          {...given}
+          {...field}
           choices={[
-            ...(schema.default === undefined ? [['', 'As it comes'] as const] : []),
+            ...(schema.default === undefined ? [['', 'Default'] as const] : []),
             ...schema.anyOf!.map(one => [String(one.const), String(one.const)] as const),
           ]}
         />
       )
     case 'lines':
-      return <AreaField {...given} rows={3} mono hint={<Marked text={`${hint} One a line.`} />} />
+      return <TextareaField {...field} rows={3} mono hint={<TextWithCode text={`${hint} One per line.`.trim()} />} />
     case 'pairs':
-      return <AreaField {...given} rows={3} mono hint={<Marked text={`${hint} One a line, as «Name: value».`} />} />
+      return (
+        <TextareaField
+          {...field}
+          rows={3}
+          mono
+          hint={<TextWithCode text={`${hint} One per line, as \`Name: value\`.`.trim()} />}
+        />
+      )
     case 'area':
     case 'json':
-      return <AreaField {...given} rows={4} mono />
-    case 'parts':
+      return <TextareaField {...field} rows={4} mono />
+    case 'object':
       return (
         <fieldset className="flex flex-col gap-3 border-l-2 border-line pl-3">
           <legend className="mb-1 font-medium">{label}</legend>
           {schema.description && (
             <p className="text-[13px] text-muted">
-              <Marked text={schema.description} />
+              <TextWithCode text={schema.description} />
             </p>
           )}
-          {Object.entries(schema.properties!).map(([member, inner]) => (
-            <OptionField key={member} at={at} path={`${path}.${member}`} schema={inner} secrets={secrets} />
+          {Object.entries(schema.properties!).map(([name, inner]) => (
+            <OptionField key={name} parent={parent} path={`${path}.${name}`} schema={inner} secrets={secrets} />
           ))}
         </fieldset>
       )
     case 'variants':
-      return <Variants at={at} path={path} schema={schema} secrets={secrets} />
+      return <Variants parent={parent} path={path} schema={schema} secrets={secrets} />
     case 'text':
-      return isSecret ? <SecretField {...given} autoComplete="off" /> : <TextField {...given} mono />
+      return isSecret ? <SecretField {...field} autoComplete="off" /> : <TextField {...field} mono />
   }
 }
 
-function Variants({ at, path, schema, secrets }: OptionFieldProps) {
+function Variants({ parent, path, schema, secrets }: OptionFieldProps) {
   const { values } = useForm()
-  const name = `${at}.${path}.${schema['x-discriminator']}`
+  const name = `${parent}.${path}.${schema['x-discriminator']}`
   const variant = variantOf(schema, String(values[name] ?? ''))
   return (
     <>
       <SelectField
         name={name}
         label={labelOf(path)}
-        hint={<Marked text={schema.description ?? ''} />}
+        hint={<TextWithCode text={schema.description ?? ''} />}
         choices={[['', 'None'], ...variantsOf(schema)]}
       />
       {variant && (
         <div className="flex flex-col gap-3 border-l-2 border-line pl-3">
-          {membersOfVariant(schema, variant).map(([member, inner]) => (
-            <OptionField key={member} at={at} path={`${path}.${member}`} schema={inner} secrets={secrets} />
+          {fieldsOfVariant(schema, variant).map(([name, inner]) => (
+            <OptionField key={name} parent={parent} path={`${path}.${name}`} schema={inner} secrets={secrets} />
           ))}
         </div>
       )}
@@ -122,18 +133,21 @@ function Variants({ at, path, schema, secrets }: OptionFieldProps) {
   )
 }
 
-/** The last member of a path as a label: `auth.client_id` is «Client id». */
-function labelOf(path: string): string {
-  const words = wordsOf(path.slice(path.lastIndexOf('.') + 1)).replace(shortForms, form => form.toUpperCase())
-  return words[0]!.toUpperCase() + words.slice(1)
+/** Returns the label of a field: `auth.client_id` becomes “Client ID”. */
+export function labelOf(path: string): string {
+  return capitalize(humanize(path.slice(path.lastIndexOf('.') + 1)).replace(abbreviations, word => word.toUpperCase()))
 }
 
-// What is said letter by letter is written so.
-const shortForms = /\b(?:api|ca|dns|id|ip|mx|tls|ttl|url)\b/g
+// Abbreviations to write in capitals.
+const abbreviations = /\b(?:api|ca|dns|http|id|ip|mx|ssh|tls|ttl|url)\b/g
 
-const lastOf = (pointer: string): string => pointer.slice(pointer.lastIndexOf('/') + 1)
+const lastSegment = (pointer: string): string => pointer.slice(pointer.lastIndexOf('/') + 1)
 
-function hintOf({ description = '', examples }: OptionSchema): string {
+/** Returns the description and an example, without a first sentence that only repeats the label. */
+function hintOf({ description = '', examples }: OptionSchema, label: string): string {
+  const start = `${label}.`.toLowerCase()
+  const isRepeated = description.toLowerCase().startsWith(start) && /^($|\s)/.test(description.slice(start.length))
+  const text = isRepeated ? description.slice(start.length).trim() : description
   const [example] = examples ?? []
-  return example !== undefined && typeof example !== 'object' ? `${description} Such as ${String(example)}.` : description
+  return example !== undefined && typeof example !== 'object' ? `${text} Example: ${String(example)}`.trim() : text
 }

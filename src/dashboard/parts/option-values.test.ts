@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { listMonitorTypes } from '../../features/monitors/monitor-types'
+import { listMonitorTypes } from '../../features/monitors/definition/types'
 import { fieldsOf, kindOf, mergePatch, optionsFrom, type OptionSchema } from './option-values'
 
 const schemasOf = (type: string) =>
@@ -7,17 +7,17 @@ const schemasOf = (type: string) =>
 const filled = (schemas: Record<string, OptionSchema>, options: Record<string, unknown>) =>
   Object.assign({}, ...Object.entries(schemas).map(([name, schema]) => fieldsOf(`options.${name}`, schema, options[name])))
 
-test('a form that nobody touched asks for no option, of every type', () => {
+test('an untouched form sends no options, for every type', () => {
   for (const { type } of listMonitorTypes().data) expect(optionsFrom(schemasOf(type), filled(schemasOf(type), {}))).toEqual({})
 })
 
-test('what is set is in the form, and comes back as it was', () => {
+test('options survive a round trip through the form unchanged', () => {
   const set = {
     http: {
       method: 'POST',
       headers: { Accept: 'text/html', 'X-A': 'b: c' },
       auth: { type: 'basic', username: 'probe', password: 'x' },
-      accepted_status: ['200-299', '401'],
+      accepted_status_codes: ['200-299', '401'],
       follow_redirects: false,
       max_redirects: 0,
       ip_family: 6,
@@ -33,7 +33,7 @@ test('what is set is in the form, and comes back as it was', () => {
     expect(optionsFrom(schemasOf(type), filled(schemasOf(type), options))).toEqual(options)
 })
 
-test('every option of every type has a field of its kind', () => {
+test('almost every option has a specific kind of field', () => {
   const json = listMonitorTypes().data.flatMap(({ type }) =>
     Object.entries(schemasOf(type))
       .filter(([, schema]) => kindOf(schema) === 'json')
@@ -42,13 +42,13 @@ test('every option of every type has a field of its kind', () => {
   expect(json).toEqual(['tcp steps'])
 })
 
-test('an edit sends what differs, and null for what is gone', () => {
-  const before = { a: 1, auth: { type: 'basic', username: 'x' }, headers: { A: '1', B: '2' }, gone: [1] }
+test('an edit sends changed fields, and null for removed ones', () => {
+  const before = { a: 1, auth: { type: 'basic', username: 'x' }, headers: { A: '1', B: '2' }, removed: [1] }
   const after = { a: 1, auth: { type: 'bearer', token: 't' }, headers: { A: '1', C: '3' } }
   expect(mergePatch(before, after)).toEqual({
     auth: { type: 'bearer', username: null, token: 't' },
     headers: { B: null, C: '3' },
-    gone: null,
+    removed: null,
   })
   expect(mergePatch(before, before)).toBeUndefined()
 })

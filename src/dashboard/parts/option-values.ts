@@ -1,6 +1,6 @@
 import type { Values } from './form'
 
-/** What the API tells of an option: JSON Schema, as far as types of monitors and kinds of channels and providers use it. */
+/** JSON Schema of an option, limited to the keywords used by check types and by channel and provider kinds. */
 export interface OptionSchema {
   type?: string
   const?: unknown
@@ -19,41 +19,41 @@ export interface OptionSchema {
   'x-discriminator'?: string
 }
 
-export type OptionKind = 'choice' | 'variants' | 'check' | 'number' | 'area' | 'text' | 'lines' | 'pairs' | 'parts' | 'json'
+type OptionKind = 'choice' | 'variants' | 'check' | 'number' | 'area' | 'text' | 'lines' | 'pairs' | 'object' | 'json'
 
-const longestLine = 2048
+const maxLineLength = 2048
 
-/** How an option is asked for in a form. */
+/** Returns the kind of form field for an option. */
 export function kindOf(schema: OptionSchema): OptionKind {
   if (schema['x-discriminator']) return 'variants'
   if (schema.anyOf?.every(one => one.const !== undefined)) return 'choice'
   if (schema.type === 'boolean') return 'check'
   if (schema.type === 'integer' || schema.type === 'number') return 'number'
-  if (schema.type === 'string') return (schema.maxLength ?? 0) > longestLine ? 'area' : 'text'
+  if (schema.type === 'string') return (schema.maxLength ?? 0) > maxLineLength ? 'area' : 'text'
   if (schema.type === 'array' && schema.items?.type === 'string') return 'lines'
   if (schema.type === 'object' && schema.patternProperties) return 'pairs'
-  if (schema.type === 'object' && schema.properties) return 'parts'
+  if (schema.type === 'object' && schema.properties) return 'object'
   return 'json'
 }
 
-/** The variant of an option that has several, by the word that tells them apart. */
-export const variantOf = (schema: OptionSchema, word: string): OptionSchema | undefined =>
-  schema.anyOf?.find(one => one.properties?.[schema['x-discriminator']!]?.const === word)
+/** Returns the variant of an option by its discriminator value. */
+export const variantOf = (schema: OptionSchema, value: string): OptionSchema | undefined =>
+  schema.anyOf?.find(one => one.properties?.[schema['x-discriminator']!]?.const === value)
 
-/** The words that tell its variants apart, with what each is called. */
+/** Returns the discriminator value and title of each variant. */
 export const variantsOf = (schema: OptionSchema): (readonly [string, string])[] =>
   (schema.anyOf ?? []).map(one => {
-    const word = String(one.properties?.[schema['x-discriminator']!]?.const)
-    return [word, one.title ?? word] as const
+    const value = String(one.properties?.[schema['x-discriminator']!]?.const)
+    return [value, one.title ?? value] as const
   })
 
-/** The members of one variant, but for the word that names it. */
-export const membersOfVariant = (schema: OptionSchema, variant: OptionSchema): [string, OptionSchema][] =>
+/** Returns the fields of a variant, without the discriminator. */
+export const fieldsOfVariant = (schema: OptionSchema, variant: OptionSchema): [string, OptionSchema][] =>
   Object.entries(variant.properties ?? {}).filter(([name]) => name !== schema['x-discriminator'])
 
-/** The fields of a form for an option that has this value; undefined is an option that is not set. */
-export function fieldsOf(name: string, schema: OptionSchema, given: unknown): Values {
-  const value = given ?? schema.default
+/** Returns the form values for an option. Undefined means the option is not set. */
+export function fieldsOf(name: string, schema: OptionSchema, current: unknown): Values {
+  const value = current ?? schema.default
   const members = value as Record<string, unknown> | undefined
   switch (kindOf(schema)) {
     case 'check':
@@ -72,16 +72,16 @@ export function fieldsOf(name: string, schema: OptionSchema, given: unknown): Va
           .map(([key, text]) => `${key}: ${String(text)}`)
           .join('\n'),
       }
-    case 'parts':
+    case 'object':
       return allFields(name, Object.entries(schema.properties!), members)
     case 'variants': {
-      const word = members ? String(members[schema['x-discriminator']!]) : ''
-      const fields: Values = { [`${name}.${schema['x-discriminator']}`]: word }
-      // Two variants may have a member of one name: that of the chosen one counts.
-      const chosen = variantOf(schema, word)
+      const discriminator = members ? String(members[schema['x-discriminator']!]) : ''
+      const fields: Values = { [`${name}.${schema['x-discriminator']}`]: discriminator }
+      // Variants may share field names. Fields of the selected variant take precedence.
+      const selected = variantOf(schema, discriminator)
       for (const variant of schema.anyOf ?? [])
-        Object.assign(fields, allFields(name, membersOfVariant(schema, variant), undefined))
-      if (chosen) Object.assign(fields, allFields(name, membersOfVariant(schema, chosen), members))
+        Object.assign(fields, allFields(name, fieldsOfVariant(schema, variant), undefined))
+      if (selected) Object.assign(fields, allFields(name, fieldsOfVariant(schema, selected), members))
       return fields
     }
     case 'json':
@@ -92,8 +92,8 @@ export function fieldsOf(name: string, schema: OptionSchema, given: unknown): Va
 const allFields = (name: string, members: [string, OptionSchema][], value: Record<string, unknown> | undefined): Values =>
   Object.assign({}, ...members.map(([member, schema]) => fieldsOf(`${name}.${member}`, schema, value?.[member])))
 
-/** The value of an option that the fields of a form stand for; undefined where it is left alone. */
-export function valueOf(name: string, schema: OptionSchema, values: Values): unknown {
+/** Returns the value of an option from the form values. Undefined if it is not set. */
+function valueOf(name: string, schema: OptionSchema, values: Values): unknown {
   const value = values[name]
   const text = typeof value === 'string' ? value : ''
   switch (kindOf(schema)) {
@@ -107,7 +107,7 @@ export function valueOf(name: string, schema: OptionSchema, values: Values): unk
     case 'area':
       return text === '' ? undefined : text
     case 'lines': {
-      // A list that is chosen rather than typed is one already.
+      // Fields with a picker hold an array already.
       const lines = Array.isArray(value) ? (value as string[]) : linesOf(text)
       return lines.length > 0 || schema.default !== undefined ? lines : undefined
     }
@@ -118,13 +118,13 @@ export function valueOf(name: string, schema: OptionSchema, values: Values): unk
       })
       return pairs.length > 0 ? Object.fromEntries(pairs) : undefined
     }
-    case 'parts':
+    case 'object':
       return membersFrom(name, Object.entries(schema.properties!), values)
     case 'variants': {
       const discriminator = schema['x-discriminator']!
-      const word = String(values[`${name}.${discriminator}`] ?? '')
-      const variant = variantOf(schema, word)
-      return variant && { [discriminator]: word, ...membersFrom(name, membersOfVariant(schema, variant), values) }
+      const type = String(values[`${name}.${discriminator}`] ?? '')
+      const variant = variantOf(schema, type)
+      return variant && { [discriminator]: type, ...membersFrom(name, fieldsOfVariant(schema, variant), values) }
     }
     case 'json':
       return text.trim() === '' ? schema.default : parsed(text)
@@ -138,7 +138,7 @@ function membersFrom(name: string, members: [string, OptionSchema][], values: Va
   return found.length > 0 ? Object.fromEntries(found.map(([member, value]) => [member, value])) : undefined
 }
 
-/** The options that a form stands for, but for those that are as the type has them by itself. @param at member that they are below */
+/** Returns the options from the form values, without defaults. @param at parent field of the options */
 export const optionsFrom = (schemas: Record<string, OptionSchema>, values: Values, at = 'options'): Values =>
   Object.fromEntries(
     Object.entries(schemas).flatMap(([member, schema]) => {
@@ -147,7 +147,7 @@ export const optionsFrom = (schemas: Record<string, OptionSchema>, values: Value
     }),
   )
 
-/** What makes one object another by RFC 7396: members that differ, null for those that are gone. Undefined when nothing does. */
+/** Returns a JSON merge patch (RFC 7396) with the changed fields, and null for removed ones. Undefined if nothing changed. */
 export function mergePatch(before: Values, after: Values): Values | undefined {
   const patch: Values = {}
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
@@ -168,7 +168,7 @@ const linesOf = (text: string): string[] =>
     .map(line => line.trim())
     .filter(line => line !== '')
 
-// What is no JSON goes as it is: the API says what it wants.
+// Invalid JSON is sent unchanged, so that the API explains what is wrong.
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

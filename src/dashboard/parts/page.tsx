@@ -1,23 +1,36 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useMatch } from '@tanstack/react-router'
 import { useEffect, type ReactNode } from 'react'
-import type { Refused } from '../client'
+import type { ApiError } from '../client'
+import { labelOf, pages, type DeclaredPage, type PagePath } from '../pages'
 import { Problem } from './problem'
 
+type Parent = PagePath | { to: string; label: string }
+
+const linkTo = (parent: Parent) => (typeof parent === 'string' ? { to: parent, label: labelOf(parent) } : parent)
+
 interface PageProps {
-  title: string
-  /** Beside the title: a status, a tag. */
+  /** By default the one in pages.ts. */
+  title?: string
+  /** Next to the title: a status or tag. */
   aside?: ReactNode
-  /** Under the title: one sentence. */
-  lead?: ReactNode
-  /** The page above this one: `{ to: '/monitors', label: 'Monitors' }`. */
-  up?: { to: string; label: string }
-  /** Buttons, the main one first. */
+  /** One sentence below the title. */
+  description?: ReactNode
+  /** Parent page, for the breadcrumb: `/monitors`, or with a label if it is the page of a resource. */
+  parent?: Parent
+  /** Buttons, the primary one first. */
   actions?: ReactNode
   children?: ReactNode
 }
 
-/** The frame of a page: its title, which is the tab's too, what can be done, and what it shows. */
-export function Page({ title, aside, lead, up, actions, children }: PageProps) {
+/** The title of the current page in pages.ts. */
+export const usePageTitle = (): string =>
+  useMatch({ strict: false, select: one => (pages as Record<string, DeclaredPage>)[one.fullPath]?.title }) ?? ''
+
+/** Layout of a page: title (also of the tab), actions, and content. */
+export function Page({ title: ownTitle, aside, description, parent, actions, children }: PageProps) {
+  const declared = usePageTitle()
+  const title = ownTitle ?? declared
+  const above = parent && linkTo(parent)
   useEffect(() => {
     document.title = `${title} · Bailiwick`
   }, [title])
@@ -25,10 +38,10 @@ export function Page({ title, aside, lead, up, actions, children }: PageProps) {
     <div className="mx-auto w-full max-w-7xl px-4 pt-4 pb-24 md:px-6 md:pb-10">
       <header className="mb-4 flex flex-wrap items-start gap-x-4 gap-y-3">
         <div className="min-w-0 grow basis-64">
-          {up && (
+          {above && (
             <nav aria-label="Breadcrumb" className="mb-1 text-[13px] text-muted">
-              <Link to={up.to} className="hover:text-ink hover:underline">
-                {up.label}
+              <Link to={above.to} className="hover:text-ink hover:underline">
+                {above.label}
               </Link>
               <span aria-hidden> /</span>
             </nav>
@@ -37,7 +50,7 @@ export function Page({ title, aside, lead, up, actions, children }: PageProps) {
             <h1 className="text-xl font-semibold wrap-anywhere">{title}</h1>
             {aside}
           </div>
-          {lead && <p className="mt-1 max-w-prose text-muted">{lead}</p>}
+          {description && <p className="mt-1 max-w-prose text-muted">{description}</p>}
         </div>
         {actions && <div className="flex flex-wrap items-center gap-2 empty:hidden">{actions}</div>}
       </header>
@@ -46,83 +59,85 @@ export function Page({ title, aside, lead, up, actions, children }: PageProps) {
   )
 }
 
-interface LoadedProps<Thing> {
-  found: { data: Thing | undefined; error: Refused | null; refetch(): unknown }
-  /** Where to go when there is no such thing. */
-  up?: { to: string; label: string }
-  children(thing: Thing): ReactNode
+interface LoadedProps<Resource> {
+  query: { data: Resource | undefined; error: ApiError | null; refetch(): unknown }
+  /** Parent page, linked if the resource doesn't exist. */
+  parent?: PagePath
+  children(resource: Resource): ReactNode
 }
 
-/** Shows what `useOne` reads: a quiet frame until it is there, or why it is not. */
-export function Loaded<Thing>({ found, up, children }: LoadedProps<Thing>) {
-  if (found.data !== undefined) return children(found.data)
-  if (found.error?.status === 404) {
+/** Renders the result of `useOne`, a skeleton while it loads, or the error. */
+export function Loaded<Resource>({ query, parent, children }: LoadedProps<Resource>) {
+  if (query.data !== undefined) return children(query.data)
+  if (query.error?.status === 404) {
     return (
-      <Page title="Not found" lead="It was deleted, belongs to another workspace, or never was." {...(up && { up })}>
-        {up && (
-          <Link to={up.to} className="text-accent hover:underline">
-            Back to {up.label.toLowerCase()}
+      <Page
+        title="Not found"
+        description="It was deleted, belongs to another workspace, or never existed."
+        {...(parent && { parent })}
+      >
+        {parent && (
+          <Link to={parent} className="text-accent hover:underline">
+            Back to {labelOf(parent).toLowerCase()}
           </Link>
         )}
       </Page>
     )
   }
-  if (found.error) {
+  if (query.error) {
     return (
-      <Page title="Not read" {...(up && { up })}>
-        <Problem error={found.error} onAgain={() => void found.refetch()} />
+      <Page title="Couldn’t load this page" {...(parent && { parent })}>
+        <Problem error={query.error} onRetry={() => void query.refetch()} />
       </Page>
     )
   }
   return <Skeleton />
 }
 
-/** The place a page will take, so that nothing moves when it comes. */
-export function Skeleton() {
-  return (
-    <div className="mx-auto w-full max-w-7xl px-4 pt-4 md:px-6" aria-busy="true" aria-label="Loading">
-      <div className="h-9 w-56 animate-pulse rounded-md bg-hover" />
-      <div className="mt-4 h-64 animate-pulse rounded-lg bg-hover" />
-    </div>
-  )
-}
+/** Placeholder for a loading page, which prevents layout shifts. */
+export const Skeleton = () => (
+  <div className="mx-auto w-full max-w-7xl px-4 pt-4 md:px-6" aria-busy="true" aria-label="Loading">
+    <div className="h-9 w-56 animate-pulse rounded-md bg-hover" />
+    <div className="mt-4 h-64 animate-pulse rounded-lg bg-hover" />
+  </div>
+)
 
 interface CardProps {
   title?: ReactNode
   actions?: ReactNode
-  /** Without room around the content: tables and charts reach the edge. */
+  /** No padding around the content, for tables and charts. */
   flush?: boolean
   className?: string
-  children: ReactNode
+  /** The content, if it is only names and values. */
+  facts?: FactRows
+  children?: ReactNode
 }
 
-/** A part of a page with a title of its own. */
-export function Card({ title, actions, flush, className = '', children }: CardProps) {
-  return (
-    <section className={`min-w-0 overflow-clip rounded-lg border border-line bg-surface ${className}`}>
-      {(title !== undefined || actions) && (
-        <div className="flex min-h-11 flex-wrap items-center gap-2 border-b border-line px-4 py-1.5">
-          <h2 className="grow font-semibold">{title}</h2>
-          {actions}
+/** A section of a page with its own title. */
+export const Card = ({ title, actions, flush, className = '', facts, children }: CardProps) => (
+  <section className={`min-w-0 overflow-clip rounded-lg border border-line bg-surface ${className}`}>
+    {(title !== undefined || actions) && (
+      <div className="flex min-h-11 flex-wrap items-center gap-2 border-b border-line px-4 py-1.5">
+        <h2 className="grow font-semibold">{title}</h2>
+        {actions}
+      </div>
+    )}
+    <div className={flush ? '' : 'p-4'}>{facts ? <Facts rows={facts} /> : children}</div>
+  </section>
+)
+
+type FactRows = readonly (readonly [name: string, value: ReactNode] | null)[]
+
+/** A list of names and values: `[['Type', 'http'], …]`. Empty values are skipped. */
+export const Facts = ({ rows }: { rows: FactRows }) => (
+  <dl className="grid grid-cols-[fit-content(55%)_minmax(0,1fr)] gap-x-4 gap-y-1.5">
+    {rows.map(row =>
+      row === null || row[1] === null || row[1] === undefined || row[1] === false || row[1] === '' ? null : (
+        <div key={row[0]} className="contents">
+          <dt className="min-w-24 text-muted">{row[0]}</dt>
+          <dd className="min-w-0 wrap-anywhere">{row[1]}</dd>
         </div>
-      )}
-      <div className={flush ? '' : 'p-4'}>{children}</div>
-    </section>
-  )
-}
-
-/** Names and values, one a line: `[['Type', 'http'], …]`; null values are left out. */
-export function Facts({ rows }: { rows: readonly (readonly [name: string, value: ReactNode] | null)[] }) {
-  return (
-    <dl className="grid grid-cols-[fit-content(55%)_minmax(0,1fr)] gap-x-4 gap-y-1.5">
-      {rows.map(row =>
-        row === null || row[1] === null || row[1] === undefined ? null : (
-          <div key={row[0]} className="contents">
-            <dt className="min-w-24 text-muted">{row[0]}</dt>
-            <dd className="min-w-0 wrap-anywhere">{row[1]}</dd>
-          </div>
-        ),
-      )}
-    </dl>
-  )
-}
+      ),
+    )}
+  </dl>
+)

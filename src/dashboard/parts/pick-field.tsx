@@ -2,58 +2,63 @@ import { X } from 'lucide-react'
 import { useDeferredValue, useState } from 'react'
 import type { Page, Query } from '../client'
 import { useOne } from '../queries'
-import { FieldFrame, inputLook, useForm } from './form'
+import { FieldFrame, useForm } from './form'
+import { Input } from './input'
 import { StatusIcon } from './status'
 
-interface Named {
+interface Option {
   id: string
   name: string
   status: string
 }
 
 interface PickFieldProps {
-  /** The list they are chosen from; it takes `ids` and `q`. */
-  of: '/monitors' | '/heartbeats'
-  /** What else of the list: `{ type: 'group' }`. */
-  only?: Query
+  /** API path of the list to pick from. It must support `ids` and `q`. */
+  list: '/monitors' | '/heartbeats'
+  /** Additional filter: `{ type: 'group' }`. */
+  filter?: Query
   name: string
   label: string
   hint?: string
-  /** One that is not offered: itself. */
-  but?: string | undefined
+  /** ID that is not offered, such as the resource itself. */
+  exclude?: string | undefined
 }
 
-const mostOffered = 8
-const mostNamed = 100
+const maxOffered = 8
+const maxNamed = 100
 const fields = 'id,name,status'
 
-/** Monitors or heartbeats to choose by name. The value is the list of their ids. */
-export function PickField({ of, only = {}, name, label, hint, but }: PickFieldProps) {
+/** Picks monitors or heartbeats by name. The value is the list of their IDs. */
+export function PickField({ list, filter = {}, name, label, hint, exclude }: PickFieldProps) {
   const { values, set } = useForm()
   const [text, setText] = useState('')
-  const asked = useDeferredValue(text.trim())
-  const chosen = (values[name] ?? []) as string[]
-  const named = useOne<Page<Named>>(
-    chosen.length === 0 ? null : of,
-    { ids: chosen.slice(0, mostNamed), limit: mostNamed, fields },
-    { keep: true },
+  const search = useDeferredValue(text.trim())
+  const selected = (values[name] ?? []) as string[]
+  const named = useOne<Page<Option>>(
+    selected.length === 0 ? null : list,
+    { ids: selected.slice(0, maxNamed), limit: maxNamed, fields },
+    { keepPrevious: true },
   )
-  const offered = useOne<Page<Named>>(asked === '' ? null : of, { ...only, q: asked, limit: mostOffered, fields }, { keep: true })
-  const rows = asked === '' ? [] : (offered.data?.data ?? []).filter(one => one.id !== but && !chosen.includes(one.id))
+  const offered = useOne<Page<Option>>(
+    search === '' ? null : list,
+    { ...filter, q: search, limit: maxOffered, fields },
+    { keepPrevious: true },
+  )
+  const rows = search === '' ? [] : (offered.data?.data ?? []).filter(one => one.id !== exclude && !selected.includes(one.id))
   const byId = new Map(named.data?.data.map(one => [one.id, one]))
   return (
     <FieldFrame name={name} label={label} hint={hint}>
       {attributes => (
         <div>
-          {chosen.length > 0 && (
+          {selected.length > 0 && (
             <ul className="mb-2 flex flex-wrap gap-1.5">
-              {chosen.map(id => (
+              {selected.map(id => (
                 <li key={id} className="inline-flex items-center gap-1 rounded bg-idle-soft pl-2 text-[13px]">
                   {byId.get(id)?.name ?? id}
                   <button
                     type="button"
-                    aria-label={`Leave out ${byId.get(id)?.name ?? id}`}
-                    onClick={() => set({ [name]: chosen.filter(one => one !== id) })}
+                    aria-label={`Remove ${byId.get(id)?.name ?? id}`}
+                    onClick={() => set({ [name]: selected.filter(one => one !== id) })}
                     className="inline-flex size-7 items-center justify-center rounded hover:bg-hover"
                   >
                     <X className="size-3.5" aria-hidden />
@@ -62,19 +67,18 @@ export function PickField({ of, only = {}, name, label, hint, but }: PickFieldPr
               ))}
             </ul>
           )}
-          <input
+          <Input
             {...attributes}
             value={text}
-            placeholder="Type a name"
+            placeholder="Search by name"
             autoComplete="off"
-            onChange={event => setText(event.target.value)}
+            onText={setText}
             onKeyDown={event => {
-              // Enter takes the first that is offered, and does not send the form.
+              // Enter picks the first option instead of submitting the form.
               if (event.key !== 'Enter') return
               event.preventDefault()
               if (rows[0]) add(rows[0].id)
             }}
-            className={`h-9 ${inputLook}`}
           />
           {rows.length > 0 && (
             <ul className="mt-1 rounded-md border border-line bg-raised p-1">
@@ -85,7 +89,7 @@ export function PickField({ of, only = {}, name, label, hint, but }: PickFieldPr
                     onClick={() => add(one.id)}
                     className="flex w-full items-center gap-2 rounded px-2 py-1 text-left hover:bg-hover"
                   >
-                    <StatusIcon state={one.status} />
+                    <StatusIcon status={one.status} />
                     <span className="min-w-0 truncate">{one.name}</span>
                   </button>
                 </li>
@@ -98,7 +102,7 @@ export function PickField({ of, only = {}, name, label, hint, but }: PickFieldPr
   )
 
   function add(id: string) {
-    set({ [name]: [...chosen, id] })
+    set({ [name]: [...selected, id] })
     setText('')
   }
 }

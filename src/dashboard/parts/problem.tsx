@@ -1,42 +1,40 @@
 import { CircleX } from 'lucide-react'
-import type { Refused } from '../client'
+import type { ApiError } from '../client'
 import { Button } from './button'
 
 interface ProblemProps {
-  error: Refused
-  onAgain?: () => void
+  error: ApiError
+  onRetry?: () => void
 }
 
-/** Why something was not read or done, in the hub's words, with a link to what the handbook says of it. */
-export function Problem({ error, onAgain }: ProblemProps) {
-  return (
-    <div role="alert" className="flex items-start gap-3 rounded-lg border border-line bg-bad-soft p-4 text-bad">
-      <CircleX className="mt-0.5 size-4 shrink-0" aria-hidden />
-      <div className="min-w-0 grow wrap-anywhere">
-        <p>{error.message}</p>
-        {error.errors.length > 0 && (
-          <ul className="mt-1 list-disc pl-5">
-            {error.errors.map(one => (
-              <li key={one.pointer + one.code}>
-                <code className="font-mono text-[13px]">{one.pointer.replace(/^#\/?/, '')}</code> {one.detail}
-              </li>
-            ))}
-          </ul>
-        )}
-        {error.status > 0 && (
-          <p className="mt-1 text-[13px]">
-            <a className="underline" href={`/problems/${error.code}`}>
-              {error.code}
-            </a>
-            {error.requestId && ` · ${error.requestId}`}
-          </p>
-        )}
-      </div>
-      {onAgain && (
-        <Button small onClick={onAgain}>
-          Try again
-        </Button>
+/** Shows an API error, with a link to its description in the handbook. */
+export const Problem = ({ error, onRetry }: ProblemProps) => (
+  <div role="alert" className="flex items-start gap-3 rounded-lg border border-line bg-bad-soft p-4 text-bad">
+    <CircleX className="mt-0.5 size-4 shrink-0" aria-hidden />
+    <div className="min-w-0 grow wrap-anywhere">
+      <p>{error.message}</p>
+      {error.errors.length > 0 && (
+        <ul className="mt-1 list-disc pl-5">
+          {error.errors.map(one => (
+            <li key={one.pointer + one.code}>
+              <code className="font-mono text-[13px]">{one.pointer.replace(/^#\/?/, '')}</code> {one.detail}
+            </li>
+          ))}
+        </ul>
+      )}
+      {error.status > 0 && (
+        <p className="mt-1 text-[13px]">
+          <a className="underline" href={`/problems/${error.code}`}>
+            {error.code}
+          </a>
+          {error.requestId && ` · ${error.requestId}`}
+        </p>
       )}
     </div>
-  )
-}
+    {onRetry && (
+      <Button small onClick={onRetry}>
+        Try again
+      </Button>
+    )}
+  </div>
+)

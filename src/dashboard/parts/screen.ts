@@ -1,18 +1,18 @@
 import { useSyncExternalStore } from 'react'
 
-const screens = (['sm', 'md', 'lg'] as const).map(from => ({
+const breakpoints = (['sm', 'md', 'lg', 'xl'] as const).map(from => ({
   from,
-  query: matchMedia(`(width >= ${{ sm: '40rem', md: '48rem', lg: '64rem' }[from]})`),
+  query: matchMedia(`(width >= ${{ sm: '40rem', md: '48rem', lg: '64rem', xl: '80rem' }[from]})`),
 }))
 
-/** The widths from which parts of a page are shown that the screen has, as style classes name them: `sm md`. */
-export const useWide = (): string =>
+/** Returns the breakpoints that the screen reaches, as in class names: `sm md`. */
+export const useBreakpoints = (): string =>
   useSyncExternalStore(
     listener => {
-      for (const { query } of screens) query.addEventListener('change', listener)
+      for (const { query } of breakpoints) query.addEventListener('change', listener)
       return () => {
-        for (const { query } of screens) query.removeEventListener('change', listener)
+        for (const { query } of breakpoints) query.removeEventListener('change', listener)
       }
     },
-    () => screens.flatMap(({ from, query }) => (query.matches ? from : [])).join(' '),
+    () => breakpoints.flatMap(({ from, query }) => (query.matches ? from : [])).join(' '),
   )

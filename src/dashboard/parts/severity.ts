@@ -1,11 +1,11 @@
-import type { Mood } from './status'
+import type { Tone } from './status'
 
-/** How much something matters, as incidents, notices and messages word it. */
-export type Severity = 'info' | 'warning' | 'critical'
+/** Severity of incidents, notices, and messages. */
+type Severity = 'info' | 'warning' | 'critical'
 
-export const severityMood: Record<Severity, Mood> = { info: 'idle', warning: 'warn', critical: 'bad' }
+export const severityTone: Record<Severity, Tone> = { info: 'idle', warning: 'warn', critical: 'bad' }
 
-/** To choose one of them, the gravest first. */
+/** Choices for a select field, most severe first. */
 export const severityChoices: readonly (readonly [value: Severity, label: string])[] = [
   ['critical', 'Critical'],
   ['warning', 'Warning'],

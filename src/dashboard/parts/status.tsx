@@ -11,19 +11,19 @@ import {
   type LucideIcon,
 } from 'lucide-react'
 
-/** How a state is to be taken. Each has a shape of its own, so that none is told by colour alone. */
-export type Mood = 'ok' | 'warn' | 'bad' | 'idle' | 'busy'
+/** Meaning of a status. Each has its own icon, so that color isn't the only difference. */
+export type Tone = 'ok' | 'warn' | 'bad' | 'idle' | 'busy'
 
-const looks: Record<Mood, { icon: LucideIcon; text: string; ground: string }> = {
-  ok: { icon: CircleCheck, text: 'text-ok', ground: 'bg-ok-soft' },
-  warn: { icon: TriangleAlert, text: 'text-warn', ground: 'bg-warn-soft' },
-  bad: { icon: CircleX, text: 'text-bad', ground: 'bg-bad-soft' },
-  idle: { icon: CircleDashed, text: 'text-idle', ground: 'bg-idle-soft' },
-  busy: { icon: LoaderCircle, text: 'text-accent', ground: 'bg-accent-soft' },
+const appearances: Record<Tone, { icon: LucideIcon; text: string; background: string }> = {
+  ok: { icon: CircleCheck, text: 'text-ok', background: 'bg-ok-soft' },
+  warn: { icon: TriangleAlert, text: 'text-warn', background: 'bg-warn-soft' },
+  bad: { icon: CircleX, text: 'text-bad', background: 'bg-bad-soft' },
+  idle: { icon: CircleDashed, text: 'text-idle', background: 'bg-idle-soft' },
+  busy: { icon: LoaderCircle, text: 'text-accent', background: 'bg-accent-soft' },
 }
 
-/** The words of every state the API has, and how each is to be taken. */
-const moods: Record<string, Mood> = {
+/** Tone of every status in the API. */
+const tones: Record<string, Tone> = {
   up: 'ok',
   ok: 'ok',
   active: 'ok',
@@ -74,13 +74,12 @@ const moods: Record<string, Mood> = {
   queued: 'busy',
   syncing: 'busy',
   in_progress: 'busy',
-  in_force: 'busy',
   sending: 'busy',
 }
-const ownIcons: Record<string, LucideIcon> = {
+const statusIcons: Record<string, LucideIcon> = {
   paused: CirclePause,
   maintenance: Wrench,
-  in_force: Wrench,
+  in_progress: Wrench,
   new: Clock,
   scheduled: Clock,
   queued: Clock,
@@ -88,48 +87,64 @@ const ownIcons: Record<string, LucideIcon> = {
   acknowledged: CircleAlert,
 }
 
-export const moodOf = (state: string): Mood => moods[state] ?? 'idle'
+export const toneOf = (status: string): Tone => tones[status] ?? 'idle'
 
-/** A state as the API words it, made readable: `in_sync` is «in sync». */
-export const wordsOf = (state: string): string => state.replaceAll('_', ' ')
+// Statuses that are shown as another word.
+const statusWords: Record<string, string> = { grace: 'late', exhausted: 'failed' }
+
+/** Makes an API value readable: `in_sync` becomes “in sync”. */
+export const humanize = (value: string): string =>
+  statusWords[value] ?? value.replaceAll('_', ' ').replace(/\bcancelled\b/, 'canceled')
+
+/** Capitalizes the first letter, for example of a status in a list of choices. */
+export const capitalize = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
 
 interface StatusProps {
-  state: string
-  /** Where the usual mood of the word does not fit. */
-  mood?: Mood
+  status: string
+  /** Overrides the default tone of the status. */
+  tone?: Tone
   label?: string
 }
 
-/** A state: icon, colour and word. */
-export function Status({ state, mood = moodOf(state), label = wordsOf(state) }: StatusProps) {
-  const { text, ground } = looks[mood]
+/** A status badge: icon, color, and text. */
+export function Status({ status, tone = toneOf(status), label = humanize(status) }: StatusProps) {
+  const { text, background } = appearances[tone]
   return (
     <span
-      className={`inline-flex items-center gap-1 rounded-full py-0.5 pr-2 pl-1.5 text-[13px] whitespace-nowrap ${text} ${ground}`}
+      className={`inline-flex items-center gap-1 rounded-full py-0.5 pr-2 pl-1.5 text-[13px] whitespace-nowrap ${text} ${background}`}
     >
-      <StatusIcon state={state} mood={mood} />
+      <StatusIcon status={status} tone={tone} />
       {label}
     </span>
   )
 }
 
-/** The icon of a state alone, where its word stands beside it. */
-export function StatusIcon({ state, mood = moodOf(state), className = 'size-3.5' }: StatusProps & { className?: string }) {
-  const Icon = ownIcons[state] ?? looks[mood].icon
+/** Only the icon of a status, next to its text. */
+export function StatusIcon({ status, tone = toneOf(status), className = 'size-3.5' }: StatusProps & { className?: string }) {
+  const Icon = statusIcons[status] ?? appearances[tone].icon
   return (
     <Icon
-      className={`shrink-0 ${looks[mood].text} ${mood === 'busy' && Icon === LoaderCircle ? 'animate-spin' : ''} ${className}`}
+      className={`shrink-0 ${appearances[tone].text} ${tone === 'busy' && Icon === LoaderCircle ? 'animate-spin' : ''} ${className}`}
       aria-hidden
     />
   )
 }
 
-/** A word set apart: a tag, a type, a role. */
+/** A small label: a tag, type, or role. */
 export const Tag = ({ children }: { children: string }) => (
   <span
     className="inline-block max-w-48 truncate rounded bg-idle-soft px-1.5 py-0.5 align-middle text-xs text-idle"
     title={children}
   >
     {children}
+  </span>
+)
+
+/** Tags next to each other. Nothing if there are none. */
+export const Tags = ({ tags }: { tags: readonly string[] }) => (
+  <span className="flex flex-wrap gap-1">
+    {tags.map(tag => (
+      <Tag key={tag}>{tag}</Tag>
+    ))}
   </span>
 )

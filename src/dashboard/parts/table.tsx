@@ -3,58 +3,65 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react'
 import { usePreferences } from '../preferences'
-import type { Listed } from '../queries'
+import type { LoadedList } from '../queries'
 import { Button } from './button'
 import { Problem } from './problem'
-import { useWide } from './screen'
+import { useBreakpoints } from './screen'
+import { Tag } from './status'
 
 export interface Column<Row> {
-  /** Unique in the table. */
-  name: string
-  /** Empty over buttons. */
+  /** Unique in the table. Empty for the column with buttons. */
   title: string
   render(row: Row): ReactNode
-  /** CSS width, such as `8rem`; what is left is shared by columns without one. */
+  /** CSS width, such as `8rem`. Columns without one share the remaining space. */
   width?: string
-  /** Word of the API's `sort` that orders by it. */
+  /** Value of the API's `sort` parameter for this column. */
   sort?: string
-  /** Left out on narrow screens: `sm` below 40rem, `md` below 48rem, `lg` below 64rem. */
-  from?: 'sm' | 'md' | 'lg'
-  right?: boolean
+  /** Hidden on narrow screens: `sm` below 40rem, `md` below 48rem, `lg` below 64rem, `xl` below 80rem. */
+  showFrom?: 'sm' | 'md' | 'lg' | 'xl'
+  alignRight?: boolean
 }
 
 interface TableProps<Row> {
-  /** What the rows are, to a screen reader: «Monitors». */
+  /** Label for screen readers: “Monitors”. */
   label: string
   columns: readonly Column<Row>[]
-  list: Listed<Row>
+  list: LoadedList<Row>
   idOf(row: Row): string
-  /** Address of the row's page; the whole row leads there, and what its first column shows is the link. */
+  /** Path of the row's page. The whole row is clickable, and the first column is a link. */
   linkOf?(row: Row): string
-  /** The order as the API words it: `name`, `-created_at`. */
+  /** Called by the first column, which is a button. */
+  onOpen?(row: Row): void
+  /** Sorting as in the API: `name`, `-created_at`. */
   sort?: string
   onSort?(sort: string): void
-  /** Shown in place of no rows. */
+  /** Shown if there are no rows. */
   empty: ReactNode
-  /** With it rows can be chosen, by boxes or `x`. */
-  chosen?: ReadonlySet<string>
-  onChosen?(ids: ReadonlySet<string>): void
+  /** If set, rows can be selected with checkboxes or `x`. */
+  selected?: ReadonlySet<string>
+  onSelect?(ids: ReadonlySet<string>): void
   rowHeight?: number
-  /** Told the ids of the rows that exist on the screen, a little beyond its edges, when they change. */
-  onShown?(ids: readonly string[]): void
-  /** A row that is shown as something else, over the whole width and of any height: where it is edited. */
-  inPlace?: { id: string; content: ReactNode } | undefined
+  /** Called with the IDs of the rendered rows, including some just off the screen, when they change. */
+  onVisibleRows?(ids: readonly string[]): void
+  /** Replaces a row with an editor of full width and any height. */
+  inlineEditor?: { id: string; content: ReactNode } | undefined
 }
 
-const shown = { sm: 'hidden sm:table-cell', md: 'hidden md:table-cell', lg: 'hidden lg:table-cell' }
-const ahead = 30
+const responsiveClass = {
+  sm: 'hidden sm:table-cell',
+  md: 'hidden md:table-cell',
+  lg: 'hidden lg:table-cell',
+  xl: 'hidden xl:table-cell',
+}
+const prefetchRows = 30
 
 /**
- * A list of any length: only the rows on the screen exist, and the next page is read before its rows are reached.
- * `j` and `k` move, Enter opens, `x` chooses.
+ * A virtualized table of any length, which loads the next page before the end is reached.
+ * `j` and `k` move, Enter opens a row, `x` selects it.
  */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, list, idOf, linkOf, sort, onSort, empty, chosen, onChosen, onShown, inPlace } = props
+  const { label, columns, list, idOf, linkOf, onOpen, sort, onSort, empty, selected, onSelect, onVisibleRows, inlineEditor } =
+    props
   const isCompact = usePreferences()?.density === 'compact'
   const rowHeight = Math.round((props.rowHeight ?? 44) * (isCompact ? 0.75 : 1))
   const { rows } = list
@@ -65,41 +72,41 @@ export function Table<Row>(props: TableProps<Row>) {
     setTop(body.current ? body.current.getBoundingClientRect().top + scrollY : 0)
   }, [rows.length > 0])
   const [current, setCurrent] = useState(-1)
-  const [tall, setTall] = useState(rowHeight)
-  const changed = inPlace ? rows.findIndex(row => idOf(row) === inPlace.id) : -1
+  const [editorHeight, setEditorHeight] = useState(rowHeight)
+  const editedIndex = inlineEditor ? rows.findIndex(row => idOf(row) === inlineEditor.id) : -1
   const virtual = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: at => (at === changed ? tall : rowHeight),
+    estimateSize: at => (at === editedIndex ? editorHeight : rowHeight),
     overscan: 12,
     scrollMargin: top,
   })
-  useLayoutEffect(() => virtual.measure(), [virtual, changed, tall])
+  useLayoutEffect(() => virtual.measure(), [virtual, editedIndex, editorHeight])
   const items = virtual.getVirtualItems()
   const above = (items[0]?.start ?? top) - top
   const below = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top)
   const first = items[0]?.index ?? 0
   const last = items.at(-1)?.index ?? -1
   useEffect(() => {
-    if (list.hasMore && last >= rows.length - ahead) list.more()
+    if (list.hasMore && last >= rows.length - prefetchRows) list.loadMore()
   }, [last, rows.length, list])
 
   const onScreen = rows
     .slice(first, last + 1)
     .map(idOf)
     .join(',')
-  useEffect(() => onShown?.(onScreen === '' ? [] : onScreen.split(',')), [onScreen])
+  useEffect(() => onVisibleRows?.(onScreen === '' ? [] : onScreen.split(',')), [onScreen])
 
-  // A cell that spans columns that are left out makes columns of its own.
-  const wide = useWide()
-  const width = columns.filter(one => !one.from || wide.includes(one.from)).length + (chosen ? 1 : 0)
+  // A colSpan that includes hidden columns would create extra columns.
+  const breakpoints = useBreakpoints()
+  const width = columns.filter(one => !one.showFrom || breakpoints.includes(one.showFrom)).length + (selected ? 1 : 0)
 
-  const choose = (id: string) => {
-    if (!chosen || !onChosen) return
-    const next = new Set(chosen)
+  const toggle = (id: string) => {
+    if (!selected || !onSelect) return
+    const next = new Set(selected)
     if (!next.delete(id)) next.add(id)
-    onChosen(next)
+    onSelect(next)
   }
-  const keyed = (event: KeyboardEvent<HTMLTableElement>) => {
+  const onKeyDown = (event: KeyboardEvent<HTMLTableElement>) => {
     if (
       event.ctrlKey ||
       event.metaKey ||
@@ -116,18 +123,18 @@ export function Table<Row>(props: TableProps<Row>) {
     } else if (event.key === 'Enter' && row && linkOf && event.target === event.currentTarget) {
       void navigate({ to: linkOf(row) })
     } else if (event.key === 'x' && row) {
-      choose(idOf(row))
+      toggle(idOf(row))
     } else return
     event.preventDefault()
   }
   const open = (event: MouseEvent, row: Row) => {
-    // A link, a button or a box within the row does its own; so does the choosing of text.
+    // Ignore clicks on links, buttons, and inputs in the row, and text selections.
     if (!linkOf || (event.target as HTMLElement).closest('a, button, input, label') || getSelection()?.toString()) return
     if (event.ctrlKey || event.metaKey) window.open(linkOf(row))
     else void navigate({ to: linkOf(row) })
   }
 
-  if (list.error && rows.length === 0) return <Problem error={list.error} onAgain={list.again} />
+  if (list.error && rows.length === 0) return <Problem error={list.error} onRetry={list.retry} />
   if (!list.isLoading && rows.length === 0) return <div className="rounded-lg border border-line bg-surface">{empty}</div>
   return (
     <div className="rounded-lg border border-line bg-surface">
@@ -137,23 +144,23 @@ export function Table<Row>(props: TableProps<Row>) {
         aria-rowcount={list.hasMore ? -1 : rows.length + 1}
         data-table
         tabIndex={0}
-        onKeyDown={keyed}
+        onKeyDown={onKeyDown}
         className="w-full table-fixed border-separate border-spacing-0"
       >
         <thead>
           <tr>
-            {chosen && (
+            {selected && (
               <th className={`w-10 ${head}`}>
                 <input
                   type="checkbox"
-                  aria-label="Choose all that are shown"
-                  checked={rows.length > 0 && chosen.size >= rows.length}
-                  onChange={event => onChosen?.(new Set(event.target.checked ? rows.map(idOf) : []))}
+                  aria-label="Select all"
+                  checked={rows.length > 0 && selected.size >= rows.length}
+                  onChange={event => onSelect?.(new Set(event.target.checked ? rows.map(idOf) : []))}
                 />
               </th>
             )}
             {columns.map(column => (
-              <Head key={column.name} column={column} sort={sort} onSort={onSort} />
+              <HeaderCell key={column.title} column={column} sort={sort} onSort={onSort} />
             ))}
           </tr>
         </thead>
@@ -171,42 +178,50 @@ export function Table<Row>(props: TableProps<Row>) {
           {items.map(({ index }) => {
             const row = rows[index]!
             const id = idOf(row)
-            const isChosen = chosen?.has(id) ?? false
-            if (index === changed) {
+            const isSelected = selected?.has(id) ?? false
+            if (index === editedIndex) {
               return (
-                <InPlace key={id} index={index} width={width} onHeight={setTall}>
-                  {inPlace!.content}
-                </InPlace>
+                <InlineEditor key={id} index={index} width={width} onHeight={setEditorHeight}>
+                  {inlineEditor!.content}
+                </InlineEditor>
               )
             }
             return (
               <tr
                 key={id}
                 aria-rowindex={index + 2}
-                {...(chosen && { 'aria-selected': isChosen })}
+                {...(selected && { 'aria-selected': isSelected })}
                 onClick={event => {
                   setCurrent(index)
                   open(event, row)
                 }}
-                className={`group ${linkOf ? 'cursor-pointer' : ''} ${isChosen ? 'bg-accent-soft' : 'hover:bg-hover'} ${
+                className={`group ${linkOf ? 'cursor-pointer' : ''} ${isSelected ? 'bg-accent-soft' : 'hover:bg-hover'} ${
                   index === current ? 'outline-2 -outline-offset-2 outline-accent' : ''
                 }`}
               >
-                {chosen && (
+                {selected && (
                   <td className="border-b border-line px-3 group-last:border-0">
-                    <input type="checkbox" aria-label="Choose" checked={isChosen} onChange={() => choose(id)} />
+                    <input type="checkbox" aria-label="Select row" checked={isSelected} onChange={() => toggle(id)} />
                   </td>
                 )}
                 {columns.map((column, at) => (
                   <td
-                    key={column.name}
+                    key={column.title}
                     style={{ height: rowHeight }}
-                    className={`truncate border-b border-line px-3 group-last:border-0 ${column.right ? 'text-right' : ''} ${column.from ? shown[column.from] : ''}`}
+                    className={`truncate border-b border-line px-3 group-last:border-0 ${column.alignRight ? 'text-right' : ''} ${column.showFrom ? responsiveClass[column.showFrom] : ''}`}
                   >
                     {at === 0 && linkOf ? (
                       <Link to={linkOf(row)} className="group-hover:underline">
                         {column.render(row)}
                       </Link>
+                    ) : at === 0 && onOpen ? (
+                      <button
+                        type="button"
+                        className="max-w-full truncate text-left text-accent hover:underline"
+                        onClick={() => onOpen(row)}
+                      >
+                        {column.render(row)}
+                      </button>
                     ) : (
                       column.render(row)
                     )}
@@ -222,24 +237,24 @@ export function Table<Row>(props: TableProps<Row>) {
           )}
         </tbody>
       </table>
-      <Foot list={list} />
+      <Footer list={list} />
     </div>
   )
 }
 
-interface InPlaceProps {
+interface InlineEditorProps {
   index: number
   width: number
   onHeight(height: number): void
   children: ReactNode
 }
 
-function InPlace({ index, width, onHeight, children }: InPlaceProps) {
+function InlineEditor({ index, width, onHeight, children }: InlineEditorProps) {
   const row = useRef<HTMLTableRowElement>(null)
   useLayoutEffect(() => {
-    const seen = new ResizeObserver(() => onHeight(row.current!.offsetHeight))
-    seen.observe(row.current!)
-    return () => seen.disconnect()
+    const observer = new ResizeObserver(() => onHeight(row.current!.offsetHeight))
+    observer.observe(row.current!)
+    return () => observer.disconnect()
   }, [onHeight])
   return (
     <tr ref={row} aria-rowindex={index + 2}>
@@ -253,7 +268,7 @@ function InPlace({ index, width, onHeight, children }: InPlaceProps) {
 const head =
   'sticky top-0 z-10 h-9 border-b border-line bg-surface px-3 text-left text-[13px] font-medium text-muted first:rounded-tl-lg last:rounded-tr-lg'
 
-function Head<Row>({
+function HeaderCell<Row>({
   column,
   sort,
   onSort,
@@ -262,24 +277,24 @@ function Head<Row>({
   sort: string | undefined
   onSort: ((sort: string) => void) | undefined
 }) {
-  const { sort: word, title, right, from, width } = column
-  const up = word !== undefined && sort === word
-  const down = word !== undefined && sort === `-${word}`
-  if (title === '') return <td className={`${head} ${from ? shown[from] : ''}`} style={{ width }} />
-  const look = `${head} ${right ? 'text-right' : ''} ${from ? shown[from] : ''}`
-  if (word === undefined || !onSort) {
+  const { sort: sortKey, title, alignRight, showFrom, width } = column
+  const up = sortKey !== undefined && sort === sortKey
+  const down = sortKey !== undefined && sort === `-${sortKey}`
+  if (title === '') return <td className={`${head} ${showFrom ? responsiveClass[showFrom] : ''}`} style={{ width }} />
+  const className = `${head} ${alignRight ? 'text-right' : ''} ${showFrom ? responsiveClass[showFrom] : ''}`
+  if (sortKey === undefined || !onSort) {
     return (
-      <th scope="col" className={look} style={{ width }}>
-        {title === '' ? <span className="sr-only">{column.name}</span> : title}
+      <th scope="col" className={className} style={{ width }}>
+        {title}
       </th>
     )
   }
   return (
-    <th scope="col" className={look} style={{ width }} aria-sort={up ? 'ascending' : down ? 'descending' : 'none'}>
+    <th scope="col" className={className} style={{ width }} aria-sort={up ? 'ascending' : down ? 'descending' : 'none'}>
       <button
         type="button"
         className="inline-flex items-center gap-1 hover:text-ink"
-        onClick={() => onSort(up ? `-${word}` : word)}
+        onClick={() => onSort(up ? `-${sortKey}` : sortKey)}
       >
         {title}
         {up && <ArrowUp className="size-3.5" aria-hidden />}
@@ -289,29 +304,65 @@ function Head<Row>({
   )
 }
 
-function Foot<Row>({ list }: { list: Listed<Row> }) {
+function Footer<Row>({ list }: { list: LoadedList<Row> }) {
   if (list.rows.length === 0 || (!list.hasMore && list.total === null)) return null
   return (
     <div className="flex min-h-10 items-center gap-3 border-t border-line px-3 text-[13px] text-muted" aria-live="polite">
       {list.rows.length.toLocaleString()}
       {list.total !== null && ` of ${list.total.toLocaleString()}${list.total >= 10_000 ? '+' : ''}`}
       {list.hasMore && (
-        <Button small kind="quiet" onClick={list.more} disabled={list.isLoadingMore}>
-          {list.isLoadingMore ? 'Reading…' : 'More'}
+        <Button small kind="quiet" onClick={list.loadMore} disabled={list.isLoadingMore}>
+          {list.isLoadingMore ? 'Loading…' : 'Load more'}
         </Button>
       )}
     </div>
   )
 }
 
-/** Rows that are all there, as a list for `Table`. */
-export const wholeList = <Row,>(rows: readonly Row[], isLoading = false): Listed<Row> => ({
+/** Wraps an array as a list for `Table`. */
+export const staticList = <Row,>(rows: readonly Row[], isLoading = false): LoadedList<Row> => ({
   rows: [...rows],
   total: null,
   hasMore: false,
   isLoading,
   isLoadingMore: false,
   error: null,
-  more: () => {},
-  again: () => {},
+  loadMore: () => {},
+  retry: () => {},
+})
+
+const shownTags = 2
+
+/** A column with tags. Those that don't fit are counted. */
+export const tagsColumn = <Row,>(tagsOf: (row: Row) => readonly string[], onTag?: (tag: string) => void): Column<Row> => ({
+  title: 'Tags',
+  width: '13rem',
+  showFrom: 'xl',
+  render: row => {
+    const tags = tagsOf(row)
+    return (
+      <span className="flex items-center gap-1">
+        {tags.slice(0, shownTags).map(tag =>
+          onTag ? (
+            <button
+              key={tag}
+              type="button"
+              className="flex min-w-0"
+              onClick={() => onTag(tag)}
+              aria-label={`Filter by tag ${tag}`}
+            >
+              <Tag>{tag}</Tag>
+            </button>
+          ) : (
+            <Tag key={tag}>{tag}</Tag>
+          ),
+        )}
+        {tags.length > shownTags && (
+          <span className="text-xs text-muted" title={tags.join(', ')}>
+            +{tags.length - shownTags}
+          </span>
+        )}
+      </span>
+    )
+  },
 })

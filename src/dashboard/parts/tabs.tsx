@@ -3,18 +3,18 @@ import { useLayoutEffect, useRef } from 'react'
 
 interface TabsProps {
   label: string
-  /** Each tab is an address of its own. `exact` marks it only there, and not below it. */
+  /** Each tab is a page of its own. `exact` marks the tab active only on that path, not below it. */
   tabs: readonly { to: string; label: string; count?: number | null; exact?: boolean }[]
 }
 
-/** The views of one thing, each with an address. */
+/** Tabs, each linking to its own page. */
 export function Tabs({ label, tabs }: TabsProps) {
   const row = useRef<HTMLElement>(null)
   const { pathname } = useLocation()
-  // On a narrow screen the row scrolls, and the tab that is open may be beyond its edge.
+  // On narrow screens the tabs scroll. Scroll to the active one.
   useLayoutEffect(() => {
-    const open = row.current?.querySelector<HTMLElement>('[data-status=active]')
-    if (row.current && open) row.current.scrollLeft = open.offsetLeft - (row.current.clientWidth - open.offsetWidth) / 2
+    const active = row.current?.querySelector<HTMLElement>('[data-status=active]')
+    if (row.current && active) row.current.scrollLeft = active.offsetLeft - (row.current.clientWidth - active.offsetWidth) / 2
   }, [pathname])
   return (
     <nav ref={row} aria-label={label} className="relative mb-4 flex gap-1 overflow-x-auto border-b border-line">

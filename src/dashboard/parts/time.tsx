@@ -7,7 +7,7 @@ const watchers = new Set<() => void>()
 let ticking: ReturnType<typeof setInterval> | undefined
 let second = Math.floor(systemClock.now() / tickMs)
 
-// One clock for the whole page: a hundred rows do not need a hundred timers.
+// One timer for the whole page instead of one per row.
 function subscribe(watcher: () => void): () => void {
   watchers.add(watcher)
   ticking ??= setInterval(() => {
@@ -22,31 +22,31 @@ function subscribe(watcher: () => void): () => void {
   }
 }
 
-/** The time, in milliseconds since the epoch, to the second; whoever asks is drawn anew when it moves. */
+/** The current time in milliseconds since the epoch, rounded to seconds. Re-renders the component every second. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => second) * tickMs
 
-export const wholeTime = (at: string | number): string =>
+export const formatDateTime = (at: string | number): string =>
   timeFormat({ dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at))
-export const clockTime = (at: string | number): string => timeFormat({ hour: '2-digit', minute: '2-digit' }).format(new Date(at))
-export const dayOf = (at: string | number): string => timeFormat({ dateStyle: 'medium' }).format(new Date(at))
+export const formatTime = (at: string | number): string => timeFormat({ hour: '2-digit', minute: '2-digit' }).format(new Date(at))
+export const formatDate = (at: string | number): string => timeFormat({ dateStyle: 'medium' }).format(new Date(at))
 
-/** «3 min ago», «in 2 h», with the whole time to point at. `never` where there is none. */
-export function Ago({ at, never = 'never' }: { at: string | number | null | undefined; never?: string }) {
+/** “3 min ago” or “in 2 h”, with the full time as a tooltip. Shows `fallback` if there is no time. */
+export function RelativeTime({ at, fallback = 'Never' }: { at: string | number | null | undefined; fallback?: string }) {
   const now = useNow()
-  if (at === null || at === undefined) return <span className="text-muted">{never}</span>
+  if (at === null || at === undefined) return <span className="text-muted">{fallback}</span>
   const passed = now - new Date(at).getTime()
-  const words = Math.abs(passed) < 1500 ? 'now' : passed > 0 ? `${roughly(passed)} ago` : `in ${roughly(-passed)}`
+  const text = Math.abs(passed) < 1500 ? 'now' : passed > 0 ? `${roughDuration(passed)} ago` : `in ${roughDuration(-passed)}`
   return (
-    <time dateTime={new Date(at).toISOString()} title={wholeTime(at)} className="whitespace-nowrap">
-      {words}
+    <time dateTime={new Date(at).toISOString()} title={formatDateTime(at)} className="whitespace-nowrap">
+      {text}
     </time>
   )
 }
 
-/** How long something lasts that goes on: counts while one looks. */
-export function Since({ at }: { at: string | number }) {
-  return <span className="whitespace-nowrap">{span(Math.max(0, useNow() - new Date(at).getTime()))}</span>
-}
+/** Time elapsed since `at`, updated every second. */
+export const ElapsedTime = ({ at }: { at: string | number }) => (
+  <span className="whitespace-nowrap">{formatDuration(Math.max(0, useNow() - new Date(at).getTime()))}</span>
+)
 
 const units = [
   ['d', 86_400_000],
@@ -55,14 +55,14 @@ const units = [
   ['s', 1000],
 ] as const
 
-/** A span in one unit, of which there are two at least: «95 min», «30 h». Short enough for a column. */
-function roughly(ms: number): string {
+/** Formats a duration in the largest unit that gives at least 2: “95 min”, “30 h”. */
+function roughDuration(ms: number): string {
   const [name, size] = units.find(([, one]) => ms >= 2 * one) ?? units.at(-1)!
   return `${Math.floor(ms / size)} ${name}`
 }
 
-/** A span in its two largest units: «2 h 5 min», «40 s», «350 ms». */
-export function span(ms: number): string {
+/** Formats a duration in its two largest units: “2 h 5 min”, “40 s”, “350 ms”. */
+export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
   const first = units.findIndex(([, size]) => ms >= size)
   const [name, size] = units[first]!
@@ -72,8 +72,8 @@ export function span(ms: number): string {
   return rest > 0 ? `${count} ${name} ${rest} ${next![0]}` : `${count} ${name}`
 }
 
-/** Milliseconds as a figure: «42 ms», «1.25 s». */
-export const latency = (ms: number | null | undefined): string =>
+/** Formats a latency: “42 ms”, “1.25 s”. */
+export const formatLatency = (ms: number | null | undefined): string =>
   ms === null || ms === undefined
     ? '–'
     : ms < 1000

@@ -1,44 +1,27 @@
 import { useId } from 'react'
-import { FieldFrame, inputLook, useForm } from './form'
+import { TextField } from './form'
 
-// UTC is no canonical zone to browsers, and the one that machines are most often set to.
-const known = ['UTC', ...Intl.supportedValuesOf('timeZone').filter(zone => zone !== 'UTC')]
+// Browsers don't list UTC, which is the most common setting of servers.
+const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter(zone => zone !== 'UTC')]
 
-/** A time zone, typed or chosen. */
-export function TimezoneField({
-  name = 'timezone',
-  label = 'Time zone',
-  hint,
-  placeholder,
-}: {
+interface TimezoneFieldProps {
   name?: string
   label?: string
   hint?: string
   placeholder?: string
-}) {
-  const { values, set } = useForm()
+}
+
+/** A time zone field with suggestions. */
+export function TimezoneField({ name = 'timezone', label = 'Time zone', hint, placeholder }: TimezoneFieldProps) {
   const list = useId()
   return (
-    <FieldFrame name={name} label={label} hint={hint}>
-      {attributes => (
-        <>
-          <input
-            {...attributes}
-            list={list}
-            placeholder={placeholder}
-            spellCheck={false}
-            autoComplete="off"
-            value={String(values[name] ?? '')}
-            onChange={event => set({ [name]: event.target.value })}
-            className={`h-9 ${inputLook}`}
-          />
-          <datalist id={list}>
-            {known.map(zone => (
-              <option key={zone} value={zone} />
-            ))}
-          </datalist>
-        </>
-      )}
-    </FieldFrame>
+    <>
+      <TextField name={name} label={label} hint={hint} placeholder={placeholder} autoComplete="off" list={list} />
+      <datalist id={list}>
+        {timezones.map(zone => (
+          <option key={zone} value={zone} />
+        ))}
+      </datalist>
+    </>
   )
 }

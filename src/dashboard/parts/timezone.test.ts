@@ -1,20 +1,28 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { isTwelveHours, localText, momentOf, ownTimezone, shownTimezone, showTimesIn, timeFormat } from './timezone'
+import {
+  usesTwelveHourClock,
+  toLocalInput,
+  parseLocalInput,
+  browserTimezone,
+  displayTimezone,
+  setTimePreferences,
+  timeFormat,
+} from './timezone'
 
-afterEach(() => showTimesIn({ timezone: null, hour_cycle: 'auto' }))
+afterEach(() => setTimePreferences({ timezone: null, hour_cycle: 'auto' }))
 
-const inZone = (timezone: string) => showTimesIn({ timezone, hour_cycle: 'auto' })
+const inZone = (timezone: string) => setTimePreferences({ timezone, hour_cycle: 'auto' })
 
-describe('the time zone of the pages', () => {
-  test('is the one that was chosen, and the own one where that is unknown here or none was', () => {
-    expect(shownTimezone()).toBe(ownTimezone())
+describe('display time zone', () => {
+  test('is the preferred one, or the browser’s if it is unknown or not set', () => {
+    expect(displayTimezone()).toBe(browserTimezone())
     inZone('Asia/Kathmandu')
-    expect(shownTimezone()).toBe('Asia/Kathmandu')
+    expect(displayTimezone()).toBe('Asia/Kathmandu')
     inZone('Mars/Olympus')
-    expect(shownTimezone()).toBe(ownTimezone())
+    expect(displayTimezone()).toBe(browserTimezone())
   })
 
-  test('formats what was formatted before anew', () => {
+  test('applies to formats that were cached before', () => {
     const at = Date.UTC(2026, 10, 22, 23, 30)
     const shown = () => timeFormat({ year: 'numeric', month: '2-digit', day: '2-digit' }).formatToParts(at)
     const dayShown = () => shown().find(part => part.type === 'day')!.value
@@ -27,15 +35,15 @@ describe('the time zone of the pages', () => {
   test.each([
     ['12', '11', true],
     ['24', '23', false],
-  ] as const)('counts hours to %s', (hour_cycle, hour, isTwelve) => {
-    showTimesIn({ timezone: 'UTC', hour_cycle })
+  ] as const)('uses a %s-hour clock', (hour_cycle, hour, isTwelve) => {
+    setTimePreferences({ timezone: 'UTC', hour_cycle })
     const parts = timeFormat({ hour: '2-digit', minute: '2-digit' }).formatToParts(Date.UTC(2026, 10, 22, 23, 5))
     expect(parts.find(part => part.type === 'hour')!.value).toBe(hour)
-    expect(isTwelveHours()).toBe(isTwelve)
+    expect(usesTwelveHourClock()).toBe(isTwelve)
   })
 })
 
-describe('a local time', () => {
+describe('local times', () => {
   test.each([
     ['UTC', '2026-11-22T08:30', '2026-11-22T08:30:00.000Z'],
     ['Europe/Berlin', '2026-11-22T08:30', '2026-11-22T07:30:00.000Z'],
@@ -45,23 +53,23 @@ describe('a local time', () => {
     ['America/New_York', '2026-03-08T01:59', '2026-03-08T06:59:00.000Z'],
     ['America/New_York', '2026-03-08T03:00', '2026-03-08T07:00:00.000Z'],
     ['America/New_York', '2026-11-01T03:00', '2026-11-01T08:00:00.000Z'],
-  ])('in %s, %s, is %s', (zone, local, iso) => {
+  ])('in %s, %s is %s', (zone, local, iso) => {
     inZone(zone)
-    const at = momentOf(local)!
+    const at = parseLocalInput(local)!
     expect(new Date(at).toISOString()).toBe(iso)
-    expect(localText(at)).toBe(`${local}:00`)
+    expect(toLocalInput(at)).toBe(`${local}:00`)
   })
 
-  test('that the clocks skip is after the gap, and one that they show twice is the first', () => {
+  test('a skipped time maps to after the gap, and an ambiguous one to the first occurrence', () => {
     inZone('America/New_York')
-    expect(localText(momentOf('2026-03-08T02:30')!)).toBe('2026-03-08T03:30:00')
-    expect(momentOf('2026-11-01T01:30')).toBe(Date.UTC(2026, 10, 1, 5, 30))
-    // There midnight is skipped.
+    expect(toLocalInput(parseLocalInput('2026-03-08T02:30')!)).toBe('2026-03-08T03:30:00')
+    expect(parseLocalInput('2026-11-01T01:30')).toBe(Date.UTC(2026, 10, 1, 5, 30))
+    // Here, midnight is skipped.
     inZone('America/Santiago')
-    expect(localText(momentOf('2026-09-06T00:00')!)).toBe('2026-09-06T01:00:00')
+    expect(toLocalInput(parseLocalInput('2026-09-06T00:00')!)).toBe('2026-09-06T01:00:00')
   })
 
-  test.each(['', '2026-11', 'soon', '2026-11-22', '2026-13-40T00:00'])('is no time: %p', text => {
-    expect(momentOf(text)).toBeNull()
+  test.each(['', '2026-11', 'soon', '2026-11-22', '2026-13-40T00:00'])('is not a valid time: %p', text => {
+    expect(parseLocalInput(text)).toBeNull()
   })
 })

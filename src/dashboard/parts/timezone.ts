@@ -1,68 +1,72 @@
-/** How a person wants times to be shown. */
-export interface TimeWays {
-  /** IANA name; null for that of the browser. */
+/** How times are displayed. */
+interface TimePreferences {
+  /** IANA name. Null means the browser's time zone. */
   timezone: string | null
   hour_cycle: 'auto' | '12' | '24'
 }
 
-let ways: TimeWays = { timezone: null, hour_cycle: 'auto' }
+let preferences: TimePreferences = { timezone: null, hour_cycle: 'auto' }
 const formats = new Map<string, Intl.DateTimeFormat>()
 
-/** Shows all times in these ways from now on; what is on the page must be drawn anew. */
-export function showTimesIn({ timezone, hour_cycle }: TimeWays): void {
-  if (timezone === ways.timezone && hour_cycle === ways.hour_cycle) return
-  ways = { timezone: timezone !== null && isKnown(timezone) ? timezone : null, hour_cycle }
+/** Sets how times are displayed. The caller must render the page again. */
+export function setTimePreferences({ timezone, hour_cycle }: TimePreferences): void {
+  if (timezone === preferences.timezone && hour_cycle === preferences.hour_cycle) return
+  preferences = { timezone: timezone !== null && isKnown(timezone) ? timezone : null, hour_cycle }
   formats.clear()
 }
 
-/** The time zone of this browser, by its IANA name. */
-export const ownTimezone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
+/** IANA name of the browser's time zone. */
+export const browserTimezone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 
-/** The time zone in which times are shown and typed. */
-export const shownTimezone = (): string => ways.timezone ?? ownTimezone()
+/** The time zone in which times are displayed and entered. */
+export const displayTimezone = (): string => preferences.timezone ?? browserTimezone()
 
-/** Whether hours are counted to twelve. */
-export const isTwelveHours = (): boolean => timeFormat({ hour: 'numeric' }).resolvedOptions().hour12 === true
+/** True if times use a 12-hour clock. */
+export const usesTwelveHourClock = (): boolean => timeFormat({ hour: 'numeric' }).resolvedOptions().hour12 === true
 
-/** A format in the person's own ways and the language of the browser. */
+/** Returns a formatter with the user's time preferences and the browser's language. */
 export function timeFormat(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = JSON.stringify(options)
   let format = formats.get(key)
   if (!format) {
-    const hours = ways.hour_cycle === 'auto' ? {} : ways.hour_cycle === '12' ? { hour12: true } : { hourCycle: 'h23' as const }
-    formats.set(key, (format = new Intl.DateTimeFormat(undefined, { timeZone: shownTimezone(), ...hours, ...options })))
+    const hours =
+      preferences.hour_cycle === 'auto' ? {} : preferences.hour_cycle === '12' ? { hour12: true } : { hourCycle: 'h23' as const }
+    formats.set(key, (format = new Intl.DateTimeFormat(undefined, { timeZone: displayTimezone(), ...hours, ...options })))
   }
   return format
 }
 
-/** A moment as fields for local times have it, in the time zone that is shown: `2026-11-22T08:30:00`. @param at ms since the epoch */
-export const localText = (at: number): string => swedish(shownTimezone()).format(at).replace(' ', 'T')
+/** Formats a time for `datetime-local` inputs, in the display time zone: `2026-11-22T08:30:00`. @param at ms since the epoch */
+export const toLocalInput = (at: number): string => localInputFormat(displayTimezone()).format(at).replace(' ', 'T')
 
 /**
- * The moment of such a text, in ms since the epoch; null for what is none, or half of one. Of a time that the clocks show twice it is
- * the first, of one that they skip it is as much later as they skip.
+ * Parses the value of a `datetime-local` input to ms since the epoch. Null if invalid or incomplete. An ambiguous time, when clocks
+ * go back, maps to its first occurrence. A skipped time, when clocks go forward, is shifted by the gap.
  */
-export function momentOf(local: string): number | null {
+export function parseLocalInput(local: string): number | null {
   const asUtc = Date.parse(`${local}Z`)
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(local) || Number.isNaN(asUtc)) return null
-  // Clocks are set once within so few days, if at all.
-  const [early, late] = [asUtc - aheadAt(asUtc - dayMs), asUtc - aheadAt(asUtc + dayMs)].sort((a, b) => a - b) as [number, number]
-  return Date.parse(`${localText(early)}Z`) === asUtc ? early : late
+  // Assumes at most one clock change within these two days.
+  const [early, late] = [asUtc - utcOffsetAt(asUtc - dayMs), asUtc - utcOffsetAt(asUtc + dayMs)].sort((a, b) => a - b) as [
+    number,
+    number,
+  ]
+  return Date.parse(`${toLocalInput(early)}Z`) === asUtc ? early : late
 }
 
-/** The same as the API takes it; empty for none. */
-export function isoOf(local: string): string {
-  const at = momentOf(local)
+/** Converts the value of a `datetime-local` input to ISO 8601 for the API. Empty if invalid. */
+export function localInputToIso(local: string): string {
+  const at = parseLocalInput(local)
   return at === null ? '' : new Date(at).toISOString()
 }
 
 const dayMs = 86_400_000
 
-/** By how much the clocks are ahead of UTC then, in ms. */
-const aheadAt = (at: number): number => Date.parse(`${localText(at)}Z`) - Math.floor(at / 1000) * 1000
+/** UTC offset of the display time zone at a time, in ms. */
+const utcOffsetAt = (at: number): number => Date.parse(`${toLocalInput(at)}Z`) - Math.floor(at / 1000) * 1000
 
-// Sweden writes days and times nearly as fields for local times do.
-const swedish = (timeZone: string): Intl.DateTimeFormat => {
+// The Swedish format is close to the value of `datetime-local` inputs.
+const localInputFormat = (timeZone: string): Intl.DateTimeFormat => {
   const key = `sv-SE ${timeZone}`
   let format = formats.get(key)
   if (!format)
@@ -70,7 +74,7 @@ const swedish = (timeZone: string): Intl.DateTimeFormat => {
   return format
 }
 
-/** A browser may know fewer zones than the hub. */
+/** A browser may support fewer time zones than the hub. */
 function isKnown(timeZone: string): boolean {
   try {
     return new Intl.DateTimeFormat(undefined, { timeZone }).resolvedOptions().timeZone !== ''

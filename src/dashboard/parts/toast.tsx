@@ -1,55 +1,53 @@
 import { Toast } from '@base-ui/react/toast'
 import { CircleCheck, CircleX, X } from 'lucide-react'
-import { Refused } from '../client'
+import { ApiError } from '../client'
 
 const manager = Toast.createToastManager<object>()
 
 const undoMs = 10_000
 
-/** Short words about what was done, at the edge of the page. Screen readers are told, too. */
+/** Short notifications at the edge of the page, announced to screen readers. */
 export const toast = {
-  /** @param undo takes it back; offered for ten seconds */
-  done(title: string, undo?: () => Promise<unknown>): void {
+  /** @param undo reverts the change. Offered for ten seconds. */
+  success(title: string, undo?: () => Promise<unknown>): void {
     const id = manager.add({
       title,
-      type: 'done',
+      type: 'success',
       timeout: undo ? undoMs : 5000,
       ...(undo && {
         actionProps: {
           children: 'Undo',
           onClick: () => {
             manager.close(id)
-            undo().then(() => toast.done('Undone'), toast.failed)
+            undo().then(() => toast.success('Undone'), toast.error)
           },
         },
       }),
     })
   },
-  /** Tells why something was not done, with the id to look for in the log when it is the hub's fault. */
-  failed(error: unknown): void {
-    const refused = error instanceof Refused ? error : null
-    const detail = [error instanceof Error ? error.message : String(error), ...(refused?.errors ?? []).map(one => one.detail)]
+  /** Shows an error. For server errors, includes the request ID to search the log for. */
+  error(error: unknown): void {
+    const apiError = error instanceof ApiError ? error : null
+    const detail = [error instanceof Error ? error.message : String(error), ...(apiError?.errors ?? []).map(one => one.detail)]
     manager.add({
-      title: 'That did not work',
-      description: [...new Set(detail)].join(' ') + (refused && refused.status >= 500 ? ` (${refused.requestId})` : ''),
+      title: 'Request failed',
+      description: [...new Set(detail)].join(' ') + (apiError && apiError.status >= 500 ? ` (${apiError.requestId})` : ''),
       type: 'failed',
       timeout: 12_000,
     })
   },
 }
 
-/** Where the toasts are; once, around everything. */
-export function Toasts() {
-  return (
-    <Toast.Provider toastManager={manager} limit={4}>
-      <Toast.Portal>
-        <Toast.Viewport className="fixed right-4 bottom-20 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2 md:bottom-4">
-          <ToastList />
-        </Toast.Viewport>
-      </Toast.Portal>
-    </Toast.Provider>
-  )
-}
+/** Renders the toasts. Use once per app. */
+export const Toasts = () => (
+  <Toast.Provider toastManager={manager} limit={4}>
+    <Toast.Portal>
+      <Toast.Viewport className="fixed right-4 bottom-20 z-50 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2 md:bottom-4">
+        <ToastList />
+      </Toast.Viewport>
+    </Toast.Portal>
+  </Toast.Provider>
+)
 
 function ToastList() {
   const { toasts } = Toast.useToastManager()

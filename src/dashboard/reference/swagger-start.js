@@ -1,14 +1,14 @@
-// Shows the API description of this hub; a request tried out here goes to this hub too, with the session if there is one.
-const dark = matchMedia('(prefers-color-scheme: dark)')
-const followScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
-dark.addEventListener('change', followScheme)
+// Shows the API description of this hub. “Try it out” sends requests to this hub, with the session cookie if there is one.
+const prefersDark = matchMedia('(prefers-color-scheme: dark)')
+const followScheme = () => document.documentElement.classList.toggle('dark-mode', prefersDark.matches)
+prefersDark.addEventListener('change', followScheme)
 followScheme()
 
 globalThis.SwaggerUIBundle({
   url: '/v1/openapi.json',
   dom_id: '#reference',
   deepLinking: true,
-  // The validator badge would send the document to somebody else's site.
+  // The validator badge would send the document to a third-party site.
   validatorUrl: null,
   defaultModelsExpandDepth: 0,
   requestInterceptor(request) {

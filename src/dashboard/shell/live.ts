@@ -1,8 +1,8 @@
 import { useQueryClient, type InfiniteData, type QueryClient } from '@tanstack/react-query'
 import { useEffect, useSyncExternalStore } from 'react'
-import { addressOf, call, Refused, tabWorkspace, type Page } from '../client'
-import { seeWhoIsIn, staleAt } from '../queries'
-import { isBelow, pathOf, pathsOf, type Change } from './concerned'
+import { apiUrl, call, ApiError, tabWorkspace, type Page } from '../client'
+import { refetchSession, invalidatePath } from '../queries'
+import { isWithin, resourceApiPath, affectedPaths, type Change } from './affected-paths'
 
 export interface LiveResult {
   id: string
@@ -18,7 +18,7 @@ const states = new Set<() => void>()
 let state: 'live' | 'connecting' | 'polling' = 'connecting'
 let rewatch = () => {}
 
-/** Whether the page hears of changes at once. */
+/** How the page receives changes: by the stream, by polling, or not yet. */
 export const useLiveState = () =>
   useSyncExternalStore(
     listener => {
@@ -28,8 +28,8 @@ export const useLiveState = () =>
     () => state,
   )
 
-/** Tells each result of these monitors as it comes, at most a hundred of them: those that are on the screen. */
-export function useResults(ids: readonly string[], listener: Listener): void {
+/** Calls the listener with each new result of these monitors. The stream supports up to 100, so pass only visible ones. */
+export function useLiveResults(ids: readonly string[], listener: Listener): void {
   const key = [...ids].sort().join(',')
   useEffect(() => {
     watchers.set(listener, new Set(key === '' ? [] : key.split(',')))
@@ -43,60 +43,60 @@ export function useResults(ids: readonly string[], listener: Listener): void {
 
 const settleMs = 400
 const pollMs = 15_000
-const mostWatched = 100
+const maxWatched = 100
 
-/** Listens to the stream of changes for as long as the shell is shown, and marks what was read as stale when it changes. */
-export function useLive(workspaceId: string): void {
+/** Subscribes to the stream of changes while the shell is mounted, and invalidates cached responses that have changed. */
+export function useLiveUpdates(workspaceId: string): void {
   const client = useQueryClient()
   useEffect(() => {
     let source: EventSource | null = null
     let position: string | null = null
     let watching = ''
     let timer: ReturnType<typeof setTimeout> | undefined
-    const { hear, stop } = paced(changes => heard(client, changes))
-    // Without a stream, such as behind a proxy that holds it back, the pages look for themselves.
+    const { push, stop } = throttled(changes => applyChanges(client, changes))
+    // Without a stream, such as behind a proxy that buffers it, the pages poll.
     const poll = setInterval(() => {
       if (state === 'live' || document.visibilityState !== 'visible') return
-      void staleAt(client, '')
-      // One that was refused, such as by a proxy while the hub started anew, does not try again by itself.
+      void invalidatePath(client, '')
+      // An EventSource doesn't reconnect after an error response, such as from a proxy while the hub restarts.
       if (source?.readyState === EventSource.CLOSED) open()
     }, pollMs)
     const setState = (to: typeof state) => {
       state = to
       for (const listener of states) listener()
     }
-    const wanted = () => [...new Set([...watchers.values()].flatMap(ids => [...ids]))].sort().slice(0, mostWatched).join(',')
+    const idsToWatch = () => [...new Set([...watchers.values()].flatMap(ids => [...ids]))].sort().slice(0, maxWatched).join(',')
     const open = () => {
       source?.close()
-      watching = wanted()
+      watching = idsToWatch()
       source = new EventSource(
-        addressOf({ path: '/stream', query: { workspace: tabWorkspace() ?? workspaceId, watch: watching, since: position } }),
+        apiUrl({ path: '/stream', query: { workspace: tabWorkspace() ?? workspaceId, watch: watching, since: position } }),
       )
       source.addEventListener('hello', () => {
         setState('live')
       })
       source.addEventListener('change', event => {
         position = event.lastEventId || position
-        hear((JSON.parse(event.data) as { changes: Change[] }).changes)
+        push((JSON.parse(event.data) as { changes: Change[] }).changes)
       })
       source.addEventListener('reset', event => {
         position = event.lastEventId || position
-        void staleAt(client, '')
+        void invalidatePath(client, '')
       })
       source.addEventListener('results', event => {
         const { monitors } = JSON.parse(event.data) as { monitors: LiveResult[] }
         for (const [listener, ids] of watchers) listener(monitors.filter(one => ids.has(one.id)))
       })
       source.addEventListener('error', () => {
-        const isRefused = source?.readyState === EventSource.CLOSED
-        setState(isRefused ? 'polling' : 'connecting')
-        if (isRefused) void seeWhoIsIn()
+        const isClosed = source?.readyState === EventSource.CLOSED
+        setState(isClosed ? 'polling' : 'connecting')
+        if (isClosed) void refetchSession()
       })
     }
     rewatch = () => {
       clearTimeout(timer)
       timer = setTimeout(() => {
-        if (wanted() !== watching) open()
+        if (idsToWatch() !== watching) open()
       }, settleMs)
     }
     open()
@@ -110,43 +110,44 @@ export function useLive(workspaceId: string): void {
   }, [client, workspaceId])
 }
 
-const paceMs = 1000
+const throttleMs = 1000
 
-/** Hands over what is heard at once, and what comes within the next second together: a storm is not to be read four times a second. */
-function paced(hand: (changes: readonly Change[]) => void): { hear(changes: readonly Change[]): void; stop(): void } {
+/** Passes on changes immediately, but at most once a second, so that a burst of changes doesn't cause many refetches. */
+function throttled(apply: (changes: readonly Change[]) => void): { push(changes: readonly Change[]): void; stop(): void } {
   let waiting: Change[] | null = null
   let timer: ReturnType<typeof setTimeout> | undefined
-  const rest = () => {
+  const wait = () => {
     timer = setTimeout(() => {
-      const heldBack = waiting ?? []
+      const pending = waiting ?? []
       waiting = null
-      if (heldBack.length === 0) return
-      hand(heldBack)
+      if (pending.length === 0) return
+      apply(pending)
       waiting = []
-      rest()
-    }, paceMs)
+      wait()
+    }, throttleMs)
   }
   return {
-    hear(changes) {
+    push(changes) {
       if (waiting) return void waiting.push(...changes)
-      hand(changes)
+      apply(changes)
       waiting = []
-      rest()
+      wait()
     },
     stop: () => clearTimeout(timer),
   }
 }
 
-const mostPages = 3
+const maxRefetchedPages = 3
 
-function heard(client: QueryClient, changes: readonly Change[]): void {
-  const concerned = [...pathsOf(changes)]
+function applyChanges(client: QueryClient, changes: readonly Change[]): void {
+  const affected = [...affectedPaths(changes)]
   void client.invalidateQueries({
     predicate: ({ queryKey, state: { data } }) => {
-      const at = queryKey[0]
-      if (typeof at !== 'string' || !concerned.some(path => isBelow(at, path))) return false
-      // A list that was read far down would be read anew page by page: the rows that changed are put in their places.
-      if (queryKey[1] !== 'list' || ((data as InfiniteData<unknown> | undefined)?.pages.length ?? 0) <= mostPages) return true
+      const key = queryKey[0]
+      if (typeof key !== 'string' || !affected.some(path => isWithin(key, path))) return false
+      // Refetching a list with many loaded pages would load all of them again. Update only the changed rows.
+      if (queryKey[1] !== 'list' || ((data as InfiniteData<unknown> | undefined)?.pages.length ?? 0) <= maxRefetchedPages)
+        return true
       void patchRows(client, queryKey, changes)
       return false
     },
@@ -157,10 +158,10 @@ type Pages = InfiniteData<Page<{ id: string }>>
 
 async function patchRows(client: QueryClient, queryKey: readonly unknown[], changes: readonly Change[]): Promise<void> {
   const shown = new Set(client.getQueryData<Pages>(queryKey)?.pages.flatMap(page => page.data.map(row => row.id)))
-  const toRead = new Map(changes.filter(one => shown.has(one.id)).map(one => [one.id, pathOf(one)]))
-  for (const [id, path] of toRead) {
+  const changedRows = new Map(changes.filter(one => shown.has(one.id)).map(one => [one.id, resourceApiPath(one)]))
+  for (const [id, path] of changedRows) {
     if (path === null) continue
-    const row = await rowAt(path)
+    const row = await fetchRow(path)
     if (row === 'unknown') continue
     client.setQueryData<Pages>(
       queryKey,
@@ -176,11 +177,11 @@ async function patchRows(client: QueryClient, queryKey: readonly unknown[], chan
   }
 }
 
-/** A row as it is by now: null when it is gone, `unknown` when that could not be read, and nothing is to be made of it. */
-async function rowAt(path: string): Promise<{ id: string } | null | 'unknown'> {
+/** Fetches a row. Null if it was deleted, `unknown` if it couldn't be fetched. */
+async function fetchRow(path: string): Promise<{ id: string } | null | 'unknown'> {
   try {
     return await call<{ id: string }>({ method: 'GET', path })
   } catch (error) {
-    return error instanceof Refused && error.status === 404 ? null : 'unknown'
+    return error instanceof ApiError && error.status === 404 ? null : 'unknown'
   }
 }

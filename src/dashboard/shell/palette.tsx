@@ -5,8 +5,10 @@ import { useEffect, useId, useState, type KeyboardEvent } from 'react'
 import { Dialog } from '../parts/dialog'
 import { call, type Page } from '../client'
 import { usePerson } from '../session'
-import type { Deed } from './deeds'
-import type { Place } from './navigation'
+import type { QuickAction } from './quick-actions'
+import { resourceEntries } from '../../registry'
+import type { PageEntry } from '../pages'
+import { icons } from './icons'
 
 interface Row {
   key: string
@@ -19,67 +21,63 @@ interface Row {
 interface PaletteProps {
   open: boolean
   onClose(): void
-  places: readonly Place[]
-  deeds: readonly Deed[]
+  pages: readonly PageEntry[]
+  actions: readonly QuickAction[]
 }
 
-/** The one box for everything: places, things by their name, deeds. */
-export function Palette({ open, onClose, places, deeds }: PaletteProps) {
-  return (
-    <Dialog open={open} onClose={onClose} title="Go to, find, do">
-      {open && <Box onClose={onClose} places={places} deeds={deeds} />}
-    </Dialog>
-  )
-}
+/** Search dialog for pages, resources, and quick actions. */
+export const Palette = ({ open, onClose, pages, actions }: PaletteProps) => (
+  <Dialog open={open} onClose={onClose} title="Search or jump to…">
+    {open && <PaletteContent onClose={onClose} pages={pages} actions={actions} />}
+  </Dialog>
+)
 
-// Names that are looked through, by the area that has them.
-const areas = [
-  { path: '/monitors', kind: 'Monitor', named: 'name', leads: '/monitors/' },
-  { path: '/heartbeats', kind: 'Heartbeat', named: 'name', leads: '/heartbeats/' },
-  { path: '/incidents', kind: 'Incident', named: 'title', leads: '/incidents/' },
-  { path: '/dns/zones', kind: 'Zone', named: 'name', leads: '/dns/zones/' },
-  { path: '/dns/templates', kind: 'Template', named: 'name', leads: '/dns/templates/' },
-  { path: '/webhook-endpoints', kind: 'Endpoint', named: 'url', leads: '/webhooks/' },
-  { path: '/notification-channels', kind: 'Channel', named: 'name', leads: '/channels/' },
-  { path: '/maintenance-windows', kind: 'Maintenance', named: 'name', leads: '/maintenance/' },
-  { path: '/tokens', kind: 'Token', named: 'name', leads: '/tokens/' },
-] as const
+// Resources that can be found by name.
+const searches = resourceEntries.flatMap(({ path, page, name, searchBy }) =>
+  searchBy ? [{ path: path!, page: page!, kind: name[0]!.toUpperCase() + name.slice(1), nameField: searchBy }] : [],
+)
 
-const mostFound = 6
-const leastTyped = 2
-const restMs = 150
+const maxResults = 6
+const minQueryLength = 2
+const debounceMs = 150
 
-function Box({ onClose, places, deeds }: Omit<PaletteProps, 'open'>) {
+function PaletteContent({ onClose, pages, actions }: Omit<PaletteProps, 'open'>) {
   const id = useId()
   const navigate = useNavigate()
   const [text, setText] = useState('')
-  const [at, setAt] = useState(0)
-  const [asked, setAsked] = useState('')
+  const [selected, setSelected] = useState(0)
+  const [search, setSearch] = useState('')
   useEffect(() => {
-    const timer = setTimeout(() => setAsked(text.trim()), restMs)
+    const timer = setTimeout(() => setSearch(text.trim()), debounceMs)
     return () => clearTimeout(timer)
   }, [text])
-  const named = useNamed(asked)
+  const resources = useSearchResults(search)
   const go = (to: string) => () => void navigate({ to })
-  const fits = (label: string) => label.toLowerCase().includes(text.trim().toLowerCase())
+  const matches = (label: string) => label.toLowerCase().includes(text.trim().toLowerCase())
   const rows: Row[] = [
-    ...places
-      .filter(one => fits(one.label))
-      .map(one => ({ key: one.to, label: one.label, kind: 'Page', icon: one.icon, run: go(one.to) })),
-    ...named.map(one => ({ ...one, run: go(one.to) })),
-    ...deeds
-      .filter(one => fits(one.label))
-      .map(one => ({ key: one.label, label: one.label, kind: 'Do', icon: one.icon, run: one.run })),
+    ...pages
+      .filter(one => matches(one.title!))
+      .map(one => ({ key: one.path, label: one.title!, kind: 'Page', icon: icons[one.icon!], run: go(one.path) })),
+    ...resources.map(one => ({ ...one, run: go(one.to) })),
+    ...actions
+      .map(({ label, longLabel = label, icon, onSelect: run }) => ({
+        key: longLabel,
+        label: longLabel,
+        kind: 'Action',
+        icon,
+        run,
+      }))
+      .filter(one => matches(one.label)),
   ]
-  const current = Math.min(at, rows.length - 1)
+  const current = Math.min(selected, rows.length - 1)
   const run = (row: Row | undefined) => {
     if (!row) return
     onClose()
     row.run()
   }
-  const keyed = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step !== undefined) setAt((current + step + rows.length) % Math.max(rows.length, 1))
+    if (step !== undefined) setSelected((current + step + rows.length) % Math.max(rows.length, 1))
     else if (event.key === 'Enter') run(rows[current])
     else return
     event.preventDefault()
@@ -90,26 +88,26 @@ function Box({ onClose, places, deeds }: Omit<PaletteProps, 'open'>) {
         autoFocus
         role="combobox"
         aria-expanded
-        aria-label="Go to, find, do"
+        aria-label="Search or jump to…"
         aria-controls={`${id}-list`}
         aria-activedescendant={rows[current] ? `${id}-${current}` : undefined}
-        placeholder="A page, a name, a deed"
+        placeholder="Search pages, resources and actions"
         value={text}
         onChange={event => {
           setText(event.target.value)
-          setAt(0)
+          setSelected(0)
         }}
-        onKeyDown={keyed}
+        onKeyDown={onKeyDown}
         className="h-10 w-full rounded-md border border-strong-line bg-surface px-3 placeholder:text-muted"
       />
-      <ul id={`${id}-list`} role="listbox" aria-label="Found" className="mt-3 max-h-80 min-h-24 overflow-y-auto">
+      <ul id={`${id}-list`} role="listbox" aria-label="Results" className="mt-3 max-h-80 min-h-24 overflow-y-auto">
         {rows.map((row, index) => (
           <li
             key={row.key}
             id={`${id}-${index}`}
             role="option"
             aria-selected={index === current}
-            onPointerMove={() => setAt(index)}
+            onPointerMove={() => setSelected(index)}
             onClick={() => run(row)}
             className={`flex cursor-pointer items-center gap-2 rounded px-2 py-1.5 ${index === current ? 'bg-hover' : ''}`}
           >
@@ -119,26 +117,26 @@ function Box({ onClose, places, deeds }: Omit<PaletteProps, 'open'>) {
             {index === current && <CornerDownLeft className="size-3.5 text-muted" aria-hidden />}
           </li>
         ))}
-        {rows.length === 0 && <li className="px-2 py-6 text-center text-muted">Nothing of that name.</li>}
+        {rows.length === 0 && <li className="px-2 py-6 text-center text-muted">No matches</li>}
       </ul>
     </>
   )
 }
 
-interface Named {
+interface SearchResult {
   key: string
   label: string
   kind: string
   to: string
 }
 
-/** What has a name with this text in it: a few of each kind. */
-function useNamed(text: string): Named[] {
-  const { seesAccount } = usePerson()
-  const asked = text.length >= leastTyped ? areas.filter(area => seesAccount || area.path !== '/tokens') : []
+/** Finds resources whose name contains the text, a few of each kind. */
+function useSearchResults(text: string): SearchResult[] {
+  const { canReadAccount } = usePerson()
+  const active = text.length >= minQueryLength ? searches.filter(one => canReadAccount || one.path !== '/tokens') : []
   return useQueries({
-    queries: asked.map(({ path, named }) => {
-      const query = { q: text, limit: mostFound, fields: `id,${named}` }
+    queries: active.map(({ path, nameField }) => {
+      const query = { q: text, limit: maxResults, fields: `id,${nameField}` }
       return {
         queryKey: [path, query],
         queryFn: ({ signal }: { signal: AbortSignal }) =>
@@ -146,9 +144,14 @@ function useNamed(text: string): Named[] {
         placeholderData: keepPreviousData,
       }
     }),
-    combine: found =>
-      asked.flatMap(({ kind, named, leads }, at) =>
-        (found[at]?.data?.data ?? []).map(row => ({ key: row.id!, label: row[named]!, kind, to: `${leads}${row.id}` })),
+    combine: results =>
+      active.flatMap(({ kind, nameField, page }, index) =>
+        (results[index]?.data?.data ?? []).map(row => ({
+          key: row.id!,
+          label: row[nameField]!,
+          kind,
+          to: page.replace('$id', row.id!),
+        })),
       ),
   })
 }

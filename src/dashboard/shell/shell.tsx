@@ -1,108 +1,109 @@
 import { Link, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router'
 import { Menu as MenuIcon } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { chooseTabWorkspace, tabWorkspace } from '../client'
+import { setTabWorkspace, tabWorkspace } from '../client'
 import { ApiCallsDialog } from '../parts/api-calls'
 import { Dialog } from '../parts/dialog'
 import { Skeleton } from '../parts/page'
 import { Problem } from '../parts/problem'
-import { usePreferences, usePreferredTheme, usePreferredTimes } from '../preferences'
+import { usePreferences, usePreferredTheme, useTimePreferences } from '../preferences'
 import { personOf, useSession, type Person } from '../session'
-import { useDeeds } from './deeds'
-import { useKeys } from './keys'
-import { KeysSheet } from './keys-sheet'
-import { useLive } from './live'
-import { bottomPlaces, placesFor } from './navigation'
-import { Nowhere, Suspended } from './outside'
+import { useCreateActions, useUserActions } from './quick-actions'
+import { useShortcuts } from './shortcuts'
+import { ShortcutsDialog } from './shortcuts-dialog'
+import { useLiveUpdates } from './live'
+import { isVisibleTo, pageList } from '../pages'
+import { NoWorkspace, SuspendedWorkspace } from './no-access'
 import { Palette } from './palette'
-import { Brand, Side } from './side'
+import { Brand, PageIcon, Sidebar } from './sidebar'
 import { useIsSigningOut } from './sign-out'
-import { Top } from './top'
+import { TopBar } from './top-bar'
 
-/** What is around every page for people who are signed in; leads to the login when nobody is, or no longer. */
+/** Layout around every page for signed-in users. Redirects to the sign-in page if there is no session. */
 export function Shell() {
-  const found = useSession()
+  const session = useSession()
   const navigate = useNavigate()
   const location = useLocation()
-  const isOut = found.error?.status === 401
-  // Removed from the workspace of this tab: any other one will do.
-  const isLost = found.error?.status === 404 && tabWorkspace() !== null
+  const isSignedOut = session.error?.status === 401
+  // The user was removed from the workspace of this tab. Fall back to another one.
+  const wasRemoved = session.error?.status === 404 && tabWorkspace() !== null
   useEffect(() => {
-    if (isOut) void navigate({ to: '/login', search: location.href === '/' ? {} : { to: location.href }, replace: true })
-  }, [isOut])
+    if (isSignedOut) void navigate({ to: '/login', search: location.href === '/' ? {} : { to: location.href }, replace: true })
+  }, [isSignedOut])
   useEffect(() => {
-    if (!isLost) return
-    chooseTabWorkspace(null)
-    void found.refetch()
-  }, [isLost])
+    if (!wasRemoved) return
+    setTabWorkspace(null)
+    void session.refetch()
+  }, [wasRemoved])
   usePreferredTheme()
   const isSigningOut = useIsSigningOut()
-  if (isOut) return null
-  if (isLost || isSigningOut) return <Skeleton />
-  if (found.error && !found.data) {
+  if (isSignedOut) return null
+  if (wasRemoved || isSigningOut) return <Skeleton />
+  if (session.error && !session.data) {
     return (
       <main className="p-6">
-        <Problem error={found.error} onAgain={() => void found.refetch()} />
+        <Problem error={session.error} onRetry={() => void session.refetch()} />
       </main>
     )
   }
-  if (!found.data) return <Skeleton />
-  const person = personOf(found.data)
-  if (!person) return <Nowhere email={found.data.user.email} />
-  if (found.data.workspace.suspended_at) return <Suspended person={person} workspace={found.data.workspace} />
+  if (!session.data) return <Skeleton />
+  const person = personOf(session.data)
+  if (!person) return <NoWorkspace email={session.data.user.email} />
+  if (session.data.workspace.suspended_at) return <SuspendedWorkspace person={person} workspace={session.data.workspace} />
   return <Frame key={person.workspace.id} person={person} />
 }
 
 function Frame({ person }: { person: Person }) {
   const [palette, setPalette] = useState(false)
-  const [sheet, setSheet] = useState(false)
+  const [shortcuts, setShortcuts] = useState(false)
   const [apiCalls, setApiCalls] = useState(false)
   const [more, setMore] = useState(false)
-  const allowed = placesFor(person)
+  const allowed = pageList.filter(one => one.group !== undefined && isVisibleTo(person, one))
   const location = useLocation()
-  const deeds = useDeeds(person, { apiCalls: () => setApiCalls(true), sheet: () => setSheet(true) })
-  const { shortcuts: isKeyed = true, sidebar_collapsed: isNarrow = false } = usePreferences() ?? {}
-  const times = usePreferredTimes()
-  useLive(person.workspace.id)
-  useKeys(allowed, { palette: () => setPalette(true), sheet: () => setSheet(true) }, isKeyed)
+  const actions = useUserActions({ apiCalls: () => setApiCalls(true), shortcuts: () => setShortcuts(true) })
+  const createActions = useCreateActions(person)
+  const { shortcuts: shortcutsEnabled = true, sidebar_collapsed: isCollapsed = false } = usePreferences() ?? {}
+  const timeKey = useTimePreferences()
+  useLiveUpdates(person.workspace.id)
+  useShortcuts(allowed, { palette: () => setPalette(true), shortcuts: () => setShortcuts(true) }, shortcutsEnabled)
   useEffect(() => setMore(false), [location.pathname])
   useFocusOnPage()
-  const side = { person, allowed, onApiCalls: () => setApiCalls(true), onSheet: () => setSheet(true) }
+  const sidebar = { person, allowed, actions }
   return (
     <div className="flex min-h-dvh">
       <a
         href="#main"
         className="sr-only z-50 rounded bg-accent p-2 text-on-accent focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
       >
-        Skip to the content
+        Skip to content
       </a>
       <aside
-        className={`sticky top-0 hidden h-dvh shrink-0 flex-col border-r border-line bg-surface md:flex ${isNarrow ? 'w-14' : 'w-56'}`}
+        className={`sticky top-0 hidden h-dvh shrink-0 flex-col border-r border-line bg-surface md:flex ${isCollapsed ? 'w-14' : 'w-56'}`}
       >
-        <Brand narrow={isNarrow} />
-        <Side {...side} narrow={isNarrow} />
+        <Brand collapsed={isCollapsed} />
+        <Sidebar {...sidebar} collapsed={isCollapsed} />
       </aside>
       <div className="flex min-w-0 grow flex-col">
-        <Top onPalette={() => setPalette(true)} onApiCalls={() => setApiCalls(true)} />
-        <main key={times} id="main" tabIndex={-1} className="grow outline-none">
+        <TopBar onPalette={() => setPalette(true)} onApiCalls={() => setApiCalls(true)} />
+        <main key={timeKey} id="main" tabIndex={-1} className="grow outline-none">
           <Outlet />
         </main>
       </div>
       <nav
-        aria-label="Main, short"
+        aria-label="Main, bottom bar"
         className="fixed inset-x-0 bottom-0 z-20 flex border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden"
       >
         {allowed
-          .filter(place => bottomPlaces.includes(place.to))
-          .map(place => (
+          .filter(item => item.inBottomBar)
+          .map(item => (
             <Link
-              key={place.to}
-              to={place.to}
-              activeOptions={{ exact: place.to === '/' }}
+              key={item.path}
+              to={item.path}
+              activeOptions={{ exact: item.path === '/' }}
               className="flex grow flex-col items-center gap-0.5 py-2 text-xs text-muted data-[status=active]:text-accent"
             >
-              <place.icon className="size-5" aria-hidden />
-              {place.label}
+              <PageIcon page={item} className="size-5" />
+              {item.title}
             </Link>
           ))}
         <button
@@ -115,16 +116,16 @@ function Frame({ person }: { person: Person }) {
         </button>
       </nav>
       <Dialog open={more} onClose={() => setMore(false)} title="Bailiwick">
-        <Side {...side} />
+        <Sidebar {...sidebar} />
       </Dialog>
-      <Palette open={palette} onClose={() => setPalette(false)} places={allowed} deeds={deeds} />
+      <Palette open={palette} onClose={() => setPalette(false)} pages={allowed} actions={[...createActions, ...actions.flat()]} />
       <ApiCallsDialog open={apiCalls} onClose={() => setApiCalls(false)} />
-      <KeysSheet open={sheet} onClose={() => setSheet(false)} places={allowed} />
+      <ShortcutsDialog open={shortcuts} onClose={() => setShortcuts(false)} items={allowed} />
     </div>
   )
 }
 
-// Who reads by ear, or goes by keys, goes on in the page that came. One that has put the focus into a field keeps it there.
+// Moves the focus to the new page, for screen reader and keyboard users. Keeps it if the page has focused a field.
 function useFocusOnPage(): void {
   const router = useRouter()
   useEffect(

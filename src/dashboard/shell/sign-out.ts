@@ -1,27 +1,27 @@
 import { useIsMutating, useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { call, chooseTabWorkspace, type Refused } from '../client'
+import { call, setTabWorkspace, type ApiError } from '../client'
 import { toast } from '../parts/toast'
-import { queries } from '../queries'
+import { queryClient } from '../queries'
 
 const key = ['sign-out']
 
-/** Whether the session is being ended: nothing may be read any more, since it would be refused. */
+/** Whether the user is signing out. Pages must stop sending requests, since those would fail. */
 export const useIsSigningOut = (): boolean => useIsMutating({ mutationKey: key }) > 0
 
-/** Ends the session, and leads to the login. Whoever signs in next begins in a workspace of their own. */
+/** Ends the session and goes to the sign-in page. Clears the workspace of the tab, for the next user. */
 export function useSignOut(): () => void {
   const navigate = useNavigate()
-  const { mutate } = useMutation<void, Refused>({
+  const { mutate } = useMutation<void, ApiError>({
     mutationKey: key,
     mutationFn: async () => {
-      await queries.cancelQueries()
+      await queryClient.cancelQueries()
       await call({ method: 'DELETE', path: '/sessions' })
-      chooseTabWorkspace(null)
+      setTabWorkspace(null)
       await navigate({ to: '/login' })
-      queries.clear()
+      queryClient.clear()
     },
-    onError: error => toast.failed(error),
+    onError: error => toast.error(error),
   })
   return () => mutate()
 }

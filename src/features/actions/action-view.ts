@@ -4,10 +4,10 @@ import { openStates, type actions } from './tables'
 
 export type ActionRow = typeof actions.$inferSelect
 
-/** Whether an action has ended. */
-export const isOver = (row: Pick<ActionRow, 'status'>): boolean => !openStates.includes(row.status as never)
+/** Whether an action has finished. */
+export const isFinished = (row: Pick<ActionRow, 'status'>): boolean => !openStates.includes(row.status as never)
 
-/** An action as the API shows it. */
+/** Returns an action as shown in the API. */
 export function actionView(row: ActionRow): ActionView {
   return {
     id: row.id,
@@ -23,7 +23,7 @@ export function actionView(row: ActionRow): ActionView {
     })),
     result: row.result,
     error: row.error,
-    cancellable: row.cancellable && !isOver(row),
+    cancellable: row.cancellable && !isFinished(row),
     cancel_requested_at: instant(row.cancelRequestedAt),
     actor: { type: row.actor.type, id: row.actor.id, name: row.actor.name },
     created_at: instant(row.createdAt),

@@ -1,46 +1,46 @@
 import type { AuditAction } from '../../core/audit-actions'
 import { and, eq, inArray } from 'drizzle-orm'
-import type { AuditDraft } from '../../core/change'
+import type { AuditDraft } from '../../core/change-result'
 import { jobContext } from '../../core/change'
 import type { NoticeDraft } from '../../core/notices'
 import type { Tx } from '../../core/db/transaction'
-import { touch } from '../../core/touches'
+import { addChangeHint } from '../../core/change-hints'
 import { Problem, problemBody } from '../../core/problem'
 import type { ActionRow } from './action-view'
-import { close } from './steps'
+import { finishSteps } from './steps'
 import { actionResources, actions, openStates, type ActionError } from './tables'
 
 /** How an action ends. */
-export type End =
+export type ActionEnd =
   | { status: 'success'; result: Record<string, unknown> | null }
   | { status: 'cancelled' }
   | { status: 'error'; problem: Problem; result?: Record<string, unknown> }
 
-/** Ends an action that is not over, and frees its resources. Null when it had ended before. */
-export async function endAction(tx: Tx, row: ActionRow, end: End, now: number): Promise<ActionRow | null> {
+/** Ends an action and unlocks its resources. Returns null if it had already finished. */
+export async function endAction(tx: Tx, row: ActionRow, end: ActionEnd, now: number): Promise<ActionRow | null> {
   const [ended] = await tx
     .update(actions)
     .set({
       status: end.status,
       ...(end.status === 'success' && { progress: 100, result: end.result }),
       ...(end.status === 'error' && { error: errorOf(end.problem), ...(end.result && { result: end.result }) }),
-      steps: close(row.steps, end.status, now),
-      underWay: false,
+      steps: finishSteps(row.steps, end.status, now),
+      chunkInProgress: false,
       finishedAt: now,
     })
     .where(and(eq(actions.id, row.id), inArray(actions.status, [...openStates])))
     .returning()
   if (!ended) return null
-  touchAction(tx, ended)
+  addActionHint(tx, ended)
   await tx.update(actionResources).set({ locked: null }).where(eq(actionResources.actionId, row.id))
   return ended
 }
 
-/** Tells who listens that an action is further than before. */
-export const touchAction = (tx: Tx, { workspaceId, id, area, resourceId }: ActionRow): void =>
-  touch(tx, { workspaceId, action: `${area}.action.move`, type: 'action', id, within: resourceId })
+/** Notifies clients that stream changes that an action has progressed. */
+export const addActionHint = (tx: Tx, { workspaceId, id, area, resourceId }: ActionRow): void =>
+  addChangeHint(tx, { workspaceId, action: `${area}.action.update`, type: 'action', id, parentId: resourceId })
 
-/** The entry of the audit log for an action that ended with an error. */
+/** The audit event of a failed action. */
 export const failureAudit = (row: ActionRow, action: AuditAction, problem: Problem): AuditDraft => ({
   workspaceId: row.workspaceId,
   action,
@@ -54,18 +54,18 @@ export const failureAudit = (row: ActionRow, action: AuditAction, problem: Probl
   reason: problem.detail,
 })
 
-/** What people are told of it; one notice for what fails again and again. */
+/** The notice of a failed action; repeated failures on a resource share one notice. */
 export const failureNotice = (row: ActionRow, problem: Problem): NoticeDraft => ({
   workspaceId: row.workspaceId,
   kind: 'action.failed',
   resource: { type: row.resourceType, id: row.resourceId, name: null },
-  text: `${row.type} of ${row.resourceId} ended with an error. ${problem.detail}`,
+  text: `The action ${row.type} on ${row.resourceId} failed. ${problem.detail}`,
   details: { action_id: row.id, type: row.type, code: problem.code },
-  matter: `${row.type} ${row.resourceId}`,
+  dedupKey: `${row.type} ${row.resourceId}`,
 })
 
 export const interrupted = (): Problem =>
-  new Problem('interrupted', 'The process that worked on it ended, and the work cannot be taken up in the middle.')
+  new Problem('interrupted', 'The process that ran the action exited, and this type of action can’t be resumed.')
 
 function errorOf(problem: Problem): ActionError {
   const { type, title, status, detail, code } = problemBody(problem, '') as unknown as ActionError

@@ -1,5 +1,5 @@
 import type { AuditAction } from '../../core/audit-actions'
-import type { Recorded } from '../../core/change'
+import type { RecordResult } from '../../core/change-result'
 import type { AuditActor } from '../../core/db/tables'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
@@ -7,70 +7,70 @@ import type { Area } from '../../core/permissions'
 import type { Problem } from '../../core/problem'
 import type { ResourceRef } from './tables'
 
-type Members = Record<string, unknown>
+type JsonObject = Record<string, unknown>
 
-/** One type of long work. Its job, made by `actionJob`, is to be listed in hub/jobs.ts. */
-export interface ActionKind<I extends Members = Members, S extends Members = Members> {
+/** A type of long-running work. Its job, created by `actionJob`, must be listed in hub/jobs.ts. */
+export interface ActionKind<I extends JsonObject = JsonObject, S extends JsonObject = JsonObject> {
   /** `<resource>.<verb>`; also the kind of its job. */
   type: string
-  /** Who may read this area sees the action, who may write it calls it off. */
+  /** Read permission on this area is required to see the action, write permission to cancel it. */
   area: Area
-  /** How the audit log names it: the action of the route that starts it. An error is written there as a failure. */
+  /** Audit action of the route that starts it. Errors are recorded as failures of it. */
   audit: AuditAction
-  /** Whether it may be called off between two pieces. */
+  /** Whether it can be canceled between two chunks. */
   cancellable: boolean
   /**
-   * Whether a piece whose process died may be run again. If so, a piece that throws is tried again too, for a while; if not, both
-   * end the action.
+   * Whether a chunk can run again after its process died. If so, a chunk that throws is also retried, a limited number of times;
+   * otherwise, both end the action.
    */
   resumable: boolean
-  /** Names of its parts, in order. */
+  /** Names of the steps, in order. */
   steps?: readonly string[]
-  /** Actions of this type that one process works on at most. */
+  /** Maximum number of actions of this type that run at once in one process. */
   concurrency: number
-  /** Longer than any piece takes: then others may take it over. */
+  /** After this time, other processes may claim the job. Must be longer than any chunk takes. */
   leaseMs: number
   /**
-   * Does one piece of the work, from where the one before left off. Calls to the outside belong here, writes into the returned
-   * step, which runs in the transaction that also moves the action on.
+   * Does one chunk of the work, continuing where the previous one ended. Makes external calls here, and database writes in the
+   * returned function, which runs in the transaction that also updates the action.
    */
-  run(hub: Hub, work: Work<I, S>): Promise<Piece<S>>
+  run(hub: Hub, work: Work<I, S>): Promise<CommitChunk<S>>
 }
 
-/** What a run is given. */
-export interface Work<I extends Members = Members, S extends Members = Members> {
+/** The input of a chunk. */
+export interface Work<I extends JsonObject = JsonObject, S extends JsonObject = JsonObject> {
   actionId: string
   workspaceId: string
   resources: readonly ResourceRef[]
   actor: AuditActor
   input: I
-  /** Where the last piece left off; null on the first. */
+  /** Where the previous chunk ended; null for the first one. */
   state: S | null
-  result: Members | null
+  result: JsonObject | null
   /**
-   * Tells how far a long piece is; written at most once a second, but for a new step.
-   * @returns true when the action was asked to end: the piece should come to its end early
+   * Reports the progress of a long chunk. Stored at most once a second, unless a new step starts.
+   * @returns true if cancellation was requested: the chunk should end early
    */
-  report(how: Report): Promise<boolean>
+  report(progress: ProgressReport): Promise<boolean>
 }
 
-/** Members that are absent stay as they are. */
-export interface Report {
+/** Absent fields are left unchanged. */
+export interface ProgressReport {
   /** 0 to 100. */
   progress?: number
-  /** Name of the step that begins; the one before it has succeeded. */
+  /** Name of the step that starts; the previous one has succeeded. */
   step?: string
-  /** What the step that runs is about. */
+  /** What the current step is working on. */
   detail?: string
-  /** Small: counts and ids. */
-  result?: Members
+  /** Keep it small: counts and ids. */
+  result?: JsonObject
 }
 
-export type Piece<S extends Members = Members> = (tx: Tx) => Promise<Recorded<Next<S>>>
+export type CommitChunk<S extends JsonObject = JsonObject> = (tx: Tx) => Promise<RecordResult<Next<S>>>
 
-/** How it goes on after a piece: with another one from `state`, at once or at a time (ms UTC); or the action ends. */
-export type Next<S extends Members = Members> =
-  ({ state: S; at?: number } & Report) | { done: Members | null } | { failed: Problem; result?: Members }
+/** What follows a chunk: another one with this `state`, immediately or at a time (ms UTC), or the end of the action. */
+export type Next<S extends JsonObject = JsonObject> =
+  ({ state: S; at?: number } & ProgressReport) | { done: JsonObject | null } | { failed: Problem; result?: JsonObject }
 
-/** Name under which whoever waits for an action is woken. */
+/** Topic that wakes clients waiting for an action. */
 export const actionTopic = (id: string): string => `action:${id}`

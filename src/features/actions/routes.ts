@@ -1,4 +1,4 @@
-import { area, route } from '../../access/route'
+import { area, route } from '../../api/route'
 import { listQuery } from '../../core/list'
 import { actionListing, cancelAction, cancelAudit, getAction, listActions } from './actions'
 import { Action, ActionList } from './shapes'
@@ -10,9 +10,10 @@ export const actionRoutes = area('actions', 'Actions', [
     guard: 'signed_in',
     operationId: 'listActions',
     summary: 'List actions',
-    description: 'Work in the background, newest first, in the areas the caller may read. Kept for 30 days after its end.',
+    description:
+      'Lists the actions in the areas you have read permission for, newest first. Actions are deleted 30 days after they finish.',
     query: listQuery(actionListing),
-    answer: ActionList,
+    response: ActionList,
     run: (ctx, { query }) => listActions(ctx, query),
   }),
   route({
@@ -20,13 +21,13 @@ export const actionRoutes = area('actions', 'Actions', [
     path: '/v1/actions/:id',
     guard: 'signed_in',
     operationId: 'getAction',
-    summary: 'Read an action',
+    summary: 'Get an action',
     description:
-      'How an action stands, if the caller may read its area. With `Prefer: wait=N` the answer comes once it has ended, or ' +
-      'after N seconds.',
-    answer: Action,
-    narrowed: 'verb',
-    waits: true,
+      'Returns an action, including its progress and result. Requires read permission on the area of the action. With ' +
+      '`Prefer: wait=N`, the response is sent when the action has finished, or after N seconds.',
+    response: Action,
+    restrictedTokens: 'handler',
+    longPoll: true,
     problems: ['overloaded'],
     run: (ctx, { params, waiting }) => getAction(ctx, params.id!, waiting),
   }),
@@ -36,13 +37,13 @@ export const actionRoutes = area('actions', 'Actions', [
     guard: 'signed_in',
     action: cancelAudit,
     operationId: 'cancelAction',
-    summary: 'Call an action off',
+    summary: 'Cancel an action',
     description:
-      'Ends an action that is `cancellable`: at once when it was not begun, else after the part of the work under way. What was ' +
-      'done stays. Needs write permission on the area of the action.',
+      'Cancels an action that is `cancellable`: immediately if it has not started, otherwise after the current part of the work. ' +
+      'Work already done is not undone. Requires write permission on the area of the action.',
     status: 202,
-    answer: Action,
-    narrowed: 'verb',
+    response: Action,
+    restrictedTokens: 'handler',
     problems: ['conflict'],
     run: (ctx, { params }) => cancelAction(ctx, params.id!),
   }),

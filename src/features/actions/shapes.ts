@@ -1,34 +1,34 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { Instant, ListOf, MaybeInstant, Nullable, Shape, Words } from '../../core/shapes'
+import { actorFields, resourceFields, Instant, ListOf, NullableInstant, Nullable, Shape, Words } from '../../core/shapes'
 import { actionStates, stepStates } from './tables'
 
 const ActionStep = Shape(
   {
-    name: Type.String({ description: 'Which part of the work it is.' }),
-    status: Words(stepStates, { description: 'How it stands.' }),
-    started_at: MaybeInstant({ description: 'When it began; null before.' }),
-    finished_at: MaybeInstant({ description: 'When it ended; null before, and where it was skipped.' }),
-    detail: Nullable(Type.String(), { description: 'What it is about, in words.' }),
+    name: Type.String({ description: 'Name of the step.' }),
+    status: Words(stepStates, { description: 'Status of the step.' }),
+    started_at: NullableInstant({ description: 'When the step started; null if it has not started.' }),
+    finished_at: NullableInstant({ description: 'When the step finished; null if it has not finished or was skipped.' }),
+    detail: Nullable(Type.String(), { description: 'What the step is working on; null if there is nothing to report.' }),
   },
   {
     $id: 'ActionStep',
-    description: 'A part of an action.',
+    description: 'A step of an action.',
     examples: [{ name: 'queue', status: 'running', started_at: '2026-11-21T10:00:00.000Z', finished_at: null, detail: null }],
   },
 )
 
 const ActionError = Shape(
   {
-    type: Type.String({ format: 'uri-reference', description: 'Page that explains the code.' }),
-    title: Type.String({ description: 'The code in words.' }),
-    status: Type.Integer({ description: 'The HTTP status that the code has.' }),
+    type: Type.String({ format: 'uri-reference', description: 'Page that explains the error code.' }),
+    title: Type.String({ description: 'Short description of the error code.' }),
+    status: Type.Integer({ description: 'HTTP status code of the error code.' }),
     detail: Type.String({ description: 'What went wrong.' }),
-    code: Type.String({ description: 'Machine-readable code, such as `interrupted`.' }),
+    code: Type.String({ description: 'Machine-readable error code, such as `interrupted`.' }),
   },
   {
     $id: 'ActionError',
-    description: 'Why an action did not succeed.',
+    description: 'Why an action failed.',
     examples: [
       {
         type: '/problems/conflict',
@@ -43,32 +43,31 @@ const ActionError = Shape(
 
 export const Action = Shape(
   {
-    id: Type.String({ description: 'Identifier.' }),
-    type: Type.String({ description: 'What is done, `<resource>.<verb>`.' }),
-    area: Type.String({ description: 'Area of the API it belongs to: who may read that sees it.' }),
-    status: Words(actionStates, { description: 'How it stands; the last three are ends.' }),
-    progress: Type.Integer({ minimum: 0, maximum: 100, description: 'How much of it is done, in hundredths.' }),
-    resources: Type.Array(Shape({ type: Type.String(), id: Type.String() }), {
-      description: 'What it works on. No other action may, until it has ended.',
+    id: Type.String({ description: 'ID of the action.' }),
+    type: Type.String({ description: 'What the action does, as `<resource>.<verb>`.' }),
+    area: Type.String({
+      description: 'Permission area of the action. Requires read permission on this area to see, and write permission to cancel.',
     }),
-    steps: Type.Array(ActionStep, { description: 'Its parts, in order; empty where it has none.' }),
+    status: Words(actionStates, { description: 'Status of the action. `success`, `error` and `cancelled` are final.' }),
+    progress: Type.Integer({ minimum: 0, maximum: 100, description: 'Progress in percent.' }),
+    resources: Type.Array(Shape(resourceFields), {
+      description: 'Resources the action works on. They are locked for other actions until it has finished.',
+    }),
+    steps: Type.Array(ActionStep, { description: 'Steps of the action, in order; empty if it has none.' }),
     result: Nullable(Type.Record(Type.String(), Type.Unknown()), {
-      description: 'What came of it, such as counts, which may grow while it runs.',
+      description: 'Result of the action, such as counts, which can increase while it is running; null if there is none.',
     }),
-    error: Nullable(ActionError, { description: 'Why it did not succeed; null unless the status is `error`.' }),
-    cancellable: Type.Boolean({ description: 'Whether it may be called off now; false once it has ended.' }),
-    cancel_requested_at: MaybeInstant({ description: 'When it was asked to end early; null when nobody did.' }),
-    actor: Shape(
-      { type: Type.String(), id: Type.String(), name: Nullable(Type.String()) },
-      { description: 'Who started it, as in the audit log.' },
-    ),
-    created_at: Instant({ description: 'When it was asked for.' }),
-    started_at: MaybeInstant({ description: 'When the work began; null before.' }),
-    finished_at: MaybeInstant({ description: 'When it ended; null before.' }),
+    error: Nullable(ActionError, { description: 'Why the action failed; null unless `status` is `error`.' }),
+    cancellable: Type.Boolean({ description: 'Whether the action can be canceled now.' }),
+    cancel_requested_at: NullableInstant({ description: 'When cancellation was requested; null if it was not.' }),
+    actor: Shape(actorFields, { description: 'Who started the action, as in the audit log.' }),
+    created_at: Instant({ description: 'When the action was created.' }),
+    started_at: NullableInstant({ description: 'When work started; null if it has not started.' }),
+    finished_at: NullableInstant({ description: 'When the action finished; null if it has not finished.' }),
   },
   {
     $id: 'Action',
-    description: 'Work that goes on in the background.',
+    description: 'A long-running operation in the background.',
     examples: [
       {
         id: 'act_01jd8f3q7eeb9bv0w0r8c7hq2m',

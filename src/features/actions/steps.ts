@@ -1,10 +1,10 @@
 import type { Step } from './tables'
 
-/** The steps of an action that was not begun. */
+/** The steps of an action that has not started. */
 export const plannedSteps = (names: readonly string[] = []): Step[] =>
   names.map(name => ({ name, status: 'pending', started_at: null, finished_at: null, detail: null }))
 
-/** The steps once the named one runs: one that ran has succeeded, those passed over were skipped. Null changes the detail alone. */
+/** Starts the named step: the running one has succeeded, and pending ones before it are skipped. Null only changes the detail. */
 export function advance(steps: readonly Step[], name: string | null, detail: string | undefined, now: number): Step[] {
   const place = steps.findIndex(step => step.name === name)
   return steps.map((step, at) => {
@@ -19,10 +19,10 @@ export function advance(steps: readonly Step[], name: string | null, detail: str
   })
 }
 
-/** The steps of an action that ended. */
-export function close(steps: readonly Step[], as: 'success' | 'error' | 'cancelled', now: number): Step[] {
+/** The steps of an action that has finished. */
+export function finishSteps(steps: readonly Step[], status: 'success' | 'error' | 'cancelled', now: number): Step[] {
   return steps.map(step => {
-    if (step.status === 'running') return { ...step, status: as, finished_at: now }
+    if (step.status === 'running') return { ...step, status, finished_at: now }
     return step.status === 'pending' ? { ...step, status: 'skipped' } : step
   })
 }

@@ -5,13 +5,13 @@ import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
 import type { Area } from '../../core/permissions'
 
 export const actionStates = ['pending', 'running', 'success', 'error', 'cancelled'] as const
-export type ActionState = (typeof actionStates)[number]
-/** States in which the work is not over. */
+type ActionState = (typeof actionStates)[number]
+/** Statuses of actions that have not finished. */
 export const openStates = ['pending', 'running'] as const satisfies readonly ActionState[]
 
 export const stepStates = ['pending', 'running', 'success', 'error', 'cancelled', 'skipped'] as const
 
-/** A part of the work; times in ms UTC. */
+/** A step of the work; times in ms UTC. */
 export interface Step {
   name: string
   status: (typeof stepStates)[number]
@@ -25,7 +25,7 @@ export interface ResourceRef {
   id: string
 }
 
-/** What went wrong, as a problem without the members that belong to a request. */
+/** Why an action failed: a problem without the fields that belong to a request. */
 export interface ActionError {
   type: string
   title: string
@@ -41,10 +41,10 @@ export const actions = table(
     workspaceId: text('workspace_id')
       .notNull()
       .references(() => workspaces.id, { onDelete: 'cascade' }),
-    // Also the kind of its job.
+    // Also the kind of the job.
     type: text('type').notNull(),
     area: text('area').$type<Area>().notNull(),
-    // The first of its resources, by which narrowed tokens see it or not.
+    // The main resource. Restricted tokens see the action if they have access to it.
     resourceType: text('resource_type').notNull(),
     resourceId: text('resource_id').notNull(),
     resources: json<ResourceRef[]>('resources').notNull(),
@@ -54,10 +54,10 @@ export const actions = table(
     progress: int('progress').notNull(),
     steps: json<Step[]>('steps').notNull(),
     input: json<Record<string, unknown>>('input').notNull(),
-    // Where the work left off; null before the first piece of it is done.
+    // Where the next chunk continues; null before the first chunk has finished.
     state: json<Record<string, unknown> | null>('state'),
-    // A piece was begun and its end not written: after a restart this tells that it was cut off.
-    underWay: flag('under_way').notNull(),
+    // Set while a chunk runs. If it is set when the next one starts, the process died during the chunk.
+    chunkInProgress: flag('chunk_in_progress').notNull(),
     result: json<Record<string, unknown> | null>('result'),
     error: json<ActionError | null>('error'),
     actor: json<AuditActor>('actor').notNull(),
@@ -80,7 +80,7 @@ export const actionResources = table(
       .references(() => actions.id, { onDelete: 'cascade' }),
     resourceType: text('resource_type').notNull(),
     resourceId: text('resource_id').notNull(),
-    // Workspace and resource while the action is not over, null after: of one value there is one row, so of one resource one action.
+    // Workspace and resource until the action has finished, then null. Unique, so a resource has one open action at most.
     locked: text('locked'),
   },
   t => [

@@ -1,16 +1,16 @@
 import { and, eq, or, sql, type SQL } from 'drizzle-orm'
-import { auditActions } from '../../core/audit-actions'
+import { auditActions } from '../audit-actions'
 import type { Ctx } from '../../core/ctx'
 import { auditEntries } from '../../core/db/tables'
 
 const isPrefix = (pattern: string) => pattern.endsWith('*')
 
-/** Whether an action is meant by a pattern: the word itself, or a prefix such as `heartbeat.*`. */
-export const isMeant = (action: string, pattern: string): boolean =>
+/** Whether an action matches a pattern: an action name, or a prefix such as `heartbeat.*`. */
+export const matchesAction = (action: string, pattern: string): boolean =>
   isPrefix(pattern) ? action.startsWith(pattern.slice(0, -1)) : action === pattern
 
-/** The condition that an entry's action is meant by one of the patterns; none for null, which means every action. */
-export const actionsAmong = (patterns: readonly string[] | null): SQL | undefined =>
+/** SQL condition that an entry's action matches one of the patterns; undefined for null, which matches every action. */
+export const actionCondition = (patterns: readonly string[] | null): SQL | undefined =>
   patterns === null
     ? undefined
     : or(
@@ -21,20 +21,22 @@ export const actionsAmong = (patterns: readonly string[] | null): SQL | undefine
         ),
       )
 
-/** Those of the patterns, by their places, that mean no action of the catalogue, nor one that the log has from an earlier version. */
-export async function meaningless(ctx: Ctx, patterns: readonly string[]): Promise<number[]> {
-  const places: number[] = []
-  for (const [place, pattern] of patterns.entries()) {
-    if (auditActions.some(one => isMeant(one.action, pattern))) continue
+/**
+ * Returns the indexes of the patterns that match no known action. Actions in the log that an earlier version wrote also count as
+ * known.
+ */
+export async function unknownActions(ctx: Ctx, patterns: readonly string[]): Promise<number[]> {
+  const indexes: number[] = []
+  for (const [index, pattern] of patterns.entries()) {
+    if (auditActions.some(one => matchesAction(one.action, pattern))) continue
     const [found] = await ctx.hub.read
       .select({ id: auditEntries.id })
       .from(auditEntries)
-      .where(and(eq(auditEntries.workspaceId, ctx.workspaceId), actionsAmong([pattern])))
+      .where(and(eq(auditEntries.workspaceId, ctx.workspaceId), actionCondition([pattern])))
       .limit(1)
-    if (!found) places.push(place)
+    if (!found) indexes.push(index)
   }
-  return places
+  return indexes
 }
 
-/** What is wrong with a pattern that is meaningless. */
-export const meansNoAction = 'means no action of the audit log; GET /v1/audit-events/catalog lists them.'
+export const unknownActionDetail = 'matches no audit action. GET /v1/audit-events/catalog lists all actions.'

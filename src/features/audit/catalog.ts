@@ -1,36 +1,35 @@
 import type { TSchema } from '@sinclair/typebox'
-import { answerOf } from '../../access/route'
-import { auditActions, codeOf, type AuditActionEntry } from '../../core/audit-actions'
+import { responseSchemaOf } from '../../api/route'
+import type { AuditActionEntry } from '../../core/audit-actions'
+import { auditActions, codeOf } from '../audit-actions'
 import { changesSchema } from '../../core/audit-changes'
-import type { Page } from '../../core/shapes'
-import { isMeant } from './actions-filter'
+import { onePage, type Page } from '../../core/shapes'
+import { matchesAction } from './actions-filter'
 import { AuditEvent, type AuditActionView, type AuditEventView } from './shapes'
 
-/** Every action there is, or those that a word or a prefix such as `heartbeat.*` means, on one page. */
-export const auditCatalog = (pattern?: string): Page<AuditActionView> => ({
-  data: auditActions.filter(one => pattern === undefined || isMeant(one.action, pattern)).map(actionView),
-  pagination: { has_more: false, next_cursor: null },
-})
+/** Returns all actions, or those that match a pattern such as `heartbeat.*`, on one page. */
+export const auditCatalog = (pattern?: string): Page<AuditActionView> =>
+  onePage(auditActions.filter(one => pattern === undefined || matchesAction(one.action, pattern)).map(actionView))
 
 function actionView(entry: AuditActionEntry): AuditActionView {
   const { action, number, description, channels, targets } = entry
-  const members = membersOf(entry)
+  const fields = fieldsOf(entry)
   return {
     action,
     codes: { success: `${number}S`, failure: `${number}F`, denied: `${number}D` },
     description,
     channels: [...channels],
     target_types: [...targets],
-    changes_schema: members && changesSchema(members),
+    changes_schema: fields && changesSchema(fields),
     example: exampleOf(entry),
   }
 }
 
-/** The members that an entry may show as changed; null when it shows none. */
-function membersOf({ changes }: AuditActionEntry): Record<string, TSchema> | null {
+/** The fields that may appear in the changes of an event; null if it has no changes. */
+function fieldsOf({ changes }: AuditActionEntry): Record<string, TSchema> | null {
   if (!changes) return null
-  const answer = changes.answerOf === null ? undefined : answerOf(changes.answerOf)
-  return { ...(answer?.properties as Record<string, TSchema> | undefined), ...changes.members }
+  const response = changes.responseOf === null ? undefined : responseSchemaOf(changes.responseOf)
+  return { ...(response?.properties as Record<string, TSchema> | undefined), ...changes.fields }
 }
 
 const [event] = AuditEvent.examples as AuditEventView[]

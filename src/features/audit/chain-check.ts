@@ -3,46 +3,46 @@ import { entryMac, genesis } from '../../core/audit-chain'
 import { isSigned, statementHash, type Checkpoint } from './checkpoint'
 import { walkChain, type Finding, type FoundEntry, type Step } from './chain-walk'
 
-/** What is known of one chain. */
-export interface ChainEvidence {
+/** The input of a check of one chain. */
+interface ChainEvidence {
   chain: string
-  /** In order of their numbers. */
+  /** Ordered by number. */
   entries: FoundEntry[]
-  /** From the database and from the file, in any order, also twice. */
+  /** From the database and the file, in any order. May contain duplicates. */
   checkpoints: Checkpoint[]
-  /** Those that the database has, where one is looked at: every one that was signed must be among them. */
+  /** The checkpoints in the database, if one is checked: it must contain every signed checkpoint. */
   stored?: readonly Checkpoint[]
-  /** The last number that the hub has counted; null for an export. */
+  /** Counter of the last entry that the hub wrote; null for an export. */
   counted: number | null
   publicKeys: readonly KeyObject[]
-  /** The key of the macs; null for a check without the master key. */
+  /** The MAC key; null for a check without the master key. */
   macKey: Uint8Array | null
 }
 
-/** What was found out about a chain. */
-export interface ChainVerdict {
+/** The result of checking a chain. */
+export interface ChainReport {
   chain: string
   entries: number
-  /** Number of the last entry that a checkpoint or a mac vouches for. */
-  provenTo: number
-  /** False where nothing vouches for any entry: someone who made up the whole log would leave the same. */
-  isProven: boolean
+  /** Number of the last entry that is verified by a checkpoint or a MAC. */
+  verifiedTo: number
+  /** False if no entry is verified: a completely forged log would look the same. */
+  isVerified: boolean
   lastSeq: number
   findings: Finding[]
 }
 
 /**
- * Holds a chain against its hashes, its macs and its signed checkpoints, and names what was done to it. What is behind the last
- * checkpoint is only linked, not proven, where the master key is not at hand.
+ * Checks a chain against its hashes, MACs and signed checkpoints, and reports tampering. Without the master key, entries after
+ * the last checkpoint are linked but not verified.
  */
-export function checkChain(evidence: ChainEvidence): ChainVerdict {
+export function checkChain(evidence: ChainEvidence): ChainReport {
   const { chain, counted, macKey } = evidence
   const findings: Finding[] = []
-  const checkpoints = trusted(evidence, findings)
+  const checkpoints = validCheckpoints(evidence, findings)
   const boundary = checkpoints.filter(one => one.kind === 'boundary').reduce((a, b) => (b.seq > a ? b.seq : a), 0)
   const start =
     checkpoints.find(one => one.kind === 'boundary' && one.seq === boundary)?.head ?? Buffer.from(genesis).toString('hex')
-  // What is below the boundary is being deleted, or was.
+  // Entries up to the boundary were pruned or are being pruned.
   const entries = evidence.entries.filter(one => one.entry.seq > boundary)
   const heads = new Map(checkpoints.filter(one => one.seq > boundary).map(one => [one.seq, one]))
   const { steps, findings: broken } = walkChain(entries, { seq: boundary, hash: start }, (one, seq) =>
@@ -52,60 +52,62 @@ export function checkChain(evidence: ChainEvidence): ChainVerdict {
 
   const last = steps.at(-1)?.seq ?? boundary
   const lastSigned = checkpoints.reduce((a, b) => Math.max(a, b.seq), 0)
-  // An entry that was squeezed in has moved the numbers, and with them the count.
-  const highest = entries.reduce((most, one) => Math.max(most, one.entry.seq), last)
+  // An inserted entry shifts the numbers, and with them the count.
+  const highest = entries.reduce((max, one) => Math.max(max, one.entry.seq), last)
   if (last < lastSigned || highest < (counted ?? 0))
     findings.push({
       tampering: 'truncation',
       from: last + 1,
       to: Math.max(lastSigned, counted ?? 0),
-      says:
+      detail:
         last < lastSigned
-          ? `the log ends at ${last}, and a signed checkpoint vouches for entry ${lastSigned}`
-          : `the log ends at ${last}, and the hub has counted to ${counted}`,
+          ? `the log ends at ${last}, but a signed checkpoint confirms entry ${lastSigned}`
+          : `the log ends at ${last}, but the hub wrote ${counted} entries`,
     })
 
-  const known = findings.length > 0
-  const restamped = restampings(steps, heads, macKey, known)
-  const appended = counted !== null ? restamped.filter(one => one.from > counted) : []
-  for (const one of restamped) {
+  const hasFindings = findings.length > 0
+  const rehashed = rehashings(steps, heads, macKey, hasFindings)
+  const appended = counted !== null ? rehashed.filter(one => one.from > counted) : []
+  for (const one of rehashed) {
     if (!appended.includes(one)) findings.push(one)
     else
       findings.push({
         ...one,
         tampering: 'insertion',
-        says: 'it was appended by someone else than the hub, which has not counted it',
+        detail: 'appended, but not by the hub, whose counter does not include it',
       })
   }
-  if (counted !== null && last > counted && restamped.length === 0 && broken.length === 0)
-    findings.push({ tampering: 'insertion', from: counted + 1, to: last, says: 'the hub has not counted it' })
-  findings.push(...takenOut(checkpoints, last, evidence))
-  const provenTo = macKey ? last : Math.min(last, lastSigned)
-  const isProven = entries.length === 0 || provenTo >= entries[0]!.entry.seq
+  if (counted !== null && last > counted && rehashed.length === 0 && broken.length === 0)
+    findings.push({ tampering: 'insertion', from: counted + 1, to: last, detail: 'the counter of the hub does not include it' })
+  findings.push(...missingFromDatabase(checkpoints, last, evidence))
+  const verifiedTo = macKey ? last : Math.min(last, lastSigned)
+  const isVerified = entries.length === 0 || verifiedTo >= entries[0]!.entry.seq
   return {
     chain,
     entries: entries.length,
-    provenTo,
-    isProven,
+    verifiedTo,
+    isVerified,
     lastSeq: last,
     findings: findings.toSorted((a, b) => a.from - b.from),
   }
 }
 
-/** The checkpoints that carry a right signature, each once, in their order. One that does not, or is missing between two, is told. */
-function trusted({ chain, checkpoints, publicKeys }: ChainEvidence, findings: Finding[]): Checkpoint[] {
+/** Returns the checkpoints with a valid signature, deduplicated and in order. Reports invalid and missing ones. */
+function validCheckpoints({ chain, checkpoints, publicKeys }: ChainEvidence, findings: Finding[]): Checkpoint[] {
   const unique = [...new Map(checkpoints.map(one => [`${one.signature} ${statementHash(one)}`, one])).values()].toSorted(
     (a, b) => a.number - b.number,
   )
-  const good = unique.filter(one => isSigned(one, publicKeys))
-  for (const one of unique.filter(each => !good.includes(each)))
+  const valid = unique.filter(one => isSigned(one, publicKeys))
+  for (const one of unique.filter(each => !valid.includes(each)))
     findings.push({
-      tampering: 'restamping',
+      tampering: 'rehashing',
       from: one.seq,
       to: one.seq,
-      says: `checkpoint ${one.number} of ${one.time} is not signed by ${publicKeys.length > 1 ? 'any of the keys' : 'the key'} of this installation`,
+      detail:
+        `checkpoint ${one.number} of ${one.time} is not signed by ${publicKeys.length > 1 ? 'any of the keys' : 'the key'} of ` +
+        'this installation',
     })
-  const own = good.filter(one => one.chain === chain)
+  const own = valid.filter(one => one.chain === chain)
   const hashes = new Set(own.map(statementHash))
   for (const one of own)
     if (one.prev_checkpoint !== null && !hashes.has(one.prev_checkpoint))
@@ -113,55 +115,55 @@ function trusted({ chain, checkpoints, publicKeys }: ChainEvidence, findings: Fi
         tampering: 'deletion',
         from: one.seq,
         to: one.seq,
-        says: `the checkpoint before number ${one.number} of ${one.time} is missing`,
+        detail: `the checkpoint before number ${one.number} of ${one.time} is missing`,
       })
   return own
 }
 
 /**
- * Checkpoints up to entry `last` that were signed and kept elsewhere, and are no longer where the hub put them. One that was altered
- * there is told by its signature, and those behind the end of the log by the truncation.
+ * Reports signed checkpoints up to entry `last` that are missing from the database. Altered ones are reported by their signature,
+ * and those after the end of the log by the truncation.
  */
-function takenOut(signed: Checkpoint[], last: number, { stored, publicKeys }: ChainEvidence): Finding[] {
+function missingFromDatabase(signed: Checkpoint[], last: number, { stored, publicKeys }: ChainEvidence): Finding[] {
   if (!stored) return []
-  const there = new Set(stored.map(statementHash))
+  const storedHashes = new Set(stored.map(statementHash))
   const altered = new Set(stored.filter(one => !isSigned(one, publicKeys)).map(one => one.number))
   return signed
-    .filter(one => one.seq <= last && !there.has(statementHash(one)) && !altered.has(one.number))
+    .filter(one => one.seq <= last && !storedHashes.has(statementHash(one)) && !altered.has(one.number))
     .map(one => ({
       tampering: 'deletion',
       from: one.seq,
       to: one.seq,
-      says: `checkpoint ${one.number} of ${one.time} is not in the database`,
+      detail: `checkpoint ${one.number} of ${one.time} is not in the database`,
     }))
 }
 
 const isVouched = (one: FoundEntry, seq: number, heads: Map<number, Checkpoint>, macKey: Uint8Array | null): boolean =>
   heads.get(seq)?.head === one.hash || (macKey !== null && one.mac === macOf(macKey, one.hash))
 
-/** Stretches of the chain that link well and are still not what the hub wrote: all their hashes were made anew. */
-function restampings(steps: Step[], heads: Map<number, Checkpoint>, macKey: Uint8Array | null, known: boolean): Finding[] {
-  const wrong = steps.filter(
+/** Reports ranges that are linked correctly but were not written by the hub: all their hashes were recomputed. */
+function rehashings(steps: Step[], heads: Map<number, Checkpoint>, macKey: Uint8Array | null, hasFindings: boolean): Finding[] {
+  const mismatched = steps.filter(
     step =>
       !step.reported &&
       (heads.has(step.seq)
         ? heads.get(step.seq)!.head !== step.found.hash
         : macKey !== null && step.found.mac !== macOf(macKey, step.found.hash)),
   )
-  if (wrong.length === 0) return []
-  // After another finding a head may differ for that reason alone; the macs tell whether it does.
-  if (known && macKey === null) return []
-  const from = wrong[0]!.seq
-  const to = wrong.at(-1)!.seq
-  const byHead = wrong.find(step => heads.has(step.seq))
+  if (mismatched.length === 0) return []
+  // After another finding, a head may differ just because of that. Only the MACs can show whether it does.
+  if (hasFindings && macKey === null) return []
+  const from = mismatched[0]!.seq
+  const to = mismatched.at(-1)!.seq
+  const byHead = mismatched.find(step => heads.has(step.seq))
   return [
     {
-      tampering: 'restamping',
+      tampering: 'rehashing',
       from,
       to,
-      says: byHead
-        ? `the hashes were made anew: entry ${byHead.seq} has another hash than the checkpoint of ${heads.get(byHead.seq)!.time} signed`
-        : 'the hashes were made anew by someone without the master key',
+      detail: byHead
+        ? `the hashes were recomputed: the hash of entry ${byHead.seq} differs from the one signed in the checkpoint of ${heads.get(byHead.seq)!.time}`
+        : 'the hashes were recomputed without the master key',
     },
   ]
 }

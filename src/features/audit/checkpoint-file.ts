@@ -3,22 +3,22 @@ import { join } from 'node:path'
 import type { Config } from '../../core/config'
 import type { Hub } from '../../core/hub'
 import { checkpointLine, readCheckpoints, type Checkpoint } from './checkpoint'
-import { checkpointsAfter, makeCheckpoints } from './checkpoints'
+import { checkpointsAfter, createCheckpoints } from './checkpoints'
 
-/** Where a hub writes the checkpoints of its installation, for a copy on another machine. */
+/** The file a hub writes the checkpoints of its installation to, so that they can be copied to another machine. */
 export const checkpointFile = (config: Config): string => join(config.data, 'audit-checkpoints.ndjson')
 
-/** Signs what is due, and puts it where whoever can change the database need not reach. */
+/** Signs the checkpoints that are due, and stores them outside the database. */
 export async function signAudit(hub: Hub): Promise<void> {
-  await makeCheckpoints(hub)
+  await createCheckpoints(hub)
   await appendCheckpoints(hub)
 }
 
 /**
- * Appends to the file, and to the log, what the database has and the file has not: also what other hubs signed, and what a hub signed
- * that died before it wrote. What is in the file stays, whatever becomes of the database.
+ * Appends checkpoints that are missing from the file to the file and the log, including those signed by other hubs, or by a hub
+ * that died before it wrote them. Lines in the file are never removed, even if the database changes.
  */
-export async function appendCheckpoints(hub: Hub): Promise<void> {
+async function appendCheckpoints(hub: Hub): Promise<void> {
   const file = checkpointFile(hub.config)
   let written = lastWritten.get(hub)
   let known = new Set<string>()
@@ -31,16 +31,16 @@ export async function appendCheckpoints(hub: Hub): Promise<void> {
     if (next.length === 0) break
     const missing = next.filter(one => !known.has(one.signature))
     if (missing.length > 0) append(file, missing)
-    for (const checkpoint of missing) hub.log.info({ checkpoint }, 'the audit log was signed')
+    for (const checkpoint of missing) hub.log.info({ checkpoint }, 'signed an audit checkpoint')
     written = next.at(-1)!.number
   }
   lastWritten.set(hub, written)
 }
 
-// Number of the last checkpoint that is in the file of a hub.
+// Number of the last checkpoint in the file, by hub.
 const lastWritten = new WeakMap<Hub, number>()
 
-/** What the file holds; the rest of a line that a power cut left at its end is cut off. */
+/** Reads the checkpoints in the file. An incomplete last line, for example after a power failure, is truncated. */
 function wholeLines(file: string): Checkpoint[] {
   if (!existsSync(file)) return []
   const bytes = readFileSync(file)

@@ -2,61 +2,61 @@ import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 
 import { canonicalJson } from '../../core/canonical-json'
 import { sha256Hex } from '../../core/crypto'
 
-/** What a checkpoint says, in the form that is signed. */
+/** The signed content of a checkpoint. */
 export interface Statement {
-  /** The workspace whose chain it is; empty is that of the installation. */
+  /** Workspace of the chain; empty for the chain of the installation. */
   chain: string
-  /** `checkpoint`: the chain is this far. `boundary`: entries up to `seq` may be deleted; what is kept links to `head`. */
+  /** `checkpoint`: the chain reached `seq`. `boundary`: entries up to `seq` may be deleted; the next one links to `head`. */
   kind: 'checkpoint' | 'boundary'
   seq: number
-  /** Entries that were kept at that time, up to `seq`. */
+  /** Number of stored entries at that time, up to `seq`. */
   count: number
   /** Hash of the entry `seq`: 64 hexadecimal digits. */
   head: string
   /** RFC 3339. */
   time: string
-  /** SHA-256 of the canonical statement before it in the same chain; null in the first. */
+  /** SHA-256 of the previous canonical statement of the chain; null for the first. */
   prev_checkpoint: string | null
 }
 
-/** A checkpoint as it stands in the table and, a line each, in the file. */
+/** A checkpoint as stored in the table and, one per line, in the file. */
 export interface Checkpoint extends Statement {
-  /** Gapless over all chains of the installation. */
+  /** Without gaps across all chains of the installation. */
   number: number
-  /** Which key signed it. */
+  /** ID of the signing key. */
   key_id: string
   /** Ed25519 (RFC 8032) over the canonical statement (RFC 8785), base64url. */
   signature: string
 }
 
-/** The purpose of the key, derived from the installation's key, that signs checkpoints. */
+/** Purpose of the checkpoint signing key, which is derived from the installation's key. */
 export const checkpointPurpose = 'audit-checkpoint'
 
-/** The private key of a 32-byte seed. */
+/** Returns the private key of a 32-byte seed. */
 export function signingKey(seed: Uint8Array): KeyObject {
-  // The PKCS #8 form of RFC 8410 section 7: a fixed head, then the seed.
+  // PKCS #8 as in RFC 8410 section 7: a fixed header, then the seed.
   const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed])
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
 }
 
 export const publicKeyOf = (key: KeyObject): KeyObject => createPublicKey(key)
 
-/** Short name of a public key: the start of the SHA-256 of its SubjectPublicKeyInfo. */
-export const keyIdOf = (publicKey: KeyObject): string =>
+/** ID of a public key: the start of the SHA-256 of its SubjectPublicKeyInfo. */
+const keyIdOf = (publicKey: KeyObject): string =>
   sha256Hex(publicKey.export({ format: 'der', type: 'spki' }) as Buffer).slice(0, 16)
 
 export const publicKeyPem = (publicKey: KeyObject): string => publicKey.export({ format: 'pem', type: 'spki' }) as string
 
 /**
- * Every public key of a PEM text.
- * @throws Error when there is none, or one that is no Ed25519 key
+ * Reads all public keys of a PEM text.
+ * @throws Error if there is none, or if one is not an Ed25519 key
  */
 export function readPublicKeys(pem: string): KeyObject[] {
   const blocks = pem.match(/-----BEGIN PUBLIC KEY-----[\s\S]*?-----END PUBLIC KEY-----/g) ?? []
-  if (blocks.length === 0) throw new Error('There is no public key in PEM form.')
+  if (blocks.length === 0) throw new Error('No public key in PEM format found.')
   return blocks.map(block => {
     const key = createPublicKey(block)
-    if (key.asymmetricKeyType !== 'ed25519') throw new Error(`It holds a key of type ${key.asymmetricKeyType}, not ed25519.`)
+    if (key.asymmetricKeyType !== 'ed25519') throw new Error(`Expected an ed25519 key, found ${key.asymmetricKeyType}.`)
     return key
   })
 }
@@ -67,21 +67,21 @@ export function signStatement(key: KeyObject, statement: Statement): { keyId: st
   return { keyId: keyIdOf(publicKeyOf(key)), signature: signature.toString('base64url') }
 }
 
-/** Whether one of the keys signed what the checkpoint says. */
+/** Whether one of the keys signed the checkpoint. */
 export function isSigned(checkpoint: Checkpoint, keys: readonly KeyObject[]): boolean {
   const text = Buffer.from(canonicalJson(statementOf(checkpoint)))
   const signature = Buffer.from(checkpoint.signature, 'base64url')
   return keys.some(key => verify(null, text, key, signature))
 }
 
-/** What the next checkpoint of the chain names as `prev_checkpoint`. */
+/** The `prev_checkpoint` of the next checkpoint of the chain. */
 export const statementHash = (statement: Statement): string => sha256Hex(canonicalJson(statementOf(statement)))
 
 function statementOf({ chain, kind, seq, count, head, time, prev_checkpoint }: Statement): Statement {
   return { chain, kind, seq, count, head, time, prev_checkpoint }
 }
 
-/** The line that stands for a checkpoint in a file, without its end. */
+/** A checkpoint as a line of a file, without the line break. */
 export const checkpointLine = (checkpoint: Checkpoint): string =>
   canonicalJson({
     ...statementOf(checkpoint),
@@ -91,16 +91,16 @@ export const checkpointLine = (checkpoint: Checkpoint): string =>
   })
 
 /**
- * The checkpoints of a file.
- * @throws Error that names the first line that is none; a last line that was cut off by a power cut is left out
+ * Reads the checkpoints of a file. An incomplete last line is ignored.
+ * @throws Error with the number of the first invalid line
  */
 export function readCheckpoints(text: string): Checkpoint[] {
   const lines = text.split('\n')
-  // What stands behind the last line end was not written to its end.
+  // Text after the last line break was not completely written.
   lines.pop()
-  return lines.filter(Boolean).map((line, place) => {
+  return lines.filter(Boolean).map((line, index) => {
     const found = parsed(line)
-    if (!isCheckpoint(found)) throw new Error(`Line ${place + 1} is not a checkpoint.`)
+    if (!isCheckpoint(found)) throw new Error(`Line ${index + 1} is not a checkpoint.`)
     return found
   })
 }

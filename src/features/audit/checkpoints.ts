@@ -3,21 +3,21 @@ import { and, asc, desc, eq, gt, like, sql } from 'drizzle-orm'
 import { auditCounter } from '../../core/audit-chain'
 import { nextNumber, record } from '../../core/change'
 import { instant } from '../../core/clock'
-import { locking } from '../../core/db/dialect'
+import { forUpdate } from '../../core/db/dialect'
 import { auditCheckpoints, auditEntries, counters } from '../../core/db/tables'
 import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { KeyRing } from '../../core/secrets'
 import { checkpointPurpose, signingKey, signStatement, statementHash, type Checkpoint, type Statement } from './checkpoint'
 
-const longestWithoutMs = 3_600_000
-const mostWithout = 1_000
+const maxUnsignedMs = 3_600_000
+const maxUnsignedEntries = 1_000
 
 /**
- * Signs how far each chain is, where an entry has waited an hour for it or 1,000 have come. Every hub may do so at once: what one
- * has signed is not due for the next.
+ * Creates a checkpoint for each chain with an entry that has been unsigned for an hour, or with 1,000 unsigned entries. Safe to
+ * run on several hubs at once.
  */
-export async function makeCheckpoints(hub: Hub): Promise<void> {
+export async function createCheckpoints(hub: Hub): Promise<void> {
   const chains = await hub.read
     .select({ name: counters.name, value: counters.value })
     .from(counters)
@@ -26,31 +26,33 @@ export async function makeCheckpoints(hub: Hub): Promise<void> {
     const chain = name.slice(auditCounter('').length)
     if (!(await isDue(hub.read, chain, value, hub.clock.now()))) continue
     await record(hub, async tx => {
-      const [held] = await locking(tx.select().from(counters).where(eq(counters.name, name)))
-      if (!held?.head || !(await isDue(tx, chain, held.value, hub.clock.now()))) return { result: undefined }
+      const [counter] = await forUpdate(tx.select().from(counters).where(eq(counters.name, name)))
+      if (!counter?.head || !(await isDue(tx, chain, counter.value, hub.clock.now()))) return { result: undefined }
       await writeCheckpoint(tx, hub, {
         chain,
         kind: 'checkpoint',
-        seq: held.value,
-        count: held.value - (await boundaryOf(tx, chain)),
-        head: Buffer.from(held.head).toString('hex'),
+        seq: counter.value,
+        count: counter.value - (await boundaryOf(tx, chain)),
+        head: Buffer.from(counter.head).toString('hex'),
       })
       return { result: undefined, jobs: await hub.auditJobs(tx, chain, hub.clock.now()) }
     })
   }
 }
 
-/** Writes the next signed statement of a chain. The caller holds the chain's counter, so that statements of one chain take turns. */
-export async function writeCheckpoint(tx: Tx, hub: Hub, says: Omit<Statement, 'time' | 'prev_checkpoint'>): Promise<void> {
-  const [last] = await lastOf(tx, says.chain)
+/**
+ * Writes the next signed statement of a chain. The caller must have locked the chain's counter, which serializes the statements.
+ */
+export async function writeCheckpoint(tx: Tx, hub: Hub, content: Omit<Statement, 'time' | 'prev_checkpoint'>): Promise<void> {
+  const [last] = await lastOf(tx, content.chain)
   const time = hub.clock.now()
   const statement: Statement = {
-    ...says,
+    ...content,
     time: instant(time),
     prev_checkpoint: last ? statementHash(checkpointView(last)) : null,
   }
   await tx.insert(auditCheckpoints).values({
-    ...says,
+    ...content,
     time,
     number: await nextNumber(tx, 'audit-checkpoints'),
     prevCheckpoint: statement.prev_checkpoint,
@@ -58,7 +60,7 @@ export async function writeCheckpoint(tx: Tx, hub: Hub, says: Omit<Statement, 't
   })
 }
 
-/** The entry below which a chain may be pruned, itself included; 0 when it never was. */
+/** Number of the last entry that may be pruned; 0 if none. */
 export async function boundaryOf(read: Reader, chain: string): Promise<number> {
   const [row] = await read
     .select({ seq: sql<number | null>`max(${auditCheckpoints.seq})`.mapWith(Number) })
@@ -67,7 +69,7 @@ export async function boundaryOf(read: Reader, chain: string): Promise<number> {
   return row?.seq ?? 0
 }
 
-/** Checkpoints behind one number, in their order. */
+/** Returns the checkpoints after a number, in order. */
 export async function checkpointsAfter(read: Reader, number: number): Promise<Checkpoint[]> {
   const rows = await read
     .select()
@@ -92,7 +94,7 @@ export const checkpointView = (row: typeof auditCheckpoints.$inferSelect): Check
   signature: row.signature,
 })
 
-/** The key that signs the checkpoints of an installation. */
+/** The key that signs the checkpoints of the installation. */
 export function keyOf(keys: KeyRing): KeyObject {
   let key = signingKeys.get(keys)
   if (!key) signingKeys.set(keys, (key = signingKey(keys.derive(checkpointPurpose))))
@@ -101,19 +103,19 @@ export function keyOf(keys: KeyRing): KeyObject {
 
 const signingKeys = new WeakMap<KeyRing, KeyObject>()
 
-/** Whether entries wait for a signature: 1,000 of them, or one for an hour. */
+/** Whether a checkpoint is due: 1,000 entries are unsigned, or one has been for an hour. */
 async function isDue(read: Reader, chain: string, seq: number, now: number): Promise<boolean> {
   const [last] = await lastOf(read, chain)
   const signed = last?.seq ?? 0
   if (seq <= signed) return false
-  if (seq - signed >= mostWithout) return true
+  if (seq - signed >= maxUnsignedEntries) return true
   const [oldest] = await read
     .select({ occurredAt: auditEntries.occurredAt })
     .from(auditEntries)
     .where(and(eq(auditEntries.workspaceId, chain), gt(auditEntries.seq, signed)))
     .orderBy(asc(auditEntries.seq))
     .limit(1)
-  return oldest !== undefined && now - oldest.occurredAt >= longestWithoutMs
+  return oldest !== undefined && now - oldest.occurredAt >= maxUnsignedMs
 }
 
 const lastOf = (read: Reader, chain: string) =>

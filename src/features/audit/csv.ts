@@ -1,6 +1,6 @@
 /**
- * A record of a CSV file (RFC 4180), its line end included. A cell that a spreadsheet would take for a formula gets an apostrophe in
- * front, and every cell is quoted, as OWASP advises against CSV injection.
+ * Formats a record of a CSV file (RFC 4180), including the line break. Cells that a spreadsheet would interpret as a formula are
+ * prefixed with an apostrophe, and all text cells are quoted, as OWASP recommends against CSV injection.
  */
 export const csvRecord = (cells: readonly (string | number | null)[]): string => `${cells.map(csvCell).join(',')}\r\n`
 
@@ -10,5 +10,5 @@ function csvCell(value: string | number | null): string {
   return `"${(formula.test(value) ? `'${value}` : value).replaceAll('"', '""')}"`
 }
 
-// The characters of OWASP's list with their full-width forms, which spreadsheets read alike; white space before them is skipped.
+// OWASP's list of characters and their full-width forms, which spreadsheets treat the same, after optional white space.
 const formula = /^[\t\r\n]|^\s*[=+\-@＝＋－＠]/

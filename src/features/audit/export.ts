@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, lte } from 'drizzle-orm'
-import { Streamed } from '../../access/streamed'
-import { codeOf } from '../../core/audit-actions'
-import { auditCounter, entryOf } from '../../core/audit-chain'
+import { StreamedResponse } from '../../api/streamed-response'
+import { codeOf } from '../audit-actions'
+import { auditCounter, chainedEntry } from '../../core/audit-chain'
 import type { Ctx } from '../../core/ctx'
 import { auditEntries, counters } from '../../core/db/tables'
 import { csvRecord } from './csv'
@@ -14,17 +14,17 @@ const forms = {
   csv: { type: 'text/csv; charset=utf-8', line: csvLine },
 }
 
-/** The whole log of the workspace up to now, oldest first, read and sent page by page. */
-export async function exportAuditEvents(ctx: Ctx, format: keyof typeof forms): Promise<Streamed> {
+/** Streams the audit log of the workspace up to now, oldest first, page by page. */
+export async function exportAuditEvents(ctx: Ctx, format: keyof typeof forms): Promise<StreamedResponse> {
   const { type, line } = forms[format]
   const [counter] = await ctx.hub.read
     .select()
     .from(counters)
     .where(eq(counters.name, auditCounter(ctx.workspaceId)))
   const last = counter?.value ?? 0
-  return new Streamed(type, `audit-${ctx.workspaceId}-${last}.${format}`, pieces())
+  return new StreamedResponse(type, `audit-${ctx.workspaceId}-${last}.${format}`, chunks())
 
-  async function* pieces(): AsyncGenerator<string> {
+  async function* chunks(): AsyncGenerator<string> {
     if (format === 'csv') yield csvRecord(columns)
     for (let seq = 0; ;) {
       const page = await ctx.hub.read
@@ -41,11 +41,11 @@ export async function exportAuditEvents(ctx: Ctx, format: keyof typeof forms): P
 }
 
 /**
- * An entry with what links it, as `bailiwick audit verify --export` reads it. The code follows from the action and the outcome and is
- * not hashed: a later version may know it of an action that this one does not.
+ * An entry with its chain fields, as `bailiwick audit verify --export` reads it. The code is derived from the action and the
+ * outcome, and is not hashed: a later version may have a code for an action that this version doesn't know.
  */
 export const linkedEntry = (row: Entry) => ({
-  ...entryOf(row),
+  ...chainedEntry(row),
   code: codeOf(row.action, row.outcome),
   prev_hash: hex(row.prevHash),
   hash: hex(row.hash),
@@ -80,7 +80,7 @@ const columns = [
 ] as const
 
 function csvLine(row: Entry): string {
-  const { actor, context, ...entry } = entryOf(row)
+  const { actor, context, ...entry } = chainedEntry(row)
   return csvRecord([
     entry.seq,
     entry.id,

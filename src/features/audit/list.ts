@@ -1,15 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { and, eq, sql } from 'drizzle-orm'
-import { codeOf } from '../../core/audit-actions'
+import { codeOf } from '../audit-actions'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { auditEntries } from '../../core/db/tables'
 import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
-import { reaches } from '../../core/narrowing'
+import { canAccess } from '../../core/resource-access'
 import { notFound } from '../../core/problem'
-import { badParameter } from '../../core/query'
+import { invalidParameter } from '../../core/query'
 import type { Page } from '../../core/shapes'
-import { meaningless, meansNoAction } from './actions-filter'
+import { unknownActions, unknownActionDetail } from './actions-filter'
 import { actionPattern, type AuditEventView } from './shapes'
 
 type Entry = typeof auditEntries.$inferSelect
@@ -23,36 +23,40 @@ export const auditListing: Listing<Entry> = {
   idOf: row => row.id,
   owner: auditEntries.workspaceId,
   defaultSort: '-seq',
-  narrowedBy: auditEntries.targetId,
+  accessColumn: auditEntries.targetId,
   filters: {
     action: {
       schema: Type.String({
         ...actionPattern,
-        description: 'Only this action; `heartbeat.*` is all that begin with `heartbeat.`.',
+        description: 'Only this action, or all actions with a prefix, such as `heartbeat.*`.',
       }),
-      where: (value, place) =>
+      where: (value, bind) =>
         isPrefix(value)
-          ? sql`${auditEntries.action} like ${place(`${(value as string).slice(0, -1).replaceAll('_', '\\_')}%`)} escape '\\'`
-          : sql`${auditEntries.action} = ${place(value)}`,
+          ? sql`${auditEntries.action} like ${bind(`${(value as string).slice(0, -1).replaceAll('_', '\\_')}%`)} escape '\\'`
+          : sql`${auditEntries.action} = ${bind(value)}`,
       variant: value => (isPrefix(value) ? 'prefix' : 'exact'),
     },
-    outcome: wordsFilter(auditEntries.outcome, ['success', 'failure', 'denied'], 'Only these outcomes.'),
-    actor_id: textFilter(auditEntries.actorId, 'Only what this user, token or system job did.'),
+    outcome: wordsFilter(auditEntries.outcome, ['success', 'failure', 'denied'], 'Only events with these outcomes.'),
+    actor_id: textFilter(
+      auditEntries.actorId,
+      'Only events of this actor: the ID of a user or token, or the name of a system job.',
+    ),
     actor_type: wordsFilter(
       auditEntries.actorType,
       ['user', 'token', 'ingest', 'system', 'operator', 'anonymous'],
-      'Only these kinds of actor.',
+      'Only events of actors of these types.',
     ),
-    target_id: textFilter(auditEntries.targetId, 'Only what was done to this resource.'),
+    target_id: textFilter(auditEntries.targetId, 'Only events that affected the resource with this ID.'),
     ...timeFilters('occurred_at', auditEntries.occurredAt),
   },
   sorts: { seq: { column: auditEntries.seq, read: row => row.seq } },
 }
 
-/** @throws Problem 400 for an action that there is none of */
+/** @throws Problem 400 for an unknown action */
 export async function listAuditEvents(ctx: Ctx, query: Record<string, unknown>): Promise<Page<AuditEventView>> {
   const action = query.action as string | undefined
-  if (action !== undefined && (await meaningless(ctx, [action])).length > 0) throw badParameter('action', meansNoAction)
+  if (action !== undefined && (await unknownActions(ctx, [action])).length > 0)
+    throw invalidParameter('action', unknownActionDetail)
   return await listPage(ctx, auditListing, query, auditView)
 }
 
@@ -62,7 +66,7 @@ export async function getAuditEvent(ctx: Ctx, id: string): Promise<AuditEventVie
     .select()
     .from(auditEntries)
     .where(and(eq(auditEntries.id, id), eq(auditEntries.workspaceId, ctx.workspaceId)))
-  if (!row || !reaches(ctx, row.targetId)) throw notFound('audit event')
+  if (!row || !canAccess(ctx, row.targetId)) throw notFound('audit event')
   return auditView(row)
 }
 

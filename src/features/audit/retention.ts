@@ -1,66 +1,56 @@
-import { and, asc, desc, eq, gt, gte, inArray, lt, lte, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, lt, lte, sql } from 'drizzle-orm'
 import { pruneByPlan } from '../../access/retention'
 import { auditCounter } from '../../core/audit-chain'
 import { record } from '../../core/change'
-import { locking } from '../../core/db/dialect'
+import { forUpdate } from '../../core/db/dialect'
 import { auditEntries, counters } from '../../core/db/tables'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
+import { deleteBatch } from '../../core/rows'
 import { boundaryOf, writeCheckpoint } from './checkpoints'
 import { headOf } from './stream-view'
 import { auditStreams } from './tables'
 
 const dayMs = 86_400_000
-const mostAtOnce = 500
-/** How long entries that a stream has not delivered are kept beyond what the plan says. */
-export const longestWaitMs = 30 * dayMs
+/** How long entries that a stream has not delivered are kept beyond the retention of the plan. */
+export const maxStreamDelayMs = 30 * dayMs
 
 /**
- * Deletes audit entries that are older than the plan keeps them. Below which entry is signed and written down first; what is left
- * links to the hash that is named there, and verifies as before. What a stream has not delivered waits for it, 30 days at most. The log of the installation itself is kept for ever.
+ * Deletes audit entries that exceed the retention of the plan. First stores a signed boundary with the hash that the remaining
+ * entries link to, so that they can still be verified. Entries that a stream has not delivered are kept for up to 30 more days.
+ * The log of the installation itself is kept forever.
  */
 export const pruneAudit = (hub: Hub): Promise<void> =>
   pruneByPlan(hub, 'audit_days', async (workspaceId, before) => {
-    // Whole days, so that a chain has one boundary a day and not one an hour.
+    // Whole days, so that a chain gets only one boundary a day.
     const midnight = Math.floor(before / dayMs) * dayMs
     return await record(hub, async tx => {
-      const [held] = await locking(
+      const [counter] = await forUpdate(
         tx
           .select()
           .from(counters)
           .where(eq(counters.name, auditCounter(workspaceId))),
       )
-      const boundary = held ? await moveBoundary(tx, hub, workspaceId, midnight) : 0
-      const old = await tx
-        .select({ id: auditEntries.id })
-        .from(auditEntries)
-        .where(and(eq(auditEntries.workspaceId, workspaceId), lte(auditEntries.seq, boundary)))
-        .orderBy(asc(auditEntries.seq))
-        .limit(mostAtOnce)
-      if (old.length > 0)
-        await tx.delete(auditEntries).where(
-          inArray(
-            auditEntries.id,
-            old.map(row => row.id),
-          ),
-        )
+      const boundary = counter ? await moveBoundary(tx, hub, workspaceId, midnight) : 0
+      const condition = and(eq(auditEntries.workspaceId, workspaceId), lte(auditEntries.seq, boundary))
+      const old = await deleteBatch(tx, auditEntries, condition, auditEntries.seq)
       return { result: old.length, jobs: old.length > 0 ? await hub.auditJobs(tx, workspaceId, hub.clock.now()) : [] }
     })
   })
 
-/** Signs the boundary that `before` (ms UTC) asks for, if it is above the one there is, and returns the one that holds. */
+/** Moves the boundary to the entries before `before` (ms UTC), if that is further than the current one, and returns it. */
 async function moveBoundary(tx: Tx, hub: Hub, chain: string, before: number): Promise<number> {
   const boundary = await boundaryOf(tx, chain)
-  const kept = and(eq(auditEntries.workspaceId, chain), gt(auditEntries.seq, boundary))
+  const remaining = and(eq(auditEntries.workspaceId, chain), gt(auditEntries.seq, boundary))
   const [first] = await tx
     .select({ seq: auditEntries.seq })
     .from(auditEntries)
-    .where(and(kept, gte(auditEntries.occurredAt, before)))
+    .where(and(remaining, gte(auditEntries.occurredAt, before)))
     .orderBy(asc(auditEntries.seq))
     .limit(1)
-  // Where all are old the last one stays, so that a log never looks as if it had none.
-  const wanted = (first ? first.seq : await headOf(tx, chain)) - 1
-  const old = await entryAt(tx, chain, await heldBack(tx, chain, wanted, before - longestWaitMs))
+  // If all entries are old, keep the last one, so that a log never looks empty.
+  const target = (first ? first.seq : await headOf(tx, chain)) - 1
+  const old = await entryAt(tx, chain, await limitByStreams(tx, chain, target, before - maxStreamDelayMs))
   if (!old || old.seq <= boundary) return boundary
   await writeCheckpoint(tx, hub, {
     chain,
@@ -81,22 +71,21 @@ async function entryAt(tx: Tx, chain: string, seq: number) {
 }
 
 /**
- * What may be deleted up to `wanted`: no further than every stream that is switched on has the log, but what is older than `overdue`
- * (ms UTC) in any case.
+ * Limits a boundary to what all active streams have delivered. Entries older than `overdue` (ms UTC) may be deleted in any case.
  */
-async function heldBack(tx: Tx, chain: string, wanted: number, overdue: number): Promise<number> {
+async function limitByStreams(tx: Tx, chain: string, target: number, overdue: number): Promise<number> {
   const [slowest] = await tx
     .select({
       position: sql<number | null>`min(${auditStreams.position})`.mapWith(value => (value === null ? null : Number(value))),
     })
     .from(auditStreams)
     .where(and(eq(auditStreams.workspaceId, chain), eq(auditStreams.active, true)))
-  const position = slowest?.position ?? wanted
-  if (position >= wanted) return wanted
+  const position = slowest?.position ?? target
+  if (position >= target) return target
   const [lastOverdue] = await tx
     .select({ seq: auditEntries.seq })
     .from(auditEntries)
-    .where(and(eq(auditEntries.workspaceId, chain), lte(auditEntries.seq, wanted), lt(auditEntries.occurredAt, overdue)))
+    .where(and(eq(auditEntries.workspaceId, chain), lte(auditEntries.seq, target), lt(auditEntries.occurredAt, overdue)))
     .orderBy(desc(auditEntries.seq))
     .limit(1)
   return Math.max(position, lastOverdue?.seq ?? 0)

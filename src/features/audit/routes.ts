@@ -1,4 +1,4 @@
-import { area, route } from '../../access/route'
+import { area, route } from '../../api/route'
 import { listQuery } from '../../core/list'
 import { exportAuditEvents } from './export'
 import { auditCatalog } from './catalog'
@@ -12,9 +12,9 @@ export const auditRoutes = area('audit', 'Audit', [
     guard: 'account.read',
     operationId: 'listAuditEvents',
     summary: 'List audit events',
-    description: 'Every action in the workspace, newest first, refused ones included.',
+    description: 'Lists all actions in the workspace, including denied ones, newest first.',
     query: listQuery(auditListing),
-    answer: AuditEventList,
+    response: AuditEventList,
     run: (ctx, { query }) => listAuditEvents(ctx, query),
   }),
   route({
@@ -24,9 +24,13 @@ export const auditRoutes = area('audit', 'Audit', [
     operationId: 'exportAuditEvents',
     summary: 'Export the audit log',
     description:
-      'The whole log of the workspace as it is now, oldest first. As NDJSON each line is an entry with `workspace_id` and with `prev_hash`, ' +
-      '`hash` and `mac`, which `bailiwick audit verify --export` checks, and with `code`, which is not hashed. In CSV a cell that a spreadsheet would take for a formula ' +
-      'begins with an apostrophe. An answer that ends early was cut off by a failure.',
+      'Streams the complete audit log of the workspace, oldest first. In NDJSON, each line is an audit event with ' +
+      '`workspace_id`, ' +
+      '`prev_hash`, `hash`, and `mac`, which `bailiwick audit verify --export` checks, and `code`, which is not part of the ' +
+      'hash. In ' +
+      'CSV, cells that a spreadsheet would interpret as a formula are prefixed with an apostrophe. A response that ends early ' +
+      'was ' +
+      'interrupted by an error.',
     query: ExportQuery,
     streams: exportExamples,
     run: (ctx, { query }) => exportAuditEvents(ctx, query.format ?? 'ndjson'),
@@ -37,10 +41,10 @@ export const auditRoutes = area('audit', 'Audit', [
     guard: 'account.read',
     operationId: 'listAuditActions',
     summary: 'List audit actions',
-    description: 'Every action that the log may hold, on one page: its word, its codes, and what an entry of it looks like.',
+    description: 'Lists all actions that can appear in the audit log, on one page, with their codes and an example event.',
     query: CatalogQuery,
-    answer: AuditActionList,
-    narrowed: 'open',
+    response: AuditActionList,
+    restrictedTokens: 'all',
     run: async (_ctx, { query }) => auditCatalog(query.action),
   }),
   route({
@@ -48,10 +52,10 @@ export const auditRoutes = area('audit', 'Audit', [
     path: '/v1/audit-events/:id',
     guard: 'account.read',
     operationId: 'getAuditEvent',
-    summary: 'Read an audit event',
-    description: 'One entry of the log.',
-    answer: AuditEvent,
-    narrowed: 'verb',
+    summary: 'Get an audit event',
+    description: 'Returns an event from the audit log.',
+    response: AuditEvent,
+    restrictedTokens: 'handler',
     run: (ctx, { params }) => getAuditEvent(ctx, params.id!),
   }),
 ])

@@ -1,59 +1,66 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { Instant, ListOf, Nullable, Shape, Words } from '../../core/shapes'
+import { namedResourceFields, Instant, ListOf, Nullable, Shape, Words } from '../../core/shapes'
 
-/** An action, or a prefix of actions with an asterisk behind its full stop. */
+/** An action, or a prefix that ends with `.*`. */
 export const actionPattern = {
   maxLength: 100,
   pattern: '^[a-z_]+(\\.[a-z_]+)*(\\.\\*)?$',
-  'x-rule': 'must be an action such as heartbeat.create, or a prefix such as heartbeat.*',
+  'x-rule': 'must be an action such as heartbeat.create or a prefix such as heartbeat.*',
 }
 const channels = ['api', 'dashboard', 'ingest', 'cli', 'job'] as const
-const Anything = Type.Record(Type.String(), Type.Unknown())
 
 export const AuditEvent = Shape(
   {
-    id: Type.String({ description: 'Identifier.' }),
-    seq: Type.Integer({ description: 'Place in the log of the workspace, without gaps.' }),
-    occurred_at: Instant({ description: 'When it was done.' }),
+    id: Type.String({ description: 'ID of the audit event.' }),
+    seq: Type.Integer({ description: 'Sequence number in the audit log of the workspace, without gaps.' }),
+    occurred_at: Instant({ description: 'When the action happened.' }),
     action: Type.String({
-      description: 'What was done: `<area>.<thing>.<verb>`, or `<thing>.<verb>`; see /v1/audit-events/catalog.',
+      description: 'The action: `<area>.<resource>.<verb>` or `<resource>.<verb>`. See /v1/audit-events/catalog.',
     }),
     code: Nullable(Type.String(), {
-      description: 'Six characters for the action and its outcome; null for an action of an earlier version.',
+      description: 'Six-character code of the action and its outcome; null for an action of an earlier version.',
     }),
-    outcome: Words(['success', 'failure', 'denied'], { description: 'Whether it happened.' }),
+    outcome: Words(['success', 'failure', 'denied'], {
+      description: 'Whether the action succeeded, failed, or was denied.',
+    }),
     actor: Shape(
       {
-        type: Words(['user', 'token', 'ingest', 'system', 'operator', 'anonymous']),
-        id: Type.String(),
-        name: Nullable(Type.String()),
-        hint: Nullable(Type.String()),
+        type: Words(['user', 'token', 'ingest', 'system', 'operator', 'anonymous'], { description: 'Type of the actor.' }),
+        id: Type.String({ description: 'ID of the user or token; for `system`, the name of the job.' }),
+        name: Nullable(Type.String(), { description: 'Name of the user or token.' }),
+        hint: Nullable(Type.String(), { description: 'Masked form of the token; null for other actors.' }),
       },
-      { description: 'Who did it.' },
+      { description: 'Who performed the action.' },
     ),
-    targets: Type.Array(Shape({ type: Type.String(), id: Type.String(), name: Nullable(Type.String()) }), {
-      description: 'What it was done to.',
+    targets: Type.Array(Shape(namedResourceFields), {
+      description: 'Resources the action was performed on.',
     }),
     context: Shape(
       {
-        ip: Nullable(Type.String()),
-        user_agent: Nullable(Type.String()),
-        request_id: Nullable(Type.String()),
-        client_request_id: Nullable(Type.String(), { description: 'The X-Request-Id that the client sent, if it did.' }),
-        idempotency_key: Nullable(Type.String()),
-        channel: Words(channels),
+        ip: Nullable(Type.String(), { description: 'IP address of the client.' }),
+        user_agent: Nullable(Type.String(), { description: 'User-Agent header of the request.' }),
+        request_id: Nullable(Type.String(), { description: 'ID of the request.' }),
+        client_request_id: Nullable(Type.String(), { description: 'X-Request-Id sent by the client, if any.' }),
+        idempotency_key: Nullable(Type.String(), { description: 'Idempotency-Key header of the request.' }),
+        channel: Words(channels, { description: 'Channel the action came through.' }),
       },
-      { description: 'How it came about.' },
+      { description: 'Where the request came from.' },
     ),
-    changes: Nullable(Shape({ before: Anything, after: Anything }), {
-      description: 'Members that changed. Secrets are keyed tags that only tell whether two are equal.',
-    }),
-    reason: Nullable(Type.String(), { description: 'Why, where the action does not say it.' }),
+    changes: Nullable(
+      Shape({
+        before: Type.Record(Type.String(), Type.Unknown(), { description: 'Previous values.' }),
+        after: Type.Record(Type.String(), Type.Unknown(), { description: 'New values.' }),
+      }),
+      {
+        description: 'Fields that changed. Secrets appear as keyed hashes, which only show whether two values are equal.',
+      },
+    ),
+    reason: Nullable(Type.String(), { description: 'Additional details, such as why the action was denied.' }),
   },
   {
     $id: 'AuditEvent',
-    description: 'An entry of the audit log.',
+    description: 'An event in the audit log.',
     examples: [
       {
         id: 'aud_01jd8f3q7eeb9bv0w0r8c7hq2m',
@@ -82,38 +89,40 @@ export const AuditEventList = ListOf(AuditEvent)
 export type AuditEventView = Static<typeof AuditEvent>
 
 export const ExportQuery = Shape({
-  format: Type.Optional(Words(['ndjson', 'csv'], { default: 'ndjson', description: 'One JSON object a line, or a table.' })),
+  format: Type.Optional(Words(['ndjson', 'csv'], { default: 'ndjson', description: 'Export format.' })),
 })
 
 const [example] = AuditEvent.examples as AuditEventView[]
 
-export const AuditAction = Shape(
+const AuditAction = Shape(
   {
-    action: Type.String({ description: 'The word: `<area>.<thing>.<verb>`, or `<thing>.<verb>`.' }),
+    action: Type.String({ description: 'Name of the action: `<area>.<resource>.<verb>` or `<resource>.<verb>`.' }),
     codes: Shape(
       {
-        success: Type.String({ description: 'It happened.' }),
-        failure: Type.String({ description: 'It was tried and failed.' }),
-        denied: Type.String({ description: 'It was refused.' }),
+        success: Type.String({ description: 'Code if the action succeeded.' }),
+        failure: Type.String({ description: 'Code if the action failed.' }),
+        denied: Type.String({ description: 'Code if the action was denied.' }),
       },
-      { description: 'The code of an entry, by its outcome. Codes never change.' },
+      { description: 'Code of an event by outcome. Codes never change.' },
     ),
-    description: Type.String({ description: 'What it says.' }),
-    channels: Type.Array(Words(channels), { description: 'The ways by which it comes about.' }),
-    target_types: Type.Array(Type.String(), { description: 'Types of what it is done to; a refusal names none.' }),
+    description: Type.String({ description: 'What the action means.' }),
+    channels: Type.Array(Words(channels), { description: 'Where the action can come from.' }),
+    target_types: Type.Array(Type.String(), {
+      description: 'Types of the affected resources. Denied actions may have no target.',
+    }),
     changes_schema: Nullable(Type.Record(Type.String(), Type.Unknown()), {
-      description: 'JSON Schema 2020-12 of `changes`; null where an entry shows none.',
+      description: 'JSON Schema 2020-12 of `changes`; null if events of this action have none.',
     }),
     example: AuditEvent,
   },
   {
     $id: 'AuditAction',
-    description: 'An action that the audit log may hold.',
+    description: 'An action that can appear in the audit log.',
     examples: [
       {
         action: 'heartbeat.pause',
         codes: { success: 'HB004S', failure: 'HB004F', denied: 'HB004D' },
-        description: 'A heartbeat was paused: no ping is waited for.',
+        description: 'A heartbeat was paused. Missing pings don’t trigger alerts while it is paused.',
         channels: ['api', 'dashboard'],
         target_types: ['heartbeat'],
         changes_schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: ['object', 'null'] },
@@ -126,11 +135,14 @@ export const AuditActionList = ListOf(AuditAction)
 export type AuditActionView = Static<typeof AuditAction>
 export const CatalogQuery = Shape({
   action: Type.Optional(
-    Type.String({ ...actionPattern, description: 'Only this action; `heartbeat.*` is all that begin with `heartbeat.`.' }),
+    Type.String({
+      ...actionPattern,
+      description: 'Only this action, or all actions with a prefix, such as `heartbeat.*`.',
+    }),
   ),
 })
 
-/** What an export looks like, by media type. */
+/** Example exports by media type. */
 export const exportExamples: Readonly<Record<string, string>> = {
   'application/x-ndjson': `${JSON.stringify({
     ...example!,
@@ -140,5 +152,7 @@ export const exportExamples: Readonly<Record<string, string>> = {
     mac: 'dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986',
   })}\n`,
   'text/csv':
+    '' +
+    '' +
     'seq,id,occurred_at,action,code,…\r\n42,"aud_01jd8f3q7eeb9bv0w0r8c7hq2m","2026-11-21T10:00:00.000Z","heartbeat.pause","HB004S",…\r\n',
 }

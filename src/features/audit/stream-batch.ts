@@ -1,35 +1,35 @@
 import { and, asc, desc, eq, gt, lte } from 'drizzle-orm'
 import { auditCheckpoints, auditEntries } from '../../core/db/tables'
 import type { Reader } from '../../core/db/transaction'
-import { actionsAmong } from './actions-filter'
+import { actionCondition } from './actions-filter'
 import { boundaryOf, checkpointView } from './checkpoints'
 import { linkedEntry } from './export'
 import { headOf, type StreamRow } from './stream-view'
 
-/** `event` of every message of a stream, and its X-Service-Event. */
+/** The `event` of all messages of a stream, and their X-Service-Event header. */
 export const streamEvent = 'audit.entries'
 
-/** Most entries of a message, and most bytes; an entry that is larger by itself goes alone. */
-export const mostEntries = 100
-export const mostBytes = 64 * 1024
-// Entries leave room for the rest of the message and some checkpoints.
-const mostEntryBytes = 60 * 1024
+/** Limits of a message. A single entry that is larger is sent alone. */
+const maxEntries = 100
+const maxBytes = 64 * 1024
+// Leaves space for the rest of the message and some checkpoints.
+const maxEntryBytes = 60 * 1024
 const envelopeBytes = 2 * 1024
-const mostCheckpoints = 100
+const maxCheckpoints = 100
 
 /** The next message of a stream. */
 export interface Batch {
-  /** Null when there is nothing to send: what is left out moves the position all the same. */
+  /** Null if there is nothing to send. The position still moves past entries that are filtered out. */
   body: string | null
-  /** What the stream has once this was taken. */
+  /** Position of the stream once the message is delivered. */
   position: number
   checkpoint: number
   /** Entries that were pruned before they could be sent. */
   gap: Gap | null
-  /** There is more behind it already. */
+  /** Whether there is more to send. */
   more: boolean
 }
-export interface Gap {
+interface Gap {
   from: number
   to: number
 }
@@ -37,12 +37,12 @@ export interface Gap {
 type Place = Pick<StreamRow, 'id' | 'workspaceId' | 'actions' | 'position' | 'checkpoint' | 'retryPosition' | 'retryCheckpoint'>
 
 /**
- * What goes to a stream next: entries in the order of their numbers, and the checkpoints that speak of nothing beyond them. After a
- * try that failed it is the same again, to the byte.
+ * Builds the next message of a stream: entries in order, and the checkpoints that don't cover later entries. After a failed
+ * attempt, the message is byte-identical.
  */
 export async function nextBatch(read: Reader, stream: Place): Promise<Batch> {
   const { workspaceId: chain, retryPosition } = stream
-  // Read first: all entries up to it are committed.
+  // Read first: all entries up to the head are committed.
   const written = await headOf(read, chain)
   const head = retryPosition === null ? written : Math.min(written, retryPosition)
   const found = await read
@@ -53,23 +53,23 @@ export async function nextBatch(read: Reader, stream: Place): Promise<Batch> {
         eq(auditEntries.workspaceId, chain),
         gt(auditEntries.seq, stream.position),
         lte(auditEntries.seq, head),
-        actionsAmong(stream.actions),
+        actionCondition(stream.actions),
       ),
     )
     .orderBy(asc(auditEntries.seq))
-    .limit(mostEntries)
-  // Read last: what was deleted while the entries were read is below it.
+    .limit(maxEntries)
+  // Read last: entries deleted in the meantime are below the boundary.
   const boundary = await boundaryOf(read, chain)
   const start = Math.max(stream.position, boundary)
   const rows = found.filter(row => row.seq > start)
   const entries = fitting(
     rows.map(row => JSON.stringify(linkedEntry(row))),
-    mostEntryBytes,
+    maxEntryBytes,
     1,
   )
-  const cut = found.length === mostEntries || entries.length < rows.length
+  const cut = found.length === maxEntries || entries.length < rows.length
   const position = cut ? (rows[entries.length - 1]?.seq ?? start) : Math.max(head, start)
-  const { checkpoints, last, more } = await checkpointsFor(read, stream, position, mostBytes - envelopeBytes - bytesOf(entries))
+  const { checkpoints, last, more } = await checkpointsFor(read, stream, position, maxBytes - envelopeBytes - bytesOf(entries))
   const gap = boundary > stream.position ? { from: stream.position + 1, to: boundary } : null
   const empty = entries.length === 0 && checkpoints.length === 0 && gap === null
   return {
@@ -81,7 +81,7 @@ export async function nextBatch(read: Reader, stream: Place): Promise<Batch> {
   }
 }
 
-/** A message without entries, by which a receiver can be tried out. */
+/** A message without entries, to test a receiver. */
 export const testBody = (read: Reader, stream: Place): Promise<string> =>
   bodyOf(read, stream, { entries: [], checkpoints: [], last: stream.checkpoint, gap: null })
 
@@ -109,8 +109,8 @@ async function bodyOf(read: Reader, stream: Place, { entries, checkpoints, last,
   return `${start},"checkpoints":[${checkpoints.join(',')}],"entries":[${entries.join(',')}]}}`
 }
 
-/** Checkpoints behind the stream's last, as far as they speak of entries up to `position` and fit. */
-async function checkpointsFor(read: Reader, stream: Place, position: number, room: number) {
+/** Returns the checkpoints after the stream's last one that cover entries up to `position`, as far as they fit. */
+async function checkpointsFor(read: Reader, stream: Place, position: number, bytes: number) {
   const { workspaceId, checkpoint, retryCheckpoint } = stream
   const found = await read
     .select()
@@ -123,29 +123,29 @@ async function checkpointsFor(read: Reader, stream: Place, position: number, roo
       ),
     )
     .orderBy(asc(auditCheckpoints.number))
-    .limit(mostCheckpoints)
+    .limit(maxCheckpoints)
   const beyond = found.findIndex(row => row.seq > position)
   const known = beyond < 0 ? found : found.slice(0, beyond)
   const checkpoints = fitting(
     known.map(row => JSON.stringify(checkpointView(row))),
-    room,
+    bytes,
     0,
   )
   return {
     checkpoints,
     last: known[checkpoints.length - 1]?.number ?? checkpoint,
-    more: checkpoints.length < known.length || found.length === mostCheckpoints,
+    more: checkpoints.length < known.length || found.length === maxCheckpoints,
   }
 }
 
-/** The first of some texts that have room together; `least` of them go however long they are. */
-function fitting(texts: string[], room: number, least: number): string[] {
-  let taken = 0
-  for (let left = room; taken < texts.length; taken++) {
-    left -= Buffer.byteLength(texts[taken]!) + 1
-    if (left < 0 && taken >= least) break
+/** Returns the first texts that fit in `bytes` together, but at least `min` of them. */
+function fitting(texts: string[], bytes: number, min: number): string[] {
+  let count = 0
+  for (let left = bytes; count < texts.length; count++) {
+    left -= Buffer.byteLength(texts[count]!) + 1
+    if (left < 0 && count >= min) break
   }
-  return texts.slice(0, taken)
+  return texts.slice(0, count)
 }
 
 const bytesOf = (texts: string[]) => texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0)

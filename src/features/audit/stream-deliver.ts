@@ -1,15 +1,15 @@
 import { and, eq, exists, isNull, lte, or } from 'drizzle-orm'
-import { suspendedPauseMs } from '../../access/suspension'
+import { suspendedRetryMs } from '../../access/suspension'
 import { workspaces } from '../../access/tables'
 import type { AuditAction } from '../../core/audit-actions'
-import { jobContext, record, systemActor, type AuditDraft, type Recorded } from '../../core/change'
+import { jobContext, record, systemActor } from '../../core/change'
+import type { AuditDraft, RecordResult } from '../../core/change-result'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { JobKind } from '../../core/jobs/job'
-import type { JobDraft } from '../../core/jobs/queue'
-import { untilDone } from '../webhooks/delivery-jobs'
-import { nextRetry, standardSchedule } from '../webhooks/retry-schedule'
-import { longestTryMs, type Posted } from '../webhooks/signed-post'
+import type { JobDraft } from '../../core/jobs/draft'
+import { nextRetry, standardSchedule, unlimitedBackoff } from '../../core/outgoing/retry-schedule'
+import { maxAttemptMs, type Posted } from '../../core/outgoing/signed-post'
 import { nextBatch, type Batch } from './stream-batch'
 import { gatherMs, streamJobFor, streamKind } from './stream-jobs'
 import { postBatch, streamTimeoutSeconds } from './stream-post'
@@ -17,31 +17,31 @@ import { streamTarget } from './stream-target'
 import { headOf, type StreamRow } from './stream-view'
 import { auditStreams } from './tables'
 
-type Outcome = Recorded<undefined>
+type Outcome = RecordResult<undefined>
 
-// A try is over by then, with reading the log before it; a hub that died in the middle is waited for so long.
+// Long enough for reading the log and one attempt. If a hub dies while sending, the stream waits this long.
 const senderMs = streamTimeoutSeconds * 1_000 + 15_000
 /**
- * Failures in a row before the log is told. A receiver that fails now and then must not keep its stream busy with entries about
- * itself, each of which is a message that may fail.
+ * Consecutive failures before one is logged. Otherwise, a receiver that fails occasionally would keep its stream busy with
+ * entries about its own failures, which may fail again.
  */
-const failuresToTell = 3
+const failuresToReport = 3
 
-/** Sends a stream the next of what it lacks. Whatever the receiver does, the stream goes on from what it took last. */
+/** Sends the next message of a stream. The stream always continues after the last delivered entry. */
 export const streamJob: JobKind<{ stream_id: string }> = {
   kind: streamKind,
   concurrency: 16,
-  leaseMs: longestTryMs + 30_000,
-  retryAfter: untilDone,
+  leaseMs: maxAttemptMs + 30_000,
+  retryAfter: unlimitedBackoff,
   async run(hub, job) {
     const sender = `${job.id}.${job.attempts}`
-    const stream = await begin(hub, job.payload.stream_id, sender)
-    if (!stream) return async tx => ({ result: undefined, jobs: await later(tx, hub, job.payload.stream_id) })
+    const stream = await claimStream(hub, job.payload.stream_id, sender)
+    if (!stream) return async tx => ({ result: undefined, jobs: await laterJobs(tx, hub, job.payload.stream_id) })
     try {
       const batch = await nextBatch(hub.read, stream)
-      if (batch.body === null) return tx => taken(tx, hub, stream, batch, false)
+      if (batch.body === null) return tx => delivered(tx, hub, stream, batch, false)
       const posted = await postBatch(hub, stream, batch.body, { attempt: stream.failedAttempts + 1 })
-      return posted.reason === null ? tx => taken(tx, hub, stream, batch, true) : tx => failed(tx, hub, stream, batch, posted)
+      return posted.reason === null ? tx => delivered(tx, hub, stream, batch, true) : tx => failed(tx, hub, stream, batch, posted)
     } catch (error) {
       await record(hub, async tx => {
         await write(tx, stream, {})
@@ -52,8 +52,8 @@ export const streamJob: JobKind<{ stream_id: string }> = {
   },
 }
 
-/** Takes the stream for this run alone; null when it may not be sent to now. */
-async function begin(hub: Hub, id: string, sender: string): Promise<StreamRow | null> {
+/** Claims the stream for this run. Null if it can't be sent to now. */
+async function claimStream(hub: Hub, id: string, sender: string): Promise<StreamRow | null> {
   return await record(hub, async tx => {
     const now = hub.clock.now()
     const [row] = await tx
@@ -79,43 +79,45 @@ async function begin(hub: Hub, id: string, sender: string): Promise<StreamRow | 
 }
 
 /**
- * The job that looks again: when the pause after a failure is over, whoever sends now has ended or is given up, or the workspace may
- * have been resumed.
+ * Returns the job that tries again later: after the retry delay, when the current sender has finished or its claim has expired,
+ * or when the workspace may have been resumed.
  */
-async function later(tx: Tx, hub: Hub, id: string): Promise<JobDraft[]> {
+async function laterJobs(tx: Tx, hub: Hub, id: string): Promise<JobDraft[]> {
   const [found] = await tx
     .select({ stream: auditStreams, suspendedAt: workspaces.suspendedAt })
     .from(auditStreams)
     .innerJoin(workspaces, eq(workspaces.id, auditStreams.workspaceId))
     .where(eq(auditStreams.id, id))
   if (!found?.stream.active) return []
-  const pauseMs = found.suspendedAt === null ? gatherMs : suspendedPauseMs
+  const pauseMs = found.suspendedAt === null ? gatherMs : suspendedRetryMs
   return [streamJobFor(id, Math.max(found.stream.nextAttemptAt ?? 0, hub.clock.now() + pauseMs))]
 }
 
-async function taken(tx: Tx, hub: Hub, stream: StreamRow, batch: Batch, sent: boolean): Promise<Outcome> {
+async function delivered(tx: Tx, hub: Hub, stream: StreamRow, batch: Batch, sent: boolean): Promise<Outcome> {
   const now = hub.clock.now()
   const { position, checkpoint, gap } = batch
-  const kept = await write(tx, stream, {
+  const isCurrent = await write(tx, stream, {
     position,
     checkpoint,
     retryPosition: null,
     retryCheckpoint: null,
     ...(sent && { failedAttempts: 0, failingSince: null, nextAttemptAt: null, lastSuccessAt: now, lastError: null }),
   })
-  if (!kept) return { result: undefined }
+  if (!isCurrent) return { result: undefined }
   const audits: AuditDraft[] = []
   if (gap)
     audits.push(
       entry(
         stream,
-        'account.audit_stream.lose',
+        'account.audit_stream.skip_entries',
         'failure',
-        `Entries ${gap.from} to ${gap.to} were deleted before they were taken.`,
+        `Entries ${gap.from} to ${gap.to} were pruned before they could be delivered.`,
       ),
     )
-  if (sent && stream.failedAttempts >= failuresToTell)
-    audits.push(entry(stream, 'account.audit_stream.recover', 'success', `After ${stream.failedAttempts} failures in a row.`))
+  if (sent && stream.failedAttempts >= failuresToReport)
+    audits.push(
+      entry(stream, 'account.audit_stream.recover', 'success', `Recovered after ${stream.failedAttempts} consecutive failures.`),
+    )
   const left = batch.more || (await headOf(tx, stream.workspaceId)) > position
   return { result: undefined, audits, jobs: left ? [streamJobFor(stream.id, batch.more ? now : now + gatherMs)] : [] }
 }
@@ -123,11 +125,10 @@ async function taken(tx: Tx, hub: Hub, stream: StreamRow, batch: Batch, sent: bo
 async function failed(tx: Tx, hub: Hub, stream: StreamRow, batch: Batch, posted: Posted): Promise<Outcome> {
   const now = hub.clock.now()
   const failedAttempts = stream.failedAttempts + 1
-  // A log must not lose: after the last delay of the schedule it stays at that one for ever.
+  // An audit log must not lose entries: after the end of the schedule, keep retrying with the last delay.
   const attempt = Math.min(failedAttempts, standardSchedule.length - 1)
-  const retryAfter = posted.answer?.headers.get('retry-after') ?? null
-  const nextAttemptAt = nextRetry({ attempt, nowMs: now, random: Math.random, retryAfter })!
-  const kept = await write(tx, stream, {
+  const nextAttemptAt = nextRetry({ attempt, nowMs: now, random: Math.random, retryAfter: posted.retryAfter })!
+  const isCurrent = await write(tx, stream, {
     failedAttempts,
     nextAttemptAt,
     failingSince: stream.failingSince ?? now,
@@ -135,16 +136,16 @@ async function failed(tx: Tx, hub: Hub, stream: StreamRow, batch: Batch, posted:
     retryPosition: batch.position,
     retryCheckpoint: batch.checkpoint,
   })
-  if (!kept) return { result: undefined }
-  const told = failedAttempts === failuresToTell
+  if (!isCurrent) return { result: undefined }
+  const isReported = failedAttempts === failuresToReport
   return {
     result: undefined,
-    audits: told ? [entry(stream, 'account.audit_stream.fail', 'failure', `${posted.reason}: ${posted.errorMessage}`)] : [],
+    audits: isReported ? [entry(stream, 'account.audit_stream.fail', 'failure', `${posted.reason}: ${posted.errorMessage}`)] : [],
     jobs: [streamJobFor(stream.id, nextAttemptAt)],
   }
 }
 
-/** Writes the outcome and lets go of the stream. False when it is another's, was edited so that it begins anew, or is gone. */
+/** Writes the outcome and releases the stream. False if another run has claimed it, or it was edited or deleted. */
 async function write(tx: Tx, stream: StreamRow, columns: Partial<StreamRow>): Promise<boolean> {
   const rows = await tx
     .update(auditStreams)

@@ -1,15 +1,15 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { prepared } from '../../core/db/prepared'
 import type { Tx } from '../../core/db/transaction'
-import type { JobDraft } from '../../core/jobs/queue'
+import type { JobDraft } from '../../core/jobs/draft'
 import { auditStreams } from './tables'
 
 export const streamKind = 'audit.stream'
 
-/** How long entries are waited for that go into one message with the first. */
+/** How long to wait for more entries to send in the same message. */
 export const gatherMs = 1_000
 
-/** The job of a stream's next message. One waits at a time; one that is to go first takes the place of it. */
+/** The job of the next message of a stream. At most one is waiting; with `replaces`, a new one replaces it. */
 export const streamJobFor = (streamId: string, at: number, replaces = false): JobDraft => ({
   kind: streamKind,
   payload: { stream_id: streamId },
@@ -18,7 +18,7 @@ export const streamJobFor = (streamId: string, at: number, replaces = false): Jo
   replaces,
 })
 
-/** What a chain that grew, or was signed, starts: the jobs of the streams that are switched on. */
+/** The jobs of all active streams of a chain, to run after new entries or checkpoints. */
 export async function streamJobs(tx: Tx, workspaceId: string, now: number): Promise<JobDraft[]> {
   const rows = await prepared<{ id: string }[], Tx>(tx, 'audit-streams-of', handle =>
     handle

@@ -1,4 +1,4 @@
-import { area, route } from '../../access/route'
+import { area, route } from '../../api/route'
 import { listQuery } from '../../core/list'
 import { promoteStreamSecret, rotateStreamSecret } from './stream-secret'
 import {
@@ -7,10 +7,10 @@ import {
   AuditStreamList,
   AuditStreamPatch,
   AuditStreamSecretRotation,
-  AuditStreamTest,
+  AuditStreamTestResult,
   NewAuditStream,
 } from './stream-shapes'
-import { tryStream } from './stream-trial'
+import { testStream } from './test-stream'
 import { createStream, deleteStream, getStream, listStreams, streamListing, updateStream } from './streams'
 
 export const auditStreamRoutes = area('audit-streams', 'Audit', [
@@ -20,9 +20,9 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     guard: 'account.read',
     operationId: 'listAuditStreams',
     summary: 'List audit streams',
-    description: 'URLs that receive the audit log of the workspace, with how far each has it.',
+    description: 'Lists the audit streams of the workspace with their delivery status.',
     query: listQuery(streamListing),
-    answer: AuditStreamList,
+    response: AuditStreamList,
     run: (ctx, { query }) => listStreams(ctx, query),
   }),
   route({
@@ -33,15 +33,18 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     operationId: 'createAuditStream',
     summary: 'Create an audit stream',
     description:
-      'Makes a URL receive the audit log as it is written. The answer is the only place where the signing secret is told. ' +
-      'Messages are `{"event": "audit.entries", "data": {workspace_id, stream_id, gap, checkpoint, checkpoints, entries}}`: up to ' +
-      '100 entries and 64 KiB, in the order of `seq`, each at least once, as the export has them; the checkpoints signed since; ' +
-      'and under `gap` the numbers of what was pruned before it could be taken. They are signed like those of webhooks, in ' +
-      'X-Service-Signature and webhook-signature, and tried until they are taken.',
+      'Sends the audit log to a URL as it is written. The signing secret is shown only once, in this response. ' +
+      'Messages are `{"event": "audit.entries", "data": {workspace_id, stream_id, gap, checkpoint, checkpoints, entries}}`: ' +
+      'up to ' +
+      '100 entries and 64 KiB, ordered by `seq`, in the format of the export, delivered at least once; the checkpoints signed ' +
+      'since ' +
+      'the last message; and in `gap` the range of entries that were pruned before they could be delivered. Messages are ' +
+      'signed like ' +
+      'webhooks, in X-Service-Signature and webhook-signature, and retried until they are delivered.',
     body: AuditStreamInput,
     status: 201,
-    answer: NewAuditStream,
-    once: ['secret'],
+    response: NewAuditStream,
+    secretFields: ['secret'],
     problems: ['conflict'],
     run: (ctx, { body }) => createStream(ctx, body),
   }),
@@ -50,9 +53,9 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     path: '/v1/audit-streams/:id',
     guard: 'account.read',
     operationId: 'getAuditStream',
-    summary: 'Read an audit stream',
-    description: 'A stream, with how far its receiver has the log and why the last try failed, if it did.',
-    answer: AuditStream,
+    summary: 'Get an audit stream',
+    description: 'Returns a stream with its delivery status and the last error.',
+    response: AuditStream,
     run: (ctx, { params }) => getStream(ctx, params.id!),
   }),
   route({
@@ -61,12 +64,13 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     guard: 'account.write',
     action: 'account.audit_stream.update',
     operationId: 'updateAuditStream',
-    summary: 'Edit an audit stream',
+    summary: 'Update an audit stream',
     description:
-      'Changes a stream (JSON merge patch, RFC 7396). With `active` false it stops where it is, and retention no longer waits for ' +
-      'it; true again, it goes on from there. What is failing is tried at once after a change of where or what it sends.',
+      'Updates a stream (JSON merge patch, RFC 7396). Setting `active` to false pauses the stream at its current position, and ' +
+      'retention no longer waits for it. Setting it back to true resumes from there. If you change the URL or the actions of a ' +
+      'failing stream, it is retried immediately.',
     body: AuditStreamPatch,
-    answer: AuditStream,
+    response: AuditStream,
     run: (ctx, { params, body }) => updateStream(ctx, params.id!, body),
   }),
   route({
@@ -76,7 +80,7 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     action: 'account.audit_stream.delete',
     operationId: 'deleteAuditStream',
     summary: 'Delete an audit stream',
-    description: 'What its receiver lacks is not sent any more.',
+    description: 'Deletes a stream. Entries that were not delivered yet are no longer sent.',
     status: 204,
     run: (ctx, { params }) => deleteStream(ctx, params.id!),
   }),
@@ -86,13 +90,14 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     guard: 'account.write',
     action: 'account.audit_stream.rotate_secret',
     operationId: 'rotateAuditStreamSecret',
-    summary: 'Rotate the signing secret of a stream',
+    summary: 'Rotate the signing secret of an audit stream',
     description:
-      'Gives the stream a new secret, told in this answer alone. While the two overlap, webhook-signature carries a signature of ' +
-      'each, X-Service-Signature stays with the old secret and X-Service-Signature-Next is made with the new one.',
+      'Generates a new signing secret, shown only once, in this response. During the overlap, webhook-signature contains a ' +
+      'signature ' +
+      'for each secret, X-Service-Signature uses the old secret, and X-Service-Signature-Next the new one.',
     body: AuditStreamSecretRotation,
-    answer: NewAuditStream,
-    once: ['secret'],
+    response: NewAuditStream,
+    secretFields: ['secret'],
     problems: ['conflict', 'precondition_failed'],
     run: (ctx, { params, body }) => rotateStreamSecret(ctx, params.id!, body),
   }),
@@ -102,9 +107,9 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     guard: 'account.write',
     action: 'account.audit_stream.promote_secret',
     operationId: 'promoteAuditStreamSecret',
-    summary: 'End a rotation of a stream early',
-    description: 'Drops the old secret now, before its overlap is over: the new one alone signs from here on.',
-    answer: AuditStream,
+    summary: 'Promote the new signing secret of an audit stream',
+    description: 'Ends a rotation early: drops the old secret, so that messages are signed only with the new one.',
+    response: AuditStream,
     problems: ['conflict', 'precondition_failed'],
     run: (ctx, { params }) => promoteStreamSecret(ctx, params.id!),
   }),
@@ -116,10 +121,10 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     operationId: 'testAuditStream',
     summary: 'Send a test message to an audit stream',
     description:
-      'Posts a message without entries once and answers with what came of it. The message carries X-Service-Test: 1. ' +
-      'Five a minute and stream.',
-    answer: AuditStreamTest,
+      'Sends a message without entries once and returns the result. The message has the header X-Service-Test: 1. ' +
+      'Limited to five requests a minute per stream.',
+    response: AuditStreamTestResult,
     problems: ['rate_limited'],
-    run: (ctx, { params }) => tryStream(ctx, params.id!),
+    run: (ctx, { params }) => testStream(ctx, params.id!),
   }),
 ])

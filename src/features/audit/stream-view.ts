@@ -3,7 +3,7 @@ import { auditCounter } from '../../core/audit-chain'
 import { instant } from '../../core/clock'
 import { counters } from '../../core/db/tables'
 import type { Reader } from '../../core/db/transaction'
-import { overlaps } from '../webhooks/live-secrets'
+import { secretHintsOf } from '../../core/outgoing/signing-secrets'
 import type { AuditStreamView } from './stream-shapes'
 import type { auditStreams } from './tables'
 
@@ -19,28 +19,25 @@ export async function headOf(read: Reader, chain: string): Promise<number> {
 }
 
 /**
- * A stream as the API shows it; its secrets only as hints.
+ * A stream as the API returns it. Secrets are masked.
  * @param head `seq` of the last entry of the log
  * @param now ms UTC
  */
 export function streamView(row: StreamRow, head: number, now: number): AuditStreamView {
-  const rotating = overlaps(row, now)
   return {
     id: row.id,
     name: row.name,
     url: row.url,
     actions: row.actions,
     active: row.active,
-    status: !row.active ? 'off' : row.failedAttempts > 0 ? 'failing' : 'ok',
+    status: !row.active ? 'paused' : row.failedAttempts > 0 ? 'failing' : 'ok',
     position: row.position,
     lag: Math.max(0, head - row.position),
     last_success_at: instant(row.lastSuccessAt),
     last_error: row.lastError,
-    failing_since: instant(row.failingSince),
+    failing_since_at: instant(row.failingSince),
     next_attempt_at: row.active ? instant(row.nextAttemptAt) : null,
-    secret_hint: rotating ? row.secretHint : (row.nextSecretHint ?? row.secretHint),
-    next_secret_hint: rotating ? row.nextSecretHint : null,
-    overlap_ends_at: rotating ? instant(row.rotatesAt) : null,
+    ...secretHintsOf(row, now),
     version: row.version,
     created_at: instant(row.createdAt),
     updated_at: instant(row.updatedAt),

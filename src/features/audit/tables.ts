@@ -1,8 +1,9 @@
 import { workspaces } from '../../access/tables'
 import { flag, int, json, text, time } from '../../core/db/columns'
 import { index, table } from '../../core/db/dialect'
+import { secretColumns } from '../../core/outgoing/secret-columns'
 
-/** Receivers of the audit log of a workspace, and how far each has it. */
+/** Receivers of the audit log of a workspace, and their positions. */
 export const auditStreams = table(
   'audit_streams',
   {
@@ -12,20 +13,16 @@ export const auditStreams = table(
       .references(() => workspaces.id, { onDelete: 'cascade' }),
     name: text('name').notNull(),
     url: text('url').notNull(),
-    // Words, and prefixes such as `heartbeat.*`; null lets every action through.
+    // Actions and prefixes such as `heartbeat.*`; null for all.
     actions: json<string[] | null>('actions'),
     active: flag('active').notNull(),
-    secretSealed: text('secret_sealed').notNull(),
-    secretHint: text('secret_hint').notNull(),
-    // While a rotation overlaps, and after it until the next: all three or none.
-    nextSecretSealed: text('next_secret_sealed'),
-    nextSecretHint: text('next_secret_hint'),
-    rotatesAt: time('rotates_at'),
-    // Entries up to this number were taken by the receiver or are none of its own.
+    // The next secret is kept until the next rotation.
+    ...secretColumns(),
+    // Entries up to this number were delivered or filtered out.
     position: int('position').notNull(),
-    // Number of the last checkpoint that the receiver has.
+    // Number of the last delivered checkpoint.
     checkpoint: int('checkpoint').notNull(),
-    // What the try that failed went up to: the next one sends the same bytes.
+    // End of the failed message: the next attempt sends the same bytes.
     retryPosition: int('retry_position'),
     retryCheckpoint: int('retry_checkpoint'),
     failedAttempts: int('failed_attempts').notNull(),
@@ -33,7 +30,7 @@ export const auditStreams = table(
     nextAttemptAt: time('next_attempt_at'),
     lastSuccessAt: time('last_success_at'),
     lastError: text('last_error'),
-    // Who sends at this moment, and until when nobody else may.
+    // The run that is sending, and until when it has the stream exclusively.
     sender: text('sender'),
     senderUntil: time('sender_until'),
     version: int('version').notNull(),

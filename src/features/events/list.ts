@@ -2,11 +2,11 @@ import { and, eq } from 'drizzle-orm'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { events } from '../../core/db/tables'
-import { eventKinds } from '../../core/events'
+import { eventKinds } from '../event-kinds'
 import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
-import { reaches } from '../../core/narrowing'
+import { canAccess } from '../../core/resource-access'
 import { notFound } from '../../core/problem'
-import type { Page } from '../../core/shapes'
+import { onePage, type Page } from '../../core/shapes'
 import type { EventView } from './shapes'
 
 type EventRow = typeof events.$inferSelect
@@ -18,26 +18,26 @@ export const eventListing: Listing<EventRow> = {
   idOf: row => row.id,
   owner: events.workspaceId,
   defaultSort: '-id',
-  narrowedBy: events.resourceId,
+  accessColumn: events.resourceId,
   filters: {
     kind: wordsFilter(
       events.kind,
       eventKinds.map(one => one.kind),
-      'Only these kinds.',
+      'Only events of these kinds.',
     ),
-    resource_id: textFilter(events.resourceId, 'Only events about this resource.'),
-    resource_type: textFilter(events.resourceType, 'Only events about this type of resource.'),
+    resource_id: textFilter(events.resourceId, 'Only events about the resource with this ID.'),
+    resource_type: textFilter(events.resourceType, 'Only events about resources of this type.'),
     ...timeFilters('occurred_at', events.occurredAt),
   },
   sorts: { occurred_at: { column: events.occurredAt, read: row => row.occurredAt } },
 }
 
-/** Events of the areas that the caller may read; there is nothing to see of the others. */
+/** Lists the events of the areas that the caller may read. */
 export async function listEvents(ctx: Ctx, query: Record<string, unknown>): Promise<Page<EventView>> {
   const open = readableKinds(ctx)
   if (query.kind === undefined && open.length === eventKinds.length) return await listPage(ctx, eventListing, query, eventView)
   const kind = open.filter(one => (query.kind as string[] | undefined)?.includes(one) ?? true)
-  if (kind.length === 0) return { data: [], pagination: { has_more: false, next_cursor: null } }
+  if (kind.length === 0) return onePage([])
   return await listPage(ctx, eventListing, { ...query, kind }, eventView)
 }
 
@@ -47,15 +47,15 @@ export async function getEvent(ctx: Ctx, id: string): Promise<EventView> {
     .select()
     .from(events)
     .where(and(eq(events.id, id), eq(events.workspaceId, ctx.workspaceId)))
-  if (!row || !reaches(ctx, row.resourceId) || !readableKinds(ctx).includes(row.kind)) throw notFound('event')
+  if (!row || !canAccess(ctx, row.resourceId) || !readableKinds(ctx).includes(row.kind)) throw notFound('event')
   return eventView(row)
 }
 
-/** Kinds of the areas that the caller may read. */
+/** The event kinds of the areas that the caller may read. */
 export const readableKinds = (ctx: Ctx): string[] =>
   eventKinds.filter(entry => ctx.permissions.has(`${entry.area}.read`)).map(entry => entry.kind)
 
-/** An event as the API shows it. */
+/** An event as the API returns it. */
 export function eventView(row: EventRow): EventView {
   const { data } = JSON.parse(row.body) as { data: Record<string, unknown> }
   return {

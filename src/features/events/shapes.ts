@@ -1,26 +1,31 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { Expanded, Instant, ListOf, Shape } from '../../core/shapes'
+import { resourceFields, Expanded, Instant, ListOf, Shape } from '../../core/shapes'
 
 export const Event = Shape(
   {
-    id: Type.String({ description: 'Identifier.' }),
-    workspace_id: Type.String({ description: 'Workspace it happened in: X-Service-Workspace of its messages.' }),
-    message_id: Type.String({ description: 'Identifier of its message to every webhook endpoint: `webhook-id`.' }),
-    kind: Type.String({ description: 'Kind of event; see /v1/event-kinds.' }),
-    occurred_at: Instant({ description: 'When it happened.' }),
-    resource: Shape({ type: Type.String(), id: Type.String() }, { description: 'What it is about.' }),
-    sequence: Type.Integer({ minimum: 1, description: 'Place among the events of this kind and resource, without gaps.' }),
-    data: Type.Record(Type.String(), Type.Unknown(), { description: 'What is told of it, as the kind’s schema says.' }),
+    id: Type.String({ description: 'ID of the event.' }),
+    workspace_id: Type.String({ description: 'Workspace of the event, sent to webhooks as the X-Service-Workspace header.' }),
+    message_id: Type.String({ description: 'Message ID, sent to every webhook endpoint as the webhook-id header.' }),
+    kind: Type.String({ description: 'Event kind; see /v1/event-kinds.' }),
+    occurred_at: Instant({ description: 'When the event occurred.' }),
+    resource: Shape(resourceFields, { description: 'Resource that the event is about.' }),
+    sequence: Type.Integer({
+      minimum: 1,
+      description: 'Number of the event among events of this kind and resource, without gaps.',
+    }),
+    data: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Event data, as described by the schema of the event kind.',
+    }),
     expanded: Expanded({
       resource: Type.Record(Type.String(), Type.Unknown(), {
-        description: 'What it is about, as the operation that reads a resource of its type shows it now.',
+        description: 'Current state of the resource, as returned by the operation that gets a resource of its type.',
       }),
     }),
   },
   {
     $id: 'Event',
-    description: 'A fact that happened.',
+    description: 'An event in the workspace.',
     examples: [
       {
         id: 'evt_01jd8f3q7eeb9bv0w0r8c7hq2m',

@@ -1,11 +1,13 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { listPage, timeFilters, wordsFilter, type Listing } from '../../core/list'
 import { notFound } from '../../core/problem'
+import { findRow } from '../../core/rows'
 import type { Page } from '../../core/shapes'
+import { heartbeatRows } from './heartbeats'
 import { pingKinds, type FlipView, type PingView } from './shapes'
-import { flips, heartbeats, pings } from './tables'
+import { flips, pings } from './tables'
 
 type PingRow = typeof pings.$inferSelect
 type FlipRow = typeof flips.$inferSelect
@@ -32,15 +34,15 @@ export const flipListing: Listing<FlipRow> = {
   sorts: {},
 }
 
-/** Pings of a heartbeat, newest first. @throws Problem 404 */
+/** Lists the pings of a heartbeat, newest first. @throws Problem 404 */
 export async function listPings(ctx: Ctx, id: string, query: Record<string, unknown>): Promise<Page<PingView>> {
-  await requireHeartbeat(ctx, id)
+  await findRow(ctx.hub.read, ctx, heartbeatRows, id)
   return await listPage(ctx, pingListing, query, pingView, id)
 }
 
-/** One ping with its body. @throws Problem 404 */
+/** Returns a ping with its body. @throws Problem 404 */
 export async function getPing(ctx: Ctx, id: string, n: string): Promise<PingView & { body: string }> {
-  await requireHeartbeat(ctx, id)
+  await findRow(ctx.hub.read, ctx, heartbeatRows, id)
   const [row] = /^\d{1,15}$/.test(n)
     ? await ctx.hub.read
         .select()
@@ -51,9 +53,9 @@ export async function getPing(ctx: Ctx, id: string, n: string): Promise<PingView
   return { ...pingView(row), body: row.body ? new TextDecoder().decode(row.body) : '' }
 }
 
-/** Changes of status of a heartbeat, newest first. @throws Problem 404 */
+/** Lists the status changes of a heartbeat, newest first. @throws Problem 404 */
 export async function listFlips(ctx: Ctx, id: string, query: Record<string, unknown>): Promise<Page<FlipView>> {
-  await requireHeartbeat(ctx, id)
+  await findRow(ctx.hub.read, ctx, heartbeatRows, id)
   return await listPage(
     ctx,
     flipListing,
@@ -68,14 +70,6 @@ export async function listFlips(ctx: Ctx, id: string, query: Record<string, unkn
       }) as FlipView,
     id,
   )
-}
-
-async function requireHeartbeat(ctx: Ctx, id: string): Promise<void> {
-  const [row] = await ctx.hub.read
-    .select({ one: sql`1` })
-    .from(heartbeats)
-    .where(and(eq(heartbeats.id, id), eq(heartbeats.workspaceId, ctx.workspaceId)))
-  if (!row) throw notFound('heartbeat')
 }
 
 function pingView(row: typeof pings.$inferSelect): PingView {

@@ -1,4 +1,5 @@
-import { area, route } from '../../access/route'
+import { crud } from '../../api/crud'
+import { area, route } from '../../api/route'
 import { listQuery } from '../../core/list'
 import { subjectRelations } from '../incidents/relation'
 import {
@@ -13,9 +14,9 @@ import {
   updateHeartbeat,
 } from './heartbeats'
 import { flipListing, getPing, listFlips, listPings, pingListing } from './history'
-import { getPingKey, rotatePingKey } from './ping-keys'
-import { readDueTimes } from './due-times'
-import { readRecentPings } from './recent-pings'
+import { getPingKey, rotatePingKey } from './pings/keys'
+import { previewSchedule } from './schedule/preview'
+import { listRecentPings } from './pings/recent'
 import {
   DueTimes,
   DueTimesQuery,
@@ -35,64 +36,73 @@ const read = 'monitoring.read'
 const write = 'monitoring.write'
 
 export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
-  route({
-    method: 'GET',
-    path: '/v1/heartbeats',
-    guard: read,
-    operationId: 'listHeartbeats',
-    summary: 'List heartbeats',
-    description: 'Heartbeats of the workspace.',
-    query: listQuery(heartbeatListing),
-    answer: HeartbeatList,
-    expands: subjectRelations,
-    run: (ctx, { query }) => listHeartbeats(ctx, query),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/heartbeats',
-    guard: write,
-    action: 'heartbeat.create',
-    operationId: 'createHeartbeat',
-    summary: 'Create a heartbeat',
-    description: 'Makes a heartbeat; the answer has the address to ping.',
-    body: HeartbeatInput,
-    status: 201,
-    answer: Heartbeat,
-    once: ['uuid', 'ping_url'],
-    problems: ['plan_limit_reached'],
-    run: (ctx, { body }) => createHeartbeat(ctx, body),
+  ...crud({
+    type: 'heartbeat',
+    action: 'heartbeat',
+    response: Heartbeat,
+    list: {
+      listing: heartbeatListing,
+      description: 'Lists the heartbeats of the workspace.',
+      response: HeartbeatList,
+      expands: subjectRelations,
+      run: listHeartbeats,
+    },
+    create: {
+      description: 'Creates a heartbeat. The response contains its ping URL.',
+      body: HeartbeatInput,
+      secretFields: ['uuid', 'ping_url'],
+      problems: ['plan_limit_reached'],
+      run: createHeartbeat,
+    },
+    get: {
+      description: 'Returns a heartbeat with its current status.',
+      expands: subjectRelations,
+      run: getHeartbeat,
+    },
+    update: {
+      description:
+        'Updates the given fields (JSON merge patch, RFC 7396). Fields of the schedule are merged too. A new schedule counts from the last ping.',
+      body: HeartbeatPatch,
+      run: updateHeartbeat,
+    },
+    delete: {
+      description: 'Deletes a heartbeat with its pings and status changes, and resolves its incident.',
+      run: deleteHeartbeat,
+    },
+    bulk: 'Runs many operations on heartbeats in one request.',
   }),
   route({
     method: 'GET',
     path: '/v1/heartbeats/recent',
     guard: read,
     operationId: 'listRecentPings',
-    summary: 'Read the last pings of some heartbeats',
-    description: 'The last 30 pings of up to 100 heartbeats in one answer: what the rows of a list show.',
+    summary: 'List recent pings',
+    description: 'Returns the last 30 pings of up to 100 heartbeats in one response.',
     query: RecentPingsQuery,
-    answer: RecentPingsList,
-    run: (ctx, { query }) => readRecentPings(ctx, query.ids),
+    response: RecentPingsList,
+    run: (ctx, { query }) => listRecentPings(ctx, query.ids),
   }),
   route({
     method: 'GET',
     path: '/v1/heartbeats/due-times',
     guard: read,
-    narrowed: 'open',
-    operationId: 'readDueTimes',
-    summary: 'Read when a schedule is due',
-    description: 'The next times at which a ping would be expected by a cron or calendar expression, before a heartbeat has it.',
+    restrictedTokens: 'all',
+    operationId: 'previewSchedule',
+    summary: 'Preview a schedule',
+    description:
+      'Validates a cron or calendar expression and returns the next times it expects a ping, without creating a heartbeat.',
     query: DueTimesQuery,
-    answer: DueTimes,
-    run: async (ctx, { query }) => readDueTimes(ctx, query),
+    response: DueTimes,
+    run: async (ctx, { query }) => previewSchedule(ctx, query),
   }),
   route({
     method: 'GET',
     path: '/v1/heartbeats/ping-key',
     guard: write,
     operationId: 'getPingKey',
-    summary: 'Read the ping key',
-    description: 'The workspace’s key for ping addresses by slug, `/ping/<key>/<slug>`.',
-    answer: PingKey,
+    summary: 'Get the ping key',
+    description: 'Returns the workspace’s key for ping URLs with slugs, `/ping/<key>/<slug>`. The first request creates it.',
+    response: PingKey,
     run: ctx => getPingKey(ctx),
   }),
   route({
@@ -102,45 +112,10 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     action: 'heartbeat.ping_key.rotate',
     operationId: 'rotatePingKey',
     summary: 'Rotate the ping key',
-    description: 'Makes a new ping key; addresses with the old one stop working at once.',
-    answer: PingKey,
-    once: ['ping_key', 'ping_url'],
+    description: 'Replaces the ping key. URLs with the old key stop working immediately.',
+    response: PingKey,
+    secretFields: ['ping_key', 'ping_url'],
     run: ctx => rotatePingKey(ctx),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/heartbeats/:id',
-    guard: read,
-    operationId: 'getHeartbeat',
-    summary: 'Read a heartbeat',
-    description: 'A heartbeat with its status.',
-    answer: Heartbeat,
-    expands: subjectRelations,
-    run: (ctx, { params }) => getHeartbeat(ctx, params.id!),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/v1/heartbeats/:id',
-    guard: write,
-    action: 'heartbeat.update',
-    operationId: 'updateHeartbeat',
-    summary: 'Edit a heartbeat',
-    description:
-      'Changes members (JSON merge patch, RFC 7396). Members of the schedule are merged too; a new schedule counts from the last ping.',
-    body: HeartbeatPatch,
-    answer: Heartbeat,
-    run: (ctx, { params, body }) => updateHeartbeat(ctx, params.id!, body),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/v1/heartbeats/:id',
-    guard: write,
-    action: 'heartbeat.delete',
-    operationId: 'deleteHeartbeat',
-    summary: 'Delete a heartbeat',
-    description: 'Removes a heartbeat with its pings and changes of status.',
-    status: 204,
-    run: (ctx, { params }) => deleteHeartbeat(ctx, params.id!),
   }),
   route({
     method: 'POST',
@@ -149,9 +124,10 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     action: 'heartbeat.pause',
     operationId: 'pauseHeartbeat',
     summary: 'Pause a heartbeat',
-    description: 'Stops expecting pings. A ping resumes it unless `manual_resume` is set.',
-    answer: Heartbeat,
-    once: ['uuid', 'ping_url'],
+    description:
+      'Stops expecting pings and resolves the incident. The next ping resumes the heartbeat, unless `manual_resume` is set.',
+    response: Heartbeat,
+    secretFields: ['uuid', 'ping_url'],
     run: (ctx, { params }) => pauseHeartbeat(ctx, params.id!),
   }),
   route({
@@ -161,9 +137,9 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     action: 'heartbeat.resume',
     operationId: 'resumeHeartbeat',
     summary: 'Resume a heartbeat',
-    description: 'Waits for the next ping as a new heartbeat does.',
-    answer: Heartbeat,
-    once: ['uuid', 'ping_url'],
+    description: 'Resumes a paused heartbeat. It starts over as new and waits for its next ping.',
+    response: Heartbeat,
+    secretFields: ['uuid', 'ping_url'],
     run: (ctx, { params }) => resumeHeartbeat(ctx, params.id!),
   }),
   route({
@@ -172,10 +148,10 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     guard: write,
     action: 'heartbeat.rotate',
     operationId: 'rotateHeartbeat',
-    summary: 'Rotate the UUID',
-    description: 'Gives the heartbeat a new UUID; the old address stops working at once.',
-    answer: Heartbeat,
-    once: ['uuid', 'ping_url'],
+    summary: 'Rotate the ping URL of a heartbeat',
+    description: 'Gives the heartbeat a new UUID. The old ping URL stops working immediately.',
+    response: Heartbeat,
+    secretFields: ['uuid', 'ping_url'],
     run: (ctx, { params }) => rotateHeartbeat(ctx, params.id!),
   }),
   route({
@@ -184,9 +160,9 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     guard: read,
     operationId: 'listPings',
     summary: 'List pings',
-    description: 'The last pings of a heartbeat, newest first; at least a hundred are kept.',
+    description: 'Lists the pings of a heartbeat, newest first. At least the last 100 are kept.',
     query: listQuery(pingListing),
-    answer: PingList,
+    response: PingList,
     run: (ctx, { params, query }) => listPings(ctx, params.id!, query),
   }),
   route({
@@ -194,9 +170,9 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     path: '/v1/heartbeats/:id/pings/:n',
     guard: read,
     operationId: 'getPing',
-    summary: 'Read a ping',
-    description: 'A ping with the body it carried.',
-    answer: PingWithBody,
+    summary: 'Get a ping',
+    description: 'Returns a ping with its body.',
+    response: PingWithBody,
     run: (ctx, { params }) => getPing(ctx, params.id!, params.n!),
   }),
   route({
@@ -204,19 +180,10 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     path: '/v1/heartbeats/:id/flips',
     guard: read,
     operationId: 'listFlips',
-    summary: 'List changes of status',
-    description: 'Changes of status of a heartbeat, newest first; kept for 93 days.',
+    summary: 'List status changes of a heartbeat',
+    description: 'Lists the status changes of a heartbeat, newest first. They are kept for 93 days.',
     query: listQuery(flipListing),
-    answer: FlipList,
+    response: FlipList,
     run: (ctx, { params, query }) => listFlips(ctx, params.id!, query),
   }),
-  {
-    path: '/v1/heartbeats/bulk',
-    operationId: 'bulkHeartbeats',
-    summary: 'Create, edit and delete heartbeats',
-    description: 'Many heartbeats at once.',
-    action: 'heartbeat.bulk',
-    of: 'Heartbeat',
-    operations: { create: 'createHeartbeat', update: 'updateHeartbeat', delete: 'deleteHeartbeat' },
-  },
 ])

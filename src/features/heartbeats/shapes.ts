@@ -7,7 +7,7 @@ import {
   Instant,
   Line,
   ListOf,
-  MaybeInstant,
+  NullableInstant,
   Nullable,
   Prose,
   Expanded,
@@ -16,31 +16,45 @@ import {
   Words,
 } from '../../core/shapes'
 import { Incident } from '../incidents/shapes'
-import { ChannelIds } from '../notifications/known-channels'
+import { ChannelIds } from '../notifications/shapes'
 
 const Seconds = (minimum: number, description: string) => Type.Integer({ minimum, maximum: 365 * 86_400, description })
-const grace_seconds = Seconds(1, 'How late a ping may be, and how long a started run may take, before the heartbeat is down.')
+const grace_seconds = Seconds(
+  1,
+  'Grace period: how late a ping may be, and how long a started run may take, before the heartbeat goes down.',
+)
 const Expression = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description })
 const timezone = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: 'IANA name of the time zone the expression is read in.',
+  description: 'IANA time zone of the expression.',
 })
 
 export const Schedule = Type.Union(
   [
     Shape(
-      { kind: Type.Literal('period'), period_seconds: Seconds(5, 'Longest time from one ping to the next.'), grace_seconds },
+      {
+        kind: Type.Literal('period', { description: 'A ping at regular intervals.' }),
+        period_seconds: Seconds(5, 'Expected time between pings.'),
+        grace_seconds,
+      },
       { title: 'Period' },
     ),
     Shape(
-      { kind: Type.Literal('cron'), expression: Expression('Cron expression of five words.'), timezone, grace_seconds },
+      {
+        kind: Type.Literal('cron', { description: 'A cron schedule.' }),
+        expression: Expression('Cron expression with five fields: minute, hour, day, month, and weekday.'),
+        timezone,
+        grace_seconds,
+      },
       { title: 'Cron' },
     ),
     Shape(
       {
-        kind: Type.Literal('calendar'),
-        expression: Expression('Calendar events by systemd.time(7), one a line; the earliest counts.'),
+        kind: Type.Literal('calendar', { description: 'A systemd calendar schedule.' }),
+        expression: Expression(
+          'Calendar events in the syntax of systemd.time(7), one per line. A ping is expected at the earliest of them.',
+        ),
         timezone,
         grace_seconds,
       },
@@ -55,24 +69,30 @@ export const Schedule = Type.Union(
   },
 )
 
-const secret_shown_before = Type.Optional(Type.Boolean({ description: 'True in a replay, which does not tell secrets again.' }))
+const secret_shown_before = Type.Optional(
+  Type.Boolean({ description: 'Whether this is the replay of an earlier response. Secrets are not repeated.' }),
+)
 
 export const heartbeatStatuses = ['new', 'up', 'grace', 'down', 'paused'] as const
 
-const name = Line({ minLength: 1, maxLength: 100, description: 'What the job is called.' })
+const name = Line({ minLength: 1, maxLength: 100, description: 'Name of the job.' })
 const slug = Type.String({
   pattern: '^[a-z0-9_-]{0,100}$',
-  'x-rule': 'must be made of at most 100 lower-case letters, digits, hyphens and underscores.',
-  description: 'Name in the slug form of the ping address; empty for none. Made from the name when absent.',
+  'x-rule': 'must be at most 100 lowercase letters, digits, hyphens, and underscores.',
+  description: 'Name in ping URLs that use the ping key, or empty for none. Default: a slug of the name.',
 })
-const description = Prose({ maxLength: 5000, description: 'Notes for people.' })
-const methods = Words(['any', 'POST'], { description: '`POST`: pings by other methods are recorded but do not count.' })
-const manual_resume = Type.Boolean({ description: 'Whether a paused heartbeat stays paused when it is pinged.' })
+const description = Prose({ maxLength: 5000, description: 'Notes about the job.' })
+const methods = Words(['any', 'POST'], {
+  description: 'HTTP methods that count as a ping. With `POST`, pings by other methods are recorded but ignored.',
+})
+const manual_resume = Type.Boolean({
+  description: 'Whether a paused heartbeat stays paused until it is resumed manually. Otherwise, a ping resumes it.',
+})
 const first_ping_within_seconds = Nullable(Type.Integer({ minimum: 1, maximum: 365 * 86_400 }), {
-  description: 'Time for the first ping; null waits for it without an alert.',
+  description: 'Time in which the first ping is expected, or null to wait for it without alerting.',
 })
 
-const severity = Words(severities, { description: 'How grave the incidents are that it opens.' })
+const severity = Words(severities, { description: 'Severity of the incidents the heartbeat opens.' })
 
 const example = {
   id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m',
@@ -102,32 +122,36 @@ const example = {
 }
 export const Heartbeat = Shape(
   {
-    id: Type.String({ description: 'Identifier.' }),
+    id: Type.String({ description: 'ID of the heartbeat.' }),
     name,
     slug,
     tags: Tags,
     description,
-    status: Words(heartbeatStatuses, { description: '`new`: never pinged. `grace`: a ping is late, but within its grace time.' }),
-    status_since_at: Instant({ description: 'Since when it has its status; `grace` counts as `up`.' }),
-    started: Type.Boolean({ description: 'Whether a run has started and not finished.' }),
+    status: Words(heartbeatStatuses, {
+      description: '`new`: not pinged yet. `grace`: a ping is late, but still within the grace period.',
+    }),
+    status_since_at: Instant({ description: 'When the status last changed. `grace` counts as `up`.' }),
+    started: Type.Boolean({ description: 'Whether a run is in progress.' }),
     schedule: Schedule,
     methods,
     manual_resume,
     first_ping_within_seconds,
     severity,
     channel_ids: ChannelIds,
-    uuid: Nullable(Type.String(), { description: 'What the ping address is made of; null without `monitoring.write`.' }),
-    ping_url: Nullable(Type.String(), { description: 'Address to ping; null without `monitoring.write`.' }),
-    ping_count: Type.Integer({ description: 'Pings so far.' }),
-    last_ping_at: MaybeInstant({ description: 'The last success or failure.' }),
-    last_duration_ms: Nullable(Type.Integer(), { description: 'How long the last finished run took.' }),
-    expected_at: MaybeInstant({ description: 'When the next ping is expected.' }),
-    down_at: MaybeInstant({ description: 'When it is down unless a ping comes first; while down, when it went down.' }),
+    uuid: Nullable(Type.String(), { description: 'UUID in the ping URL, or null without `monitoring.write`.' }),
+    ping_url: Nullable(Type.String(), { description: 'URL to ping, or null without `monitoring.write`.' }),
+    ping_count: Type.Integer({ description: 'Number of pings received.' }),
+    last_ping_at: NullableInstant({ description: 'When the last success or failure was reported.' }),
+    last_duration_ms: Nullable(Type.Integer(), { description: 'Duration of the last finished run.' }),
+    expected_at: NullableInstant({ description: 'When the next ping is expected.' }),
+    down_at: NullableInstant({
+      description: 'When the heartbeat goes down unless it is pinged first. While it is down, when it went down.',
+    }),
     ...editable,
     expanded: Expanded({ incident: Incident }),
     secret_shown_before,
   },
-  { $id: 'Heartbeat', description: 'A job that is expected to ping.', examples: [example] },
+  { $id: 'Heartbeat', description: 'A job that is expected to ping on a schedule.', examples: [example] },
 )
 export const HeartbeatList = ListOf(Heartbeat)
 
@@ -149,19 +173,19 @@ export const HeartbeatInput = Shape(
     severity: Type.Optional(severity),
     channel_ids: Type.Optional(ChannelIds),
   },
-  { $id: 'HeartbeatInput', description: 'A heartbeat to make.', examples: [inputExample] },
+  { $id: 'HeartbeatInput', description: 'A heartbeat to create.', examples: [inputExample] },
 )
 const SchedulePatch = Shape(
   {
     kind: Type.Optional(
-      Words(['period', 'cron', 'calendar'], { description: 'A new kind begins anew, but for the grace time.' }),
+      Words(['period', 'cron', 'calendar'], { description: 'A new kind replaces the schedule, except for the grace period.' }),
     ),
-    period_seconds: Type.Optional(Nullable(Type.Integer())),
-    expression: Type.Optional(Nullable(Type.String())),
-    timezone: Type.Optional(Nullable(Type.String())),
-    grace_seconds: Type.Optional(Nullable(Type.Integer())),
+    period_seconds: Type.Optional(Nullable(Type.Integer(), { description: 'Expected time between pings.' })),
+    expression: Type.Optional(Nullable(Type.String(), { description: 'Cron expression or calendar events.' })),
+    timezone: Type.Optional(Nullable(Type.String(), { description: 'IANA time zone of the expression.' })),
+    grace_seconds: Type.Optional(Nullable(Type.Integer(), { description: 'Grace period.' })),
   },
-  { description: 'Members of the schedule to change; what comes of it must be a schedule.' },
+  { description: 'Fields of the schedule to update. The result must be a valid schedule.' },
 )
 
 export const HeartbeatPatch = Shape(
@@ -179,23 +203,23 @@ export const HeartbeatPatch = Shape(
   },
   {
     $id: 'HeartbeatPatch',
-    description: 'What of a heartbeat is to change; null is what a new heartbeat would have.',
+    description: 'Fields of a heartbeat to update. Null resets a field to its default.',
     examples: [{ schedule: { grace_seconds: 60 } }],
   },
 )
 
 export const pingKinds = ['success', 'start', 'fail', 'log', 'ign'] as const
 const pingMembers = {
-  n: Type.Integer({ description: 'Number of the ping, counted from 1.' }),
-  kind: Words(pingKinds, { description: '`ign`: recorded, not counted.' }),
-  at: Instant({ description: 'When it came.' }),
-  exit_status: Nullable(Type.Integer(), { description: 'Exit status it told.' }),
-  duration_ms: Nullable(Type.Integer(), { description: 'Length of the run it ended.' }),
-  rid: Nullable(Type.String(), { description: 'Id of the run.' }),
-  source: Type.String({ description: 'Address it came from.' }),
+  n: Type.Integer({ description: 'Number of the ping, starting at 1.' }),
+  kind: Words(pingKinds, { description: 'What the ping reported. `ign`: recorded but ignored.' }),
+  at: Instant({ description: 'When the ping was received.' }),
+  exit_status: Nullable(Type.Integer(), { description: 'Exit status the ping reported.' }),
+  duration_ms: Nullable(Type.Integer(), { description: 'Duration of the run the ping ended.' }),
+  rid: Nullable(Type.String(), { description: 'ID of the run, a UUID.' }),
+  source: Type.String({ description: 'IP address of the client.' }),
   method: Type.String({ description: 'HTTP method.' }),
-  user_agent: Type.String({ description: 'User agent, cut at 200 characters.' }),
-  body_bytes: Type.Integer({ description: 'Length of the kept body.' }),
+  user_agent: Type.String({ description: 'User agent, truncated to 200 characters.' }),
+  body_bytes: Type.Integer({ description: 'Size of the stored body.' }),
 }
 const pingExample = {
   n: 12,
@@ -209,40 +233,40 @@ const pingExample = {
   user_agent: 'curl/8.5.0',
   body_bytes: 9,
 }
-export const Ping = Shape(pingMembers, { $id: 'Ping', description: 'A ping that came.', examples: [pingExample] })
+const Ping = Shape(pingMembers, { $id: 'Ping', description: 'A ping of a heartbeat.', examples: [pingExample] })
 export const PingWithBody = Shape(
-  { ...pingMembers, body: Type.String({ description: 'The body as UTF-8 text.' }) },
-  { $id: 'PingWithBody', description: 'A ping with what it carried.', examples: [{ ...pingExample, body: 'all fine\n' }] },
+  { ...pingMembers, body: Type.String({ description: 'Stored body, decoded as UTF-8.' }) },
+  { $id: 'PingWithBody', description: 'A ping with its body.', examples: [{ ...pingExample, body: 'all fine\n' }] },
 )
 export const PingList = ListOf(Ping)
 
-const mostRecentHeartbeats = 100
-export const recentPings = 30
+const maxRecentHeartbeats = 100
+export const maxRecentPings = 30
 
 export const RecentPingsQuery = Shape({
   ids: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
     minItems: 1,
-    maxItems: mostRecentHeartbeats,
+    maxItems: maxRecentHeartbeats,
     uniqueItems: true,
-    description: 'Ids of heartbeats.',
+    description: 'IDs of the heartbeats.',
   }),
 })
 export const RecentPingsList = Shape(
   {
     data: Type.Array(
       Shape({
-        id: Type.String({ description: 'The heartbeat.' }),
+        id: Type.String({ description: 'ID of the heartbeat.' }),
         pings: Type.Array(
           Shape({ n: pingMembers.n, kind: pingMembers.kind, at: pingMembers.at, duration_ms: pingMembers.duration_ms }),
-          { maxItems: recentPings, description: 'The last pings, oldest first.' },
+          { maxItems: maxRecentPings, description: 'Most recent pings, oldest first.' },
         ),
       }),
-      { description: 'Those of the ids that there are, in their order.' },
+      { description: 'The heartbeats in the order of `ids`. IDs that don’t exist are left out.' },
     ),
   },
   {
     $id: 'RecentPingsList',
-    description: 'The last pings of some heartbeats.',
+    description: 'Recent pings of several heartbeats.',
     examples: [
       {
         data: [
@@ -257,38 +281,38 @@ export const RecentPingsList = Shape(
 )
 
 export const DueTimesQuery = Shape({
-  kind: Words(['cron', 'calendar'], { description: 'Kind of the schedule.' }),
-  expression: Expression('The expression, as in a schedule.'),
+  kind: Words(['cron', 'calendar'], { description: 'Kind of schedule.' }),
+  expression: Expression('Expression of the schedule.'),
   timezone,
 })
-export const dueTimes = 5
+export const maxDueTimes = 5
 export const DueTimes = Shape(
   {
-    due_at: Type.Array(Instant({ description: 'A time at which a ping is expected.' }), {
-      maxItems: dueTimes,
-      description: 'The next ones, at most five.',
+    due_at: Type.Array(Instant({ description: 'When a ping is expected.' }), {
+      maxItems: maxDueTimes,
+      description: 'The next times, up to five.',
     }),
   },
   {
     $id: 'DueTimes',
-    description: 'When pings are expected by a schedule.',
+    description: 'The next times a schedule expects a ping.',
     examples: [{ due_at: ['2026-11-22T02:00:00.000Z', '2026-11-23T02:00:00.000Z'] }],
   },
 )
 
-export const Flip = Shape(
+const Flip = Shape(
   {
-    id: Type.String({ description: 'Identifier.' }),
+    id: Type.String({ description: 'ID of the status change.' }),
     at: Instant({ description: 'When the status changed.' }),
-    from: Words(heartbeatStatuses, { description: 'Status before.' }),
-    to: Words(heartbeatStatuses, { description: 'Status after.' }),
+    from: Words(heartbeatStatuses, { description: 'Previous status.' }),
+    to: Words(heartbeatStatuses, { description: 'New status.' }),
     reason: Words(['ping', 'fail', 'late', 'start_timeout', 'paused', 'resumed'], {
-      description: '`late`: a ping was missed. `start_timeout`: a run did not finish in time.',
+      description: 'Why the status changed. `late`: a ping was missed. `start_timeout`: a run did not finish in time.',
     }),
   },
   {
     $id: 'Flip',
-    description: 'A change of status.',
+    description: 'A status change of a heartbeat.',
     examples: [{ id: 'flip_01jd8f3q7eeb9bv0w0r8c7hq2m', at: '2026-11-21T03:00:04.113Z', from: 'up', to: 'down', reason: 'late' }],
   },
 )
@@ -296,14 +320,16 @@ export const FlipList = ListOf(Flip)
 
 export const PingKey = Shape(
   {
-    ping_key: Nullable(Type.String(), { description: 'Key of the slug form.' }),
-    ping_url: Nullable(Type.String(), { description: 'Address of the slug form; replace `<slug>`.' }),
-    created_at: Instant({ description: 'When it was made.' }),
+    ping_key: Nullable(Type.String(), { description: 'Ping key of the workspace.' }),
+    ping_url: Nullable(Type.String(), {
+      description: 'Ping URL with a placeholder: replace `<slug>` with the slug of a heartbeat.',
+    }),
+    created_at: Instant({ description: 'When the key was created.' }),
     secret_shown_before,
   },
   {
     $id: 'PingKey',
-    description: 'The key for ping addresses by slug.',
+    description: 'The key for ping URLs with slugs.',
     examples: [
       {
         ping_key: 'u3Xh0mYt5Rr0C6m3kZx9bA',
@@ -316,15 +342,15 @@ export const PingKey = Shape(
 
 export const PingReceipt = Shape(
   {
-    ok: Type.Literal(true),
-    heartbeat_id: Type.String({ description: 'The heartbeat that was pinged.' }),
-    created: Type.Boolean({ description: 'Whether the heartbeat was made by this ping.' }),
+    ok: Type.Literal(true, { description: 'Always true.' }),
+    heartbeat_id: Type.String({ description: 'ID of the heartbeat.' }),
+    created: Type.Boolean({ description: 'Whether this ping created the heartbeat.' }),
     n: Type.Integer({ description: 'Number of the ping.' }),
-    kind: Words(pingKinds, { description: 'How it was taken.' }),
+    kind: Words(pingKinds, { description: 'How the ping was recorded.' }),
   },
   {
     $id: 'PingReceipt',
-    description: 'A ping that was recorded.',
+    description: 'Confirmation of a recorded ping.',
     examples: [{ ok: true, heartbeat_id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m', created: false, n: 12, kind: 'success' }],
   },
 )

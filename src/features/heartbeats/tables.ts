@@ -2,8 +2,8 @@ import { workspaces } from '../../access/tables'
 import { bytes, flag, int, json, text, time } from '../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
 import { severities } from '../../core/notices'
-import type { Schedule } from './schedule'
-import type { OpenRun } from './state'
+import type { Schedule } from './schedule/schedule'
+import type { OpenRun } from './status/state'
 
 export const heartbeats = table(
   'heartbeats',
@@ -20,19 +20,19 @@ export const heartbeats = table(
     methods: text('methods', { enum: ['any', 'POST'] }).notNull(),
     manualResume: flag('manual_resume').notNull(),
     firstPingWithinSeconds: int('first_ping_within_seconds'),
-    // Of its incidents.
+    // Severity of its incidents.
     severity: text('severity', { enum: [...severities] })
       .notNull()
       .default('critical'),
-    // Null: those channels of the workspace that are for everything.
+    // Null: the default channels of the workspace.
     channelIds: json<string[] | null>('channel_ids'),
     uuidHash: text('uuid_hash').notNull(),
     uuidSealed: text('uuid_sealed').notNull(),
     // `grace` is not stored: it is `up` past expected_at.
     status: text('status', { enum: ['new', 'up', 'down', 'paused'] }).notNull(),
-    // Its alert waits until then for a maintenance window to be over; null for what is well, or was told.
-    heldUntil: time('held_until'),
-    // When the status last changed: of one that is down, since when.
+    // Until when the alert is held because of a maintenance window. Null if no alert is held.
+    alertHeldUntil: time('alert_held_until'),
+    // When the status last changed. While the heartbeat is down, when it went down.
     statusSince: time('status_since').notNull(),
     lastPingAt: time('last_ping_at'),
     openRuns: json<OpenRun[]>('open_runs').notNull(),
@@ -48,9 +48,9 @@ export const heartbeats = table(
     index('heartbeats_workspace').on(t.workspaceId, t.id),
     index('heartbeats_slug').on(t.workspaceId, t.slug),
     index('heartbeats_name').on(t.workspaceId, t.name, t.id),
-    // The queue of due times: the alarm of every hub is set to its head.
+    // The queue of due times. Each hub sets its timer to the first one.
     index('heartbeats_down').on(t.downAt),
-    index('heartbeats_held').on(t.heldUntil),
+    index('heartbeats_alert_held_until').on(t.alertHeldUntil),
     uniqueIndex('heartbeats_uuid').on(t.uuidHash),
   ],
 )
@@ -90,7 +90,7 @@ export const flips = table(
   t => [index('flips_heartbeat').on(t.heartbeatId, t.id)],
 )
 
-/** One key a workspace, for the slug form of the ping address. */
+/** One key per workspace, for ping URLs with slugs. */
 export const pingKeys = table(
   'ping_keys',
   {

@@ -2,40 +2,40 @@ import { instant } from '../../core/clock'
 import type { Reader } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { HeartbeatView } from './shapes'
-import { isStarted, statusAt } from './state'
+import { isStarted, statusAt } from './status/state'
 import type { heartbeats } from './tables'
 
 export type HeartbeatRow = typeof heartbeats.$inferSelect
 
-const opened = new WeakMap<Hub, Map<string, string>>()
-const mostOpened = 20_000
+const decrypted = new WeakMap<Hub, Map<string, string>>()
+const maxDecrypted = 20_000
 
 type Sealed = Pick<HeartbeatRow, 'id' | 'workspaceId' | 'uuidSealed'>
 
 /**
- * The UUID of a heartbeat. Opened ones are remembered, since a list shows a hundred at a time.
- * @param read the transaction's handle when called inside one
+ * Returns the UUID of a heartbeat. Decrypted UUIDs are cached, since a list needs many of them.
+ * @param read the transaction, if called inside one
  */
 export async function uuidOf(hub: Hub, row: Sealed, read?: Reader): Promise<string> {
-  let known = opened.get(hub)
-  if (!known) opened.set(hub, (known = new Map()))
-  let uuid = known.get(row.uuidSealed)
+  let cache = decrypted.get(hub)
+  if (!cache) decrypted.set(hub, (cache = new Map()))
+  let uuid = cache.get(row.uuidSealed)
   if (uuid === undefined) {
-    uuid = await hub.keys.open(uuidPlace(row), row.uuidSealed, read)
-    if (known.size >= mostOpened) known.delete(known.keys().next().value!)
-    known.set(row.uuidSealed, uuid)
+    uuid = await hub.keys.open(uuidLocation(row), row.uuidSealed, read)
+    if (cache.size >= maxDecrypted) cache.delete(cache.keys().next().value!)
+    cache.set(row.uuidSealed, uuid)
   }
   return uuid
 }
 
-export const uuidPlace = (row: { id: string; workspaceId: string }) => ({
+export const uuidLocation = (row: { id: string; workspaceId: string }) => ({
   table: 'heartbeats',
   column: 'uuid_sealed',
   row: row.id,
   workspaceId: row.workspaceId,
 })
 
-/** A heartbeat as the API shows it; `uuid` is null for those who may not see it. */
+/** A heartbeat as the API returns it. `uuid` is null if the caller may not see it. */
 export function heartbeatView(hub: Hub, row: HeartbeatRow, uuid: string | null): HeartbeatView {
   const status = statusAt(row, hub.clock.now())
   return {

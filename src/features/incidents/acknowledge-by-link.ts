@@ -1,43 +1,43 @@
 import { eq } from 'drizzle-orm'
 import { record } from '../../core/change'
 import type { AuditActor } from '../../core/db/tables'
-import { locking } from '../../core/db/dialect'
+import { forUpdate } from '../../core/db/dialect'
 import type { Reader } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { readAcknowledgeLink } from '../notifications/acknowledge-link'
-import { channelNames } from '../notifications/known-channels'
+import { channelNames } from '../notifications/channel-references'
 import { acknowledge } from './acknowledgement'
 import { incidentTarget } from './incidents'
-import type { IncidentRow } from './outage'
+import type { IncidentRow } from './outages/outage'
 import { incidents } from './tables'
-import { edited } from './view'
+import { auditView } from './view'
 
-/** An incident that a link leads to, and the channel that the link was sent over. */
-export interface Linked {
+/** The incident a link points to, and the channel the link was sent through. */
+export interface LinkedIncident {
   incident: IncidentRow
   channel: { id: string; name: string }
 }
 
-/** Where a link leads; null where it was altered, is too old, or its incident or channel is gone. */
-export async function findByLink(hub: Hub, token: string, read: Reader = hub.read): Promise<Linked | null> {
+/** Resolves a link. Returns null if it was tampered with or has expired, or its incident or channel was deleted. */
+export async function findByLink(hub: Hub, token: string, read: Reader = hub.read): Promise<LinkedIncident | null> {
   const link = readAcknowledgeLink(hub, token)
   if (!link) return null
   const found = read.select().from(incidents).where(eq(incidents.id, link.thread))
-  const [incident] = await (read === hub.read ? found : locking(found))
+  const [incident] = await (read === hub.read ? found : forUpdate(found))
   if (!incident) return null
   const name = (await channelNames(read, incident.workspaceId)).get(link.channelId)
   return name === undefined ? null : { incident, channel: { id: link.channelId, name } }
 }
 
 /**
- * Takes an incident on in the name of the channel that the link was sent over. One that is acknowledged or resolved stays as it is.
- * @returns the incident as it is now; null where the link leads nowhere
+ * Acknowledges an incident on behalf of the channel the link was sent through. Does nothing if it is already acknowledged or resolved.
+ * @returns the incident as it is now; null if the link is invalid
  */
 export const acknowledgeByLink = (
   hub: Hub,
   token: string,
   from: { ip: string; userAgent: string | null; requestId: string },
-): Promise<Linked | null> =>
+): Promise<LinkedIncident | null> =>
   record(hub, async tx => {
     const linked = await findByLink(hub, token, tx)
     if (linked?.incident.status !== 'open') return { result: linked }
@@ -62,9 +62,9 @@ export const acknowledgeByLink = (
             channel: 'ingest',
           },
           targets: [incidentTarget(before)],
-          before: edited(before),
-          after: edited(incident),
-          reason: `By the link that was sent over ${channel.name}.`,
+          before: auditView(before),
+          after: auditView(incident),
+          reason: `Acknowledged through the link sent to ${channel.name}.`,
         },
       ],
     }

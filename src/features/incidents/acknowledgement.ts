@@ -1,71 +1,79 @@
 import { eq } from 'drizzle-orm'
-import { jobContext, systemActor, type EventDraft } from '../../core/change'
+import { jobContext, systemActor } from '../../core/change'
+import type { EventDraft } from '../../core/change-result'
 import { instant } from '../../core/clock'
-import { locking } from '../../core/db/dialect'
+import { forUpdate } from '../../core/db/dialect'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { JobKind } from '../../core/jobs/job'
 import { conflict } from '../../core/problem'
-import { hushThread, unhushThread } from '../notifications/tell'
-import { incidentFact } from './fact'
+import { muteThread, unmuteThread } from '../notifications/delivery/notify'
+import { incidentEventData } from './outages/event-data'
 import { incidentTarget } from './incidents'
-import { tellOf } from './messages'
-import { noDrafts, type Drafts, type IncidentRow } from './outage'
-import { write } from './rows'
-import { defaultHoldSeconds } from './shapes'
-import { duration } from '../../core/span'
-import { subjectFacts } from './subjects'
-import { incidents, type Doer } from './tables'
+import { notifyIncident } from './outages/messages'
+import { noDrafts, type Drafts, type IncidentRow } from './outages/outage'
+import { updateIncidentRow } from './rows'
+import { defaultAcknowledgementSeconds } from './shapes'
+import { formatDuration } from '../../core/duration'
+import { subjectEventData } from './subjects'
+import { incidents, type IncidentActor } from './tables'
 import { addUpdate } from './timeline'
-import { edited } from './view'
+import { auditView } from './view'
 
-const endKind = 'incidents.end-acknowledgement'
+const expireKind = 'incidents.expire-acknowledgement'
 
-/** What somebody says who takes an incident on. */
-export interface Acknowledgement {
-  by: Doer
+/** The details of an acknowledgement. */
+interface Acknowledgement {
+  by: IncidentActor
   note?: string | undefined
-  /** Null: it does not end by itself. Four hours when absent. */
+  /** Null: it never expires. Default: four hours. */
   expiresInSeconds?: number | null | undefined
 }
 
 /**
- * Takes an incident on, as a step. One that is acknowledged already is taken over, and its time begins anew.
- * @param row held by the transaction
- * @throws Problem 409 for one that is resolved
+ * Acknowledges an incident within the caller's transaction. Acknowledging it again replaces the previous acknowledgement and restarts
+ * its expiry.
+ * @param row locked by the transaction
+ * @throws Problem 409 if the incident is resolved
  */
 export async function acknowledge(
   tx: Tx,
   hub: Hub,
   row: IncidentRow,
-  { by, note, expiresInSeconds = defaultHoldSeconds }: Acknowledgement,
+  { by, note, expiresInSeconds = defaultAcknowledgementSeconds }: Acknowledgement,
 ): Promise<{ incident: IncidentRow } & Drafts> {
-  if (row.status === 'resolved') throw conflict('The incident is resolved: there is nothing left to acknowledge.')
+  if (row.status === 'resolved') throw conflict('The incident is resolved and can no longer be acknowledged.')
   const at = hub.clock.now()
   const until = expiresInSeconds === null ? null : at + expiresInSeconds * 1000
-  const incident = await write(tx, hub, row, {
+  const incident = await updateIncidentRow(tx, hub, row, {
     status: 'acknowledged',
     acknowledgedAt: at,
     acknowledgedBy: by,
     acknowledgedUntil: until,
   })
-  const text = note || `Acknowledged${expiresInSeconds === null ? '' : ` for ${duration(expiresInSeconds * 1000)}`}.`
+  const text = note || `Acknowledged${expiresInSeconds === null ? '' : ` for ${formatDuration(expiresInSeconds * 1000)}`}.`
   await addUpdate(tx, incident, { kind: 'acknowledged', at, actor: by, text, details: { expires_at: instant(until) } })
-  await hushThread(tx, row.id)
-  const { jobs } = await tellOf(tx, hub, incident, 'acknowledged', { at, text })
+  await muteThread(tx, row.id)
+  const { jobs } = await notifyIncident(tx, hub, incident, 'acknowledged', { at, text })
   return {
     incident,
     ...noDrafts(),
-    events: [await acknowledgedEvent(tx, incident, by, note ?? null)],
+    events: [await acknowledgedEvent(tx, hub, incident, by, note ?? null)],
     jobs:
       until === null
         ? jobs
-        : [...jobs, { kind: endKind, payload: { incident_id: row.id }, runAt: until, uniqueKey: row.id, replaces: true }],
+        : [...jobs, { kind: expireKind, payload: { incident_id: row.id }, runAt: until, uniqueKey: row.id, replaces: true }],
   }
 }
 
-async function acknowledgedEvent(tx: Tx, incident: IncidentRow, by: Doer, note: string | null): Promise<EventDraft> {
-  const facts = await subjectFacts(tx, incident.workspaceId, incident.subjectId)
+async function acknowledgedEvent(
+  tx: Tx,
+  hub: Hub,
+  incident: IncidentRow,
+  by: IncidentActor,
+  note: string | null,
+): Promise<EventDraft> {
+  const facts = await subjectEventData(tx, hub, incident.workspaceId, incident.subjectId)
   const type = facts.monitor ? 'monitor' : facts.heartbeat ? 'heartbeat' : 'incident'
   return {
     workspaceId: incident.workspaceId,
@@ -73,7 +81,7 @@ async function acknowledgedEvent(tx: Tx, incident: IncidentRow, by: Doer, note: 
     resource: { type, id: (facts.monitor ?? facts.heartbeat ?? incident).id },
     data: {
       ...facts,
-      incident: incidentFact(incident),
+      incident: incidentEventData(incident),
       acknowledged_by: by,
       acknowledged_at: instant(incident.acknowledgedAt!),
       note,
@@ -83,41 +91,45 @@ async function acknowledgedEvent(tx: Tx, incident: IncidentRow, by: Doer, note: 
 }
 
 /**
- * Nobody sees to an incident any more: it is open again, told anew and reminded of. A step.
- * @param row held by the transaction
+ * Removes the acknowledgement within the caller's transaction: the incident is open again, and channels are notified and reminded.
+ * @param row locked by the transaction
  */
-export async function giveBack(
+export async function unacknowledge(
   tx: Tx,
   hub: Hub,
   row: IncidentRow,
-  update: { kind: 'unacknowledged' | 'acknowledgement_expired'; at: number; text: string; actor?: Doer },
+  update: { kind: 'unacknowledged' | 'acknowledgement_expired'; at: number; text: string; actor?: IncidentActor },
 ): Promise<{ incident: IncidentRow } & Drafts> {
-  const incident = await write(tx, hub, row, {
+  const incident = await updateIncidentRow(tx, hub, row, {
     status: 'open',
     acknowledgedAt: null,
     acknowledgedBy: null,
     acknowledgedUntil: null,
   })
   await addUpdate(tx, incident, update)
-  const reminders = await unhushThread(tx, hub, row.id)
-  const { jobs } = await tellOf(tx, hub, incident, 'unacknowledged', update)
+  const reminders = await unmuteThread(tx, hub, row.id)
+  const { jobs } = await notifyIncident(tx, hub, incident, 'unacknowledged', update)
   return { incident, ...noDrafts(), jobs: [...reminders.jobs, ...jobs] }
 }
 
-/** Opens an incident again that was acknowledged and not resolved in time. */
-export const endAcknowledgementJob: JobKind<{ incident_id: string }> = {
-  kind: endKind,
+/** Ends an acknowledgement when it expires, which opens the incident again. */
+export const expireAcknowledgementJob: JobKind<{ incident_id: string }> = {
+  kind: expireKind,
   concurrency: 4,
   leaseMs: 60_000,
   retryAfter: attempts => Math.min(attempts * 1000, 60_000),
   run: async (hub, job) => async tx => {
-    const [row] = await locking(tx.select().from(incidents).where(eq(incidents.id, job.payload.incident_id)))
+    const [row] = await forUpdate(tx.select().from(incidents).where(eq(incidents.id, job.payload.incident_id)))
     const now = hub.clock.now()
     if (row?.status !== 'acknowledged' || row.acknowledgedUntil === null) return { result: undefined }
-    // Taken on anew while this job was claimed.
+    // Acknowledged again while this job was being claimed.
     if (row.acknowledgedUntil > now) return { result: { again: row.acknowledgedUntil } }
-    const text = `The acknowledgement by ${row.acknowledgedBy?.name ?? row.acknowledgedBy?.id ?? 'somebody'} ended.`
-    const { incident, jobs } = await giveBack(tx, hub, row, { kind: 'acknowledgement_expired', at: row.acknowledgedUntil, text })
+    const text = `The acknowledgement by ${row.acknowledgedBy?.name ?? row.acknowledgedBy?.id ?? 'someone'} expired.`
+    const { incident, jobs } = await unacknowledge(tx, hub, row, {
+      kind: 'acknowledgement_expired',
+      at: row.acknowledgedUntil,
+      text,
+    })
     return {
       result: undefined,
       jobs,
@@ -125,11 +137,11 @@ export const endAcknowledgementJob: JobKind<{ incident_id: string }> = {
         {
           workspaceId: row.workspaceId,
           action: 'incident.unacknowledge',
-          actor: systemActor(endKind),
+          actor: systemActor(expireKind),
           context: jobContext,
           targets: [incidentTarget(row)],
-          before: edited(row),
-          after: edited(incident),
+          before: auditView(row),
+          after: auditView(incident),
           reason: text,
         },
       ],

@@ -5,15 +5,15 @@ import type { Reader } from '../../core/db/transaction'
 import { listPage, timeFilters, wordsFilter, type Listing } from '../../core/list'
 import { conflict, notFound } from '../../core/problem'
 import type { Page } from '../../core/shapes'
-import { doerOf } from './doer'
+import { actorOf } from './actor'
 import { incidentOf, incidentTarget } from './incidents'
-import { tellOf } from './messages'
+import { notifyIncident } from './outages/messages'
 import type { IncidentUpdateView } from './shapes'
 import { incidentUpdates, updateKinds } from './tables'
 import { addUpdate, type UpdateRow } from './timeline'
 import { updateView } from './view'
 
-const mostNotes = 1_000
+const maxNotes = 1_000
 
 export const updateListing: Listing<UpdateRow> = {
   name: 'incident-updates',
@@ -23,7 +23,7 @@ export const updateListing: Listing<UpdateRow> = {
   owner: incidentUpdates.incidentId,
   defaultSort: 'id',
   filters: {
-    kind: wordsFilter(incidentUpdates.kind, updateKinds, 'Only these kinds.'),
+    kind: wordsFilter(incidentUpdates.kind, updateKinds, 'Only entries of these kinds.'),
     ...timeFilters('at', incidentUpdates.at),
   },
   sorts: { at: { column: incidentUpdates.at, read: row => row.at } },
@@ -38,12 +38,12 @@ export async function listUpdates(ctx: Ctx, id: string, query: Record<string, un
 /** @throws Problem 404 */
 export async function getUpdate(ctx: Ctx, id: string, updateId: string): Promise<IncidentUpdateView> {
   await incidentOf(ctx.hub.read, ctx, id)
-  return updateView(await updateOf(ctx.hub.read, id, updateId))
+  return updateView(await requireUpdate(ctx.hub.read, id, updateId))
 }
 
 /**
- * Adds a note to the timeline, also of a resolved incident, and tells the channels of it where that is asked for.
- * @throws Problem 404, 409 where there are a thousand
+ * Adds a note to the timeline of an open or resolved incident, and optionally notifies its channels.
+ * @throws Problem 404, 409 if the incident already has 1,000 notes
  */
 export async function addNote(
   ctx: Ctx,
@@ -52,40 +52,40 @@ export async function addNote(
 ): Promise<IncidentUpdateView> {
   return await change(ctx, 'incident.note.create', async tx => {
     const incident = await incidentOf(tx, ctx, id)
-    const [written] = await tx
+    const [notes] = await tx
       .select({ n: count() })
       .from(incidentUpdates)
       .where(and(eq(incidentUpdates.incidentId, id), eq(incidentUpdates.kind, 'note')))
-    if (written!.n >= mostNotes) throw conflict(`The incident has ${mostNotes} notes.`)
+    if (notes!.n >= maxNotes) throw conflict(`An incident can have at most ${maxNotes} notes.`)
     const at = ctx.hub.clock.now()
-    const row = await addUpdate(tx, incident, { kind: 'note', at, actor: doerOf(ctx), text })
-    const { jobs } = notify ? await tellOf(tx, ctx.hub, incident, 'note', { at, text }) : { jobs: [] }
+    const row = await addUpdate(tx, incident, { kind: 'note', at, actor: actorOf(ctx), text })
+    const { jobs } = notify ? await notifyIncident(tx, ctx.hub, incident, 'note', { at, text }) : { jobs: [] }
     return { result: updateView(row), target: incidentTarget(incident), after: { text }, jobs }
   })
 }
 
-/** Edits a note. @throws Problem 404, 409 for an entry that is no note */
-export async function editNote(ctx: Ctx, id: string, updateId: string, text: string): Promise<IncidentUpdateView> {
+/** Updates a note. @throws Problem 404, 409 if the entry is not a note */
+export async function updateNote(ctx: Ctx, id: string, updateId: string, text: string): Promise<IncidentUpdateView> {
   return await change(ctx, 'incident.note.update', async tx => {
     const incident = await incidentOf(tx, ctx, id)
-    const row = await updateOf(tx, id, updateId)
-    if (row.kind !== 'note') throw conflict('Only notes can be edited: the rest of the timeline is what happened.')
-    const named = incidentTarget(incident)
-    if (row.text === text) return { result: updateView(row), target: named, unchanged: true }
+    const row = await requireUpdate(tx, id, updateId)
+    if (row.kind !== 'note') throw conflict('Only notes can be edited. Other timeline entries are read-only.')
+    const auditTarget = incidentTarget(incident)
+    if (row.text === text) return { result: updateView(row), target: auditTarget, unchanged: true }
     const [after] = await tx
       .update(incidentUpdates)
       .set({ text, editedAt: ctx.hub.clock.now() })
       .where(eq(incidentUpdates.id, row.id))
       .returning()
-    return { result: updateView(after!), target: named, before: { text: row.text }, after: { text } }
+    return { result: updateView(after!), target: auditTarget, before: { text: row.text }, after: { text } }
   })
 }
 
-async function updateOf(read: Reader, incidentId: string, id: string): Promise<UpdateRow> {
+async function requireUpdate(read: Reader, incidentId: string, id: string): Promise<UpdateRow> {
   const [row] = await read
     .select()
     .from(incidentUpdates)
     .where(and(eq(incidentUpdates.id, id), eq(incidentUpdates.incidentId, incidentId)))
-  if (!row) throw notFound('entry of the timeline')
+  if (!row) throw notFound('timeline entry')
   return row
 }

@@ -1,11 +1,11 @@
 import { and, eq } from 'drizzle-orm'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
-import type { IncidentRow } from './outage'
+import type { IncidentRow } from './outages/outage'
 import { incidents } from './tables'
 
-/** Changes the row of an incident that the transaction holds. */
-export async function write(tx: Tx, hub: Hub, row: IncidentRow, set: Partial<IncidentRow>): Promise<IncidentRow> {
+/** Updates an incident row locked by the transaction. */
+export async function updateIncidentRow(tx: Tx, hub: Hub, row: IncidentRow, set: Partial<IncidentRow>): Promise<IncidentRow> {
   const [after] = await tx
     .update(incidents)
     .set({ ...set, version: row.version + 1, updatedAt: hub.clock.now() })
@@ -14,8 +14,8 @@ export async function write(tx: Tx, hub: Hub, row: IncidentRow, set: Partial<Inc
   return after!
 }
 
-/** Columns of an incident that is open again, by whatever way. */
-export const unresolved = {
+/** Columns of an incident that is open again. */
+export const reopenedColumns = {
   status: 'open',
   acknowledgedAt: null,
   acknowledgedBy: null,

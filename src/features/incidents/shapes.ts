@@ -1,55 +1,57 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { severities } from '../../core/notices'
-import { editable, Instant, Line, ListOf, MaybeInstant, Nullable, Prose, Shape, Words } from '../../core/shapes'
-import { ChannelIds } from '../notifications/known-channels'
-import { IncidentChange } from './change-shapes'
+import { editable, Instant, Line, ListOf, NullableInstant, Nullable, Prose, Shape, Words } from '../../core/shapes'
+import { ChannelIds } from '../notifications/shapes'
+import { IncidentChange } from './changes/shapes'
 import { incidentKinds, incidentStatuses, resolutions, updateKinds } from './tables'
 
-export const mostNote = 5_000
-export const mostPostmortem = 64 * 1024
-/** How long an acknowledgement holds unless it says otherwise, and at most. */
-export const defaultHoldSeconds = 4 * 3600
-const mostHoldSeconds = 30 * 86_400
+const maxNoteLength = 5_000
+const maxPostmortemLength = 64 * 1024
+/** Default and maximum duration of an acknowledgement. */
+export const defaultAcknowledgementSeconds = 4 * 3600
+const maxAcknowledgementSeconds = 30 * 86_400
 
-const title = Line({ minLength: 1, maxLength: 250, description: 'What it is, in a few words.' })
-const severity = Words(severities, { description: 'How grave it is.' })
-const notes = Prose({ maxLength: 20_000, description: 'What people want to keep in mind about it.' })
-const text = Prose({ minLength: 1, maxLength: mostNote, description: 'What there is to tell.' })
-const note = Type.Optional(Prose({ maxLength: mostNote, description: 'What there is to say with it.' }))
-const assignee_id = Nullable(Type.String({ maxLength: 100 }), { description: 'The member of the workspace who sees to it.' })
-
-const Doer = Shape({
-  type: Words(['user', 'token', 'ingest', 'system', 'operator'], { description: 'What kind of caller it was.' }),
-  id: Type.String({ description: 'Id of the user, the token or the channel.' }),
-  name: Nullable(Type.String(), { description: 'Name of it.' }),
+const title = Line({ minLength: 1, maxLength: 250, description: 'Short title.' })
+const severity = Words(severities, { description: 'Severity.' })
+const notes = Prose({ maxLength: 20_000, description: 'Free-form notes.' })
+const text = Prose({ minLength: 1, maxLength: maxNoteLength, description: 'Text of the note.' })
+const note = Type.Optional(Prose({ maxLength: maxNoteLength, description: 'Optional note, added to the timeline.' }))
+const assignee_id = Nullable(Type.String({ maxLength: 100 }), {
+  description: 'ID of the workspace member the incident is assigned to.',
 })
 
-const Concerned = (what: string) =>
+const IncidentActor = Shape({
+  type: Words(['user', 'token', 'ingest', 'system', 'operator'], { description: 'Type of actor.' }),
+  id: Type.String({ description: 'ID of the user, token or channel.' }),
+  name: Nullable(Type.String(), { description: 'Name of the actor.' }),
+})
+
+const Subjects = (plural: string) =>
   Type.Array(
     Shape({
-      id: Type.String({ description: 'Its id.' }),
-      name: Type.String({ description: 'Its name, as it was then.' }),
-      role: Words(['cause', 'affected'], { description: '`cause`: it failed. `affected`: it went down along with that.' }),
+      id: Type.String({ description: 'ID of the monitor or heartbeat.' }),
+      name: Type.String({ description: 'Name at the time.' }),
+      role: Words(['cause', 'affected'], { description: '`cause`: it failed. `affected`: it went down because of the cause.' }),
     }),
-    { description: `${what} it is about; kept when they are deleted.` },
+    { description: `${plural} involved. Deleted ones stay listed.` },
   )
 
 export const IncidentUpdate = Shape(
   {
-    id: Type.String({ description: 'Identifier.' }),
+    id: Type.String({ description: 'ID of the entry.' }),
     at: Instant({ description: 'When it happened.' }),
-    kind: Words(updateKinds, { description: 'What happened. `note`: somebody wrote something.' }),
-    actor: Nullable(Doer, { description: 'Who did it; null for the hub by itself.' }),
-    text: Type.String({ description: 'The same for people; of a note, its text.' }),
+    kind: Words(updateKinds, { description: 'What happened.' }),
+    actor: Nullable(IncidentActor, { description: 'Who did it; null for changes made by Bailiwick.' }),
+    text: Type.String({ description: 'Description of what happened, or the text of a note.' }),
     details: Nullable(Type.Record(Type.String(), Type.Unknown()), {
-      description: 'The same for programs, depending on the kind.',
+      description: 'Machine-readable details, depending on the kind.',
     }),
-    edited_at: MaybeInstant({ description: 'When a note was last edited.' }),
+    edited_at: NullableInstant({ description: 'When a note was last edited.' }),
   },
   {
     $id: 'IncidentUpdate',
-    description: 'An entry of the timeline of an incident.',
+    description: 'A timeline entry of an incident.',
     examples: [
       {
         id: 'iup_01k3zb9s7t5v3x1z9b7d5f3h1j',
@@ -95,53 +97,52 @@ const example = {
 
 export const Incident = Shape(
   {
-    id: Type.String({ description: 'Identifier.' }),
-    kind: Words(incidentKinds, { description: 'What it is; `manual` where people opened it.' }),
+    id: Type.String({ description: 'ID of the incident.' }),
+    kind: Words(incidentKinds, { description: 'What failed; `manual` for incidents opened by a person.' }),
     title,
-    status: Words(incidentStatuses, { description: 'Where it stands.' }),
+    status: Words(incidentStatuses, { description: 'Status.' }),
     severity,
-    cause: Type.String({ description: 'What failed, in a sentence for people.' }),
-    monitors: Concerned('Monitors'),
-    heartbeats: Concerned('Heartbeats'),
-    locations: Type.Array(Type.String(), { description: 'Where from it was seen.' }),
+    cause: Type.String({ description: 'Error message.' }),
+    monitors: Subjects('Monitors'),
+    heartbeats: Subjects('Heartbeats'),
+    locations: Type.Array(Type.String(), { description: 'Locations that detected the failure.' }),
     started_at: Instant({ description: 'Time of the first failure.' }),
-    confirmed_at: MaybeInstant({ description: 'When the failure was confirmed.' }),
-    acknowledged_at: MaybeInstant({ description: 'When it was acknowledged.' }),
-    acknowledged_by: Nullable(Doer, { description: 'Who took it on.' }),
-    acknowledgement_expires_at: MaybeInstant({ description: 'When it is open again unless it is resolved; null: never.' }),
-    resolved_at: MaybeInstant({ description: 'When it was resolved.' }),
+    confirmed_at: NullableInstant({ description: 'When the failure was confirmed.' }),
+    acknowledged_at: NullableInstant({ description: 'When it was acknowledged.' }),
+    acknowledged_by: Nullable(IncidentActor, { description: 'Who acknowledged it.' }),
+    acknowledgement_expires_at: NullableInstant({ description: 'When the acknowledgement expires; null if it doesn’t.' }),
+    resolved_at: NullableInstant({ description: 'When it was resolved.' }),
     resolution: Nullable(Words(resolutions), {
-      description: 'How it ended: its subject recovered, was paused or deleted, or somebody closed it.',
+      description:
+        'How it was resolved: the monitor or heartbeat `recovered`, was `paused`, `deleted` or `reset`, or a person `closed` the incident.',
     }),
     duration_seconds: Type.Integer({
       minimum: 0,
-      description: 'How long it lasted, or has so far, from the first failure on; time in which it was resolved is left out.',
+      description: 'Duration so far, or in total, from the first failure. Time between being resolved and reopened is excluded.',
     }),
     assignee_id,
     notes,
     evidence: Nullable(Type.Record(Type.String(), Type.Unknown()), {
-      description: 'What was asked and what came back, at the failure that was confirmed.',
+      description: 'Request and response of the confirmed failure.',
     }),
     postmortem: Nullable(
       Shape({
         body: Type.String({ description: 'Markdown.' }),
-        updated_at: Instant({ description: 'When it was last written.' }),
+        updated_at: Instant({ description: 'When it was last updated.' }),
       }),
-      { description: 'What was learned from it; null until somebody writes it.' },
+      { description: 'Postmortem; null if there is none.' },
     ),
     timeline: Type.Array(IncidentUpdate, {
-      description: 'The last 50 entries of its timeline, oldest first; all of them are at `/v1/incidents/{id}/timeline`.',
+      description: 'The latest 50 timeline entries, oldest first. List all of them at `/v1/incidents/{id}/timeline`.',
     }),
     suspects: Type.Optional(
       Type.Array(IncidentChange, {
-        description:
-          'Up to five changes of the day before that have to do with it, as far as the caller may read them; present with ' +
-          '`include=suspects` alone.',
+        description: 'Up to 5 related changes of the day before, as far as you may read them. Only with `include=suspects`.',
       }),
     ),
     ...editable,
   },
-  { $id: 'Incident', description: 'Something that went wrong, and what became of it.', examples: [example] },
+  { $id: 'Incident', description: 'An outage or other problem, from first failure to resolution.', examples: [example] },
 )
 export const IncidentList = ListOf(Incident)
 
@@ -149,23 +150,23 @@ export const IncidentInput = Shape(
   {
     title,
     severity: Type.Optional(severity),
-    cause: Type.Optional(Line({ minLength: 1, maxLength: 500, description: 'What failed; the title when absent.' })),
+    cause: Type.Optional(Line({ minLength: 1, maxLength: 500, description: 'What failed. Default: the title.' })),
     affected: Type.Optional(
       Type.Array(Type.String({ maxLength: 100 }), {
         maxItems: 50,
         uniqueItems: true,
-        description: 'Ids of the monitors and heartbeats it is about.',
+        description: 'IDs of the affected monitors and heartbeats.',
       }),
     ),
-    started_at: Type.Optional(Instant({ description: 'When it began; now when absent. Not in the future.' })),
+    started_at: Type.Optional(Instant({ description: 'When it started. Default: now. Must not be in the future.' })),
     assignee_id: Type.Optional(assignee_id),
     notes: Type.Optional(notes),
     channel_ids: Type.Optional(ChannelIds),
   },
   {
     $id: 'IncidentInput',
-    description: 'An incident to open by hand.',
-    examples: [{ title: 'Payments fail for some customers', severity: 'critical', notes: 'Since the release of 9:00.' }],
+    description: 'A manual incident to create.',
+    examples: [{ title: 'Payments fail for some customers', severity: 'critical', notes: 'Since the 9:00 release.' }],
   },
 )
 
@@ -178,8 +179,8 @@ export const IncidentPatch = Shape(
   },
   {
     $id: 'IncidentPatch',
-    description: 'What of an incident is to change.',
-    examples: [{ severity: 'warning', notes: 'Only the old shop.' }],
+    description: 'Incident fields to update.',
+    examples: [{ severity: 'warning', notes: 'Only the old shop is affected.' }],
   },
 )
 
@@ -187,49 +188,53 @@ export const IncidentAcknowledgement = Shape(
   {
     note,
     expires_in_seconds: Type.Optional(
-      Nullable(Type.Integer({ minimum: 60, maximum: mostHoldSeconds }), {
-        default: defaultHoldSeconds,
-        description: 'When it is open again, unless it is resolved by then; null: never by itself.',
+      Nullable(Type.Integer({ minimum: 60, maximum: maxAcknowledgementSeconds }), {
+        default: defaultAcknowledgementSeconds,
+        description: 'Seconds until the acknowledgement expires and the incident is open again; null for no expiry.',
       }),
     ),
   },
   {
     $id: 'IncidentAcknowledgement',
-    description: 'That somebody takes an incident on.',
+    description: 'Acknowledgement of an incident.',
     examples: [{ note: 'Looking into it.', expires_in_seconds: 3600 }],
   },
 )
 
-export const IncidentRemark = Shape(
+export const IncidentActionNote = Shape(
   { note },
-  { $id: 'IncidentRemark', description: 'What there is to say with it.', examples: [{ note: 'The provider says it is over.' }] },
+  {
+    $id: 'IncidentActionNote',
+    description: 'Optional note on a status change.',
+    examples: [{ note: 'The provider reports the outage as fixed.' }],
+  },
 )
 
-export const IncidentNote = Shape(
+export const IncidentNotePatch = Shape(
   { text },
-  { $id: 'IncidentNote', description: 'A note for the timeline.', examples: [{ text: 'Restarted the second web server.' }] },
+  { $id: 'IncidentNotePatch', description: 'Note fields to update.', examples: [{ text: 'Restarted the second web server.' }] },
 )
 
-export const NewIncidentNote = Shape(
+export const IncidentNoteInput = Shape(
   {
     text,
     notify: Type.Optional(
-      Type.Boolean({ default: false, description: 'Whether the channels that are told of the incident are told the note too.' }),
+      Type.Boolean({ default: false, description: 'Whether to send the note to the channels of the incident.' }),
     ),
   },
   {
-    $id: 'NewIncidentNote',
+    $id: 'IncidentNoteInput',
     description: 'A note to add to the timeline.',
     examples: [{ text: 'Restarted the second web server.', notify: true }],
   },
 )
 
 export const Postmortem = Shape(
-  { body: Prose({ minLength: 1, maxLength: mostPostmortem, description: 'Markdown.' }) },
+  { body: Prose({ minLength: 1, maxLength: maxPostmortemLength, description: 'Markdown.' }) },
   {
     $id: 'Postmortem',
-    description: 'What was learned from an incident.',
-    examples: [{ body: '## What happened\n\nThe disk of the database was full.\n' }],
+    description: 'Postmortem of an incident.',
+    examples: [{ body: '## What happened\n\nThe database disk was full.\n' }],
   },
 )
 

@@ -11,7 +11,7 @@ export const updateKinds = [
   'opened',
   'reopened',
   'worsened',
-  'eased',
+  'improved',
   'affected',
   'acknowledged',
   'unacknowledged',
@@ -24,8 +24,8 @@ export const updateKinds = [
   'notification_failed',
 ] as const
 
-/** Who did something to an incident, as events and the timeline name them. */
-export interface Doer {
+/** Who acted on an incident, for events and the timeline. */
+export interface IncidentActor {
   type: 'user' | 'token' | 'ingest' | 'system' | 'operator'
   id: string
   name: string | null
@@ -39,9 +39,9 @@ export const incidents = table(
       .notNull()
       .references(() => workspaces.id, { onDelete: 'cascade' }),
     kind: text('kind', { enum: [...incidentKinds] }).notNull(),
-    // What failed; null for one that people opened.
+    // The monitor or heartbeat that failed; null for manual incidents.
     subjectId: text('subject_id'),
-    // The same while it is unresolved, then null: of a subject one unresolved incident can exist.
+    // Equals `subjectId` until resolved, then null: a subject has at most one unresolved incident.
     openSubject: text('open_subject'),
     title: text('title').notNull(),
     status: text('status', { enum: [...incidentStatuses] }).notNull(),
@@ -49,24 +49,24 @@ export const incidents = table(
     cause: text('cause').notNull(),
     locations: json<string[]>('locations').notNull(),
     evidence: json<Record<string, unknown> | null>('evidence'),
-    // Null: those channels of the workspace that are for everything.
+    // Null: the default channels of the workspace.
     channelIds: json<string[] | null>('channel_ids'),
     link: text('link'),
-    // Of the first failure.
+    // Time of the first failure.
     startedAt: time('started_at').notNull(),
     confirmedAt: time('confirmed_at'),
     acknowledgedAt: time('acknowledged_at'),
-    acknowledgedBy: json<Doer | null>('acknowledged_by'),
-    // When the acknowledgement ends by itself; null: not before the incident does.
+    acknowledgedBy: json<IncidentActor | null>('acknowledged_by'),
+    // When the acknowledgement expires; null: when the incident is resolved.
     acknowledgedUntil: time('acknowledged_until'),
     resolvedAt: time('resolved_at'),
     resolution: text('resolution', { enum: [...resolutions] }),
-    // Somebody closed it while its subject was not well: until that recovers it opens no other.
+    // Closed manually while its subject was failing: no new incident until the subject recovers.
     awaitsRecovery: flag('awaits_recovery').notNull(),
-    // How long it was resolved before it was reopened.
-    restedMs: int('rested_ms').notNull(),
-    // How often it was reopened by itself.
-    reopenings: int('reopenings').notNull(),
+    // Total time between being resolved and reopened.
+    resolvedMs: int('resolved_ms').notNull(),
+    // Number of automatic reopenings.
+    reopenCount: int('reopen_count').notNull(),
     assigneeId: text('assignee_id'),
     notes: text('notes').notNull(),
     postmortem: text('postmortem'),
@@ -86,7 +86,7 @@ export const incidents = table(
   ],
 )
 
-/** What an incident is about: what failed, and what went down along with it. Kept when the monitor is deleted. */
+/** The monitors and heartbeats of an incident: the cause and what it affected. Kept after they are deleted. */
 export const incidentSubjects = table(
   'incident_subjects',
   {
@@ -98,14 +98,14 @@ export const incidentSubjects = table(
     role: text('role', { enum: ['cause', 'affected'] }).notNull(),
     name: text('name').notNull(),
     tags: json<string[]>('tags').notNull(),
-    // What a monitor checks: by its host name the changes before are searched.
+    // Target of the monitor, used to find related DNS changes.
     target: text('target'),
     at: time('at').notNull(),
   },
   t => [primaryKey({ columns: [t.incidentId, t.subjectId] }), index('incident_subjects_subject').on(t.subjectId, t.incidentId)],
 )
 
-/** The timeline. Entries are only added, but notes of people can be edited. */
+/** The timeline. Append-only, except that notes can be edited. */
 export const incidentUpdates = table(
   'incident_updates',
   {
@@ -115,8 +115,8 @@ export const incidentUpdates = table(
       .references(() => incidents.id, { onDelete: 'cascade' }),
     at: time('at').notNull(),
     kind: text('kind', { enum: [...updateKinds] }).notNull(),
-    // Null: the hub by itself.
-    actor: json<Doer | null>('actor'),
+    // Null: Bailiwick itself.
+    actor: json<IncidentActor | null>('actor'),
     text: text('text').notNull(),
     details: json<Record<string, unknown> | null>('details'),
     editedAt: time('edited_at'),

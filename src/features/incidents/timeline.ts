@@ -1,11 +1,11 @@
 import type { Tx } from '../../core/db/transaction'
 import { newId } from '../../core/ids'
-import type { IncidentRow, Subject } from './outage'
-import { incidentSubjects, incidentUpdates, type Doer, type updateKinds } from './tables'
+import type { IncidentRow, Subject } from './outages/outage'
+import { incidentSubjects, incidentUpdates, type IncidentActor, type updateKinds } from './tables'
 
 export type UpdateRow = typeof incidentUpdates.$inferSelect
 
-/** Adds to the timeline of an incident. `actor` is null for what the hub does by itself. */
+/** Adds an entry to the timeline of an incident. `actor` is null for automatic changes. */
 export async function addUpdate(
   tx: Tx,
   incident: Pick<IncidentRow, 'id'>,
@@ -13,7 +13,7 @@ export async function addUpdate(
     kind: (typeof updateKinds)[number]
     at: number
     text: string
-    actor?: Doer | null
+    actor?: IncidentActor | null
     details?: Record<string, unknown> | null
   },
 ): Promise<UpdateRow> {
@@ -24,7 +24,7 @@ export async function addUpdate(
   return row!
 }
 
-/** Adds what an incident is about. @returns whether it was not there yet */
+/** Adds a subject to an incident. @returns false if it was already there */
 export async function addSubject(
   tx: Tx,
   incident: Pick<IncidentRow, 'id'>,

@@ -1,17 +1,17 @@
 import { asc, eq, inArray, lte, sql } from 'drizzle-orm'
 import { instant } from '../../core/clock'
 import type { Reader } from '../../core/db/transaction'
-import { durationOf } from './fact'
-import type { IncidentRow } from './outage'
+import { durationOf } from './outages/event-data'
+import type { IncidentRow } from './outages/outage'
 import type { IncidentUpdateView, IncidentView } from './shapes'
 import { incidentSubjects, incidentUpdates } from './tables'
 import type { UpdateRow } from './timeline'
 
-const mostTold = 50
+const maxTimelineEntries = 50
 
 type SubjectRow = typeof incidentSubjects.$inferSelect
 
-/** Incidents as the API shows them, with what they are about and the end of their timelines. */
+/** API representation of incidents, with their subjects and latest timeline entries. */
 export async function incidentViews(read: Reader, rows: readonly IncidentRow[], now: number): Promise<IncidentView[]> {
   const ids = rows.map(row => row.id)
   if (ids.length === 0) return []
@@ -27,11 +27,11 @@ export async function incidentViews(read: Reader, rows: readonly IncidentRow[], 
   return rows.map(row => incidentView(row, subjects.get(row.id) ?? [], updates.get(row.id) ?? [], now))
 }
 
-/** One incident as the API shows it. */
-export const viewOf = async (read: Reader, row: IncidentRow, now: number): Promise<IncidentView> =>
+/** API representation of one incident. */
+export const incidentViewOf = async (read: Reader, row: IncidentRow, now: number): Promise<IncidentView> =>
   (await incidentViews(read, [row], now))[0]!
 
-/** An entry of the timeline as the API shows it. */
+/** API representation of a timeline entry. */
 export const updateView = (row: UpdateRow): IncidentUpdateView => ({
   id: row.id,
   at: instant(row.at),
@@ -42,8 +42,8 @@ export const updateView = (row: UpdateRow): IncidentUpdateView => ({
   edited_at: instant(row.editedAt),
 })
 
-/** What people change of an incident, as the audit log shows it. */
-export const edited = (row: IncidentRow) => ({
+/** Fields of an incident that the audit log records. */
+export const auditView = (row: IncidentRow) => ({
   title: row.title,
   status: row.status,
   severity: row.severity,
@@ -57,9 +57,10 @@ async function lastUpdates(read: Reader, ids: string[]): Promise<UpdateRow[]> {
   const ranked = read
     .select({
       id: incidentUpdates.id,
-      place: sql<number>`row_number() over (partition by ${incidentUpdates.incidentId} order by ${incidentUpdates.id} desc)`.as(
-        'place',
-      ),
+      position:
+        sql<number>`row_number() over (partition by ${incidentUpdates.incidentId} order by ${incidentUpdates.id} desc)`.as(
+          'position',
+        ),
     })
     .from(incidentUpdates)
     .where(inArray(incidentUpdates.incidentId, ids))
@@ -68,7 +69,7 @@ async function lastUpdates(read: Reader, ids: string[]): Promise<UpdateRow[]> {
     .select({ update: incidentUpdates })
     .from(ranked)
     .innerJoin(incidentUpdates, eq(incidentUpdates.id, ranked.id))
-    .where(lte(ranked.place, mostTold))
+    .where(lte(ranked.position, maxTimelineEntries))
     .orderBy(asc(incidentUpdates.id))
   return found.map(one => one.update)
 }
@@ -80,8 +81,8 @@ const incidentView = (row: IncidentRow, subjects: SubjectRow[], updates: UpdateR
   status: row.status,
   severity: row.severity,
   cause: row.cause,
-  monitors: concerned(subjects, 'monitor'),
-  heartbeats: concerned(subjects, 'heartbeat'),
+  monitors: subjectsOfType(subjects, 'monitor'),
+  heartbeats: subjectsOfType(subjects, 'heartbeat'),
   locations: row.locations,
   started_at: instant(row.startedAt),
   confirmed_at: instant(row.confirmedAt),
@@ -102,5 +103,5 @@ const incidentView = (row: IncidentRow, subjects: SubjectRow[], updates: UpdateR
   updated_at: instant(row.updatedAt),
 })
 
-const concerned = (subjects: SubjectRow[], type: SubjectRow['type']) =>
+const subjectsOfType = (subjects: SubjectRow[], type: SubjectRow['type']) =>
   subjects.filter(one => one.type === type).map(({ subjectId, name, role }) => ({ id: subjectId, name, role }))

@@ -1,57 +1,53 @@
-import { underWay } from '../../access/concurrency'
+import { requestsInFlight } from '../../access/concurrency'
 import { limiterOf } from '../../access/limiter'
 import { tokenRequests, workspaceRequests, type Bucket } from '../../access/rate-limits'
-import { countTokens } from '../../access/tokens'
-import { limitNames, type LimitName } from '../../access/workspace-shapes'
+import { limitNames, type CountedLimit, type LimitName } from '../../access/limit-table'
+import { countedResources, countOf } from '../../access/plans'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
-import { countZones } from '../dns/zones'
-import { countHeartbeats } from '../heartbeats/heartbeats'
-import { countMonitors } from '../monitors/count'
-import { countEndpoints } from '../webhooks/endpoints'
-import { deliveriesOfMinute } from '../webhooks/workspace-pace'
+import { deliveriesLastMinute } from '../webhooks/sending/workspace-rate'
 import type { LimitView } from './shapes'
 
-/** How much of a limit is used, and for a rate when the whole of it is back (ms UTC). */
+/** How much of a limit is used and, for a rate, when the full quota is available again (ms UTC). */
 interface Usage {
   used: number | null
-  wholeAt?: number
+  fullAt?: number
 }
 
-/** Every limit of the caller's workspace, in the order of the plans. Those of a token are the caller's own. */
+/** All limits of the caller's workspace, in the order of the plans. Limits per token are for the caller's token. */
 export async function listLimits(ctx: Ctx): Promise<{ data: LimitView[] }> {
   return { data: await Promise.all(limitNames.map(name => limitView(ctx, name))) }
 }
 
 async function limitView(ctx: Ctx, name: LimitName): Promise<LimitView> {
   const max = ctx.limits[name] ?? null
-  const { used, wholeAt } = (await usages[name]?.(ctx, max)) ?? { used: null }
+  const type = countedResources.get(name as CountedLimit)
+  const { used, fullAt }: Usage = type
+    ? { used: await countOf(ctx.hub.read, type, ctx.workspaceId) }
+    : ((await usageOf[name]?.(ctx, max)) ?? { used: null })
   return {
     limit: name,
     max,
     used,
     remaining: max === null || used === null ? null : Math.max(0, max - used),
-    resets_at: used && wholeAt !== undefined ? instant(Math.ceil(wholeAt)) : null,
+    resets_at: used && fullAt !== undefined ? instant(Math.ceil(fullAt)) : null,
   }
 }
 
-/** What is counted of each limit; the others, such as days of keeping, are not used up. */
-const usages: Partial<Record<LimitName, (ctx: Ctx, max: number | null) => Usage | Promise<Usage>>> = {
+/** How the usage of rates is counted. Other limits, such as retention, have no usage. */
+const usageOf: Partial<Record<LimitName, (ctx: Ctx, max: number | null) => Usage | Promise<Usage>>> = {
   requests_per_minute_per_token: (ctx, max) => (isToken(ctx) ? rate(ctx, tokenRequests(ctx.actor.id, max)) : { used: null }),
   requests_per_hour_per_workspace: (ctx, max) => rate(ctx, workspaceRequests(ctx.workspaceId, max)),
-  concurrent_requests_per_token: (ctx, max) => ({ used: isToken(ctx) && max !== null ? underWay(ctx.hub, ctx.actor.id) : null }),
+  concurrent_requests_per_token: (ctx, max) => ({
+    used: isToken(ctx) && max !== null ? requestsInFlight(ctx.hub, ctx.actor.id) : null,
+  }),
   deliveries_per_minute: (ctx, max) =>
-    max === null ? { used: null } : deliveriesOfMinute(ctx.hub.read, ctx.workspaceId, ctx.hub.clock.now()),
-  tokens: async ctx => ({ used: await countTokens(ctx.hub.read, ctx.workspaceId) }),
-  heartbeats: async ctx => ({ used: await countHeartbeats(ctx.hub.read, ctx.workspaceId) }),
-  monitors: async ctx => ({ used: await countMonitors(ctx.hub.read, ctx.workspaceId) }),
-  dns_zones: async ctx => ({ used: await countZones(ctx.hub.read, ctx.workspaceId) }),
-  webhook_endpoints: async ctx => ({ used: await countEndpoints(ctx.hub.read, ctx.workspaceId) }),
+    max === null ? { used: null } : deliveriesLastMinute(ctx.hub.read, ctx.workspaceId, ctx.hub.clock.now()),
 }
 
 const isToken = (ctx: Ctx): boolean => ctx.actor.type === 'token'
 
 function rate(ctx: Ctx, bucket: Bucket): Usage {
   const usage = limiterOf(ctx.hub).usage(bucket, ctx.hub.clock.now())
-  return usage ? { used: usage.used, wholeAt: usage.wholeAtMs } : { used: null }
+  return usage ? { used: usage.used, fullAt: usage.fullAtMs } : { used: null }
 }

@@ -1,4 +1,4 @@
-import { area, route } from '../../access/route'
+import { area, route } from '../../api/route'
 import { listLimits } from './limits'
 import { LimitList } from './shapes'
 
@@ -10,9 +10,9 @@ export const limitRoutes = area('limits', 'Workspaces', [
     operationId: 'listLimits',
     summary: 'List limits',
     description:
-      'Every limit of the workspace on one page: what its plan and overrides allow, how much is in use, what is left. ' +
-      'Limits of a token are those of the one that asks. Each hub counts rates of requests for itself.',
-    answer: LimitList,
+      'Lists all limits of the workspace with their maximum, current usage and remaining amount. Limits per token are for the ' +
+      'token used for the request. Each hub counts request rates separately.',
+    response: LimitList,
     run: ctx => listLimits(ctx),
   }),
 ])

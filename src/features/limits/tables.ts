@@ -2,7 +2,7 @@ import { workspaces } from '../../access/tables'
 import { int, text, time } from '../../core/db/columns'
 import { primaryKey, table } from '../../core/db/dialect'
 
-/** Limits that a workspace is above, since its plan or its overrides shrank below what it had. */
+/** Limits that a workspace exceeds, because its plan or its overrides were lowered below its usage. */
 export const planExcesses = table(
   'plan_excesses',
   {

@@ -1,71 +1,71 @@
-import { EventStream } from '../../access/event-stream'
+import { EventStream } from '../../api/event-stream'
 import { Problem } from '../../core/problem'
 import type { Change } from './shapes'
-import { changesIn, type Hearing, type News } from './told'
+import { visibleChanges, type Access, type NewChanges } from './visible-changes'
 
-/** Changes in one event at most: of more the page that listens reads anew what it shows. */
-export const mostChanges = 200
+/** Maximum number of changes in one event. If there are more, the client has to reload everything. */
+export const maxChanges = 200
 
-/** A place in what is told of a workspace: in its audit log, and among the rounds of touches, which one tail of it counts. */
-export interface Place {
+/** A position in the changes of a workspace: in its audit log, and in the batches of hints, which each log tail numbers itself. */
+export interface Position {
   seq: number
-  round: number
+  batch: number
 }
 
-/** One who listens: a stream, and what may be told over it. */
+/** A client that streams changes. */
 export class Listener {
   readonly stream: EventStream
-  /** Up to where it was told of. */
-  place: Place = { seq: 0, round: 0 }
-  /** While it is told of what it missed, the log's tail passes it by. */
-  isBehind = true
-  /** Names the tail whose rounds its place is of. */
+  /** The last position sent. */
+  position: Position = { seq: 0, batch: 0 }
+  /** The log tail skips a listener that is catching up on missed changes. */
+  isCatchingUp = true
+  /** Name of the log tail that numbers the batches. */
   tail = ''
-  /** What it watches, by the kind's place in `watchables`. */
+  /** Watched ids, in the order of `watchKinds`. */
   watches: readonly (readonly string[])[] = []
 
   /**
-   * @param holder the session or token, of whose streams there may be so many
-   * @param again what may be told by now; throws a Problem once nothing may
+   * @param holder the session or token, for the limit of streams per credential
+   * @param reauthenticate returns the current access; throws a Problem if the credential is no longer valid
    */
   constructor(
     readonly workspaceId: string,
     readonly holder: string,
-    public hearing: Hearing,
-    private readonly again: () => Promise<Hearing>,
+    public access: Access,
+    private readonly reauthenticate: () => Promise<Access>,
     ended: (listener: Listener) => void,
   ) {
     this.stream = new EventStream(() => ended(this))
   }
 
-  /** Tells it news, after which it has come to a place. @param known what others were told of the same news, by what they may hear of */
-  tell(news: News, place: Place, known = new Map<unknown, Change[]>()): void {
-    const isShared = this.hearing.resourceIds === null
-    const changes = (isShared && known.get(this.hearing.permissions)) || changesIn(news, this.hearing)
-    if (isShared) known.set(this.hearing.permissions, changes)
-    if (changes.length > mostChanges) return this.reset(place)
-    this.place = place
-    if (changes.length > 0) this.stream.send('change', { changes }, this.position)
+  /** Sends changes and moves to a position. @param cache visible changes of other listeners, by their permissions */
+  notify(news: NewChanges, position: Position, cache = new Map<unknown, Change[]>()): void {
+    const isCacheable = this.access.resourceIds === null
+    const changes = (isCacheable && cache.get(this.access.permissions)) || visibleChanges(news, this.access)
+    if (isCacheable) cache.set(this.access.permissions, changes)
+    if (changes.length > maxChanges) return this.reset(position)
+    this.position = position
+    if (changes.length > 0) this.stream.send('change', { changes }, this.eventId)
   }
 
-  /** Says that everything is to be read anew. */
-  reset(place: Place): void {
-    this.place = place
-    this.stream.send('reset', {}, this.position)
+  /** Tells the client to reload everything. */
+  reset(position: Position): void {
+    this.position = position
+    this.stream.send('reset', {}, this.eventId)
   }
 
-  /** Its place in words, for the client to come back with. */
-  get position(): string {
-    return `${this.place.seq}-${this.tail}-${this.place.round}`
+  /** The position as an event id, with which the client can resume. */
+  get eventId(): string {
+    return `${this.position.seq}-${this.tail}-${this.position.batch}`
   }
 
-  /** Holds it to what may be told by now, and says so where that is another; ends it where nothing may. */
+  /** Updates the access. Sends `reset` if the permissions changed, and closes the stream if the credential is no longer valid. */
   async recheck(): Promise<void> {
     try {
-      const { permissions, resourceIds } = await this.again()
-      const isOther = permissions.symmetricDifference(this.hearing.permissions).size > 0
-      this.hearing = { permissions, resourceIds }
-      if (isOther) this.reset(this.place)
+      const { permissions, resourceIds } = await this.reauthenticate()
+      const hasChanged = permissions.symmetricDifference(this.access.permissions).size > 0
+      this.access = { permissions, resourceIds }
+      if (hasChanged) this.reset(this.position)
     } catch (error) {
       if (!(error instanceof Problem)) throw error
       this.stream.close()

@@ -3,87 +3,87 @@ import type { Hub } from '../../core/hub'
 import { Problem } from '../../core/problem'
 import type { Listener } from './listener'
 import { headsOf, LogTail } from './log-tail'
-import { Watched, watchables } from './watched'
+import { WatchedResources, watchKinds } from './watched-resources'
 
-/** Streams that one session or token, and that all together, may hold in one process. */
-export const mostStreams = { ofHolder: 20, ofAll: 500 }
-const beatMs = 1_000
-/** Beats between two looks at whether listeners may still listen, and between two signs of life. */
-const recheckEach = 5
-const keepAliveEach = 15
-/** How long a workspace is still listened to when nobody does any more. */
+/** Maximum number of open streams in one process, per session or token and in total. */
+export const maxStreams = { perCredential: 20, total: 500 }
+const tickMs = 1_000
+/** Ticks between two rechecks of the listeners' access, and between two keep-alive comments. */
+const recheckTicks = 5
+const keepAliveTicks = 15
+/** How long a log tail is kept after its last listener left. */
 const lingerMs = 60_000
 
-/** All who listen in this process. */
+/** All streams of this process. */
 class Live {
   private readonly listeners = new Set<Listener>()
   private readonly tails = new Map<string, LogTail>()
-  private readonly watched: readonly Watched[]
+  private readonly watched: readonly WatchedResources[]
   private timer: Timer | null = null
-  private beats = 0
-  private looking: Promise<void> | null = null
+  private ticks = 0
+  private polling: Promise<void> | null = null
   private rechecking: Promise<void> | null = null
   private closed = false
 
   constructor(private readonly hub: Hub) {
-    this.watched = watchables.map(kind => new Watched(hub, kind))
+    this.watched = watchKinds.map(kind => new WatchedResources(hub, kind))
   }
 
-  /** How many streams are open. */
+  /** The number of open streams. */
   get size(): number {
     return this.listeners.size
   }
 
   /**
-   * Begins a stream.
-   * @param since the place to go on behind, as the client remembers it; null for from now on
+   * Opens a stream.
+   * @param since the event id to resume after; null to start with the next change
    * @throws Problem 429
    */
-  async begin(listener: Listener, since: string | null): Promise<void> {
-    this.refuseTooMany(listener.holder)
+  async open(listener: Listener, since: string | null): Promise<void> {
+    this.requireCapacity(listener.holder)
     this.listeners.add(listener)
     const tail = this.tailOf(listener.workspaceId)
-    const isKnown = await tail.add(listener, since).catch(error => {
+    const canResume = await tail.add(listener, since).catch(error => {
       this.drop(tail)
       listener.stream.close()
       throw error
     })
-    // It may have ended meanwhile, and then nobody lets go of what it takes from here on.
+    // If the stream has ended meanwhile, `remove` has already run, so nothing may be added anymore.
     if (!listener.stream.isOpen) return
-    this.watched.forEach((one, place) => one.add(listener, listener.watches[place] ?? []))
+    this.watched.forEach((one, at) => one.add(listener, listener.watches[at] ?? []))
     listener.stream.retryAfter(2_000)
-    listener.stream.send('hello', { at: instant(this.hub.clock.now()), position: listener.position }, listener.position)
-    if (!isKnown) listener.reset(listener.place)
+    listener.stream.send('hello', { at: instant(this.hub.clock.now()), position: listener.eventId }, listener.eventId)
+    if (!canResume) listener.reset(listener.position)
     void tail.catchUp(listener).catch(error => {
-      this.hub.log.warn({ err: error }, 'a stream could not be told what it missed')
+      this.hub.log.warn({ err: error }, 'could not read the missed changes of a stream')
       listener.stream.close()
     })
     if (this.closed) listener.stream.close()
-    else this.timer ??= this.hub.clock.after(beatMs, () => this.beat())
+    else this.timer ??= this.hub.clock.after(tickMs, () => this.tick())
   }
 
-  /** Lets go of a listener whose stream has ended. */
-  leave(listener: Listener): void {
+  /** Removes a listener whose stream has ended. */
+  remove(listener: Listener): void {
     this.listeners.delete(listener)
-    this.watched.forEach((one, place) => one.remove(listener, listener.watches[place] ?? []))
+    this.watched.forEach((one, at) => one.remove(listener, listener.watches[at] ?? []))
     const tail = this.tails.get(listener.workspaceId)
     if (!tail?.listeners.delete(listener) || tail.listeners.size > 0) return
-    // Who comes back soon, such as a page that is loaded anew, is told what it missed.
+    // Lets clients that reconnect soon resume, such as a page that is reloaded.
     this.hub.clock.after(lingerMs, () => {
       if (tail.listeners.size === 0) this.drop(tail)
     })
   }
 
-  /** Looks for what other hubs committed. */
-  look(): void {
+  /** Looks for changes committed by other hubs. */
+  poll(): void {
     if (this.tails.size === 0) return
-    this.looking ??= headsOf(this.hub.read, [...this.tails.keys()])
-      .then(heads => heads.forEach((head, id) => this.tails.get(id)?.grown(head)))
-      .catch(error => this.hub.log.warn({ err: error }, 'changes could not be looked for; it is tried again'))
-      .finally(() => (this.looking = null))
+    this.polling ??= headsOf(this.hub.read, [...this.tails.keys()])
+      .then(heads => heads.forEach((head, id) => this.tails.get(id)?.advanceTo(head)))
+      .catch(error => this.hub.log.warn({ err: error }, 'could not poll for changes; retrying'))
+      .finally(() => (this.polling = null))
   }
 
-  /** Ends all streams, and begins none any more. */
+  /** Ends all streams and opens no new ones. */
   end(): void {
     this.closed = true
     this.timer?.cancel()
@@ -96,21 +96,21 @@ class Live {
     if (this.tails.get(tail.workspaceId) === tail) this.tails.delete(tail.workspaceId)
   }
 
-  private beat(): void {
-    this.timer = this.listeners.size > 0 ? this.hub.clock.after(beatMs, () => this.beat()) : null
-    this.beats += 1
-    this.look()
-    for (const one of this.watched) one.look()
-    if (this.beats % recheckEach === 0) this.recheck()
-    if (this.beats % keepAliveEach === 0) for (const one of [...this.listeners]) one.stream.keepAlive(one.position)
+  private tick(): void {
+    this.timer = this.listeners.size > 0 ? this.hub.clock.after(tickMs, () => this.tick()) : null
+    this.ticks += 1
+    this.poll()
+    for (const one of this.watched) one.poll()
+    if (this.ticks % recheckTicks === 0) this.recheck()
+    if (this.ticks % keepAliveTicks === 0) for (const one of [...this.listeners]) one.stream.keepAlive(one.eventId)
   }
 
-  /** One after another: nobody waits for it, and hundreds at once would keep others waiting. */
+  /** Rechecks listeners one after another, because hundreds of queries at once would delay other requests. */
   private recheck(): void {
     this.rechecking ??= (async () => {
       for (const listener of [...this.listeners]) if (listener.stream.isOpen) await listener.recheck()
     })()
-      .catch(error => this.hub.log.warn({ err: error }, 'who listens could not be looked at; it is tried again'))
+      .catch(error => this.hub.log.warn({ err: error }, 'could not recheck the access of streams; retrying'))
       .finally(() => (this.rechecking = null))
   }
 
@@ -120,22 +120,23 @@ class Live {
     return tail
   }
 
-  private refuseTooMany(holder: string): void {
+  private requireCapacity(holder: string): void {
     const own = [...this.listeners].filter(one => one.holder === holder).length
-    if (own >= mostStreams.ofHolder)
-      throw tooMany(`${own} streams are open with this credential, as many as may be. Close one.`, 'streams')
-    if (this.size >= mostStreams.ofAll) throw tooMany(`${this.size} streams are open, as many as may be.`, 'all-streams')
+    if (own >= maxStreams.perCredential)
+      throw tooManyStreams(`This credential has ${own} open streams, which is the maximum. Close one first.`, 'streams')
+    if (this.size >= maxStreams.total)
+      throw tooManyStreams(`This hub has ${this.size} open streams, which is the maximum.`, 'all-streams')
   }
 }
 
-const tooMany = (detail: string, policy: string): Problem =>
-  new Problem('rate_limited', detail, { headers: { 'Retry-After': '5' }, members: { 'violated-policies': [policy] } })
+const tooManyStreams = (detail: string, policy: string): Problem =>
+  new Problem('rate_limited', detail, { headers: { 'Retry-After': '5' }, fields: { 'violated-policies': [policy] } })
 
-const ofHub = new WeakMap<Hub, Live>()
+const byHub = new WeakMap<Hub, Live>()
 
-/** Those who listen in this process. */
+/** Returns the streams of this process. */
 export function liveOf(hub: Hub): Live {
-  let live = ofHub.get(hub)
-  if (!live) ofHub.set(hub, (live = new Live(hub)))
+  let live = byHub.get(hub)
+  if (!live) byHub.set(hub, (live = new Live(hub)))
   return live
 }

@@ -6,93 +6,94 @@ import { auditEntries, counters } from '../../core/db/tables'
 import type { Reader } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { auditTopic, topicsOf } from '../../core/topics'
-import { fewer, touchesOf, type Touch } from '../../core/touches'
-import { mostChanges, type Listener, type Place } from './listener'
-import type { Entry } from './told'
+import { mergeHints, changeHintsOf, type ChangeHint } from '../../core/change-hints'
+import { maxChanges, type Listener, type Position } from './listener'
+import type { Entry } from './visible-changes'
 
-/** How long changes are gathered that are told together. */
+/** How long changes are collected before they are sent together. */
 export const gatherMs = 250
-/** Rounds of touches that are remembered for who comes back. */
-const mostRounds = 100
+/** Number of batches of hints kept for clients that reconnect. */
+const maxBatches = 100
 
-/** The end of a workspace's audit log and what is told beside it, read once for all who listen. */
+/** Follows the audit log and the change hints of a workspace, and notifies all its listeners. The log is read once for all of them. */
 export class LogTail {
   readonly listeners = new Set<Listener>()
-  /** Unlike that of any other: touches are counted by each tail for itself. */
+  /** Unique, because each tail numbers its batches itself. */
   readonly name = crypto.randomUUID().slice(0, 8)
-  /** Up to here the listeners were told, but for those who are behind. */
-  private place: Place = { seq: 0, round: 0 }
-  private touches: Touch[] = []
-  private readonly rounds: { round: number; touches: Touch[] }[] = []
+  /** The last position sent to all listeners except those catching up. */
+  private position: Position = { seq: 0, batch: 0 }
+  private hints: ChangeHint[] = []
+  private readonly batches: { batch: number; hints: ChangeHint[] }[] = []
   private timer: Timer | null = null
   private isReading = false
-  /** Woken while it was read: what came may have come too late for that. */
+  /** Set when woken during a read, which may have missed the new changes. */
   private isStale = false
-  private readonly offs: (() => void)[]
-  private readonly begun: Promise<void>
+  private readonly unsubscribe: (() => void)[]
+  private readonly started: Promise<void>
 
   constructor(
     private readonly hub: Hub,
     readonly workspaceId: string,
   ) {
-    // Heard from before the place is read, so that nothing falls in between.
-    this.offs = [
+    // Subscribe before reading the position, so that no change is missed in between.
+    this.unsubscribe = [
       topicsOf(hub).on(auditTopic(workspaceId), () => this.gather()),
-      touchesOf(hub).on(workspaceId, touches => this.touched(touches)),
+      changeHintsOf(hub).on(workspaceId, hints => this.addHints(hints)),
     ]
-    this.begun = headsOf(hub.read, [workspaceId]).then(heads => {
-      this.place = { seq: heads.get(workspaceId) ?? 0, round: 0 }
+    this.started = headsOf(hub.read, [workspaceId]).then(heads => {
+      this.position = { seq: heads.get(workspaceId) ?? 0, batch: 0 }
     })
   }
 
   /**
-   * Takes a listener in at a place that its client remembers, or at the end.
-   * @returns false where the place is none of which all that came after it is known
+   * Adds a listener at the position its client remembers, or at the end.
+   * @returns false if some changes after that position are no longer known
    */
   async add(listener: Listener, since: string | null): Promise<boolean> {
     this.listeners.add(listener)
-    await this.begun
+    await this.started
     listener.tail = this.name
-    const known = since === null ? this.place : this.placeOf(since)
-    listener.place = known ?? this.place
+    const known = since === null ? this.position : this.parsePosition(since)
+    listener.position = known ?? this.position
     return known !== null
   }
 
-  /** Tells a listener what came behind its place, or that it is too much; from then on it is told with the others. */
+  /** Sends a listener the changes after its position, or `reset` if there are too many. From then on it is notified with the others. */
   async catchUp(listener: Listener): Promise<void> {
-    const touches = fewer(this.rounds.filter(one => one.round > listener.place.round).flatMap(one => one.touches))
-    if (touches.length > 0) listener.tell({ entries: [], touches }, { seq: listener.place.seq, round: this.rounds.at(-1)!.round })
-    while (listener.place.seq < this.place.seq) {
-      const entries = await entriesBehind(this.hub.read, this.workspaceId, listener.place.seq)
-      // Less than a step of the log at once: what lies between was deleted.
-      if (entries.length > mostChanges || entries[0]?.seq !== listener.place.seq + 1) listener.reset(this.place)
-      else listener.tell({ entries, touches: [] }, { seq: entries.at(-1)!.seq, round: listener.place.round })
+    const hints = mergeHints(this.batches.filter(one => one.batch > listener.position.batch).flatMap(one => one.hints))
+    if (hints.length > 0)
+      listener.notify({ entries: [], hints }, { seq: listener.position.seq, batch: this.batches.at(-1)!.batch })
+    while (listener.position.seq < this.position.seq) {
+      const entries = await entriesAfter(this.hub.read, this.workspaceId, listener.position.seq)
+      // A gap at the start means that entries were deleted.
+      if (entries.length > maxChanges || entries[0]?.seq !== listener.position.seq + 1) listener.reset(this.position)
+      else listener.notify({ entries, hints: [] }, { seq: entries.at(-1)!.seq, batch: listener.position.batch })
     }
-    // Rounds that were told meanwhile passed it by.
-    if (listener.place.round < this.place.round) return await this.catchUp(listener)
-    listener.isBehind = false
+    // Batches sent meanwhile skipped this listener.
+    if (listener.position.batch < this.position.batch) return await this.catchUp(listener)
+    listener.isCatchingUp = false
   }
 
-  /** Looks whether the log is longer than was told, as a look at the counters has shown. @param head number of its last entry */
-  grown(head: number): void {
-    if (head > this.place.seq && !this.timer) void this.read()
+  /** Reads the log if it has grown. @param head the sequence number of its last entry */
+  advanceTo(head: number): void {
+    if (head > this.position.seq && !this.timer) void this.read()
   }
 
   stop(): void {
-    for (const off of this.offs) off()
+    for (const off of this.unsubscribe) off()
     this.timer?.cancel()
   }
 
-  private placeOf(since: string): Place | null {
-    const [, seq, name, round] = /^(\d{1,15})-([0-9a-f]{8})-(\d{1,15})$/.exec(since) ?? []
-    const place = { seq: Number(seq), round: Number(round) }
-    if (name !== this.name || place.seq > this.place.seq || place.round > this.place.round) return null
-    return place.round >= this.place.round - this.rounds.length ? place : null
+  private parsePosition(eventId: string): Position | null {
+    const [, seq, name, batch] = /^(\d{1,15})-([0-9a-f]{8})-(\d{1,15})$/.exec(eventId) ?? []
+    const position = { seq: Number(seq), batch: Number(batch) }
+    if (name !== this.name || position.seq > this.position.seq || position.batch > this.position.batch) return null
+    return position.batch >= this.position.batch - this.batches.length ? position : null
   }
 
-  private touched(touches: readonly Touch[]): void {
-    this.touches.push(...touches)
-    if (this.touches.length > mostChanges) this.touches = fewer(this.touches)
+  private addHints(hints: readonly ChangeHint[]): void {
+    this.hints.push(...hints)
+    if (this.hints.length > maxChanges) this.hints = mergeHints(this.hints)
     this.gather()
   }
 
@@ -110,45 +111,45 @@ export class LogTail {
     try {
       while (this.isStale) {
         this.isStale = false
-        await this.tell()
+        await this.notifyListeners()
       }
     } catch (error) {
-      // The next look at the counters finds it again.
-      this.hub.log.warn({ err: error }, 'changes could not be read for those who listen; it is tried again')
+      // The next poll finds the changes again.
+      this.hub.log.warn({ err: error }, 'could not read changes for streams; retrying')
     } finally {
       this.isReading = false
     }
   }
 
-  private async tell(): Promise<void> {
-    await this.begun
-    const entries = await entriesBehind(this.hub.read, this.workspaceId, this.place.seq)
-    const isMuch = entries.length > mostChanges
-    const head = isMuch ? (await headsOf(this.hub.read, [this.workspaceId])).get(this.workspaceId) : entries.at(-1)?.seq
-    const touches = this.takeRound()
-    if (entries.length === 0 && touches.length === 0) return
-    this.place = { seq: head ?? this.place.seq, round: this.rounds.at(-1)?.round ?? 0 }
-    const known = new Map()
-    for (const listener of [...this.listeners].filter(one => !one.isBehind)) {
-      if (isMuch) listener.reset(this.place)
-      else listener.tell({ entries, touches }, this.place, known)
+  private async notifyListeners(): Promise<void> {
+    await this.started
+    const entries = await entriesAfter(this.hub.read, this.workspaceId, this.position.seq)
+    const isTooMany = entries.length > maxChanges
+    const head = isTooMany ? (await headsOf(this.hub.read, [this.workspaceId])).get(this.workspaceId) : entries.at(-1)?.seq
+    const hints = this.takeBatch()
+    if (entries.length === 0 && hints.length === 0) return
+    this.position = { seq: head ?? this.position.seq, batch: this.batches.at(-1)?.batch ?? 0 }
+    const cache = new Map()
+    for (const listener of [...this.listeners].filter(one => !one.isCatchingUp)) {
+      if (isTooMany) listener.reset(this.position)
+      else listener.notify({ entries, hints }, this.position, cache)
     }
-    // Who belongs to the workspace, and may what, may be another by now.
-    if (isMuch || entries.some(one => one.action.startsWith('account.')))
+    // Memberships, roles or tokens may have changed.
+    if (isTooMany || entries.some(one => one.action.startsWith('account.')))
       await Promise.all([...this.listeners].map(one => one.recheck()))
   }
 
-  private takeRound(): Touch[] {
-    if (this.touches.length === 0) return []
-    const touches = fewer(this.touches)
-    this.touches = []
-    this.rounds.push({ round: this.place.round + 1, touches })
-    if (this.rounds.length > mostRounds) this.rounds.shift()
-    return touches
+  private takeBatch(): ChangeHint[] {
+    if (this.hints.length === 0) return []
+    const hints = mergeHints(this.hints)
+    this.hints = []
+    this.batches.push({ batch: this.position.batch + 1, hints })
+    if (this.batches.length > maxBatches) this.batches.shift()
+    return hints
   }
 }
 
-/** The numbers of the last entries of workspaces' logs. */
+/** Returns the sequence numbers of the last entries of the logs of workspaces. */
 export async function headsOf(read: Reader, workspaceIds: readonly string[]): Promise<Map<string, number>> {
   const idOf = new Map(workspaceIds.map(id => [auditCounter(id), id]))
   const rows = await read
@@ -158,9 +159,9 @@ export async function headsOf(read: Reader, workspaceIds: readonly string[]): Pr
   return new Map(rows.map(row => [idOf.get(row.name)!, row.value]))
 }
 
-/** One more than are told at once, so that it shows when there are more. */
-const entriesBehind = (read: Reader, workspaceId: string, seq: number): Promise<Entry[]> =>
-  prepared<Entry[]>(read, 'entries-behind', handle =>
+/** Reads one entry more than is sent at once, to detect that there are more. */
+const entriesAfter = (read: Reader, workspaceId: string, seq: number): Promise<Entry[]> =>
+  prepared<Entry[]>(read, 'audit-entries-after', handle =>
     handle
       .select({
         seq: auditEntries.seq,
@@ -171,5 +172,5 @@ const entriesBehind = (read: Reader, workspaceId: string, seq: number): Promise<
       .from(auditEntries)
       .where(and(eq(auditEntries.workspaceId, sql.placeholder('workspaceId')), gt(auditEntries.seq, sql.placeholder('seq'))))
       .orderBy(asc(auditEntries.seq))
-      .limit(mostChanges + 1),
+      .limit(maxChanges + 1),
   ).execute({ workspaceId, seq })

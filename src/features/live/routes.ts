@@ -1,5 +1,5 @@
-import { area, route } from '../../access/route'
-import { openStream } from './open'
+import { area, route } from '../../api/route'
+import { openStream } from './open-stream'
 import { streamExample, StreamQuery } from './shapes'
 
 export const liveRoutes = area('live', 'Live', [
@@ -8,15 +8,16 @@ export const liveRoutes = area('live', 'Live', [
     path: '/v1/stream',
     guard: 'signed_in',
     operationId: 'openStream',
-    summary: 'Hear what changes',
+    summary: 'Stream changes',
     description:
-      'Server-sent events (WHATWG HTML, section 9.2), until one side ends it: `hello` at the beginning, `change` with what was changed ' +
-      'in the areas that the caller may read, `reset` where everything is to be read anew, and `results` and `heartbeats` of what is watched by name. The handbook’s page on live updates has ' +
-      'the members of each. A credential may hold twenty streams, a hub five hundred.',
+      'Streams changes as server-sent events (WHATWG HTML, section 9.2) until one side closes the connection: `hello` at the start, ' +
+      '`change` for changes in the areas you have read permission for, `reset` if you should reload everything, and `results` and ' +
+      '`heartbeats` for the monitors and heartbeats you watch. The handbook page on live updates lists the fields of each event. ' +
+      'At most 20 streams per credential and 500 per hub can be open at the same time.',
     query: StreamQuery,
     streams: { 'text/event-stream': streamExample },
     workspaceInQuery: true,
-    narrowed: 'verb',
+    restrictedTokens: 'handler',
     run: openStream,
   }),
 ])

@@ -8,15 +8,16 @@ export const StreamQuery = Shape({
   workspace: Type.Optional(
     Type.String({
       pattern: '^ws_[0-7][0-9a-hjkmnp-tv-z]{25}$',
-      'x-rule': 'must be the id of a workspace.',
-      description: 'The workspace, for clients that cannot send Bailiwick-Workspace, as an EventSource cannot.',
+      'x-rule': 'must be a workspace ID.',
+      description: 'ID of the workspace, for clients that can’t send the Bailiwick-Workspace header, such as EventSource.',
       examples: ['ws_01jd8f3q7eeb9bv0w0r8c7hq2m'],
     }),
   ),
   since: Type.Optional(
     Type.String({
       maxLength: 100,
-      description: 'Go on behind this place: `position` of `hello`, or the id of an event. `Last-Event-ID` goes before it.',
+      description:
+        'Resume after this position: the ID of an event, or `position` of `hello`. The Last-Event-ID header takes precedence.',
     }),
   ),
   watch: Type.Optional(
@@ -24,8 +25,7 @@ export const StreamQuery = Shape({
       minItems: 1,
       maxItems: 100,
       uniqueItems: true,
-      description:
-        'Monitors whose results are told as they come, such as those that a page shows. Ids that are none are ignored.',
+      description: 'IDs of monitors whose check results to stream. Unknown IDs are ignored.',
     }),
   ),
   watch_heartbeats: Type.Optional(
@@ -33,21 +33,21 @@ export const StreamQuery = Shape({
       minItems: 1,
       maxItems: 100,
       uniqueItems: true,
-      description: 'Heartbeats whose pings are told as they come.',
+      description: 'IDs of heartbeats whose pings to stream. Unknown IDs are ignored.',
     }),
   ),
 })
 export type StreamQuery = Static<typeof StreamQuery>
 
-/** A change as the stream tells of it. */
+/** A change as sent in a stream. */
 export interface Change {
   type: string
   id: string
-  /** As the audit log names it. */
+  /** Action as in the audit log, or of a change hint. */
   action: string
 }
 
-/** What goes over a stream, for the API description. */
+/** Example of a stream, for the API description. */
 export const streamExample = [
   'retry: 2000',
   '',

@@ -1,2 +1,2 @@
-/** Name of the counter that grows with each change of a maintenance window: by it a hub sees that another one made some. */
+/** Name of the counter that is incremented by every change to a maintenance window, so that other hubs detect the change. */
 export const calendarCounter = 'maintenance'

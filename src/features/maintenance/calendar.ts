@@ -6,47 +6,47 @@ import { topicsOf } from '../../core/topics'
 import { calendarCounter } from './calendar-counter'
 import { occurrencesBetween, type Occurrence } from './occurrences'
 import { maintenanceWindows } from './tables'
-import { isCovered, type Covered } from './targets'
+import { isCovered, type CoveredResource } from './targets'
 import type { WindowRow } from './view'
 
-/** Woken when what is in force, now or later, may be something else than before, but for time passing. */
+/** Woken when changes to windows may affect current or future maintenance. */
 export const maintenanceTopic = 'maintenance'
 
-/** A window that is in force. `until`: ms UTC. */
-export interface WindowInForce {
+/** An active window. `until`: ms UTC. */
+export interface ActiveWindow {
   id: string
   name: string
   until: number
 }
 
 /**
- * The maintenance window that covers a monitor or heartbeat at a time (ms UTC), of several the one that ends last; null when there is
- * none. Answered from memory.
+ * Returns the maintenance window that covers a monitor or heartbeat at a time (ms UTC), or null. If there are several, returns the one
+ * that ends last. Reads from memory.
  */
-export function windowInForce(hub: Hub, covered: Covered & { workspaceId: string }, at: number): WindowInForce | null {
-  return calendars.get(hub)?.inForce(covered, at) ?? null
+export function activeWindow(hub: Hub, resource: CoveredResource & { workspaceId: string }, at: number): ActiveWindow | null {
+  return calendars.get(hub)?.activeWindow(resource, at) ?? null
 }
 
-/** When any window next begins or ends after a time (ms UTC); null when that is not within the next weeks. Answered from memory. */
-export const nextEdge = (hub: Hub, after: number): number | null => calendars.get(hub)?.nextEdge(after) ?? null
+/** Returns when any window next starts or ends after a time (ms UTC), or null if not within the next weeks. Reads from memory. */
+export const nextBoundary = (hub: Hub, after: number): number | null => calendars.get(hub)?.nextBoundary(after) ?? null
 
-/** Reads the windows that changed since they were last read, by this hub or another. The first time it reads all. */
-export async function readCalendar(hub: Hub): Promise<void> {
+/** Reloads the windows if this hub or another one has changed them. */
+export async function refreshCalendar(hub: Hub): Promise<void> {
   let calendar = calendars.get(hub)
   if (!calendar) calendars.set(hub, (calendar = new Calendar(hub)))
-  await calendar.read()
+  await calendar.refresh()
 }
 
 const calendars = new WeakMap<Hub, Calendar>()
 
 const aheadMs = 35 * 86_400_000
-// Half of them are used up before more are worked out: of a window that comes each minute that is within the hour.
-const mostOccurrences = 100
-const shortestRollMs = 60_000
+// New occurrences are calculated when half of these have started: within an hour for a window that recurs every minute.
+const maxOccurrences = 100
+const minRollMs = 60_000
 
 interface Entry {
   row: WindowRow
-  /** Those that were not over at `from`, in order; they are enough for times before `rollAt`. */
+  /** Occurrences that end after `from`, in order. Complete for times before `rollAt`. */
   occurrences: Occurrence[]
   from: number
   rollAt: number
@@ -55,50 +55,50 @@ interface Entry {
 class Calendar {
   private entries = new Map<string, Entry>()
   private byWorkspace = new Map<string, Entry[]>()
-  private edges: number[] = []
+  private boundaries: number[] = []
   private count = -1
-  /** The time for which the occurrences of all are enough: `from <= t < rollAt`. */
+  /** The occurrences of all windows are complete for `from <= t < rollAt`. */
   private from = 0
   private rollAt = 0
-  private reading: Promise<void> | null = null
+  private refreshing: Promise<void> | null = null
 
   constructor(private readonly hub: Hub) {}
 
-  inForce(covered: Covered & { workspaceId: string }, at: number): WindowInForce | null {
+  activeWindow(resource: CoveredResource & { workspaceId: string }, at: number): ActiveWindow | null {
     this.roll(at)
-    let found: WindowInForce | null = null
-    for (const { row, occurrences } of this.byWorkspace.get(covered.workspaceId) ?? []) {
+    let found: ActiveWindow | null = null
+    for (const { row, occurrences } of this.byWorkspace.get(resource.workspaceId) ?? []) {
       for (const { from, until } of occurrences) {
         if (from > at) break
-        if (until <= at || (found && until <= found.until) || !isCovered(row.targets, covered)) continue
+        if (until <= at || (found && until <= found.until) || !isCovered(row.targets, resource)) continue
         found = { id: row.id, name: row.name, until }
       }
     }
     return found
   }
 
-  nextEdge(after: number): number | null {
+  nextBoundary(after: number): number | null {
     this.roll(after)
     let low = 0
-    let high = this.edges.length
+    let high = this.boundaries.length
     while (low < high) {
       const middle = (low + high) >> 1
-      if (this.edges[middle]! <= after) low = middle + 1
+      if (this.boundaries[middle]! <= after) low = middle + 1
       else high = middle
     }
-    return this.edges[low] ?? null
+    return this.boundaries[low] ?? null
   }
 
-  /** Of several who ask at once, those that come while it is read are answered by one more reading. */
-  async read(): Promise<void> {
-    while (this.reading) await this.reading
-    this.reading = this.readOnce().finally(() => {
-      this.reading = null
+  /** Waits for a refresh in progress and then refreshes again, so that the caller sees its own changes. */
+  async refresh(): Promise<void> {
+    while (this.refreshing) await this.refreshing
+    this.refreshing = this.reload().finally(() => {
+      this.refreshing = null
     })
-    await this.reading
+    await this.refreshing
   }
 
-  private async readOnce(): Promise<void> {
+  private async reload(): Promise<void> {
     const [counted] = await prepared(this.hub.read, 'maintenance-count', read =>
       read.select({ value: counters.value }).from(counters).where(eq(counters.name, calendarCounter)),
     ).execute()
@@ -110,7 +110,7 @@ class Calendar {
     this.entries = new Map(
       rows.map(row => {
         const known = before.get(row.id)
-        return [row.id, known?.row.version === row.version ? known : expanded(row, at)]
+        return [row.id, known?.row.version === row.version ? known : expand(row, at)]
       }),
     )
     this.count = count
@@ -120,8 +120,7 @@ class Calendar {
 
   private roll(at: number): void {
     if (at >= this.from && at < this.rollAt) return
-    for (const [id, entry] of this.entries)
-      if (at < entry.from || at >= entry.rollAt) this.entries.set(id, expanded(entry.row, at))
+    for (const [id, entry] of this.entries) if (at < entry.from || at >= entry.rollAt) this.entries.set(id, expand(entry.row, at))
     this.index()
   }
 
@@ -130,14 +129,14 @@ class Calendar {
     this.from = Math.max(0, ...all.map(entry => entry.from))
     this.rollAt = Math.min(Infinity, ...all.map(entry => entry.rollAt))
     this.byWorkspace = Map.groupBy(all, ({ row }) => row.workspaceId)
-    this.edges = [...new Set(all.flatMap(({ occurrences }) => occurrences.flatMap(({ from, until }) => [from, until])))].sort(
-      (a, b) => a - b,
-    )
+    this.boundaries = [
+      ...new Set(all.flatMap(({ occurrences }) => occurrences.flatMap(({ from, until }) => [from, until]))),
+    ].sort((a, b) => a - b)
   }
 }
 
-function expanded(row: WindowRow, at: number): Entry {
-  const occurrences = occurrencesBetween(row, at, at + aheadMs, mostOccurrences)
-  const rollAt = occurrences.length < mostOccurrences ? at + aheadMs / 2 : occurrences[mostOccurrences / 2]!.from
-  return { row, occurrences, from: at, rollAt: Math.max(rollAt, at + shortestRollMs) }
+function expand(row: WindowRow, at: number): Entry {
+  const occurrences = occurrencesBetween(row, at, at + aheadMs, maxOccurrences)
+  const rollAt = occurrences.length < maxOccurrences ? at + aheadMs / 2 : occurrences[maxOccurrences / 2]!.from
+  return { row, occurrences, from: at, rollAt: Math.max(rollAt, at + minRollMs) }
 }

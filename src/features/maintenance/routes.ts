@@ -1,23 +1,24 @@
 import { Type } from '@sinclair/typebox'
-import { area, route } from '../../access/route'
-import { listQuery } from '../../core/list'
+import { crud } from '../../api/crud'
+import { area, route } from '../../api/route'
+import { pageParameters } from '../../core/list'
 import { Shape } from '../../core/shapes'
-import { listAgenda, readNextOccurrences } from './agenda'
+import { listScheduledMaintenance, previewMaintenanceOccurrences } from './schedule'
 import {
   AgendaQuery,
   MaintenanceAgenda,
   MaintenanceOccurrenceList,
-  MaintenanceStart,
+  MaintenanceStartInput,
   MaintenanceWindow,
   MaintenanceWindowInput,
   MaintenanceWindowList,
   MaintenanceWindowPatch,
   NextOccurrences,
   NextOccurrencesQuery,
-  UnreadWindowInput,
-  UnreadWindowPatch,
+  UncheckedWindowInput,
+  UncheckedWindowPatch,
 } from './shapes'
-import { listOccurrences } from './upcoming'
+import { listOccurrences } from './occurrence-list'
 import {
   createWindow,
   deleteWindow,
@@ -33,89 +34,56 @@ const read = 'monitoring.read'
 const write = 'monitoring.write'
 
 export const maintenanceRoutes = area('maintenance', 'Maintenance', [
-  route({
-    method: 'GET',
-    path: '/v1/maintenance-windows',
-    guard: read,
-    operationId: 'listMaintenanceWindows',
-    summary: 'List maintenance windows',
-    description: 'Maintenance windows of the workspace, those that are over among them.',
-    query: listQuery(windowListing),
-    answer: MaintenanceWindowList,
-    run: (ctx, { query }) => listWindows(ctx, query),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/maintenance-windows',
-    guard: write,
-    action: 'maintenance.window.create',
-    operationId: 'createMaintenanceWindow',
-    summary: 'Plan maintenance',
-    description: 'Makes a maintenance window. A workspace has at most 200.',
-    body: MaintenanceWindowInput,
-    envelope: UnreadWindowInput,
-    status: 201,
-    answer: MaintenanceWindow,
-    problems: ['conflict'],
-    run: (ctx, { body }) => createWindow(ctx, body),
+  ...crud({
+    type: 'maintenance_window',
+    action: 'maintenance.window',
+    response: MaintenanceWindow,
+    list: {
+      description: 'Lists the maintenance windows of the workspace, including ended ones.',
+      listing: windowListing,
+      response: MaintenanceWindowList,
+      run: listWindows,
+    },
+    create: {
+      description: 'Creates a maintenance window. A workspace can have up to 200.',
+      body: MaintenanceWindowInput,
+      envelope: UncheckedWindowInput,
+      problems: ['conflict'],
+      run: createWindow,
+    },
+    get: { description: 'Returns a maintenance window with its status and next occurrences.', run: getWindow },
+    update: {
+      description:
+        'Updates the given fields (JSON merge patch, RFC 7396). Takes effect immediately, even for an active occurrence.',
+      body: MaintenanceWindowPatch,
+      envelope: UncheckedWindowPatch,
+      run: updateWindow,
+    },
+    delete: { description: 'Deletes a maintenance window. An active occurrence ends.', run: deleteWindow },
+    bulk: 'Runs many operations on maintenance windows in one request.',
   }),
   route({
     method: 'GET',
     path: '/v1/maintenance-windows/agenda',
     guard: read,
-    operationId: 'listMaintenanceAgenda',
-    summary: 'List what is in force in a time',
-    description:
-      'The occurrences of all windows in a time of at most 62 days, in the order of their beginnings: what a calendar shows.',
+    operationId: 'listScheduledMaintenance',
+    summary: 'List scheduled maintenance',
+    description: 'Lists the occurrences of all maintenance windows in a period of up to 62 days, in chronological order.',
     query: AgendaQuery,
-    answer: MaintenanceAgenda,
-    run: (ctx, { query }) => listAgenda(ctx, query),
+    response: MaintenanceAgenda,
+    run: (ctx, { query }) => listScheduledMaintenance(ctx, query),
   }),
   route({
     method: 'GET',
     path: '/v1/maintenance-windows/next-occurrences',
     guard: read,
-    narrowed: 'open',
-    operationId: 'readNextOccurrences',
-    summary: 'Read when a window would be in force',
-    description: 'The next occurrences of a timing, before a window has it.',
+    restrictedTokens: 'all',
+    operationId: 'previewMaintenanceOccurrences',
+    summary: 'Preview occurrences',
+    description: 'Validates a schedule and returns its next occurrences, without creating a maintenance window.',
     query: NextOccurrencesQuery,
-    answer: NextOccurrences,
-    run: async (ctx, { query }) => readNextOccurrences(ctx, query),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/maintenance-windows/:id',
-    guard: read,
-    operationId: 'getMaintenanceWindow',
-    summary: 'Read a maintenance window',
-    description: 'A maintenance window with its next occurrences.',
-    answer: MaintenanceWindow,
-    run: (ctx, { params }) => getWindow(ctx, params.id!),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/v1/maintenance-windows/:id',
-    guard: write,
-    action: 'maintenance.window.update',
-    operationId: 'updateMaintenanceWindow',
-    summary: 'Edit a maintenance window',
-    description: 'Changes members (JSON merge patch, RFC 7396). It counts at once, also for an occurrence that is in force.',
-    body: MaintenanceWindowPatch,
-    envelope: UnreadWindowPatch,
-    answer: MaintenanceWindow,
-    run: (ctx, { params, body }) => updateWindow(ctx, params.id!, body),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/v1/maintenance-windows/:id',
-    guard: write,
-    action: 'maintenance.window.delete',
-    operationId: 'deleteMaintenanceWindow',
-    summary: 'Delete a maintenance window',
-    description: 'Removes a maintenance window; what is in force ends.',
-    status: 204,
-    run: (ctx, { params }) => deleteWindow(ctx, params.id!),
+    response: NextOccurrences,
+    run: async (ctx, { query }) => previewMaintenanceOccurrences(ctx, query),
   }),
   route({
     method: 'POST',
@@ -123,10 +91,10 @@ export const maintenanceRoutes = area('maintenance', 'Maintenance', [
     guard: write,
     action: 'maintenance.window.start',
     operationId: 'startMaintenance',
-    summary: 'Start maintenance now',
-    description: 'Puts a window in force at once, beside its schedule. Started again, it begins anew.',
-    body: MaintenanceStart,
-    answer: MaintenanceWindow,
+    summary: 'Start maintenance',
+    description: 'Starts a window immediately, in addition to its schedule. If it was already started manually, it restarts.',
+    body: MaintenanceStartInput,
+    response: MaintenanceWindow,
     run: (ctx, { params, body }) => startWindow(ctx, params.id!, body.duration_seconds),
   }),
   route({
@@ -135,9 +103,10 @@ export const maintenanceRoutes = area('maintenance', 'Maintenance', [
     guard: write,
     action: 'maintenance.window.stop',
     operationId: 'stopMaintenance',
-    summary: 'Stop maintenance now',
-    description: 'Ends what is in force now, whether it began by hand or by its schedule. Later occurrences take place.',
-    answer: MaintenanceWindow,
+    summary: 'Stop maintenance',
+    description:
+      'Ends the active occurrences, whether they were started manually or by the schedule. Later occurrences are not affected.',
+    response: MaintenanceWindow,
     run: (ctx, { params }) => stopWindow(ctx, params.id!),
   }),
   route({
@@ -146,23 +115,14 @@ export const maintenanceRoutes = area('maintenance', 'Maintenance', [
     guard: read,
     operationId: 'listMaintenanceOccurrences',
     summary: 'List occurrences',
-    description: 'When a window is in force, oldest first: for the next 35 days, or in a time of at most 400 days.',
+    description:
+      'Lists the occurrences of a maintenance window in chronological order, for the next 35 days or for a period of up to 400 days.',
     query: Shape({
-      from: Type.Optional(Type.String({ format: 'date-time', description: 'From then on; from now on when absent.' })),
-      to: Type.Optional(Type.String({ format: 'date-time', description: 'Those that begin before; 35 days later when absent.' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Items a page.' })),
-      cursor: Type.Optional(Type.String({ maxLength: 1000, description: 'Where to go on: `next_cursor` of the page before.' })),
+      from: Type.Optional(Type.String({ format: 'date-time', description: 'Start of the period. Default: now.' })),
+      to: Type.Optional(Type.String({ format: 'date-time', description: 'End of the period. Default: 35 days after `from`.' })),
+      ...pageParameters(),
     }),
-    answer: MaintenanceOccurrenceList,
+    response: MaintenanceOccurrenceList,
     run: (ctx, { params, query }) => listOccurrences(ctx, params.id!, query),
   }),
-  {
-    path: '/v1/maintenance-windows/bulk',
-    operationId: 'bulkMaintenanceWindows',
-    summary: 'Create, edit and delete maintenance windows',
-    description: 'Many maintenance windows at once.',
-    action: 'maintenance.window.bulk',
-    of: 'MaintenanceWindow',
-    operations: { create: 'createMaintenanceWindow', update: 'updateMaintenanceWindow', delete: 'deleteMaintenanceWindow' },
-  },
 ])

@@ -1,71 +1,107 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
+import { pageParameters } from '../../core/list'
+import { inputMembers, members, patchMembers, viewMembers } from '../../core/members'
 import { editable, Instant, Line, ListOf, Nullable, Prose, Shape, Tag, Words } from '../../core/shapes'
-import { longestRule } from './recurrence'
-import { windowKinds } from './tables'
+import { maxRuleLength } from './recurrence'
 
-export const mostTargets = 200
-const mostExdates = 200
-export const shortest = 60
-export const longest = 30 * 86_400
+export const windowKinds = ['once', 'rrule', 'cron'] as const
+
+export const maxTargets = 200
+const maxExdates = 200
+export const minDurationSeconds = 60
+export const maxDurationSeconds = 30 * 86_400
 
 const Ids = (prefix: string, description: string) =>
-  Type.Array(Type.String({ pattern: `^${prefix}_[0-9a-z]{26}$`, 'x-rule': `must be an id that begins with ${prefix}_.` }), {
-    maxItems: mostTargets,
+  Type.Array(Type.String({ pattern: `^${prefix}_[0-9a-z]{26}$`, 'x-rule': `must be an ID that starts with ${prefix}_.` }), {
+    maxItems: maxTargets,
     uniqueItems: true,
     description,
   })
 
-const targetMembers = {
-  all: Type.Boolean({ description: 'Everything in the workspace, whatever the rest says.' }),
-  monitors: Ids('mon', 'Monitors.'),
-  heartbeats: Ids('hb', 'Heartbeats.'),
-  groups: Ids('mon', 'Monitors of the type group: they and everything in them.'),
+const targetFields = {
+  all: Type.Boolean({ description: 'Covers everything in the workspace, regardless of the other fields.' }),
+  monitors: Ids('mon', 'IDs of monitors.'),
+  heartbeats: Ids('hb', 'IDs of heartbeats.'),
+  groups: Ids('mon', 'IDs of monitors of the type `group`. Covers the groups and everything in them.'),
   tags: Type.Array(Tag, {
-    maxItems: mostTargets,
+    maxItems: maxTargets,
     uniqueItems: true,
-    description: 'Monitors and heartbeats that have one of these tags.',
+    description: 'Covers monitors and heartbeats with any of these tags.',
   }),
 }
 const targetsExample = { all: false, monitors: [], heartbeats: [], groups: [], tags: ['database'] }
-const Targets = Shape(targetMembers, { description: 'What it is for; what one of these names.', examples: [targetsExample] })
+const Targets = Shape(targetFields, {
+  description: 'What the window covers: everything that matches any of these fields.',
+  examples: [targetsExample],
+})
 const TargetsInput = Type.Partial(Targets, {
-  description: 'What it is for; what one of these names.',
+  description: 'What the window covers: everything that matches any of these fields.',
   examples: [{ tags: ['database'] }],
 })
 
-const name = Line({ minLength: 1, maxLength: 100, description: 'What is being done.' })
-const description = Prose({ maxLength: 5000, description: 'Notes for people.' })
-const kind = Words(windowKinds, {
-  description: '`once`: at one time. `rrule`: by a recurrence rule of RFC 5545. `cron`: by a cron expression of five words.',
-})
-const starts_at_local = Nullable(Type.String({ maxLength: 19 }), {
-  description:
-    'When it first begins, as the clocks of the time zone show it, without an offset: `2026-12-24T22:00:00`. With `cron` it may be null.',
-})
-const timezone = Type.String({ minLength: 1, maxLength: 64, description: 'IANA name of the time zone.' })
-const duration_seconds = Type.Integer({ minimum: shortest, maximum: longest, description: 'How long each occurrence lasts.' })
-const rrule = Nullable(Type.String({ minLength: 1, maxLength: longestRule }), {
-  description: 'Recurrence rule of days, weeks, months or years; null unless `kind` is `rrule`.',
-})
-const cron = Nullable(Type.String({ minLength: 1, maxLength: 100 }), {
-  description: 'Cron expression of minute, hour, day, month and weekday; null unless `kind` is `cron`.',
-})
-const exdates = Type.Array(Type.String({ maxLength: 19 }), {
-  maxItems: mostExdates,
-  uniqueItems: true,
-  description: 'Occurrences that do not take place: a date, or the local time at which one begins.',
+/** The members that clients set. The columns and the fields of requests and responses are made from them. */
+export const windowMembers = members({
+  name: {
+    schema: Line({ minLength: 1, maxLength: 100, description: 'Name of the maintenance window, such as the work to be done.' }),
+    required: true,
+  },
+  description: { schema: Prose({ maxLength: 5000, description: 'Notes about the maintenance.' }), default: '', clearable: true },
+  kind: {
+    schema: Words(windowKinds, {
+      description:
+        '`once`: a single occurrence. `rrule`: a recurrence rule (RFC 5545). `cron`: a cron expression with five fields.',
+    }),
+    required: true,
+  },
+  starts_at_local: {
+    schema: Nullable(Type.String({ maxLength: 19 }), {
+      description: 'Start of the first occurrence in local time, without an offset: `2026-12-24T22:00:00`. Optional with `cron`.',
+    }),
+  },
+  timezone: {
+    schema: Type.String({ minLength: 1, maxLength: 64, description: 'IANA time zone of the schedule.' }),
+    required: true,
+  },
+  duration_seconds: {
+    schema: Type.Integer({
+      minimum: minDurationSeconds,
+      maximum: maxDurationSeconds,
+      description: 'Duration of each occurrence.',
+    }),
+    required: true,
+  },
+  rrule: {
+    schema: Nullable(Type.String({ minLength: 1, maxLength: maxRuleLength }), {
+      description: 'Daily, weekly, monthly, or yearly recurrence rule. Null unless `kind` is `rrule`.',
+    }),
+  },
+  cron: {
+    schema: Nullable(Type.String({ minLength: 1, maxLength: 100 }), {
+      description: 'Cron expression with five fields: minute, hour, day, month, and weekday. Null unless `kind` is `cron`.',
+    }),
+  },
+  exdates: {
+    schema: Type.Array(Type.String({ maxLength: 19 }), {
+      maxItems: maxExdates,
+      uniqueItems: true,
+      description: 'Occurrences to skip: a date, or the local start time of an occurrence.',
+    }),
+    default: [],
+    clearable: true,
+  },
+  targets: { schema: Targets, required: true },
 })
 
 const span = {
-  starts_at: Instant({ description: 'When it begins.' }),
-  ends_at: Instant({ description: 'When it is over.' }),
-  started_by_hand: Type.Boolean({ description: 'Whether somebody started it, beside its schedule.' }),
+  starts_at: Instant({ description: 'Start of the occurrence.' }),
+  ends_at: Instant({ description: 'End of the occurrence.' }),
+  started_manually: Type.Boolean({ description: 'Whether it was started manually, outside its schedule.' }),
 }
-const spanExample = { starts_at: '2026-11-28T22:00:00.000Z', ends_at: '2026-11-29T00:00:00.000Z', started_by_hand: false }
-export const MaintenanceOccurrence = Shape(span, {
+const spanExample = { starts_at: '2026-11-28T22:00:00.000Z', ends_at: '2026-11-29T00:00:00.000Z', started_manually: false }
+const MaintenanceOccurrence = Shape(span, {
   $id: 'MaintenanceOccurrence',
-  description: 'A time in which a maintenance window is in force.',
+  description: 'A period in which a maintenance window is active.',
   examples: [spanExample],
 })
 export const MaintenanceOccurrenceList = ListOf(MaintenanceOccurrence)
@@ -91,42 +127,31 @@ const example = {
 }
 export const MaintenanceWindow = Shape(
   {
-    id: Type.String({ description: 'Identifier.' }),
-    name,
-    description,
-    kind,
-    starts_at_local,
-    timezone,
-    duration_seconds,
-    rrule,
-    cron,
-    exdates,
-    targets: Targets,
-    status: Words(['scheduled', 'in_progress', 'ended'], { description: '`ended`: it does not come again.' }),
-    current: Nullable(Shape(span), { description: 'The occurrence that is in force now.' }),
-    next_occurrences: Type.Array(MaintenanceOccurrence, { description: 'The next ones, at most five.' }),
+    id: Type.String({ description: 'ID of the maintenance window.' }),
+    ...viewMembers(windowMembers),
+    status: Words(['scheduled', 'in_progress', 'ended'], {
+      description: '`scheduled`: has upcoming occurrences. `in_progress`: active now. `ended`: has no upcoming occurrences.',
+    }),
+    current: Nullable(Shape(span), { description: 'The active occurrence, or null.' }),
+    next_occurrences: Type.Array(MaintenanceOccurrence, { description: 'The next occurrences, up to five.' }),
     ...editable,
   },
-  { $id: 'MaintenanceWindow', description: 'A time in which nobody is told of what fails.', examples: [example] },
+  {
+    $id: 'MaintenanceWindow',
+    description: 'A recurring or one-time period in which no notifications are sent.',
+    examples: [example],
+  },
 )
 export const MaintenanceWindowList = ListOf(MaintenanceWindow)
 
 export const MaintenanceWindowInput = Shape(
   {
-    name,
-    kind,
-    timezone,
-    duration_seconds,
+    ...inputMembers(windowMembers),
     targets: TargetsInput,
-    description: Type.Optional(description),
-    starts_at_local: Type.Optional(starts_at_local),
-    rrule: Type.Optional(rrule),
-    cron: Type.Optional(cron),
-    exdates: Type.Optional(exdates),
   },
   {
     $id: 'MaintenanceWindowInput',
-    description: 'A maintenance window to make.',
+    description: 'A maintenance window to create.',
     examples: [
       {
         name: 'Database upgrades',
@@ -143,43 +168,39 @@ export const MaintenanceWindowInput = Shape(
 
 export const MaintenanceWindowPatch = Shape(
   {
-    name: Type.Optional(name),
-    description: Type.Optional(Nullable(description)),
-    kind: Type.Optional(kind),
-    starts_at_local: Type.Optional(starts_at_local),
-    timezone: Type.Optional(timezone),
-    duration_seconds: Type.Optional(duration_seconds),
-    rrule: Type.Optional(rrule),
-    cron: Type.Optional(cron),
-    exdates: Type.Optional(Nullable(exdates)),
+    ...patchMembers(windowMembers),
     targets: Type.Optional(TargetsInput),
   },
   {
     $id: 'MaintenanceWindowPatch',
-    description: 'What of a maintenance window is to change. Of the targets, members that are left out stay as they are.',
+    description: 'Fields of a maintenance window to update. Fields left out of `targets` are kept.',
     examples: [{ duration_seconds: 3600, exdates: ['2026-12-26'] }],
   },
 )
 
-// How long it lasts is looked at with the rest of its timing, so that all that is wrong with that is told at once.
+// The duration is validated with the rest of the timing, so that all problems are reported together.
 const anyDuration = Type.Integer()
-export const UnreadWindowInput = Shape({ ...MaintenanceWindowInput.properties, duration_seconds: anyDuration })
-export const UnreadWindowPatch = Shape({
+export const UncheckedWindowInput = Shape({ ...MaintenanceWindowInput.properties, duration_seconds: anyDuration })
+export const UncheckedWindowPatch = Shape({
   ...MaintenanceWindowPatch.properties,
   duration_seconds: Type.Optional(anyDuration),
 })
 
-export const MaintenanceStart = Shape(
+export const MaintenanceStartInput = Shape(
   {
     duration_seconds: Type.Optional(
       Type.Integer({
-        minimum: shortest,
-        maximum: longest,
-        description: 'How long it is in force; as long as its occurrences when absent.',
+        minimum: minDurationSeconds,
+        maximum: maxDurationSeconds,
+        description: 'How long it stays active. Default: the duration of its occurrences.',
       }),
     ),
   },
-  { $id: 'MaintenanceStart', description: 'How to start maintenance by hand.', examples: [{ duration_seconds: 1800 }] },
+  {
+    $id: 'MaintenanceStartInput',
+    description: 'Options for starting maintenance manually.',
+    examples: [{ duration_seconds: 1800 }],
+  },
 )
 
 export type MaintenanceWindowView = Static<typeof MaintenanceWindow>
@@ -190,22 +211,21 @@ export type MaintenanceOccurrenceView = Static<typeof MaintenanceOccurrence>
 const dateTime = (description: string) => Type.String({ format: 'date-time', description })
 
 export const AgendaQuery = Shape({
-  from: dateTime('What is in force from then on.'),
-  to: dateTime('What begins before; at most 62 days after `from`.'),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, default: 100, description: 'Items a page.' })),
-  cursor: Type.Optional(Type.String({ maxLength: 1000, description: 'Where to go on: `next_cursor` of the page before.' })),
+  from: dateTime('Start of the period. Includes occurrences that are active then.'),
+  to: dateTime('End of the period, at most 62 days after `from`.'),
+  ...pageParameters(500, 100),
 })
 export type AgendaQuery = Static<typeof AgendaQuery>
 
-export const MaintenanceAgendaItem = Shape(
+const MaintenanceAgendaItem = Shape(
   {
-    window_id: Type.String({ description: 'The maintenance window.' }),
-    name: Type.String({ description: 'Its name.' }),
+    window_id: Type.String({ description: 'ID of the maintenance window.' }),
+    name: Type.String({ description: 'Name of the maintenance window.' }),
     ...span,
   },
   {
     $id: 'MaintenanceAgendaItem',
-    description: 'A time in which one of the maintenance windows is in force.',
+    description: 'An occurrence of a maintenance window.',
     examples: [{ window_id: example.id, name: example.name, ...spanExample }],
   },
 )
@@ -213,23 +233,23 @@ export const MaintenanceAgenda = ListOf(MaintenanceAgendaItem)
 export type MaintenanceAgendaView = Static<typeof MaintenanceAgendaItem>
 
 export const NextOccurrencesQuery = Shape({
-  kind,
-  timezone,
-  duration_seconds: Type.Integer({ description: 'How long each occurrence lasts.' }),
-  starts_at_local: Type.Optional(Type.String({ maxLength: 19, description: 'When it first begins, as in a window.' })),
-  rrule: Type.Optional(Type.String({ minLength: 1, maxLength: longestRule, description: 'Recurrence rule.' })),
+  kind: windowMembers.kind.schema,
+  timezone: windowMembers.timezone.schema,
+  duration_seconds: Type.Integer({ description: 'Duration of each occurrence.' }),
+  starts_at_local: Type.Optional(Type.String({ maxLength: 19, description: 'Start of the first occurrence in local time.' })),
+  rrule: Type.Optional(Type.String({ minLength: 1, maxLength: maxRuleLength, description: 'Recurrence rule.' })),
   cron: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Cron expression.' })),
   exdates: Type.Optional(
-    Type.Array(Type.String({ maxLength: 19 }), { maxItems: mostExdates, description: 'Occurrences that do not take place.' }),
+    Type.Array(Type.String({ maxLength: 19 }), { maxItems: maxExdates, description: 'Occurrences to skip.' }),
   ),
 })
 export type NextOccurrencesQuery = Static<typeof NextOccurrencesQuery>
 
 export const NextOccurrences = Shape(
-  { next_occurrences: Type.Array(MaintenanceOccurrence, { description: 'The next ones, at most five.' }) },
+  { next_occurrences: Type.Array(MaintenanceOccurrence, { description: 'The next occurrences, up to five.' }) },
   {
     $id: 'NextOccurrences',
-    description: 'When a maintenance window would be in force.',
+    description: 'The next occurrences of a schedule.',
     examples: [{ next_occurrences: [spanExample] }],
   },
 )

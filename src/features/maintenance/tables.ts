@@ -1,9 +1,8 @@
 import { workspaces } from '../../access/tables'
-import { int, json, text, time } from '../../core/db/columns'
+import { int, text, time } from '../../core/db/columns'
 import { index, table } from '../../core/db/dialect'
-import type { Targets } from './targets'
-
-export const windowKinds = ['once', 'rrule', 'cron'] as const
+import { memberColumns } from '../../core/members'
+import { windowMembers } from './shapes'
 
 export const maintenanceWindows = table(
   'maintenance_windows',
@@ -12,21 +11,11 @@ export const maintenanceWindows = table(
     workspaceId: text('workspace_id')
       .notNull()
       .references(() => workspaces.id, { onDelete: 'cascade' }),
-    name: text('name').notNull(),
-    description: text('description').notNull(),
-    kind: text('kind', { enum: [...windowKinds] }).notNull(),
-    // `YYYY-MM-DDTHH:MM:SS` as the clocks of the time zone show it; null of a cron expression that has no beginning.
-    startsAtLocal: text('starts_at_local'),
-    timezone: text('timezone').notNull(),
-    durationSeconds: int('duration_seconds').notNull(),
-    rrule: text('rrule'),
-    cron: text('cron'),
-    exdates: json<string[]>('exdates').notNull(),
-    targets: json<Targets>('targets').notNull(),
-    // Begun by hand, and until when; null when it never was.
+    ...memberColumns(windowMembers),
+    // The last manual start and its end. Null if it was never started manually.
     startedAt: time('started_at'),
     startedUntil: time('started_until'),
-    // What was in force then by its schedule ended then.
+    // The last manual stop. Ended the scheduled occurrences that were active.
     stoppedAt: time('stopped_at'),
     version: int('version').notNull(),
     createdAt: time('created_at').notNull(),

@@ -1,23 +1,23 @@
-/** What a maintenance window is for: everything, or what one of these names. */
+/** What a maintenance window covers: everything, or what matches any of these fields. */
 export interface Targets {
   all: boolean
   monitors: string[]
   heartbeats: string[]
-  /** Groups: the monitors in them, and themselves. */
+  /** Covers the groups and the monitors in them. */
   groups: string[]
   tags: string[]
 }
 
 export const noTargets: Targets = { all: false, monitors: [], heartbeats: [], groups: [], tags: [] }
 
-/** A monitor or heartbeat, as windows look for it. `groupIds`: the groups that it is in, directly or not. */
-export interface Covered {
+/** A monitor or heartbeat. `groupIds`: the groups it belongs to, directly or indirectly. */
+export interface CoveredResource {
   id: string
   tags: readonly string[]
   groupIds: readonly string[]
 }
 
-export const isCovered = (targets: Targets, { id, tags, groupIds }: Covered): boolean =>
+export const isCovered = (targets: Targets, { id, tags, groupIds }: CoveredResource): boolean =>
   targets.all ||
   targets.monitors.includes(id) ||
   targets.heartbeats.includes(id) ||

@@ -1,55 +1,56 @@
-import { refuseAskedTooOften } from '../../access/asked-too-often'
-import type { Waiting } from '../../access/long-poll'
+import { refuseTooManyRequests } from '../../access/limiter'
+import type { Waiting } from '../../api/long-poll'
 import type { CertificateFacts, CheckResult } from '../../checks/check'
 import { instant } from '../../core/clock'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import { conflict } from '../../core/problem'
-import { latestOf } from './latest'
+import { latestOf } from './live/latest'
 import { monitoringOf, runNow } from './live/watch'
-import { monitorOf } from './monitors'
+import { findRow } from '../../core/rows'
 import type { MonitorCheckView } from './shapes'
-import { isChecked } from './spec'
-import { lastResult, monitorTarget } from './view'
+import { isChecked } from './definition/spec'
+import { lastResult, monitorRows, monitorTarget } from './view'
 
-const mostAMinute = 10
-const longestWaitMs = 30_000
+const maxPerMinute = 10
+const maxWaitMs = 30_000
 
 /**
- * Checks a monitor at once, beside its schedule, and answers with what was found; it counts like any other result.
- * @param waiting how long the caller would wait; null for the timeout of the monitor, 30 s at most
- * @returns no result where none came in time
- * @throws Problem 404, 409 for one that is not checked, 429
+ * Checks a monitor immediately, in addition to its schedule. The result counts like any other.
+ * @param waiting how long the caller is willing to wait; null for the timeout of the monitor, up to 30 s
+ * @returns a null result if there was none in time
+ * @throws Problem 404, 409 for a monitor that can't be checked, 429
  */
 export async function checkNow(ctx: Ctx, id: string, waiting: Waiting | null): Promise<MonitorCheckView> {
   const { hub } = ctx
-  const row = await monitorOf(hub.read, ctx, id)
-  if (!isChecked(row)) throw conflict(row.paused ? 'The monitor is paused.' : 'A group asks nobody: check its members.')
-  refuseAskedTooOften(ctx, 'monitor-checks', id, mostAMinute)
+  const row = await findRow(hub.read, ctx, monitorRows, id)
+  if (!isChecked(row))
+    throw conflict(row.paused ? 'The monitor is paused.' : 'A group can’t be checked. Check its members instead.')
+  refuseTooManyRequests(ctx, 'monitor-checks', id, maxPerMinute)
   if (waiting) waiting.applied = true
-  const waitMs = waiting ? waiting.seconds * 1000 : Math.min((row.timeoutSeconds + 1) * 1000, longestWaitMs)
-  // One that was made a moment ago may not be known to the engine yet.
+  const waitMs = waiting ? waiting.seconds * 1000 : Math.min((row.timeoutSeconds + 1) * 1000, maxWaitMs)
+  // The engine may not know a monitor that was just created yet.
   await monitoringOf(hub)?.settled()
   const [result] = await runNow(hub, [id], waitMs)
   return await change(ctx, 'monitor.check', async () => ({
-    result: { monitor_id: id, result: result ? told(result) : null },
+    result: { monitor_id: id, result: result ? checkView(result) : null },
     target: monitorTarget(row),
-    reason: result ? `${result.status}${result.error ? `: ${result.error.message}` : ''}` : 'No result came in time.',
+    reason: result ? `${result.status}${result.error ? `: ${result.error.message}` : ''}` : 'No result in time.',
   }))
 }
 
 /**
- * All that the last check found, as far as this hub remembers it: nothing before the first, after a restart, and of what another hub checks.
+ * All details of the last check, from the memory of this hub: null before the first check, after a restart, and for monitors another hub runs.
  * @throws Problem 404
  */
 export async function lastCheck(ctx: Ctx, id: string): Promise<MonitorCheckView> {
   const { hub } = ctx
-  const row = await monitorOf(hub.read, ctx, id)
+  const row = await findRow(hub.read, ctx, monitorRows, id)
   const latest = latestOf(hub).get(row.id)
-  return { monitor_id: id, result: latest ? told(latest.result) : null }
+  return { monitor_id: id, result: latest ? checkView(latest.result) : null }
 }
 
-const told = (result: CheckResult): MonitorCheckView['result'] => ({
+const checkView = (result: CheckResult): MonitorCheckView['result'] => ({
   ...lastResult(result),
   certificate: certificateView(result.certificate),
   conditions: result.conditions,

@@ -1,102 +1,106 @@
-import { eq } from 'drizzle-orm'
 import type { AuditAction } from '../../core/audit-actions'
-import { change, type Changed } from '../../core/change'
+import { change } from '../../core/change'
+import type { ChangeResult } from '../../core/change-result'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
 import { newId } from '../../core/ids'
-import { requireMatch } from '../../core/if-match'
-import { noDrafts, type Resolution } from '../incidents/outage'
-import { resolveIncident } from '../incidents/outages'
-import { channelNames, stillThere } from '../notifications/known-channels'
-import { monitorTypeOf } from './monitor-types'
-import { asNew, made, monitorHeld, monitorOf } from './monitors'
-import { openOptions } from './options'
+import { changedRow, findRow, lockRow, saveRow } from '../../core/rows'
+import { noDrafts, type Resolution } from '../incidents/outages/outage'
+import { resolveIncident } from '../incidents/outages/outages'
+import { channelNames, existingChannels } from '../notifications/channel-references'
+import { monitorTypeOf } from './definition/types'
+import { initialStatus, insertMonitor } from './monitors'
+import { openOptions } from './definition/options'
 import type { MonitorView } from './shapes'
-import { monitors, monitorTransitions } from './tables'
-import { monitoringTopic } from './topic'
-import { monitorTarget, monitorView, type MonitorRow } from './view'
+import { monitorTransitions } from './tables'
+import { monitoringTopic } from './live/topic'
+import { monitorRows, monitorTarget, monitorView, type MonitorRow } from './view'
 
-/** Stops checking. Pausing what is paused changes nothing. @throws Problem 404, 412 */
+/** Stops checking a monitor. Pausing a paused monitor changes nothing. @throws Problem 404, 412 */
 export const pauseMonitor = (ctx: Ctx, id: string): Promise<MonitorView> =>
-  turned(ctx, 'monitor.pause', id, row =>
+  applyStateChange(ctx, 'monitor.pause', id, row =>
     row.paused
       ? null
-      : { ...asNew(ctx.hub.clock.now()), paused: true, status: 'paused', ends: 'paused', reason: `Paused by ${whoOf(ctx)}.` },
+      : {
+          ...initialStatus(ctx.hub.clock.now()),
+          paused: true,
+          status: 'paused',
+          ends: 'paused',
+          reason: `Paused by ${actorName(ctx)}.`,
+        },
   )
 
-/** Checks again, at once and as if it were new. Resuming what is not paused changes nothing. @throws Problem 404, 412 */
+/** Resumes a monitor as if it were new. Resuming a monitor that is not paused changes nothing. @throws Problem 404, 412 */
 export const resumeMonitor = (ctx: Ctx, id: string): Promise<MonitorView> =>
-  turned(ctx, 'monitor.resume', id, row =>
-    row.paused ? { ...asNew(ctx.hub.clock.now()), paused: false, ends: null, reason: `Resumed by ${whoOf(ctx)}.` } : null,
+  applyStateChange(ctx, 'monitor.resume', id, row =>
+    row.paused
+      ? { ...initialStatus(ctx.hub.clock.now()), paused: false, ends: null, reason: `Resumed by ${actorName(ctx)}.` }
+      : null,
   )
 
 /**
- * Forgets how it stood, as if it were new: streaks, flapping, alerts that are held back. Its history stays. One that is paused stays so.
+ * Discards the current state of a monitor: status, streaks, flapping, suppressed alerts. Keeps its history. A paused monitor stays paused.
  * @throws Problem 404, 412
  */
 export const resetMonitor = (ctx: Ctx, id: string): Promise<MonitorView> =>
-  turned(ctx, 'monitor.reset', id, row => {
-    const fresh = asNew(ctx.hub.clock.now())
+  applyStateChange(ctx, 'monitor.reset', id, row => {
+    const fresh = initialStatus(ctx.hub.clock.now())
     return {
       ...fresh,
       status: row.paused ? 'paused' : 'new',
       paused: row.paused,
       ends: 'reset',
-      reason: `Begun anew by ${whoOf(ctx)}.`,
+      reason: `Reset by ${actorName(ctx)}.`,
     }
   })
 
 /**
- * Makes a monitor like another, secrets among its options; without its key, which is unique.
+ * Copies a monitor including its secrets, but without its key, which is unique.
  * @throws Problem 404, 403 `plan_limit_reached`
  */
 export async function cloneMonitor(ctx: Ctx, id: string, input: { name?: string }): Promise<MonitorView> {
   return await change(ctx, 'monitor.clone', async tx => {
-    const from = await monitorOf(tx, ctx, id)
+    const from = await findRow(tx, ctx, monitorRows, id)
     const type = monitorTypeOf(from.type)
     const options = await openOptions(ctx.hub, from, tx)
     const name = input.name ?? `${[...from.name].slice(0, 190).join('')} (copy)`
     const definition = {
       ...definitionOf(from),
-      channelIds: stillThere(from.channelIds, await channelNames(tx, ctx.workspaceId)),
+      channelIds: existingChannels(from.channelIds, await channelNames(tx, ctx.workspaceId)),
     }
-    const copy = await made(tx, ctx, { type, name, definition, asked: { target: from.target, options } })
+    const copy = await insertMonitor(tx, ctx, { type, name, definition, next: { target: from.target, options } })
     return { ...copy, target: [copy.target, monitorTarget(from)].flat() }
   })
 }
 
-type Turn = Pick<MonitorRow, 'paused' | 'status' | 'statusSince' | 'state'> & {
+type StateChange = Pick<MonitorRow, 'paused' | 'status' | 'statusSince' | 'state'> & {
   reason: string
-  /** Why its incident is over; null where it cannot have one. */
+  /** How to resolve its incident; null if it can't have one. */
   ends: Resolution | null
 }
 
-/** @param turn what becomes of it; null for nothing */
-async function turned(ctx: Ctx, action: AuditAction, id: string, turn: (row: MonitorRow) => Turn | null): Promise<MonitorView> {
-  return await change(ctx, action, async (tx): Promise<Changed<MonitorView>> => {
-    const row = await monitorHeld(tx, ctx, id)
-    requireMatch(ctx, row)
+/** @param turn returns the new state, or null for no change */
+async function applyStateChange(
+  ctx: Ctx,
+  action: AuditAction,
+  id: string,
+  turn: (row: MonitorRow) => StateChange | null,
+): Promise<MonitorView> {
+  return await change(ctx, action, async (tx): Promise<ChangeResult<MonitorView>> => {
+    const row = await lockRow(tx, ctx, monitorRows, id)
     const after = turn(row)
     if (after === null) return { result: monitorView(ctx.hub, row), target: monitorTarget(row), unchanged: true }
     const { reason, ends, ...columns } = after
     if (columns.status === row.status) columns.statusSince = row.statusSince
-    const [changed] = await tx
-      .update(monitors)
-      .set({ ...columns, stateVersion: row.stateVersion + 1, version: row.version + 1, updatedAt: ctx.hub.clock.now() })
-      .where(eq(monitors.id, id))
-      .returning()
-    await writeTransition(tx, row, changed!, reason)
+    const changed = await saveRow(tx, ctx, monitorRows, row, { ...columns, stateVersion: row.stateVersion + 1 })
+    await writeTransition(tx, row, changed, reason)
     const { incident: _, ...ended } = ends
       ? await resolveIncident(tx, ctx.hub, { subject: id, at: ctx.hub.clock.now(), reason: ends, text: reason })
       : { incident: null, ...noDrafts() }
-    const view = monitorView(ctx.hub, changed!)
     return {
-      result: view,
-      target: monitorTarget(row),
-      before: monitorView(ctx.hub, row),
-      after: view,
+      ...(await changedRow(monitorRows, row, changed, one => monitorView(ctx.hub, one))),
       ...ended,
-      wakes: [...ended.wakes, monitoringTopic],
+      wakeTopics: [...ended.wakes, monitoringTopic],
     }
   })
 }
@@ -114,7 +118,7 @@ async function writeTransition(tx: Tx, before: MonitorRow, after: MonitorRow, re
   })
 }
 
-const whoOf = (ctx: Ctx): string => ctx.actor.name ?? ctx.actor.id
+const actorName = (ctx: Ctx): string => ctx.actor.name ?? ctx.actor.id
 
 function definitionOf(row: MonitorRow) {
   return {

@@ -1,129 +1,102 @@
-import { area, route } from '../../access/route'
-import { listQuery } from '../../core/list'
+import { crud } from '../../api/crud'
+import { area, route } from '../../api/route'
 import { subjectRelations } from '../incidents/relation'
 import { checkNow, lastCheck } from './check-now'
 import { listMonitors, monitorListing } from './listing'
-import { listMonitorTypes } from './monitor-types'
+import { listMonitorTypes } from './definition/types'
 import { cloneMonitor, pauseMonitor, resetMonitor, resumeMonitor } from './monitor-verbs'
 import { createMonitor, deleteMonitor, getMonitor, updateMonitor } from './monitors'
-import { proposalsFor } from './proposals'
+import { suggestMonitors } from './definition/suggestions'
 import {
   Monitor,
   MonitorCheck,
-  MonitorClone,
+  MonitorCloneInput,
   MonitorInput,
   MonitorList,
   MonitorPatch,
-  MonitorProposalList,
+  MonitorSuggestionList,
   MonitorSummary,
   MonitorTypeList,
-  ProposalsQuery,
+  SuggestionsQuery,
   type MonitorCheckView,
 } from './shapes'
-import { summariseMonitors } from './summary'
+import { summarizeMonitors } from './summary'
 
 const read = 'monitoring.read'
 const write = 'monitoring.write'
 
 export const monitorRoutes = area('monitors', 'Monitors', [
-  route({
-    method: 'GET',
-    path: '/v1/monitors',
-    guard: read,
-    operationId: 'listMonitors',
-    summary: 'List monitors',
-    description: 'Monitors of the workspace.',
-    query: listQuery(monitorListing),
-    answer: MonitorList,
-    expands: subjectRelations,
-    run: (ctx, { query }) => listMonitors(ctx, query),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/monitors',
-    guard: write,
-    action: 'monitor.create',
-    operationId: 'createMonitor',
-    summary: 'Create a monitor',
-    description:
-      'Makes a monitor, which is checked at once. A target alone is enough: a URL is checked over HTTP, `host:port` by a TCP ' +
-      'connection, a host name as a web site over HTTPS, an address by a ping, and the name is the host’s.',
-    body: MonitorInput,
-    status: 201,
-    answer: Monitor,
-    problems: ['plan_limit_reached', 'already_exists'],
-    run: (ctx, { body }) => createMonitor(ctx, body),
+  ...crud({
+    type: 'monitor',
+    action: 'monitor',
+    response: Monitor,
+    list: {
+      listing: monitorListing,
+      description: 'Lists the monitors of the workspace.',
+      response: MonitorList,
+      expands: subjectRelations,
+      run: listMonitors,
+    },
+    create: {
+      description:
+        'Creates a monitor and checks it immediately. Only `target` is required: a URL is checked over HTTP, `host:port` with a TCP ' +
+        'connection, a hostname as a website over HTTPS, and an IP address with a ping. The name defaults to the host.',
+      body: MonitorInput,
+      problems: ['plan_limit_reached', 'already_exists'],
+      run: createMonitor,
+    },
+    get: {
+      description: 'Returns a monitor with its current status.',
+      expands: subjectRelations,
+      run: getMonitor,
+    },
+    update: {
+      description:
+        'Updates fields, including fields within `options` (JSON merge patch, RFC 7396). Omitted secrets are kept, but you must send them ' +
+        'again if another change would send them to a different destination. The monitor is checked immediately and keeps its status until then.',
+      body: MonitorPatch,
+      problems: ['plan_limit_reached', 'already_exists'],
+      run: updateMonitor,
+    },
+    delete: {
+      description:
+        'Deletes a monitor and its history, and resolves its incident. It is also removed from groups and from `depends_on` of other monitors.',
+      run: deleteMonitor,
+    },
   }),
   route({
     method: 'GET',
     path: '/v1/monitors/types',
     guard: read,
-    narrowed: 'open',
+    restrictedTokens: 'all',
     operationId: 'listMonitorTypes',
-    summary: 'List types of monitors',
-    description: 'What can be checked, on one page: the options of each type as a schema, and what conditions can ask of it.',
-    answer: MonitorTypeList,
+    summary: 'List monitor types',
+    description:
+      'Lists all check types with their options as JSON Schema and the placeholders their conditions can use, on one page.',
+    response: MonitorTypeList,
     run: async () => listMonitorTypes(),
   }),
   route({
     method: 'GET',
-    path: '/v1/monitors/proposals',
+    path: '/v1/monitors/suggestions',
     guard: read,
-    operationId: 'proposeMonitors',
-    summary: 'Propose monitors',
+    operationId: 'listMonitorSuggestions',
+    summary: 'List monitor suggestions',
     description:
-      'What could be watched of a URL, `host:port`, a name or an address, the likeliest first. It makes nothing and asks nobody.',
-    query: ProposalsQuery,
-    answer: MonitorProposalList,
-    run: async (_, { query }) => ({ data: proposalsFor(query.target) }),
+      'Suggests monitors for a URL, `host:port`, hostname, or IP address, best match first. Creates nothing and sends no requests.',
+    query: SuggestionsQuery,
+    response: MonitorSuggestionList,
+    run: async (_, { query }) => ({ data: suggestMonitors(query.target) }),
   }),
   route({
     method: 'GET',
     path: '/v1/monitors/summary',
     guard: read,
-    operationId: 'summariseMonitors',
-    summary: 'Count monitors',
-    description: 'How many monitors there are, by status, type and tag.',
-    answer: MonitorSummary,
-    run: ctx => summariseMonitors(ctx),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/monitors/:id',
-    guard: read,
-    operationId: 'getMonitor',
-    summary: 'Read a monitor',
-    description: 'A monitor with its status.',
-    answer: Monitor,
-    expands: subjectRelations,
-    run: (ctx, { params }) => getMonitor(ctx, params.id!),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/v1/monitors/:id',
-    guard: write,
-    action: 'monitor.update',
-    operationId: 'updateMonitor',
-    summary: 'Edit a monitor',
-    description:
-      'Changes members (JSON merge patch, RFC 7396), also within `options`. Secrets that are not named stay, but have to be given ' +
-      'again where another member sends them elsewhere. It is checked at once; what was found before counts until then.',
-    body: MonitorPatch,
-    answer: Monitor,
-    problems: ['plan_limit_reached', 'already_exists'],
-    run: (ctx, { params, body }) => updateMonitor(ctx, params.id!, body),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/v1/monitors/:id',
-    guard: write,
-    action: 'monitor.delete',
-    operationId: 'deleteMonitor',
-    summary: 'Delete a monitor',
-    description:
-      'Removes a monitor with its history, and resolves its incident. Groups and monitors that name it name it no more.',
-    status: 204,
-    run: (ctx, { params }) => deleteMonitor(ctx, params.id!),
+    operationId: 'getMonitorSummary',
+    summary: 'Get the monitor summary',
+    description: 'Returns the number of monitors by status, type, and tag.',
+    response: MonitorSummary,
+    run: ctx => summarizeMonitors(ctx),
   }),
   route({
     method: 'POST',
@@ -133,11 +106,11 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     operationId: 'checkMonitor',
     summary: 'Check a monitor now',
     description:
-      'Checks it at once, beside its schedule, and answers with what was found, which counts like any other result. It waits for as ' +
-      'long as the check may take, 30 s at most, or as `Prefer: wait=N` says; a 202 is without a result, which then comes by itself. ' +
-      'Ten a minute and monitor.',
-    waits: true,
-    answer: MonitorCheck,
+      'Runs a check immediately, in addition to the schedule, and returns its result, which counts like any other. The request waits ' +
+      'for the timeout of the monitor, up to 30 seconds, or as long as `Prefer: wait=N` says. If there is no result by then, the response ' +
+      'is 202 without one, and the check completes in the background. Limit: 10 checks per minute and monitor.',
+    longPoll: true,
+    response: MonitorCheck,
     otherStatus: { status: 202, applies: checked => (checked as MonitorCheckView).result === null },
     problems: ['conflict', 'rate_limited'],
     run: (ctx, { params, waiting }) => checkNow(ctx, params.id!, waiting),
@@ -146,12 +119,13 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     method: 'GET',
     path: '/v1/monitors/:id/last-check',
     guard: read,
-    operationId: 'getLastCheck',
-    summary: 'Read the last check of a monitor',
+    operationId: 'getLastMonitorCheck',
+    summary: 'Get the last check of a monitor',
     description:
-      'All that the last check found: its certificate, conditions that held, and what came back where it is not up. From the memory of ' +
-      'the hub that answers; without a result before the first check, after a restart until the next, and of what another hub checks.',
-    answer: MonitorCheck,
+      'Returns all details of the last check: the certificate, the conditions that were true, and the response if the check was not up. ' +
+      'The data comes from the memory of this hub. There is no result before the first check, after a restart until the next check, or ' +
+      'if another hub runs the monitor.',
+    response: MonitorCheck,
     run: (ctx, { params }) => lastCheck(ctx, params.id!),
   }),
   route({
@@ -161,8 +135,8 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     action: 'monitor.pause',
     operationId: 'pauseMonitor',
     summary: 'Pause a monitor',
-    description: 'Stops checking it, and resolves its incident. The time counts neither as up nor as down.',
-    answer: Monitor,
+    description: 'Stops checking the monitor and resolves its incident. Paused time counts neither as up nor as down.',
+    response: Monitor,
     run: (ctx, { params }) => pauseMonitor(ctx, params.id!),
   }),
   route({
@@ -172,8 +146,8 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     action: 'monitor.resume',
     operationId: 'resumeMonitor',
     summary: 'Resume a monitor',
-    description: 'Checks it again, at once and as if it were new.',
-    answer: Monitor,
+    description: 'Resumes a paused monitor. It starts over as new and is checked immediately.',
+    response: Monitor,
     run: (ctx, { params }) => resumeMonitor(ctx, params.id!),
   }),
   route({
@@ -182,10 +156,10 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     guard: write,
     action: 'monitor.reset',
     operationId: 'resetMonitor',
-    summary: 'Begin a monitor anew',
+    summary: 'Reset a monitor',
     description:
-      'Forgets how it stood, as if it were new: streaks, flapping, alerts that are held back. Its incident is resolved; its history stays.',
-    answer: Monitor,
+      'Discards the current state, as if the monitor were new: status, streaks, flapping, and suppressed alerts. Its incident is resolved. The history is kept.',
+    response: Monitor,
     run: (ctx, { params }) => resetMonitor(ctx, params.id!),
   }),
   route({
@@ -194,20 +168,20 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     guard: write,
     action: 'monitor.clone',
     operationId: 'cloneMonitor',
-    summary: 'Copy a monitor',
-    description: 'Makes a monitor like it, secrets among its options, without its key and its history.',
-    body: MonitorClone,
+    summary: 'Clone a monitor',
+    description: 'Creates a copy of a monitor, including its secrets, but without its key and history.',
+    body: MonitorCloneInput,
     status: 201,
-    addsTo: '/v1/monitors',
-    answer: Monitor,
+    collection: '/v1/monitors',
+    response: Monitor,
     problems: ['plan_limit_reached'],
     run: (ctx, { params, body }) => cloneMonitor(ctx, params.id!, body),
   }),
   {
     path: '/v1/monitors/bulk',
     operationId: 'bulkMonitors',
-    summary: 'Create, edit, pause and delete monitors',
-    description: 'Many monitors at once.',
+    summary: 'Create, update, pause, and delete monitors in bulk',
+    description: 'Runs many operations on monitors in one request.',
     action: 'monitor.bulk',
     of: 'Monitor',
     operations: {

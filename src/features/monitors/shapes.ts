@@ -1,123 +1,148 @@
 import type { Static, TNull, TOptional, TSchema, TUnion } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { checkErrorKinds, checkTypeNames } from '../../checks/check'
-import { longestCondition } from '../../checks/conditions/condition'
+import { maxConditionLength } from '../../checks/conditions/condition'
 import { ConditionForm } from '../../checks/conditions/form'
-import { editable, Expanded, Instant, Line, ListOf, MaybeInstant, Nullable, Prose, Shape, Tags, Words } from '../../core/shapes'
+import {
+  editable,
+  Expanded,
+  Instant,
+  Line,
+  ListOf,
+  NullableInstant,
+  Nullable,
+  Prose,
+  Shape,
+  Tags,
+  Words,
+} from '../../core/shapes'
 import { Incident } from '../incidents/shapes'
-import { ChannelIds } from '../notifications/known-channels'
+import { ChannelIds } from '../notifications/shapes'
 import { monitorStatuses, monitorTypes } from './tables'
 
-export const leastIntervalSeconds = 5
-export const mostIntervalSeconds = 86_400
-export const mostTimeoutSeconds = 60
-/** Monitors that one may depend on, and that a group may have. */
-export const mostParents = 20
-export const mostMembers = 500
-/** Conditions of a level. */
-export const mostConditions = 20
+export { monitorStatuses }
+
+const minIntervalSeconds = 5
+const maxIntervalSeconds = 86_400
+const maxTimeoutSeconds = 60
+/** Limits for `depends_on` and for the members of a group. */
+const maxParents = 20
+export const maxMembers = 500
+/** Applies to each of `down_if` and `degraded_if`. */
+export const maxConditions = 20
 
 const Count = (description: string) => Type.Integer({ minimum: 1, maximum: 20, description })
 
-const name = Line({ minLength: 1, maxLength: 200, description: 'What people call it. Made from the target when absent.' })
+const name = Line({ minLength: 1, maxLength: 200, description: 'Display name. Derived from the target when omitted.' })
 const key = Nullable(
   Type.String({
     pattern: '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,99}$',
-    'x-rule': 'must be letters, digits and _ . : / - from a letter or digit on, at most 100.',
+    'x-rule': 'must start with a letter or digit and contain only letters, digits, and _ . : / -, up to 100 characters.',
   }),
-  { description: 'A name for programs, unique in the workspace; null for none.' },
+  { description: 'Unique key within the workspace, for use in scripts and imports; null for none.' },
 )
-const description = Prose({ maxLength: 5000, description: 'Notes for people.' })
+const description = Prose({ maxLength: 5000, description: 'Free-form notes.' })
 const target = Type.String({
   maxLength: 2048,
-  description: 'What is checked: a URL, `host:port`, a host or a name, as its type wants it; empty for a group.',
+  description: 'What to check: a URL, `host:port`, a hostname, or a DNS name, depending on the type. Empty for a group.',
 })
 const options = Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
   maxProperties: 100,
-  description: 'Members of its type, which `GET /v1/monitors/types` tells; secrets among them are never shown.',
+  description: 'Settings of the monitor’s type; see `GET /v1/monitors/types`. Secrets are never returned.',
 })
 const interval_seconds = Type.Integer({
-  minimum: leastIntervalSeconds,
-  maximum: mostIntervalSeconds,
-  description: 'Time from one check to the next; 60 when absent, or the least that the plan allows.',
+  minimum: minIntervalSeconds,
+  maximum: maxIntervalSeconds,
+  description: 'Time between checks. Default: 60, or the shortest interval the plan allows.',
 })
 const timeout_seconds = Type.Integer({
   minimum: 1,
-  maximum: mostTimeoutSeconds,
-  description: 'How long a check may take, at most its interval; 10 or the interval when absent.',
+  maximum: maxTimeoutSeconds,
+  description:
+    'How long a check may take before it fails. Can’t exceed the interval. Default: 10, or the interval if that is shorter.',
 })
 const retry_interval_seconds = Type.Integer({
   minimum: 1,
-  maximum: mostIntervalSeconds,
+  maximum: maxIntervalSeconds,
   description:
-    'Time between checks while a failure or a recovery is being confirmed, at most the interval; 15 or the interval when absent.',
+    'Time between checks while a failure or recovery is being confirmed. Can’t exceed the interval. Default: 15, or the interval if that is shorter.',
 })
-const confirm = Count('Consecutive failures that make it down at a location; 2 when absent.')
-const recover = Count('Consecutive successes that bring it up again; 2 when absent.')
+const confirm = Count('Consecutive failures before a location reports the monitor as down. Default: 2.')
+const recover = Count('Consecutive successes before a location reports the monitor as up again. Default: 2.')
 const recovery_seconds = Type.Integer({
   minimum: 0,
   maximum: 3600,
-  description: 'How long it must be well, over and above `recover`, to count as recovered; 0, or 60 with several locations.',
+  description:
+    'How long checks must keep passing, in addition to `recover`, before the monitor counts as recovered. Default: 0, or 60 with several locations.',
 })
 const quorum = Type.Union(
   [Type.Literal('majority'), Type.Literal('any'), Type.Literal('all'), Type.Integer({ minimum: 1, maximum: 50 })],
-  { description: 'How many locations must find it down: more than half of those that answer lately, one, all, or a number.' },
+  {
+    description:
+      'How many locations must report the monitor as down: more than half of those with recent results, any one, all, or a fixed number.',
+  },
 )
 const Conditions = (description: string) =>
-  Type.Array(Type.String({ maxLength: longestCondition }), { maxItems: mostConditions, description })
+  Type.Array(Type.String({ maxLength: maxConditionLength }), { maxItems: maxConditions, description })
 const GivenConditions = (description: string) =>
-  Type.Array(Type.Union([Type.String({ minLength: 1, maxLength: longestCondition }), ConditionForm]), {
-    maxItems: mostConditions,
+  Type.Array(Type.Union([Type.String({ minLength: 1, maxLength: maxConditionLength }), ConditionForm]), {
+    maxItems: maxConditions,
     description,
   })
-const downIf = 'Conditions any of which makes it down.'
-const degradedIf = 'Conditions any of which makes it degraded, which still counts as up.'
-const degraded_ms = Nullable(Type.Integer({ minimum: 1, maximum: mostTimeoutSeconds * 1000 }), {
-  description: 'A slower answer makes it degraded; null for none.',
+const downIf = 'The monitor is down if any of these conditions is true.'
+const degradedIf = 'The monitor is degraded if any of these conditions is true. Degraded counts as up.'
+const degraded_ms = Nullable(Type.Integer({ minimum: 1, maximum: maxTimeoutSeconds * 1000 }), {
+  description: 'Response time above which the monitor is degraded; null for no threshold.',
 })
 const locations = Type.Array(Words(['local'] as string[]), {
   minItems: 1,
   maxItems: 1,
   uniqueItems: true,
-  description: 'Where it is checked from: `local` is the hub itself.',
+  description: 'Where checks run. `local` is the hub itself.',
 })
 const MonitorId = Type.String({ minLength: 1, maxLength: 100 })
 const depends_on = Type.Array(MonitorId, {
-  maxItems: mostParents,
+  maxItems: maxParents,
   uniqueItems: true,
-  description: 'Monitors without which it cannot work: while one of them is down, it raises no alert of its own.',
+  description: 'Monitors this one depends on. While any of them is down, this monitor sends no alerts of its own.',
 })
 const dependency_grace_seconds = Type.Integer({
   minimum: 0,
   maximum: 3600,
-  description: 'How long its alert waits for a monitor it depends on to be found down as well; 60 when absent.',
+  description: 'How long to hold an alert back in case a monitor it depends on turns out to be down too. Default: 60.',
 })
 const severity = Words(['info', 'warning', 'critical'], {
-  description: 'How grave it is when it is down; `critical` when absent.',
+  description: 'Severity of incidents when the monitor is down. Default: `critical`.',
 })
 
-const Phase = Nullable(Type.Number({ minimum: 0 }))
+const phase = (description: string) => Nullable(Type.Number({ minimum: 0 }), { description })
 const resultMembers = {
-  at: Instant({ description: 'When it began.' }),
-  status: Words(['up', 'degraded', 'down'], { description: 'What it found, before it was confirmed.' }),
+  at: Instant({ description: 'When the check started.' }),
+  status: Words(['up', 'degraded', 'down'], { description: 'Outcome of this check, before confirmation.' }),
   error: Nullable(
     Shape({
-      kind: Words(checkErrorKinds, { description: 'What kind of failure it is.' }),
-      message: Type.String({ description: 'What was expected and what came.' }),
+      kind: Words(checkErrorKinds, { description: 'Kind of failure.' }),
+      message: Type.String({ description: 'What was expected and what happened.' }),
     }),
-    { description: 'Why it is not `up`.' },
+    { description: 'Why the check is not `up`; null if it is.' },
   ),
-  code: Nullable(Type.Integer(), { description: 'Status code of the answer.' }),
-  address: Nullable(Type.String(), { description: 'The address that was asked.' }),
-  latency_ms: Nullable(Type.Number(), { description: 'How long the check took, in milliseconds to a tenth.' }),
+  code: Nullable(Type.Integer(), { description: 'Status code of the response.' }),
+  address: Nullable(Type.String(), { description: 'IP address the check connected to.' }),
+  latency_ms: Nullable(Type.Number(), { description: 'Duration of the check in milliseconds, to one decimal place.' }),
   phases: Shape(
-    { dns_ms: Phase, connect_ms: Phase, tls_ms: Phase, first_byte_ms: Phase },
-    { description: 'How long each part took, in milliseconds to a tenth; null for a part that there was not.' },
+    {
+      dns_ms: phase('DNS lookup.'),
+      connect_ms: phase('Connecting.'),
+      tls_ms: phase('TLS handshake.'),
+      first_byte_ms: phase('From sending the request to the first byte of the response.'),
+    },
+    { description: 'Duration of each phase in milliseconds, to one decimal place; null for a phase that did not happen.' },
   ),
-  certificate_expires_at: MaybeInstant({ description: 'When the first certificate of the chain that the server sent ends.' }),
+  certificate_expires_at: NullableInstant({ description: 'When the first certificate to expire in the server’s chain expires.' }),
 }
 const LastResult = Shape(resultMembers, {
-  description: 'The last check, from this hub’s memory; null before the first, and after a restart until the next.',
+  description:
+    'The most recent check, as held in this hub’s memory. Null before the first check, and after a restart until the next one.',
 })
 
 const example = {
@@ -127,7 +152,7 @@ const example = {
   key: 'shop',
   description: '',
   target: 'https://shop.example.com/',
-  options: { accepted_status: ['200-299'] },
+  options: { accepted_status_codes: ['200-299'] },
   secrets_set: [],
   interval_seconds: 60,
   timeout_seconds: 10,
@@ -158,15 +183,15 @@ const example = {
 
 export const Monitor = Shape(
   {
-    id: Type.String({ description: 'Identifier.' }),
-    type: Words(monitorTypes, { description: 'What kind of check it is; a `group` is made of other monitors.' }),
+    id: Type.String({ description: 'ID of the monitor.' }),
+    type: Words(monitorTypes, { description: 'Check type. A `group` combines other monitors.' }),
     name,
     key,
     description,
     target,
     options,
     secrets_set: Type.Array(Type.String(), {
-      description: 'Which secrets are set, as paths below `options`. Their values are never shown.',
+      description: 'Which secrets are set, as paths within `options`. Their values are never returned.',
     }),
     interval_seconds,
     timeout_seconds,
@@ -184,16 +209,20 @@ export const Monitor = Shape(
     dependency_grace_seconds,
     severity,
     channel_ids: ChannelIds,
-    status: Words(monitorStatuses, { description: '`new`: not checked yet. `unknown`: nobody could tell lately.' }),
-    status_since_at: Instant({ description: 'Since when it has its status.' }),
-    flapping: Type.Boolean({ description: 'Whether it goes up and down so often that its alerts are held back.' }),
-    last_check_at: MaybeInstant({ description: 'When it was last checked; of checks by other hubs it may be a minute behind.' }),
-    next_check_at: MaybeInstant({ description: 'When it is checked next; null where this hub does not check it.' }),
+    status: Words(monitorStatuses, {
+      description: 'Current status. `new`: not checked yet. `unknown`: no usable results recently.',
+    }),
+    status_since_at: Instant({ description: 'When the monitor entered its current status.' }),
+    flapping: Type.Boolean({ description: 'Whether the monitor changes status so often that its alerts are suppressed.' }),
+    last_check_at: NullableInstant({
+      description: 'When the monitor was last checked. For monitors run by another hub this can lag by a minute.',
+    }),
+    next_check_at: NullableInstant({ description: 'When the next check is due; null if this hub doesn’t run the monitor.' }),
     last_result: Nullable(LastResult),
     ...editable,
     expanded: Expanded({ incident: Incident }),
   },
-  { $id: 'Monitor', description: 'Something that is checked again and again.', examples: [example] },
+  { $id: 'Monitor', description: 'A check that runs on a schedule.', examples: [example] },
 )
 export const MonitorList = ListOf(Monitor)
 
@@ -225,31 +254,31 @@ const mayBeNull = {
 export const MonitorInput = Shape(
   {
     type: Type.Optional(
-      Words(monitorTypes, { description: 'Told by the target when absent: `https://…` is `http`, `host:port` is `tcp`.' }),
+      Words(monitorTypes, { description: 'Detected from the target when omitted: `https://…` is `http`, `host:port` is `tcp`.' }),
     ),
     target: Type.Optional(target),
     ...optional(members),
     ...mayBeNull,
     keyword: Type.Optional(
-      Line({ minLength: 1, maxLength: 200, description: 'A text that the answer must hold; becomes one of `down_if`.' }),
+      Line({ minLength: 1, maxLength: 200, description: 'Text the response must contain. Stored as a condition in `down_if`.' }),
     ),
-    invert_keyword: Type.Optional(Type.Boolean({ description: 'With `keyword`: the answer must not hold it.' })),
+    invert_keyword: Type.Optional(Type.Boolean({ description: 'With `keyword`: the response must not contain it.' })),
     json_query: Type.Optional(
       Shape(
         {
-          path: Type.String({ minLength: 1, maxLength: 300, description: 'Where in the answer, as RFC 9535 writes it.' }),
-          op: Words(['==', '!=', '<', '<=', '>', '>=', 'contains'], { description: 'How it is compared.' }),
+          path: Type.String({ minLength: 1, maxLength: 300, description: 'JSONPath into the response (RFC 9535).' }),
+          op: Words(['==', '!=', '<', '<=', '>', '>=', 'contains'], { description: 'Comparison operator.' }),
           expected: Type.Union([Type.String({ maxLength: 300 }), Type.Number(), Type.Boolean()], {
-            description: 'What it must be.',
+            description: 'Expected value.',
           }),
         },
-        { description: 'What the answer, which is JSON, must have; becomes one of `down_if`.' },
+        { description: 'A value the JSON response must have. Stored as a condition in `down_if`.' },
       ),
     ),
   },
   {
     $id: 'MonitorInput',
-    description: 'A monitor to make. A target alone is enough.',
+    description: 'A monitor to create. Only `target` is required.',
     examples: [{ name: 'Shop', target: 'https://shop.example.com/', interval_seconds: 60, tags: ['prod'] }],
   },
 )
@@ -258,14 +287,14 @@ export const MonitorPatch = Shape(
   { target: Type.Optional(target), ...optional(nullable(members)), ...mayBeNull },
   {
     $id: 'MonitorPatch',
-    description: 'What of a monitor is to change; null is what a new monitor would have. Its type stays.',
+    description: 'Fields to change. Set a field to null to reset it to its default. The type can’t be changed.',
     examples: [{ description: 'The shop as customers see it.' }],
   },
 )
 
-export const MonitorClone = Shape(
+export const MonitorCloneInput = Shape(
   { name: Type.Optional(name) },
-  { $id: 'MonitorClone', description: 'How the copy is called.', examples: [{ name: 'Shop (copy)' }] },
+  { $id: 'MonitorCloneInput', description: 'Name for the copy.', examples: [{ name: 'Shop (copy)' }] },
 )
 
 const CheckedNow = Shape(
@@ -273,46 +302,58 @@ const CheckedNow = Shape(
     ...resultMembers,
     certificate: Nullable(
       Shape({
-        subject: Type.String({ description: 'Whose it is.' }),
-        issuer: Type.String({ description: 'Who signed it.' }),
-        names: Type.Array(Type.String(), { description: 'Names and addresses that it is for.' }),
-        serial: Type.String({ description: 'Serial number, hexadecimal.' }),
-        sha256: Type.String({ description: 'SHA-256 of it, hexadecimal.' }),
-        valid_from_at: Instant({ description: 'When it begins.' }),
-        valid_until_at: Instant({ description: 'When it ends.' }),
+        subject: Type.String({ description: 'Subject of the certificate.' }),
+        issuer: Type.String({ description: 'Issuer of the certificate.' }),
+        names: Type.Array(Type.String(), { description: 'Names and addresses the certificate is valid for.' }),
+        serial: Type.String({ description: 'Serial number in hexadecimal.' }),
+        sha256: Type.String({ description: 'SHA-256 fingerprint in hexadecimal.' }),
+        valid_from_at: Instant({ description: 'Start of validity.' }),
+        valid_until_at: Instant({ description: 'End of validity.' }),
       }),
-      { description: 'The certificate that the server showed; null where there is none.' },
+      { description: 'Certificate the server presented; null if there was none.' },
     ),
     conditions: Type.Array(
       Shape({
-        level: Words(['down', 'degraded'], { description: 'Of which list it is.' }),
-        index: Type.Integer({ minimum: 0, description: 'Place in that list.' }),
-        condition: Type.String({ description: 'As it is kept.' }),
-        found: Type.String({ description: 'With the values that were found.' }),
+        level: Words(['down', 'degraded'], { description: 'Which list the condition is in: `down_if` or `degraded_if`.' }),
+        index: Type.Integer({ minimum: 0, description: 'Position in that list.' }),
+        condition: Type.String({ description: 'The condition as stored.' }),
+        found: Type.String({ description: 'The condition with the actual values filled in.' }),
       }),
-      { description: 'Conditions that held against it.' },
+      { description: 'Conditions that were true.' },
     ),
     evidence: Nullable(
       Shape({
-        request: Nullable(Type.String(), { description: 'What was asked, without secrets.' }),
-        address: Nullable(Type.String(), { description: 'The address that was asked.' }),
-        status: Nullable(Type.Integer(), { description: 'Status code of the answer.' }),
-        headers: Nullable(Type.Record(Type.String(), Type.String()), { description: 'Its header fields.' }),
-        body: Nullable(Type.String(), { description: 'Its body, 4 KiB at most.' }),
-        body_truncated: Type.Boolean({ description: 'Whether there was more of it.' }),
-        tls: Nullable(Shape({ version: Type.String(), cipher: Type.String() }), { description: 'What TLS agreed on.' }),
-        dns: Nullable(Shape({ rcode: Type.String(), answers: Type.Array(Type.String()) }), { description: 'What DNS answered.' }),
+        request: Nullable(Type.String(), { description: 'The request, without secrets.' }),
+        address: Nullable(Type.String(), { description: 'IP address the check connected to.' }),
+        status: Nullable(Type.Integer(), { description: 'Status code of the response.' }),
+        headers: Nullable(Type.Record(Type.String(), Type.String()), { description: 'Response headers.' }),
+        body: Nullable(Type.String(), { description: 'Response body, up to 4 KiB.' }),
+        body_truncated: Type.Boolean({ description: 'Whether the body was cut off.' }),
+        tls: Nullable(
+          Shape({
+            version: Type.String({ description: 'TLS version.' }),
+            cipher: Type.String({ description: 'Cipher suite.' }),
+          }),
+          { description: 'Negotiated TLS parameters.' },
+        ),
+        dns: Nullable(
+          Shape({
+            rcode: Type.String({ description: 'Response code, such as `NOERROR`.' }),
+            answers: Type.Array(Type.String(), { description: 'Records of the answer.' }),
+          }),
+          { description: 'DNS response.' },
+        ),
       }),
-      { description: 'What was asked and what came back, where it is not up; null from another hub.' },
+      { description: 'The request and the response of a check that was not up. Null if the check was up or ran on another hub.' },
     ),
   },
-  { description: 'What was found; null where nothing came in time.' },
+  { description: 'Result of the check; null if there was none in time.' },
 )
 export const MonitorCheck = Shape(
-  { monitor_id: Type.String({ description: 'The monitor.' }), result: Nullable(CheckedNow) },
+  { monitor_id: Type.String({ description: 'ID of the monitor.' }), result: Nullable(CheckedNow) },
   {
     $id: 'MonitorCheck',
-    description: 'A check that was asked for.',
+    description: 'The result of a single check.',
     examples: [
       {
         monitor_id: 'mon_01jd8f3q7eeb9bv0w0r8c7hq2m',
@@ -342,24 +383,24 @@ export const MonitorCheck = Shape(
   },
 )
 
-export const MonitorType = Shape(
+const MonitorType = Shape(
   {
-    type: Words([...checkTypeNames, 'group'], { description: 'Its name, as `type` of a monitor.' }),
-    title: Type.String({ description: 'A few words.' }),
-    description: Type.String({ description: 'What it checks, and when it calls that down.' }),
-    target: Nullable(Type.String(), { description: 'What its target is, with an example; null for a group.' }),
-    options: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema of `options`.' }),
-    secrets: Type.Array(Type.String(), { description: 'Secrets among the options, as JSON pointers below them.' }),
-    sources: Type.Array(Type.String(), { description: 'What conditions can ask of it.' }),
+    type: Words([...checkTypeNames, 'group'], { description: 'Name of the type, as used in `type` of a monitor.' }),
+    title: Type.String({ description: 'Short title.' }),
+    description: Type.String({ description: 'What it checks, and when it reports the target as down.' }),
+    target: Nullable(Type.String(), { description: 'Expected form of `target`, with an example; null for a group.' }),
+    options: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema for `options`.' }),
+    secrets: Type.Array(Type.String(), { description: 'Secret options, as JSON pointers within `options`.' }),
+    sources: Type.Array(Type.String(), { description: 'Placeholders that conditions can use.' }),
   },
   {
     $id: 'MonitorType',
-    description: 'A kind of check that this version knows.',
+    description: 'A check type.',
     examples: [
       {
         type: 'group',
         title: 'Group',
-        description: 'Several monitors as one.',
+        description: 'Combines several monitors into one.',
         target: null,
         options: { type: 'object' },
         secrets: [],
@@ -370,33 +411,37 @@ export const MonitorType = Shape(
 )
 export const MonitorTypeList = Shape(
   { data: Type.Array(MonitorType) },
-  { $id: 'MonitorTypeList', description: 'Every kind of check.' },
+  { $id: 'MonitorTypeList', description: 'All check types.' },
 )
 
-export const ProposalsQuery = Type.Object(
+export const SuggestionsQuery = Type.Object(
   {
     target: Type.String({
       minLength: 1,
       maxLength: 2048,
-      description: 'What was pasted: a URL, `host:port`, a name or an address.',
+      description: 'A URL, `host:port`, hostname, or IP address.',
     }),
   },
   { additionalProperties: false },
 )
 
-const MonitorProposal = Shape({
-  type: Words(monitorTypes, { description: 'How it could be checked.' }),
-  title: Type.String({ description: 'That type in a few words.' }),
-  target: Type.String({ description: 'Its target.' }),
-  name: Type.String({ description: 'What it could be called.' }),
+const MonitorSuggestion = Shape({
+  type: Words(monitorTypes, { description: 'Check type.' }),
+  title: Type.String({ description: 'Short title of the type.' }),
+  target: Type.String({ description: 'Target of the monitor.' }),
+  name: Type.String({ description: 'Suggested name.' }),
 })
-export type MonitorProposalView = Static<typeof MonitorProposal>
+export type MonitorSuggestionView = Static<typeof MonitorSuggestion>
 
-export const MonitorProposalList = Shape(
-  { data: Type.Array(MonitorProposal, { description: 'The likeliest first; none for what is no target.' }) },
+export const MonitorSuggestionList = Shape(
   {
-    $id: 'MonitorProposalList',
-    description: 'Monitors that could be made of something.',
+    data: Type.Array(MonitorSuggestion, {
+      description: 'Suggestions, best match first. Empty if the input is not a valid target.',
+    }),
+  },
+  {
+    $id: 'MonitorSuggestionList',
+    description: 'Monitors suggested for a target.',
     examples: [
       {
         data: [
@@ -412,20 +457,20 @@ const Counts = (description: string) => Type.Record(Type.String(), Type.Integer(
 
 export const MonitorSummary = Shape(
   {
-    total: Type.Integer({ minimum: 0, description: 'All of them.' }),
-    statuses: Counts('How many have each status; one that none has is left out.'),
-    types: Counts('How many are of each type; one that none is of is left out.'),
+    total: Type.Integer({ minimum: 0, description: 'Total number of monitors.' }),
+    statuses: Counts('Number of monitors by status. Statuses without monitors are omitted.'),
+    types: Counts('Number of monitors by type. Types without monitors are omitted.'),
     tags: Type.Array(
       Shape({
         tag: Type.String({ description: 'The tag.' }),
-        monitors: Type.Integer({ minimum: 1, description: 'How many have it.' }),
+        monitors: Type.Integer({ minimum: 1, description: 'Number of monitors with the tag.' }),
       }),
-      { description: 'Tags that are in use, by the alphabet; the first 500.' },
+      { description: 'Tags in use, in alphabetical order; the first 500.' },
     ),
   },
   {
     $id: 'MonitorSummary',
-    description: 'How many monitors there are.',
+    description: 'Number of monitors by status, type, and tag.',
     examples: [{ total: 3, statuses: { up: 2, down: 1 }, types: { http: 3 }, tags: [{ tag: 'prod', monitors: 2 }] }],
   },
 )

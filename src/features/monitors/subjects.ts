@@ -1,23 +1,11 @@
 import { and, eq, inArray } from 'drizzle-orm'
-import type { EventData } from '../../core/events'
 import type { Reader } from '../../core/db/transaction'
+import type { Subject } from '../incidents/subject'
 import { monitors } from './tables'
 import { monitorFact } from './view'
 
-/** A monitor as an incident is about it, and as events tell of it. */
-export interface MonitorSubject {
-  type: 'monitor'
-  id: string
-  name: string
-  tags: string[]
-  target: string | null
-  /** Whether people were told that it is not well, and will be told when it is. */
-  isFailing: boolean
-  fact: NonNullable<EventData<'monitor.alert'>['monitor']>
-}
-
-/** The monitors of a workspace among these ids. */
-export async function monitorSubjects(read: Reader, workspaceId: string, ids: readonly string[]): Promise<MonitorSubject[]> {
+/** The monitors with these ids in a workspace. */
+export async function monitorSubjects(read: Reader, workspaceId: string, ids: readonly string[]): Promise<Subject[]> {
   if (ids.length === 0) return []
   const rows = await read
     .select()
@@ -29,7 +17,7 @@ export async function monitorSubjects(read: Reader, workspaceId: string, ids: re
     name: row.name,
     tags: row.tags,
     target: row.target || null,
-    isFailing: (row.state.outage?.told ?? null) !== null,
+    isFailing: (row.state.outage?.notified ?? null) !== null,
     fact: monitorFact(row),
   }))
 }

@@ -3,11 +3,11 @@ import type { Ctx } from '../../core/ctx'
 import type { MonitorSummaryView } from './shapes'
 import { monitors } from './tables'
 
-const mostTags = 500
-const mostSetsOfTags = 10_000
+const maxTags = 500
+const maxTagSets = 10_000
 
-/** How many monitors there are, by status, type and tag. */
-export async function summariseMonitors(ctx: Ctx): Promise<MonitorSummaryView> {
+/** The number of monitors by status, type, and tag. */
+export async function summarizeMonitors(ctx: Ctx): Promise<MonitorSummaryView> {
   const { read } = ctx.hub
   const own = eq(monitors.workspaceId, ctx.workspaceId)
   const statuses = await read.select({ word: monitors.status, n: count() }).from(monitors).where(own).groupBy(monitors.status)
@@ -18,7 +18,7 @@ export async function summariseMonitors(ctx: Ctx): Promise<MonitorSummaryView> {
     .where(own)
     .groupBy(monitors.tags)
     .orderBy(asc(monitors.tags))
-    .limit(mostSetsOfTags)
+    .limit(maxTagSets)
   const tags = new Map<string, number>()
   for (const set of sets) for (const tag of set.tags) tags.set(tag, (tags.get(tag) ?? 0) + set.n)
   return {
@@ -27,7 +27,7 @@ export async function summariseMonitors(ctx: Ctx): Promise<MonitorSummaryView> {
     types: Object.fromEntries(types.map(one => [one.word, one.n])),
     tags: [...tags]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .slice(0, mostTags)
+      .slice(0, maxTags)
       .map(([tag, n]) => ({ tag, monitors: n })),
   }
 }

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { workspaces } from '../../access/tables'
 import { flag, int, json, text, time } from '../../core/db/columns'
 import { index, table, uniqueIndex } from '../../core/db/dialect'
-import type { Quorum } from './quorum'
-import type { MonitorState } from './state'
+import type { Quorum } from './verdict/quorum'
+import type { MonitorState } from './verdict/state'
 
 export const monitorTypes = ['http', 'tcp', 'icmp', 'dns', 'tls', 'smtp', 'imap', 'pop3', 'ssh', 'websocket', 'group'] as const
 export const monitorStatuses = ['new', 'up', 'degraded', 'down', 'maintenance', 'paused', 'unknown'] as const
@@ -15,13 +15,13 @@ export const monitors = table(
     workspaceId: text('workspace_id')
       .notNull()
       .references(() => workspaces.id, { onDelete: 'cascade' }),
-    // How the series name it: 8 octets instead of 30. Never given twice.
+    // Identifies the monitor in series: 8 bytes instead of 30. Never reused.
     number: int('number').notNull(),
-    // Which of the shares that hubs divide among themselves it belongs to: a hash of its id, 0 to 255.
+    // The share it belongs to, a hash of its id from 0 to 255. Hubs divide the shares among themselves.
     share: int('share').notNull(),
     type: text('type', { enum: [...monitorTypes] }).notNull(),
     name: text('name').notNull(),
-    // Its name for programs: what an import finds it by.
+    // Identifies the monitor in imports.
     key: text('key'),
     description: text('description').notNull(),
     target: text('target').notNull(),
@@ -34,7 +34,7 @@ export const monitors = table(
     retryIntervalSeconds: int('retry_interval_seconds').notNull(),
     confirm: int('confirm').notNull(),
     recover: int('recover').notNull(),
-    // How long it must be well before it counts as recovered, over and above `recover`.
+    // How long checks must pass, in addition to `recover`, before it counts as recovered.
     recoverySeconds: int('recovery_seconds').notNull(),
     quorum: json<Quorum>('quorum').notNull(),
     downIf: json<string[]>('down_if').notNull(),
@@ -44,19 +44,19 @@ export const monitors = table(
     tags: json<string[]>('tags').notNull(),
     dependsOn: json<string[]>('depends_on').notNull(),
     dependencyGraceSeconds: int('dependency_grace_seconds').notNull(),
-    // Null: those channels of the workspace that are for everything.
+    // Null for the default channels of the workspace.
     channelIds: json<string[] | null>('channel_ids'),
     severity: text('severity', { enum: ['info', 'warning', 'critical'] }).notNull(),
     paused: flag('paused').notNull(),
-    // As shown. What the verdict is below maintenance and pauses is in `state`.
+    // The status as shown. The verdict without maintenance and pauses is in `state`.
     status: text('status', { enum: [...monitorStatuses] }).notNull(),
     statusSince: time('status_since').notNull(),
     state: json<MonitorState>('state').notNull(),
-    // Grows with each write of `status` or `state`: of two hubs that judge the same results, one wins.
+    // Incremented with each write of `status` or `state`: if two hubs judge the same results, only one wins.
     stateVersion: int('state_version').notNull(),
-    // Written down every now and then, not at each check.
+    // Written periodically, not with each check.
     lastCheckAt: time('last_check_at'),
-    // The end of the first certificate of the chain that a check last saw, written down with it; null where it saw none.
+    // The earliest expiry in the certificate chain of the last check, written with it; null if there was none.
     certificateExpiresAt: time('certificate_expires_at'),
     version: int('version').notNull(),
     createdAt: time('created_at').notNull(),
@@ -67,7 +67,7 @@ export const monitors = table(
     index('monitors_name').on(t.workspaceId, t.name, t.id),
     index('monitors_status').on(t.workspaceId, t.status, t.id),
     index('monitors_share').on(t.share),
-    // Columns in the condition of an index have no table before them (SQLite).
+    // SQLite doesn't allow table names in the condition of an index.
     index('monitors_certificate')
       .on(t.workspaceId, t.certificateExpiresAt, t.id)
       .where(sql`certificate_expires_at is not null`),
@@ -77,7 +77,7 @@ export const monitors = table(
   ],
 )
 
-/** Every change of what is shown as the status: what uptime is reckoned from, kept as long as the monitor. */
+/** Every change of the status: the basis of uptime. Kept as long as the monitor. */
 export const monitorTransitions = table(
   'monitor_transitions',
   {
@@ -88,31 +88,31 @@ export const monitorTransitions = table(
     at: time('at').notNull(),
     from: text('from_status', { enum: [...monitorStatuses] }).notNull(),
     to: text('to_status', { enum: [...monitorStatuses] }).notNull(),
-    // A sentence: the error of the check, the maintenance window, who paused it.
+    // A sentence: the error of the check, the maintenance window, or who paused it.
     reason: text('reason').notNull(),
     incidentId: text('incident_id'),
   },
   t => [index('monitor_transitions_monitor').on(t.monitorId, t.at, t.id)],
 )
 
-/** Who runs which share of the monitors. Taken by a conditional update, renewed while its hub lives. */
+/** Which hub runs which share of the monitors. Claimed with a conditional update, renewed while the hub runs. */
 export const monitorShares = table('monitor_shares', {
   share: int('share').primaryKey(),
   hubId: text('hub_id'),
-  // Free for others from then on (ms UTC).
+  // End of the lease (ms UTC).
   until: time('until').notNull(),
-  // When somebody last ran it: from there to the next claim nobody checked.
+  // When a hub last ran it. No checks ran between this time and the next claim.
   ranUntil: time('ran_until').notNull(),
 })
 
-/** Times in which no hub ran a share: unknown in every history, neither up nor down. */
+/** Periods in which no hub ran a share. They count as unknown, neither up nor down. */
 export const monitorGaps = table(
   'monitor_gaps',
   {
     id: text('id').primaryKey(),
     from: time('from_at').notNull(),
     to: time('to_at').notNull(),
-    // Null: all of them.
+    // Null for all shares.
     shares: json<number[] | null>('shares'),
   },
   t => [index('monitor_gaps_to').on(t.to)],

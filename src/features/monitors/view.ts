@@ -2,13 +2,16 @@ import type { CheckResult } from '../../checks/check'
 import { target } from '../../core/audit'
 import { instant } from '../../core/clock'
 import type { Hub } from '../../core/hub'
-import { latestOf } from './latest'
+import { latestOf } from './live/latest'
+import { rowsOf } from '../../registry'
 import type { MonitorView } from './shapes'
-import type { monitors } from './tables'
+import { monitors } from './tables'
 
 export type MonitorRow = typeof monitors.$inferSelect
 
-/** A monitor as the API shows it; of its secrets only which there are. */
+export const monitorRows = rowsOf('monitor', monitors)
+
+/** A monitor as the API returns it, with the names of its secrets but not their values. */
 export function monitorView(hub: Hub, row: MonitorRow): MonitorView {
   const latest = latestOf(hub).get(row.id)
   return {
@@ -48,23 +51,23 @@ export function monitorView(hub: Hub, row: MonitorRow): MonitorView {
   }
 }
 
-type Told = Pick<MonitorRow, 'id' | 'name' | 'type' | 'target' | 'tags' | 'lastCheckAt'>
+type FactColumns = Pick<MonitorRow, 'id' | 'name' | 'type' | 'target' | 'tags' | 'lastCheckAt'>
 
-/** The monitor as events tell of it. */
-export const monitorFact = (row: Told, lastCheckAt: number | null = row.lastCheckAt) => ({
+/** The monitor as it appears in events. */
+export const monitorFact = (row: FactColumns, lastCheckAt: number | null = row.lastCheckAt) => ({
   id: row.id,
   name: row.name,
   type: row.type,
-  // A group asks nobody.
+  // A group has no target.
   target: row.target || row.name,
   tags: row.tags,
   last_check_at: instant(lastCheckAt),
 })
 
-/** A monitor as the audit log names it. */
+/** A monitor as a target in the audit log. */
 export const monitorTarget = (row: Pick<MonitorRow, 'id' | 'name'>) => target('monitor', row)
 
-/** What a check found, as the API shows it. */
+/** The result of a check as the API returns it. */
 export const lastResult = (result: CheckResult): NonNullable<MonitorView['last_result']> => ({
   at: instant(result.at),
   status: result.status,

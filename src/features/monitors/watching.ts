@@ -1,19 +1,20 @@
+import { hourOf } from '../../core/db/series/hours'
+import { checksOf } from './series/check-series'
 import { and, eq, inArray } from 'drizzle-orm'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
-import { hourOf } from '../../core/db/series/store'
 import type { Hub } from '../../core/hub'
-import { reachable } from '../../core/narrowing'
-import { latestOf } from './latest'
+import { accessCondition } from '../../core/resource-access'
+import { latestOf } from './live/latest'
 import type { MonitorView } from './shapes'
 import { monitors } from './tables'
 
-/** What came of the last check of a monitor, for who watches it. */
-export interface WatchedResult {
+/** The last check of a monitor, for live updates. */
+interface WatchedResult {
   id: string
   status: MonitorView['status']
   last_check_at: string
-  /** Whether the check found it up, however slow. */
+  /** Whether the check was up or degraded. */
   ok: boolean
   response_ms: number | null
 }
@@ -24,19 +25,19 @@ interface Newest {
   ms: number | null
 }
 
-/** Woken when a check of the monitor ended here. */
+/** Woken when this hub finishes a check of the monitor. */
 export const resultTopic = (id: string): string => `result:${id}`
 
-/** Those of some monitors that are the caller's. */
+/** The given monitors that the caller has access to. */
 export async function monitorsToWatch(ctx: Ctx, ids: readonly string[]): Promise<string[]> {
   const rows = await ctx.hub.read
     .select({ id: monitors.id })
     .from(monitors)
-    .where(and(eq(monitors.workspaceId, ctx.workspaceId), inArray(monitors.id, [...ids]), reachable(ctx, monitors.id)))
+    .where(and(eq(monitors.workspaceId, ctx.workspaceId), inArray(monitors.id, [...ids]), accessCondition(ctx, monitors.id)))
   return rows.map(row => row.id)
 }
 
-/** What came of the last checks of some monitors, of those that were checked. */
+/** The last checks of the given monitors, without monitors that were not checked yet. */
 export async function resultsToWatch(hub: Hub, ids: readonly string[]): Promise<WatchedResult[]> {
   const rows = await hub.read
     .select({ id: monitors.id, status: monitors.status })
@@ -58,11 +59,11 @@ function newestOf(hub: Hub, id: string): Newest | null {
   }
 }
 
-// Another hub writes its results once a second, and its clock may go a little behind.
+// Another hub writes its results once a second, and its clock may lag a little.
 const lookBackMs = 10_000
 const monitorsAtOnce = 500
 
-/** Those of some monitors that another hub has checked since it was last asked, as far as that hub has written it down. */
+/** The given monitors that another hub has checked since the last call, as far as it has stored the results. */
 export async function checkedElsewhere(hub: Hub, ids: readonly string[]): Promise<string[]> {
   const latest = latestOf(hub)
   const found = foundOf(hub)
@@ -77,8 +78,8 @@ export async function checkedElsewhere(hub: Hub, ids: readonly string[]): Promis
       .where(inArray(monitors.id, others.slice(at, at + monitorsAtOnce)))
     const idOf = new Map(rows.map(row => [row.number, row.id]))
     for (const hour of new Set([hourOf(from), hourOf(hub.clock.now())]))
-      for (const beat of await hub.series.beatsAfter(hour, [...idOf.keys()], from)) {
-        const id = idOf.get(beat.monitor)!
+      for (const beat of await checksOf(hub).rowsAfter(hour, [...idOf.keys()], from)) {
+        const id = idOf.get(beat.series)!
         if ((found.get(id)?.at ?? 0) >= beat.at) continue
         found.set(id, { at: beat.at, ok: beat.status !== 'down', ms: beat.ms })
         fresh.push(id)
@@ -87,12 +88,12 @@ export async function checkedElsewhere(hub: Hub, ids: readonly string[]): Promis
   return fresh
 }
 
-/** What other hubs found last, of monitors that are watched here; those that nobody watches any more are forgotten with the time. */
+/** The last results of other hubs, for monitors watched here. Cleared when it grows too large. */
 function foundOf(hub: Hub): Map<string, Newest> {
   let found = ofHub.get(hub)
   if (!found) ofHub.set(hub, (found = new Map()))
-  if (found.size > mostFound) found.clear()
+  if (found.size > maxFound) found.clear()
   return found
 }
-const mostFound = 50_000
+const maxFound = 50_000
 const ofHub = new WeakMap<Hub, Map<string, Newest>>()

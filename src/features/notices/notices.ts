@@ -4,76 +4,68 @@ import { target } from '../../core/audit'
 import { change } from '../../core/change'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
-import { locking } from '../../core/db/dialect'
 import { notices } from '../../core/db/tables'
-import type { Reader } from '../../core/db/transaction'
-import { requireMatch } from '../../core/if-match'
-import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
-import { reaches } from '../../core/narrowing'
-import { noticeKindNames, noticeKinds, severities, type NoticeKind } from '../../core/notices'
-import { invalid, notFound } from '../../core/problem'
+import { listingOf, listPage, textFilter, timeFilters, wordsFilter } from '../../core/list'
+import { severities, type NoticeKind } from '../../core/notices'
+import { noticeKindNames, noticeKinds } from '../notice-kinds'
+import { pluralize } from '../../core/pluralize'
+import { invalid } from '../../core/problem'
+import { findRow, lockRow, saveRow } from '../../core/rows'
 import type { Page } from '../../core/shapes'
-import type { NoticePatch, NoticesMarked, NoticesRead, NoticeView } from './shapes'
+import { rowsOf } from '../../registry'
+import type { NoticePatch, MarkNoticesReadResult, MarkNoticesReadInput, NoticeView } from './shapes'
 
-type NoticeRow = typeof notices.$inferSelect
+const noticeRows = rowsOf('notice', notices, { accessTo: row => row.resourceId })
 
-export const noticeListing: Listing<NoticeRow> = {
-  name: 'notices',
-  table: notices as never,
-  id: notices.id,
-  idOf: row => row.id,
-  owner: notices.workspaceId,
+export const noticeListing = listingOf('notices', notices, {
   defaultSort: '-occurred_at',
-  narrowedBy: notices.resourceId,
+  accessColumn: notices.resourceId,
   filters: {
-    kind: wordsFilter(notices.kind, noticeKindNames, 'Only these kinds.'),
-    severity: wordsFilter(notices.severity, severities, 'Only those that matter this much.'),
+    kind: wordsFilter(notices.kind, noticeKindNames, 'Only notices of these kinds.'),
+    severity: wordsFilter(notices.severity, severities, 'Only notices with these severities.'),
     read: {
-      schema: Type.Boolean({ description: 'True: only those marked as read. False: only unread ones.' }),
+      schema: Type.Boolean({ description: 'True for read notices, false for unread ones.' }),
       where: value => (value ? sql`${notices.readAt} is not null` : sql`${notices.readAt} is null`),
       variant: String,
     },
-    resource_id: textFilter(notices.resourceId, 'Only those about this resource.'),
-    resource_type: textFilter(notices.resourceType, 'Only those about this type of resource.'),
+    resource_id: textFilter(notices.resourceId, 'Only notices about the resource with this ID.'),
+    resource_type: textFilter(notices.resourceType, 'Only notices about resources of this type.'),
     ...timeFilters('occurred_at', notices.occurredAt),
   },
-  sorts: { occurred_at: { column: notices.occurredAt, read: row => row.occurredAt } },
-}
+  sorts: ['occurred_at'],
+})
 
 export const listNotices = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<NoticeView>> =>
   listPage(ctx, noticeListing, query, noticeView)
 
 /** @throws Problem 404 */
-export async function getNotice(ctx: Ctx, id: string): Promise<NoticeView> {
-  return noticeView(await noticeOf(ctx.hub.read, ctx, id))
-}
+export const getNotice = async (ctx: Ctx, id: string): Promise<NoticeView> =>
+  noticeView(await findRow(ctx.hub.read, ctx, noticeRows, id))
 
-/** Marks a notice as read or unread; what it is already stays as it is. @throws Problem 404, 412 */
+/** Marks a notice as read or unread. @throws Problem 404, 412 */
 export async function updateNotice(ctx: Ctx, id: string, { read }: NoticePatch): Promise<NoticeView> {
   return await change(ctx, 'account.notice.update', async tx => {
-    const row = await noticeOf(tx, ctx, id)
-    requireMatch(ctx, row)
-    const named = target('notice', { id, name: noticeKinds[row.kind as NoticeKind]?.title ?? row.kind })
-    if (read === (row.readAt !== null)) return { result: noticeView(row), target: named, unchanged: true }
-    const now = ctx.hub.clock.now()
-    const [after] = await tx
-      .update(notices)
-      .set({ readAt: read ? now : null, version: row.version + 1, updatedAt: now })
-      .where(eq(notices.id, id))
-      .returning()
-    return { result: noticeView(after!), target: named, before: { read: !read }, after: { read } }
+    const row = await lockRow(tx, ctx, noticeRows, id)
+    const after = await saveRow(tx, ctx, noticeRows, row, { readAt: read ? (row.readAt ?? ctx.hub.clock.now()) : null })
+    return {
+      result: noticeView(after),
+      target: target('notice', { id, name: noticeKinds[row.kind as NoticeKind]?.title ?? row.kind }),
+      before: { read: !read },
+      after: { read },
+      unchanged: after === row,
+    }
   })
 }
 
 /**
- * Marks notices as read: up to one of them, until a time, or all.
- * @throws Problem 404 for a notice that is not there, 422 when both bounds are given
+ * Marks notices as read: up to a notice, up to a time, or all of them.
+ * @throws Problem 404 if the notice does not exist, 422 if both bounds are set
  */
-export async function readNotices(ctx: Ctx, { up_to, until }: NoticesRead): Promise<NoticesMarked> {
+export async function markNoticesRead(ctx: Ctx, { up_to, until }: MarkNoticesReadInput): Promise<MarkNoticesReadResult> {
   if (up_to !== undefined && until !== undefined)
-    throw invalid([{ pointer: '#/until', code: 'not_allowed', detail: 'does not go with `up_to`: name one of the two.' }])
+    throw invalid([{ pointer: '#/until', code: 'not_allowed', detail: 'can’t be combined with `up_to`. Set only one of them.' }])
   return await change(ctx, 'account.notice.read', async tx => {
-    const last = up_to === undefined ? null : await noticeOf(tx, ctx, up_to)
+    const last = up_to === undefined ? null : await findRow(tx, ctx, noticeRows, up_to)
     const bound = last
       ? or(lt(notices.occurredAt, last.occurredAt), and(eq(notices.occurredAt, last.occurredAt), lte(notices.id, last.id)))
       : until === undefined
@@ -88,23 +80,12 @@ export async function readNotices(ctx: Ctx, { up_to, until }: NoticesRead): Prom
     return {
       result: { marked: marked.length },
       target: target('workspace', { id: ctx.workspaceId }),
-      reason: `${marked.length} notices were marked as read.`,
+      reason: `${pluralize(marked.length, 'notices')} marked as read.`,
     }
   })
 }
 
-/** A notice of the workspace; within a change it is held until the change is done. @throws Problem 404 */
-async function noticeOf(read: Reader, ctx: Ctx, id: string): Promise<NoticeRow> {
-  const found = read
-    .select()
-    .from(notices)
-    .where(and(eq(notices.id, id), eq(notices.workspaceId, ctx.workspaceId)))
-  const [row] = await (read === ctx.hub.read ? found : locking(found))
-  if (!row || !reaches(ctx, row.resourceId)) throw notFound('notice')
-  return row
-}
-
-const noticeView = (row: NoticeRow): NoticeView => ({
+const noticeView = (row: typeof notices.$inferSelect): NoticeView => ({
   id: row.id,
   kind: row.kind as NoticeKind,
   title: noticeKinds[row.kind as NoticeKind]?.title ?? row.kind,

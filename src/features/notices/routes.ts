@@ -1,59 +1,45 @@
-import { area, route } from '../../access/route'
-import { listQuery } from '../../core/list'
-import { getNotice, listNotices, noticeListing, readNotices, updateNotice } from './notices'
-import { Notice, NoticeList, NoticePatch, NoticesMarked, NoticesRead } from './shapes'
+import { crud } from '../../api/crud'
+import { area, route } from '../../api/route'
+import { getNotice, listNotices, noticeListing, markNoticesRead, updateNotice } from './notices'
+import { Notice, NoticeList, NoticePatch, MarkNoticesReadResult, MarkNoticesReadInput } from './shapes'
 
 export const noticeRoutes = area('notices', 'Notices', [
-  route({
-    method: 'GET',
-    path: '/v1/notices',
-    guard: 'account.read',
-    operationId: 'listNotices',
-    summary: 'List notices',
-    description:
-      'What the people of the workspace should know of, the latest first. How many are unread is `pagination.total` with ' +
-      '`read=false&include=total`.',
-    query: listQuery(noticeListing),
-    answer: NoticeList,
-    run: (ctx, { query }) => listNotices(ctx, query),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/notices/:id',
-    guard: 'account.read',
-    operationId: 'getNotice',
-    summary: 'Read a notice',
-    description: 'One notice. Reading it does not mark it as read.',
-    answer: Notice,
-    narrowed: 'verb',
-    run: (ctx, { params }) => getNotice(ctx, params.id!),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/v1/notices/:id',
-    guard: 'account.write',
-    action: 'account.notice.update',
-    operationId: 'updateNotice',
-    summary: 'Mark a notice',
-    description: 'Marks a notice as read, or as unread again. It is the same for everybody in the workspace.',
-    body: NoticePatch,
-    answer: Notice,
-    narrowed: 'verb',
-    run: (ctx, { params, body }) => updateNotice(ctx, params.id!, body),
+  ...crud({
+    type: 'notice',
+    action: 'account.notice',
+    response: Notice,
+    list: {
+      listing: noticeListing,
+      description:
+        'Lists the notices of the workspace, latest first. To count unread ones, read `pagination.total` with `read=false&include=total`.',
+      response: NoticeList,
+      run: listNotices,
+    },
+    get: {
+      description: 'Returns a notice. This does not mark it as read.',
+      restrictedTokens: 'handler',
+      run: getNotice,
+    },
+    update: {
+      description: 'Marks a notice as read or unread, for all members of the workspace.',
+      body: NoticePatch,
+      restrictedTokens: 'handler',
+      run: updateNotice,
+    },
   }),
   route({
     method: 'POST',
     path: '/v1/notices/read',
     guard: 'account.write',
     action: 'account.notice.read',
-    operationId: 'readNotices',
+    operationId: 'markNoticesRead',
     summary: 'Mark notices as read',
     description:
-      'Marks as read every notice up to the one named, or until a time; all of them when neither is given. Name what was seen: ' +
-      'what came up meanwhile then stays unread.',
-    body: NoticesRead,
-    answer: NoticesMarked,
+      'Marks notices as read: up to a given notice, up to a given time, or all of them. Pass the latest notice you have displayed, so that ' +
+      'newer ones stay unread.',
+    body: MarkNoticesReadInput,
+    response: MarkNoticesReadResult,
     problems: ['not_found'],
-    run: (ctx, { body }) => readNotices(ctx, body),
+    run: (ctx, { body }) => markNoticesRead(ctx, body),
   }),
 ])

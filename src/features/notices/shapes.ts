@@ -1,40 +1,44 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { noticeKindNames, severities } from '../../core/notices'
-import { editable, Instant, ListOf, MaybeInstant, Nullable, Shape, Words } from '../../core/shapes'
+import { severities } from '../../core/notices'
+import { noticeKindNames } from '../notice-kinds'
+import { editable, Instant, ListOf, NullableInstant, Nullable, Shape, Words } from '../../core/shapes'
 
 export const Notice = Shape(
   {
-    id: Type.String({ description: 'Identifier.' }),
-    kind: Words(noticeKindNames, { description: 'Kind of matter; more may be added.' }),
-    title: Type.String({ description: 'The kind in a few words.' }),
-    severity: Words(severities, { description: 'How much it matters.' }),
+    id: Type.String({ description: 'ID of the notice.' }),
+    kind: Words(noticeKindNames, { description: 'Kind of notice. New kinds may be added.' }),
+    title: Type.String({ description: 'Title of the kind.' }),
+    severity: Words(severities, { description: 'Severity.' }),
     resource: Nullable(
       Shape({
         type: Type.String({ description: 'Type of resource.' }),
-        id: Type.String({ description: 'Its id.' }),
-        name: Nullable(Type.String(), { description: 'Its name; null when it has none.' }),
+        id: Type.String({ description: 'ID of the resource.' }),
+        name: Nullable(Type.String(), { description: 'Name; null if it has none.' }),
       }),
-      { description: 'What it is about; null for the workspace as a whole.' },
+      { description: 'The affected resource; null for the whole workspace.' },
     ),
-    text: Type.String({ description: 'What there is to know, in a sentence or two.' }),
+    text: Type.String({ description: 'Message, one or two sentences.' }),
     details: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'The figures of the text; which ones depends on the kind.',
+      description: 'Machine-readable details, depending on the kind.',
     }),
-    count: Type.Integer({ minimum: 1, description: 'How often the matter came up: it has one notice, which is told again.' }),
-    occurred_at: Instant({ description: 'When it last came up.' }),
-    read: Type.Boolean({ description: 'Whether it was marked as read since.' }),
-    read_at: MaybeInstant({ description: 'When it was marked as read; null while it is unread.' }),
+    count: Type.Integer({
+      minimum: 1,
+      description: 'Number of occurrences. A repeated notice is updated instead of created again.',
+    }),
+    occurred_at: Instant({ description: 'When it last occurred.' }),
+    read: Type.Boolean({ description: 'Whether it is marked as read.' }),
+    read_at: NullableInstant({ description: 'When it was marked as read; null if unread.' }),
     ...editable,
   },
   {
     $id: 'Notice',
-    description: 'Something the people of a workspace should know of.',
+    description: 'An important message for the members of a workspace.',
     examples: [
       {
         id: 'ntc_01jd8f3q7eeb9bv0w0r8c7hq2m',
         kind: 'token.expiring',
-        title: 'A token is about to expire',
+        title: 'Token expires soon',
         severity: 'warning',
         resource: { type: 'token', id: 'tok_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'deploy' },
         text: 'The token “deploy” stops working in 7 days, on 2026-11-28T10:00:00.000Z.',
@@ -55,31 +59,31 @@ export type NoticeView = Static<typeof Notice>
 
 export const NoticePatch = Shape(
   { read: Type.Boolean({ description: 'True marks it as read, false as unread.' }) },
-  { $id: 'NoticePatch', description: 'What of a notice can be changed.', examples: [{ read: true }] },
+  { $id: 'NoticePatch', description: 'Notice fields to update.', examples: [{ read: true }] },
 )
 export type NoticePatch = Static<typeof NoticePatch>
 
-export const NoticesRead = Shape(
+export const MarkNoticesReadInput = Shape(
   {
     up_to: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: 'Id of a notice: it and all that came up before it are marked.',
+        description: 'ID of a notice. It and all earlier ones are marked as read.',
       }),
     ),
-    until: Type.Optional(Instant({ description: 'All that came up at this time or before are marked.' })),
+    until: Type.Optional(Instant({ description: 'Notices that occurred at or before this time are marked as read.' })),
   },
   {
-    $id: 'NoticesRead',
-    description: 'Which notices to mark as read: those up to one of them, those until a time, or all.',
+    $id: 'MarkNoticesReadInput',
+    description: 'Which notices to mark as read. All of them if empty.',
     examples: [{ until: '2026-11-21T10:00:00.000Z' }],
   },
 )
-export type NoticesRead = Static<typeof NoticesRead>
+export type MarkNoticesReadInput = Static<typeof MarkNoticesReadInput>
 
-export const NoticesMarked = Shape(
-  { marked: Type.Integer({ minimum: 0, description: 'Notices that were unread and are read now.' }) },
-  { $id: 'NoticesMarked', description: 'What was marked as read.', examples: [{ marked: 12 }] },
+export const MarkNoticesReadResult = Shape(
+  { marked: Type.Integer({ minimum: 0, description: 'Number of notices that were marked as read.' }) },
+  { $id: 'MarkNoticesReadResult', description: 'Result of marking notices as read.', examples: [{ marked: 12 }] },
 )
-export type NoticesMarked = Static<typeof NoticesMarked>
+export type MarkNoticesReadResult = Static<typeof MarkNoticesReadResult>

@@ -1,30 +1,29 @@
 import type { Hub } from '../../core/hub'
 import { InvalidCursor, openCursor, sealCursor } from '../../core/page'
 
-// A message is read long after it was sent, but not for ever.
-const goodForMs = 7 * 86_400_000
-const use = 'acknowledge'
+const lifetimeMs = 7 * 86_400_000
+const purpose = 'acknowledge'
 
-/** What a link that acknowledges is good for. */
-export interface AcknowledgeLink {
-  /** The thread of the message it was sent with. */
+/** What a link acknowledges. */
+interface AcknowledgeLink {
+  /** Thread of the message that contained the link. */
   thread: string
-  /** Where it was sent: whoever can read there may use it. */
+  /** The channel it was sent to: anyone who can read it there may use the link. */
   channelId: string
 }
 
 /**
- * A link that acknowledges without a login, for a week: signed with a key that every hub of the database has, and bound to the matter
- * and to the channel it goes out on.
- * @param page the address of the page that takes it
+ * Returns a link that acknowledges without signing in, valid for a week. It is signed with a key shared by all hubs of the database, and
+ * bound to the thread and the channel.
+ * @param page base URL of the acknowledge page
  */
 export const acknowledgeLinkFor = (hub: Hub, page: string, { thread, channelId }: AcknowledgeLink): string =>
-  `${page}/${sealCursor(hub.keys.derive('acknowledge-link'), { values: [thread, channelId, hub.clock.now() + goodForMs], filterHash: use })}`
+  `${page}/${sealCursor(hub.keys.derive('acknowledge-link'), { values: [thread, channelId, hub.clock.now() + lifetimeMs], filterHash: purpose })}`
 
-/** What a link is good for; null where it was altered or is too old. */
+/** Verifies a link token. Returns null if it was tampered with or has expired. */
 export function readAcknowledgeLink(hub: Hub, token: string): AcknowledgeLink | null {
   try {
-    const [thread, channelId, until] = openCursor(hub.keys.derive('acknowledge-link'), token, use)
+    const [thread, channelId, until] = openCursor(hub.keys.derive('acknowledge-link'), token, purpose)
     return (until as number) > hub.clock.now() ? { thread: thread as string, channelId: channelId as string } : null
   } catch (error) {
     if (error instanceof InvalidCursor) return null

@@ -1,46 +1,46 @@
 import { eq } from 'drizzle-orm'
-import { target } from '../../core/audit'
-import { jobContext, systemActor, type Recorded } from '../../core/change'
-import { instant, minuteText } from '../../core/clock'
+import { jobContext, systemActor } from '../../core/change'
+import type { RecordResult } from '../../core/change-result'
+import { instant, formatUtcMinute } from '../../core/clock'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { NoticeDraft } from '../../core/notices'
-import { numbered } from '../../core/numbered'
-import { channelView } from './channel-view'
+import { pluralize, wasOrWere } from '../../core/pluralize'
+import { channelTarget, channelView } from './channel-accounts'
 import { notificationChannels, type ChannelRow } from './tables'
-import { cancelWaiting } from './waiting'
+import { cancelPending } from './delivery/pending'
 
-// The fourth failure in a row is 2 min 40 s after the first: no passing hiccup.
-const failuresToTell = 4
+// The fourth consecutive failure is 2 min 40 s after the first, so short interruptions raise no notice.
+const failuresBeforeNotice = 4
 
-/** What is told of a channel that fails, once an outage. */
+/** The notice about a failing channel, once per outage. */
 export const failingNotices = (channel: ChannelRow): NoticeDraft[] =>
-  channel.failuresInARow !== failuresToTell
+  channel.consecutiveFailures !== failuresBeforeNotice
     ? []
     : [
         {
           workspaceId: channel.workspaceId,
           kind: 'notification_channel.failing',
           resource: channelTarget(channel),
-          text: `Nothing has come through on the channel “${channel.name}” since ${minuteText(channel.failingSince!)}. ${channel.lastError?.detail ?? ''} It is tried on.`,
-          details: { failures: channel.failuresInARow, failing_since: instant(channel.failingSince) },
-          matter: channel.id,
+          text: `No message has been delivered on the channel “${channel.name}” since ${formatUtcMinute(channel.failingSince!)}. ${channel.lastError?.detail ?? ''} We keep retrying.`,
+          details: { failures: channel.consecutiveFailures, failing_since_at: instant(channel.failingSince) },
+          dedupKey: channel.id,
         },
       ]
 
 /**
- * Takes a channel out of service that is gone on the other side, and says so: by a notice, which goes to the other channels too.
- * @param actor the job that found out
+ * Disables a channel whose destination no longer exists, and raises a notice, which goes to the other channels.
+ * @param actor the job that detected it
  */
-export async function disableChannel(tx: Tx, hub: Hub, channel: ChannelRow, actor: string): Promise<Recorded<undefined>> {
+export async function disableChannel(tx: Tx, hub: Hub, channel: ChannelRow, actor: string): Promise<RecordResult<undefined>> {
   const now = hub.clock.now()
-  const reason = channel.lastError?.detail ?? 'It is gone.'
+  const reason = channel.lastError?.detail ?? 'The destination no longer exists.'
   const [after] = await tx
     .update(notificationChannels)
     .set({ status: 'disabled', disabledReason: reason, version: channel.version + 1, updatedAt: now })
     .where(eq(notificationChannels.id, channel.id))
     .returning()
-  const left = await cancelWaiting(tx, channel.id, 'channel_disabled', now)
+  const cancelled = await cancelPending(tx, channel.id, 'channel_disabled', now)
   return {
     result: undefined,
     audits: [
@@ -60,13 +60,10 @@ export async function disableChannel(tx: Tx, hub: Hub, channel: ChannelRow, acto
         workspaceId: channel.workspaceId,
         kind: 'notification_channel.disabled',
         resource: channelTarget(channel),
-        text: `The channel “${channel.name}” was disabled: ${reason} ${numbered(left, 'messages')} did not get out. Once it is right again, enable it.`,
-        details: { reason, not_sent: left },
-        matter: channel.id,
+        text: `The channel “${channel.name}” was disabled: ${reason} ${pluralize(cancelled, 'messages')} ${wasOrWere(cancelled)} not sent. Fix the cause, then enable the channel again.`,
+        details: { reason, not_sent: cancelled },
+        dedupKey: channel.id,
       },
     ],
   }
 }
-
-/** A channel as the audit log names it. */
-export const channelTarget = (row: Pick<ChannelRow, 'id' | 'name'>) => target('notification_channel', row)

@@ -1,28 +1,26 @@
-import { noticeKindNames, noticeKinds } from '../../core/notices'
-import type { Page } from '../../core/shapes'
+import { noticeKindNames, noticeKinds } from '../notice-kinds'
+import { onePage, type Page } from '../../core/shapes'
 
-/** What channels choose by: areas of what is told. */
-export const topics = {
-  incidents: 'Incidents: opened, resolved, reminders, and what else is said of them; flapping monitors.',
-  notices: 'Notices: what the people of a workspace should know of.',
+/** Topics that channels subscribe to. */
+const topics = {
+  incidents: 'Incidents: status changes, reminders, and flapping monitors',
+  notices: 'Notices: expiring tokens, plan limits, failed jobs, and other workspace messages',
 } as const
-export type Topic = keyof typeof topics
+type Topic = keyof typeof topics
 export const topicNames = Object.keys(topics) as Topic[]
 
-/** What a channel may name: a topic, or one kind of notice. */
-export const topicWords = [...topicNames, ...noticeKindNames] as const
+/** What a channel can subscribe to: a topic or a single kind of notice. */
+export const topicChoices = [...topicNames, ...noticeKindNames] as const
 
-/** The topic of a kind of message, such as `incident.opened`; null for a test, which is nobody's choice. */
+/** The topic of a message kind such as `incident.opened`; null for test messages. */
 export function topicOf(kind: string): Topic | null {
   if (kind === 'test') return null
   return (noticeKindNames as readonly string[]).includes(kind) ? 'notices' : 'incidents'
 }
 
-/** Everything that a channel may name, on one page: whole topics, and below `notices` its kinds. */
-export const listTopics = (): Page<{ topic: string; title: string; within: Topic | null }> => ({
-  data: [
-    ...topicNames.map(topic => ({ topic, title: topics[topic], within: null })),
-    ...noticeKindNames.map(kind => ({ topic: kind, title: noticeKinds[kind].title, within: 'notices' as const })),
-  ],
-  pagination: { has_more: false, next_cursor: null },
-})
+/** All topics, and the kinds of notices within `notices`, on one page. */
+export const listTopics = (): Page<{ topic: string; title: string; parent: Topic | null }> =>
+  onePage([
+    ...topicNames.map(topic => ({ topic, title: topics[topic], parent: null })),
+    ...noticeKindNames.map(kind => ({ topic: kind, title: noticeKinds[kind].title, parent: 'notices' as const })),
+  ])

@@ -1,28 +1,28 @@
 import type { Severity } from '../../core/notices'
 
-/** What the hub has to say to people, before it takes the form of a channel. */
+/** A message to people, independent of the channel type. */
 export interface Message {
-  /** What happened, for filters: `incident.opened`, `incident.resolved`, `incident.reminder`, `monitor.flapping`, a kind of notice, `test`. */
+  /** What happened: `incident.opened`, `incident.resolved`, `incident.reminder`, `monitor.flapping`, a kind of notice, `test`. */
   kind: string
-  /** `problem` calls for somebody, `recovery` ends what a problem of the same thread began, the rest only tells. */
+  /** `problem` needs attention, `recovery` ends the problem of the same thread, `information` needs no action. */
   state: 'problem' | 'recovery' | 'information'
   severity: Severity
-  /** One line, without the name of the program. */
+  /** One line, without the product name. */
   title: string
-  /** A sentence or two; plain text. */
+  /** One or two sentences of plain text. */
   text: string
-  /** Facts, in the order in which they matter: name and value, each one line. */
+  /** Name and value, one line each, most important first. */
   facts: readonly (readonly [name: string, value: string])[]
-  /** Where to read on, in the hub. */
+  /** Dashboard page with details. */
   link: string | null
-  /** The page where it is acknowledged without a login; each channel is sent it with a signature of its own (acknowledge-link.ts). */
+  /** Page that acknowledges without signing in. Each channel gets it with its own signature (acknowledge-link.ts). */
   acknowledgeLink: string | null
-  /** Messages of one matter belong together: the id of the incident, the matter of a notice. */
+  /** Groups the messages of one incident or notice: its id. */
   thread: string
   resource: { type: string; id: string; name: string | null } | null
   tags: readonly string[]
   /** ms UTC */
   occurredAt: number
-  /** When what it tells of began, where its facts tell that (ms UTC). */
+  /** When the problem started, if the facts mention it (ms UTC). */
   since?: number
 }

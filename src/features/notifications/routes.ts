@@ -1,4 +1,5 @@
-import { area, route } from '../../access/route'
+import { crud } from '../../api/crud'
+import { area, route } from '../../api/route'
 import { listQuery } from '../../core/list'
 import { listChannelKinds } from './channel-kinds'
 import {
@@ -10,20 +11,20 @@ import {
   listChannels,
   updateChannel,
 } from './notification-channels'
-import { channelLogListing, getNotification, listNotifications, listOfChannel, notificationListing } from './log'
+import { channelLogListing, getNotification, listNotifications, listChannelNotifications, notificationListing } from './log/log'
 import { listTopics } from './message-kinds'
-import { Notification, NotificationList } from './notification-shapes'
+import { Notification, NotificationList } from './log/shapes'
 import {
   NotificationChannel,
   NotificationChannelInput,
   NotificationChannelKindList,
   NotificationChannelList,
   NotificationChannelPatch,
-  NotificationChannelTrial,
-  NotificationChannelTried,
+  NotificationChannelTestInput,
+  NotificationChannelTestResult,
   NotificationTopicList,
 } from './shapes'
-import { testChannel, tryChannel } from './test-message'
+import { testChannel, testChannelSettings } from './delivery/test-message'
 
 const read = 'monitoring.read'
 const write = 'monitoring.write'
@@ -33,100 +34,72 @@ export const notificationRoutes = area('notifications', 'Notifications', [
     method: 'GET',
     path: '/v1/notification-channels/kinds',
     guard: read,
-    narrowed: 'open',
+    restrictedTokens: 'all',
     operationId: 'listNotificationChannelKinds',
     summary: 'List kinds of notification channels',
-    description: 'The ways of telling people, on one page, and what each wants to know.',
-    answer: NotificationChannelKindList,
+    description: 'Lists the supported channel types and the JSON Schema of their settings, on one page.',
+    response: NotificationChannelKindList,
     run: async () => listChannelKinds(),
   }),
   route({
     method: 'GET',
     path: '/v1/notification-channels/topics',
     guard: read,
-    narrowed: 'open',
+    restrictedTokens: 'all',
     operationId: 'listNotificationTopics',
     summary: 'List topics of notification channels',
-    description: 'What channels can be told of, on one page.',
-    answer: NotificationTopicList,
+    description: 'Lists the topics that channels can subscribe to, on one page.',
+    response: NotificationTopicList,
     run: async () => listTopics(),
   }),
   route({
     method: 'POST',
-    path: '/v1/notification-channels/try',
+    path: '/v1/notification-channels/test',
     guard: write,
-    action: 'notification.channel.try',
-    operationId: 'tryNotificationChannel',
-    summary: 'Test settings of a notification channel',
+    action: 'notification.channel.test_settings',
+    operationId: 'testNotificationChannelSettings',
+    summary: 'Test notification channel settings',
     description:
-      'Sends a test by settings that no channel has so far, and answers with what came of it. Nothing is kept. Five a minute and workspace.',
-    body: NotificationChannelTrial,
-    answer: NotificationChannelTried,
+      'Sends a test message with the given settings and returns the result. Nothing is saved. Limited to 5 requests a minute per workspace.',
+    body: NotificationChannelTestInput,
+    response: NotificationChannelTestResult,
     problems: ['rate_limited'],
-    run: (ctx, { body }) => tryChannel(ctx, body),
+    run: (ctx, { body }) => testChannelSettings(ctx, body),
   }),
-  route({
-    method: 'GET',
-    path: '/v1/notification-channels',
-    guard: read,
-    operationId: 'listNotificationChannels',
-    summary: 'List notification channels',
-    description: 'The channels by which people are told, the latest first.',
-    query: listQuery(channelListing),
-    answer: NotificationChannelList,
-    run: (ctx, { query }) => listChannels(ctx, query),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/notification-channels',
-    guard: write,
-    action: 'notification.channel.create',
-    operationId: 'createNotificationChannel',
-    summary: 'Create a notification channel',
-    description:
-      'Makes a channel. Secrets are members of `settings`, and are never shown again. A channel that takes notices needs `account.read`. ' +
-      'Mail over the server of the installation goes to members of the workspace.',
-    body: NotificationChannelInput,
-    status: 201,
-    answer: NotificationChannel,
-    problems: ['conflict', 'already_exists'],
-    run: (ctx, { body }) => createChannel(ctx, body),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/notification-channels/:id',
-    guard: read,
-    operationId: 'getNotificationChannel',
-    summary: 'Read a notification channel',
-    description: 'A channel with its settings but for secrets, and how it does.',
-    answer: NotificationChannel,
-    run: (ctx, { params }) => getChannel(ctx, params.id!),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/v1/notification-channels/:id',
-    guard: write,
-    action: 'notification.channel.update',
-    operationId: 'updateNotificationChannel',
-    summary: 'Edit a notification channel',
-    description:
-      'Changes members (JSON merge patch, RFC 7396), also within `settings`. Secrets that are not named stay, but have to be given ' +
-      'again where another setting sends them elsewhere. Switched off, what waits is cancelled.',
-    body: NotificationChannelPatch,
-    answer: NotificationChannel,
-    problems: ['conflict', 'already_exists'],
-    run: (ctx, { params, body }) => updateChannel(ctx, params.id!, body),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/v1/notification-channels/:id',
-    guard: write,
-    action: 'notification.channel.delete',
-    operationId: 'deleteNotificationChannel',
-    summary: 'Delete a notification channel',
-    description: 'Deletes a channel with its secrets, and cancels what waits on it. Its log stays.',
-    status: 204,
-    run: (ctx, { params }) => deleteChannel(ctx, params.id!),
+  ...crud({
+    type: 'notification_channel',
+    action: 'notification.channel',
+    response: NotificationChannel,
+    list: {
+      listing: channelListing,
+      description: 'Lists the notification channels of the workspace, newest first.',
+      response: NotificationChannelList,
+      run: listChannels,
+    },
+    create: {
+      description:
+        'Creates a channel. Secret settings are never returned. A channel that receives notices requires `account.read`. The mail server of ' +
+        'the installation only sends to members of the workspace.',
+      body: NotificationChannelInput,
+      problems: ['conflict', 'already_exists'],
+      run: createChannel,
+    },
+    get: {
+      description: 'Returns a channel with its settings, without secrets, and its delivery status.',
+      run: getChannel,
+    },
+    update: {
+      description:
+        'Updates the given fields (JSON merge patch, RFC 7396), including those within `settings`. Secrets you omit are kept. If an update ' +
+        'changes where secrets are sent, you must include them again. Deactivating a channel cancels its pending notifications.',
+      body: NotificationChannelPatch,
+      problems: ['conflict', 'already_exists'],
+      run: updateChannel,
+    },
+    delete: {
+      description: 'Deletes a channel and its secrets, and cancels its pending notifications. Its log is kept.',
+      run: deleteChannel,
+    },
   }),
   route({
     method: 'POST',
@@ -136,9 +109,9 @@ export const notificationRoutes = area('notifications', 'Notifications', [
     operationId: 'testNotificationChannel',
     summary: 'Test a notification channel',
     description:
-      'Sends a test now, whatever the hours, also on a channel that is switched off or disabled, and answers with what came of it: under ' +
-      '`status`, `said` and `last_error`. Five a minute and channel.',
-    answer: Notification,
+      'Sends a test message immediately, even during quiet hours or on an inactive or disabled channel, and returns the result in `status`, ' +
+      '`response` and `last_error`. Limited to 5 requests a minute per channel.',
+    response: Notification,
     problems: ['rate_limited'],
     run: (ctx, { params }) => testChannel(ctx, params.id!),
   }),
@@ -149,41 +122,41 @@ export const notificationRoutes = area('notifications', 'Notifications', [
     action: 'notification.channel.enable',
     operationId: 'enableNotificationChannel',
     summary: 'Enable a notification channel',
-    description: 'Takes a channel back into service that was disabled, since the other side said that it is gone.',
-    answer: NotificationChannel,
+    description: 'Enables a channel that was disabled because its destination no longer existed or rejected the credentials.',
+    response: NotificationChannel,
     run: (ctx, { params }) => enableChannel(ctx, params.id!),
   }),
   route({
     method: 'GET',
     path: '/v1/notification-channels/:id/notifications',
     guard: read,
-    operationId: 'listNotificationsOfChannel',
-    summary: 'List what was told on a channel',
-    description: 'The log of a channel, the latest first: each message and what became of it. It is kept for 90 days.',
+    operationId: 'listNotificationChannelNotifications',
+    summary: 'List notifications of a channel',
+    description: 'Lists the notifications of a channel and their delivery status, newest first. They are kept for 90 days.',
     query: listQuery(channelLogListing),
-    answer: NotificationList,
-    run: (ctx, { params, query }) => listOfChannel(ctx, params.id!, query),
+    response: NotificationList,
+    run: (ctx, { params, query }) => listChannelNotifications(ctx, params.id!, query),
   }),
   route({
     method: 'GET',
     path: '/v1/notifications',
     guard: read,
     operationId: 'listNotifications',
-    summary: 'List what was told',
-    description: 'The log of all channels, the latest first; also of those that were deleted since.',
+    summary: 'List notifications',
+    description: 'Lists the notifications of all channels, including deleted ones, newest first.',
     query: listQuery(notificationListing),
-    answer: NotificationList,
+    response: NotificationList,
     run: (ctx, { query }) => listNotifications(ctx, query),
   }),
   route({
     method: 'GET',
     path: '/v1/notifications/:id',
     guard: read,
-    narrowed: 'verb',
+    restrictedTokens: 'handler',
     operationId: 'getNotification',
-    summary: 'Read a notification',
-    description: 'One message on one channel, and what became of it.',
-    answer: Notification,
+    summary: 'Get a notification',
+    description: 'Returns one notification and its delivery status.',
+    response: Notification,
     run: (ctx, { params }) => getNotification(ctx, params.id!),
   }),
 ])

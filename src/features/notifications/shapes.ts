@@ -1,71 +1,81 @@
 import { Type, type Static } from '@sinclair/typebox'
+import { accountFields, accountInput, accountPatch } from '../../adapters/accounts/shapes'
+import { kindFields } from '../../adapters/kinds'
 import { severities } from '../../core/notices'
-import { editable, Line, ListOf, MaybeInstant, Nullable, Shape, Tags, Words } from '../../core/shapes'
+import { editable, ListOf, NullableInstant, Nullable, Shape, Tags, Words } from '../../core/shapes'
 import { channelKinds } from './channels'
-import { topicWords } from './message-kinds'
-import { Trouble } from './notification-shapes'
-import { days } from './quiet-hours'
-import { channelStates } from './tables'
+import { topicChoices } from './message-kinds'
+import { LastErrorShape } from './log/shapes'
+import { days } from './delivery/quiet-hours'
+import { channelStatuses } from './tables'
 
 const kinds = channelKinds.map(one => one.kind)
-const settings = (description: string) => Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), { description })
-const clock = (description: string) =>
+const listedAt = '/v1/notification-channels/kinds'
+const input = accountInput(kinds, listedAt)
+const { settings, secrets_set } = accountFields(kinds, listedAt)
+const timeOfDay = (description: string) =>
   Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', 'x-rule': 'must be a time such as 22:30.', description })
 
 const QuietHours = Shape(
   {
-    timezone: Type.String({ minLength: 1, maxLength: 100, description: 'IANA name of the time zone, such as `Europe/Berlin`.' }),
-    days: Type.Array(Words(days), { minItems: 1, maxItems: 7, uniqueItems: true, description: 'Days on which they begin.' }),
-    from: clock('When they begin.'),
-    to: clock('When they end; on the next day where it is not later than `from`.'),
+    timezone: Type.String({ minLength: 1, maxLength: 100, description: 'IANA time zone name, such as `Europe/Berlin`.' }),
+    days: Type.Array(Words(days), {
+      minItems: 1,
+      maxItems: 7,
+      uniqueItems: true,
+      description: 'Days on which quiet hours start.',
+    }),
+    from: timeOfDay('Start time.'),
+    to: timeOfDay('End time; on the next day if it is not later than `from`.'),
     except_severity: Nullable(Words(severities), {
-      description: 'What matters at least this much is sent all the same; null holds everything.',
+      description: 'Messages of at least this severity are sent anyway; null holds everything.',
     }),
   },
-  { description: 'When messages are held, to be summed up at the end.' },
+  { description: 'Hours during which messages are held. They are sent as one summary at the end.' },
 )
 
-const members = {
-  name: Line({ minLength: 1, maxLength: 100, description: 'Name, the only one among the channels of the workspace.' }),
-  for_everything: Type.Boolean({
-    description: 'Whether it takes what names no channels: incidents of monitors without any, and notices.',
+const fields = {
+  is_default: Type.Boolean({
+    description: 'Default channel: notify for anything without channels of its own, and for notices.',
   }),
-  topics: Type.Array(Words(topicWords), {
+  topics: Type.Array(Words(topicChoices), {
     maxItems: 40,
     uniqueItems: true,
-    description: 'What it takes of that: `incidents`, `notices`, or kinds of notices. Those who name it are not held to it.',
+    description:
+      'What a default channel notifies about: `incidents`, `notices`, or kinds of notices. Ignored for resources that select the channel.',
   }),
-  min_severity: Words(severities, { description: 'What matters less is not sent.' }),
+  min_severity: Words(severities, { description: 'Minimum severity. Messages of lower severity are not sent.' }),
   tags: Type.Array(Tags.items, {
     maxItems: 20,
     uniqueItems: true,
-    description: 'Takes only what is about something with one of these; all when empty. Those who name it are not held to it.',
+    description:
+      'A default channel only notifies about resources with one of these tags; empty for all. Ignored for resources that select the channel.',
   }),
   remind_every_seconds: Nullable(Type.Integer({ minimum: 60, maximum: 604_800 }), {
-    description: 'Reminds of a problem that is neither over nor acknowledged; null does not.',
+    description: 'Interval between reminders of a problem that is neither resolved nor acknowledged; null for no reminders.',
   }),
-  most_reminders: Type.Integer({ minimum: 0, maximum: 1_000, description: 'Reminders of one problem at most.' }),
-  quiet_hours: Nullable(QuietHours, { description: 'When messages are held; null for never.' }),
+  max_reminders: Type.Integer({ minimum: 0, maximum: 1_000, description: 'Maximum number of reminders per problem.' }),
+  quiet_hours: Nullable(QuietHours, { description: 'Quiet hours; null for none.' }),
   group_seconds: Type.Integer({
     minimum: 0,
     maximum: 3_600,
-    description: 'Seconds after a message in which others wait, to go out as one that lists them. 0 sends each alone.',
+    description: 'Messages within this many seconds of each other are combined into one. 0 sends each message separately.',
   }),
-  active: Type.Boolean({ description: 'False switches it off.' }),
+  active: Type.Boolean({ description: 'Whether the channel is active. An inactive channel sends nothing.' }),
 }
 
 const example = {
   id: 'chan_01k3z8q4g7e2wv5m9x0c6hbtfn',
   kind: 'ntfy',
-  name: 'Phone of the one on duty',
+  name: 'On-call phone',
   settings: { server_url: 'https://ntfy.sh', topic: 'bailiwick-7f3a' },
   secrets_set: ['token'],
-  for_everything: true,
+  is_default: true,
   topics: ['incidents', 'notices'] as const,
   min_severity: 'info' as const,
   tags: [],
   remind_every_seconds: 1_800,
-  most_reminders: 10,
+  max_reminders: 10,
   quiet_hours: {
     timezone: 'Europe/Berlin',
     days: ['mon', 'tue', 'wed', 'thu', 'fri'] as const,
@@ -88,38 +98,38 @@ const example = {
 
 export const NotificationChannel = Shape(
   {
-    id: Type.String({ description: 'Identifier.' }),
-    kind: Words(kinds, { description: 'How it tells, as listed at /v1/notification-channels/kinds.' }),
-    ...members,
-    settings: settings('What its kind wants to be told, but for secrets.'),
-    secrets_set: Type.Array(Type.String(), {
-      description: 'Paths of the secret settings that are kept. Values are shown nowhere.',
+    id: Type.String({ description: 'ID of the channel.' }),
+    kind: input.kind,
+    name: input.name,
+    ...fields,
+    settings,
+    secrets_set,
+    status: Words(channelStatuses, {
+      description: '`disabled` if the destination no longer exists or rejected the credentials.',
     }),
-    status: Words(channelStates, { description: '`disabled` once the other side said that it is gone.' }),
-    disabled_reason: Nullable(Type.String(), { description: 'What it said.' }),
-    failing: Type.Boolean({ description: 'Whether the last try came to nothing.' }),
-    failing_since_at: MaybeInstant({ description: 'Since when no try succeeded; null while it does well.' }),
-    last_error: Trouble('Why the last try failed; null if it did not.'),
-    last_sent_at: MaybeInstant({ description: 'When it last took a message.' }),
+    disabled_reason: Nullable(Type.String(), { description: 'Why the channel was disabled.' }),
+    failing: Type.Boolean({ description: 'Whether the last attempt failed.' }),
+    failing_since_at: NullableInstant({ description: 'Since when attempts have been failing; null if they are not.' }),
+    last_error: LastErrorShape('Error of the last attempt; null if it succeeded.'),
+    last_sent_at: NullableInstant({ description: 'When a message was last sent.' }),
     ...editable,
   },
-  { $id: 'NotificationChannel', description: 'A way by which people are told.', examples: [example] },
+  {
+    $id: 'NotificationChannel',
+    description: 'A destination for notifications, such as a mailbox, a chat or a phone.',
+    examples: [example],
+  },
 )
 export const NotificationChannelList = ListOf(NotificationChannel)
 export type NotificationChannelView = Static<typeof NotificationChannel>
 
-const edits = Type.Partial(Type.Object(members)).properties
+const optionalFields = Type.Partial(Type.Object(fields)).properties
 
 export const NotificationChannelInput = Shape(
-  {
-    ...edits,
-    kind: Words(kinds, { description: 'How it is to tell, as listed at /v1/notification-channels/kinds.' }),
-    name: members.name,
-    settings: settings('What its kind wants to be told, secrets among it.'),
-  },
+  { ...input, ...optionalFields },
   {
     $id: 'NotificationChannelInput',
-    description: 'A channel to make.',
+    description: 'A channel to create.',
     examples: [
       {
         kind: 'ntfy',
@@ -132,91 +142,76 @@ export const NotificationChannelInput = Shape(
 export type NotificationChannelInput = Static<typeof NotificationChannelInput>
 
 export const NotificationChannelPatch = Shape(
-  {
-    ...edits,
-    settings: Type.Optional(
-      settings(
-        'Settings to change, merged into those there are. Secrets that are not named stay; null removes what may be absent.',
-      ),
-    ),
-  },
+  { ...accountPatch, ...optionalFields },
   {
     $id: 'NotificationChannelPatch',
-    description: 'What of a channel is to change.',
+    description: 'Channel fields to update.',
     examples: [{ min_severity: 'warning', group_seconds: 60 }],
   },
 )
 export type NotificationChannelPatch = Static<typeof NotificationChannelPatch>
 
-export const NotificationChannelKind = Shape(
-  {
-    kind: Type.String({ description: 'Its name, as `kind` of a channel.' }),
-    title: Type.String({ description: 'For people.' }),
-    settings: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema 2020-12 of `settings`.' }),
-    secrets: Type.Array(Type.String(), {
-      description: 'Paths of what is sealed and never shown; `*` stands for each member.',
-    }),
-    destination: Type.Array(Type.String(), {
-      description: 'Paths of what says where secrets go: with another value of one, secrets have to be given again.',
-    }),
-  },
-  {
-    $id: 'NotificationChannelKind',
-    description: 'A way of telling people, and what it wants to know.',
-    examples: [
-      {
-        kind: 'slack',
-        title: 'Slack',
-        settings: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' },
-        secrets: ['url'],
-        destination: [],
-      },
-    ],
-  },
-)
+const NotificationChannelKind = Shape(kindFields, {
+  $id: 'NotificationChannelKind',
+  description: 'A channel type and its settings.',
+  examples: [
+    {
+      kind: 'slack',
+      title: 'Slack',
+      settings: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' },
+      secrets: ['url'],
+      destination: [],
+    },
+  ],
+})
 export const NotificationChannelKindList = ListOf(NotificationChannelKind)
 export type NotificationChannelKindView = Static<typeof NotificationChannelKind>
 
-export const NotificationChannelTrial = Shape(
+export const NotificationChannelTestInput = Shape(
+  { ...input, name: accountPatch.name },
   {
-    kind: Words(kinds, { description: 'How it is to tell, as listed at /v1/notification-channels/kinds.' }),
-    name: Type.Optional(members.name),
-    settings: settings('What its kind wants to be told, secrets among it.'),
-  },
-  {
-    $id: 'NotificationChannelTrial',
-    description: 'Settings to send a test by.',
+    $id: 'NotificationChannelTestInput',
+    description: 'Settings to send a test message with.',
     examples: [{ kind: 'ntfy', settings: { server_url: 'https://ntfy.example.com', topic: 'bailiwick-7f3a' } }],
   },
 )
-export type NotificationChannelTrial = Static<typeof NotificationChannelTrial>
+export type NotificationChannelTestInput = Static<typeof NotificationChannelTestInput>
 
-export const NotificationChannelTried = Shape(
+export const NotificationChannelTestResult = Shape(
   {
-    sent: Type.Boolean({ description: 'Whether the other side took it.' }),
-    said: Nullable(Type.String(), { description: 'What it answered; null where it did not take it.' }),
-    last_error: Trouble('Why it did not take it.'),
+    sent: Type.Boolean({ description: 'Whether the test message was sent.' }),
+    response: Nullable(Type.String(), { description: 'Response of the destination; null if sending failed.' }),
+    error: LastErrorShape('Why sending failed; null if it succeeded.'),
   },
   {
-    $id: 'NotificationChannelTried',
-    description: 'What came of a test.',
-    examples: [{ sent: true, said: 'Message hS3a1', last_error: null }],
+    $id: 'NotificationChannelTestResult',
+    description: 'Result of a test message.',
+    examples: [{ sent: true, response: 'Message hS3a1', error: null }],
   },
 )
-export type NotificationChannelTried = Static<typeof NotificationChannelTried>
+export type NotificationChannelTestResult = Static<typeof NotificationChannelTestResult>
 
 export const NotificationTopicList = ListOf(
   Shape(
     {
-      topic: Type.String({ description: 'As a channel names it among its `topics`.' }),
-      title: Type.String({ description: 'For people.' }),
-      within: Nullable(Type.String(), { description: 'The topic that it is a part of; null for a whole one.' }),
+      topic: Type.String({ description: 'Value for `topics` of a channel.' }),
+      title: Type.String({ description: 'Display name.' }),
+      parent: Nullable(Type.String(), { description: 'The topic it is part of; null for a top-level topic.' }),
     },
     {
       $id: 'NotificationTopic',
-      description: 'What channels can be told of.',
-      examples: [{ topic: 'dns_zone.drifted', title: 'A DNS zone was changed at its provider', within: 'notices' }],
+      description: 'A topic that channels can subscribe to.',
+      examples: [{ topic: 'dns_zone.drifted', title: 'DNS zone changed at its provider', parent: 'notices' }],
     },
   ),
 )
 export type NotificationTopicView = Static<typeof NotificationTopicList>['data'][number]
+
+/** Maximum number of channels that a resource may select. */
+export const maxChannelIds = 20
+
+/** The channels that a resource selects, in requests and responses. */
+export const ChannelIds = Nullable(
+  Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: maxChannelIds, uniqueItems: true }),
+  { description: 'Notification channels to notify; null for the default channels, an empty list for none.' },
+)

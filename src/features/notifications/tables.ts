@@ -1,60 +1,49 @@
+import { accountColumns } from '../../adapters/accounts/columns'
 import { workspaces } from '../../access/tables'
 import { flag, int, json, text, time } from '../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
 import { severities } from '../../core/notices'
 import type { ChannelFailure } from './channels/channel'
 import type { Message } from './message'
-import type { QuietHours } from './quiet-hours'
+import type { QuietHours } from './delivery/quiet-hours'
 
-export const channelStates = ['enabled', 'disabled'] as const
+export const channelStatuses = ['enabled', 'disabled'] as const
 
-/** What went wrong when a channel was last tried: in one word, and for people. */
-export interface ChannelTrouble {
-  failure: ChannelFailure
+/** The error of the last attempt on a channel. */
+export interface LastError {
+  code: ChannelFailure
   detail: string
 }
 
-/** Where people are told: a mailbox, a chat, a phone. */
+/** Destinations for notifications: a mailbox, a chat, a phone. */
 export const notificationChannels = table(
   'notification_channels',
   {
-    id: text('id').primaryKey(),
-    workspaceId: text('workspace_id')
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
-    kind: text('kind').notNull(),
-    name: text('name').notNull(),
-    settings: json<Record<string, unknown>>('settings').notNull(),
-    // JSON of path and value, sealed as one; null when there are none.
-    secretsSealed: text('secrets_sealed'),
-    secretNames: json<string[]>('secret_names').notNull(),
-    // Takes what names no channels of its own.
-    forEverything: flag('for_everything').notNull(),
+    ...accountColumns(),
+    // Notified for anything without channels of its own.
+    isDefault: flag('is_default').notNull(),
     topics: json<string[]>('topics').notNull(),
     minSeverity: text('min_severity', { enum: [...severities] }).notNull(),
-    // Takes only what has one of them; all when empty.
+    // Limits notifications to resources with one of these tags; empty for all.
     tags: json<string[]>('tags').notNull(),
-    // Null does not remind.
+    // Null: no reminders.
     remindEverySeconds: int('remind_every_seconds'),
-    mostReminders: int('most_reminders').notNull(),
+    maxReminders: int('max_reminders').notNull(),
     quietHours: json<QuietHours | null>('quiet_hours'),
     groupSeconds: int('group_seconds').notNull(),
     active: flag('active').notNull(),
-    status: text('status', { enum: [...channelStates] }).notNull(),
+    status: text('status', { enum: [...channelStatuses] }).notNull(),
     disabledReason: text('disabled_reason'),
-    // Tries in a row that failed, and those of them that said the channel is gone.
-    failuresInARow: int('failures_in_a_row').notNull(),
-    goneInARow: int('gone_in_a_row').notNull(),
+    // Consecutive failed attempts, and those that failed with `gone`.
+    consecutiveFailures: int('consecutive_failures').notNull(),
+    consecutiveGone: int('consecutive_gone').notNull(),
     failingSince: time('failing_since'),
-    lastError: json<ChannelTrouble | null>('last_error'),
+    lastError: json<LastError | null>('last_error'),
     lastTriedAt: time('last_tried_at'),
     lastSentAt: time('last_sent_at'),
-    // When what was tried in vain is tried again; and before when nothing at all is sent, since the other side asked for it.
+    // When failed notifications are retried; nothing is sent before `notBefore`, requested by the destination (Retry-After).
     retryAt: time('retry_at'),
     notBefore: time('not_before'),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
   },
   t => [
     uniqueIndex('notification_channels_name').on(t.workspaceId, t.name),
@@ -62,9 +51,9 @@ export const notificationChannels = table(
   ],
 )
 
-export const notificationStates = ['waiting', 'held', 'sent', 'failed', 'cancelled'] as const
+export const notificationStatuses = ['pending', 'held', 'sent', 'failed', 'cancelled'] as const
 
-/** The log: one row a message and channel. */
+/** The notification log: one row per message and channel. */
 export const notifications = table(
   'notifications',
   {
@@ -76,31 +65,31 @@ export const notifications = table(
     channelId: text('channel_id').notNull(),
     kind: text('kind').notNull(),
     state: text('state', { enum: ['problem', 'recovery', 'information'] }).notNull(),
-    // What quiet hours go by: of a recovery that of the problem it ends.
+    // Severity for quiet hours; a recovery has the severity of its problem.
     severity: text('severity', { enum: [...severities] }).notNull(),
     thread: text('thread').notNull(),
-    // Names the message within its channel: told twice, it is sent once.
-    once: text('once').notNull(),
+    // Identifies the message within its channel, so that it is sent only once.
+    dedupKey: text('dedup_key').notNull(),
     message: json<Message>('message').notNull(),
     reminder: flag('reminder').notNull(),
-    status: text('status', { enum: [...notificationStates] }).notNull(),
+    status: text('status', { enum: [...notificationStatuses] }).notNull(),
     reason: text('reason'),
     attemptCount: int('attempt_count').notNull(),
-    // When it may be sent at the earliest; a failed try after `giveUpAt` is the last.
+    // Earliest time to send. A failed attempt after `giveUpAt` is final.
     dueAt: time('due_at').notNull(),
     giveUpAt: time('give_up_at').notNull(),
-    lastError: json<ChannelTrouble | null>('last_error'),
-    // What the other side answered, in one line.
-    said: text('said'),
-    // The first of those that went out as one message with it; its own id when it went alone.
-    sentIn: text('sent_in'),
+    lastError: json<LastError | null>('last_error'),
+    // Response of the destination, one line.
+    response: text('response'),
+    // First notification sent in the same message; its own id if sent alone.
+    sentWithId: text('sent_with_id'),
     sentAt: time('sent_at'),
     finishedAt: time('finished_at'),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),
   },
   t => [
-    uniqueIndex('notifications_once').on(t.channelId, t.once),
+    uniqueIndex('notifications_dedup_key').on(t.channelId, t.dedupKey),
     index('notifications_workspace').on(t.workspaceId, t.id),
     index('notifications_channel').on(t.channelId, t.id),
     index('notifications_due').on(t.channelId, t.status, t.dueAt),
@@ -109,7 +98,7 @@ export const notifications = table(
   ],
 )
 
-/** What a channel was told of one matter that goes on, such as an incident. */
+/** The state of a thread, such as an incident, on a channel. */
 export const notificationThreads = table(
   'notification_threads',
   {
@@ -118,13 +107,13 @@ export const notificationThreads = table(
       .references(() => notificationChannels.id, { onDelete: 'cascade' }),
     thread: text('thread').notNull(),
     workspaceId: text('workspace_id').notNull(),
-    state: text('state', { enum: ['open', 'hushed', 'ended'] }).notNull(),
-    // The highest of its problems.
+    state: text('state', { enum: ['open', 'muted', 'ended'] }).notNull(),
+    // Highest severity of its problems.
     severity: text('severity', { enum: [...severities] }).notNull(),
-    // The problem that reminders repeat.
+    // The notification that reminders repeat.
     problemId: text('problem_id').notNull(),
     remindersSent: int('reminders_sent').notNull(),
-    // Messages that went out since it began: the first is what others refer to.
+    // Messages sent since it was opened; mails refer to the first one.
     sentCount: int('sent_count').notNull(),
     createdAt: time('created_at').notNull(),
     updatedAt: time('updated_at').notNull(),

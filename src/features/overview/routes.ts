@@ -1,4 +1,4 @@
-import { area, route } from '../../access/route'
+import { area, route } from '../../api/route'
 import { overview } from './overview'
 import { Overview } from './shapes'
 
@@ -8,11 +8,11 @@ export const overviewRoutes = area('overview', 'Overview', [
     path: '/v1/overview',
     guard: 'signed_in',
     operationId: 'getOverview',
-    summary: 'See how the workspace stands',
+    summary: 'Get the overview',
     description:
-      'What is wrong now, what ends soon and what was changed last, in one answer: the first page of the dashboard. A part whose area ' +
-      'the caller may not read is null.',
-    answer: Overview,
+      'Returns active issues, what expires soon, and recent changes in one response, as shown on the dashboard home page. Sections the ' +
+      'caller has no permission to read are null.',
+    response: Overview,
     run: ctx => overview(ctx),
   }),
 ])

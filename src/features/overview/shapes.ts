@@ -2,32 +2,34 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Instant, Nullable, Shape } from '../../core/shapes'
 import { AuditEvent } from '../audit/shapes'
-import { syncStates } from '../dns/outline'
-import { DnsRecord } from '../dns/record-shapes'
-import { Zone } from '../dns/zone-shapes'
-import { heartbeatStatuses } from '../heartbeats/outline'
-import { Heartbeat } from '../heartbeats/shapes'
+import { syncStates, Zone } from '../dns/zones/shapes'
+import { DnsRecord } from '../dns/records/shapes'
+import { heartbeatStatuses, Heartbeat } from '../heartbeats/shapes'
 import { Incident } from '../incidents/shapes'
-import { monitorStatuses } from '../monitors/outline'
+import { monitorStatuses } from '../monitors/shapes'
 import { Notice } from '../notices/shapes'
 
 const number = (description: string) => Type.Integer({ minimum: 0, description })
-const total = number('How many there are.')
-/** Beyond it nothing is counted. */
+/** Counting stops at the maximum. */
 const upTo = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 10_000, description: `${description}, counted up to 10,000.` })
 
 const By = <const W extends string>(words: readonly W[], description: string) =>
-  Shape(Object.fromEntries(words.map(word => [word, Type.Integer({ minimum: 0 })])) as Record<W, ReturnType<typeof number>>, {
-    description,
-  })
+  Shape(
+    Object.fromEntries(
+      words.map(word => [word, Type.Integer({ minimum: 0, description: `Number that are \`${word}\`.` })]),
+    ) as Record<W, ReturnType<typeof number>>,
+    {
+      description,
+    },
+  )
 
 const Span = Shape({
-  id: Type.String({ description: 'Identifier of the window.' }),
-  name: Type.String({ description: 'Its name.' }),
-  starts_at: Instant({ description: 'When it begins.' }),
-  ends_at: Instant({ description: 'When it is over.' }),
-  started_by_hand: Type.Boolean({ description: 'Whether somebody started it, beside its schedule.' }),
+  id: Type.String({ description: 'ID of the maintenance window.' }),
+  name: Type.String({ description: 'Name of the maintenance window.' }),
+  starts_at: Instant({ description: 'Start of the occurrence.' }),
+  ends_at: Instant({ description: 'End of the occurrence.' }),
+  started_manually: Type.Boolean({ description: 'Whether it was started manually, outside its schedule.' }),
 })
 
 const noStatus = <W extends string>(words: readonly W[], some: Partial<Record<W, number>>) =>
@@ -35,111 +37,130 @@ const noStatus = <W extends string>(words: readonly W[], some: Partial<Record<W,
 
 export const Overview = Shape(
   {
-    at: Instant({ description: 'When it was so.' }),
-    incidents: Nullable(Shape({ total: upTo('Unresolved ones'), data: Type.Array(Incident) }), {
-      description: 'The newest twenty incidents that are not resolved.',
+    at: Instant({ description: 'When the overview was generated.' }),
+    incidents: Nullable(Shape({ total: upTo('Unresolved incidents'), data: Type.Array(Incident) }), {
+      description: 'Unresolved incidents, newest first, up to 20.',
     }),
     monitors: Nullable(
       Shape({
-        total,
-        by_status: By(monitorStatuses, 'How many have each status.'),
+        total: number('Number of monitors.'),
+        by_status: By(monitorStatuses, 'Number of monitors by status.'),
         slowest: Type.Array(
           Shape({
-            id: Type.String({ description: 'Identifier of the monitor.' }),
-            name: Type.String({ description: 'Its name.' }),
-            latency_ms: Type.Integer({ minimum: 0, description: 'What its last check took, in milliseconds.' }),
-            checked_at: Instant({ description: 'When that was.' }),
+            id: Type.String({ description: 'ID of the monitor.' }),
+            name: Type.String({ description: 'Name of the monitor.' }),
+            latency_ms: Type.Integer({ minimum: 0, description: 'Duration of the last check in milliseconds.' }),
+            checked_at: Instant({ description: 'When the last check started.' }),
           }),
-          { description: 'The five of those that are up or degraded that this hub waited for longest, at their last check.' },
+          {
+            description: 'The 5 monitors with the slowest last check, out of those that are up or degraded and run by this hub.',
+          },
         ),
       }),
       { description: 'Monitors.' },
     ),
     heartbeats: Nullable(
       Shape({
-        total,
-        by_status: By(heartbeatStatuses, 'How many have each status.'),
-        overdue: Type.Array(Heartbeat, { description: 'The newest ten that are down or in their grace time.' }),
+        total: number('Number of heartbeats.'),
+        by_status: By(heartbeatStatuses, 'Number of heartbeats by status.'),
+        overdue: Type.Array(Heartbeat, {
+          description: 'Heartbeats that are down or in their grace period, newest first, up to 10.',
+        }),
       }),
       { description: 'Heartbeats.' },
     ),
-    channels: Nullable(Shape({ total: upTo('Channels') }), { description: 'Ways by which people are told.' }),
+    channels: Nullable(Shape({ total: upTo('Channels') }), { description: 'Notification channels.' }),
     dns: Nullable(
       Shape({
-        zones: Shape({ total, by_state: By(syncStates, 'How many stand so at their providers: `sync.state`.') }),
-        records_out_of_sync: upTo('Records that are not synced'),
-        unsynced_zones: Type.Array(Zone, { description: 'The newest ten zones that are not synced; `sync` says why.' }),
-        unsynced_records: Type.Array(DnsRecord, { description: 'The newest ten records that are not synced; `sync` says why.' }),
+        zones: Shape(
+          {
+            total: number('Number of zones.'),
+            by_state: By(syncStates, 'Number of zones by sync state (`sync.state`).'),
+          },
+          { description: 'Zone counts.' },
+        ),
+        records_out_of_sync: upTo('Records that are out of sync'),
+        unsynced_zones: Type.Array(Zone, {
+          description: 'Zones that are out of sync, newest first, up to 10; `sync` has the reason.',
+        }),
+        unsynced_records: Type.Array(DnsRecord, {
+          description: 'Records that are out of sync, newest first, up to 10; `sync` has the reason.',
+        }),
       }),
-      { description: 'Zones and their records.' },
+      { description: 'DNS zones and records.' },
     ),
     webhooks: Nullable(
       Shape({
-        endpoints: Shape({
-          total,
-          disabled: number('Those that were disabled.'),
-          failing: number('Those that are enabled, and took none of the last messages.'),
-        }),
-        deliveries: Shape({
-          failed: Type.Integer({
-            minimum: 0,
-            maximum: 1_000,
-            description: 'Those that were given up within the last 24 hours, counted up to 1,000.',
-          }),
-          retrying: upTo('Those that wait for another try'),
-        }),
+        endpoints: Shape(
+          {
+            total: number('Number of endpoints.'),
+            disabled: number('Number of disabled endpoints.'),
+            failing: number('Number of enabled endpoints whose most recent deliveries all failed.'),
+          },
+          { description: 'Endpoint counts.' },
+        ),
+        deliveries: Shape(
+          {
+            failed: Type.Integer({
+              minimum: 0,
+              maximum: 1_000,
+              description: 'Deliveries that failed permanently in the last 24 hours, counted up to 1,000.',
+            }),
+            retrying: upTo('Deliveries waiting for a retry'),
+          },
+          { description: 'Delivery counts.' },
+        ),
       }),
-      { description: 'Endpoints and deliveries.' },
+      { description: 'Webhook endpoints and deliveries.' },
     ),
     certificates: Nullable(
       Shape({
-        total: upTo('Those of them all'),
+        total: upTo('Number of such certificates'),
         data: Type.Array(
           Shape({
-            monitor_id: Type.String({ description: 'The monitor whose check saw it.' }),
+            monitor_id: Type.String({ description: 'Monitor whose check saw the certificate.' }),
             name: Type.String({ description: 'Name of the monitor.' }),
-            target: Type.String({ description: 'What the monitor checks.' }),
-            expires_at: Instant({ description: 'When the first certificate of its chain ends.' }),
+            target: Type.String({ description: 'Target of the monitor.' }),
+            expires_at: Instant({ description: 'When the first certificate to expire in the chain expires.' }),
           }),
         ),
       }),
-      { description: 'Certificates that checks saw last and that end within 30 days or have ended, the first twenty.' },
+      { description: 'Certificates seen by the last checks that have expired or expire within 30 days, up to 20.' },
     ),
     tokens: Nullable(
       Shape({
-        total,
+        total: number('Number of tokens that expire within 30 days.'),
         data: Type.Array(
           Shape({
-            id: Type.String({ description: 'Identifier.' }),
-            name: Type.String({ description: 'Its name.' }),
-            hint: Type.String({ description: 'How it begins and ends.' }),
-            expires_at: Instant({ description: 'When it stops working.' }),
-            rotated_to: Nullable(Type.String(), { description: 'The token that took its place.' }),
+            id: Type.String({ description: 'ID of the token.' }),
+            name: Type.String({ description: 'Name of the token.' }),
+            hint: Type.String({ description: 'First and last characters of the token.' }),
+            expires_at: Instant({ description: 'When the token expires.' }),
+            rotated_to: Nullable(Type.String(), { description: 'ID of the token that replaces it; null if none.' }),
           }),
         ),
       }),
-      { description: 'Tokens that stop working within 30 days, the first twenty.' },
+      { description: 'Tokens that expire within 30 days, up to 20.' },
     ),
-    members: Nullable(Shape({ total: upTo('Members') }), { description: 'People who belong to the workspace.' }),
-    invitations: Nullable(Shape({ pending: upTo('Those that can be accepted') }), { description: 'Invitations.' }),
-    notices: Nullable(Shape({ total: upTo('Unread ones'), data: Type.Array(Notice) }), {
-      description: 'The newest twenty unread notices.',
+    members: Nullable(Shape({ total: upTo('Members') }), { description: 'Members of the workspace.' }),
+    invitations: Nullable(Shape({ pending: upTo('Pending invitations') }), { description: 'Invitations.' }),
+    notices: Nullable(Shape({ total: upTo('Unread notices'), data: Type.Array(Notice) }), {
+      description: 'Unread notices, newest first, up to 20.',
     }),
     maintenance: Nullable(
       Shape({
-        in_force: Type.Array(Span, { description: 'Those in force, the first to end in front.' }),
-        next: Type.Array(Span, { description: 'The next occurrences, of five windows at most.' }),
+        active: Type.Array(Span, { description: 'Active maintenance, by end time.' }),
+        upcoming: Type.Array(Span, { description: 'Next occurrences of up to 5 maintenance windows.' }),
       }),
       { description: 'Maintenance windows.' },
     ),
     changes: Nullable(Type.Array(AuditEvent), {
-      description:
-        'What people and tokens did last, newest first: the newest twenty such entries among the last 500 of the audit log.',
+      description: 'Recent changes by users and tokens, newest first: up to 20 out of the last 500 audit events.',
     }),
   },
   {
     $id: 'Overview',
-    description: 'How a workspace stands. A part that the caller may not read is null.',
+    description: 'The state of a workspace. Sections the caller may not read are null.',
     examples: [
       {
         at: '2026-11-21T10:00:00.000Z',
@@ -187,14 +208,14 @@ export const Overview = Shape(
         invitations: { pending: 1 },
         notices: { total: 0, data: [] },
         maintenance: {
-          in_force: [],
-          next: [
+          active: [],
+          upcoming: [
             {
               id: 'mw_01jd8f3q7eeb9bv0w0r8c7hq2m',
               name: 'Database upgrades',
               starts_at: '2026-11-28T22:00:00.000Z',
               ends_at: '2026-11-29T00:00:00.000Z',
-              started_by_hand: false,
+              started_manually: false,
             },
           ],
         },

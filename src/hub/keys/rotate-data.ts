@@ -1,76 +1,75 @@
 import { and, asc, desc, eq, max, ne } from 'drizzle-orm'
 import { workspaces } from '../../access/tables'
-import { numbered, isOrAre } from '../../core/numbered'
+import { pluralize } from '../../core/pluralize'
 import { record } from '../../core/change'
 import { instant } from '../../core/clock'
-import { locking } from '../../core/db/dialect'
+import { forUpdate } from '../../core/db/dialect'
 import { dataKeys, instanceFacts } from '../../core/db/tables'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
-import { NotOpened, type DataKeyRow, type Place } from '../../core/secrets'
+import { DecryptionFailed, type DataKeyRow, type Place } from '../../core/secrets'
 import { sealedColumns, type SealedColumn } from './sealed-columns'
 import { isUsed, keyIdOf, valuesOf, type SealedValue } from './sealed-values'
-import { keysEntry, type By } from './standing'
+import { keyAuditDraft, type KeyActor } from './key-status'
 
-export interface RotateDataOptions {
-  by: By
-  /** Of one workspace; of all when absent. */
+interface RotateDataOptions {
+  by: KeyActor
+  /** Defaults to all workspaces. */
   workspaceId?: string
-  /** How long reads under way may take: keys are kept that long after the last value has left them. */
+  /** How long to keep unused keys before deleting them, for concurrent reads. */
   graceMs: number
-  tell(line: string): void
+  report(line: string): void
 }
 
-/** What renewing data keys would do, or does. */
-export interface DataRotation {
-  /** When it was begun: keys older than this are left; null when none is under way. */
+/** What a rotation of data keys will do or has done. */
+interface DataRotation {
+  /** When the rotation was started; keys older than this are replaced. Null if none is running. */
   startedAt: number | null
   workspaces: number
-  /** Values that are to be sealed anew. */
+  /** Values to re-encrypt. */
   values: number
-  /** Keys that are then deleted. */
+  /** Keys to delete. */
   keys: number
 }
 
-/** What `rotateData` would do now. */
+/** Returns what `rotateData` would do now. */
 export async function dataRotation(hub: Hub, workspaceId?: string): Promise<DataRotation> {
-  const startedAt = await begun(hub.read, workspaceId)
+  const startedAt = await startOf(hub.read, workspaceId)
   const plan: DataRotation = { startedAt, workspaces: 0, values: 0, keys: 0 }
   for (const id of await workspaceIds(hub, workspaceId)) {
     const keys = await keysOf(hub.read, id)
     if (keys.length === 0) continue
     plan.workspaces++
-    const kept = startedAt !== null && keys[0]!.createdAt >= startedAt ? keys[0]!.id : null
-    plan.keys += keys.filter(key => key.id !== kept).length
+    const currentId = startedAt !== null && keys[0]!.createdAt >= startedAt ? keys[0]!.id : null
+    plan.keys += keys.filter(key => key.id !== currentId).length
     for (const column of sealedColumns) {
       for await (const batch of valuesOf(hub.read, column, id))
-        plan.values += batch.filter(one => keyIdOf(one.sealed) !== kept).length
+        plan.values += batch.filter(one => keyIdOf(one.sealed) !== currentId).length
     }
   }
   return plan
 }
 
 /**
- * Gives each workspace a new data key, seals every value anew under it and deletes the keys before it, while hubs run. It may be
- * killed at any moment: run again for the same workspaces, it goes on where it was. A value that somebody changes meanwhile stays
- * as they made it.
- * @throws NotOpened when a value does not open; its key is then kept
+ * Creates a new data key for each workspace, re-encrypts all its values and deletes the old keys, while hubs are running. Can be
+ * interrupted at any time and continues if run again for the same workspaces. Does not overwrite values changed in the meantime.
+ * @throws DecryptionFailed if a value can't be decrypted; its key is then kept
  */
 export async function rotateData(hub: Hub, options: RotateDataOptions): Promise<DataRotation> {
-  const { by, workspaceId, tell } = options
-  const startedAt = await begin(hub, by, workspaceId)
-  if (startedAt.resumed) tell(`Going on with the rotation that began at ${instant(startedAt.at)}.`)
+  const { by, workspaceId, report } = options
+  const startedAt = await startRotation(hub, by, workspaceId)
+  if (startedAt.resumed) report(`Resuming the rotation started at ${instant(startedAt.at)}.`)
   const done: DataRotation = { startedAt: startedAt.at, workspaces: 0, values: 0, keys: 0 }
   const ids = await workspaceIds(hub, workspaceId)
   for (const id of ids) {
     const key = await record(hub, async tx => ({ result: await renewedKey(tx, hub, id, startedAt.at) }))
     if (!key) continue
-    const values = await sealAnew(hub, key)
+    const values = await resealValues(hub, key)
     done.workspaces++
     done.values += values
-    tell(`${id}: ${numbered(values, 'values')} ${isOrAre(values)} sealed under the new key ${key.id}.`)
+    report(`${id}: re-encrypted ${pluralize(values, 'values')} with the new key ${key.id}.`)
   }
-  // A hub may have read a value just before it was sealed anew, and ask for its key just after.
+  // A hub may have read a value before it was re-encrypted, and still need its old key.
   if (done.workspaces > 0) await Bun.sleep(options.graceMs)
   for (const id of ids) done.keys += await retireKeys(hub, id)
   await record(hub, async tx => {
@@ -78,7 +77,7 @@ export async function rotateData(hub: Hub, options: RotateDataOptions): Promise<
     const after = { workspaces: done.workspaces, values: done.values, keys_deleted: done.keys }
     return {
       result: undefined,
-      audits: [await keysEntry(tx, by, 'account.data_keys.rotate', { id: workspaceId ?? 'all', after })],
+      audits: [await keyAuditDraft(tx, by, 'account.data_keys.rotate', { id: workspaceId ?? 'all', after })],
     }
   })
   return done
@@ -86,7 +85,7 @@ export async function rotateData(hub: Hub, options: RotateDataOptions): Promise<
 
 const factOf = (workspaceId?: string) => `data_rotation:${workspaceId ?? 'all'}`
 
-async function begun(read: Pick<Tx, 'select'>, workspaceId?: string): Promise<number | null> {
+async function startOf(read: Pick<Tx, 'select'>, workspaceId?: string): Promise<number | null> {
   const [row] = await read
     .select()
     .from(instanceFacts)
@@ -94,10 +93,10 @@ async function begun(read: Pick<Tx, 'select'>, workspaceId?: string): Promise<nu
   return row ? Number(row.value) : null
 }
 
-/** Remembers that a rotation is under way, or finds that one is. */
-async function begin(hub: Hub, by: By, workspaceId?: string): Promise<{ at: number; resumed: boolean }> {
+/** Records the start of a rotation, or finds one that is already running. */
+async function startRotation(hub: Hub, by: KeyActor, workspaceId?: string): Promise<{ at: number; resumed: boolean }> {
   return await record<{ at: number; resumed: boolean }>(hub, async tx => {
-    const before = await begun(tx, workspaceId)
+    const before = await startOf(tx, workspaceId)
     if (before !== null) return { result: { at: before, resumed: true } }
     const [newest] = await tx.select({ at: max(dataKeys.createdAt) }).from(dataKeys)
     const now = Math.max(hub.clock.now(), Number(newest?.at ?? 0) + 1)
@@ -106,15 +105,15 @@ async function begin(hub: Hub, by: By, workspaceId?: string): Promise<{ at: numb
       .values({ name: factOf(workspaceId), value: String(now) })
       .onConflictDoNothing()
     return {
-      result: { at: (await begun(tx, workspaceId))!, resumed: false },
-      audits: [await keysEntry(tx, by, 'account.data_keys.begin_rotation', { id: workspaceId ?? 'all' })],
+      result: { at: (await startOf(tx, workspaceId))!, resumed: false },
+      audits: [await keyAuditDraft(tx, by, 'account.data_keys.begin_rotation', { id: workspaceId ?? 'all' })],
     }
   })
 }
 
 async function workspaceIds(hub: Hub, workspaceId?: string): Promise<string[]> {
   if (workspaceId !== undefined) return [workspaceId]
-  // Keys of a workspace that was deleted go as well.
+  // Include keys of deleted workspaces.
   const [rows, owners] = await Promise.all([
     hub.read.select({ id: workspaces.id }).from(workspaces),
     hub.read.selectDistinct({ id: dataKeys.workspaceId }).from(dataKeys).where(ne(dataKeys.workspaceId, '')),
@@ -125,17 +124,17 @@ async function workspaceIds(hub: Hub, workspaceId?: string): Promise<string[]> {
 const keysOf = (read: Pick<Tx, 'select'>, workspaceId: string): Promise<DataKeyRow[]> =>
   Promise.resolve(read.select().from(dataKeys).where(eq(dataKeys.workspaceId, workspaceId)).orderBy(desc(dataKeys.createdAt)))
 
-/** The workspace's key of this rotation, made if it is not there; null for a workspace that has sealed nothing yet. */
+/** Returns the workspace's key of this rotation, creating it if necessary; null for a workspace without keys. */
 async function renewedKey(tx: Tx, hub: Hub, workspaceId: string, startedAt: number): Promise<DataKeyRow | null> {
-  const [newest] = await locking(
+  const [newest] = await forUpdate(
     tx.select().from(dataKeys).where(eq(dataKeys.workspaceId, workspaceId)).orderBy(desc(dataKeys.createdAt)).limit(1),
   )
   if (!newest || newest.createdAt >= startedAt) return newest ?? null
   return await hub.keys.addDataKey(tx, workspaceId, startedAt)
 }
 
-/** Seals all values of the key's workspace under it that are not yet. */
-async function sealAnew(hub: Hub, key: DataKeyRow): Promise<number> {
+/** Re-encrypts all values of the workspace that don't use this key yet. */
+async function resealValues(hub: Hub, key: DataKeyRow): Promise<number> {
   let count = 0
   for (const column of sealedColumns) {
     for await (const batch of valuesOf(hub.read, column, key.workspaceId)) {
@@ -146,43 +145,45 @@ async function sealAnew(hub: Hub, key: DataKeyRow): Promise<number> {
   return count
 }
 
-async function sealBatch(tx: Tx, hub: Hub, of: SealedColumn, values: SealedValue[]): Promise<number> {
+async function sealBatch(tx: Tx, hub: Hub, column: SealedColumn, values: SealedValue[]): Promise<number> {
   let count = 0
   for (const { id, workspaceId, sealed } of values) {
-    const place = of.place(id, workspaceId)
-    const fresh = await hub.keys.seal(tx, place, await opened(tx, hub, of, place, sealed))
-    // Only where it still is what was read: a value that was changed meanwhile is under the new key by itself.
+    const place = column.place(id, workspaceId)
+    const fresh = await hub.keys.seal(tx, place, await decrypted(tx, hub, column, place, sealed))
+    // Skip values changed in the meantime: they already use the new key.
     const written = await tx
-      .update(of.table)
-      .set({ [of.property]: fresh })
-      .where(and(eq(of.row, id), eq(of.column, sealed)))
-      .returning({ id: of.row })
+      .update(column.table)
+      .set({ [column.property]: fresh })
+      .where(and(eq(column.row, id), eq(column.column, sealed)))
+      .returning({ id: column.row })
     count += written.length
   }
   return count
 }
 
-async function opened(tx: Tx, hub: Hub, of: SealedColumn, place: Place, sealed: string): Promise<string> {
+async function decrypted(tx: Tx, hub: Hub, column: SealedColumn, place: Place, sealed: string): Promise<string> {
   try {
     return await hub.keys.open(place, sealed, tx)
   } catch (error) {
-    if (!(error instanceof NotOpened)) throw error
-    throw new NotOpened(`${of.name} of ${place.row}: ${error.message} Renew or delete it, then run this again; its key is kept.`)
+    if (!(error instanceof DecryptionFailed)) throw error
+    throw new DecryptionFailed(
+      `${column.name} of ${place.row}: ${error.message} Replace or delete it, then run this command again. Its key is kept.`,
+    )
   }
 }
 
-/** Deletes the keys of a workspace that seal nothing any more; what was sealed under them since is sealed anew first. */
+/** Deletes the unused keys of a workspace, after re-encrypting values that were encrypted with them in the meantime. */
 async function retireKeys(hub: Hub, workspaceId: string): Promise<number> {
   let deleted = 0
   const [newest, ...older] = await keysOf(hub.read, workspaceId)
-  if (older.length > 0) await sealAnew(hub, newest!)
+  if (older.length > 0) await resealValues(hub, newest!)
   for (const key of older) {
     deleted += await record(hub, async tx => {
-      // Whoever seals keeps the row of the key until that is committed: held here, nothing more can come under it.
-      await locking(tx.select().from(dataKeys).where(eq(dataKeys.id, key.id)).orderBy(asc(dataKeys.id)))
+      // Encrypting locks the row of the key until the commit. With this lock, nothing new can be encrypted with it.
+      await forUpdate(tx.select().from(dataKeys).where(eq(dataKeys.id, key.id)).orderBy(asc(dataKeys.id)))
       if (await isUsed(tx, key)) return { result: 0 }
-      const gone = await tx.delete(dataKeys).where(eq(dataKeys.id, key.id)).returning({ id: dataKeys.id })
-      return { result: gone.length }
+      const removed = await tx.delete(dataKeys).where(eq(dataKeys.id, key.id)).returning({ id: dataKeys.id })
+      return { result: removed.length }
     })
   }
   return deleted

@@ -1,41 +1,41 @@
 import { and, asc, eq, ne } from 'drizzle-orm'
 import { randomBytes } from 'node:crypto'
 import { realpathSync } from 'node:fs'
-import { numbered, wasOrWere } from '../../core/numbered'
+import { pluralize } from '../../core/pluralize'
 import { record } from '../../core/change'
 import { masterKeyFile } from '../../core/config'
-import { locking } from '../../core/db/dialect'
+import { forUpdate } from '../../core/db/dialect'
 import { lockFile } from '../../core/db/file-lock'
 import { dataKeys, instanceFacts } from '../../core/db/tables'
 import type { Hub } from '../../core/hub'
 import { loadMasterKey, replaceMasterKeys, type MasterKeys } from '../../core/master-key'
 import { canaryFact, keyFingerprint, RotationHalted, wrappingKeyId } from '../../core/secrets'
 import { batchSize } from './sealed-values'
-import { keysEntry, runningHubs, wrappedByOthers, type By, type HubRow } from './standing'
+import { keyAuditDraft, runningHubs, wrappedByOthers, type KeyActor, type HubRow } from './key-status'
 
-/** Where a rotation of the master key stands. */
-export interface MasterRotation {
+/** State of a master key rotation. */
+interface MasterRotation {
   file: string
   keys: MasterKeys
-  /** What is still to do, in this order. */
+  /** Remaining steps, in order. */
   steps: ('new key' | 'adopt' | 'rewrap' | 'drop previous')[]
-  /** Data keys that another key than the new one wraps. */
+  /** Number of data keys not wrapped with the new key. */
   toRewrap: number
   hubs: HubRow[]
 }
 
-export interface RotateMasterOptions {
-  by: By
-  /** The new key; a random one when absent. */
+interface RotateMasterOptions {
+  by: KeyActor
+  /** The new key; defaults to a random one. */
   newKey?: Uint8Array
-  /** How long hubs may take to read the new key file. */
+  /** How long to wait for hubs to reload the key file. */
   waitMs: number
-  tell(line: string): void
+  report(line: string): void
 }
 
 /**
- * How far a rotation is that was begun, or what a new one would do.
- * @throws RotationHalted when data keys are wrapped by a master key that is not in the file
+ * Returns the state of the running rotation, or what a new one would do.
+ * @throws RotationHalted if data keys are wrapped with a master key that is not in the file
  */
 export async function masterRotation(hub: Hub, newKey?: Uint8Array): Promise<MasterRotation> {
   const file = masterKeyFile(hub.config)
@@ -43,20 +43,22 @@ export async function masterRotation(hub: Hub, newKey?: Uint8Array): Promise<Mas
   await hub.keys.adopt({ current, previous })
   const currentId = keyFingerprint(current)
   const wrapped = await hub.read.selectDistinct({ id: dataKeys.masterKeyId }).from(dataKeys)
-  const missing = wrapped.filter(one => !hub.keys.knows(one.id))
+  const missing = wrapped.filter(one => !hub.keys.has(one.id))
   if (missing.length > 0)
     throw new RotationHalted(
-      `Data keys are wrapped by the master key ${missing.map(one => one.id).join(' and ')}, which is not in ${file}: add it as the second line.`,
+      `Some data keys are encrypted with the master key ${missing.map(one => one.id).join(' and ')}, which is not in ${file}. Add it as the second line.`,
     )
   const hubs = await runningHubs(hub, hub.read)
-  const again = newKey === undefined || keyFingerprint(newKey) === currentId
+  const isCurrent = newKey === undefined || keyFingerprint(newKey) === currentId
   if (!previous) {
-    if (newKey && again) throw new RotationHalted(`The new key is the one that ${file} holds already.`)
+    if (newKey && isCurrent) throw new RotationHalted(`The new key is already the current key in ${file}.`)
     const toRewrap = await hub.read.$count(dataKeys)
     return { file, keys: { current, previous }, steps: ['new key', 'adopt', 'rewrap', 'drop previous'], toRewrap, hubs }
   }
-  if (!again)
-    throw new RotationHalted(`A rotation to ${currentId} is under way: run this without --new-key-file first, which ends it.`)
+  if (!isCurrent)
+    throw new RotationHalted(
+      `A rotation to ${currentId} is in progress. Run this command without --new-key-file first to complete it.`,
+    )
   const toRewrap = await wrappedByOthers(hub.read, currentId)
   const adopted = (await wrappingKeyId(hub.read)) === currentId
   const steps: MasterRotation['steps'] = adopted ? [] : ['adopt']
@@ -65,10 +67,10 @@ export async function masterRotation(hub: Hub, newKey?: Uint8Array): Promise<Mas
 }
 
 /**
- * Puts a new master key in the place of the old, while hubs run. It may be killed at any moment: run again, it goes on where it was.
- * @returns fingerprint of the key that is now the only one
- * @throws RotationHalted when the key file cannot be written, another rotation is under way on this machine, or a running hub does
- *   not read the new key in time
+ * Replaces the master key while hubs are running. Can be interrupted at any time and continues if run again.
+ * @returns fingerprint of the new key
+ * @throws RotationHalted if the key file is not writable, another rotation is running on this machine, or a running hub doesn't
+ * load the new key in time
  */
 export async function rotateMaster(hub: Hub, options: RotateMasterOptions): Promise<string> {
   const unlock = lockKeyFile(masterKeyFile(hub.config))
@@ -80,79 +82,85 @@ export async function rotateMaster(hub: Hub, options: RotateMasterOptions): Prom
 }
 
 async function rotate(hub: Hub, options: RotateMasterOptions): Promise<string> {
-  const { by, waitMs, tell } = options
+  const { by, waitMs, report } = options
   const { file, keys, steps } = await masterRotation(hub, options.newKey)
   if (steps[0] === 'new key') {
     const next = { current: options.newKey ?? new Uint8Array(randomBytes(32)), previous: keys.current }
-    // Before it is written: what the database wants must be among them.
+    // Check that the key required by the database is included before writing the file.
     await hub.keys.adopt(next)
-    writeKeys(file, next, `Write the new key before the line in ${file} by other means, and run this again.`)
-    tell(`${file} now begins with the key ${hub.keys.masterKeyId}; the one before it is its second line.`)
+    writeKeys(file, next, `Add the new key as the first line of ${file} yourself, then run this command again.`)
+    report(`${file} now has the new key ${hub.keys.masterKeyId} on its first line and the previous key on its second.`)
   }
   const id = hub.keys.masterKeyId
-  if (steps.includes('adopt')) await adoptEverywhere(hub, by, id, waitMs, tell)
+  if (steps.includes('adopt')) await adoptEverywhere(hub, by, id, waitMs, report)
   if (steps.includes('rewrap')) {
     const wrapped = await rewrapAll(hub, id)
-    tell(`${numbered(wrapped, 'data keys')} ${wasOrWere(wrapped)} wrapped by ${id}.`)
+    report(`Re-encrypted ${pluralize(wrapped, 'data keys')} with ${id}.`)
   }
   const left = await wrappedByOthers(hub.read, id)
-  if (left > 0) throw new RotationHalted(`${left} data keys are still wrapped by another key than ${id}: run this again.`)
+  if (left > 0) throw new RotationHalted(`${left} data keys are not encrypted with ${id} yet. Run this command again.`)
   await record(hub, async tx => ({
     result: undefined,
-    audits: [await keysEntry(tx, by, 'account.master_key.retire', { id })],
+    audits: [await keyAuditDraft(tx, by, 'account.master_key.retire', { id })],
   }))
   const { key, previous } = loadMasterKey(file, false)
-  // What stands there now may be more than this rotation knew.
+  // The file may have been changed during the rotation.
   if (previous && keyFingerprint(key) === id) {
     writeKeys(
       file,
       { current: key, previous: null },
-      `All is wrapped by ${id}: delete the second line of ${file} by other means.`,
+      `All data keys are encrypted with ${id}. Remove the second line of ${file} yourself.`,
     )
-    tell(`${file} now holds the key ${id} alone.`)
+    report(`${file} now contains only the key ${id}.`)
   }
   return id
 }
 
-/** From here on new data keys are wrapped by the new master key. It waits until every hub that runs has it. */
-async function adoptEverywhere(hub: Hub, by: By, id: string, waitMs: number, tell: (line: string) => void): Promise<void> {
+/** Waits until all running hubs have the new master key, then starts wrapping new data keys with it. */
+async function adoptEverywhere(
+  hub: Hub,
+  by: KeyActor,
+  id: string,
+  waitMs: number,
+  report: (line: string) => void,
+): Promise<void> {
   const end = performance.now() + waitMs
-  let told = ''
+  let reported = ''
   for (;;) {
-    const behind = await adopt(hub, by, id)
-    if (behind.length === 0) return
-    const names = behind.map(one => `${one.host} (${one.id}) has ${one.masterKeyId}`).join(', ')
+    const pending = await adopt(hub, by, id)
+    if (pending.length === 0) return
+    const names = pending.map(one => `${one.host} (${one.id}) has ${one.masterKeyId}`).join(', ')
     if (performance.now() > end)
       throw new RotationHalted(
-        `These hubs have not read the key ${id}: ${names}. Put both lines of the key file into theirs, then run this again.`,
+        `These hubs have not loaded the key ${id}: ${names}. Copy both lines to their key files, then run this command again.`,
       )
-    if (names !== told) tell(`Waiting for hubs to read the key ${id}: ${names}. Each reads its key file again every second.`)
-    told = names
+    if (names !== reported) report(`Waiting for hubs to load the key ${id}: ${names}. Hubs reload their key file every second.`)
+    reported = names
     await Bun.sleep(200)
   }
 }
 
-/** Makes the new key the one that the database wants, unless a running hub lacks it; returns those that do. */
-async function adopt(hub: Hub, by: By, id: string): Promise<HubRow[]> {
+/** Sets the master key required by the database, unless a running hub doesn't have it; returns those hubs. */
+async function adopt(hub: Hub, by: KeyActor, id: string): Promise<HubRow[]> {
   return await record(hub, async tx => {
-    // A hub that starts looks at this row before it enters itself: either it is among the running ones here, or it sees the new key.
-    const [canary] = await locking(tx.select().from(instanceFacts).where(eq(instanceFacts.name, canaryFact)))
+    // A starting hub reads this row before it registers: so it is either among the running hubs here, or sees the new key.
+    const [canary] = await forUpdate(tx.select().from(instanceFacts).where(eq(instanceFacts.name, canaryFact)))
     const before = canary!.value.split('.')[0]
-    const behind = (await runningHubs(hub, tx)).filter(one => one.masterKeyId !== id)
-    if (behind.length > 0 || before === id) return { result: behind }
+    const pending = (await runningHubs(hub, tx)).filter(one => one.masterKeyId !== id)
+    if (pending.length > 0 || before === id) return { result: pending }
     await tx
       .update(instanceFacts)
       .set({ value: hub.keys.canaryOf(id) })
       .where(eq(instanceFacts.name, canaryFact))
     const entry = { id, before: { fingerprint: before }, after: { fingerprint: id } }
-    return { result: [], audits: [await keysEntry(tx, by, 'account.master_key.rotate', entry)] }
+    return { result: [], audits: [await keyAuditDraft(tx, by, 'account.master_key.rotate', entry)] }
   })
 }
 
 async function rewrapAll(hub: Hub, id: string): Promise<number> {
   for (let done = 0; ;) {
     const rewrapped = await record(hub, async tx => {
-      const rows = await locking(
+      const rows = await forUpdate(
         tx.select().from(dataKeys).where(ne(dataKeys.masterKeyId, id)).orderBy(asc(dataKeys.id)).limit(batchSize),
       )
       for (const row of rows) {
@@ -168,23 +176,23 @@ async function rewrapAll(hub: Hub, id: string): Promise<number> {
   }
 }
 
-/** Two that replace the file at once could each write over the key of the other. */
+/** Prevents two rotations from overwriting each other's key. */
 function lockKeyFile(file: string): () => void {
   let unlock: (() => void) | null
   try {
     unlock = lockFile(`${realpathSync(file)}.lock`)
   } catch {
-    // In a folder that cannot be written the key file is not replaced either.
+    // In a read-only folder the key file can't be replaced anyway.
     return () => {}
   }
-  if (!unlock) throw new RotationHalted('Another rotation of the master key is under way on this machine.')
+  if (!unlock) throw new RotationHalted('Another master key rotation is running on this machine.')
   return unlock
 }
 
-function writeKeys(file: string, keys: MasterKeys, otherwise: string): void {
+function writeKeys(file: string, keys: MasterKeys, instructions: string): void {
   try {
     replaceMasterKeys(file, keys)
   } catch (error) {
-    throw new RotationHalted(`The key file cannot be replaced (${(error as Error).message}). ${otherwise}`)
+    throw new RotationHalted(`The key file could not be replaced (${(error as Error).message}). ${instructions}`)
   }
 }

@@ -1,30 +1,33 @@
+import { oneTimeCodes } from '../../features/people/second-factors/tables'
 import { getTableName } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Place } from '../../core/secrets'
-import { oneTimeCodes } from '../../access/tables'
 import { auditStreams } from '../../features/audit/tables'
 import { dnsProviders } from '../../features/dns/accounts/tables'
 import { dnsTsigKeys } from '../../features/dns/transfers/tables'
 import { heartbeats, pingKeys } from '../../features/heartbeats/tables'
 import { monitors } from '../../features/monitors/tables'
 import { notificationChannels } from '../../features/notifications/tables'
-import { webhookEndpoints } from '../../features/webhooks/tables'
+import { webhookEndpoints } from '../../features/webhooks/endpoints/tables'
 
-/** A column of sealed values: what the keys are counted, verified and renewed by. */
+/** A column with sealed values, used to count, verify and rotate keys. */
 export interface SealedColumn {
   table: SQLiteTable
   column: SQLiteColumn
-  /** The column's name in the table's definition, which an update is written with. */
+  /** Name of the column in the drizzle table, for updates. */
   property: string
   /** The primary key. */
   row: SQLiteColumn
   workspaceId: SQLiteColumn
-  /** `table.column`, as people are told of it. */
+  /** `table.column`, for messages. */
   name: string
   place(row: string, workspaceId: string): Place
 }
 
-/** Every column of sealed values. One that is missing here would be lost when its key is deleted: a test holds the schema against it. */
+/**
+ * All columns with sealed values. Values of a missing column would be lost with their key: a test compares the list with the
+ * schema.
+ */
 export const sealedColumns: readonly SealedColumn[] = [
   sealed(heartbeats, 'uuidSealed', heartbeats.id),
   sealed(pingKeys, 'keySealed', pingKeys.workspaceId),

@@ -3,26 +3,30 @@ import { dataKeys } from '../../core/db/tables'
 import type { Reader } from '../../core/db/transaction'
 import { sealedColumns, type SealedColumn } from './sealed-columns'
 
-/** A sealed value as it was read. */
+/** A sealed value. */
 export interface SealedValue {
   id: string
   workspaceId: string
   sealed: string
 }
 
-/** How many values a query reads, and a transaction writes. */
+/** Number of values per query and per transaction. */
 export const batchSize = 200
 
-/** The sealed values of a column, in batches by row; of one workspace, or of all. Each batch is a query of its own. */
-export async function* valuesOf(read: Reader, of: SealedColumn, workspaceId?: string): AsyncGenerator<SealedValue[]> {
+/** Reads the sealed values of a column, of one workspace or all, in batches ordered by row. Each batch is a separate query. */
+export async function* valuesOf(read: Reader, column: SealedColumn, workspaceId?: string): AsyncGenerator<SealedValue[]> {
   for (let after = ''; ;) {
     const rows = await read
-      .select({ id: text(of.row), workspaceId: text(of.workspaceId), sealed: text(of.column) })
-      .from(of.table)
+      .select({ id: text(column.row), workspaceId: text(column.workspaceId), sealed: text(column.column) })
+      .from(column.table)
       .where(
-        and(gt(of.row, after), isNotNull(of.column), workspaceId === undefined ? undefined : eq(of.workspaceId, workspaceId)),
+        and(
+          gt(column.row, after),
+          isNotNull(column.column),
+          workspaceId === undefined ? undefined : eq(column.workspaceId, workspaceId),
+        ),
       )
-      .orderBy(asc(of.row))
+      .orderBy(asc(column.row))
       .limit(batchSize)
     if (rows.length === 0) return
     yield rows
@@ -30,29 +34,32 @@ export async function* valuesOf(read: Reader, of: SealedColumn, workspaceId?: st
   }
 }
 
-/** Id of the data key that a value was sealed under. */
+/** Id of the data key of a sealed value. */
 export const keyIdOf = (sealed: string): string => sealed.split('.')[1] ?? ''
 
-/** How many values are sealed under each data key, by its id. */
+/** Counts the sealed values by data key id. */
 export async function countByKey(read: Reader): Promise<Map<string, number>> {
   const counts = new Map<string, number>()
-  for (const of of sealedColumns) {
-    for await (const batch of valuesOf(read, of)) {
+  for (const column of sealedColumns) {
+    for await (const batch of valuesOf(read, column)) {
       for (const { sealed } of batch) counts.set(keyIdOf(sealed), (counts.get(keyIdOf(sealed)) ?? 0) + 1)
     }
   }
   return counts
 }
 
-/** Whether any value is sealed under this key of a workspace. */
+/** Whether any value of the workspace is sealed with this key. */
 export async function isUsed(read: Reader, key: { id: string; workspaceId: string }): Promise<boolean> {
-  for (const of of sealedColumns) {
+  for (const column of sealedColumns) {
     const prefix = `bw1.${key.id}.`
     const [row] = await read
-      .select({ id: text(of.row) })
-      .from(of.table)
+      .select({ id: text(column.row) })
+      .from(column.table)
       .where(
-        and(eq(of.workspaceId, key.workspaceId), sql`substr(${of.column}, 1, ${sql.raw(String(prefix.length))}) = ${prefix}`),
+        and(
+          eq(column.workspaceId, key.workspaceId),
+          sql`substr(${column.column}, 1, ${sql.raw(String(prefix.length))}) = ${prefix}`,
+        ),
       )
       .limit(1)
     if (row) return true
@@ -60,7 +67,7 @@ export async function isUsed(read: Reader, key: { id: string; workspaceId: strin
   return false
 }
 
-/** Data keys in batches by id, as `where` narrows them. */
+/** Reads data keys, of some workspaces or all, in batches ordered by id. */
 export async function* dataKeysOf(
   read: Reader,
   workspaceIds?: readonly string[],

@@ -3,24 +3,24 @@ import { record } from '../../core/change'
 import type { Hub } from '../../core/hub'
 import { sealedColumns, type SealedColumn } from './sealed-columns'
 import { dataKeysOf, keyIdOf, valuesOf, type SealedValue } from './sealed-values'
-import { keysEntry, type By } from './standing'
+import { keyAuditDraft, type KeyActor } from './key-status'
 
-/** What opened and what did not. */
-export interface Verified {
+/** Result of a verification. */
+interface Verified {
   dataKeys: number
   values: number
-  /** Values that opened, by column and key. */
+  /** Number of decrypted values by column and key. */
   counts: { column: string; keyId: string; values: number }[]
-  /** A line for each that did not, without anything of its content. */
+  /** One line per failure, without the content of the value. */
   failures: string[]
 }
 
-/** Opens every data key and every sealed value, and writes into the audit log that it was done. */
-export async function verifyKeys(hub: Hub, by: By): Promise<Verified> {
+/** Decrypts all data keys and sealed values, and records it in the audit log. */
+export async function verifyKeys(hub: Hub, by: KeyActor): Promise<Verified> {
   const found: Verified = { dataKeys: 0, values: 0, counts: [], failures: [] }
   for await (const batch of dataKeysOf(hub.read)) {
     for (const row of batch) {
-      const failure = await failureOf(async () => hub.keys.check(row))
+      const failure = await failureOf(async () => hub.keys.verify(row))
       if (failure === null) found.dataKeys++
       else found.failures.push(`data key ${row.id}: ${failure}`)
     }
@@ -44,17 +44,19 @@ export async function verifyKeys(hub: Hub, by: By): Promise<Verified> {
   const after = { data_keys: found.dataKeys, values: found.values, failures: found.failures.length }
   await record(hub, async tx => ({
     result: undefined,
-    audits: [await keysEntry(tx, by, 'account.secrets.verify', { id: 'all', outcome, after })],
+    audits: [await keyAuditDraft(tx, by, 'account.secrets.verify', { id: 'all', outcome, after })],
   }))
   return found
 }
 
-/** Why a value does not open, or null. One that was changed or deleted since it was read is looked at again. */
-async function failureIn(hub: Hub, of: SealedColumn, value: SealedValue): Promise<string | null> {
-  const opened = (sealed: string) => failureOf(() => hub.keys.open(of.place(value.id, value.workspaceId), sealed))
+/**
+ * Why a value can't be decrypted, or null. Reads the value again on failure, in case it was changed or deleted in the meantime.
+ */
+async function failureIn(hub: Hub, column: SealedColumn, value: SealedValue): Promise<string | null> {
+  const opened = (sealed: string) => failureOf(() => hub.keys.open(column.place(value.id, value.workspaceId), sealed))
   const failure = await opened(value.sealed)
   if (failure === null) return null
-  const [row] = await hub.read.select({ sealed: of.column }).from(of.table).where(eq(of.row, value.id))
+  const [row] = await hub.read.select({ sealed: column.column }).from(column.table).where(eq(column.row, value.id))
   const sealed = row?.sealed as string | null | undefined
   return sealed == null ? null : sealed === value.sealed ? failure : await opened(sealed)
 }

@@ -1,162 +1,185 @@
-import type { Beat } from '../series'
-import { BadPacking, Packer, Unpacker } from './packer'
+import { hourMs } from './hours'
+import { storedValue, valueOf, type AnySample, type Sample, type SeriesKind, type StoredColumn } from './kind'
+import { BadPacking, BitPacker, BitUnpacker, Packer, Unpacker } from './packer'
 
-export const hourMs = 3_600_000
-
-/** Whose beats a chunk holds: one monitor's, of one location, in one hour (hours since 1970, UTC). */
+/** Identifies a chunk: an hour (hours since 1970, UTC) of a part of a series. */
 export interface ChunkKey {
-  monitor: number
-  location: number
+  series: number
+  part: number
   hour: number
 }
 
-/** The beats of an hour, packed: what is kept for long, and how long each part of them took, which is not. */
+/** The packed rows of an hour: their columns, and their details, which are stored for a shorter time. */
 export interface PackedChunk {
   body: Uint8Array
-  phases: Uint8Array
+  details: Uint8Array
 }
 
 /**
- * Packs the beats of one monitor and location as they come. Times are kept as how much an interval differs from the one before it,
- * milliseconds in tenths as what they differ from the last, codes and errors where they change: four or five octets a beat.
+ * Packs the rows of one part of a series. Stores the change of the interval between rows, the change of similar columns, and steady
+ * columns only when they change: four or five bytes for a row of a few columns.
  */
-export class ChunkWriter {
-  beats = 0
+export class ChunkWriter<K extends SeriesKind> {
+  rows = 0
+  /** Whether the rows were added oldest first, without duplicates. */
+  isOrdered = true
   private readonly body = new Packer()
-  private readonly phases = new Packer()
+  private readonly details = new Packer()
+  private readonly bodyBits = new BitPacker(this.body)
+  private readonly detailBits = new BitPacker(this.details)
   private at: number
   private interval = 0
-  private ms = 0
-  private code = 0
-  private error = 0
-  private readonly last = [0, 0, 0, 0]
+  private readonly steady: number[]
+  private readonly changed: number[] = []
+  private readonly similar: number[]
+  private readonly detailed: number[]
 
-  constructor(readonly key: ChunkKey) {
+  constructor(
+    private readonly kind: K,
+    readonly key: ChunkKey,
+  ) {
+    const { stored, version } = kind
     this.at = key.hour * hourMs
-    this.body.octet(version)
-    this.phases.octet(version)
+    this.steady = zeros(stored.steady)
+    this.similar = zeros(stored.similar)
+    this.detailed = zeros(stored.details)
+    this.body.byte(version)
+    this.details.byte(version)
   }
 
-  add(beat: Beat): void {
-    const interval = beat.at - this.at
-    const code = beat.code === null ? 0 : beat.code + 1
-    const error = beat.error === null ? 0 : beat.error + 1
-    const head =
-      statuses.indexOf(beat.status) |
-      (beat.ms === null ? 0 : hasMs) |
-      (code === this.code ? 0 : codeChanged) |
-      (error === this.error ? 0 : errorChanged)
-    this.body.octet(head)
-    this.body.signed(interval - this.interval)
-    if (beat.ms !== null) {
-      const ms = inTenths(beat.ms)
-      this.body.signed(ms - this.ms)
-      this.ms = ms
+  add(sample: Sample<K>): void {
+    const { words, steady, similar, details } = this.kind.stored
+    const row = sample as AnySample
+    const interval = sample.at - this.at
+    if (interval <= 0 && this.rows > 0) this.isOrdered = false
+    for (let index = 0; index < words.length; index++) {
+      const column = words[index]!
+      this.bodyBits.number(storedValue(row, column)!, column.bits)
     }
-    if (head & codeChanged) this.body.count(code)
-    if (head & errorChanged) this.body.count(error)
-    this.addPhases([beat.dns, beat.connect, beat.tls, beat.firstByte])
-    this.at = beat.at
+    for (let index = 0; index < similar.length; index++) this.bodyBits.bit(row[similar[index]!.name] !== null)
+    for (let index = 0; index < steady.length; index++) {
+      const value = (storedValue(row, steady[index]!) ?? -1) + 1
+      this.bodyBits.bit(value !== this.steady[index])
+      this.changed[index] = value
+    }
+    this.bodyBits.end()
+    this.body.signed(interval - this.interval)
+    packChanges(this.body, row, similar, this.similar)
+    for (let index = 0; index < steady.length; index++) {
+      const value = this.changed[index]!
+      if (value === this.steady[index]) continue
+      this.body.count(value)
+      this.steady[index] = value
+    }
+    for (let index = 0; index < details.length; index++) this.detailBits.bit(row[details[index]!.name] !== null)
+    this.detailBits.end()
+    packChanges(this.details, row, details, this.detailed)
+    this.at = sample.at
     this.interval = interval
-    this.code = code
-    this.error = error
-    this.beats++
+    this.rows++
   }
 
   packed(): PackedChunk {
-    return { body: this.body.bytes(), phases: this.phases.bytes() }
-  }
-
-  private addPhases(phases: readonly (number | null)[]): void {
-    let present = 0
-    for (const [place, ms] of phases.entries()) if (ms !== null) present |= 1 << place
-    this.phases.octet(present)
-    for (const [place, ms] of phases.entries()) {
-      if (ms === null) continue
-      const tenths = inTenths(ms)
-      this.phases.signed(tenths - this.last[place]!)
-      this.last[place] = tenths
-    }
+    return { body: this.body.bytes(), details: this.details.bytes() }
   }
 }
 
-/** All at once. */
-export function packChunk(key: ChunkKey, beats: Iterable<Beat>): PackedChunk {
-  const writer = new ChunkWriter(key)
-  for (const beat of beats) writer.add(beat)
+/** Packs a list of rows. */
+export function packChunk<K extends SeriesKind>(kind: K, key: ChunkKey, rows: Iterable<Sample<K>>): PackedChunk {
+  const writer = new ChunkWriter(kind, key)
+  for (const row of rows) writer.add(row)
   return writer.packed()
 }
 
 /**
- * The beats of a chunk in the order in which they were added.
- * @param phases null where they are no longer kept; then those of the beats are null
+ * Unpacks the rows of a chunk, in the order in which they were added.
+ * @param details null if they were deleted; those columns are then null
  * @throws BadPacking
  */
-export function readChunk(key: ChunkKey, body: Uint8Array, phases: Uint8Array | null): Beat[] {
-  const from = opened(body)
-  const beside = phases && opened(phases)
-  const beats: Beat[] = []
+export function readChunk<K extends SeriesKind>(
+  kind: K,
+  key: ChunkKey,
+  body: Uint8Array,
+  details: Uint8Array | null,
+): Sample<K>[] {
+  const { stored, version } = kind
+  const from = unpackerOf(body, version)
+  const detailsFrom = details && unpackerOf(details, version)
+  const bits = new BitUnpacker(from)
+  const detailBits = detailsFrom && new BitUnpacker(detailsFrom)
+  const rows: AnySample[] = []
+  const steady = zeros(stored.steady)
+  const similar = zeros(stored.similar)
+  const detailed = zeros(stored.details)
+  const present: boolean[] = []
+  const empty: AnySample = { ...stored.empty, series: key.series, part: key.part }
   let at = key.hour * hourMs
   let interval = 0
-  let ms = 0
-  let code = 0
-  let error = 0
-  const last = [0, 0, 0, 0]
-  const part = (present: number, place: number): number | null =>
-    present & (1 << place) ? (last[place]! += beside!.signed()) / 10 : null
   while (!from.done) {
-    const head = from.octet()
-    const status = statuses[head & 3]
-    if (!status) throw new BadPacking('A status is unknown.')
+    const row = { ...empty }
+    for (let index = 0; index < stored.words.length; index++) {
+      const { name, words, bits: length } = stored.words[index]!
+      const word = words![bits.number(length)]
+      if (word === undefined) throw new BadPacking('Unknown word.')
+      row[name] = word
+    }
+    const numbers = stored.similar.length
+    for (let index = 0; index < numbers + stored.steady.length; index++) present[index] = bits.bit()
+    bits.end()
     interval += from.signed()
     at += interval
-    if (head & hasMs) ms += from.signed()
-    if (head & codeChanged) code = from.count()
-    if (head & errorChanged) error = from.count()
-    const present = beside && !beside.done ? beside.octet() : 0
-    beats.push({
-      monitor: key.monitor,
-      location: key.location,
-      at,
-      status,
-      ms: head & hasMs ? ms / 10 : null,
-      code: code === 0 ? null : code - 1,
-      error: error === 0 ? null : error - 1,
-      dns: part(present, 0),
-      connect: part(present, 1),
-      tls: part(present, 2),
-      firstByte: part(present, 3),
-    })
+    row.at = at
+    readChanges(from, row, stored.similar, present, similar)
+    for (let index = 0; index < stored.steady.length; index++) {
+      if (present[numbers + index]) steady[index] = from.count()
+      if (steady[index] !== 0) row[stored.steady[index]!.name] = valueOf(stored.steady[index]!, steady[index]! - 1)
+    }
+    if (detailsFrom && !detailsFrom.done) {
+      for (let index = 0; index < stored.details.length; index++) present[index] = detailBits!.bit()
+      detailBits!.end()
+      readChanges(detailsFrom, row, stored.details, present, detailed)
+    }
+    rows.push(row)
   }
-  return beats
+  return rows as Sample<K>[]
 }
 
-/** Beats of one monitor and location that may have been taken down twice: each once, oldest first. Of two alike the one with phases stays. */
-export function mergedBeats<B extends Timed>(...lists: readonly (readonly B[])[]): B[] {
-  const byTime = new Map<number, B>()
-  for (const beat of lists.flat()) {
-    const other = byTime.get(beat.at)
-    if (!other || phasesOf(other) < phasesOf(beat)) byTime.set(beat.at, beat)
+/** Merges rows of one part of a series, oldest first. Of duplicates, keeps the one with more details. */
+export function mergedRows<R extends { at: number }>({ stored }: SeriesKind, ...lists: readonly (readonly R[])[]): R[] {
+  const details = (row: R) => stored.details.filter(({ name }) => (row as unknown as AnySample)[name] !== null).length
+  const byTime = new Map<number, R>()
+  for (const row of lists.flat()) {
+    const other = byTime.get(row.at)
+    if (!other || details(other) < details(row)) byTime.set(row.at, row)
   }
   return [...byTime.values()].sort((a, b) => a.at - b.at)
 }
 
-const version = 1
-const statuses = ['up', 'degraded', 'down'] as const
-const hasMs = 4
-const codeChanged = 8
-const errorChanged = 16
+const zeros = (columns: readonly StoredColumn[]): number[] => columns.map(() => 0)
 
-/** A tenth of a millisecond is what is kept. */
-export const inTenths = (ms: number): number => Math.round(ms * 10)
-
-function opened(bytes: Uint8Array): Unpacker {
-  const unpacker = new Unpacker(bytes)
-  if (unpacker.octet() !== version) throw new BadPacking('Its form is of another version.')
-  return unpacker
+/** Writes how values that are not null differ from the last ones. */
+function packChanges(to: Packer, row: AnySample, columns: readonly StoredColumn[], last: number[]): void {
+  for (let index = 0; index < columns.length; index++) {
+    const value = storedValue(row, columns[index]!)
+    if (value === null) continue
+    to.signed(value - last[index]!)
+    last[index] = value
+  }
 }
 
-type Timed = Pick<Beat, 'at' | 'dns' | 'connect' | 'tls' | 'firstByte'>
+function readChanges(
+  from: Unpacker,
+  row: AnySample,
+  columns: readonly StoredColumn[],
+  present: readonly boolean[],
+  last: number[],
+): void {
+  for (let index = 0; index < columns.length; index++)
+    if (present[index]) row[columns[index]!.name] = valueOf(columns[index]!, (last[index]! += from.signed()))
+}
 
-const phasesOf = (beat: Timed): number =>
-  [beat.dns, beat.connect, beat.tls, beat.firstByte].reduce<number>((n, ms) => (ms === null ? n : n + 1), 0)
+function unpackerOf(bytes: Uint8Array, version: number): Unpacker {
+  const unpacker = new Unpacker(bytes)
+  if (unpacker.byte() !== version) throw new BadPacking('Unsupported version.')
+  return unpacker
+}

@@ -1,36 +1,36 @@
-/** Values that both engines take and give. Whole numbers come back as numbers. */
+/** Values that both engines accept and return. Integers are returned as numbers. */
 export type Value = number | string | Uint8Array | null
 export type Row = Record<string, Value>
 
-/** Statements within one transaction, or outside of any. `?` stands for a value. */
+/** Runs statements, inside or outside of a transaction. `?` is a parameter. */
 export interface Statements {
   all<R extends Row>(text: string, values?: readonly Value[]): Promise<R[]>
   run(text: string, values?: readonly Value[]): Promise<void>
-  /** The same statement for each row of values. */
+  /** Runs a statement once for each row of values. */
   each(text: string, rows: readonly (readonly Value[])[]): Promise<void>
 }
 
-/** What differs between the two engines, below one set of statements. */
+/** The differences between the two engines. The statements are the same. */
 export interface Engine {
   /** Outside of a transaction. */
   statements(): Promise<Statements>
-  /** In one transaction, undone when `fn` throws. */
-  allOrNone<T>(fn: (within: Statements) => Promise<T>): Promise<T>
-  /** How a column of octets is declared. */
-  octets: string
-  /** Said behind the columns of a table that is kept in the order of its primary key. */
-  keyed: string
-  /** Whether several hubs write to it. Then beats are found by monitor; else a table of them is only read as it was written. */
+  /** Runs `fn` in a transaction, which is rolled back if it throws. */
+  inTransaction<T>(fn: (within: Statements) => Promise<T>): Promise<T>
+  /** Type of binary columns. */
+  blobType: string
+  /** Options of tables that are stored in primary key order. */
+  tableOptions: string
+  /** Whether several hubs write to it. Rows then have an index by series; otherwise they are only read in insertion order. */
   isShared: boolean
-  /** Names of the tables that begin with this. */
-  tables(beginning: string): Promise<string[]>
-  /** Says that a column is one of some numbers, from one value: their JSON. */
-  among(column: string): string
-  /** Octets on the disk; null where it cannot be told. */
+  /** Names of the tables with this prefix. */
+  tables(prefix: string): Promise<string[]>
+  /** Condition that a column is in a list of numbers, passed as one parameter with their JSON. */
+  isOneOf(column: string): string
+  /** Size on disk in bytes; null if unknown. */
   size(): Promise<number | null>
-  /** Gives freed room back and keeps the log of writes short. */
-  tidy(): Promise<void>
-  /** What was moved aside since it was last asked: a file that could not be read, by its new name. */
-  movedAside(): string | null
+  /** Returns free space to the file system and truncates the write-ahead log. */
+  compact(): Promise<void>
+  /** The new name of an unreadable file that was renamed since the last call; null if there is none. */
+  takeDamagedFile(): string | null
   close(): Promise<void>
 }

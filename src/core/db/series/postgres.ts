@@ -1,28 +1,33 @@
 import { SQL, type ReservedSQL, type TransactionSQL } from 'bun'
-import { isSerialisationFailure, withoutValues } from '../errors'
+import { isSerializationFailure, withoutValues } from '../errors'
 import type { Engine, Row, Statements, Value } from './engine'
+import type { SeriesKind } from './kind'
 import { createTables, schemaVersion } from './schema'
 import type { SeriesPlace } from './store'
 
-/** Tables of their own in the database that all hubs share, over connections of their own. */
-export const postgresEngine = (place: SeriesPlace): Engine => new PostgresEngine(place.databaseUrl!)
+/** Separate tables in the shared database, with separate connections. */
+export const postgresEngine = (place: SeriesPlace, kinds: readonly SeriesKind[]): Engine =>
+  new PostgresEngine(place.databaseUrl!, kinds)
 
 type Connection = SQL | TransactionSQL | ReservedSQL
 
-// Any number that no other part of the program uses: hubs that make the same tables at once take turns.
+// An arbitrary number, unique in this program. Hubs that create the same tables at the same time take turns.
 const lockKey = 7264520
 const connections = 3
 
 class PostgresEngine implements Engine {
-  readonly octets = 'bytea'
-  readonly keyed = ''
+  readonly blobType = 'bytea'
+  readonly tableOptions = ''
   readonly isShared = true
   private sql: Promise<SQL> | null = null
 
-  constructor(private readonly url: string) {}
+  constructor(
+    private readonly url: string,
+    private readonly kinds: readonly SeriesKind[],
+  ) {}
 
-  /** As an array, for which the index is used whatever is known of the table. Bun sends a text for json as a JSON string. */
-  among(column: string): string {
+  /** An array, because PostgreSQL then uses the index even without table statistics. Bun sends text for json as a JSON string. */
+  isOneOf(column: string): string {
     return `${column} = any(array(select value::bigint from json_array_elements_text(?::text::json)))`
   }
 
@@ -30,28 +35,28 @@ class PostgresEngine implements Engine {
     return statementsOn(await this.open())
   }
 
-  async allOrNone<T>(fn: (within: Statements) => Promise<T>): Promise<T> {
+  async inTransaction<T>(fn: (within: Statements) => Promise<T>): Promise<T> {
     const sql = await this.open()
-    for (let tries = 1; ; tries++) {
+    for (let attempts = 1; ; attempts++) {
       try {
         return await sql.begin(async tx => {
-          // As in the file of SQLite: the last moments before the server loses power may be missing.
+          // As on SQLite, a power failure may lose the last moments of results.
           await tx.unsafe('set local synchronous_commit = off')
           return await fn(statementsOn(tx))
         })
       } catch (error) {
-        if (tries >= 5 || !isSerialisationFailure(error)) throw withoutValues(error)
-        await Bun.sleep(2 ** tries * 4 * Math.random())
+        if (attempts >= 5 || !isSerializationFailure(error)) throw withoutValues(error)
+        await Bun.sleep(2 ** attempts * 4 * Math.random())
       }
     }
   }
 
-  async tables(beginning: string): Promise<string[]> {
+  async tables(prefix: string): Promise<string[]> {
     const rows = await (
       await this.statements()
     ).all<{ name: string }>(
       'select tablename as name from pg_tables where schemaname = current_schema() and starts_with(tablename, ?)',
-      [beginning],
+      [prefix],
     )
     return rows.map(row => row.name)
   }
@@ -59,15 +64,15 @@ class PostgresEngine implements Engine {
   async size(): Promise<number | null> {
     const [row] = await (
       await this.statements()
-    ).all<{ octets: number }>(
-      `select coalesce(sum(pg_total_relation_size(quote_ident(tablename)::regclass)), 0)::bigint as octets from pg_tables where schemaname = current_schema() and starts_with(tablename, 'series_')`,
+    ).all<{ bytes: number }>(
+      `select coalesce(sum(pg_total_relation_size(quote_ident(tablename)::regclass)), 0)::bigint as bytes from pg_tables where schemaname = current_schema() and starts_with(tablename, 'series_')`,
     )
-    return row!.octets
+    return row!.bytes
   }
 
-  async tidy(): Promise<void> {}
+  async compact(): Promise<void> {}
 
-  movedAside(): string | null {
+  takeDamagedFile(): string | null {
     return null
   }
 
@@ -76,7 +81,7 @@ class PostgresEngine implements Engine {
     this.sql = null
   }
 
-  /** Opened anew after a failure: the server may only have been away. */
+  /** Connects again after a failure, which may be temporary. */
   private open(): Promise<SQL> {
     return (this.sql ??= this.connect().catch(error => {
       this.sql = null
@@ -85,13 +90,13 @@ class PostgresEngine implements Engine {
   }
 
   private async connect(): Promise<SQL> {
-    // Tables come and go by the hour: what the server keeps prepared for them would pile up.
+    // Tables are created and dropped every hour: their prepared statements would accumulate on the server.
     const sql = new SQL(this.url, { max: connections, prepare: false })
     try {
       await sql.begin(async tx => {
         await tx`select pg_advisory_xact_lock(${lockKey})`
         const within = statementsOn(tx)
-        await createTables(this, within)
+        await createTables(this, within, this.kinds)
         await within.run('insert into series_facts(name, value) values (?, ?) on conflict do nothing', ['version', schemaVersion])
       })
       return sql
@@ -102,8 +107,8 @@ class PostgresEngine implements Engine {
   }
 }
 
-/** Several rows go at once: a statement each would wait for the server each. */
-const rowsAtOnce = 100
+/** Inserts several rows per statement, to save round trips. */
+const rowsPerStatement = 100
 
 const statementsOn = (sql: Connection): Statements => ({
   async all<R extends Row>(text: string, values: readonly Value[] = []) {
@@ -121,8 +126,8 @@ const statementsOn = (sql: Connection): Statements => ({
     }
   },
   async each(text, rows) {
-    for (let from = 0; from < rows.length; from += rowsAtOnce) {
-      const some = rows.slice(from, from + rowsAtOnce)
+    for (let from = 0; from < rows.length; from += rowsPerStatement) {
+      const some = rows.slice(from, from + rowsPerStatement)
       try {
         await sql.unsafe(numbered(repeated(text, some.length)), some.flat())
       } catch (error) {
@@ -132,12 +137,12 @@ const statementsOn = (sql: Connection): Statements => ({
   },
 })
 
-/** `insert … values (?, ?)` for several rows. */
+/** Repeats the values of `insert … values (?, ?)` for several rows. */
 const repeated = (text: string, rows: number): string =>
   text.replace(/values (\([?, ]+\))/, (_, row: string) => `values ${Array.from({ length: rows }, () => row).join(', ')}`)
 
 const texts = new Map<string, string>()
-/** `?` as `$1`, `$2`, … */
+/** Replaces `?` with `$1`, `$2`, … */
 function numbered(text: string): string {
   let found = texts.get(text)
   if (found === undefined) {
@@ -149,12 +154,12 @@ function numbered(text: string): string {
   return found
 }
 
-/** bigint comes as text. */
+/** Converts bigint, which Bun returns as text. */
 function plain(row: Record<string, unknown>): Record<string, unknown> {
   for (const [name, value] of Object.entries(row))
     if (typeof value === 'bigint' || (typeof value === 'string' && numbers.has(name))) row[name] = Number(value)
   return row
 }
 
-/** Columns that are bigint. */
-const numbers = new Set(['at', 'value', 'octets', 'error', 'number'])
+/** Columns of type bigint, other than those of a kind. */
+const numbers = new Set(['at', 'value', 'bytes', 'number'])

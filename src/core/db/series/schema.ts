@@ -1,42 +1,51 @@
 import type { Engine, Statements } from './engine'
+import type { SeriesKind } from './kind'
 
-/** Grows with each change of the tables that are not made by the hour or the day. */
-export const schemaVersion = 1
+/** Increased with each change to the tables below. */
+export const schemaVersion = 2
 
-/** Makes what is missing of the tables that stand for ever. */
-export async function createTables({ octets, keyed }: Engine, within: Statements): Promise<void> {
+/** The tables of a kind: those that exist permanently, and the prefixes of those that are created per hour or day. */
+export const tablesOf = ({ name }: SeriesKind) => ({
+  all: `series_${name}_`,
+  texts: `series_${name}_texts`,
+  hour: `series_${name}_hours`,
+  day: `series_${name}_days`,
+  rows: `series_${name}_rows_`,
+  chunks: `series_${name}_chunks_`,
+  details: `series_${name}_details_`,
+})
+
+/** Creates missing permanent tables. */
+export async function createTables(
+  { blobType, tableOptions }: Engine,
+  within: Statements,
+  kinds: readonly SeriesKind[],
+): Promise<void> {
   await within.run('create table if not exists series_facts(name varchar primary key, value bigint not null)')
-  await within.run(
-    'create table if not exists series_texts(number bigint not null primary key, text varchar not null, used_day integer not null)',
-  )
-  for (const table of ['series_hours', 'series_days'])
+  for (const tables of kinds.map(tablesOf)) {
     await within.run(
-      `create table if not exists ${table}(monitor integer not null, at integer not null, location integer not null, body ${octets} not null, primary key (monitor, at, location))${keyed}`,
+      `create table if not exists ${tables.texts}(number bigint not null primary key, text varchar not null, used_day integer not null)`,
     )
+    for (const table of [tables.hour, tables.day])
+      await within.run(
+        `create table if not exists ${table}(series integer not null, at integer not null, part integer not null, body ${blobType} not null, primary key (series, at, part))${tableOptions}`,
+      )
+  }
 }
 
-const beatColumns = [
-  'monitor integer not null',
-  'location integer not null',
-  'at bigint not null',
-  'status smallint not null',
-  'ms integer',
-  'code integer',
-  'error bigint',
-  'dns integer',
-  'connect integer',
-  'tls integer',
-  'first_byte integer',
-].join(', ')
-
-/** Makes the table of an hour's beats. It is only added to, and dropped whole. */
-export async function createBeats({ isShared }: Engine, within: Statements, table: string): Promise<void> {
-  await within.run(`create table if not exists ${table}(${beatColumns})`)
-  if (isShared) await within.run(`create index if not exists ${table}_monitor on ${table}(monitor, at)`)
+/** Creates the table for the rows of an hour. It is append-only and dropped as a whole. */
+export async function createRows({ isShared }: Engine, within: Statements, { stored }: SeriesKind, table: string): Promise<void> {
+  const columns = stored.all.map(
+    ({ name, words, isLarge }) => `"${name}" ${words ? 'smallint not null' : isLarge ? 'bigint' : 'integer'}`,
+  )
+  await within.run(
+    `create table if not exists ${table}(series integer not null, part integer not null, at bigint not null, ${columns.join(', ')})`,
+  )
+  if (isShared) await within.run(`create index if not exists ${table}_series on ${table}(series, at)`)
 }
 
-/** Makes a table of chunks of one day. */
-export const createChunks = ({ octets, keyed }: Engine, within: Statements, table: string): Promise<void> =>
+/** Creates a table for the chunks of a day. */
+export const createChunks = ({ blobType, tableOptions }: Engine, within: Statements, table: string): Promise<void> =>
   within.run(
-    `create table if not exists ${table}(monitor integer not null, hour integer not null, location integer not null, body ${octets} not null, primary key (monitor, hour, location))${keyed}`,
+    `create table if not exists ${table}(series integer not null, hour integer not null, part integer not null, body ${blobType} not null, primary key (series, hour, part))${tableOptions}`,
   )

@@ -2,28 +2,32 @@ import { Database, type Statement } from 'bun:sqlite'
 import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Engine, Row, Statements, Value } from './engine'
+import type { SeriesKind } from './kind'
 import { createTables, schemaVersion } from './schema'
 import type { SeriesPlace } from './store'
 
-/** A file of its own, so that its writes and its size are none of the database's that answers wait for. */
-export const sqliteEngine = (place: SeriesPlace): Engine => new SqliteEngine(join(place.data, 'series.db'), () => place.now())
+/** A separate file, so that its writes and size don't affect the main database. */
+export const sqliteEngine = (place: SeriesPlace, kinds: readonly SeriesKind[]): Engine =>
+  new SqliteEngine(join(place.data, 'series.db'), () => place.now(), kinds)
 
 class SqliteEngine implements Engine {
-  readonly octets = 'blob'
-  readonly keyed = ' without rowid'
+  readonly blobType = 'blob'
+  readonly tableOptions = ' without rowid'
   readonly isShared = false
   private db: Database | null = null
   private opening: Promise<Database> | null = null
+  private isOpen = false
   private readonly prepared = new Map<string, Statement>()
-  private aside: string | null = null
+  private damagedFile: string | null = null
   private last: Promise<unknown> = Promise.resolve()
 
   constructor(
     private readonly file: string,
     private readonly now: () => number,
+    private readonly kinds: readonly SeriesKind[],
   ) {}
 
-  among(column: string): string {
+  isOneOf(column: string): string {
     return `${column} in (select value from json_each(?))`
   }
 
@@ -32,8 +36,8 @@ class SqliteEngine implements Engine {
     return this
   }
 
-  /** One after the other: there is one connection. */
-  async allOrNone<T>(fn: (within: Statements) => Promise<T>): Promise<T> {
+  /** Transactions run one after the other, because there is only one connection. */
+  async inTransaction<T>(fn: (within: Statements) => Promise<T>): Promise<T> {
     const turn = this.last.then(async () => {
       const db = await this.open()
       this.guarded(() => db.run('BEGIN IMMEDIATE'))
@@ -42,7 +46,7 @@ class SqliteEngine implements Engine {
         this.guarded(() => db.run('COMMIT'))
         return result
       } catch (error) {
-        // A full disk undoes the transaction by itself.
+        // If the disk is full, SQLite has already rolled back.
         if (this.db?.inTransaction) this.db.run('ROLLBACK')
         throw error
       }
@@ -66,12 +70,12 @@ class SqliteEngine implements Engine {
     })
   }
 
-  async tables(beginning: string): Promise<string[]> {
+  async tables(prefix: string): Promise<string[]> {
     const rows = await (
       await this.statements()
     ).all<{ name: string }>(`select name from sqlite_master where type = 'table' and substr(name, 1, ?) = ?`, [
-      beginning.length,
-      beginning,
+      prefix.length,
+      prefix,
     ])
     return rows.map(row => row.name)
   }
@@ -80,8 +84,8 @@ class SqliteEngine implements Engine {
     return [this.file, `${this.file}-wal`].reduce((sum, file) => sum + (existsSync(file) ? statSync(file).size : 0), 0)
   }
 
-  /** In its turn: no checkpoint can be made within a transaction. */
-  async tidy(): Promise<void> {
+  /** Queued after transactions, because a checkpoint is not possible inside of one. */
+  async compact(): Promise<void> {
     const turn = this.last.then(async () => {
       const db = await this.open()
       this.guarded(() => {
@@ -93,22 +97,23 @@ class SqliteEngine implements Engine {
     await turn
   }
 
-  movedAside(): string | null {
-    const { aside } = this
-    this.aside = null
-    return aside
+  takeDamagedFile(): string | null {
+    const { damagedFile } = this
+    this.damagedFile = null
+    return damagedFile
   }
 
   async close(): Promise<void> {
     await this.last
-    this.shut()
+    this.closeFile()
+    this.opening = null
   }
 
   private statement(text: string): Statement {
     let statement = this.prepared.get(text)
     if (!statement) {
-      // Tables come and go by the hour, and their statements with them.
-      if (this.prepared.size >= mostPrepared) {
+      // Tables are created and dropped every hour, so evict old statements.
+      if (this.prepared.size >= maxPrepared) {
         const [oldest, unused] = this.prepared.entries().next().value!
         unused.finalize()
         this.prepared.delete(oldest)
@@ -118,7 +123,7 @@ class SqliteEngine implements Engine {
     return statement
   }
 
-  /** Those who come while it is opened wait for its tables. */
+  /** Concurrent callers wait until the tables exist. */
   private open(): Promise<Database> {
     return (this.opening ??= this.openWhole().catch(error => {
       this.opening = null
@@ -141,56 +146,59 @@ class SqliteEngine implements Engine {
     const db = new Database(this.file, { create: true, strict: true })
     this.db = db
     try {
-      // It takes effect in a file that has no table yet.
+      // Only has an effect in a file without tables.
       db.run('PRAGMA auto_vacuum=INCREMENTAL')
       for (const pragma of pragmas) db.run(`PRAGMA ${pragma}`)
       const { user_version: version } = db.query('PRAGMA user_version').get() as { user_version: number }
       if (version > schemaVersion) throw new NewerSeries()
-      if (version < schemaVersion) {
-        db.run('BEGIN IMMEDIATE')
-        await createTables(this, this)
-        db.run(`PRAGMA user_version=${schemaVersion}`)
-        db.run('COMMIT')
-      }
+      db.run('BEGIN IMMEDIATE')
+      await createTables(this, this, this.kinds)
+      db.run(`PRAGMA user_version=${schemaVersion}`)
+      db.run('COMMIT')
+      this.isOpen = true
       return db
     } catch (error) {
-      this.shut()
+      this.closeFile()
       throw error
     }
   }
 
-  /** Tells a damaged file from every other fault, and takes it out of the way. */
+  /** Runs `fn` and moves the file aside if it is damaged. */
   private guarded<T>(fn: () => T): T {
     try {
       return fn()
     } catch (error) {
-      if (isDamaged(error)) this.moveAside()
+      if (isDamaged(error) && this.isOpen) {
+        this.moveAside()
+        this.opening = null
+      }
       throw error
     }
   }
 
   private moveAside(): void {
-    this.shut()
+    this.closeFile()
     const to = `${this.file}.damaged-${new Date(this.now()).toISOString().replaceAll(/[:.]/g, '-')}`
     for (const end of ['', '-wal', '-shm']) if (existsSync(this.file + end)) renameSync(this.file + end, to + end)
-    this.aside = to
+    this.damagedFile = to
   }
 
-  private shut(): void {
+  private closeFile(): void {
     for (const statement of this.prepared.values()) statement.finalize()
     this.prepared.clear()
     this.db?.close()
     this.db = null
-    this.opening = null
+    this.isOpen = false
   }
 }
 
-const mostPrepared = 300
+const maxPrepared = 300
 
 const pragmas = [
   'busy_timeout=5000',
   'journal_mode=WAL',
-  // The last moments before a power cut may be missing; the file stays whole. The database itself is flushed at each commit.
+  // A power failure may lose the last moments of results, but doesn't damage the file. The main database is flushed on every
+  // commit.
   'synchronous=NORMAL',
   'journal_size_limit=67108864',
   'cache_size=-2048',
@@ -202,6 +210,6 @@ class NewerSeries extends Error {
   override name = 'NewerSeries'
 }
 
-/** A file that this version cannot use: torn, no database at all, or made by a newer version. */
+/** Whether this version can't use the file: it is corrupt, not a database, or was created by a newer version. */
 const isDamaged = (error: unknown): boolean =>
   error instanceof NewerSeries || ['SQLITE_CORRUPT', 'SQLITE_NOTADB'].includes(String((error as { code?: unknown }).code))

@@ -1,13 +1,13 @@
--- The audit log is written once.
+-- The audit log is append-only.
 CREATE FUNCTION audit_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-	RAISE EXCEPTION 'audit entries and checkpoints are never changed' USING ERRCODE = 'restrict_violation';
+	RAISE EXCEPTION 'audit entries and checkpoints can''t be changed' USING ERRCODE = 'restrict_violation';
 END $$;
 --> statement-breakpoint
 CREATE FUNCTION audit_refuse_delete() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
 	IF old.seq > coalesce((SELECT max(seq) FROM audit_checkpoints WHERE chain = old.workspace_id AND kind = 'boundary'), 0) THEN
-		RAISE EXCEPTION 'audit entries are deleted below the boundary of their chain only' USING ERRCODE = 'restrict_violation';
+		RAISE EXCEPTION 'audit entries can only be deleted below the boundary of their chain' USING ERRCODE = 'restrict_violation';
 	END IF;
 	RETURN old;
 END $$;

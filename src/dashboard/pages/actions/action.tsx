@@ -1,53 +1,44 @@
-import { useParams } from '@tanstack/react-router'
 import type { ActionView } from '../../../features/actions/shapes'
 import { Button } from '../../parts/button'
-import { Copied } from '../../parts/code'
+import { CopyableText } from '../../parts/code'
 import { Json } from '../../parts/json'
-import { Card, Facts, Loaded, Page } from '../../parts/page'
+import { Card, Page } from '../../parts/page'
+import { resourcePage } from '../../parts/resource-page'
 import { ResourceLink } from '../../parts/resource'
-import { Status, StatusIcon, wordsOf } from '../../parts/status'
-import { Ago, span } from '../../parts/time'
-import { useOne, useSend } from '../../queries'
+import { Status, StatusIcon, humanize } from '../../parts/status'
+import { RelativeTime, formatDuration } from '../../parts/time'
+import { useSend } from '../../queries'
 import { usePerson } from '../../session'
-import { titleOf } from './action-words'
+import { statusLabelOf, titleOf } from './action-title'
 import { Progress } from './progress'
 
-const up = { to: '/actions', label: 'Actions' }
-const lookMs = 1500
+const refetchMs = 1500
 
-/** One piece of work: its steps, how far it is, what came of it. */
-export default function Action() {
-  const { id } = useParams({ strict: false })
-  const found = useOne<ActionView>(`/actions/${id}`, {}, { everyMs: lookMs })
-  return (
-    <Loaded found={found} up={up}>
-      {action => <Shown action={action} />}
-    </Loaded>
-  )
-}
+/** Details of an action: steps, progress, and result. */
+export default resourcePage<ActionView>({ path: '/actions', parent: '/actions', refetchMs }, action => <Shown action={action} />)
 
 function Shown({ action }: { action: ActionView }) {
-  const { mayWrite } = usePerson()
-  const cancel = useSend({ done: 'It is called off', stale: ['/actions'] })
+  const { canWrite } = usePerson()
+  const cancel = useSend({ toast: 'Cancellation requested', invalidates: ['/actions'] })
   const path = `/actions/${action.id}/cancel`
-  const lasted =
+  const durationMs =
     action.started_at && action.finished_at
       ? new Date(action.finished_at).getTime() - new Date(action.started_at).getTime()
       : null
   return (
     <Page
       title={titleOf(action)}
-      up={up}
-      aside={<Status state={action.status} />}
+      parent="/actions"
+      aside={<Status status={action.status} label={statusLabelOf(action)} />}
       actions={
-        mayWrite &&
+        canWrite &&
         action.cancellable && (
           <Button
-            kind="bad"
+            kind="danger"
             disabled={cancel.isPending || action.cancel_requested_at !== null}
             onClick={() => cancel.mutate({ method: 'POST', path })}
           >
-            Call it off
+            Cancel action
           </Button>
         )
       }
@@ -66,39 +57,38 @@ function Shown({ action }: { action: ActionView }) {
           <ol className="mt-4 flex flex-col gap-2">
             {action.steps.map(step => (
               <li key={step.name} className="flex items-start gap-2">
-                <StatusIcon state={step.status} className="mt-0.5 size-4" />
+                <StatusIcon status={step.status} className="mt-0.5 size-4" />
                 <span className="min-w-0 grow">
-                  <span className="font-medium">{wordsOf(step.name)}</span>
+                  <span className="font-medium">{humanize(step.name)}</span>
                   <span className="sr-only">: {step.status}</span>
                   {step.detail && <span className="block text-muted wrap-anywhere">{step.detail}</span>}
                 </span>
-                <span className="text-[13px] text-muted">{wordsOf(step.status)}</span>
+                <span className="text-[13px] text-muted">{humanize(step.status)}</span>
               </li>
             ))}
           </ol>
         </Card>
-        <Card title="Facts">
-          <Facts
-            rows={[
-              ['Asked by', action.actor.name ?? action.actor.type],
-              ['Asked', <Ago at={action.created_at} />],
-              ['Began', <Ago at={action.started_at} never="not yet" />],
-              ['Ended', <Ago at={action.finished_at} never="not yet" />],
-              ['Took', lasted === null ? null : span(lasted)],
-              [
-                'Works on',
-                action.resources.map(one => (
-                  <div key={one.id}>
-                    <ResourceLink {...one} />
-                  </div>
-                )),
-              ],
-              ['Id', <Copied text={action.id} />],
-            ]}
-          />
-        </Card>
+        <Card
+          title="Details"
+          facts={[
+            ['Actor', action.actor.name ?? action.actor.type],
+            ['Created', <RelativeTime at={action.created_at} />],
+            ['Started', <RelativeTime at={action.started_at} fallback="Not yet" />],
+            ['Finished', <RelativeTime at={action.finished_at} fallback="Not yet" />],
+            ['Duration', durationMs === null ? null : formatDuration(durationMs)],
+            [
+              'Resources',
+              action.resources.map(one => (
+                <div key={one.id}>
+                  <ResourceLink {...one} />
+                </div>
+              )),
+            ],
+            ['ID', <CopyableText text={action.id} />],
+          ]}
+        />
         {action.result && (
-          <Card title="What came of it" className="lg:col-span-2">
+          <Card title="Result" className="lg:col-span-2">
             <Json label="result" value={action.result} />
           </Card>
         )}

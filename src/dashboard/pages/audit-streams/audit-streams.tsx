@@ -1,193 +1,153 @@
 import { useState } from 'react'
-import { FileOutput, Plus } from 'lucide-react'
-import type { AuditStreamTest, AuditStreamView } from '../../../features/audit/stream-shapes'
-import { Button } from '../../parts/button'
-import { Copied } from '../../parts/code'
+import { FileOutput } from 'lucide-react'
+import type { AuditStreamTestResult, AuditStreamView } from '../../../features/audit/stream-shapes'
+import { CopyableText } from '../../parts/code'
 import { Confirm, Dialog } from '../../parts/dialog'
-import { Empty } from '../../parts/empty'
-import { CheckField, Form, SelectField, TextField, WordsField } from '../../parts/form'
-import { Menu } from '../../parts/menu'
-import { Page } from '../../parts/page'
+import { CheckboxField, Form, SelectField, TextField, ListField, type Values } from '../../parts/form'
+import { ListPage, menuColumn, type Column } from '../../parts/list'
 import { Status } from '../../parts/status'
-import { Table, type Column } from '../../parts/table'
-import { Ago } from '../../parts/time'
+import { RelativeTime } from '../../parts/time'
 import { toast } from '../../parts/toast'
-import { useList, useSend } from '../../queries'
+import { useSend } from '../../queries'
 import { usePerson } from '../../session'
 
-type Asked = { what: 'edit' | 'delete'; stream: AuditStreamView } | { what: 'new' } | null
+const invalidates = ['/audit-streams']
 
-/** URLs that receive the audit log as it is written. */
+type OpenDialog = { kind: 'edit' | 'delete'; stream: AuditStreamView } | { kind: 'new' } | null
+
+/** Lists and manages the audit streams. */
 export default function AuditStreams() {
-  const { mayAdminister } = usePerson()
-  const [asked, setAsked] = useState<Asked>(null)
+  const { canAdminister } = usePerson()
+  const [dialog, setDialog] = useState<OpenDialog>(null)
   const [secret, setSecret] = useState<string | null>(null)
-  const list = useList<AuditStreamView>('/audit-streams', {}, { everyMs: 10_000 })
-  const close = () => setAsked(null)
-  const create = useSend<{ secret: string }>({
-    quiet: true,
-    stale: ['/audit-streams'],
-    onDone: made => {
-      close()
-      setSecret(made.secret)
-    },
-  })
-  const change = useSend({ quiet: true, done: 'Stream saved', stale: ['/audit-streams'], onDone: close })
-  const remove = useSend({ done: 'Stream deleted', stale: ['/audit-streams'], onDone: close })
-  const rotate = useSend<{ secret: string }>({ stale: ['/audit-streams'], onDone: made => setSecret(made.secret) })
-  const act = useSend({ done: 'Done', stale: ['/audit-streams'] })
-  const test = useSend<AuditStreamTest>({
-    onDone: ({ delivered, status_code: status, error_message: error }) =>
-      delivered ? toast.done(`Taken, with ${status}`) : toast.failed(new Error(error ?? `The receiver answered ${status}.`)),
+  const close = () => setDialog(null)
+  const rotate = useSend<{ secret: string }>({ invalidates, onSuccess: rotated => setSecret(rotated.secret) })
+  const promote = useSend({ toast: 'New secret promoted', invalidates })
+  const test = useSend<AuditStreamTestResult>({
+    onSuccess: ({ delivered, status_code: status, error_message: error }) =>
+      delivered
+        ? toast.success(`Test message delivered (status ${status})`)
+        : toast.error(new Error(error ?? `The receiver responded with status ${status}.`)),
   })
   const columns: readonly Column<AuditStreamView>[] = [
-    { name: 'name', title: 'Name', render: one => <span className="font-medium">{one.name}</span> },
+    { title: 'Name', render: one => <span className="font-medium">{one.name}</span> },
     {
-      name: 'status',
-      title: 'State',
+      title: 'Status',
       width: '8rem',
-      render: one => <Status state={one.status} mood={one.status === 'off' ? 'idle' : one.status === 'ok' ? 'ok' : 'bad'} />,
+      render: one => <Status status={one.status} tone={one.status === 'paused' ? 'idle' : one.status === 'ok' ? 'ok' : 'bad'} />,
     },
-    { name: 'url', title: 'URL', from: 'md', render: one => one.url },
-    { name: 'error', title: 'Last error', from: 'lg', render: one => one.last_error ?? '–' },
-    { name: 'lag', title: 'Behind', width: '6rem', from: 'sm', right: true, render: one => one.lag.toLocaleString() },
-    { name: 'taken', title: 'Last taken', width: '9rem', from: 'sm', render: one => <Ago at={one.last_success_at} /> },
-    ...(mayAdminister
+    { title: 'URL', showFrom: 'md', render: one => one.url },
+    { title: 'Last error', showFrom: 'lg', render: one => one.last_error ?? '–' },
+    { title: 'Lag', width: '6rem', showFrom: 'sm', alignRight: true, render: one => one.lag.toLocaleString() },
+    { title: 'Last delivery', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_success_at} /> },
+    ...(canAdminister
       ? [
-          {
-            name: 'more',
-            title: '',
-            width: '4rem',
-            right: true,
-            render: (one: AuditStreamView) => {
+          menuColumn<AuditStreamView>(
+            one => one.name,
+            one => {
               const path = `/audit-streams/${one.id}`
-              return (
-                <Menu
-                  label={`More for ${one.name}`}
-                  items={[
-                    { label: 'Send a test', onSelect: () => test.mutate({ method: 'POST', path: `${path}/test` }) },
-                    { label: 'Edit', onSelect: () => setAsked({ what: 'edit', stream: one }) },
-                    one.next_secret_hint === null
-                      ? {
-                          label: 'Rotate the secret',
-                          onSelect: () => rotate.mutate({ method: 'POST', path: `${path}/secret/rotate`, body: {} }),
-                        }
-                      : {
-                          label: 'End the old secret',
-                          onSelect: () => act.mutate({ method: 'POST', path: `${path}/secret/promote` }),
-                        },
-                    '-',
-                    { label: 'Delete', bad: true, onSelect: () => setAsked({ what: 'delete', stream: one }) },
-                  ]}
-                />
-              )
+              const call = (verb: string) => ({ method: 'POST', path: `${path}/${verb}` }) as const
+              return [
+                { label: 'Send test message', onSelect: () => test.mutate(call('test')) },
+                { label: 'Edit', onSelect: () => setDialog({ kind: 'edit', stream: one }) },
+                one.next_secret_hint === null
+                  ? { label: 'Rotate secret', onSelect: () => rotate.mutate({ ...call('secret/rotate'), body: {} }) }
+                  : { label: 'Promote new secret', onSelect: () => promote.mutate(call('secret/promote')) },
+                '-',
+                { label: 'Delete', danger: true, onSelect: () => setDialog({ kind: 'delete', stream: one }) },
+              ]
             },
-          },
+          ),
         ]
       : []),
   ]
-  const newButton = mayAdminister && (
-    <Button kind="main" data-new icon={<Plus className="size-4" aria-hidden />} onClick={() => setAsked({ what: 'new' })}>
-      New stream
-    </Button>
-  )
   return (
-    <Page
-      title="Audit streams"
-      up={{ to: '/audit', label: 'Audit log' }}
-      lead="URLs that receive the audit log as it is written, signed, in order, and at least once."
-      actions={newButton}
+    <ListPage
+      label="Audit streams"
+      parent="/audit"
+      description="Send the audit log to a URL as it is written: signed, in order, and at least once."
+      path="/audit-streams"
+      create={canAdminister && { label: 'Create stream', onClick: () => setDialog({ kind: 'new' }) }}
+      columns={columns}
+      refetchMs={10_000}
+      empty={{
+        icon: FileOutput,
+        title: 'No streams yet',
+        text: 'Send the audit log to another system, so that it can’t be tampered with on this server.',
+      }}
     >
-      <Table
-        label="Audit streams"
-        columns={columns}
-        list={list}
-        idOf={one => one.id}
-        empty={
-          <Empty icon={FileOutput} title="No streams" action={newButton}>
-            Keep a copy of the log where nobody who runs the hub can change it.
-          </Empty>
-        }
-      />
-      <Dialog open={asked?.what === 'new'} onClose={close} title="New stream">
-        <Form
+      <Dialog open={dialog?.kind === 'new'} onClose={close} title="Create stream">
+        <Form<{ secret: string }>
           initial={{ name: '', url: '', from: 'now', actions: [] }}
-          call={values => ({ method: 'POST', path: '/audit-streams', body: { ...values, actions: filtered(values.actions) } })}
-          send={create.mutateAsync}
-          pending={create.isPending}
+          call={values => ({ method: 'POST', path: '/audit-streams', body: bodyOf(values) })}
+          send={{ invalidates, onSuccess: created => (close(), setSecret(created.secret)) }}
           onCancel={close}
-          action="Make the stream"
+          submitLabel="Create stream"
         >
-          <TextField name="name" label="Name" autoFocus />
-          <TextField name="url" label="URL" type="url" placeholder="https://" />
+          <Fields />
           <SelectField
             name="from"
-            label="Begins"
-            choices={[
-              ['now', 'With what is written from now on'],
-              ['beginning', 'With the oldest entry that is kept'],
-            ]}
+            label="Starting point"
+            choices={{ now: 'New entries only', beginning: 'Oldest stored entry' }}
           />
-          <Which />
         </Form>
       </Dialog>
-      <Dialog open={asked?.what === 'edit'} onClose={close} title="Edit the stream">
-        {asked?.what === 'edit' && (
+      <Dialog open={dialog?.kind === 'edit'} onClose={close} title="Edit stream">
+        {dialog?.kind === 'edit' && (
           <Form
-            initial={{
-              name: asked.stream.name,
-              url: asked.stream.url,
-              actions: asked.stream.actions ?? [],
-              active: asked.stream.active,
-            }}
-            call={values => ({
-              method: 'PATCH',
-              path: `/audit-streams/${asked.stream.id}`,
-              body: { ...values, actions: filtered(values.actions) },
-            })}
-            send={change.mutateAsync}
-            pending={change.isPending}
+            initial={valuesOf(dialog.stream)}
+            call={values => ({ method: 'PATCH', path: `/audit-streams/${dialog.stream.id}`, body: bodyOf(values) })}
+            send={{ toast: 'Stream saved', invalidates, onSuccess: close }}
             onCancel={close}
-            action="Save"
+            submitLabel="Save changes"
           >
-            <TextField name="name" label="Name" />
-            <TextField name="url" label="URL" type="url" />
-            <Which />
-            <CheckField name="active" label="Sends" hint="Switched off it stays where it is; on again, it goes on from there." />
+            <Fields />
+            <CheckboxField
+              name="active"
+              label="Active"
+              hint="While paused, no entries are sent. The stream resumes where it stopped."
+            />
           </Form>
         )}
       </Dialog>
       <Confirm
-        open={asked?.what === 'delete'}
+        open={dialog?.kind === 'delete'}
         onClose={close}
-        title="Delete the stream?"
-        action="Delete stream"
-        pending={remove.isPending}
-        onConfirm={() =>
-          asked?.what === 'delete' && remove.mutate({ method: 'DELETE', path: `/audit-streams/${asked.stream.id}` })
-        }
+        title="Delete stream?"
+        confirmLabel="Delete stream"
+        call={() => (dialog?.kind === 'delete' ? { method: 'DELETE', path: `/audit-streams/${dialog.stream.id}` } : null)}
+        send={{ toast: 'Stream deleted', invalidates, onSuccess: close }}
       >
-        The receiver gets nothing from now on. What it has stays there.
+        New entries are no longer sent. Entries that were already delivered stay at the receiver.
       </Confirm>
       <Dialog
         open={secret !== null}
         onClose={() => setSecret(null)}
-        title="Keep the signing secret"
-        description="It is shown this once."
+        title="Save the signing secret"
+        description="It is shown only once."
       >
-        {secret && <Copied text={secret} label="the secret" />}
+        {secret && <CopyableText text={secret} label="the secret" />}
       </Dialog>
-    </Page>
+    </ListPage>
   )
 }
 
-const Which = () => (
-  <WordsField
-    name="actions"
-    label="Only these actions"
-    placeholder="heartbeat.*, token.create"
-    hint="Empty is all. A log with entries left out cannot be proven whole by its receiver."
-  />
+const Fields = () => (
+  <>
+    <TextField name="name" label="Name" autoFocus />
+    <TextField name="url" label="URL" type="url" placeholder="https://" />
+    <ListField
+      name="actions"
+      label="Actions"
+      placeholder="heartbeat.*, token.create"
+      hint="Leave empty for all actions. The receiver can’t verify that a filtered log is complete."
+    />
+  </>
 )
 
-const filtered = (actions: unknown) => ((actions as string[]).length > 0 ? actions : null)
+const valuesOf = ({ name, url, actions, active }: AuditStreamView): Values => ({ name, url, actions: actions ?? [], active })
+
+const bodyOf = (values: Values): Values => ({
+  ...values,
+  actions: (values.actions as string[]).length > 0 ? values.actions : null,
+})

@@ -1,25 +1,16 @@
-import { useParams } from '@tanstack/react-router'
 import type { AuditActionView, AuditEventView } from '../../../features/audit/shapes'
 import type { Page as Listing } from '../../client'
-import { Copied } from '../../parts/code'
-import { Card, Facts, Loaded, Page, Skeleton } from '../../parts/page'
+import { CopyableText } from '../../parts/code'
+import { Card, Page, Skeleton } from '../../parts/page'
+import { resourcePage } from '../../parts/resource-page'
 import { ResourceLink } from '../../parts/resource'
 import { Status } from '../../parts/status'
-import { wholeTime } from '../../parts/time'
+import { TextWithCode } from '../../parts/text-with-code'
+import { formatDateTime } from '../../parts/time'
 import { useOne } from '../../queries'
 
-const up = { to: '/audit', label: 'Audit log' }
-
-/** One entry of the log: who, what, from where, and what it changed. */
-export default function AuditEntry() {
-  const { id } = useParams({ strict: false })
-  const found = useOne<AuditEventView>(`/audit-events/${id}`)
-  return (
-    <Loaded found={found} up={up}>
-      {entry => <Shown entry={entry} />}
-    </Loaded>
-  )
-}
+/** Shows an audit event: actor, action, source, and changes. */
+export default resourcePage<AuditEventView>({ path: '/audit-events', parent: '/audit' }, entry => <Shown entry={entry} />)
 
 function Shown({ entry }: { entry: AuditEventView }) {
   const { data, isPending } = useOne<Listing<AuditActionView>>('/audit-events/catalog', {
@@ -29,43 +20,46 @@ function Shown({ entry }: { entry: AuditEventView }) {
   const { actor, context } = entry
   if (isPending) return <Skeleton />
   return (
-    <Page title={entry.action} up={up} lead={data?.data[0]?.description ?? ''} aside={<Status state={entry.outcome} />}>
+    <Page
+      title={entry.action}
+      parent="/audit"
+      description={<TextWithCode text={data?.data[0]?.description ?? ''} />}
+      aside={<Status status={entry.outcome} />}
+    >
       <div className="grid gap-4 lg:grid-cols-2">
-        <Card title="Entry">
-          <Facts
-            rows={[
-              ['When', wholeTime(entry.occurred_at)],
-              ['Who', [actor.name, actor.hint].filter(Boolean).join(' ') || actor.type],
-              ['As', `${actor.type} ${actor.id}`],
-              [
-                'To what',
-                entry.targets.map(one => (
-                  <div key={one.id}>
-                    <ResourceLink {...one} />
-                  </div>
-                )),
-              ],
-              ['Why', entry.reason],
-              ['Place in the log', entry.seq.toLocaleString()],
-              ['Code', entry.code && <code className="font-mono">{entry.code}</code>],
-              ['Id', <Copied text={entry.id} />],
-            ]}
-          />
-        </Card>
-        <Card title="From where">
-          <Facts
-            rows={[
-              ['Way', context.channel],
-              ['Address', context.ip],
-              ['Program', context.user_agent],
-              ['Request', context.request_id && <Copied text={context.request_id} />],
-              ['The client’s request', context.client_request_id],
-              ['Idempotency-Key', context.idempotency_key],
-            ]}
-          />
-        </Card>
+        <Card
+          title="Details"
+          facts={[
+            ['Time', formatDateTime(entry.occurred_at)],
+            ['Actor', [actor.name, actor.hint].filter(Boolean).join(' ') || actor.type],
+            ['Actor ID', `${actor.type} ${actor.id}`],
+            [
+              'Resource',
+              entry.targets.map(one => (
+                <div key={one.id}>
+                  <ResourceLink {...one} />
+                </div>
+              )),
+            ],
+            ['Reason', entry.reason],
+            ['Sequence number', entry.seq.toLocaleString()],
+            ['Code', entry.code && <code className="font-mono">{entry.code}</code>],
+            ['ID', <CopyableText text={entry.id} />],
+          ]}
+        />
+        <Card
+          title="Source"
+          facts={[
+            ['Channel', context.channel],
+            ['IP address', context.ip],
+            ['User agent', context.user_agent],
+            ['Request ID', context.request_id && <CopyableText text={context.request_id} />],
+            ['Client request ID', context.client_request_id],
+            ['Idempotency-Key', context.idempotency_key],
+          ]}
+        />
         {entry.changes && (
-          <Card title="What changed" flush className="lg:col-span-2">
+          <Card title="Changes" flush className="lg:col-span-2">
             <Changes {...entry.changes} />
           </Card>
         )}
@@ -74,18 +68,18 @@ function Shown({ entry }: { entry: AuditEventView }) {
   )
 }
 
-const written = (value: unknown) =>
+const formatValue = (value: unknown) =>
   value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 
 function Changes({ before, after }: { before: Record<string, unknown>; after: Record<string, unknown> }) {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   return (
-    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="What changed">
+    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Changes">
       <table className="w-full min-w-lg">
         <thead className="text-left text-[13px] text-muted">
           <tr>
             <th scope="col" className="px-4 py-2 font-medium">
-              Member
+              Field
             </th>
             <th scope="col" className="px-4 py-2 font-medium">
               Before
@@ -102,10 +96,10 @@ function Changes({ before, after }: { before: Record<string, unknown>; after: Re
                 {name}
               </th>
               <td className="bg-bad-soft px-4 py-2 font-mono text-[13px] wrap-anywhere whitespace-pre-wrap">
-                {written(before[name])}
+                {formatValue(before[name])}
               </td>
               <td className="bg-ok-soft px-4 py-2 font-mono text-[13px] wrap-anywhere whitespace-pre-wrap">
-                {written(after[name])}
+                {formatValue(after[name])}
               </td>
             </tr>
           ))}

@@ -1,79 +1,44 @@
 import { Mail } from 'lucide-react'
-import { useState } from 'react'
-import type { NotificationView } from '../../../features/notifications/notification-shapes'
-import { useAddress } from '../../parts/address'
-import { Dialog } from '../../parts/dialog'
-import { Empty } from '../../parts/empty'
-import { Choice } from '../../parts/filters'
+import type { NotificationView } from '../../../features/notifications/log/shapes'
+import { resourcePath } from '../../pages'
+import { List, type Column } from '../../parts/list'
 import { Facts } from '../../parts/page'
-import { addressOfResource, ResourceLink } from '../../parts/resource'
-import { Status, wordsOf } from '../../parts/status'
-import { Table, type Column } from '../../parts/table'
-import { Ago } from '../../parts/time'
-import { useList } from '../../queries'
+import { ResourceLink } from '../../parts/resource'
+import { Status, humanize } from '../../parts/status'
+import { RelativeTime } from '../../parts/time'
 
-// Deliveries are told by no stream.
-const lookEveryMs = 10_000
+// Notifications are not part of the live stream, so poll.
+const pollMs = 10_000
 
-/** What was told on a channel, newest first, and what became of it. */
-export function ChannelLog({ id }: { id: string }) {
-  const [{ log }, set] = useAddress({ log: '' })
-  const list = useList<NotificationView>(`/notification-channels/${id}/notifications`, { status: log }, { everyMs: lookEveryMs })
-  const [shown, setShown] = useState<NotificationView | null>(null)
-  const columns: readonly Column<NotificationView>[] = [
-    {
-      name: 'title',
-      title: 'Message',
-      render: one => (
-        <button type="button" className="max-w-full truncate text-left text-accent hover:underline" onClick={() => setShown(one)}>
-          {one.title}
-        </button>
-      ),
-    },
-    { name: 'status', title: 'Became', width: '8rem', render: one => <Status state={one.status} /> },
-    { name: 'tries', title: 'Tries', width: '4rem', right: true, from: 'sm', render: one => one.attempt_count },
-    {
-      name: 'why',
-      title: 'Why',
-      from: 'md',
-      render: one => <span className="text-muted">{one.last_error?.detail ?? wordsOf(one.reason ?? '')}</span>,
-    },
-    { name: 'at', title: 'When', width: '9rem', from: 'sm', render: one => <Ago at={one.sent_at ?? one.created_at} /> },
-  ]
-  return (
-    <section aria-label="Messages">
-      <div className="mb-2 flex flex-wrap items-center gap-2">
-        <h2 className="grow font-semibold">Messages</h2>
-        <Choice
-          label="What became of them"
-          value={log}
-          onChange={value => set({ log: value })}
-          choices={[
-            ['', 'All messages'],
-            ['failed', 'Failed'],
-            ['waiting,held', 'Waiting or held'],
-            ['sent', 'Sent'],
-          ]}
-        />
-      </div>
-      <Table
-        label="Messages"
-        columns={columns}
-        list={list}
-        idOf={one => one.id}
-        rowHeight={40}
-        empty={
-          <Empty icon={Mail} title={log === '' ? 'No message yet' : 'None of these'}>
-            {log === '' && 'Send a test to see whether it comes through.'}
-          </Empty>
-        }
-      />
-      <Dialog open={shown !== null} onClose={() => setShown(null)} title={shown?.title ?? ''} wide>
-        {shown && <Message message={shown} />}
-      </Dialog>
-    </section>
-  )
-}
+const columns: readonly Column<NotificationView>[] = [
+  { title: 'Message', render: one => one.title },
+  { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
+  { title: 'Attempts', width: '5.5rem', alignRight: true, showFrom: 'sm', render: one => one.attempt_count },
+  {
+    title: 'Reason',
+    showFrom: 'md',
+    render: one => <span className="text-muted">{one.last_error?.detail ?? humanize(one.reason ?? '')}</span>,
+  },
+  { title: 'Time', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.sent_at ?? one.created_at} /> },
+]
+
+const statuses = { failed: 'Failed', 'pending,held': 'Pending or held', sent: 'Sent' }
+
+/** Notifications of a channel with their delivery status, newest first. */
+export const ChannelLog = ({ id }: { id: string }) => (
+  <List
+    label="Messages"
+    asSection
+    path={`/notification-channels/${id}/notifications`}
+    columns={columns}
+    details={one => ({ title: one.title, content: <Message message={one} /> })}
+    query={({ log }) => ({ status: log })}
+    refetchMs={pollMs}
+    rowHeight={40}
+    filters={[{ name: 'log', label: 'Status', all: 'All statuses', choices: statuses }]}
+    empty={{ icon: Mail, text: 'Send a test message to check that the channel works.' }}
+  />
+)
 
 const Message = ({ message }: { message: NotificationView }) => (
   <div className="flex flex-col gap-4">
@@ -81,21 +46,21 @@ const Message = ({ message }: { message: NotificationView }) => (
     <Facts rows={message.facts.map(one => [one.name, one.value] as const)} />
     <Facts
       rows={[
-        ['Became', <Status state={message.status} />],
-        ['Why', message.reason === null ? null : wordsOf(message.reason)],
-        ['Tries', message.attempt_count],
-        ['Failure', message.last_error?.detail],
-        ['Said', message.said],
-        ['About', message.resource && <ResourceLink {...message.resource} />],
+        ['Status', <Status status={message.status} />],
+        ['Reason', message.reason === null ? null : humanize(message.reason)],
+        ['Attempts', message.attempt_count],
+        ['Error', message.last_error?.detail],
+        ['Response', message.response],
+        ['Resource', message.resource && <ResourceLink {...message.resource} />],
         [
-          'Matter',
-          addressOfResource(message.thread) === null || message.thread === message.resource?.id ? null : (
+          'Incident',
+          resourcePath(message.thread) === null || message.thread === message.resource?.id ? null : (
             <ResourceLink id={message.thread} type="incident" />
           ),
         ],
-        ['Told', <Ago at={message.created_at} />],
-        ['Sent', message.sent_at === null ? null : <Ago at={message.sent_at} />],
-        ['Due', message.due_at === null ? null : <Ago at={message.due_at} />],
+        ['Created', <RelativeTime at={message.created_at} />],
+        ['Sent', message.sent_at === null ? null : <RelativeTime at={message.sent_at} />],
+        ['Due', message.due_at === null ? null : <RelativeTime at={message.due_at} />],
       ]}
     />
   </div>

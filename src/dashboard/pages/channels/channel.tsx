@@ -1,80 +1,70 @@
-import { useNavigate, useParams } from '@tanstack/react-router'
 import { CirclePause, CirclePlay, Pencil, Send, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import type { NotificationView } from '../../../features/notifications/notification-shapes'
+import type { NotificationView } from '../../../features/notifications/log/shapes'
 import type { NotificationChannelKindView, NotificationChannelView } from '../../../features/notifications/shapes'
 import { Button, LinkButton } from '../../parts/button'
-import { Confirm } from '../../parts/dialog'
+import { DeleteDialog } from '../../parts/dialog'
 import { Menu } from '../../parts/menu'
-import { Loaded, Page } from '../../parts/page'
+import { Page } from '../../parts/page'
+import { resourcePage } from '../../parts/resource-page'
 import { Tag } from '../../parts/status'
-import { Ago } from '../../parts/time'
+import { RelativeTime } from '../../parts/time'
 import { useOne, useSend } from '../../queries'
 import { usePerson } from '../../session'
-import { ChannelFacts } from './channel-facts'
+import { ChannelDetails } from './channel-details'
 import { ChannelLog } from './channel-log'
-import { ChannelState } from './channel-state'
-import { Told } from './told'
+import { ChannelStatus } from './channel-status'
+import { TestResult } from './test-result'
 
-const up = { to: '/channels', label: 'Channels' }
-const icon = 'size-4'
-const stale = ['/notification-channels', '/notifications']
+const invalidates = ['/notification-channels', '/notifications']
 
-/** One channel: how it does, what it was told, and a test. */
-export default function Channel() {
-  const { id } = useParams({ strict: false })
-  const found = useOne<NotificationChannelView>(`/notification-channels/${id}`)
-  return (
-    <Loaded found={found} up={up}>
-      {channel => <Shown channel={channel} />}
-    </Loaded>
-  )
-}
+/** A channel with its settings, status and log. */
+export default resourcePage<NotificationChannelView>({ path: '/notification-channels', parent: '/channels' }, channel => (
+  <ChannelPage channel={channel} />
+))
 
-function Shown({ channel }: { channel: NotificationChannelView }) {
-  const { mayWrite } = usePerson()
-  const navigate = useNavigate()
+function ChannelPage({ channel }: { channel: NotificationChannelView }) {
+  const { canWrite } = usePerson()
   const kinds = useOne<{ data: NotificationChannelKindView[] }>('/notification-channels/kinds')
-  const [asking, setAsking] = useState(false)
-  const [told, setTold] = useState<NotificationView | null>(null)
+  const [isDeleting, setDeleting] = useState(false)
+  const [testResult, setTestResult] = useState<NotificationView | null>(null)
   const path = `/notification-channels/${channel.id}`
-  const test = useSend<NotificationView>({ stale, onDone: setTold })
-  const enable = useSend({ done: `${channel.name} is in service again`, stale })
-  const turn = (active: boolean) => ({ method: 'PATCH', path, body: { active } }) as const
-  const turned = useSend({
-    done: channel.active ? `Switched ${channel.name} off` : `Switched ${channel.name} on`,
-    undo: () => turn(channel.active),
-    stale,
+  const test = useSend<NotificationView>({ invalidates, onSuccess: setTestResult })
+  const enable = useSend({ toast: `${channel.name} enabled`, invalidates })
+  const activeBody = (active: boolean) => ({ method: 'PATCH', path, body: { active } }) as const
+  const toggle = useSend({
+    toast: channel.active ? `${channel.name} deactivated` : `${channel.name} activated`,
+    undo: () => activeBody(channel.active),
+    invalidates,
   })
-  const remove = useSend({ done: `Deleted ${channel.name}`, stale, onDone: () => void navigate({ to: '/channels' }) })
-  const actions = mayWrite && (
+  const actions = canWrite && (
     <>
       <Button
-        kind="main"
-        icon={<Send className={icon} aria-hidden />}
+        kind="primary"
+        icon={Send}
         disabled={test.isPending}
         onClick={() => test.mutate({ method: 'POST', path: `${path}/test` })}
       >
-        {test.isPending ? 'Sending…' : 'Send a test'}
+        {test.isPending ? 'Sending…' : 'Send test message'}
       </Button>
       {channel.status === 'disabled' && (
         <Button disabled={enable.isPending} onClick={() => enable.mutate({ method: 'POST', path: `${path}/enable` })}>
-          Enable again
+          Enable
         </Button>
       )}
-      <LinkButton to="/channels/$id/edit" params={{ id: channel.id }} icon={<Pencil className={icon} aria-hidden />}>
+      <LinkButton to="/channels/$id/edit" params={{ id: channel.id }} icon={Pencil}>
         Edit
       </LinkButton>
       <Menu
-        label="More to do"
+        label="More actions"
         items={[
           {
-            label: channel.active ? 'Switch off' : 'Switch on',
-            icon: channel.active ? <CirclePause className={icon} aria-hidden /> : <CirclePlay className={icon} aria-hidden />,
-            onSelect: () => turned.mutate(turn(!channel.active)),
+            label: channel.active ? 'Deactivate' : 'Activate',
+            icon: channel.active ? CirclePause : CirclePlay,
+            onSelect: () => toggle.mutate(activeBody(!channel.active)),
           },
           '-',
-          { label: 'Delete', icon: <Trash2 className={icon} aria-hidden />, bad: true, onSelect: () => setAsking(true) },
+          { label: 'Delete', icon: Trash2, danger: true, onSelect: () => setDeleting(true) },
         ]}
       />
     </>
@@ -83,10 +73,10 @@ function Shown({ channel }: { channel: NotificationChannelView }) {
   return (
     <Page
       title={channel.name}
-      up={up}
+      parent="/channels"
       aside={
         <>
-          <ChannelState channel={channel} />
+          <ChannelStatus channel={channel} />
           <Tag>{title}</Tag>
         </>
       }
@@ -94,36 +84,43 @@ function Shown({ channel }: { channel: NotificationChannelView }) {
     >
       <div className="flex flex-col gap-4">
         <div role="status" className="empty:hidden">
-          {told && <Told isSent={told.status === 'sent'} said={told.said} trouble={told.last_error?.detail ?? null} />}
+          {testResult && (
+            <TestResult
+              isSent={testResult.status === 'sent'}
+              response={testResult.response}
+              error={testResult.last_error?.detail ?? null}
+            />
+          )}
         </div>
         {channel.status === 'disabled' && (
           <p className="rounded-lg border border-line bg-bad-soft p-4 text-bad">
-            It was disabled, since the other side said that it is gone: {channel.disabled_reason}
+            Disabled because the destination no longer accepts messages. {channel.disabled_reason}
           </p>
         )}
         {channel.failing && channel.status !== 'disabled' && (
           <p className="rounded-lg border border-line bg-warn-soft p-4 text-warn">
-            Nothing has come through since <Ago at={channel.failing_since_at} />: {channel.last_error?.detail}
+            Failing since <RelativeTime at={channel.failing_since_at} />: {channel.last_error?.detail}
           </p>
         )}
         <div className="grid gap-4 lg:grid-cols-[1fr_22rem] lg:items-start">
           <div className="min-w-0 lg:col-start-2 lg:row-start-1">
-            <ChannelFacts channel={channel} />
+            <ChannelDetails channel={channel} />
           </div>
-          {/* Last, since it goes on for as long as one reads. */}
+          {/* Last, because the list can get very long. */}
           <ChannelLog id={channel.id} />
         </div>
       </div>
-      <Confirm
-        open={asking}
-        onClose={() => setAsking(false)}
-        title={`Delete ${channel.name}?`}
-        action="Delete channel"
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate({ method: 'DELETE', path })}
+      <DeleteDialog
+        open={isDeleting}
+        onClose={() => setDeleting(false)}
+        noun="channel"
+        name={channel.name}
+        path={path}
+        invalidates={invalidates}
+        parent="/channels"
       >
-        Its secrets are deleted, and what waits on it is cancelled. Its log stays. This cannot be undone.
-      </Confirm>
+        The channel and its secrets are deleted, and pending messages are canceled. The log is kept. This can’t be undone.
+      </DeleteDialog>
     </Page>
   )
 }

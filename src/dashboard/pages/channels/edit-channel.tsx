@@ -1,14 +1,14 @@
 import { useParams } from '@tanstack/react-router'
 import type { NotificationChannelKindView, NotificationChannelView } from '../../../features/notifications/shapes'
+import { SettingsFields, settingValues } from '../../parts/adapter-settings'
 import { EditPage } from '../../parts/edit-page'
 import { TextField } from '../../parts/form'
-import { OptionFields, schemasOf } from '../../parts/option-fields'
 import { Loaded } from '../../parts/page'
 import { useOne } from '../../queries'
-import { channelBody, channelValues, settingValues } from './channel-values'
-import { TakesFields } from './takes-fields'
+import { channelBody, channelValues } from './channel-values'
+import { AlertFields } from './alert-fields'
 
-/** Edits a channel; what is sent is what differs. */
+/** Form to edit a channel. Sends only changed fields. */
 export default function EditChannel() {
   const { id } = useParams({ strict: false })
   const found = useOne<NotificationChannelView>(`/notification-channels/${id}`)
@@ -16,27 +16,22 @@ export default function EditChannel() {
   const kind = kinds.data?.data.find(one => one.kind === found.data?.kind)
   const data = found.data && kind && { channel: found.data, kind }
   return (
-    <Loaded found={{ ...found, data, error: found.error ?? kinds.error }} up={{ to: '/channels', label: 'Channels' }}>
+    <Loaded query={{ ...found, data, error: found.error ?? kinds.error }} parent="/channels">
       {({ channel, kind }) => (
         <EditPage
           key={channel.id}
-          thing={channel}
+          resource={channel}
           to={`/channels/${id}`}
           path={`/notification-channels/${id}`}
-          stale={['/notification-channels']}
+          invalidates={['/notification-channels']}
           valuesOf={opened => ({ ...channelValues(opened), ...settingValues(kind, opened.settings) })}
           bodyOf={(values, before) => channelBody(kind, values, before)}
         >
           {opened => (
             <>
               <TextField name="name" label="Name" />
-              <OptionFields
-                at="settings"
-                schemas={schemasOf(kind.settings)}
-                secrets={kind.secrets}
-                secretsSet={opened.secrets_set}
-              />
-              <TakesFields />
+              <SettingsFields kind={kind} secretsSet={opened.secrets_set} />
+              <AlertFields />
             </>
           )}
         </EditPage>

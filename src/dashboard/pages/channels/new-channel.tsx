@@ -1,59 +1,47 @@
-import { useNavigate } from '@tanstack/react-router'
 import { useRef } from 'react'
-import type { NotificationChannelKindView, NotificationChannelView } from '../../../features/notifications/shapes'
-import { useAddress } from '../../parts/address'
-import { FieldFrame, Form, TextField, useForm } from '../../parts/form'
-import { Card, Loaded, Page } from '../../parts/page'
-import { OptionFields, schemasOf } from '../../parts/option-fields'
-import { useOne, useSend } from '../../queries'
-import { channelBody, channelValues, settingValues } from './channel-values'
-import { TakesFields } from './takes-fields'
-import { TrySettings } from './try-settings'
+import type { NotificationChannelKindView } from '../../../features/notifications/shapes'
+import { useUrlState } from '../../parts/url-state'
+import { CreatePage } from '../../parts/edit-page'
+import { FieldFrame, TextField, useForm } from '../../parts/form'
+import { Loaded } from '../../parts/page'
+import { SettingsFields, settingValues } from '../../parts/adapter-settings'
+import { useOne } from '../../queries'
+import { channelBody, channelValues } from './channel-values'
+import { AlertFields } from './alert-fields'
+import { TestSettings } from './test-settings'
 
-const up = { to: '/channels', label: 'Channels' }
-
-/** Makes a channel: of which kind, where to, and what it takes. */
+/** Form to create a channel. */
 export default function NewChannel() {
   const kinds = useOne<{ data: NotificationChannelKindView[] }>('/notification-channels/kinds')
   return (
-    <Loaded found={kinds} up={up}>
-      {({ data }) => <Made kinds={data} />}
+    <Loaded query={kinds} parent="/channels">
+      {({ data }) => <NewChannelForm kinds={data} />}
     </Loaded>
   )
 }
 
-function Made({ kinds }: { kinds: readonly NotificationChannelKindView[] }) {
-  const navigate = useNavigate()
-  const [{ kind: word }] = useAddress({ kind: kinds[0]!.kind })
-  const first = kinds.find(one => one.kind === word) ?? kinds[0]!
+function NewChannelForm({ kinds }: { kinds: readonly NotificationChannelKindView[] }) {
+  const [{ kind: kindName }] = useUrlState({ kind: kinds[0]!.kind })
+  const first = kinds.find(one => one.kind === kindName) ?? kinds[0]!
   const chosen = useRef(first)
-  const send = useSend<NotificationChannelView>({
-    quiet: true,
-    done: made => `Made ${made.name}`,
-    stale: ['/notification-channels'],
-    onDone: made => void navigate({ to: '/channels/$id', params: { id: made.id } }),
-  })
   return (
-    <Page title="New channel" up={up} lead="Choose how people are told, and send a test before you save it.">
-      <Card className="max-w-3xl">
-        <Form
-          initial={{ ...channelValues(null), ...settingValues(first), kind: first.kind }}
-          call={values => ({ method: 'POST', path: '/notification-channels', body: channelBody(chosen.current, values, null) })}
-          send={send.mutateAsync}
-          pending={send.isPending}
-          onCancel={() => void navigate({ to: '/channels' })}
-          action="Make the channel"
-        >
-          <Fields kinds={kinds} chosen={chosen} />
-        </Form>
-      </Card>
-    </Page>
+    <CreatePage
+      parent="/channels"
+      page="/channels/$id"
+      path="/notification-channels"
+      invalidates={['/notification-channels']}
+      description="Choose where to send alerts. You can send a test message before saving."
+      initial={{ ...channelValues(null), ...settingValues(first), kind: first.kind }}
+      bodyOf={values => channelBody(chosen.current, values, null)}
+    >
+      <Fields kinds={kinds} chosen={chosen} />
+    </CreatePage>
   )
 }
 
 interface FieldsProps {
   kinds: readonly NotificationChannelKindView[]
-  /** The kind that is chosen, for what is sent. */
+  /** The selected kind, used to build the request. */
   chosen: React.RefObject<NotificationChannelKindView>
 }
 
@@ -83,10 +71,10 @@ function Fields({ kinds, chosen }: FieldsProps) {
           </div>
         )}
       </FieldFrame>
-      <TextField name="name" label="Name" placeholder="Phone of the one on duty" />
-      <OptionFields key={kind.kind} at="settings" schemas={schemasOf(kind.settings)} secrets={kind.secrets} />
-      <TrySettings kind={kind} />
-      <TakesFields />
+      <TextField name="name" label="Name" placeholder="On-call phone" />
+      <SettingsFields key={kind.kind} kind={kind} />
+      <TestSettings kind={kind} />
+      <AlertFields />
     </>
   )
 }

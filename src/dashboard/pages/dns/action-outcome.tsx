@@ -5,33 +5,33 @@ import { Status } from '../../parts/status'
 import { useOne } from '../../queries'
 import { Progress } from '../actions/progress'
 
-const lookMs = 1500
-const ended = ['success', 'error', 'cancelled']
+const pollMs = 1500
+const finalStatuses = ['success', 'error', 'cancelled']
 
 interface ActionOutcomeProps {
   id: string
-  /** What it says once it is done. */
+  /** Message shown on success. */
   done?: (action: ActionView) => string
-  /** Called once when it has ended. */
+  /** Called once when the action has finished. */
   onEnd?: (action: ActionView) => void
 }
 
-/** How far a piece of work is, and what came of it, where it was started. */
+/** Progress and result of an action, shown where it was started. */
 export function ActionOutcome({ id, done, onEnd }: ActionOutcomeProps) {
-  const known = useRef<ActionView | null>(null)
-  const isOver = known.current !== null
-  const { data } = useOne<ActionView>(`/actions/${id}`, {}, isOver ? {} : { everyMs: lookMs })
+  const final = useRef<ActionView | null>(null)
+  const isFinished = final.current !== null
+  const { data } = useOne<ActionView>(`/actions/${id}`, {}, isFinished ? {} : { refetchMs: pollMs })
   useEffect(() => {
-    if (!data || known.current || !ended.includes(data.status)) return
-    known.current = data
+    if (!data || final.current || !finalStatuses.includes(data.status)) return
+    final.current = data
     onEnd?.(data)
   }, [data, onEnd])
   return (
     <div role="status" className="flex min-h-14 flex-wrap items-center gap-x-3 gap-y-1 rounded-md border border-line p-3">
-      <Status state={data?.status ?? 'pending'} />
+      <Status status={data?.status ?? 'pending'} />
       <div className="min-w-40 grow">
         {data?.status === 'success' ? (
-          <p>{done?.(data) ?? 'It is done.'}</p>
+          <p>{done?.(data) ?? 'Done.'}</p>
         ) : data?.error ? (
           <p className="text-bad wrap-anywhere">
             {data.error.detail}{' '}
@@ -44,7 +44,7 @@ export function ActionOutcome({ id, done, onEnd }: ActionOutcomeProps) {
         )}
       </div>
       <Link to="/actions/$id" params={{ id }} className="text-accent hover:underline">
-        Steps
+        View action
       </Link>
     </div>
   )

@@ -1,22 +1,22 @@
-import type { ZoneImported } from '../../../features/dns/record-shapes'
+import type { ZoneImportResult } from '../../../features/dns/exchange/shapes'
 import { RrsetName } from './rrset-diff'
 
-type Change = NonNullable<ZoneImported['preview']>['changes'][number]
+type Change = NonNullable<ZoneImportResult['preview']>['changes'][number]
 
-/** What an import would do, name by name: before and after. */
-export function ImportPreview({ would }: { would: ZoneImported }) {
-  const { changes, change_count: count, blocked } = would.preview!
-  if (count === 0) return <p className="text-muted">Nothing would change: it is all there already.</p>
+/** The changes an import would make, by name and type. */
+export function ImportPreview({ dryRun }: { dryRun: ZoneImportResult }) {
+  const { changes, change_count: count, blocked } = dryRun.preview!
+  if (count === 0) return <p className="text-muted">No changes: the zone already has these records.</p>
   return (
     <div className="flex flex-col gap-3">
       <p>
-        <strong>{would.created.toLocaleString()}</strong> added, <strong>{would.updated.toLocaleString()}</strong> changed,{' '}
-        <strong>{would.deleted.toLocaleString()}</strong> removed
-        {would.skipped > 0 && `; ${would.skipped.toLocaleString()} left out, since signing makes them`}.
+        <strong>{dryRun.created.toLocaleString()}</strong> created, <strong>{dryRun.updated.toLocaleString()}</strong> updated,{' '}
+        <strong>{dryRun.deleted.toLocaleString()}</strong> deleted
+        {dryRun.skipped > 0 && `; ${dryRun.skipped.toLocaleString()} DNSSEC records skipped`}.
       </p>
       {blocked.length > 0 && (
         <div role="alert" className="rounded-md bg-warn-soft p-3 text-warn">
-          <p className="font-medium">This would be held back:</p>
+          <p className="font-medium">Blocked by safety checks:</p>
           <ul className="list-disc pl-5">
             {blocked.map(one => (
               <li key={one.code}>{one.detail}</li>
@@ -48,7 +48,7 @@ export function ImportPreview({ would }: { would: ZoneImported }) {
       </div>
       {count > changes.length && (
         <p className="text-muted">
-          The first {changes.length.toLocaleString()} of {count.toLocaleString()}.
+          Showing the first {changes.length.toLocaleString()} of {count.toLocaleString()} changes.
         </p>
       )}
     </div>

@@ -1,45 +1,45 @@
 import { Diff } from '../../parts/diff'
 import { Tag } from '../../parts/status'
 
-/** Values of one name and type, as plans, readings and the history tell them. */
-export interface RrsetForm {
+/** State of one name and type, as in plans, readings and the history. */
+export interface RrsetState {
   ttl: number
   values: readonly string[]
-  /** Further members in words, a line each: «locked», «comment: …». */
-  others?: readonly string[]
+  /** Metadata lines, such as `locked` or `comment: …`. */
+  metadata?: readonly string[]
   options?: { proxied?: boolean | undefined } | null | undefined
 }
 
 interface RrsetDiffProps {
-  before: RrsetForm | null
-  after: RrsetForm | null
+  before: RrsetState | null
+  after: RrsetState | null
   beforeLabel?: string
   afterLabel?: string
 }
 
-/** One name and type on two sides. */
+/** Diff of one name and type. */
 export const RrsetDiff = ({ before, after, beforeLabel = 'Before', afterLabel = 'After' }: RrsetDiffProps) => (
   <Diff
     before={linesOf(before)}
     after={linesOf(after)}
-    beforeLabel={before ? beforeLabel : `${beforeLabel}: nothing`}
-    afterLabel={after ? afterLabel : `${afterLabel}: nothing`}
-    around={50}
+    beforeLabel={before ? beforeLabel : `${beforeLabel}: none`}
+    afterLabel={after ? afterLabel : `${afterLabel}: none`}
+    contextLines={50}
   />
 )
 
-function linesOf(form: RrsetForm | null): string[] {
-  if (!form) return []
-  const { ttl, values, options, others } = form
+function linesOf(state: RrsetState | null): string[] {
+  if (!state) return []
+  const { ttl, values, options, metadata } = state
   const proxied = options?.proxied === undefined ? [] : [options.proxied ? 'proxied' : 'not proxied']
-  // The order of values says nothing in DNS.
-  return [`TTL ${ttl}`, ...[...values].sort(), ...proxied, ...(others ?? [])]
+  // The order of values has no meaning in DNS.
+  return [`TTL ${ttl}`, ...[...values].sort(), ...proxied, ...(metadata ?? [])]
 }
 
 const signs = { create: '+', update: '~', delete: '−' } as const
 const looks = { create: 'text-ok', update: 'text-warn', delete: 'text-bad' } as const
 
-/** A name and its type, with what is done to them. */
+/** A name and type, with the action applied to it. */
 export const RrsetName = ({ name, type, action }: { name: string; type: string; action?: keyof typeof signs }) => (
   <span className="inline-flex min-w-0 items-baseline gap-2">
     {action && (
@@ -54,6 +54,6 @@ export const RrsetName = ({ name, type, action }: { name: string; type: string; 
   </span>
 )
 
-/** What is done to a name and type by what is there before and after. */
+/** The action that turns one state of a name and type into another. */
 export const actionOf = (before: unknown, after: unknown): keyof typeof signs =>
   before === null ? 'create' : after === null ? 'delete' : 'update'

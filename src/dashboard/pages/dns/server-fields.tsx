@@ -1,22 +1,27 @@
-import { Columns, More, NumberField, SecretField, TextField, type Values } from '../../parts/form'
+import { Columns, Collapsible, NumberField, SecretField, TextField, type Values } from '../../parts/form'
 
-/** A name server that transfers a zone, with the key that it asks for. */
+/** Form fields for a name server to transfer a zone from, with an optional TSIG key. */
 export const ServerFields = () => (
   <>
     <Columns>
-      <TextField name="server.host" label="Server" hint="Name or address. It has to let this hub transfer the zone." mono />
+      <TextField
+        name="server.host"
+        label="Server"
+        hint="Hostname or IP address. The server must allow zone transfers to Bailiwick."
+        mono
+      />
       <NumberField name="server.port" label="Port" min={1} max={65_535} placeholder="53" />
     </Columns>
-    <More label="TSIG key" names={['key.name', 'key.secret', 'key.algorithm']}>
+    <Collapsible label="TSIG key" names={['key.name', 'key.secret', 'key.algorithm']}>
       <Columns>
-        <TextField name="key.name" label="Name of the key" mono />
-        <SecretField name="key.secret" label="Secret" hint="Base64. It is used once and not kept." autoComplete="off" />
+        <TextField name="key.name" label="Key name" mono />
+        <SecretField name="key.secret" label="Secret" hint="Base64. Used once and not stored." autoComplete="off" />
       </Columns>
-    </More>
+    </Collapsible>
   </>
 )
 
-/** Their values as the import takes them. */
+/** Converts the form values to the body of the import request. */
 export const fromServer = (values: Values): Values => ({
   server: { host: values['server.host'], ...(values['server.port'] !== null && { port: values['server.port'] }) },
   ...(values['key.name'] !== '' && { key: { name: values['key.name'], secret: values['key.secret'] } }),

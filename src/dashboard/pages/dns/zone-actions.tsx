@@ -1,6 +1,7 @@
 import { Download, ListChecks, RefreshCw, Upload } from 'lucide-react'
 import { useState } from 'react'
-import type { ZoneLint, ZoneView } from '../../../features/dns/zone-shapes'
+import type { ZoneLint } from '../../../features/dns/lint/shapes'
+import type { ZoneView } from '../../../features/dns/zones/shapes'
 import { call } from '../../client'
 import { Button } from '../../parts/button'
 import { Dialog } from '../../parts/dialog'
@@ -15,50 +16,38 @@ interface ZoneActionsProps {
   onImport(): void
 }
 
-/** What can be done with a whole zone: in and out as a zone file, what is often a mistake, a look at its providers. */
+/** Actions for a whole zone: import, export, lint and refresh from the providers. */
 export function ZoneActions({ zone, onImport }: ZoneActionsProps) {
-  const { mayWrite } = usePerson()
+  const { canWrite } = usePerson()
   const path = `/dns/zones/${zone.id}`
   const [isLintOpen, setLintOpen] = useState(false)
-  // A long zone takes a while to look through: when it is asked for.
-  const lint = useOne<ZoneLint>(isLintOpen || zone.record_count <= mostLinted ? `${path}/lint` : null)
-  const refresh = useSend({ done: 'The providers are being read', stale: [path] })
+  // Linting a long zone takes a while: only on request.
+  const lint = useOne<ZoneLint>(isLintOpen || zone.record_count <= maxAutoLinted ? `${path}/lint` : null)
+  const refresh = useSend({ toast: 'Refreshing from providers', invalidates: [path] })
   const found = lint.data?.findings ?? []
   return (
     <>
       {found.length > 0 && (
-        <Button onClick={() => setLintOpen(true)} icon={<ListChecks className="size-4" aria-hidden />}>
-          {found.length === 1 ? '1 finding' : `${found.length.toLocaleString()} findings`}
+        <Button onClick={() => setLintOpen(true)} icon={ListChecks}>
+          {found.length === 1 ? '1 issue' : `${found.length.toLocaleString()} issues`}
         </Button>
       )}
-      {mayWrite && (
-        <Button onClick={onImport} icon={<Upload className="size-4" aria-hidden />}>
+      {canWrite && (
+        <Button onClick={onImport} icon={Upload}>
           Import
         </Button>
       )}
       <Menu
-        label="More with the zone"
+        label="Zone actions"
         items={[
-          {
-            label: 'Look for mistakes',
-            icon: <ListChecks className="size-4" aria-hidden />,
-            onSelect: () => setLintOpen(true),
-          },
+          { label: 'Check for issues', icon: ListChecks, onSelect: () => setLintOpen(true) },
           '-',
-          {
-            label: 'Export as zone file',
-            icon: <Download className="size-4" aria-hidden />,
-            onSelect: () => void save(zone, 'bind').catch(toast.failed),
-          },
-          {
-            label: 'Export as JSON',
-            icon: <Download className="size-4" aria-hidden />,
-            onSelect: () => void save(zone, 'json').catch(toast.failed),
-          },
-          mayWrite && zone.sync.targets.length > 0
+          { label: 'Export as zone file', icon: Download, onSelect: () => void save(zone, 'bind').catch(toast.error) },
+          { label: 'Export as JSON', icon: Download, onSelect: () => void save(zone, 'json').catch(toast.error) },
+          canWrite && zone.sync.targets.length > 0
             ? {
-                label: 'Read the providers now',
-                icon: <RefreshCw className="size-4" aria-hidden />,
+                label: 'Refresh from providers',
+                icon: RefreshCw,
                 onSelect: () => refresh.mutate({ method: 'POST', path: `${path}/refresh`, body: {} }),
               }
             : null,
@@ -67,11 +56,11 @@ export function ZoneActions({ zone, onImport }: ZoneActionsProps) {
       <Dialog
         open={isLintOpen}
         onClose={() => setLintOpen(false)}
-        title="Findings"
-        description="What is allowed, and most often a mistake."
+        title="Issues"
+        description="Settings that are valid but usually a mistake."
         wide
       >
-        {lint.data && found.length === 0 && <p>Nothing was found.</p>}
+        {lint.data && found.length === 0 && <p>No issues found.</p>}
         <ul className="divide-y divide-line">
           {found.map(one => (
             <li key={`${one.rule} ${one.name} ${one.type} ${one.detail}`} className="py-2">
@@ -83,15 +72,15 @@ export function ZoneActions({ zone, onImport }: ZoneActionsProps) {
             </li>
           ))}
         </ul>
-        {lint.data?.truncated && <p className="text-muted">There are more of them.</p>}
+        {lint.data?.truncated && <p className="text-muted">There are more issues than shown here.</p>}
       </Dialog>
     </>
   )
 }
 
-const mostLinted = 2000
+const maxAutoLinted = 2000
 
-/** Hands the browser a zone as a file. */
+/** Downloads a zone as a file. */
 async function save(zone: ZoneView, format: 'bind' | 'json'): Promise<void> {
   const accept = format === 'bind' ? 'text/dns' : 'application/json'
   const text = await call<string>({ method: 'GET', path: `/dns/zones/${zone.id}/export`, query: { format }, accept })

@@ -1,49 +1,49 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { PlanView } from '../../../features/dns/sync/shapes'
-import type { ZoneView } from '../../../features/dns/zone-shapes'
+import type { ZoneView } from '../../../features/dns/zones/shapes'
 import { call, type Call } from '../../client'
 import { toast } from '../../parts/toast'
-import { staleAt } from '../../queries'
+import { invalidatePath } from '../../queries'
 
-export interface RrsetName {
+interface RrsetName {
   name: string
   type: string
 }
 
 interface ZoneChange {
   call: Call
-  /** What the toast says. */
+  /** Message of the toast. */
   done: string
-  /** What it touches, and undoing puts back; null is the whole zone. */
+  /** Names and types the change touches, which undo restores; null for the whole zone. */
   rrsets: readonly RrsetName[] | null
 }
 
-const mostUndone = 1000
+const maxRrsetsUndone = 1000
 
 /**
- * Changes records of a zone, and offers to take it back: the names and types that were touched become as they were before.
- * Errors are thrown for whoever asks to tell them.
+ * Changes records of a zone and offers to undo the change, which restores the touched names and types.
+ * Throws errors for the caller to display.
  */
 export function useZoneChange(zone: Pick<ZoneView, 'id'>) {
   const client = useQueryClient()
   const [isPending, setPending] = useState(false)
   const path = `/dns/zones/${zone.id}`
-  const afresh = () => Promise.all(['/dns/zones', '/dns/records'].map(one => staleAt(client, one)))
-  const change = async <Answer>({ call: asked, done, rrsets }: ZoneChange): Promise<Answer> => {
+  const refresh = () => Promise.all(['/dns/zones', '/dns/records'].map(one => invalidatePath(client, one)))
+  const change = async <Result>({ call: request, done, rrsets }: ZoneChange): Promise<Result> => {
     setPending(true)
     try {
       const { version } = await call<ZoneView>({ method: 'GET', path })
-      const answer = await call<Answer>(asked)
-      const again = rrsets && rrsets.length <= mostUndone ? { rrsets: unique(rrsets) } : {}
-      toast.done(done, async () => {
-        const body = { version, ...again, apply: true, note: `Undone: ${done}`.slice(0, 500) }
+      const result = await call<Result>(request)
+      const selection = rrsets && rrsets.length <= maxRrsetsUndone ? { rrsets: unique(rrsets) } : {}
+      toast.success(done, async () => {
+        const body = { version, ...selection, apply: true, note: `Undo: ${done}`.slice(0, 500) }
         const plan = await call<PlanView>({ method: 'POST', path: `${path}/revert`, body })
-        await afresh()
+        await refresh()
         if (plan.status !== 'applied') throw new Error(plan.blocked.map(one => one.detail).join(' '))
       })
-      await afresh()
-      return answer
+      await refresh()
+      return result
     } finally {
       setPending(false)
     }

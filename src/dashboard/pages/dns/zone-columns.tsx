@@ -1,21 +1,20 @@
 import { Link } from '@tanstack/react-router'
 import type { ZoneTransferView } from '../../../features/dns/transfers/shapes'
-import type { ZoneView } from '../../../features/dns/zone-shapes'
+import type { ZoneView } from '../../../features/dns/zones/shapes'
 import { Status, Tag } from '../../parts/status'
 import type { Column } from '../../parts/table'
-import { Ago } from '../../parts/time'
+import { RelativeTime } from '../../parts/time'
 import { reasonOfZone } from './records/record-reason'
 
-interface Around {
+interface ColumnContext {
   nameOf(providerId: string): string
-  /** Of all zones. */
+  /** Transfers of all zones. */
   transfers: readonly ZoneTransferView[]
 }
 
-/** The columns of the zones. */
-export const zoneColumns = ({ nameOf, transfers }: Around): readonly Column<ZoneView>[] => [
+/** Columns of the zones table. */
+export const zoneColumns = ({ nameOf, transfers }: ColumnContext): readonly Column<ZoneView>[] => [
   {
-    name: 'name',
     title: 'Zone',
     sort: 'name',
     render: one => (
@@ -24,69 +23,52 @@ export const zoneColumns = ({ nameOf, transfers }: Around): readonly Column<Zone
       </span>
     ),
   },
-  { name: 'state', title: 'State', width: '36%', render: one => <State zone={one} /> },
+  { title: 'Status', width: '36%', render: one => <State zone={one} /> },
   {
-    name: 'kept',
-    title: 'Kept at',
-    from: 'lg',
+    title: 'Hosted at',
+    showFrom: 'lg',
     width: '13rem',
-    render: one => [...(one.served ? ['this hub'] : []), ...one.sync.targets.map(at => nameOf(at.provider_id))].join(', '),
+    render: one =>
+      [...(one.served ? ['Built-in'] : []), ...one.sync.targets.map(target => nameOf(target.provider_id))].join(', '),
   },
   {
-    name: 'secondaries',
     title: 'Secondaries',
-    from: 'lg',
+    showFrom: 'lg',
     width: '8rem',
     render: one => <Secondaries zone={one} transfers={transfers.filter(sent => sent.zone === one.name)} />,
   },
-  {
-    name: 'records',
-    title: 'Records',
-    width: '6rem',
-    right: true,
-    from: 'sm',
-    render: one => one.record_count.toLocaleString(),
-  },
-  {
-    name: 'updated',
-    title: 'Changed',
-    width: '8rem',
-    sort: 'updated_at',
-    from: 'md',
-    render: one => <Ago at={one.updated_at} />,
-  },
+  { title: 'Records', width: '6rem', alignRight: true, showFrom: 'sm', render: one => one.record_count.toLocaleString() },
+  { title: 'Updated', width: '8rem', sort: 'updated_at', showFrom: 'md', render: one => <RelativeTime at={one.updated_at} /> },
 ]
 
-/** How a zone stands; what is not as it is to be leads to the records that are not, with the reason of each. */
+/** Sync state of a zone. Links to the records that are out of sync, with the reason of each. */
 function State({ zone }: { zone: ZoneView }) {
-  if (zone.status === 'paused') return <Status state="paused" />
-  if (zone.synced && !zone.blocked) return <Status state={zone.sync.state} />
+  if (zone.status === 'paused') return <Status status="paused" />
+  if (zone.synced && !zone.blocked) return <Status status={zone.sync.state} />
   return (
     <Link
       to="/dns/zones/$id"
       params={{ id: zone.id }}
-      search={zone.sync.state === 'unmanaged' ? { state: 'unmanaged' } : { synced: 'false' }}
+      search={zone.sync.state === 'unmanaged' ? { state: 'unmanaged' } : { state: 'out_of_sync' }}
       className="flex max-w-full items-center gap-2 hover:underline"
-      title="The records that are not as they are to be, and why"
+      title="Show records that are out of sync"
     >
-      {zone.blocked ? <Status state="blocked" label="held back" /> : <Status state={zone.sync.state} />}
+      {zone.blocked ? <Status status="blocked" label="blocked" /> : <Status status={zone.sync.state} />}
       <span className="line-clamp-2 min-w-0 text-[13px] leading-[1.15rem] whitespace-normal text-muted max-sm:hidden">
-        {reasonOfZone(zone) ?? differing(zone)}
+        {reasonOfZone(zone) ?? differenceCount(zone)}
       </span>
     </Link>
   )
 }
 
-function differing(zone: ZoneView): string {
-  const count = Math.max(0, ...zone.sync.targets.map(one => one.different_count))
-  return count === 0
-    ? 'Show why'
-    : `${count.toLocaleString()} ${count === 1 ? 'name and type differs' : 'names and types differ'}`
+function differenceCount(zone: ZoneView): string {
+  const count = Math.max(0, ...zone.sync.targets.map(one => one.out_of_sync_count))
+  return count === 0 ? 'Show details' : `${count.toLocaleString()} ${count === 1 ? 'record set differs' : 'record sets differ'}`
 }
 
-/** Whether those that transfer a zone have it as it is now. */
+/** Whether secondaries have the current serial of a zone. */
 function Secondaries({ zone, transfers }: { zone: ZoneView; transfers: readonly ZoneTransferView[] }) {
   if (!zone.served || transfers.length === 0) return <span className="text-muted">–</span>
   const behind = transfers.filter(one => one.serial !== zone.serial).length
-  return behind === 0 ? <Tag>{`${transfers.length} in step`}</Tag> : <Status state="late" label={`${behind} behind`} />
+  return behind === 0 ? <Tag>{`${transfers.length} in sync`}</Tag> : <Status status="late" label={`${behind} behind`} />
 }

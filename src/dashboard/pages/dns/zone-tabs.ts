@@ -1,14 +1,14 @@
-import type { ZoneView } from '../../../features/dns/zone-shapes'
+import type { ZoneView } from '../../../features/dns/zones/shapes'
 
 interface ZoneTab {
-  /** Last part of its address; `records` is at the zone's own. */
+  /** Last segment of the URL; `records` is the default tab. */
   name: string
   label: string
-  /** Zones that have it; all when absent. */
+  /** Zones that have the tab. Default: all. */
   for?: (zone: ZoneView) => boolean
 }
 
-/** The tabs of a zone, in their order. What each shows stands in zone.tsx. */
+/** The tabs of a zone, in order. Their components are in zone.tsx. */
 export const zoneTabs: readonly ZoneTab[] = [
   { name: 'records', label: 'Records' },
   { name: 'drift', label: 'Drift', for: zone => zone.sync.targets.length > 0 },

@@ -1,10 +1,10 @@
 import { useParams } from '@tanstack/react-router'
 import { lazy, Suspense, type ComponentType } from 'react'
-import type { ZoneView } from '../../../features/dns/zone-shapes'
+import type { ZoneView } from '../../../features/dns/zones/shapes'
 import { Loaded, Page, Skeleton } from '../../parts/page'
 import { useOne } from '../../queries'
 
-// What each tab shows, `ZoneFrame` around it included, since its buttons are up there. Its name stands in zone-tabs.ts too.
+// Each tab renders its own `ZoneFrame`, which shows its buttons. Tabs are listed in zone-tabs.ts.
 const views: Record<string, ComponentType<{ zone: ZoneView }>> = {
   records: lazy(() => import('./records/records')),
   drift: lazy(() => import('./sync/drift')),
@@ -14,20 +14,18 @@ const views: Record<string, ComponentType<{ zone: ZoneView }>> = {
   secondaries: lazy(() => import('./secondaries/secondaries')),
   settings: lazy(() => import('./settings/settings')),
 }
-const up = { to: '/dns', label: 'Zones' }
-
-/** A zone: the tab that the address names. */
+/** Zone page: renders the tab in the URL. */
 export default function Zone() {
   const { id, tab = 'records' } = useParams({ strict: false })
   const found = useOne<ZoneView>(`/dns/zones/${id}`)
-  // Their names are in its head: with them it has the height that it keeps.
+  // The header shows provider names: wait for them to avoid a layout shift.
   const providers = useOne('/dns/providers')
   if (found.data && providers.isPending) return <Skeleton />
   return (
-    <Loaded found={found} up={up}>
+    <Loaded query={found} parent="/dns">
       {zone => {
         const View = views[tab]
-        if (!View) return <Page title="No such page" lead={`A zone has no «${tab}».`} up={up} />
+        if (!View) return <Page title="Page not found" description={`A zone has no “${tab}” tab.`} parent="/dns" />
         return (
           <Suspense fallback={<Skeleton />}>
             <View zone={zone} />

@@ -1,86 +1,60 @@
-import { Globe, Plus } from 'lucide-react'
+import { Globe } from 'lucide-react'
 import type { ZoneTransferView } from '../../../features/dns/transfers/shapes'
-import type { ZoneView } from '../../../features/dns/zone-shapes'
-import { useAddress } from '../../parts/address'
-import { Button } from '../../parts/button'
-import { Empty } from '../../parts/empty'
-import { Choice, Filters, SearchField } from '../../parts/filters'
-import { Table } from '../../parts/table'
-import { useList, useOne } from '../../queries'
+import { useUrlState } from '../../parts/url-state'
+import { ListPage } from '../../parts/list'
+import { useOne } from '../../queries'
 import { usePerson } from '../../session'
-import { DnsFrame } from './dns-frame'
+import { dnsTabs } from './dns-tabs'
 import { NewZone } from './new-zone'
 import { useProviderNames } from './provider-names'
 import { zoneColumns } from './zone-columns'
 
-/** The zones of the workspace: where each is kept, how it stands there, and why. */
+const states = {
+  out_of_sync: 'Out of sync',
+  blocked: 'Blocked',
+  drifted: 'Drifted',
+  conflict: 'Conflict',
+  pending: 'Pending',
+  error: 'Error',
+  synced: 'Synced',
+}
+
+/** List of zones with their providers and sync states. */
 export default function Zones() {
-  const { mayWrite } = usePerson()
-  const [asked, set] = useAddress({ sort: 'name', q: '', stands: '', status: '', add: '' })
-  const { sort, q, stands, status, add } = asked
-  const list = useList<ZoneView>('/dns/zones', { sort, q, status, ...standsQuery(stands), include: 'total' })
-  const transfers = useOne<{ data: ZoneTransferView[] }>('/dns/providers/builtin/transfers', {}, { everyMs: 30_000 })
+  const { canWrite } = usePerson()
+  const [{ add }, set] = useUrlState({ add: '' })
+  const transfers = useOne<{ data: ZoneTransferView[] }>('/dns/providers/builtin/transfers', {}, { refetchMs: 30_000 })
   const nameOf = useProviderNames()
-  const newZone = mayWrite && (
-    <Button kind="main" data-new icon={<Plus className="size-4" aria-hidden />} onClick={() => set({ add: 'zone' })}>
-      New zone
-    </Button>
-  )
   return (
-    <DnsFrame lead="Zones are kept here as data, served by the hub, and brought to providers." actions={newZone}>
-      <Filters>
-        <SearchField label="Search zones" value={q} onChange={text => set({ q: text })} />
-        <Choice label="State" value={stands} onChange={value => set({ stands: value })} choices={standings} />
-        <Choice
-          label="Status"
-          value={status}
-          onChange={value => set({ status: value })}
-          choices={[
-            ['', 'Active or paused'],
-            ['active', 'Active'],
-            ['paused', 'Paused'],
-          ]}
-        />
-      </Filters>
-      <Table
-        label="Zones"
-        columns={zoneColumns({ nameOf, transfers: transfers.data?.data ?? [] })}
-        list={list}
-        idOf={one => one.id}
-        linkOf={one => `/dns/zones/${one.id}`}
-        sort={sort}
-        onSort={value => set({ sort: value })}
-        rowHeight={52}
-        empty={
-          q || stands || status ? (
-            <Empty icon={Globe} title="No such zones">
-              None is like what is asked for.
-            </Empty>
-          ) : (
-            <Empty icon={Globe} title="No zones" action={newZone}>
-              A zone has the records of a domain. Make one, or take one over from where it is now.
-            </Empty>
-          )
-        }
-      />
+    <ListPage
+      label="Zones"
+      description="Manage your DNS zones, serve them with the built-in name server, and sync them to providers."
+      tabs={dnsTabs}
+      path="/dns/zones"
+      page="/dns/zones/$id"
+      create={canWrite && { label: 'Create zone', onClick: () => set({ add: 'zone' }) }}
+      columns={zoneColumns({ nameOf, transfers: transfers.data?.data ?? [] })}
+      rowHeight={52}
+      sort="name"
+      search
+      counted
+      query={({ state = '', ...rest }) => ({ ...rest, ...stateQuery(state) })}
+      filters={[
+        { name: 'state', label: 'Sync status', all: 'All sync statuses', choices: states },
+        { name: 'status', label: 'Status', all: 'All statuses', choices: { active: 'Active', paused: 'Paused' } },
+      ]}
+      empty={{
+        icon: Globe,
+        text: 'A zone contains the DNS records of a domain. Create one, or import it from where it is hosted now.',
+      }}
+    >
       <NewZone open={add !== ''} onClose={() => set({ add: '' })} />
-    </DnsFrame>
+    </ListPage>
   )
 }
 
-const standings = [
-  ['', 'All states'],
-  ['not', 'Not as they are to be'],
-  ['blocked', 'Held back'],
-  ['drifted', 'Drifted'],
-  ['conflict', 'In conflict'],
-  ['pending', 'Pending'],
-  ['error', 'In error'],
-  ['synced', 'Synced'],
-] as const
-
-function standsQuery(word: string): Record<string, string> {
-  if (word === '') return {}
-  if (word === 'not') return { synced: 'false' }
-  return word === 'blocked' ? { blocked: 'true' } : { state: word }
+function stateQuery(state: string): Record<string, string> {
+  if (state === '') return {}
+  if (state === 'out_of_sync') return { synced: 'false' }
+  return state === 'blocked' ? { blocked: 'true' } : { state }
 }

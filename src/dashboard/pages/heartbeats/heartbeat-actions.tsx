@@ -3,75 +3,73 @@ import { CalendarClock, CirclePause, CirclePlay, Pencil, RefreshCw, Trash2 } fro
 import { useState } from 'react'
 import type { HeartbeatView } from '../../../features/heartbeats/shapes'
 import { Button, LinkButton } from '../../parts/button'
-import { Confirm } from '../../parts/dialog'
+import { Confirm, DeleteDialog } from '../../parts/dialog'
 import { Menu } from '../../parts/menu'
 import { useSend } from '../../queries'
 import { usePerson } from '../../session'
 
-const icon = 'size-4'
-const stale = ['/heartbeats', '/incidents', '/overview']
+const invalidates = ['/heartbeats', '/incidents', '/overview']
 
-/** What can be done with a heartbeat, as far as the person may. */
+/** The actions for a heartbeat that the user may perform. */
 export function HeartbeatActions({ heartbeat }: { heartbeat: HeartbeatView }) {
-  const { mayWrite } = usePerson()
+  const { canWrite } = usePerson()
   const navigate = useNavigate()
-  const [asked, setAsked] = useState<'rotate' | 'delete' | null>(null)
+  const [open, setOpen] = useState<'rotate' | 'delete' | null>(null)
   const { name } = heartbeat
   const path = `/heartbeats/${heartbeat.id}`
-  const close = () => setAsked(null)
-  const verb = (word: string) => ({ method: 'POST', path: `${path}/${word}` }) as const
-  const pause = useSend({ done: `Paused ${name}`, undo: () => verb('resume'), stale })
-  const resume = useSend({ done: `${name} waits for its next ping`, undo: () => verb('pause'), stale })
-  const rotate = useSend({ done: 'It has a new address', stale, onDone: close })
-  const remove = useSend({ done: `Deleted ${name}`, stale, onDone: () => void navigate({ to: '/heartbeats' }) })
-  if (!mayWrite) return null
+  const close = () => setOpen(null)
+  const verb = (action: string) => ({ method: 'POST', path: `${path}/${action}` }) as const
+  const pause = useSend({ toast: `${name} paused`, undo: () => verb('resume'), invalidates })
+  const resume = useSend({ toast: `${name} resumed`, undo: () => verb('pause'), invalidates })
+  if (!canWrite) return null
   const isPaused = heartbeat.status === 'paused'
   return (
     <>
       <Button
-        icon={isPaused ? <CirclePlay className={icon} aria-hidden /> : <CirclePause className={icon} aria-hidden />}
+        icon={isPaused ? CirclePlay : CirclePause}
         disabled={pause.isPending || resume.isPending}
         onClick={() => (isPaused ? resume.mutate(verb('resume')) : pause.mutate(verb('pause')))}
       >
         {isPaused ? 'Resume' : 'Pause'}
       </Button>
-      <LinkButton to="/heartbeats/$id/edit" params={{ id: heartbeat.id }} icon={<Pencil className={icon} aria-hidden />}>
+      <LinkButton to="/heartbeats/$id/edit" params={{ id: heartbeat.id }} icon={Pencil}>
         Edit
       </LinkButton>
       <Menu
-        label="More to do"
+        label="More actions"
         items={[
           {
-            label: 'Plan maintenance',
-            icon: <CalendarClock className={icon} aria-hidden />,
+            label: 'Schedule maintenance',
+            icon: CalendarClock,
             onSelect: () => void navigate({ to: `/maintenance/new?heartbeat=${heartbeat.id}` }),
           },
-          { label: 'New address', icon: <RefreshCw className={icon} aria-hidden />, onSelect: () => setAsked('rotate') },
+          { label: 'Rotate ping URL', icon: RefreshCw, onSelect: () => setOpen('rotate') },
           '-',
-          { label: 'Delete', icon: <Trash2 className={icon} aria-hidden />, bad: true, onSelect: () => setAsked('delete') },
+          { label: 'Delete', icon: Trash2, danger: true, onSelect: () => setOpen('delete') },
         ]}
       />
       <Confirm
-        open={asked === 'rotate'}
+        open={open === 'rotate'}
         onClose={close}
-        title={`Give ${name} a new address?`}
-        action="Make a new address"
-        pending={rotate.isPending}
-        onConfirm={() => rotate.mutate(verb('rotate'))}
+        title={`Rotate the ping URL of ${name}?`}
+        confirmLabel="Rotate ping URL"
+        call={() => verb('rotate')}
+        send={{ toast: 'Ping URL rotated', invalidates, onSuccess: close }}
       >
-        The address that the job calls now stops working at once. Until the job has the new one, its pings do not come.
+        The current ping URL stops working immediately. Pings are missed until the job uses the new URL.
       </Confirm>
-      <Confirm
-        open={asked === 'delete'}
+      <DeleteDialog
+        open={open === 'delete'}
         onClose={close}
-        title={`Delete ${name}?`}
-        action="Delete heartbeat"
-        typed={name}
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate({ method: 'DELETE', path })}
+        noun="heartbeat"
+        name={name}
+        path={path}
+        invalidates={invalidates}
+        parent="/heartbeats"
+        typed
       >
-        Its pings, their logs and its history are lost, and its address stops working. This cannot be undone.
-      </Confirm>
+        This deletes its pings, logs, and history, and its ping URL stops working. This can’t be undone.
+      </DeleteDialog>
     </>
   )
 }

@@ -1,12 +1,22 @@
 import type { HeartbeatView } from '../../../features/heartbeats/shapes'
 import { ChannelsField } from '../../parts/channels-field'
 import { DurationField } from '../../parts/duration-field'
-import { AreaField, CheckField, Columns, More, SelectField, TextField, useForm, WordsField, type Values } from '../../parts/form'
-import { shownTimezone } from '../../parts/timezone'
+import {
+  TextareaField,
+  CheckboxField,
+  Columns,
+  Collapsible,
+  SelectField,
+  TextField,
+  useForm,
+  ListField,
+  type Values,
+} from '../../parts/form'
+import { displayTimezone } from '../../parts/timezone'
 import { TimezoneField } from '../../parts/timezone-field'
-import { DueTimes } from './due-times'
+import { SchedulePreview } from './schedule-preview'
 
-const untouched = {
+const defaults = {
   name: '',
   tags: [],
   description: '',
@@ -18,18 +28,19 @@ const untouched = {
   channel_ids: null,
 }
 
-/** The fields of a form for a new heartbeat, or for one that there is. */
+/** Form values for a new or an existing heartbeat. */
 export function heartbeatValues(heartbeat: HeartbeatView | null): Values {
-  const own = heartbeat && Object.fromEntries(Object.keys(untouched).map(name => [name, heartbeat[name as keyof HeartbeatView]]))
+  const current =
+    heartbeat && Object.fromEntries(Object.keys(defaults).map(name => [name, heartbeat[name as keyof HeartbeatView]]))
   const schedule = heartbeat?.schedule ?? { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 }
   const timed = 'expression' in schedule ? schedule : null
   return {
-    ...untouched,
-    ...own,
+    ...defaults,
+    ...current,
     'schedule.kind': schedule.kind,
     'schedule.period_seconds': 'period_seconds' in schedule ? schedule.period_seconds : 86_400,
     'schedule.expression': timed?.expression ?? '',
-    'schedule.timezone': timed?.timezone ?? shownTimezone(),
+    'schedule.timezone': timed?.timezone ?? displayTimezone(),
     'schedule.grace_seconds': schedule.grace_seconds,
   }
 }
@@ -42,14 +53,12 @@ const scheduleOf = (values: Values): Values => ({
   grace_seconds: values['schedule.grace_seconds'],
 })
 
-const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
-/** What of the fields differs from how they were before: what an edit sends, or what a new heartbeat sets. */
+/** The request body: the fields that differ from the previous values, or from the defaults for a new heartbeat. */
 export function heartbeatBody(values: Values, before: Values | null): Values {
-  const known = before ?? heartbeatValues(null)
-  const changed = Object.keys(untouched).filter(
-    name => !isSame(values[name], known[name]) || (before === null && name === 'name'),
-  )
+  const base = before ?? heartbeatValues(null)
+  const changed = Object.keys(defaults).filter(name => !isSame(values[name], base[name]) || (before === null && name === 'name'))
   const schedule = scheduleOf(values)
   return {
     ...Object.fromEntries(changed.map(name => [name, values[name]])),
@@ -57,7 +66,7 @@ export function heartbeatBody(values: Values, before: Values | null): Values {
   }
 }
 
-/** Everything of a heartbeat. */
+/** The form fields of a heartbeat. */
 export function HeartbeatFields() {
   const { values } = useForm()
   const kind = values['schedule.kind']
@@ -65,19 +74,15 @@ export function HeartbeatFields() {
     <>
       <Columns>
         <TextField name="name" label="Name" placeholder="nightly backup" autoFocus />
-        <WordsField name="tags" label="Tags" placeholder="prod, backup" />
+        <ListField name="tags" label="Tags" placeholder="prod, backup" />
       </Columns>
       <SelectField
         name="schedule.kind"
-        label="When it runs"
-        choices={[
-          ['period', 'Every so often'],
-          ['cron', 'By a cron expression'],
-          ['calendar', 'By systemd calendar events'],
-        ]}
+        label="Schedule"
+        choices={{ period: 'Fixed period', cron: 'Cron expression', calendar: 'systemd calendar events' }}
       />
       {kind === 'period' ? (
-        <DurationField name="schedule.period_seconds" label="Every" hint="Longest time from one ping to the next." />
+        <DurationField name="schedule.period_seconds" label="Period" hint="Expected time between pings." />
       ) : (
         <>
           <Columns>
@@ -85,15 +90,15 @@ export function HeartbeatFields() {
               <TextField
                 name="schedule.expression"
                 label="Cron expression"
-                hint="Minute, hour, day, month and weekday."
+                hint="Minute, hour, day, month, and weekday."
                 placeholder="30 3 * * *"
                 mono
               />
             ) : (
-              <AreaField
+              <TextareaField
                 name="schedule.expression"
                 label="Calendar events"
-                hint="As in OnCalendar=, one a line; the earliest counts."
+                hint="OnCalendar= expressions, one per line. A ping is expected at the earliest match."
                 placeholder="Mon..Fri *-*-* 03:30"
                 rows={3}
                 mono
@@ -101,47 +106,45 @@ export function HeartbeatFields() {
             )}
             <TimezoneField name="schedule.timezone" />
           </Columns>
-          <DueTimes />
+          <SchedulePreview />
         </>
       )}
       <DurationField
         name="schedule.grace_seconds"
-        label="Grace time"
-        hint="How late a ping may be, and how long a run that told its start may take, before you hear of it."
+        label="Grace period"
+        hint="How late a ping may be, and how long a started run may take, before you get an alert."
       />
-      <More label="Alerts" names={['severity', 'channel_ids', 'first_ping_within_seconds']}>
+      <Collapsible label="Alerts" names={['severity', 'channel_ids', 'first_ping_within_seconds']}>
         <SelectField
           name="severity"
           label="Severity"
-          hint="How grave it is when it is down."
-          choices={[
-            ['critical', 'critical'],
-            ['warning', 'warning'],
-            ['info', 'info'],
-          ]}
+          hint="Severity of the incidents it opens."
+          choices={{ critical: 'Critical', warning: 'Warning', info: 'Info' }}
         />
         <ChannelsField />
         <DurationField
           name="first_ping_within_seconds"
-          label="Time for the first ping"
-          hint="Empty waits for it without an alert."
+          label="First ping within"
+          hint="Leave empty to wait for the first ping without alerting."
         />
-      </More>
-      <More label="How it is pinged" names={['slug', 'methods', 'manual_resume']}>
-        <TextField name="slug" label="Slug" mono hint="Its name in addresses by the ping key. Made from the name when empty." />
+      </Collapsible>
+      <Collapsible label="Ping settings" names={['slug', 'methods', 'manual_resume']}>
+        <TextField
+          name="slug"
+          label="Slug"
+          mono
+          hint="Name in ping URLs with the ping key. Leave empty to derive it from the name."
+        />
         <SelectField
           name="methods"
-          label="What counts"
-          choices={[
-            ['any', 'any request'],
-            ['POST', 'POST alone, so that a link preview is no ping'],
-          ]}
+          label="HTTP methods"
+          choices={{ any: 'Any method', POST: 'POST only (ignores link previews)' }}
         />
-        <CheckField name="manual_resume" label="Stays paused when it is pinged" />
-      </More>
-      <More label="Notes" names={['description']}>
-        <AreaField name="description" label="Notes" hint="For people: what the job does, and what to do when it fails." />
-      </More>
+        <CheckboxField name="manual_resume" label="Stay paused until resumed manually" />
+      </Collapsible>
+      <Collapsible label="Notes" names={['description']}>
+        <TextareaField name="description" label="Notes" hint="What the job does, and what to do if it fails." />
+      </Collapsible>
     </>
   )
 }

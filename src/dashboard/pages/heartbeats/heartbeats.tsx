@@ -1,136 +1,74 @@
-import { HeartPulse, KeyRound, Plus } from 'lucide-react'
+import { HeartPulse, KeyRound } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { heartbeatStatusWords } from './heartbeat-words'
+import { heartbeatStatusLabels } from './labels'
 import type { HeartbeatView, RecentPingsView } from '../../../features/heartbeats/shapes'
-import { useAddress } from '../../parts/address'
-import { Button, LinkButton } from '../../parts/button'
-import { Empty } from '../../parts/empty'
-import { Choice, Filters, SearchField } from '../../parts/filters'
-import { Page } from '../../parts/page'
-import { Status, Tag } from '../../parts/status'
-import { Table, type Column } from '../../parts/table'
-import { Ago } from '../../parts/time'
-import { useList, useOne } from '../../queries'
+import { useUrlState } from '../../parts/url-state'
+import { LinkButton } from '../../parts/button'
+import { ListPage } from '../../parts/list'
+import { Status, capitalize } from '../../parts/status'
+import { tagsColumn, type Column } from '../../parts/table'
+import { RelativeTime } from '../../parts/time'
+import { useOne } from '../../queries'
 import { usePerson } from '../../session'
 import { NextDue } from './next-due'
 import { PingBars } from './ping-bars'
-import { scheduleWords } from './schedule-words'
+import { scheduleText } from './schedule-text'
 
-const newHeartbeat = (
-  <LinkButton to="/heartbeats/new" kind="main" data-new icon={<Plus className="size-4" aria-hidden />}>
-    New heartbeat
-  </LinkButton>
-)
-const mostAtOnce = 100
-const lookEveryMs = 10_000
+const maxRecent = 100
+const refetchMs = 10_000
+const statuses = {
+  'down,grace': 'Down or late',
+  ...Object.fromEntries(Object.entries(heartbeatStatusLabels).map(([value, label]) => [value, capitalize(label)])),
+}
 
-/** Jobs that tell when they ran. */
+/** The list of heartbeats. */
 export default function Heartbeats() {
-  const { mayWrite } = usePerson()
-  const [{ status, q, tag, sort }, set] = useAddress({ status: '', q: '', tag: '', sort: 'name' })
-  const list = useList<HeartbeatView>('/heartbeats', { status, q, tag, sort, include: 'total' }, { everyMs: lookEveryMs })
-  const [shown, setShown] = useState<readonly string[]>([])
+  const { canWrite } = usePerson()
+  const [, set] = useUrlState({ tag: '' })
+  const [visible, setVisible] = useState<readonly string[]>([])
   const recent = useOne<{ data: RecentPingsView[] }>(
-    shown.length === 0 ? null : '/heartbeats/recent',
-    { ids: shown.slice(0, mostAtOnce) },
-    { everyMs: lookEveryMs, keep: true },
+    visible.length === 0 ? null : '/heartbeats/recent',
+    { ids: visible.slice(0, maxRecent) },
+    { refetchMs, keepPrevious: true },
   )
   const pings = useMemo(() => new Map(recent.data?.data.map(one => [one.id, one.pings])), [recent.data])
   const columns: readonly Column<HeartbeatView>[] = [
-    {
-      name: 'name',
-      title: 'Name',
-      sort: 'name',
-      render: one => <span className="font-medium">{one.name}</span>,
-    },
-    {
-      name: 'status',
-      title: 'Status',
-      width: '7rem',
-      render: one => <Status state={one.status} label={heartbeatStatusWords[one.status]} />,
-    },
-    {
-      name: 'schedule',
-      title: 'Expected',
-      from: 'md',
-      render: one => <span className="text-muted">{scheduleWords(one.schedule)}</span>,
-    },
-    { name: 'last', title: 'Last ping', width: '9rem', from: 'sm', render: one => <Ago at={one.last_ping_at} /> },
-    { name: 'next', title: 'Next due', width: '14rem', from: 'sm', render: one => <NextDue heartbeat={one} /> },
-    { name: 'runs', title: 'Last runs', width: '10rem', from: 'lg', render: one => <PingBars pings={pings.get(one.id)} /> },
-    {
-      name: 'tags',
-      title: 'Tags',
-      width: '9rem',
-      from: 'lg',
-      render: one => (
-        <span className="flex gap-1">
-          {one.tags.map(word => (
-            <button key={word} type="button" onClick={() => set({ tag: word })} aria-label={`Only the tag ${word}`}>
-              <Tag>{word}</Tag>
-            </button>
-          ))}
-        </span>
-      ),
-    },
+    { title: 'Name', sort: 'name', render: one => <span className="font-medium">{one.name}</span> },
+    { title: 'Status', width: '7rem', render: one => <Status status={one.status} label={heartbeatStatusLabels[one.status]} /> },
+    { title: 'Schedule', showFrom: 'md', render: one => <span className="text-muted">{scheduleText(one.schedule)}</span> },
+    { title: 'Last ping', width: '8rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_ping_at} /> },
+    { title: 'Next ping', width: '14rem', showFrom: 'sm', render: one => <NextDue heartbeat={one} /> },
+    { title: 'Recent runs', width: '10rem', showFrom: 'lg', render: one => <PingBars pings={pings.get(one.id)} /> },
+    tagsColumn(
+      one => one.tags,
+      tag => set({ tag }),
+    ),
   ]
-  const isFiltered = status !== '' || q !== '' || tag !== ''
   return (
-    <Page
-      title="Heartbeats"
-      lead="Jobs that tell when they ran: cron jobs, backups, timers. One that is late raises an alert."
+    <ListPage
+      label="Heartbeats"
+      description="Cron jobs, backups, and other jobs that ping a URL when they run. If a ping is late, you get an alert."
+      path="/heartbeats"
+      page="/heartbeats/$id"
+      create="/heartbeats/new"
       actions={
-        mayWrite && (
-          <>
-            {newHeartbeat}
-            <LinkButton to="/heartbeats/ping-key" icon={<KeyRound className="size-4" aria-hidden />}>
-              Ping key
-            </LinkButton>
-          </>
+        canWrite && (
+          <LinkButton to="/heartbeats/ping-key" icon={KeyRound}>
+            Ping key
+          </LinkButton>
         )
       }
-    >
-      <Filters>
-        <SearchField label="Search heartbeats" value={q} onChange={text => set({ q: text })} />
-        <Choice
-          label="Status"
-          value={status}
-          onChange={value => set({ status: value })}
-          choices={[
-            ['', 'All statuses'],
-            ['down,grace', 'Down or late'],
-            ...Object.entries(heartbeatStatusWords).map(([value, words]) => [value, words] as const),
-          ]}
-        />
-        {tag !== '' && (
-          <Button small onClick={() => set({ tag: '' })} aria-label={`Any tag, not ${tag} alone`}>
-            Tag {tag} ×
-          </Button>
-        )}
-      </Filters>
-      <Table
-        label="Heartbeats"
-        columns={columns}
-        list={list}
-        idOf={one => one.id}
-        linkOf={one => `/heartbeats/${one.id}`}
-        sort={sort}
-        onSort={value => set({ sort: value })}
-        onShown={setShown}
-        empty={
-          isFiltered ? (
-            <Empty icon={HeartPulse} title="None of these" />
-          ) : (
-            <Empty
-              icon={HeartPulse}
-              title="No heartbeats"
-              action={mayWrite && <div className="flex justify-center">{newHeartbeat}</div>}
-            >
-              A heartbeat is an address that your job calls when it has run. When the call does not come, you hear of it.
-            </Empty>
-          )
-        }
-      />
-    </Page>
+      columns={columns}
+      onVisibleRows={setVisible}
+      sort="name"
+      search
+      counted
+      refetchMs={refetchMs}
+      filters={[
+        { name: 'status', label: 'Status', all: 'All statuses', choices: statuses },
+        { name: 'tag', label: 'Tag' },
+      ]}
+      empty={{ icon: HeartPulse, text: 'Your job pings a URL when it runs. If a ping is missing, you get an alert.' }}
+    />
   )
 }

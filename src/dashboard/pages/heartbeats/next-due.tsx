@@ -1,25 +1,25 @@
 import type { HeartbeatView } from '../../../features/heartbeats/shapes'
-import { span, useNow, wholeTime } from '../../parts/time'
+import { formatDuration, useNow, formatDateTime } from '../../parts/time'
 
-/** When the next ping is due, counted down while one looks: «in 3 min», «late, down in 40 s». */
+/** A live countdown to the next ping: “in 3 min”, “late, down in 40 s”. */
 export function NextDue({ heartbeat }: { heartbeat: HeartbeatView }) {
   const now = useNow()
   const { status, started, expected_at: expected, down_at: down } = heartbeat
   if (status === 'paused' || (expected === null && down === null)) return <span className="text-muted">–</span>
   const at = new Date(status === 'down' || expected === null ? down! : expected).getTime()
-  const left = at - now
-  const words =
+  const remaining = at - now
+  const text =
     status === 'down'
-      ? `down for ${span(Math.max(0, -left))}`
+      ? `down for ${formatDuration(Math.max(0, -remaining))}`
       : expected === null
-        ? `first one within ${span(Math.max(0, left))}`
-        : left >= 0
-          ? `${started ? 'running, ' : ''}in ${span(left)}`
-          : `late, down in ${span(Math.max(0, new Date(down ?? expected).getTime() - now))}`
-  const colour = status === 'down' ? 'text-bad' : left < 0 ? 'text-warn' : ''
+        ? `first ping within ${formatDuration(Math.max(0, remaining))}`
+        : remaining >= 0
+          ? `${started ? 'running, ' : ''}in ${formatDuration(remaining)}`
+          : `late, down in ${formatDuration(Math.max(0, new Date(down ?? expected).getTime() - now))}`
+  const color = status === 'down' ? 'text-bad' : remaining < 0 ? 'text-warn' : ''
   return (
-    <time dateTime={new Date(at).toISOString()} title={wholeTime(at)} className={`whitespace-nowrap ${colour}`}>
-      {words}
+    <time dateTime={new Date(at).toISOString()} title={formatDateTime(at)} className={`whitespace-nowrap ${color}`}>
+      {text}
     </time>
   )
 }

@@ -1,30 +1,30 @@
 import type { PingView, RecentPingsView } from '../../../features/heartbeats/shapes'
 import { Bars, type Bar } from '../../parts/bars'
-import type { Mood } from '../../parts/status'
-import { span, wholeTime } from '../../parts/time'
+import type { Tone } from '../../parts/status'
+import { formatDuration, formatDateTime } from '../../parts/time'
 
 type Kind = PingView['kind']
 
-export const pingWords: Record<Kind, string> = {
+export const pingLabels: Record<Kind, string> = {
   success: 'success',
   start: 'started',
   fail: 'failed',
   log: 'log',
-  ign: 'not counted',
+  ign: 'ignored',
 }
-export const pingMood = (kind: Kind): Mood => (kind === 'fail' ? 'bad' : kind === 'success' ? 'ok' : 'idle')
+export const pingTone = (kind: Kind): Tone => (kind === 'fail' ? 'bad' : kind === 'success' ? 'ok' : 'idle')
 
 const slots = 30
 
-/** The last runs of a heartbeat as a strip: what ended well, what failed. */
+/** The recent runs of a heartbeat as a bar chart. */
 export function PingBars({ pings }: { pings: RecentPingsView['pings'] | undefined }) {
   if (!pings) return <div className="h-6" />
-  const ends = pings.filter(one => one.kind === 'success' || one.kind === 'fail')
-  if (ends.length === 0) return <span className="text-[13px] text-muted">no runs yet</span>
-  const bars: Bar[] = ends.map(one => ({
-    mood: one.kind === 'fail' ? 'bad' : 'ok',
-    title: `${pingWords[one.kind]}${one.duration_ms === null ? '' : ` after ${span(one.duration_ms)}`}, ${wholeTime(one.at)}`,
+  const finished = pings.filter(one => one.kind === 'success' || one.kind === 'fail')
+  if (finished.length === 0) return <span className="text-[13px] text-muted">No runs yet</span>
+  const bars: Bar[] = finished.map(one => ({
+    tone: one.kind === 'fail' ? 'bad' : 'ok',
+    title: `${pingLabels[one.kind]}${one.duration_ms === null ? '' : ` after ${formatDuration(one.duration_ms)}`}, ${formatDateTime(one.at)}`,
   }))
-  const well = ends.filter(one => one.kind === 'success').length
-  return <Bars bars={bars} slots={slots} label={`${well} of the last ${ends.length} runs went well`} />
+  const successes = finished.filter(one => one.kind === 'success').length
+  return <Bars bars={bars} slots={slots} label={`${successes} of the last ${finished.length} runs succeeded`} />
 }

@@ -1,65 +1,55 @@
 import { useState } from 'react'
 import type { PingKeyView } from '../../../features/heartbeats/shapes'
 import { Button } from '../../parts/button'
-import { Code, Copied } from '../../parts/code'
+import { Code, CopyableText } from '../../parts/code'
 import { Confirm } from '../../parts/dialog'
-import { Card, Facts, Loaded, Page } from '../../parts/page'
-import { Ago } from '../../parts/time'
-import { useOne, useSend } from '../../queries'
+import { Card, Loaded, Page } from '../../parts/page'
+import { RelativeTime } from '../../parts/time'
+import { useOne } from '../../queries'
 
-const up = { to: '/heartbeats', label: 'Heartbeats' }
-
-/** The key by which one address serves all heartbeats of the workspace, each by its slug. */
+/** The ping key, used in ping URLs with slugs. */
 export default function PingKey() {
   const found = useOne<PingKeyView>('/heartbeats/ping-key')
-  const [asking, setAsking] = useState(false)
-  const rotate = useSend({
-    done: 'It is a new key',
-    stale: ['/heartbeats'],
-    onDone: () => setAsking(false),
-  })
+  const [isOpen, setOpen] = useState(false)
   return (
-    <Loaded found={found} up={up}>
-      {({ ping_key: key, ping_url: url, created_at: made }) => (
+    <Loaded query={found} parent="/heartbeats">
+      {({ ping_key: key, ping_url: url, created_at: createdAt }) => (
         <Page
-          title="Ping key"
-          up={up}
-          lead="With one key, jobs ping by the name of their heartbeat, and may make heartbeats that do not exist yet."
+          parent="/heartbeats"
+          description="With the ping key, jobs can ping any heartbeat by its slug and create heartbeats on their first ping."
           actions={
-            <Button kind="bad" onClick={() => setAsking(true)}>
-              New key
+            <Button kind="danger" onClick={() => setOpen(true)}>
+              Rotate key
             </Button>
           }
         >
           <div className="flex max-w-3xl flex-col gap-4">
-            <Card>
-              <Facts
-                rows={[
-                  ['Key', key === null ? null : <Copied text={key} label="the ping key" />],
-                  ['Address', url === null ? null : <Copied text={url} label="the address" />],
-                  ['Made', <Ago at={made} />],
-                ]}
-              />
-            </Card>
+            <Card
+              facts={[
+                ['Key', key === null ? null : <CopyableText text={key} label="ping key" />],
+                ['URL', url === null ? null : <CopyableText text={url} label="URL" />],
+                ['Created', <RelativeTime at={createdAt} />],
+              ]}
+            />
             {url !== null && (
-              <Card title="In a script">
+              <Card title="Example">
                 <Code
                   label="shell"
-                  text={`# <slug> is the slug of the heartbeat. Where there is none, it is made with this schedule.
+                  text={`# Pings the heartbeat with the slug nightly-backup. If it doesn't exist, it is created with this schedule.
 curl -fsS -m 10 --retry 5 -o /dev/null "${url.replace('<slug>', 'nightly-backup')}?create=1&every=1d&grace=1h"`}
                 />
               </Card>
             )}
           </div>
           <Confirm
-            open={asking}
-            onClose={() => setAsking(false)}
-            title="Make a new ping key?"
-            action="Make a new key"
-            pending={rotate.isPending}
-            onConfirm={() => rotate.mutate({ method: 'POST', path: '/heartbeats/ping-key/rotate' })}
+            open={isOpen}
+            onClose={() => setOpen(false)}
+            title="Rotate the ping key?"
+            confirmLabel="Rotate key"
+            call={() => ({ method: 'POST', path: '/heartbeats/ping-key/rotate' })}
+            send={{ toast: 'Ping key rotated', invalidates: ['/heartbeats'], onSuccess: () => setOpen(false) }}
           >
-            Addresses with the key there is stop working at once, in every job that uses it.
+            URLs with the current key stop working immediately in every job that uses them.
           </Confirm>
         </Page>
       )}

@@ -1,16 +1,16 @@
-/** What a job has to do to ping, for one way of running jobs. */
-export interface Snippet {
+/** A code snippet that pings a heartbeat. */
+interface Snippet {
   id: string
   label: string
   text: string
 }
 
-/** How to ping an address from wherever jobs run, ready to paste. */
+/** Snippets for common ways to run jobs, ready to paste. */
 export const snippets = (url: string): Snippet[] => [
   {
     id: 'cron',
     label: 'crontab',
-    text: `# The exit status of the job tells whether it went well.
+    text: `# Reports the exit status of the job.
 30 3 * * * /usr/local/bin/backup; curl -fsS -m 10 --retry 5 -o /dev/null ${url}/$?`,
   },
   {
@@ -55,7 +55,7 @@ spec:
           restartPolicy: Never
           containers:
             - name: backup
-              # An image that has the job and curl.
+              # An image with the job and curl.
               image: registry.example.com/backup:1
               command: [/bin/sh, -c]
               args:
@@ -103,20 +103,16 @@ try {
   {
     id: 'curl',
     label: 'curl',
-    text: `# It ran well.
+    text: `# Success.
 curl -fsS -m 10 --retry 5 -o /dev/null ${url}
 
-# It begins; its end tells how long it took.
+# Start of a run, to measure its duration.
 curl -fsS -m 10 --retry 5 -o /dev/null ${url}/start
 
-# It failed, with what it printed.
+# Failure, with the output of the job.
 curl -fsS -m 10 --retry 5 -o /dev/null --data-binary @backup.log ${url}/fail`,
   },
-  {
-    id: 'wget',
-    label: 'wget',
-    text: `wget -q -T 10 -t 5 -O /dev/null ${url}`,
-  },
+  { id: 'wget', label: 'wget', text: `wget -q -T 10 -t 5 -O /dev/null ${url}` },
   {
     id: 'python',
     label: 'Python',
@@ -125,11 +121,11 @@ curl -fsS -m 10 --retry 5 -o /dev/null --data-binary @backup.log ${url}/fail`,
 PING = "${url}"
 
 
-def ping(ending="", body=None):
+def ping(suffix="", body=None):
     try:
-        urlopen(PING + ending, data=body, timeout=10).close()
+        urlopen(PING + suffix, data=body, timeout=10).close()
     except OSError as error:
-        print("The ping failed:", error)
+        print("Ping failed:", error)
 
 
 ping("/start")

@@ -1,13 +1,14 @@
 import { Json } from '../../parts/json'
 import { Card, Facts } from '../../parts/page'
-import { wordsOf } from '../../parts/status'
+import { labelOf } from '../../parts/option-fields'
+import { humanize } from '../../parts/status'
 
 type Plain = string | number | boolean
 const isPlain = (value: unknown): value is Plain => ['string', 'number', 'boolean'].includes(typeof value)
 const isFlat = (value: unknown): value is Record<string, Plain> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isPlain)
 
-/** What was asked and what came back, at the failure that was confirmed. */
+/** Request and response of the confirmed failure. */
 export function Evidence({ evidence }: { evidence: Record<string, unknown> }) {
   const entries = Object.entries(evidence).filter(([, value]) => value !== null)
   const parts = entries.filter(([, value]) => isFlat(value)) as [string, Record<string, Plain>][]
@@ -17,13 +18,13 @@ export function Evidence({ evidence }: { evidence: Record<string, unknown> }) {
       <Values of={entries.filter((one): one is [string, Plain] => isPlain(one[1]))} />
       {parts.map(([name, values]) => (
         <section key={name} className="mt-4">
-          <h3 className="mb-1 font-medium">{wordsOf(name)}</h3>
+          <h3 className="mb-1 font-medium">{labelOf(name)}</h3>
           <Values of={Object.entries(values)} />
         </section>
       ))}
       <div className="mt-3 flex flex-col gap-3 empty:hidden">
         {rest.map(([name, value]) => (
-          <Json key={name} label={wordsOf(name)} value={value} />
+          <Json key={name} label={humanize(name)} value={value} />
         ))}
       </div>
     </Card>
@@ -34,9 +35,9 @@ const Values = ({ of }: { of: readonly (readonly [string, Plain])[] }) => (
   <Facts
     rows={of.map(
       ([name, value]) =>
-        [wordsOf(name), <span className="font-mono text-[13px] whitespace-pre-wrap">{toldOf(value)}</span>] as const,
+        [labelOf(name), <span className="font-mono text-[13px] whitespace-pre-wrap">{textOf(value)}</span>] as const,
     )}
   />
 )
 
-const toldOf = (value: Plain): string => (typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value))
+const textOf = (value: Plain): string => (typeof value === 'boolean' ? (value ? 'Yes' : 'No') : String(value))

@@ -1,33 +1,24 @@
-import { useParams } from '@tanstack/react-router'
 import type { IncidentView } from '../../../features/incidents/shapes'
-import { Copied } from '../../parts/code'
-import { Card, Facts, Loaded, Page } from '../../parts/page'
+import { CopyableText } from '../../parts/code'
+import { Card, Page } from '../../parts/page'
+import { resourcePage } from '../../parts/resource-page'
 import { ResourceLink } from '../../parts/resource'
-import { severityMood } from '../../parts/severity'
+import { severityTone } from '../../parts/severity'
 import { Status, Tag } from '../../parts/status'
-import { Ago, Since, span, wholeTime } from '../../parts/time'
-import { useOne } from '../../queries'
+import { RelativeTime, ElapsedTime, formatDuration, formatDateTime } from '../../parts/time'
 import { Changes } from './changes'
 import { Evidence } from './evidence'
-import { Messages } from './messages'
+import { Notifications } from './notifications'
 import { Postmortem } from './postmortem'
 import { Timeline } from './timeline'
-import { Verbs } from './verbs'
+import { IncidentActions } from './incident-actions'
 
-const up = { to: '/incidents', label: 'Incidents' }
+/** An incident with its timeline, recent changes, evidence and postmortem. */
+export default resourcePage<IncidentView>({ path: '/incidents', parent: '/incidents' }, incident => (
+  <IncidentPage incident={incident} />
+))
 
-/** The room of one incident: what failed, what changed before, who does what, and what was learned. */
-export default function Incident() {
-  const { id } = useParams({ strict: false })
-  const found = useOne<IncidentView>(`/incidents/${id}`)
-  return (
-    <Loaded found={found} up={up}>
-      {incident => <Room incident={incident} />}
-    </Loaded>
-  )
-}
-
-function Room({ incident }: { incident: IncidentView }) {
+function IncidentPage({ incident }: { incident: IncidentView }) {
   const affected = [...incident.monitors, ...incident.heartbeats]
   const links = (role: string) => {
     const own = affected.filter(one => one.role === role)
@@ -38,19 +29,23 @@ function Room({ incident }: { incident: IncidentView }) {
       </div>
     ))
   }
-  const lasted = incident.resolved_at ? span(incident.duration_seconds * 1000) : <Since at={incident.started_at} />
+  const elapsed = incident.resolved_at ? (
+    formatDuration(incident.duration_seconds * 1000)
+  ) : (
+    <ElapsedTime at={incident.started_at} />
+  )
   return (
     <Page
       title={incident.title}
-      up={up}
+      parent="/incidents"
       aside={
         <>
-          <Status state={incident.status} />
-          <Status state={incident.severity} mood={severityMood[incident.severity]} />
+          <Status status={incident.status} />
+          <Status status={incident.severity} tone={severityTone[incident.severity]} />
         </>
       }
-      lead={incident.cause}
-      actions={<Verbs incident={incident} />}
+      description={incident.cause}
+      actions={<IncidentActions incident={incident} />}
     >
       <div className="grid gap-4 lg:grid-cols-[1fr_20rem] lg:items-start">
         <div className="flex min-w-0 flex-col gap-4">
@@ -60,35 +55,34 @@ function Room({ incident }: { incident: IncidentView }) {
           <Postmortem incident={incident} />
         </div>
         <div className="flex min-w-0 flex-col gap-4">
-          <Card title="Facts">
-            <Facts
-              rows={[
-                [incident.resolved_at ? 'Lasted' : 'Lasts', <span className="font-semibold">{lasted}</span>],
-                [
-                  'First failure',
-                  <span title={wholeTime(incident.started_at)}>
-                    <Ago at={incident.started_at} />
-                  </span>,
-                ],
-                ['Confirmed', <Ago at={incident.confirmed_at} never="not yet" />],
-                ['Resolved', incident.resolved_at && <Ago at={incident.resolved_at} />],
-                ['Ended as', incident.resolution && <Tag>{incident.resolution}</Tag>],
-                ['Failed', links('cause')],
-                ['Affected', links('affected')],
-                ['Seen from', incident.locations.join(', ') || null],
-                ['Seen to by', incident.acknowledged_by?.name ?? incident.acknowledged_by?.id],
-                [
-                  'Open again',
-                  incident.status === 'acknowledged' ? (
-                    <Ago at={incident.acknowledgement_expires_at} never="not by itself" />
-                  ) : null,
-                ],
-                ['Notes', incident.notes !== '' ? <span className="whitespace-pre-wrap">{incident.notes}</span> : null],
-                ['Id', <Copied text={incident.id} />],
-              ]}
-            />
-          </Card>
-          <Messages incident={incident} />
+          <Card
+            title="Details"
+            facts={[
+              ['Duration', <span className="font-semibold">{elapsed}</span>],
+              [
+                'Started',
+                <span title={formatDateTime(incident.started_at)}>
+                  <RelativeTime at={incident.started_at} />
+                </span>,
+              ],
+              ['Confirmed', <RelativeTime at={incident.confirmed_at} fallback="Not yet" />],
+              ['Resolved', incident.resolved_at && <RelativeTime at={incident.resolved_at} />],
+              ['Resolution', incident.resolution && <Tag>{incident.resolution}</Tag>],
+              ['Failed resources', links('cause')],
+              ['Affected resources', links('affected')],
+              ['Locations', incident.locations.join(', ') || null],
+              ['Acknowledged by', incident.acknowledged_by?.name ?? incident.acknowledged_by?.id],
+              [
+                'Acknowledgement expires',
+                incident.status === 'acknowledged' ? (
+                  <RelativeTime at={incident.acknowledgement_expires_at} fallback="Never" />
+                ) : null,
+              ],
+              ['Notes', incident.notes !== '' ? <span className="whitespace-pre-wrap">{incident.notes}</span> : null],
+              ['ID', <CopyableText text={incident.id} />],
+            ]}
+          />
+          <Notifications incident={incident} />
         </div>
       </div>
     </Page>

@@ -1,19 +1,12 @@
 import { useNavigate } from '@tanstack/react-router'
-import { AreaField, Columns, Form, SelectField, TextField } from '../../parts/form'
+import { TextareaField, Columns, Form, SelectField, TextField } from '../../parts/form'
 import { severityChoices } from '../../parts/severity'
-import { useSend } from '../../queries'
 
-/** Opens an incident by hand: what no monitor sees. */
+/** Form to create a manual incident. */
 export function NewIncident({ onClose }: { onClose(): void }) {
   const navigate = useNavigate()
-  const send = useSend<{ id: string }>({
-    quiet: true,
-    done: 'Incident opened',
-    stale: ['/incidents', '/overview'],
-    onDone: made => void navigate({ to: `/incidents/${made.id}` }),
-  })
   return (
-    <Form
+    <Form<{ id: string }>
       initial={{ title: '', severity: 'critical', cause: '', notes: '' }}
       call={values => ({
         method: 'POST',
@@ -25,17 +18,20 @@ export function NewIncident({ onClose }: { onClose(): void }) {
           ...(values.notes !== '' && { notes: values.notes }),
         },
       })}
-      send={send.mutateAsync}
-      pending={send.isPending}
+      send={{
+        toast: 'Incident created',
+        invalidates: ['/incidents', '/overview'],
+        onSuccess: incident => void navigate({ to: `/incidents/${incident.id}` }),
+      }}
       onCancel={onClose}
-      action="Open the incident"
+      submitLabel="Create incident"
     >
-      <TextField name="title" label="What is wrong" autoFocus />
+      <TextField name="title" label="Title" autoFocus />
       <Columns>
         <SelectField name="severity" label="Severity" choices={severityChoices} />
-        <TextField name="cause" label="Cause" hint="As far as it is known." />
+        <TextField name="cause" label="Cause" hint="If known." />
       </Columns>
-      <AreaField name="notes" label="Notes" />
+      <TextareaField name="notes" label="Notes" />
     </Form>
   )
 }

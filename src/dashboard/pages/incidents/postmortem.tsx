@@ -2,36 +2,33 @@ import { useState } from 'react'
 import type { IncidentView } from '../../../features/incidents/shapes'
 import { Button } from '../../parts/button'
 import { Confirm } from '../../parts/dialog'
-import { AreaField, Form } from '../../parts/form'
+import { TextareaField, Form } from '../../parts/form'
 import { Card } from '../../parts/page'
-import { Ago } from '../../parts/time'
-import { useSend } from '../../queries'
+import { RelativeTime } from '../../parts/time'
 import { usePerson } from '../../session'
 
-const outline = '## What happened\n\n## Why\n\n## What we do about it\n'
+const template = '## Summary\n\n## Root cause\n\n## Action items\n'
 
-/** What was learned from an incident. */
+/** Postmortem of an incident. */
 export function Postmortem({ incident }: { incident: IncidentView }) {
-  const { mayWrite } = usePerson()
+  const { canWrite } = usePerson()
   const [isOpen, setOpen] = useState(false)
-  const [asking, setAsking] = useState(false)
+  const [isDeleting, setDeleting] = useState(false)
   const path = `/incidents/${incident.id}/postmortem`
-  const send = useSend({ quiet: true, done: 'Post-mortem saved', stale: ['/incidents'], onDone: () => setOpen(false) })
-  const remove = useSend({ done: 'Post-mortem deleted', stale: ['/incidents'], onDone: () => setAsking(false) })
   const { postmortem } = incident
-  if (!postmortem && !mayWrite) return null
+  if (!postmortem && !canWrite) return null
   return (
     <Card
-      title="Post-mortem"
+      title="Postmortem"
       actions={
-        mayWrite &&
+        canWrite &&
         !isOpen && (
           <>
             <Button small onClick={() => setOpen(true)}>
-              {postmortem ? 'Edit' : 'Write'}
+              {postmortem ? 'Edit' : 'Add postmortem'}
             </Button>
             {postmortem && (
-              <Button small kind="bad" onClick={() => setAsking(true)}>
+              <Button small kind="danger" onClick={() => setDeleting(true)}>
                 Delete
               </Button>
             )}
@@ -41,34 +38,33 @@ export function Postmortem({ incident }: { incident: IncidentView }) {
     >
       {isOpen ? (
         <Form
-          initial={{ body: postmortem?.body ?? outline }}
+          initial={{ body: postmortem?.body ?? template }}
           call={values => ({ method: 'PUT', path, body: values })}
-          send={send.mutateAsync}
-          pending={send.isPending}
+          send={{ toast: 'Postmortem saved', invalidates: ['/incidents'], onSuccess: () => setOpen(false) }}
           onCancel={() => setOpen(false)}
-          action="Save"
+          submitLabel="Save postmortem"
         >
-          <AreaField name="body" label="Text" hint="Markdown." rows={14} mono />
+          <TextareaField name="body" label="Text" hint="Supports Markdown." rows={14} mono />
         </Form>
       ) : postmortem ? (
         <>
           <p className="mb-2 text-[13px] text-muted">
-            Written <Ago at={postmortem.updated_at} />
+            Updated <RelativeTime at={postmortem.updated_at} />
           </p>
           <div className="whitespace-pre-wrap wrap-anywhere">{postmortem.body}</div>
         </>
       ) : (
-        <p className="text-muted">Nothing was written so far.</p>
+        <p className="text-muted">No postmortem yet.</p>
       )}
       <Confirm
-        open={asking}
-        onClose={() => setAsking(false)}
-        title="Delete the post-mortem?"
-        action="Delete it"
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate({ method: 'DELETE', path })}
+        open={isDeleting}
+        onClose={() => setDeleting(false)}
+        title="Delete postmortem?"
+        confirmLabel="Delete postmortem"
+        call={() => ({ method: 'DELETE', path })}
+        send={{ toast: 'Postmortem deleted', invalidates: ['/incidents'], onSuccess: () => setDeleting(false) }}
       >
-        The text is gone for good.
+        This can’t be undone.
       </Confirm>
     </Card>
   )

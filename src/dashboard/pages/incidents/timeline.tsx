@@ -1,11 +1,11 @@
 import { useState } from 'react'
 import type { IncidentUpdateView, IncidentView } from '../../../features/incidents/shapes'
 import { Button } from '../../parts/button'
-import { AreaField, CheckField, Form } from '../../parts/form'
+import { TextareaField, CheckboxField, Form } from '../../parts/form'
 import { Card } from '../../parts/page'
-import { wordsOf } from '../../parts/status'
-import { Ago } from '../../parts/time'
-import { useList, useSend } from '../../queries'
+import { humanize } from '../../parts/status'
+import { RelativeTime } from '../../parts/time'
+import { useList } from '../../queries'
 import { usePerson } from '../../session'
 
 const marks: Record<string, string> = {
@@ -17,25 +17,25 @@ const marks: Record<string, string> = {
   note: 'bg-accent',
 }
 
-/** What happened to an incident, newest first, and a place to write a note. */
+/** Timeline of an incident, newest first, with a form to add notes. */
 export function Timeline({ incident }: { incident: IncidentView }) {
-  const { mayWrite } = usePerson()
-  // The incident has the last fifty; the rest is read when somebody asks.
-  const [whole, setWhole] = useState(false)
-  const list = useList<IncidentUpdateView>(whole ? `/incidents/${incident.id}/timeline` : null)
-  const entries = whole && list.rows.length > 0 ? list.rows : incident.timeline
+  const { canWrite } = usePerson()
+  // The incident includes the latest 50 entries; the rest is loaded on demand.
+  const [showAll, setShowAll] = useState(false)
+  const list = useList<IncidentUpdateView>(showAll ? `/incidents/${incident.id}/timeline` : null)
+  const entries = showAll && list.rows.length > 0 ? list.rows : incident.timeline
   return (
     <Card title="Timeline">
-      {mayWrite && <NewNote id={incident.id} />}
+      {canWrite && <NewNote id={incident.id} />}
       <ol className="mt-4 flex flex-col gap-3">
         {[...entries].reverse().map(one => (
           <li key={one.id} className="flex gap-3">
             <span className={`mt-1.5 size-2.5 shrink-0 rounded-full ${marks[one.kind] ?? 'bg-idle-mark'}`} aria-hidden />
             <div className="min-w-0 grow">
               <p className="flex flex-wrap gap-x-2">
-                <span className="font-medium">{wordsOf(one.kind)}</span>
+                <span className="font-medium">{humanize(one.kind)}</span>
                 <span className="text-muted">
-                  <Ago at={one.at} />
+                  <RelativeTime at={one.at} />
                   {one.actor && ` by ${one.actor.name ?? one.actor.id}`}
                   {one.edited_at && ', edited'}
                 </span>
@@ -45,9 +45,9 @@ export function Timeline({ incident }: { incident: IncidentView }) {
           </li>
         ))}
       </ol>
-      {((!whole && incident.timeline.length >= 50) || list.hasMore) && (
-        <Button small kind="quiet" className="mt-3" onClick={whole ? list.more : () => setWhole(true)}>
-          More
+      {((!showAll && incident.timeline.length >= 50) || list.hasMore) && (
+        <Button small kind="quiet" className="mt-3" onClick={showAll ? list.loadMore : () => setShowAll(true)}>
+          Load more
         </Button>
       )}
     </Card>
@@ -55,24 +55,17 @@ export function Timeline({ incident }: { incident: IncidentView }) {
 }
 
 function NewNote({ id }: { id: string }) {
-  const [written, setWritten] = useState(0)
-  const send = useSend({
-    quiet: true,
-    done: 'Note added',
-    stale: ['/incidents'],
-    onDone: () => setWritten(written + 1),
-  })
+  const [notesAdded, setNotesAdded] = useState(0)
   return (
     <Form
-      key={written}
+      key={notesAdded}
       initial={{ text: '', notify: false }}
       call={values => ({ method: 'POST', path: `/incidents/${id}/updates`, body: values })}
-      send={send.mutateAsync}
-      pending={send.isPending}
-      action="Add the note"
+      send={{ toast: 'Note added', invalidates: ['/incidents'], onSuccess: () => setNotesAdded(notesAdded + 1) }}
+      submitLabel="Add note"
     >
-      <AreaField name="text" label="Note" rows={2} placeholder="What you found, what you did" />
-      <CheckField name="notify" label="Tell the channels, too" />
+      <TextareaField name="text" label="Note" rows={2} placeholder="What you found, what you did" />
+      <CheckboxField name="notify" label="Notify channels" />
     </Form>
   )
 }

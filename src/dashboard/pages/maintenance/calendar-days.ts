@@ -1,36 +1,36 @@
-import { localText, momentOf } from '../../parts/timezone'
+import { toLocalInput, parseLocalInput } from '../../parts/timezone'
 
 const dayMs = 86_400_000
 
-/** `2026-11-22`, as in the page's address. */
-export const dayText = (day: Date): string => localText(day.getTime()).slice(0, 10)
+/** Formats a day as `2026-11-22`, as in the page URL. */
+export const dayText = (day: Date): string => toLocalInput(day.getTime()).slice(0, 10)
 
-/** A day of the calendar in the time zone that is shown, by its beginning. */
-export const dayStart = (at: Date): Date => begun(dayText(at))
+/** Returns the start of the day in the display time zone. */
+export const dayStart = (at: Date): Date => startOfDay(dayText(at))
 
-/** So many days later, at the beginning of the day, whatever the clocks do in between. */
-export const plusDays = (day: Date, count: number): Date => dated(new Date(civil(day).getTime() + count * dayMs))
+/** Adds days, regardless of clock changes, and returns the start of that day. */
+export const plusDays = (day: Date, count: number): Date => dayOfCivil(new Date(civilDay(day).getTime() + count * dayMs))
 
-/** The first day of a month so many later. */
+/** Adds months and returns the first day of that month. */
 export const plusMonths = (day: Date, count: number): Date =>
-  dated(new Date(Date.UTC(civil(day).getUTCFullYear(), monthOf(day) + count, 1)))
+  dayOfCivil(new Date(Date.UTC(civilDay(day).getUTCFullYear(), monthOf(day) + count, 1)))
 
-/** The Monday of a day's week. */
-export const weekStart = (day: Date): Date => plusDays(day, -((civil(day).getUTCDay() + 6) % 7))
+/** Returns the Monday of the week. */
+const weekStart = (day: Date): Date => plusDays(day, -((civilDay(day).getUTCDay() + 6) % 7))
 
-/** From 0, as in Date. */
-export const monthOf = (day: Date): number => civil(day).getUTCMonth()
+/** The month, starting at 0 as in Date. */
+export const monthOf = (day: Date): number => civilDay(day).getUTCMonth()
 
-/** The number that a day has in its month. */
-export const numberOf = (day: Date): number => civil(day).getUTCDate()
+/** The day of the month. */
+export const dayOfMonth = (day: Date): number => civilDay(day).getUTCDate()
 
-/** The day of such a text; today for any other. */
+/** Parses a day such as `2026-11-22`. Returns today if it is invalid. */
 export function dayFrom(text: string, today: Date): Date {
-  const at = momentOf(`${text}T00:00`)
+  const at = parseLocalInput(`${text}T00:00`)
   return at === null ? today : dayStart(new Date(at))
 }
 
-/** The days that are shown: the week, or all weeks of the month. */
+/** The days to show: the week, or all weeks of the month. */
 export function daysShown(view: 'month' | 'week', day: Date): Date[] {
   const first = weekStart(view === 'week' ? day : plusMonths(day, 0))
   const next = plusMonths(day, 1)
@@ -40,28 +40,28 @@ export function daysShown(view: 'month' | 'week', day: Date): Date[] {
   return days
 }
 
-// Days are counted as those of UTC, where none is longer than another.
-const civil = (day: Date): Date => new Date(`${dayText(day)}T00:00:00Z`)
-const begun = (text: string): Date => new Date(momentOf(`${text}T00:00`)!)
-const dated = (civilDay: Date): Date => begun(civilDay.toISOString().slice(0, 10))
+// Calculate with UTC days, which all have the same length.
+const civilDay = (day: Date): Date => new Date(`${dayText(day)}T00:00:00Z`)
+const startOfDay = (text: string): Date => new Date(parseLocalInput(`${text}T00:00`)!)
+const dayOfCivil = (civil: Date): Date => startOfDay(civil.toISOString().slice(0, 10))
 
-/** Something that has a place on the calendar: `from <= t < to`, ms since the epoch. */
-export interface Placed {
+/** An item on the calendar: `from <= t < to`, in ms since the epoch. */
+interface CalendarItem {
   from: number
   to: number
 }
 
-/** A part of it in one row of days: the columns it covers, and the line that is free for it. */
-export interface Bar<Item> {
+/** The part of an item in one row of days: the columns it spans, and its lane. */
+interface Bar<Item> {
   item: Item
-  /** From 0. */
+  /** First column, starting at 0. */
   first: number
   last: number
   lane: number
 }
 
-/** Places what overlaps a row of days so that nothing lies on top of another. */
-export function barsOf<Item extends Placed>(days: readonly Date[], items: readonly Item[]): Bar<Item>[] {
+/** Arranges the items in a row of days in lanes, so that they don’t overlap. */
+export function barsOf<Item extends CalendarItem>(days: readonly Date[], items: readonly Item[]): Bar<Item>[] {
   const ends: number[] = []
   const starts = [...days.map(day => day.getTime()), plusDays(days.at(-1)!, 1).getTime()]
   const bars: Bar<Item>[] = []

@@ -1,54 +1,49 @@
 import { DurationField } from '../../parts/duration-field'
 import {
-  AreaField,
-  CheckField,
+  TextareaField,
+  CheckboxField,
   Columns,
-  FieldFrame,
-  More,
+  Collapsible,
   NumberField,
   SelectField,
   TextField,
   useForm,
-  WordsField,
+  ListField,
+  CheckboxesField,
 } from '../../parts/form'
 import { PickField } from '../../parts/pick-field'
 import { TimezoneField } from '../../parts/timezone-field'
-import { NextOccurrences } from './next-occurrences'
-import { ruleDays } from './rules'
+import { OccurrencePreview } from './occurrence-preview'
+import { ruleDays } from './recurrence-text'
 
-/** Everything of a maintenance window. */
+/** The form fields of a maintenance window. */
 export function WindowFields() {
   const { values } = useForm()
-  const picked = values.picked as string
+  const frequency = values.frequency as string
   return (
     <>
-      <TextField name="name" label="What is being done" placeholder="Database upgrades" autoFocus />
+      <TextField name="name" label="Name" placeholder="Database upgrades" autoFocus />
       <SelectField
-        name="picked"
-        label="How often"
-        choices={[
-          ['once', 'Once'],
-          ['weekly', 'On days of the week'],
-          ['rrule', 'By a recurrence rule'],
-          ['cron', 'By a cron expression'],
-        ]}
+        name="frequency"
+        label="Schedule"
+        choices={{ once: 'Once', weekly: 'Weekly', rrule: 'Recurrence rule', cron: 'Cron expression' }}
       />
-      {picked === 'weekly' && <WeeklyFields />}
-      {picked === 'rrule' && (
+      {frequency === 'weekly' && <WeeklyFields />}
+      {frequency === 'rrule' && (
         <TextField
           name="rrule"
           label="Recurrence rule"
           placeholder="FREQ=MONTHLY;BYDAY=1SA"
-          hint="By RFC 5545, of days, weeks, months or years."
+          hint="Daily, weekly, monthly, or yearly rule (RFC 5545)."
           mono
         />
       )}
-      {picked === 'cron' && (
+      {frequency === 'cron' && (
         <TextField
           name="cron"
           label="Cron expression"
           placeholder="0 3 * * 0"
-          hint="Minute, hour, day, month and weekday."
+          hint="Minute, hour, day, month, and weekday."
           mono
         />
       )}
@@ -56,80 +51,70 @@ export function WindowFields() {
         <TextField
           name="starts_at_local"
           type="datetime-local"
-          label={picked === 'once' ? 'Begins' : 'First begins'}
-          hint={picked === 'cron' ? 'In the time zone. Empty begins at once.' : 'In the time zone beside it.'}
+          label={frequency === 'once' ? 'Start' : 'First start'}
+          hint={frequency === 'cron' ? 'In the selected time zone. Optional.' : 'In the selected time zone.'}
         />
         <TimezoneField />
       </Columns>
-      <DurationField name="duration_seconds" label="Lasts" />
-      <NextOccurrences />
-      <Scope />
-      {picked !== 'once' && (
-        <More label="Left out" names={['exdates']}>
-          <WordsField
+      <DurationField name="duration_seconds" label="Duration" />
+      <OccurrencePreview />
+      <TargetFields />
+      {frequency !== 'once' && (
+        <Collapsible label="Exceptions" names={['exdates']}>
+          <ListField
             name="exdates"
-            label="Occurrences that do not take place"
+            label="Skipped occurrences"
             placeholder="2026-12-26"
-            hint="By their day, or by the local time at which they begin."
+            hint="Dates or local start times to skip."
           />
-        </More>
+        </Collapsible>
       )}
-      <More label="Notes" names={['description']}>
-        <AreaField name="description" label="Notes" hint="For people." />
-      </More>
+      <Collapsible label="Notes" names={['description']}>
+        <TextareaField name="description" label="Notes" />
+      </Collapsible>
     </>
   )
 }
 
 function WeeklyFields() {
-  const { values, set } = useForm()
-  const chosen = values.days as string[]
+  const { values } = useForm()
   return (
     <Columns>
-      <FieldFrame name="rrule" label="On" hint="None is the weekday on which it first begins.">
-        {attributes => (
-          <div {...attributes} role="group" aria-label="On" className="flex min-h-9 flex-wrap items-center gap-3">
-            {ruleDays.map(([day, words]) => (
-              <label key={day} className="flex items-center gap-1.5">
-                <input
-                  type="checkbox"
-                  checked={chosen.includes(day)}
-                  onChange={event => set({ days: event.target.checked ? [...chosen, day] : chosen.filter(one => one !== day) })}
-                />
-                {words}
-              </label>
-            ))}
-          </div>
-        )}
-      </FieldFrame>
-      <NumberField name="every" label="Every" unit={values.every === 1 ? 'week' : 'weeks'} min={1} max={1000} />
+      <CheckboxesField
+        name="rrule"
+        value="days"
+        label="Repeat on"
+        hint="If none is selected, the weekday of the first start is used."
+        choices={ruleDays}
+      />
+      <NumberField name="every" label="Repeat every" unit={values.every === 1 ? 'week' : 'weeks'} min={1} max={1000} />
     </Columns>
   )
 }
 
-function Scope() {
+function TargetFields() {
   const { values } = useForm()
   return (
     <fieldset className="flex flex-col gap-4 rounded-md border border-line p-3">
-      <legend className="px-1 font-medium">What it is for</legend>
-      <CheckField name="targets.all" label="Everything in the workspace" />
+      <legend className="px-1 font-medium">Targets</legend>
+      <CheckboxField name="targets.all" label="Everything in the workspace" />
       {values['targets.all'] !== true && (
         <>
-          <WordsField
+          <ListField
             name="targets.tags"
             label="Tags"
             placeholder="database, prod"
-            hint="Monitors and heartbeats that have one of these."
+            hint="Monitors and heartbeats with any of these tags."
           />
-          <PickField of="/monitors" name="targets.monitors" label="Monitors" />
+          <PickField list="/monitors" name="targets.monitors" label="Monitors" />
           <PickField
-            of="/monitors"
-            only={{ type: 'group' }}
+            list="/monitors"
+            filter={{ type: 'group' }}
             name="targets.groups"
             label="Groups"
-            hint="They and everything in them."
+            hint="The groups and everything in them."
           />
-          <PickField of="/heartbeats" name="targets.heartbeats" label="Heartbeats" />
+          <PickField list="/heartbeats" name="targets.heartbeats" label="Heartbeats" />
         </>
       )}
       <TargetsProblem />
@@ -137,14 +122,14 @@ function Scope() {
   )
 }
 
-/** That nothing was chosen is wrong with no field alone. */
+/** The error if no target is selected, which belongs to no single field. */
 function TargetsProblem() {
   const { errorOf } = useForm()
   const problem = errorOf('targets')
-  const isBeside = ['all', 'tags', 'monitors', 'groups', 'heartbeats'].some(name => errorOf(`targets.${name}`) !== null)
+  const hasFieldError = ['all', 'tags', 'monitors', 'groups', 'heartbeats'].some(name => errorOf(`targets.${name}`) !== null)
   return (
     <div data-field="targets" className="empty:hidden">
-      {problem && !isBeside && <p className="text-bad">What it is for {problem}</p>}
+      {problem && !hasFieldError && <p className="text-bad">Targets {problem}</p>}
     </div>
   )
 }

@@ -1,20 +1,20 @@
 import type { MaintenanceWindowView } from '../../../features/maintenance/shapes'
 import type { Values } from '../../parts/form'
-import { localText, shownTimezone } from '../../parts/timezone'
-import { weeklyOf, weeklyRule } from './rules'
+import { toLocalInput, displayTimezone } from '../../parts/timezone'
+import { weeklyOf, weeklyRule } from './recurrence-text'
 
-/** The next full hour, as a field for local times has it. */
-export const nextHour = (now: number): string => `${localText(now + 3_600_000).slice(0, 13)}:00`
+/** The next full hour as the value of a local time input. */
+export const nextHour = (now: number): string => `${toLocalInput(now + 3_600_000).slice(0, 13)}:00`
 
-/** The fields of a form for a new window, or for one that there is. `picked` is how it comes: `weekly` is a rule that is made. */
+/** Form values for a new or an existing window. `frequency` is the kind, or `weekly` for rules that the weekday form can represent. */
 export function windowValues(window: MaintenanceWindowView | null, starts: string): Values {
   const weekly = window?.rrule ? weeklyOf(window.rrule) : null
   return {
     name: window?.name ?? '',
     description: window?.description ?? '',
-    picked: window === null ? 'once' : weekly ? 'weekly' : window.kind,
+    frequency: window === null ? 'once' : weekly ? 'weekly' : window.kind,
     starts_at_local: window ? (window.starts_at_local?.slice(0, 16) ?? '') : starts,
-    timezone: window?.timezone ?? shownTimezone(),
+    timezone: window?.timezone ?? displayTimezone(),
     duration_seconds: window?.duration_seconds ?? 3600,
     days: weekly?.days ?? [],
     every: weekly?.every ?? 1,
@@ -29,12 +29,12 @@ export function windowValues(window: MaintenanceWindowView | null, starts: strin
   }
 }
 
-/** When the window comes, as the API has it. */
+/** Converts form values to the schedule fields of the API. */
 export function timingFrom(values: Values): Values {
-  const picked = values.picked as string
-  const kind = picked === 'weekly' ? 'rrule' : picked
+  const frequency = values.frequency as string
+  const kind = frequency === 'weekly' ? 'rrule' : frequency
   const rule =
-    picked === 'weekly' ? weeklyRule({ days: values.days as string[], every: Number(values.every ?? 1) }) : values.rrule
+    frequency === 'weekly' ? weeklyRule({ days: values.days as string[], every: Number(values.every ?? 1) }) : values.rrule
   return {
     kind,
     starts_at_local: values.starts_at_local === '' ? null : values.starts_at_local,
@@ -49,7 +49,7 @@ export function timingFrom(values: Values): Values {
 const targetsFrom = (values: Values): Values =>
   Object.fromEntries(['all', 'monitors', 'heartbeats', 'groups', 'tags'].map(name => [name, values[`targets.${name}`]]))
 
-/** All that a window is. */
+/** The request body for a window. */
 export const windowBody = (values: Values): Values => ({
   name: values.name,
   description: values.description,

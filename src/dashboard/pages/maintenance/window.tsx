@@ -1,136 +1,109 @@
-import { useNavigate, useParams } from '@tanstack/react-router'
 import { CircleStop, Pencil, Play, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { MaintenanceWindowView } from '../../../features/maintenance/shapes'
 import { Button, LinkButton } from '../../parts/button'
-import { Copied } from '../../parts/code'
-import { Confirm, Dialog } from '../../parts/dialog'
+import { CopyableText } from '../../parts/code'
+import { Dialog, DeleteDialog } from '../../parts/dialog'
 import { DurationField } from '../../parts/duration-field'
 import { Form } from '../../parts/form'
 import { Menu } from '../../parts/menu'
-import { Card, Facts, Loaded, Page } from '../../parts/page'
-import { Status, Tag } from '../../parts/status'
-import { Ago, span, wholeTime } from '../../parts/time'
-import { useOne, useSend } from '../../queries'
+import { Card, Facts, Page } from '../../parts/page'
+import { resourcePage } from '../../parts/resource-page'
+import { Status, Tags } from '../../parts/status'
+import { RelativeTime, formatDuration, formatDateTime } from '../../parts/time'
+import { useSend } from '../../queries'
 import { usePerson } from '../../session'
-import { recurrenceWords } from './rules'
+import { recurrenceText } from './recurrence-text'
 import { TargetNames } from './target-names'
 
-const up = { to: '/maintenance', label: 'Maintenance' }
-const icon = 'size-4'
-const stale = ['/maintenance-windows', '/overview', '/monitors', '/heartbeats']
+const invalidates = ['/maintenance-windows', '/overview', '/monitors', '/heartbeats']
 
-/** One window: when it is in force, what it is for, and starting or stopping it by hand. */
-export default function Window() {
-  const { id } = useParams({ strict: false })
-  const found = useOne<MaintenanceWindowView>(`/maintenance-windows/${id}`, {}, { everyMs: 15_000 })
-  return (
-    <Loaded found={found} up={up}>
-      {window => <Shown window={window} />}
-    </Loaded>
-  )
-}
+/** The page of a maintenance window: its schedule and targets, with manual start and stop. */
+export default resourcePage<MaintenanceWindowView>(
+  { path: '/maintenance-windows', parent: '/maintenance', refetchMs: 15_000 },
+  window => <Details window={window} />,
+)
 
-function Shown({ window }: { window: MaintenanceWindowView }) {
-  const { mayWrite } = usePerson()
-  const navigate = useNavigate()
-  const [asked, setAsked] = useState<'start' | 'delete' | null>(null)
-  const close = () => setAsked(null)
+function Details({ window }: { window: MaintenanceWindowView }) {
+  const { canWrite } = usePerson()
+  const [open, setOpen] = useState<'start' | 'delete' | null>(null)
+  const close = () => setOpen(null)
   const path = `/maintenance-windows/${window.id}`
-  const stop = useSend({ done: `${window.name} is over`, stale })
-  const start = useSend({
-    quiet: true,
-    done: `${window.name} is in force`,
-    undo: () => ({ method: 'POST', path: `${path}/stop` }),
-    stale,
-    onDone: close,
-  })
-  const remove = useSend({ done: `Deleted ${window.name}`, stale, onDone: () => void navigate({ to: '/maintenance' }) })
-  const actions = mayWrite && (
+  const stop = useSend({ toast: `${window.name} stopped`, invalidates })
+  const actions = canWrite && (
     <>
       {window.current ? (
         <Button
-          kind="main"
-          icon={<CircleStop className={icon} aria-hidden />}
+          kind="primary"
+          icon={CircleStop}
           disabled={stop.isPending}
           onClick={() => stop.mutate({ method: 'POST', path: `${path}/stop` })}
         >
-          End it now
+          Stop now
         </Button>
       ) : (
-        <Button kind="main" icon={<Play className={icon} aria-hidden />} onClick={() => setAsked('start')}>
+        <Button kind="primary" icon={Play} onClick={() => setOpen('start')}>
           Start now
         </Button>
       )}
-      <LinkButton to="/maintenance/$id/edit" params={{ id: window.id }} icon={<Pencil className={icon} aria-hidden />}>
+      <LinkButton to="/maintenance/$id/edit" params={{ id: window.id }} icon={Pencil}>
         Edit
       </LinkButton>
-      <Menu
-        label="More to do"
-        items={[
-          { label: 'Delete', icon: <Trash2 className={icon} aria-hidden />, bad: true, onSelect: () => setAsked('delete') },
-        ]}
-      />
+      <Menu label="More actions" items={[{ label: 'Delete', icon: Trash2, danger: true, onSelect: () => setOpen('delete') }]} />
     </>
   )
   return (
     <Page
       title={window.name}
-      up={up}
-      aside={<Status state={window.status === 'in_progress' ? 'in_force' : window.status} />}
-      lead={window.description || undefined}
+      parent="/maintenance"
+      aside={<Status status={window.status} />}
+      description={window.description || undefined}
       actions={actions}
     >
       <div className="grid gap-4 lg:grid-cols-2 lg:items-start">
-        <Card title="When">
+        <Card title="Schedule">
           <Facts
             rows={[
               window.current
                 ? [
-                    'In force',
+                    'Active',
                     <>
-                      ends <Ago at={window.current.ends_at} />
-                      {window.current.started_by_hand && ', started by hand'}
+                      ends <RelativeTime at={window.current.ends_at} />
+                      {window.current.started_manually && ', started manually'}
                     </>,
                   ]
                 : null,
-              ['Comes', recurrenceWords(window)],
-              ['Begins', window.starts_at_local && `${window.starts_at_local.replace('T', ' ')}, ${window.timezone}`],
+              ['Recurrence', recurrenceText(window)],
+              [
+                window.kind === 'once' ? 'Start' : 'First start',
+                window.starts_at_local && `${window.starts_at_local.replace('T', ' ')}, ${window.timezone}`,
+              ],
               window.starts_at_local ? null : ['Time zone', window.timezone],
-              ['Lasts', span(window.duration_seconds * 1000)],
-              ['Left out', window.exdates.length > 0 ? window.exdates.join(', ') : null],
-              ['Id', <Copied text={window.id} />],
+              ['Duration', formatDuration(window.duration_seconds * 1000)],
+              ['Skipped', window.exdates.length > 0 ? window.exdates.join(', ') : null],
+              ['ID', <CopyableText text={window.id} />],
             ]}
           />
-          <h3 className="mt-4 mb-1 font-medium">Next, in your time</h3>
-          {window.next_occurrences.length === 0 && <p className="text-muted">It does not come again.</p>}
+          <h3 className="mt-4 mb-1 font-medium">Next occurrences, in your time zone</h3>
+          {window.next_occurrences.length === 0 && <p className="text-muted">No upcoming occurrences.</p>}
           <ol>
             {window.next_occurrences.map(one => (
               <li key={one.starts_at} className="flex flex-wrap gap-x-3">
-                <span className="min-w-52">{wholeTime(one.starts_at)}</span>
+                <span className="min-w-52">{formatDateTime(one.starts_at)}</span>
                 <span className="text-muted">
-                  <Ago at={one.starts_at} />
+                  <RelativeTime at={one.starts_at} />
                 </span>
               </li>
             ))}
           </ol>
         </Card>
-        <Card title="What it is for">
+        <Card title="Targets">
           {window.targets.all ? (
             <p>Everything in the workspace.</p>
           ) : (
             <Facts
               rows={[
-                [
-                  'Tags',
-                  window.targets.tags.length === 0 ? null : (
-                    <span className="flex flex-wrap gap-1">
-                      {window.targets.tags.map(tag => (
-                        <Tag key={tag}>{tag}</Tag>
-                      ))}
-                    </span>
-                  ),
-                ],
+                ['Tags', window.targets.tags.length > 0 && <Tags tags={window.targets.tags} />],
                 ['Monitors', <TargetNames of="/monitors" ids={window.targets.monitors} />],
                 ['Groups', <TargetNames of="/monitors" ids={window.targets.groups} />],
                 ['Heartbeats', <TargetNames of="/heartbeats" ids={window.targets.heartbeats} />],
@@ -140,32 +113,38 @@ function Shown({ window }: { window: MaintenanceWindowView }) {
         </Card>
       </div>
       <Dialog
-        open={asked === 'start'}
+        open={open === 'start'}
         onClose={close}
         title={`Start ${window.name} now`}
-        description="Beside its schedule: what is planned takes place all the same."
+        description="Starts in addition to the schedule. Scheduled occurrences are not affected."
       >
         <Form
           initial={{ duration_seconds: window.duration_seconds }}
           call={values => ({ method: 'POST', path: `${path}/start`, body: values })}
-          send={start.mutateAsync}
-          pending={start.isPending}
+          send={{
+            toast: `${window.name} started`,
+            undo: () => ({ method: 'POST', path: `${path}/stop` }),
+            invalidates,
+            onSuccess: close,
+          }}
           onCancel={close}
-          action="Start"
+          submitLabel="Start maintenance"
         >
-          <DurationField name="duration_seconds" label="For" />
+          <DurationField name="duration_seconds" label="Duration" />
         </Form>
       </Dialog>
-      <Confirm
-        open={asked === 'delete'}
+      <DeleteDialog
+        open={open === 'delete'}
         onClose={close}
-        title={`Delete ${window.name}?`}
-        action="Delete window"
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate({ method: 'DELETE', path })}
+        noun="maintenance window"
+        name={window.name}
+        path={path}
+        invalidates={invalidates}
+        parent="/maintenance"
       >
-        It does not come again, and what of it is in force ends: what is down by then is told. This cannot be undone.
-      </Confirm>
+        All upcoming occurrences are deleted. If the window is active, it ends, and alerts are sent for anything that is still
+        down. This can’t be undone.
+      </DeleteDialog>
     </Page>
   )
 }

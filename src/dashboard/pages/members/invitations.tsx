@@ -1,61 +1,53 @@
 import { useState } from 'react'
-import type { InvitationView } from '../../../access/invitation-shapes'
-import { Copied } from '../../parts/code'
+import type { InvitationView } from '../../../features/people/invitations/shapes'
+import { CopyableText } from '../../parts/code'
 import { Dialog } from '../../parts/dialog'
 import { Columns, Form, SelectField, TextField } from '../../parts/form'
-import { Menu } from '../../parts/menu'
+import { menuColumn } from '../../parts/list'
 import { Status, Tag } from '../../parts/status'
 import { Table, type Column } from '../../parts/table'
-import { Ago } from '../../parts/time'
+import { RelativeTime } from '../../parts/time'
 import { useList, useSend } from '../../queries'
 import { usePerson } from '../../session'
 import { roleChoices } from './roles'
 
-/** An invitation with what is told of it once. */
-export interface Invited {
+/** An invitation with the values that are shown only once. */
+interface Invited {
   email: string
   link?: string
   note?: string | null
   sent_to?: string | null
 }
 
-/** Who was invited and did not come yet. Nothing when there is nobody. */
+/** Pending and expired invitations. Hidden if there are none. */
 export function Invitations() {
-  const { mayAdminister } = usePerson()
+  const { canAdminister } = usePerson()
   const [made, setMade] = useState<Invited | null>(null)
   const list = useList<InvitationView>('/invitations', { status: 'pending,expired' })
-  const renew = useSend<Invited>({ stale: ['/invitations'], onDone: setMade })
-  const withdraw = useSend({ done: 'Invitation withdrawn', stale: ['/invitations'] })
+  const renew = useSend<Invited>({ invalidates: ['/invitations'], onSuccess: setMade })
+  const revoke = useSend({ toast: 'Invitation revoked', invalidates: ['/invitations'] })
   if (list.rows.length === 0) return null
   const columns: readonly Column<InvitationView>[] = [
-    { name: 'email', title: 'E-mail', render: one => <span className="font-medium">{one.email}</span> },
-    { name: 'role', title: 'Role', width: '7rem', from: 'sm', render: one => <Tag>{one.role}</Tag> },
-    { name: 'status', title: 'State', width: '8rem', render: one => <Status state={one.status} /> },
-    { name: 'ends', title: 'Ends', width: '9rem', from: 'sm', render: one => <Ago at={one.expires_at} /> },
-    ...(mayAdminister
+    { title: 'Email', render: one => <span className="font-medium">{one.email}</span> },
+    { title: 'Role', width: '7rem', showFrom: 'sm', render: one => <Tag>{one.role}</Tag> },
+    { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
+    { title: 'Expires', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.expires_at} /> },
+    ...(canAdminister
       ? [
-          {
-            name: 'more',
-            title: '',
-            width: '4rem',
-            right: true,
-            render: (one: InvitationView) => (
-              <Menu
-                label={`More for ${one.email}`}
-                items={[
-                  {
-                    label: 'A new link',
-                    onSelect: () => renew.mutate({ method: 'POST', path: `/invitations/${one.id}/renew`, body: {} }),
-                  },
-                  {
-                    label: 'Withdraw',
-                    bad: true,
-                    onSelect: () => withdraw.mutate({ method: 'DELETE', path: `/invitations/${one.id}` }),
-                  },
-                ]}
-              />
-            ),
-          },
+          menuColumn<InvitationView>(
+            one => one.email,
+            one => [
+              {
+                label: 'Renew link',
+                onSelect: () => renew.mutate({ method: 'POST', path: `/invitations/${one.id}/renew`, body: {} }),
+              },
+              {
+                label: 'Revoke invitation',
+                danger: true,
+                onSelect: () => revoke.mutate({ method: 'DELETE', path: `/invitations/${one.id}` }),
+              },
+            ],
+          ),
         ]
       : []),
   ]
@@ -71,44 +63,37 @@ export function Invitations() {
 interface InviteProps {
   open: boolean
   onClose(): void
-  /** Where to make it: in the own workspace or, for the operator, in any. */
+  /** API path: of the current workspace or, for the operator, of any. */
   path: string
   role?: string
 }
 
-/** Invites a person, and shows the link that they need. */
+/** Invites a person, and shows the link. */
 export function Invite({ open, onClose, path, role = 'member' }: InviteProps) {
   const [made, setMade] = useState<Invited | null>(null)
-  const send = useSend<Invited>({
-    quiet: true,
-    stale: ['/invitations'],
-    onDone: one => {
-      setMade(one)
-      onClose()
-    },
-  })
   return (
     <>
-      <Dialog open={open} onClose={onClose} title="Invite a person">
-        <Form
+      <Dialog open={open} onClose={onClose} title="Invite member">
+        <Form<Invited>
           initial={{ email: '', role, expires_in_seconds: '604800' }}
           call={values => ({ method: 'POST', path, body: { ...values, expires_in_seconds: Number(values.expires_in_seconds) } })}
-          send={send.mutateAsync}
-          pending={send.isPending}
+          send={{
+            invalidates: ['/invitations'],
+            onSuccess: one => {
+              setMade(one)
+              onClose()
+            },
+          }}
           onCancel={onClose}
-          action="Invite"
+          submitLabel="Send invitation"
         >
-          <TextField name="email" label="E-mail" type="email" autoFocus hint="They need not have a login yet." />
+          <TextField name="email" label="Email" type="email" autoFocus hint="They don’t need an account yet." />
           <Columns>
             <SelectField name="role" label="Role" choices={roleChoices} />
             <SelectField
               name="expires_in_seconds"
-              label="The link works"
-              choices={[
-                ['86400', 'a day'],
-                ['604800', 'a week'],
-                ['2592000', '30 days'],
-              ]}
+              label="Link expires after"
+              choices={{ '86400': '1 day', '604800': '7 days', '2592000': '30 days' }}
             />
           </Columns>
         </Form>
@@ -118,21 +103,14 @@ export function Invite({ open, onClose, path, role = 'member' }: InviteProps) {
   )
 }
 
-function InviteLink({ invited, onClose }: { invited: Invited | null; onClose(): void }) {
-  return (
-    <Dialog
-      open={invited !== null}
-      onClose={onClose}
-      title="Pass this link on"
-      description="It works once, and is shown this once."
-    >
-      {invited && (
-        <div className="flex flex-col gap-3">
-          {invited.sent_to && <p>It was mailed to {invited.sent_to}.</p>}
-          {invited.link && <Copied text={invited.link} label="the link" />}
-          {invited.note && <p className="text-muted">{invited.note}</p>}
-        </div>
-      )}
-    </Dialog>
-  )
-}
+const InviteLink = ({ invited, onClose }: { invited: Invited | null; onClose(): void }) => (
+  <Dialog open={invited !== null} onClose={onClose} title="Share this link" description="It works once, and is shown only once.">
+    {invited && (
+      <div className="flex flex-col gap-3">
+        {invited.sent_to && <p>It was also emailed to {invited.sent_to}.</p>}
+        {invited.link && <CopyableText text={invited.link} label="the link" />}
+        {invited.note && <p className="text-muted">{invited.note}</p>}
+      </div>
+    )}
+  </Dialog>
+)

@@ -1,9 +1,9 @@
-import type { MemberView } from '../../../access/member-shapes'
+import type { MemberView } from '../../../features/people/members/shapes'
 
-/** The roles, from the one that may most to the one that may least, with what each may. */
+/** The roles with a short description, from most to least access. */
 export const roleChoices: readonly (readonly [role: MemberView['role'], label: string])[] = [
-  ['owner', 'Owner: everything'],
-  ['admin', 'Admin: everything but touching owners'],
-  ['member', 'Member: everything but the account'],
-  ['viewer', 'Viewer: reads'],
+  ['owner', 'Owner: full access'],
+  ['admin', 'Admin: full access, except managing owners'],
+  ['member', 'Member: full access, except to members, tokens, and the plan'],
+  ['viewer', 'Viewer: read-only access'],
 ]

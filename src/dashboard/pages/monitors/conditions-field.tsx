@@ -1,9 +1,10 @@
 import { Plus, X } from 'lucide-react'
 import type { MonitorTypeView } from '../../../features/monitors/shapes'
 import { Button } from '../../parts/button'
-import { FieldFrame, inputLook, useForm } from '../../parts/form'
+import { FieldFrame, useForm } from '../../parts/form'
+import { Input } from '../../parts/input'
 
-// What is often asked of each source; sources themselves are the type's to tell.
+// Common conditions by placeholder.
 const examples: Record<string, readonly string[]> = {
   STATUS: ['[STATUS] >= 500'],
   RESPONSE_TIME: ['[RESPONSE_TIME] > 2s'],
@@ -20,11 +21,11 @@ interface ConditionsFieldProps {
   sources: MonitorTypeView['sources']
 }
 
-/** Conditions, one a line, each with what is wrong with it beside it. */
+/** A list of conditions, each with its own validation error. */
 export function ConditionsField({ name, label, sources }: ConditionsFieldProps) {
   const { values, set } = useForm()
   const conditions = (values[name] ?? []) as string[]
-  const put = (next: readonly string[]) => set({ [name]: next })
+  const update = (next: readonly string[]) => set({ [name]: next })
   return (
     <fieldset>
       <legend className="mb-1 font-medium">{label}</legend>
@@ -33,18 +34,12 @@ export function ConditionsField({ name, label, sources }: ConditionsFieldProps) 
           <FieldFrame key={at} name={`${name}.${at}`} label={`Condition ${at + 1}`}>
             {attributes => (
               <div className="flex gap-1">
-                <input
-                  {...attributes}
-                  value={condition}
-                  spellCheck={false}
-                  onChange={event => put(conditions.with(at, event.target.value))}
-                  className={`h-9 font-mono text-[13px] ${inputLook}`}
-                />
+                <Input {...attributes} value={condition} onText={text => update(conditions.with(at, text))} mono />
                 <Button
                   kind="quiet"
                   aria-label={`Remove condition ${at + 1}`}
-                  icon={<X className="size-4" aria-hidden />}
-                  onClick={() => put(conditions.filter((_, place) => place !== at))}
+                  icon={X}
+                  onClick={() => update(conditions.filter((_, place) => place !== at))}
                 />
               </div>
             )}
@@ -52,15 +47,15 @@ export function ConditionsField({ name, label, sources }: ConditionsFieldProps) 
         ))}
       </div>
       <div className="mt-2 flex flex-wrap items-center gap-1.5">
-        <Button small icon={<Plus className="size-3.5" aria-hidden />} onClick={() => put([...conditions, ''])}>
-          Add a condition
+        <Button small icon={Plus} onClick={() => update([...conditions, ''])}>
+          Add condition
         </Button>
         {sources.flatMap(source =>
           (examples[source] ?? []).map(text => (
             <button
               key={text}
               type="button"
-              onClick={() => put([...conditions, text])}
+              onClick={() => update([...conditions, text])}
               className="rounded bg-idle-soft px-1.5 py-0.5 font-mono text-xs text-idle hover:text-ink"
             >
               {text}

@@ -2,14 +2,14 @@ import { useParams } from '@tanstack/react-router'
 import type { MonitorTypeView, MonitorView } from '../../../features/monitors/shapes'
 import { EditPage } from '../../parts/edit-page'
 import { TextField } from '../../parts/form'
-import { Marked } from '../../parts/marked'
+import { TextWithCode } from '../../parts/text-with-code'
 import { Loaded } from '../../parts/page'
 import { Tag } from '../../parts/status'
 import { useOne } from '../../queries'
 import { MonitorFields, TagsField } from './monitor-fields'
 import { monitorValues, patchFrom } from './monitor-values'
 
-/** Edits a monitor; what is sent is what differs. */
+/** Edits a monitor. Sends only changed fields. */
 export default function EditMonitor() {
   const { id } = useParams({ strict: false })
   const found = useOne<MonitorView>(`/monitors/${id}`)
@@ -18,14 +18,14 @@ export default function EditMonitor() {
   const data = found.data && type && { monitor: found.data, type }
   const path = `/monitors/${id}`
   return (
-    <Loaded found={{ ...found, data, error: found.error ?? types.error }} up={{ to: '/monitors', label: 'Monitors' }}>
+    <Loaded query={{ ...found, data, error: found.error ?? types.error }} parent="/monitors">
       {({ monitor, type }) => (
         <EditPage
           key={monitor.id}
-          thing={monitor}
+          resource={monitor}
           to={path}
           path={path}
-          stale={['/monitors']}
+          invalidates={['/monitors']}
           aside={<Tag>{type.title}</Tag>}
           valuesOf={opened => monitorValues(type, opened)}
           bodyOf={(values, before) => patchFrom(before, values, type)}
@@ -33,7 +33,7 @@ export default function EditMonitor() {
           {opened => (
             <>
               {type.type !== 'group' && (
-                <TextField name="target" label="Target" hint={<Marked text={type.target ?? ''} />} mono />
+                <TextField name="target" label="Target" hint={<TextWithCode text={type.target ?? ''} />} mono />
               )}
               <div className="grid gap-4 sm:grid-cols-2">
                 <TextField name="name" label="Name" />

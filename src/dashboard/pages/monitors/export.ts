@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { call, type Refused } from '../../client'
+import { call, type ApiError } from '../../client'
 import { toast } from '../../parts/toast'
 
 const types = { yaml: 'application/yaml', json: 'application/json' } as const
@@ -7,16 +7,16 @@ const types = { yaml: 'application/yaml', json: 'application/json' } as const
 const exported = (format: keyof typeof types, monitor?: string): Promise<string> =>
   call<string>({ method: 'GET', path: '/monitoring/export', query: { format, monitor }, accept: types[format] })
 
-/** One monitor as a document that the import takes. */
+/** One monitor as an import document. */
 export const useExport = (id: string) =>
-  useQuery<string, Refused>({ queryKey: ['/monitoring/export', { monitor: id }], queryFn: () => exported('yaml', id) })
+  useQuery<string, ApiError>({ queryKey: ['/monitoring/export', { monitor: id }], queryFn: () => exported('yaml', id) })
 
-/** Saves every monitor and maintenance window as a document that the import takes. */
+/** Downloads all monitors and maintenance windows as an import document. */
 export async function exportAll(format: keyof typeof types): Promise<void> {
   try {
     save(await exported(format), `monitoring.${format}`, types[format])
   } catch (error) {
-    toast.failed(error)
+    toast.error(error)
   }
 }
 

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../parts/button'
 
-/** A field to paste the first address into; what it is is seen on the next page. */
+/** A field for the first target, which opens the form for a new monitor. */
 export function FirstMonitor() {
   const navigate = useNavigate()
   const [text, setText] = useState('')
@@ -15,14 +15,14 @@ export function FirstMonitor() {
       }}
     >
       <input
-        aria-label="What to watch first"
+        aria-label="Target to monitor"
         placeholder="https://www.example.com/"
         value={text}
         onChange={event => setText(event.target.value)}
         className="h-9 min-w-0 grow rounded-md border border-strong-line bg-surface px-2.5 placeholder:text-muted"
       />
-      <Button type="submit" kind="main">
-        Watch it
+      <Button type="submit" kind="primary">
+        Start monitoring
       </Button>
     </form>
   )

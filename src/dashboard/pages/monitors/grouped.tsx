@@ -2,38 +2,39 @@ import { Link } from '@tanstack/react-router'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import type { MonitorView } from '../../../features/monitors/shapes'
+import type { Query } from '../../client'
 import { Button } from '../../parts/button'
 import { Problem } from '../../parts/problem'
 import { Status } from '../../parts/status'
 import { Table } from '../../parts/table'
-import { useList, type Listed } from '../../queries'
+import { useList, type LoadedList } from '../../queries'
 import { membersOf, monitorColumns } from './columns'
 import { useRecent } from './recent'
 
 interface GroupedProps {
-  /** What the list is narrowed by. */
-  query: Record<string, string>
+  /** Filters of the list. */
+  query: Query
 }
 
-const deepest = 10
+const maxDepth = 10
 
 interface MembersProps {
   group: MonitorView
-  query: Record<string, string>
-  /** How many groups it is in, of those that are open. */
+  query: Query
+  /** Nesting depth of the group. */
   depth: number
 }
 
-/** Monitors by their groups: a group stands as its members do, and opens to show them. What is in no group comes last. */
+/** Monitors by group. Groups can be expanded; monitors without a group come last. */
 export function Grouped({ query }: GroupedProps) {
   const groups = useList<MonitorView>('/monitors', { type: 'group', group: 'none', sort: 'name' })
-  if (groups.error) return <Problem error={groups.error} onAgain={groups.again} />
+  if (groups.error) return <Problem error={groups.error} onRetry={groups.retry} />
   return (
     <div className="flex flex-col gap-3">
       {groups.rows.map(group => (
         <Group key={group.id} group={group} query={query} depth={0} />
       ))}
-      {groups.hasMore && <Button onClick={groups.more}>More groups</Button>}
+      {groups.hasMore && <Button onClick={groups.loadMore}>Load more groups</Button>}
       <Loose query={query} />
     </div>
   )
@@ -48,7 +49,7 @@ function Group({ group, query, depth }: MembersProps) {
         <button
           type="button"
           aria-expanded={isOpen}
-          aria-label={`${isOpen ? 'Close' : 'Open'} ${group.name}`}
+          aria-label={`${isOpen ? 'Collapse' : 'Expand'} ${group.name}`}
           onClick={() => setOpen(!isOpen)}
           className="inline-flex size-7 items-center justify-center rounded hover:bg-hover"
         >
@@ -57,7 +58,7 @@ function Group({ group, query, depth }: MembersProps) {
         <Link to="/monitors/$id" params={{ id: group.id }} className="min-w-0 truncate font-semibold hover:underline">
           {group.name}
         </Link>
-        <Status state={group.status} />
+        <Status status={group.status} />
         <span className="ml-auto text-[13px] whitespace-nowrap text-muted">{membersOf(group).length} members</span>
       </div>
       {isOpen && (
@@ -69,14 +70,14 @@ function Group({ group, query, depth }: MembersProps) {
   )
 }
 
-/** The members of a group: groups among them open in turn. */
+/** The members of a group, with nested groups. */
 export function Members({ group, query, depth }: MembersProps) {
   const list = useList<MonitorView>('/monitors', { ...query, group: group.id })
   const inner = list.rows.filter(one => one.type === 'group')
   return (
     <div className="flex flex-col gap-2">
-      {depth < deepest && inner.map(one => <Group key={one.id} group={one} query={query} depth={depth + 1} />)}
-      <Rows label={`Members of ${group.name}`} list={list} isEmpty="No member fits." />
+      {depth < maxDepth && inner.map(one => <Group key={one.id} group={one} query={query} depth={depth + 1} />)}
+      <Rows label={`Members of ${group.name}`} list={list} emptyText="No matches." />
     </div>
   )
 }
@@ -84,22 +85,22 @@ export function Members({ group, query, depth }: MembersProps) {
 function Loose({ query }: GroupedProps) {
   const list = useList<MonitorView>('/monitors', { ...query, group: 'none' })
   return (
-    <section aria-label="In no group">
-      <h2 className="mt-2 mb-2 font-semibold">In no group</h2>
-      <Rows label="In no group" list={list} isEmpty="Every monitor that fits is in a group." />
+    <section aria-label="No group">
+      <h2 className="mt-2 mb-2 font-semibold">No group</h2>
+      <Rows label="No group" list={list} emptyText="All matching monitors are in a group." />
     </section>
   )
 }
 
 interface RowsProps {
   label: string
-  list: Listed<MonitorView>
-  /** Said in place of no rows. */
-  isEmpty: string
+  list: LoadedList<MonitorView>
+  /** Text for an empty list. */
+  emptyText: string
 }
 
-/** Monitors with what came of their last checks, but for groups. */
-function Rows({ label, list, isEmpty }: RowsProps) {
+/** Monitors with their recent checks, without groups. */
+function Rows({ label, list, emptyText }: RowsProps) {
   const [ids, setIds] = useState<readonly string[]>([])
   const recent = useRecent(ids)
   const columns = useMemo(() => monitorColumns(recent), [recent])
@@ -111,8 +112,8 @@ function Rows({ label, list, isEmpty }: RowsProps) {
       list={leaves}
       idOf={one => one.id}
       linkOf={one => `/monitors/${one.id}`}
-      onShown={setIds}
-      empty={<p className="p-4 text-muted">{isEmpty}</p>}
+      onVisibleRows={setIds}
+      empty={<p className="p-4 text-muted">{emptyText}</p>}
       rowHeight={52}
     />
   )

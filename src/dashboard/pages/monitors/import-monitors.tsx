@@ -1,15 +1,15 @@
 import { FileUp } from 'lucide-react'
 import { useState, type DragEvent } from 'react'
 import { useNavigate } from '@tanstack/react-router'
-import type { MonitoringImported } from '../../../features/monitors/exchange/shapes'
-import { Refused, type Call } from '../../client'
+import type { MonitoringImportResult } from '../../../features/monitors/exchange/shapes'
+import { ApiError, type Call } from '../../client'
 import { ApiCall } from '../../parts/api-calls'
 import { Button } from '../../parts/button'
 import { Confirm } from '../../parts/dialog'
-import { inputLook } from '../../parts/form'
+import { Textarea } from '../../parts/input'
 import { Card, Page } from '../../parts/page'
 import { Problem } from '../../parts/problem'
-import { useSend } from '../../queries'
+import { useSend, type SendOptions } from '../../queries'
 import { ImportPlan } from './import-plan'
 
 const example = `version: 1
@@ -21,67 +21,59 @@ monitors:
     tags: [prod]
 `
 
-/** Makes monitors what a document says: what would change is shown first. */
+/** Imports a document after a preview of its changes. */
 export default function ImportMonitors() {
   const navigate = useNavigate()
   const [text, setText] = useState('')
   const [prune, setPrune] = useState(false)
-  const [plan, setPlan] = useState<MonitoringImported | null>(null)
-  const [isAsking, setAsking] = useState(false)
-  const stale = ['/monitors', '/maintenance-windows']
-  const look = useSend<MonitoringImported>({ quiet: true, onDone: setPlan })
-  const apply = useSend<MonitoringImported>({
-    stale,
-    done: done => `Made ${done.created}, edited ${done.updated}, deleted ${done.deleted}`,
-    onDone: () => void navigate({ to: '/monitors' }),
-  })
-  const asked = (dryRun: boolean): Call => ({
+  const [plan, setPlan] = useState<MonitoringImportResult | null>(null)
+  const [isConfirming, setConfirming] = useState(false)
+  const invalidates = ['/monitors', '/maintenance-windows']
+  const preview = useSend<MonitoringImportResult>({ quiet: true, onSuccess: setPlan })
+  const done: SendOptions<MonitoringImportResult> = {
+    invalidates,
+    toast: ({ created, updated, deleted }) => `${created} created, ${updated} updated, ${deleted} deleted`,
+    onSuccess: () => void navigate({ to: '/monitors' }),
+  }
+  const apply = useSend(done)
+  const importCall = (dryRun: boolean): Call => ({
     method: 'POST',
     path: '/monitoring/import',
     query: { dry_run: dryRun, prune },
     body: text,
     contentType: text.trimStart().startsWith('{') ? 'application/json' : 'application/yaml',
   })
-  const put = (next: string) => {
+  const update = (next: string) => {
     setText(next)
     setPlan(null)
   }
-  const dropped = (event: DragEvent) => {
+  const onDrop = (event: DragEvent) => {
     event.preventDefault()
-    void event.dataTransfer.files[0]?.text().then(put)
+    void event.dataTransfer.files[0]?.text().then(update)
   }
   const changes = plan?.changes.length ?? 0
   return (
     <Page
-      title="Import monitors"
-      up={{ to: '/monitors', label: 'Monitors' }}
-      lead="A document of YAML or JSON says what is watched. What would change is shown first."
+      parent="/monitors"
+      description="Import monitors and maintenance windows from a YAML or JSON document. You can preview the changes first."
     >
       <div className="flex flex-col gap-4">
         <Card>
-          <div onDragOver={event => event.preventDefault()} onDrop={dropped}>
+          <div onDragOver={event => event.preventDefault()} onDrop={onDrop}>
             <label htmlFor="document" className="mb-1 block font-medium">
               Document
             </label>
-            <textarea
-              id="document"
-              rows={14}
-              spellCheck={false}
-              value={text}
-              placeholder={example}
-              onChange={event => put(event.target.value)}
-              className={`py-1.5 font-mono text-[13px] ${inputLook}`}
-            />
+            <Textarea id="document" rows={14} mono value={text} placeholder={example} onText={update} />
           </div>
           <div className="mt-3 flex flex-wrap items-center gap-3">
             <label className="inline-flex h-9 cursor-pointer items-center gap-1.5 rounded-md border border-line px-3 font-medium focus-within:outline-2 focus-within:outline-accent hover:bg-hover">
               <FileUp className="size-4" aria-hidden />
-              Choose a file
+              Choose file
               <input
                 type="file"
                 accept=".yaml,.yml,.json"
                 className="sr-only"
-                onChange={event => void event.target.files?.[0]?.text().then(put)}
+                onChange={event => void event.target.files?.[0]?.text().then(update)}
               />
             </label>
             <label className="inline-flex items-center gap-2">
@@ -93,41 +85,41 @@ export default function ImportMonitors() {
                   setPlan(null)
                 }}
               />
-              Delete what the document does not have
+              Delete resources that are not in the document
             </label>
             <span className="grow" />
-            <ApiCall call={() => asked(plan === null)} />
+            <ApiCall call={() => importCall(plan === null)} />
             <Button
-              kind={plan ? 'plain' : 'main'}
-              disabled={text.trim() === '' || look.isPending}
-              onClick={() => look.mutate(asked(true))}
+              kind={plan ? 'secondary' : 'primary'}
+              disabled={text.trim() === '' || preview.isPending}
+              onClick={() => preview.mutate(importCall(true))}
             >
-              {look.isPending ? 'Looking…' : 'See what would change'}
+              {preview.isPending ? 'Loading…' : 'Preview changes'}
             </Button>
             {plan && (
               <Button
-                kind="main"
+                kind="primary"
                 disabled={changes === 0 || apply.isPending}
-                onClick={() => (plan.deleted > 0 ? setAsking(true) : apply.mutate(asked(false)))}
+                onClick={() => (plan.deleted > 0 ? setConfirming(true) : apply.mutate(importCall(false)))}
               >
-                {changes === 0 ? 'Nothing to do' : `Apply ${changes} ${changes === 1 ? 'change' : 'changes'}`}
+                {changes === 0 ? 'No changes' : `Apply ${changes} ${changes === 1 ? 'change' : 'changes'}`}
               </Button>
             )}
           </div>
         </Card>
-        {look.error instanceof Refused && !plan && <Problem error={look.error} />}
+        {preview.error instanceof ApiError && !plan && <Problem error={preview.error} />}
         {plan && <ImportPlan plan={plan} />}
       </div>
       <Confirm
-        open={isAsking}
-        onClose={() => setAsking(false)}
-        title={`Delete ${plan?.deleted ?? 0} that the document does not have?`}
-        action="Apply"
-        typed={String(plan?.deleted ?? 0)}
-        pending={apply.isPending}
-        onConfirm={() => apply.mutate(asked(false))}
+        open={isConfirming}
+        onClose={() => setConfirming(false)}
+        title={`Delete ${plan?.deleted ?? 0} resources that are not in the document?`}
+        confirmLabel="Apply changes"
+        typeToConfirm={String(plan?.deleted ?? 0)}
+        call={() => importCall(false)}
+        send={done}
       >
-        What is deleted is gone with its history. Everything is done together, or nothing.
+        Deleted monitors lose their history. All changes are applied together, or none.
       </Confirm>
     </Page>
   )

@@ -1,58 +1,59 @@
-import type { MonitoringChange, MonitoringImported } from '../../../features/monitors/exchange/shapes'
+import type { MonitoringChange, MonitoringImportResult } from '../../../features/monitors/exchange/shapes'
 import { Card } from '../../parts/page'
-import { Status, wordsOf } from '../../parts/status'
+import { Status, humanize } from '../../parts/status'
 
-const words = { create: ['new', 'ok'], update: ['changed', 'warn'], delete: ['removed', 'bad'] } as const
-const mostShown = 500
+const words = { create: ['create', 'ok'], update: ['update', 'warn'], delete: ['delete', 'bad'] } as const
+const maxShown = 500
 
-/** What an import would make different, member by member. */
-export function ImportPlan({ plan }: { plan: MonitoringImported }) {
-  return (
-    <Card title={`${plan.created} new, ${plan.updated} changed, ${plan.deleted} removed, ${plan.unchanged} as they are`} flush>
-      {plan.changes.length === 0 && <p className="p-4 text-muted">Everything is as the document says.</p>}
-      <ul className="divide-y divide-line">
-        {plan.changes.slice(0, mostShown).map((one, at) => (
-          <Change key={at} change={one} />
-        ))}
-      </ul>
-      {plan.changes.length > mostShown && (
-        <p className="border-t border-line p-4 text-muted">And {(plan.changes.length - mostShown).toLocaleString()} more.</p>
-      )}
-    </Card>
-  )
-}
+/** The changes an import would make, field by field. */
+export const ImportPlan = ({ plan }: { plan: MonitoringImportResult }) => (
+  <Card
+    title={`${plan.created} to create, ${plan.updated} to update, ${plan.deleted} to delete, ${plan.unchanged} unchanged`}
+    flush
+  >
+    {plan.changes.length === 0 && <p className="p-4 text-muted">Everything already matches the document.</p>}
+    <ul className="divide-y divide-line">
+      {plan.changes.slice(0, maxShown).map((one, at) => (
+        <Change key={at} change={one} />
+      ))}
+    </ul>
+    {plan.changes.length > maxShown && (
+      <p className="border-t border-line p-4 text-muted">And {(plan.changes.length - maxShown).toLocaleString()} more.</p>
+    )}
+  </Card>
+)
 
 function Change({ change }: { change: MonitoringChange }) {
-  const [label, mood] = words[change.op]
-  const members = change.op === 'update' ? [...new Set([...Object.keys(change.before), ...Object.keys(change.after)])] : []
+  const [label, tone] = words[change.op]
+  const fields = change.op === 'update' ? [...new Set([...Object.keys(change.before), ...Object.keys(change.after)])] : []
   return (
     <li className="px-4 py-2">
       <div className="flex flex-wrap items-center gap-2">
-        <Status state={change.op} mood={mood} label={label} />
+        <Status status={change.op} tone={tone} label={label} />
         <span className="font-medium wrap-anywhere">{change.name}</span>
-        <span className="text-[13px] text-muted">{wordsOf(change.kind)}</span>
+        <span className="text-[13px] text-muted">{humanize(change.kind)}</span>
         {change.key && <code className="font-mono text-[13px] text-muted">{change.key}</code>}
       </div>
-      {members.length > 0 && (
-        <table className="mt-2 w-full table-fixed text-[13px]" aria-label={`What changes of ${change.name}`}>
+      {fields.length > 0 && (
+        <table className="mt-2 w-full table-fixed text-[13px]" aria-label={`Changes to ${change.name}`}>
           <thead className="sr-only">
             <tr>
-              <th>Member</th>
+              <th>Field</th>
               <th>Before</th>
               <th>After</th>
             </tr>
           </thead>
           <tbody>
-            {members.map(member => (
-              <tr key={member} className="align-top">
+            {fields.map(field => (
+              <tr key={field} className="align-top">
                 <th scope="row" className="w-40 py-0.5 pr-2 text-left font-normal text-muted wrap-anywhere">
-                  {member}
+                  {field}
                 </th>
                 <td className="py-0.5 pr-2">
-                  <Value value={change.before[member]} gone />
+                  <Value value={change.before[field]} isOld />
                 </td>
                 <td className="py-0.5">
-                  <Value value={change.after[member]} />
+                  <Value value={change.after[field]} />
                 </td>
               </tr>
             ))}
@@ -63,10 +64,12 @@ function Change({ change }: { change: MonitoringChange }) {
   )
 }
 
-function Value({ value, gone }: { value: unknown; gone?: boolean }) {
+function Value({ value, isOld }: { value: unknown; isOld?: boolean }) {
   const text = value === undefined ? '–' : typeof value === 'string' ? value : JSON.stringify(value)
   return (
-    <code className={`rounded px-1 font-mono wrap-anywhere ${gone ? 'bg-bad-soft text-bad line-through' : 'bg-ok-soft text-ok'}`}>
+    <code
+      className={`rounded px-1 font-mono wrap-anywhere ${isOld ? 'bg-bad-soft text-bad line-through' : 'bg-ok-soft text-ok'}`}
+    >
       {text}
     </code>
   )

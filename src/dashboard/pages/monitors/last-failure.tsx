@@ -1,17 +1,17 @@
 import type { MonitorCheckView, MonitorView } from '../../../features/monitors/shapes'
 import { Card } from '../../parts/page'
-import { Ago } from '../../parts/time'
+import { RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'
-import { Found } from './found'
+import { CheckDetails } from './check-details'
 
-/** What the last check found where it was not well: what was asked, and what came back. */
+/** Details of the last check if it was not up: the request and the response. */
 export function LastFailure({ monitor }: { monitor: MonitorView }) {
-  const isWell = monitor.last_result === null || monitor.last_result.status === 'up'
-  const { data } = useOne<MonitorCheckView>(isWell ? null : `/monitors/${monitor.id}/last-check`)
-  if (isWell || !data?.result || data.result.status === 'up') return null
+  const isUp = monitor.last_result === null || monitor.last_result.status === 'up'
+  const { data } = useOne<MonitorCheckView>(isUp ? null : `/monitors/${monitor.id}/last-check`)
+  if (isUp || !data?.result || data.result.status === 'up') return null
   return (
-    <Card title="What the last check found" actions={<Ago at={data.result.at} />}>
-      <Found result={data.result} />
+    <Card title="Last check" actions={<RelativeTime at={data.result.at} />}>
+      <CheckDetails result={data.result} />
     </Card>
   )
 }

@@ -4,12 +4,12 @@ import type { SeriesView, TransitionView } from '../../../features/monitors/seri
 import type { MonitorView } from '../../../features/monitors/shapes'
 import { systemClock } from '../../../core/clock'
 import type { Page } from '../../client'
-import { useAddress } from '../../parts/address'
+import { useUrlState } from '../../parts/url-state'
 import { Button } from '../../parts/button'
 import type { Band, Series } from '../../parts/chart'
 import { Card } from '../../parts/page'
 import { Problem } from '../../parts/problem'
-import { latency, wholeTime } from '../../parts/time'
+import { formatLatency, formatDateTime } from '../../parts/time'
 import { useOne } from '../../queries'
 
 const Chart = lazy(() => import('../../parts/chart'))
@@ -25,19 +25,19 @@ const ranges = [
 const height = 240
 const newForMs = 3 * hourMs
 
-/** How long checks took, by their parts, over a span that one picks or draws. */
+/** Chart of check durations by phase, over a range that can be picked or zoomed. */
 export function Latency({ monitor }: { monitor: MonitorView }) {
-  // Of a new one a day would be an empty chart with all of it at the edge.
+  // For a new monitor, a whole day would be a mostly empty chart.
   const isNew = systemClock.now() - new Date(monitor.created_at).getTime() < newForMs
-  const [{ range, from, to }, set] = useAddress({ range: isNew ? '1h' : '24h', from: '', to: '' })
-  // To the minute, so that reading again asks for the same.
+  const [{ range, from, to }, set] = useUrlState({ range: isNew ? '1h' : '24h', from: '', to: '' })
+  // Rounded to the minute, so that refetching uses the same query.
   const minute = Math.floor(systemClock.now() / 60_000) * 60_000
   const length = ranges.find(([name]) => name === range)?.[2] ?? 24 * hourMs
   const zoomed = from !== '' && to !== ''
   const begin = zoomed ? Number(from) : minute - length
   const query = { from: new Date(begin).toISOString(), ...(zoomed && { to: new Date(Number(to)).toISOString() }) }
   const end = zoomed ? Number(to) : minute + 60_000
-  const found = useOne<SeriesView>(`/monitors/${monitor.id}/series`, query, { keep: true })
+  const found = useOne<SeriesView>(`/monitors/${monitor.id}/series`, query, { keepPrevious: true })
   const bands = useBands(monitor.id, begin, end)
   const times = useMemo(() => found.data?.points.map(one => new Date(one.at).getTime()) ?? [], [found.data])
   const series = useMemo(() => seriesOf(found.data?.points ?? []), [found.data])
@@ -45,17 +45,17 @@ export function Latency({ monitor }: { monitor: MonitorView }) {
     <Card
       title="Latency"
       actions={
-        <div role="group" aria-label="Span" className="flex flex-wrap gap-1">
+        <div role="group" aria-label="Range" className="flex flex-wrap gap-1">
           {zoomed && (
             <Button small kind="quiet" onClick={() => set({ from: '', to: '' })}>
-              Whole span
+              Reset zoom
             </Button>
           )}
           {ranges.map(([name, label]) => (
             <Button
               key={name}
               small
-              kind={!zoomed && name === range ? 'plain' : 'quiet'}
+              kind={!zoomed && name === range ? 'secondary' : 'quiet'}
               aria-pressed={!zoomed && name === range}
               onClick={() => set({ range: name, from: '', to: '' })}
             >
@@ -66,58 +66,58 @@ export function Latency({ monitor }: { monitor: MonitorView }) {
       }
     >
       <div className="min-h-72">
-        {found.error && !found.data && <Problem error={found.error} onAgain={() => void found.refetch()} />}
-        {found.data && times.length === 0 && <p className="py-24 text-center text-muted">No check was well in this span.</p>}
+        {found.error && !found.data && <Problem error={found.error} onRetry={() => void found.refetch()} />}
+        {found.data && times.length === 0 && <p className="py-24 text-center text-muted">No successful checks in this range.</p>}
         {times.length > 0 && (
           <Suspense fallback={null}>
             <Chart
-              label={`Latency of ${monitor.name} from ${wholeTime(begin)} to ${wholeTime(end)}`}
+              label={`Latency of ${monitor.name} from ${formatDateTime(begin)} to ${formatDateTime(end)}`}
               times={times}
               series={series}
               stacked
               bands={bands}
               span={[begin, end]}
-              format={latency}
+              format={formatLatency}
               height={height}
               onZoom={(a, b) => set({ from: String(Math.round(a)), to: String(Math.round(b)) })}
-              onPick={at => set({ ...runsAround(at, (found.data?.step_seconds ?? 60) * 1000) })}
+              onPick={at => set({ ...checksAround(at, (found.data?.step_seconds ?? 60) * 1000) })}
             />
           </Suspense>
         )}
       </div>
       <p className="text-[13px] text-muted">
-        Draw over a span to look closer; a click lists its runs.
-        {bands.length > 0 && ' Shaded: incidents and maintenance.'}
+        Drag to zoom in. Click to list the checks at that time.
+        {bands.length > 0 && ' Shaded areas are incidents and maintenance.'}
       </p>
     </Card>
   )
 }
 
-/** The members of the address that narrow the list of runs to a point of the chart. */
-const runsAround = (at: number, stepMs: number): Record<string, string> => ({ after: String(at), before: String(at + stepMs) })
+/** Query parameters that filter the list of checks to a point of the chart. */
+const checksAround = (at: number, stepMs: number): Record<string, string> => ({ after: String(at), before: String(at + stepMs) })
 
 function seriesOf(points: SeriesView['points']): Series[] {
   const part = (name: keyof NonNullable<(typeof points)[number]['phases']>) =>
     points.map(one => (one.phases === null ? null : (one.phases[name] ?? 0)))
   const has = (values: readonly (number | null)[]) => values.some(value => value !== null && value > 0)
   const parts: Series[] = [
-    { label: 'DNS', colour: '--idle-mark', values: part('dns_ms') },
-    { label: 'Connect', colour: '--warn-mark', values: part('connect_ms') },
-    { label: 'TLS', colour: '--ok-mark', values: part('tls_ms') },
-    { label: 'Wait', colour: '--accent', values: part('first_byte_ms') },
+    { label: 'DNS', color: '--idle-mark', values: part('dns_ms') },
+    { label: 'Connect', color: '--warn-mark', values: part('connect_ms') },
+    { label: 'TLS', color: '--ok-mark', values: part('tls_ms') },
+    { label: 'Wait', color: '--accent', values: part('first_byte_ms') },
   ].filter(one => has(one.values))
   const rest = points.map((one, at) =>
     one.avg === null ? null : Math.max(0, one.avg - parts.reduce((sum, of) => sum + (of.values[at] ?? 0), 0)),
   )
   return [
     ...parts,
-    { label: parts.length > 0 ? 'Rest' : 'Mean', colour: '--strong-line', values: rest },
-    { label: 'p95', colour: '--ink', values: points.map(one => one.p95), dashed: true, apart: true },
-    { label: 'p99', colour: '--bad-mark', values: points.map(one => one.p99), dashed: true, apart: true },
+    { label: parts.length > 0 ? 'Other' : 'Mean', color: '--strong-line', values: rest },
+    { label: 'p95', color: '--ink', values: points.map(one => one.p95), dashed: true, unstacked: true },
+    { label: 'p99', color: '--bad-mark', values: points.map(one => one.p99), dashed: true, unstacked: true },
   ]
 }
 
-/** Incidents of the monitor and its maintenance within a span. */
+/** Incidents and maintenance of the monitor in a range. */
 function useBands(id: string, begin: number, end: number): readonly Band[] {
   const incidents = useOne<Page<IncidentView>>('/incidents', {
     monitor: id,
@@ -135,13 +135,13 @@ function useBands(id: string, begin: number, end: number): readonly Band[] {
     const found: Band[] = (incidents.data?.data ?? []).map(one => ({
       from: of(one.started_at),
       to: of(one.resolved_at),
-      colour: '--bad-soft',
+      color: '--bad-soft',
       label: one.title,
     }))
     const rows = changes.data?.data ?? []
     for (const [place, one] of rows.entries()) {
       if (one.to !== 'maintenance') continue
-      found.push({ from: of(one.at), to: of(rows[place + 1]?.at ?? null), colour: '--warn-soft', label: 'Maintenance' })
+      found.push({ from: of(one.at), to: of(rows[place + 1]?.at ?? null), color: '--warn-soft', label: 'Maintenance' })
     }
     return found.filter(one => one.from < end)
   }, [incidents.data, changes.data, end])

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import type { MonitorView } from '../../../features/monitors/shapes'
 import { Button, LinkButton } from '../../parts/button'
 import { Code } from '../../parts/code'
-import { Confirm, Dialog } from '../../parts/dialog'
+import { Confirm, Dialog, DeleteDialog } from '../../parts/dialog'
 import { Menu } from '../../parts/menu'
 import { useSend } from '../../queries'
 import { usePerson } from '../../session'
@@ -15,67 +15,60 @@ interface MonitorActionsProps {
   onCheck(): void
 }
 
-const icon = 'size-4'
-const stale = ['/monitors', '/incidents']
+const invalidates = ['/monitors', '/incidents']
 
-/** What can be done with a monitor, as far as the person may. */
+/** The actions for a monitor that the user may perform. */
 export function MonitorActions({ monitor, onCheck }: MonitorActionsProps) {
-  const { mayWrite } = usePerson()
+  const { canWrite } = usePerson()
   const navigate = useNavigate()
   const [open, setOpen] = useState<'delete' | 'reset' | 'yaml' | null>(null)
   const path = `/monitors/${monitor.id}`
   const verb = (name: string) => ({ method: 'POST', path: `${path}/${name}` }) as const
   const close = () => setOpen(null)
-  const pause = useSend({ done: `Paused ${monitor.name}`, undo: () => verb('resume'), stale })
-  const resume = useSend({ done: `Resumed ${monitor.name}`, undo: () => verb('pause'), stale })
-  const reset = useSend({ done: 'It stands as if it were new', stale, onDone: close })
-  const remove = useSend({ done: `Deleted ${monitor.name}`, stale, onDone: () => void navigate({ to: '/monitors' }) })
+  const pause = useSend({ toast: `${monitor.name} paused`, undo: () => verb('resume'), invalidates })
+  const resume = useSend({ toast: `${monitor.name} resumed`, undo: () => verb('pause'), invalidates })
   const clone = useSend<MonitorView>({
-    done: copy => `Made ${copy.name}`,
-    stale,
-    onDone: copy => void navigate({ to: `/monitors/${copy.id}/edit` }),
+    toast: copy => `${copy.name} created`,
+    invalidates,
+    onSuccess: copy => void navigate({ to: `/monitors/${copy.id}/edit` }),
   })
   const isPaused = monitor.status === 'paused'
   return (
     <>
-      {mayWrite && monitor.type !== 'group' && (
-        <Button kind="main" icon={<Play className={icon} aria-hidden />} disabled={isPaused} onClick={onCheck}>
+      {canWrite && monitor.type !== 'group' && (
+        <Button kind="primary" icon={Play} disabled={isPaused} onClick={onCheck}>
           Check now
         </Button>
       )}
-      {mayWrite && (
+      {canWrite && (
         <>
           <Button
-            icon={isPaused ? <CirclePlay className={icon} aria-hidden /> : <CirclePause className={icon} aria-hidden />}
+            icon={isPaused ? CirclePlay : CirclePause}
             disabled={pause.isPending || resume.isPending}
             onClick={() => (isPaused ? resume.mutate(verb('resume')) : pause.mutate(verb('pause')))}
           >
             {isPaused ? 'Resume' : 'Pause'}
           </Button>
-          <LinkButton to="/monitors/$id/edit" params={{ id: monitor.id }} icon={<Pencil className={icon} aria-hidden />}>
+          <LinkButton to="/monitors/$id/edit" params={{ id: monitor.id }} icon={Pencil}>
             Edit
           </LinkButton>
         </>
       )}
       <Menu
-        label="More to do"
+        label="More actions"
         items={[
-          { label: 'As YAML', icon: <FileCode className={icon} aria-hidden />, onSelect: () => setOpen('yaml') },
-          ...(mayWrite
+          { label: 'View as YAML', icon: FileCode, onSelect: () => setOpen('yaml') },
+          ...(canWrite
             ? ([
+                { label: 'Duplicate', icon: Copy, onSelect: () => clone.mutate({ ...verb('clone'), body: {} }) },
                 {
-                  label: 'Copy it',
-                  icon: <Copy className={icon} aria-hidden />,
-                  onSelect: () => clone.mutate({ ...verb('clone'), body: {} }),
-                },
-                {
-                  label: 'Plan maintenance',
-                  icon: <CalendarClock className={icon} aria-hidden />,
+                  label: 'Schedule maintenance',
+                  icon: CalendarClock,
                   onSelect: () => void navigate({ to: `/maintenance/new?monitor=${monitor.id}` }),
                 },
-                { label: 'Begin anew', icon: <RotateCcw className={icon} aria-hidden />, onSelect: () => setOpen('reset') },
+                { label: 'Reset', icon: RotateCcw, onSelect: () => setOpen('reset') },
                 '-',
-                { label: 'Delete', icon: <Trash2 className={icon} aria-hidden />, bad: true, onSelect: () => setOpen('delete') },
+                { label: 'Delete', icon: Trash2, danger: true, onSelect: () => setOpen('delete') },
               ] as const)
             : []),
         ]}
@@ -84,7 +77,7 @@ export function MonitorActions({ monitor, onCheck }: MonitorActionsProps) {
         open={open === 'yaml'}
         onClose={close}
         title={`${monitor.name} as YAML`}
-        description="The import takes it as it stands. Secrets are left out: they stay what they are."
+        description="You can import this document. Secrets are replaced with placeholders and keep their current values."
         wide
       >
         {open === 'yaml' && <Exported id={monitor.id} />}
@@ -92,30 +85,31 @@ export function MonitorActions({ monitor, onCheck }: MonitorActionsProps) {
       <Confirm
         open={open === 'reset'}
         onClose={close}
-        title={`Begin ${monitor.name} anew?`}
-        action="Begin anew"
-        pending={reset.isPending}
-        onConfirm={() => reset.mutate(verb('reset'))}
+        title={`Reset ${monitor.name}?`}
+        confirmLabel="Reset monitor"
+        call={() => verb('reset')}
+        send={{ toast: 'Monitor reset', invalidates, onSuccess: close }}
       >
-        It stands as if it were new: streaks, flapping and alerts that are held back are forgotten, and its incident is resolved.
-        Its history stays.
+        This clears the current status, failure counts, flapping, and suppressed alerts, and resolves the incident. The history is
+        kept.
       </Confirm>
-      <Confirm
+      <DeleteDialog
         open={open === 'delete'}
         onClose={close}
-        title={`Delete ${monitor.name}?`}
-        action="Delete monitor"
-        typed={monitor.name}
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate({ method: 'DELETE', path })}
+        noun="monitor"
+        name={monitor.name}
+        path={path}
+        invalidates={invalidates}
+        parent="/monitors"
+        typed
       >
-        Its results, uptime and history are lost. Groups and monitors that name it name it no more. This cannot be undone.
-      </Confirm>
+        This deletes its results, uptime, and history, and removes it from groups and dependencies. This can’t be undone.
+      </DeleteDialog>
     </>
   )
 }
 
 function Exported({ id }: { id: string }) {
   const { data, error } = useExport(id)
-  return <Code label="monitoring.yaml" text={data ?? error?.message ?? 'Reading…'} />
+  return <Code label="monitoring.yaml" text={data ?? error?.message ?? 'Loading…'} />
 }

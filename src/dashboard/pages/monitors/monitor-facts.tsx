@@ -1,37 +1,36 @@
 import type { MonitorCheckView, MonitorTypeView, MonitorView } from '../../../features/monitors/shapes'
-import { Copied } from '../../parts/code'
-import { Card, Facts } from '../../parts/page'
-import { Tag } from '../../parts/status'
-import { Ago, span, useNow } from '../../parts/time'
+import { CopyableText } from '../../parts/code'
+import { Card } from '../../parts/page'
+import { Tags } from '../../parts/status'
+import { RelativeTime, formatDate, formatDuration, useNow } from '../../parts/time'
 import { useOne } from '../../queries'
 
-/** How a monitor is checked, and what the last check found beside its status. */
+/** The settings of a monitor, and details of its last check. */
 export function MonitorFacts({ monitor }: { monitor: MonitorView }) {
   const types = useOne<{ data: MonitorTypeView[] }>('/monitors/types')
   const last = useOne<MonitorCheckView>(monitor.type === 'group' ? null : `/monitors/${monitor.id}/last-check`)
   const type = types.data?.data.find(one => one.type === monitor.type)
   const isGroup = monitor.type === 'group'
-  const seconds = (n: number) => span(n * 1000)
+  const seconds = (n: number) => formatDuration(n * 1000)
   return (
     <>
-      <Card title="Monitor">
-        <Facts
-          rows={[
-            ['Type', type?.title ?? monitor.type],
-            isGroup ? null : ['Target', <Target text={monitor.target} />],
-            isGroup ? null : ['Checked', <Ago at={monitor.last_check_at} />],
-            monitor.next_check_at === null ? null : ['Next check', <Ago at={monitor.next_check_at} />],
-            ['Interval', seconds(monitor.interval_seconds)],
-            isGroup ? null : ['Timeout', seconds(monitor.timeout_seconds)],
-            isGroup ? null : ['Down after', failuresOf(monitor)],
-            isGroup ? null : ['From', <Words words={monitor.locations} />],
-            isGroup ? null : ['Address', last.data?.result?.address],
-            ['Severity', monitor.severity],
-            ['Key', monitor.key && <code className="font-mono text-[13px]">{monitor.key}</code>],
-            ['Id', <Copied text={monitor.id} />],
-          ]}
-        />
-      </Card>
+      <Card
+        title="Monitor"
+        facts={[
+          ['Type', type?.title ?? monitor.type],
+          isGroup ? null : ['Target', <Target text={monitor.target} />],
+          isGroup ? null : ['Last check', <RelativeTime at={monitor.last_check_at} />],
+          monitor.next_check_at === null ? null : ['Next check', <RelativeTime at={monitor.next_check_at} />],
+          ['Interval', seconds(monitor.interval_seconds)],
+          isGroup ? null : ['Timeout', seconds(monitor.timeout_seconds)],
+          isGroup ? null : ['Down after', failuresOf(monitor)],
+          isGroup ? null : ['Locations', <Words words={monitor.locations} />],
+          isGroup ? null : ['Address', last.data?.result?.address],
+          ['Severity', monitor.severity],
+          ['Key', monitor.key && <code className="font-mono text-[13px]">{monitor.key}</code>],
+          ['ID', <CopyableText text={monitor.id} />],
+        ]}
+      />
       {last.data?.result?.certificate && <Certificate certificate={last.data.result.certificate} />}
       {monitor.down_if.length + monitor.degraded_if.length > 0 && <Conditions monitor={monitor} />}
     </>
@@ -39,9 +38,9 @@ export function MonitorFacts({ monitor }: { monitor: MonitorView }) {
 }
 
 const failuresOf = ({ confirm, retry_interval_seconds }: MonitorView): string =>
-  confirm === 1 ? 'one failure' : `${confirm} failures, ${span(retry_interval_seconds * 1000)} apart`
+  confirm === 1 ? 'one failure' : `${confirm} failures, ${formatDuration(retry_interval_seconds * 1000)} apart`
 
-/** A target that is a URL leads there. */
+/** Links a target that is a URL. */
 const Target = ({ text }: { text: string }) =>
   /^https?:\/\//.test(text) ? (
     <a href={text} rel="noreferrer" target="_blank" className="text-accent hover:underline">
@@ -51,13 +50,7 @@ const Target = ({ text }: { text: string }) =>
     <code className="font-mono text-[13px]">{text}</code>
   )
 
-const Words = ({ words }: { words: readonly string[] }) => (
-  <span className="flex flex-wrap gap-1">
-    {words.map(word => (
-      <Tag key={word}>{word}</Tag>
-    ))}
-  </span>
-)
+const Words = ({ words }: { words: readonly string[] }) => <Tags tags={words} />
 
 type CertificateView = NonNullable<NonNullable<MonitorCheckView['result']>['certificate']>
 const dayMs = 86_400_000
@@ -67,24 +60,23 @@ function Certificate({ certificate }: { certificate: CertificateView }) {
   const now = useNow()
   const days = Math.floor((new Date(certificate.valid_until_at).getTime() - now) / dayMs)
   return (
-    <Card title="Certificate">
-      <Facts
-        rows={[
-          [
-            'Ends',
-            <span className={days < 0 ? 'text-bad' : days < soonDays ? 'text-warn' : ''}>
-              {days < 0 ? 'it has ended' : `in ${days} days`}, <Ago at={certificate.valid_until_at} />
-            </span>,
-          ],
-          ['For', certificate.names.slice(0, 8).join(', ') + (certificate.names.length > 8 ? ', …' : '')],
-          ['Subject', certificate.subject],
-          ['Issuer', certificate.issuer],
-          ['Since', <Ago at={certificate.valid_from_at} />],
-          ['Serial', <code className="font-mono text-[13px]">{certificate.serial}</code>],
-          ['SHA-256', <Copied text={certificate.sha256} />],
-        ]}
-      />
-    </Card>
+    <Card
+      title="Certificate"
+      facts={[
+        [
+          'Expires',
+          <span className={days < 0 ? 'text-bad' : days < soonDays ? 'text-warn' : ''}>
+            {formatDate(certificate.valid_until_at)}, <RelativeTime at={certificate.valid_until_at} />
+          </span>,
+        ],
+        ['Names', certificate.names.slice(0, 8).join(', ') + (certificate.names.length > 8 ? ', …' : '')],
+        ['Subject', certificate.subject],
+        ['Issuer', certificate.issuer],
+        ['Valid from', <RelativeTime at={certificate.valid_from_at} />],
+        ['Serial', <code className="font-mono text-[13px]">{certificate.serial}</code>],
+        ['SHA-256', <CopyableText text={certificate.sha256} />],
+      ]}
+    />
   )
 }
 

@@ -1,14 +1,14 @@
 import type { MonitorTypeView } from '../../../features/monitors/shapes'
 import { ChannelsField } from '../../parts/channels-field'
-import { AreaField, Columns, More, NumberField, SelectField, TextField, useForm, WordsField } from '../../parts/form'
-import { Marked } from '../../parts/marked'
+import { TextareaField, Columns, Collapsible, NumberField, SelectField, TextField, useForm, ListField } from '../../parts/form'
+import { TextWithCode } from '../../parts/text-with-code'
 import { OptionFields, schemasOf } from '../../parts/option-fields'
 import { PickField } from '../../parts/pick-field'
 import { ConditionsField } from './conditions-field'
 
 interface MonitorFieldsProps {
   type: MonitorTypeView
-  /** Of the monitor that is edited. */
+  /** The id of the monitor being edited. */
   id?: string
   secretsSet?: readonly string[]
 }
@@ -16,7 +16,7 @@ interface MonitorFieldsProps {
 const timing = ['interval_seconds', 'timeout_seconds', 'retry_interval_seconds', 'confirm', 'recover', 'recovery_seconds']
 const alerts = ['severity', 'channel_ids', 'depends_on', 'dependency_grace_seconds']
 
-/** Everything of a monitor that few have to set, in parts that open. */
+/** Advanced settings of a monitor, in collapsible sections. */
 export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
   const { values } = useForm()
   const isGroup = type.type === 'group'
@@ -28,76 +28,78 @@ export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
         <GroupFields type={type} id={id} />
       ) : (
         <>
-          <More label={`${type.title}: what is asked and expected`} names={set}>
+          <Collapsible label={`${type.title} settings`} names={set}>
             <p className="text-[13px] text-muted">
-              <Marked text={type.description} />
+              <TextWithCode text={type.description} />
             </p>
             <OptionFields schemas={schemasOf(type.options)} secrets={type.secrets} {...(secretsSet && { secretsSet })} />
-          </More>
-          <More label="Conditions" names={['down_if', 'degraded_if', 'degraded_ms']}>
+          </Collapsible>
+          <Collapsible label="Conditions" names={['down_if', 'degraded_if', 'degraded_ms']}>
             <p className="text-[13px] text-muted">
-              A condition says what is wrong: <code className="font-mono">[STATUS] &gt;= 500</code>.{' '}
+              A condition describes a problem, such as <code className="font-mono">[STATUS] &gt;= 500</code>.{' '}
               <a className="text-accent underline" href="/docs/conditions">
-                The language of conditions
+                Condition syntax
               </a>
             </p>
-            <ConditionsField name="down_if" label="Down when one of these holds" sources={type.sources} />
-            <ConditionsField name="degraded_if" label="Degraded when one of these holds" sources={type.sources} />
-            <NumberField name="degraded_ms" label="Degraded when slower than" unit="ms" min={1} />
-          </More>
+            <ConditionsField name="down_if" label="Down if any condition is true" sources={type.sources} />
+            <ConditionsField name="degraded_if" label="Degraded if any condition is true" sources={type.sources} />
+            <NumberField name="degraded_ms" label="Degraded if slower than" unit="ms" min={1} />
+          </Collapsible>
         </>
       )}
-      <More label="Timing" names={timing}>
+      <Collapsible label="Timing" names={timing}>
         <Columns>
-          <NumberField name="interval_seconds" label="Interval" unit="s" min={5} hint="From one check to the next." />
+          <NumberField name="interval_seconds" label="Interval" unit="s" min={5} hint="Time between checks." />
           {!isGroup && (
             <>
-              <NumberField name="timeout_seconds" label="Timeout" unit="s" min={1} hint="How long a check may take." />
+              <NumberField name="timeout_seconds" label="Timeout" unit="s" min={1} hint="Maximum duration of a check." />
               <NumberField
                 name="retry_interval_seconds"
-                label="Interval of retries"
+                label="Retry interval"
                 unit="s"
                 min={1}
-                hint="While a failure or a recovery is being confirmed."
+                hint="Time between checks while a failure or recovery is being confirmed."
               />
             </>
           )}
-          <NumberField name="confirm" label="Failures that make it down" min={1} max={20} hint="One after the other." />
-          <NumberField name="recover" label="Successes that bring it up" min={1} max={20} hint="One after the other." />
-          <NumberField name="recovery_seconds" label="Must be well for" unit="s" min={0} hint="Before it counts as recovered." />
+          <NumberField name="confirm" label="Failures until down" min={1} max={20} hint="Consecutive failures." />
+          <NumberField name="recover" label="Successes until up" min={1} max={20} hint="Consecutive successes." />
+          <NumberField
+            name="recovery_seconds"
+            label="Recovery time"
+            unit="s"
+            min={0}
+            hint="How long checks must pass before it counts as recovered."
+          />
         </Columns>
-      </More>
-      <More label="Alerts and dependencies" names={alerts}>
+      </Collapsible>
+      <Collapsible label="Alerts and dependencies" names={alerts}>
         <SelectField
           name="severity"
           label="Severity"
-          hint="How grave it is when it is down."
-          choices={[
-            ['critical', 'critical'],
-            ['warning', 'warning'],
-            ['info', 'info'],
-          ]}
+          hint="Severity of the incidents it opens."
+          choices={{ critical: 'Critical', warning: 'Warning', info: 'Info' }}
         />
         <ChannelsField />
         <PickField
-          of="/monitors"
+          list="/monitors"
           name="depends_on"
           label="Depends on"
-          hint="While one of these is down, it raises no alert of its own: the router in front of it."
-          but={id}
+          hint="While any of these is down, this monitor sends no alerts of its own. Example: a router in front of it."
+          exclude={id}
         />
         <NumberField
           name="dependency_grace_seconds"
-          label="Alerts wait for these"
+          label="Dependency grace period"
           unit="s"
           min={0}
-          hint="So long, to be found down as well."
+          hint="How long to hold an alert back in case a dependency turns out to be down too."
         />
-      </More>
-      <More label="Notes and key" names={['description', 'key']}>
-        <AreaField name="description" label="Notes" hint="For people." />
-        <TextField name="key" label="Key" mono hint="A name for programs, unique in the workspace: imports find it by this." />
-      </More>
+      </Collapsible>
+      <Collapsible label="Notes and key" names={['description', 'key']}>
+        <TextareaField name="description" label="Notes" hint="Free-form notes." />
+        <TextField name="key" label="Key" mono hint="Unique key for scripts. Imports match monitors by key." />
+      </Collapsible>
     </>
   )
 }
@@ -106,23 +108,19 @@ function GroupFields({ type, id }: { type: MonitorTypeView; id: string | undefin
   const { values } = useForm()
   return (
     <>
-      <PickField of="/monitors" name="options.members" label="Members" hint="Groups may be among them." but={id} />
+      <PickField list="/monitors" name="options.members" label="Members" hint="Members can be groups, too." exclude={id} />
       <SelectField
         name="options.rule"
         label="Down when"
-        hint={<Marked text={schemasOf(type.options).rule?.description ?? ''} />}
-        choices={[
-          ['any', 'any member is down'],
-          ['all', 'all members are down'],
-          ['percent', 'so many of a hundred are down'],
-        ]}
+        hint={<TextWithCode text={schemasOf(type.options).rule?.description ?? ''} />}
+        choices={{ any: 'Any member is down', all: 'All members are down', percent: 'A percentage of members is down' }}
       />
       {values['options.rule'] === 'percent' && (
-        <NumberField name="options.percent" label="So many of a hundred" unit="%" min={1} max={100} />
+        <NumberField name="options.percent" label="Percentage" unit="%" min={1} max={100} />
       )}
     </>
   )
 }
 
-/** Tags, which every monitor may have. */
-export const TagsField = () => <WordsField name="tags" label="Tags" placeholder="prod, web" />
+/** The field for tags. */
+export const TagsField = () => <ListField name="tags" label="Tags" placeholder="prod, web" />

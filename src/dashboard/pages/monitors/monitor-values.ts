@@ -3,8 +3,8 @@ import type { Values } from '../../parts/form'
 import { schemasOf } from '../../parts/option-fields'
 import { fieldsOf, mergePatch, optionsFrom } from '../../parts/option-values'
 
-/** Members that a form has beside target and options, as they are in a form that nobody touched. */
-const untouched: Values = {
+/** Initial values of all form fields other than target and options. */
+const defaults: Values = {
   name: '',
   description: '',
   key: '',
@@ -24,7 +24,7 @@ const untouched: Values = {
   dependency_grace_seconds: null,
 }
 
-/** The fields of the options of a type, with what a monitor has set. */
+/** Form values for the options of a type, with the settings of a monitor. */
 export function optionValues(type: MonitorTypeView, options: Record<string, unknown> = {}): Values {
   const fields = Object.entries(schemasOf(type.options)).map(([name, schema]) =>
     fieldsOf(`options.${name}`, schema, options[name]),
@@ -32,11 +32,11 @@ export function optionValues(type: MonitorTypeView, options: Record<string, unkn
   return Object.assign({}, ...fields, type.type === 'group' && { 'options.members': options.members ?? [] })
 }
 
-/** The fields of a form for a new monitor, or for one that there is. */
+/** Form values for a new or an existing monitor. */
 export function monitorValues(type: MonitorTypeView | null, monitor: MonitorView | null): Values {
-  const own = monitor && Object.fromEntries(Object.keys(untouched).map(name => [name, monitor[name as keyof MonitorView]]))
+  const own = monitor && Object.fromEntries(Object.keys(defaults).map(name => [name, monitor[name as keyof MonitorView]]))
   return {
-    ...untouched,
+    ...defaults,
     ...own,
     key: monitor?.key ?? '',
     target: monitor?.target ?? '',
@@ -44,19 +44,19 @@ export function monitorValues(type: MonitorTypeView | null, monitor: MonitorView
   }
 }
 
-/** The members that a form stands for, but for those that are as in a form that nobody touched. */
-export function membersFrom(values: Values, type: MonitorTypeView | null): Values {
+/** The API fields of a form, without those that have their default values. */
+export function fieldsFrom(values: Values, type: MonitorTypeView | null): Values {
   const options = type ? optionsFrom(schemasOf(type.options), values) : {}
-  const own = Object.keys(untouched).flatMap(name => {
+  const own = Object.keys(defaults).flatMap(name => {
     const value = valueOf(name, values[name])
-    return JSON.stringify(value) === JSON.stringify(untouched[name]) ? [] : [[name, value] as const]
+    return JSON.stringify(value) === JSON.stringify(defaults[name]) ? [] : [[name, value] as const]
   })
   return { ...Object.fromEntries(own), ...(Object.keys(options).length > 0 && { options }) }
 }
 
-/** What an edit changes (RFC 7396). @param before the fields as they were shown */
+/** A merge patch (RFC 7396) with the changed fields. @param before the initial form values */
 export function patchFrom(before: Values, values: Values, type: MonitorTypeView): Values {
-  const changed = Object.keys(untouched).flatMap(name => {
+  const changed = Object.keys(defaults).flatMap(name => {
     const [was, is] = [valueOf(name, before[name]), valueOf(name, values[name])]
     return JSON.stringify(was) === JSON.stringify(is) ? [] : [[name, is === '' && name === 'key' ? null : is] as const]
   })
@@ -69,6 +69,6 @@ export function patchFrom(before: Values, values: Values, type: MonitorTypeView)
   }
 }
 
-// A condition that was begun and left empty is none.
+// Empty conditions are ignored.
 const valueOf = (name: string, value: unknown): unknown =>
   name === 'down_if' || name === 'degraded_if' ? (value as string[]).filter(one => one.trim() !== '') : value

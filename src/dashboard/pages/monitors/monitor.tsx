@@ -1,12 +1,12 @@
 import { useQueryClient, type InfiniteData } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
 import { useCallback, useState } from 'react'
 import type { MonitorView } from '../../../features/monitors/shapes'
-import { Card, Loaded, Page } from '../../parts/page'
+import { Card, Page } from '../../parts/page'
+import { resourcePage } from '../../parts/resource-page'
 import { Status, Tag } from '../../parts/status'
 import { useNow } from '../../parts/time'
 import { useOne } from '../../queries'
-import { useResults, type LiveResult } from '../../shell/live'
+import { useLiveResults, type LiveResult } from '../../shell/live'
 import { CheckNow } from './check-now'
 import { Members } from './grouped'
 import { LastFailure } from './last-failure'
@@ -15,44 +15,36 @@ import { MonitorActions } from './monitor-actions'
 import { MonitorFacts } from './monitor-facts'
 import { MonitorHistory, MonitorIncidents } from './monitor-history'
 import { Relations } from './relations'
-import { Runs } from './runs'
-import { stateSentence } from './state-sentence'
+import { CheckResults } from './check-results'
+import { statusSentence } from './status-sentence'
 import { Uptime } from './uptime'
 
 const byName = { sort: 'name' }
-const up = { to: '/monitors', label: 'Monitors' }
+/** A monitor with its status, history, and checks. */
+export default resourcePage<MonitorView>({ path: '/monitors', parent: '/monitors' }, monitor => (
+  <Content key={monitor.id} monitor={monitor} />
+))
 
-/** A monitor: how it stands, how it did, and what came of its checks. */
-export default function Monitor() {
-  const { id } = useParams({ strict: false })
-  const found = useOne<MonitorView>(`/monitors/${id}`)
-  return (
-    <Loaded found={found} up={up}>
-      {monitor => <Shown key={monitor.id} monitor={monitor} />}
-    </Loaded>
-  )
-}
-
-function Shown({ monitor }: { monitor: MonitorView }) {
+function Content({ monitor }: { monitor: MonitorView }) {
   const [isChecking, setChecking] = useState(false)
-  // What is beside it stands under what this tells: it waits for it.
+  // The side column waits for this, to keep its layout stable.
   const last = useOne(monitor.type === 'group' ? null : `/monitors/${monitor.id}/last-check`)
   useFresh(monitor.id)
   const isGroup = monitor.type === 'group'
   return (
     <Page
       title={monitor.name}
-      up={up}
+      parent="/monitors"
       aside={
         <>
-          <Status state={monitor.status} />
-          {monitor.flapping && <Status state="flapping" />}
+          <Status status={monitor.status} />
+          {monitor.flapping && <Status status="flapping" />}
           {monitor.tags.map(tag => (
             <Tag key={tag}>{tag}</Tag>
           ))}
         </>
       }
-      lead={<Sentence monitor={monitor} />}
+      description={<Sentence monitor={monitor} />}
       actions={<MonitorActions monitor={monitor} onCheck={() => setChecking(true)} />}
     >
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr]">
@@ -85,24 +77,24 @@ function Shown({ monitor }: { monitor: MonitorView }) {
             </>
           )}
         </div>
-        {/* Last, since it goes on for as long as one reads. */}
-        {!isGroup && <Runs id={monitor.id} />}
+        {/* Last, because it scrolls endlessly. */}
+        {!isGroup && <CheckResults id={monitor.id} />}
       </div>
       {isChecking && <CheckNow monitor={monitor} onClose={() => setChecking(false)} />}
     </Page>
   )
 }
 
-const Sentence = ({ monitor }: { monitor: MonitorView }) => stateSentence(monitor, useNow())
+const Sentence = ({ monitor }: { monitor: MonitorView }) => statusSentence(monitor, useNow())
 
-/** Reads what a new result changes as it comes. */
+/** Refetches what a new result changes. */
 function useFresh(id: string): void {
   const client = useQueryClient()
-  const heard = useCallback(
+  const onResults = useCallback(
     (results: readonly LiveResult[]) => {
       if (results.length === 0) return
       const changed = new Set(['', '/results', '/series', '/last-check'].map(below => `/monitors/${id}${below}`))
-      // Who reads far down in the runs reads on in peace: all pages of them would be read again at each result.
+      // Don't refetch a list with several pages: all its pages would be reloaded with each result.
       const isDeep = (data: unknown) => ((data as InfiniteData<unknown> | undefined)?.pages?.length ?? 0) > 1
       void client.invalidateQueries({
         predicate: ({ queryKey, state }) => changed.has(String(queryKey[0])) && !isDeep(state.data),
@@ -110,5 +102,5 @@ function useFresh(id: string): void {
     },
     [client, id],
   )
-  useResults([id], heard)
+  useLiveResults([id], onResults)
 }

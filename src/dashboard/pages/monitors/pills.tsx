@@ -1,28 +1,28 @@
 import { useMemo } from 'react'
 import type { RecentView } from '../../../features/monitors/series/shapes'
 import { Bars, type Bar } from '../../parts/bars'
-import { moodOf } from '../../parts/status'
-import { latency, wholeTime } from '../../parts/time'
+import { toneOf } from '../../parts/status'
+import { formatLatency, formatDateTime } from '../../parts/time'
 
 interface PillsProps {
   results: RecentView['results'] | readonly RecentView['results'][number][]
   height?: number
 }
 
-/** How many a strip has room for. */
+/** The number of bars in a strip. */
 const slots = 30
 
-/** The last checks of a monitor as a strip of bars, the newest to the right. */
+/** The last checks of a monitor as a strip of bars, newest on the right. */
 export function Pills({ results, height = 22 }: PillsProps) {
   const bars = useMemo(
     () =>
       results.map((one): Bar => ({
-        mood: moodOf(one.status),
-        title: `${one.status} · ${latency(one.latency_ms)} · ${wholeTime(one.at)}`,
+        tone: toneOf(one.status),
+        title: `${one.status} · ${formatLatency(one.latency_ms)} · ${formatDateTime(one.at)}`,
       })),
     [results],
   )
-  const well = results.filter(one => one.status !== 'down').length
-  const label = results.length === 0 ? 'No checks yet' : `${well} of the last ${results.length} checks went well`
+  const passed = results.filter(one => one.status !== 'down').length
+  const label = results.length === 0 ? 'No checks yet' : `${passed} of the last ${results.length} checks passed`
   return <Bars bars={bars} label={label} slots={slots} height={height} />
 }

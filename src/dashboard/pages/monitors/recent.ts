@@ -1,77 +1,79 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { RecentView } from '../../../features/monitors/series/shapes'
 import { call } from '../../client'
-import { useResults, type LiveResult } from '../../shell/live'
+import { useLiveResults, type LiveResult } from '../../shell/live'
 
 type Result = RecentView['results'][number]
 
-/** How a monitor did lately, with what came since it was read. */
+/** Recent results of a monitor, with live updates. */
 export interface Recent {
   uptimePercent: number | null
   results: readonly Result[]
-  /** What the stream told last; null before it told anything. */
+  /** The last live update; null if there was none yet. */
   live: LiveResult | null
 }
 
-const mostKept = 30
-const mostAtOnce = 100
+const maxCached = 30
+const maxAtOnce = 100
 const restMs = 120
 const againMs = 60_000
 
 /**
- * How the monitors on the screen did lately, by id: read in one request for those that were not read yet, told on by the stream as
- * results come, and read again each minute, since uptime moves by itself.
+ * Recent results of the visible monitors, by id. Loads new monitors in one request, applies live updates, and refreshes every minute,
+ * because uptime changes over time.
  */
 export function useRecent(ids: readonly string[]): ReadonlyMap<string, Recent> {
   const [known, setKnown] = useState<ReadonlyMap<string, Recent>>(new Map())
   const latest = useRef(known)
   latest.current = known
-  const key = ids.slice(0, mostAtOnce).join(',')
+  const key = ids.slice(0, maxAtOnce).join(',')
   const wanted = useMemo(() => (key === '' ? [] : key.split(',')), [key])
   useEffect(() => {
-    const gone = new AbortController()
+    const controller = new AbortController()
     const read = async (some: readonly string[]) => {
       if (some.length === 0 || document.visibilityState !== 'visible') return
       const { data } = await call<{ data: RecentView[] }>(
         { method: 'GET', path: '/monitors/recent', query: { ids: some } },
-        gone.signal,
+        controller.signal,
       )
-      setKnown(before => new Map([...before, ...data.map(one => [one.id, read1(one, before.get(one.id))] as const)]))
+      setKnown(before => new Map([...before, ...data.map(one => [one.id, loadedFrom(one, before.get(one.id))] as const)]))
     }
-    // What cannot be read shows as nothing known; the list around it tells why.
-    const quietly = (some: readonly string[]) => void read(some).catch(() => undefined)
-    const first = setTimeout(() => quietly(wanted.filter(id => !latest.current.has(id))), latest.current.size === 0 ? 0 : restMs)
-    const again = setInterval(() => quietly(wanted), againMs)
+    // Errors show as unknown here; the surrounding list reports them.
+    const readQuietly = (some: readonly string[]) => void read(some).catch(() => undefined)
+    const first = setTimeout(
+      () => readQuietly(wanted.filter(id => !latest.current.has(id))),
+      latest.current.size === 0 ? 0 : restMs,
+    )
+    const again = setInterval(() => readQuietly(wanted), againMs)
     return () => {
-      gone.abort()
+      controller.abort()
       clearTimeout(first)
       clearInterval(again)
     }
   }, [wanted])
-  const heard = useCallback((results: readonly LiveResult[]) => {
+  const onResults = useCallback((results: readonly LiveResult[]) => {
     if (results.length === 0) return
-    setKnown(before => new Map([...before, ...results.map(one => [one.id, heardOf(before.get(one.id), one)] as const)]))
+    setKnown(before => new Map([...before, ...results.map(one => [one.id, withLive(before.get(one.id), one)] as const)]))
   }, [])
-  useResults(wanted, heard)
+  useLiveResults(wanted, onResults)
   return known
 }
 
-const read1 = (view: RecentView, before: Recent | undefined): Recent => ({
+const loadedFrom = (view: RecentView, before: Recent | undefined): Recent => ({
   uptimePercent: view.uptime_percent,
   results: view.results,
   live: before?.live ?? null,
 })
 
-function heardOf(before: Recent | undefined, live: LiveResult): Recent {
+function withLive(before: Recent | undefined, live: LiveResult): Recent {
   const results = before?.results ?? []
   const last = results.at(-1)
   const next =
     live.last_check_at === null || (last && last.at >= live.last_check_at)
       ? results
-      : [...results, { at: live.last_check_at, status: statusOf(live), latency_ms: live.response_ms }].slice(-mostKept)
+      : [...results, { at: live.last_check_at, status: statusOf(live), latency_ms: live.response_ms }].slice(-maxCached)
   return { uptimePercent: before?.uptimePercent ?? null, results: next, live }
 }
 
-/** What a check found, as far as the stream tells. */
-export const statusOf = ({ ok, status }: LiveResult): Result['status'] =>
-  ok ? (status === 'degraded' ? 'degraded' : 'up') : 'down'
+/** The status of a check, derived from a live update. */
+const statusOf = ({ ok, status }: LiveResult): Result['status'] => (ok ? (status === 'degraded' ? 'degraded' : 'up') : 'down')

@@ -2,15 +2,14 @@ import { Link } from '@tanstack/react-router'
 import type { MonitorView } from '../../../features/monitors/shapes'
 import type { Page } from '../../client'
 import { Card } from '../../parts/page'
-import { StatusIcon, wordsOf } from '../../parts/status'
+import { StatusIcon, humanize } from '../../parts/status'
 import { useOne } from '../../queries'
 
 type Named = Pick<MonitorView, 'id' | 'name' | 'status'>
 
-const most = 100
-const query = { limit: most, fields: 'id,name,status', sort: 'name' }
+const query = { limit: 100, fields: 'id,name,status', sort: 'name' }
 
-/** What a monitor hangs together with: groups, what it depends on and what depends on it. */
+/** Related monitors: dependencies, dependents, and groups. */
 export function Relations({ monitor }: { monitor: MonitorView }) {
   const parents = useNamed(monitor.depends_on.length > 0 ? { ids: monitor.depends_on } : null)
   const children = useNamed({ depends_on: monitor.id })
@@ -18,8 +17,8 @@ export function Relations({ monitor }: { monitor: MonitorView }) {
   return (
     <>
       <Named title="Depends on" rows={parents} />
-      <Named title="What depends on it" rows={children} />
-      <Named title="In groups" rows={groups} />
+      <Named title="Dependents" rows={children} />
+      <Named title="Groups" rows={groups} />
     </>
   )
 }
@@ -36,11 +35,11 @@ function Named({ title, rows }: { title: string; rows: readonly Named[] }) {
       <ul className="max-h-72 divide-y divide-line overflow-y-auto">
         {rows.map(one => (
           <li key={one.id} className="flex items-center gap-2 px-4 py-2">
-            <StatusIcon state={one.status} />
+            <StatusIcon status={one.status} />
             <Link to="/monitors/$id" params={{ id: one.id }} className="min-w-0 grow truncate hover:underline">
               {one.name}
             </Link>
-            <span className="text-[13px] text-muted">{wordsOf(one.status)}</span>
+            <span className="text-[13px] text-muted">{humanize(one.status)}</span>
           </li>
         ))}
       </ul>

@@ -5,9 +5,9 @@ import type { UptimeView } from '../../../features/monitors/series/shapes'
 import type { Page } from '../../client'
 import { Bars, type Bar } from '../../parts/bars'
 import { Card } from '../../parts/page'
-import type { Mood } from '../../parts/status'
-import { dayOf, latency, span } from '../../parts/time'
-import { localText, shownTimezone } from '../../parts/timezone'
+import type { Tone } from '../../parts/status'
+import { formatDate, formatLatency, formatDuration } from '../../parts/time'
+import { toLocalInput, displayTimezone } from '../../parts/timezone'
 import { useOne } from '../../queries'
 import { percent } from './percent'
 
@@ -16,18 +16,18 @@ type Day = UptimeView['days'][number]
 const shownDays = 90
 const dayMs = 86_400_000
 
-/** How much of the time it was up: the last day, month, quarter and year, and each of the last 90 days. */
+/** Uptime over the last 24 hours, 30, 90, and 365 days, and for each of the last 90 days. */
 export function Uptime({ id }: { id: string }) {
-  const timezone = shownTimezone()
+  const timezone = displayTimezone()
   const day = useOne<UptimeView>(`/monitors/${id}/uptime`, { range: '24h', timezone })
   const year = useOne<UptimeView>(`/monitors/${id}/uptime`, { range: '365d', timezone })
   const days = useMemo(() => year.data?.days.slice(-shownDays) ?? [], [year.data])
   const incidents = useIncidents(id)
   const bars = useMemo(() => {
     const before = Array.from({ length: shownDays - days.length }, (): Bar => ({
-      mood: 'idle',
-      title: 'Not watched yet',
-      part: 0.15,
+      tone: 'idle',
+      title: 'No data',
+      fraction: 0.15,
     }))
     return [...before, ...days.map(day => barOf(day, incidents.get(day.date) ?? []))]
   }, [days, incidents])
@@ -37,9 +37,9 @@ export function Uptime({ id }: { id: string }) {
     ['90 days', year.data && uptimeOf(days)],
     ['365 days', year.data?.uptime_percent],
   ]
-  const seen = days.filter(one => one.uptime_percent !== null)
+  const known = days.filter(one => one.uptime_percent !== null)
   return (
-    // What it says below takes its room before it is known: other cards stand under it.
+    // Reserves space for the text below, to keep the layout stable while it loads.
     <Card title="Uptime" className="min-h-88 sm:min-h-60">
       <dl className="mb-4 grid grid-cols-2 gap-3 sm:grid-cols-4">
         {figures.map(([label, value]) => (
@@ -52,7 +52,7 @@ export function Uptime({ id }: { id: string }) {
       <Bars
         bars={bars}
         height={36}
-        label={`Each of the last ${shownDays} days: ${seen.filter(one => one.uptime_percent === 100).length} of ${seen.length} without down time`}
+        label={`Each of the last ${shownDays} days: ${known.filter(one => one.uptime_percent === 100).length} of ${known.length} without downtime`}
       />
       <div className="mt-1 flex justify-between text-[13px] text-muted">
         <span>{shownDays} days ago</span>
@@ -60,15 +60,15 @@ export function Uptime({ id }: { id: string }) {
       </div>
       {year.data && year.data.outages > 0 && (
         <p className="mt-2 text-[13px] text-muted">
-          In a year: {year.data.outages} {year.data.outages === 1 ? 'outage' : 'outages'}, back after{' '}
-          {span((year.data.mttr_seconds ?? 0) * 1000)} on average, the longest{' '}
-          {span((year.data.longest_outage_seconds ?? 0) * 1000)}.
+          Last 365 days: {year.data.outages} {year.data.outages === 1 ? 'outage' : 'outages'}, mean time to recovery{' '}
+          {formatDuration((year.data.mttr_seconds ?? 0) * 1000)}, longest{' '}
+          {formatDuration((year.data.longest_outage_seconds ?? 0) * 1000)}.
         </p>
       )}
       {day.data && day.data.latency.n > 0 && (
         <p className="mt-1 text-[13px] text-muted">
-          In 24 hours: mean {latency(day.data.latency.avg)}, half within {latency(day.data.latency.p50)}, 95 of 100 within{' '}
-          {latency(day.data.latency.p95)}, 99 within {latency(day.data.latency.p99)}.
+          Last 24 hours: mean {formatLatency(day.data.latency.avg)}, p50 {formatLatency(day.data.latency.p50)}, p95{' '}
+          {formatLatency(day.data.latency.p95)}, p99 {formatLatency(day.data.latency.p99)}.
         </p>
       )}
     </Card>
@@ -85,7 +85,7 @@ function uptimeOf(days: readonly Day[]): number | null {
   return up + down === 0 ? null : (100 * up) / (up + down)
 }
 
-/** Titles of the incidents of the last 90 days, by the day on which they began. */
+/** Titles of the incidents of the last 90 days, by start day. */
 function useIncidents(id: string): ReadonlyMap<string, readonly string[]> {
   const [since] = useState(() => new Date(systemClock.now() - shownDays * dayMs).toISOString())
   const { data } = useOne<Page<IncidentView>>('/incidents', {
@@ -95,30 +95,30 @@ function useIncidents(id: string): ReadonlyMap<string, readonly string[]> {
     fields: 'id,title,cause,started_at',
   })
   return useMemo(() => {
-    const byDay = Map.groupBy(data?.data ?? [], one => localText(new Date(one.started_at).getTime()).slice(0, 10))
+    const byDay = Map.groupBy(data?.data ?? [], one => toLocalInput(new Date(one.started_at).getTime()).slice(0, 10))
     return new Map([...byDay].map(([day, own]) => [day, own.map(one => one.cause || one.title)]))
   }, [data])
 }
 
-const mostTold = 3
+const maxIncidents = 3
 
 function barOf({ date, seconds, uptime_percent }: Day, incidents: readonly string[]): Bar {
   const times = [
-    seconds.down > 0 && `${span(seconds.down * 1000)} down`,
-    seconds.degraded > 0 && `${span(seconds.degraded * 1000)} degraded`,
-    seconds.maintenance > 0 && `${span(seconds.maintenance * 1000)} maintenance`,
+    seconds.down > 0 && `${formatDuration(seconds.down * 1000)} down`,
+    seconds.degraded > 0 && `${formatDuration(seconds.degraded * 1000)} degraded`,
+    seconds.maintenance > 0 && `${formatDuration(seconds.maintenance * 1000)} maintenance`,
   ].filter(Boolean)
-  const told = incidents.slice(0, mostTold)
-  if (incidents.length > mostTold) told.push(`and ${incidents.length - mostTold} more incidents`)
-  // The day is one of the calendar, whatever the zone is that its name is read in.
-  const name = dayOf(`${date}T12:00:00`)
+  const titles = incidents.slice(0, maxIncidents)
+  if (incidents.length > maxIncidents) titles.push(`and ${incidents.length - maxIncidents} more incidents`)
+  // Noon, so that the calendar day is the same in any time zone.
+  const name = formatDate(`${date}T12:00:00`)
   return {
-    mood: moodOfDay(uptime_percent, seconds),
-    title: [[name, percent(uptime_percent), ...times].join(' · '), ...told].join('\n'),
+    tone: moodOfDay(uptime_percent, seconds),
+    title: [[name, percent(uptime_percent), ...times].join(' · '), ...titles].join('\n'),
   }
 }
 
-function moodOfDay(uptimePercent: number | null, { down, degraded }: Day['seconds']): Mood {
+function moodOfDay(uptimePercent: number | null, { down, degraded }: Day['seconds']): Tone {
   if (uptimePercent === null) return 'idle'
   if (down === 0) return degraded > 0 ? 'warn' : 'ok'
   return uptimePercent >= 99 ? 'warn' : 'bad'

@@ -1,21 +1,20 @@
 import type { ResultView } from '../../../features/monitors/series/shapes'
-import { latency } from '../../parts/time'
+import { formatLatency } from '../../parts/time'
 
 interface WaterfallProps {
   phases: ResultView['phases']
   latencyMs: number | null
 }
 
-const colours = { DNS: 'bg-idle-mark', Connect: 'bg-warn-mark', TLS: 'bg-ok-mark', Wait: 'bg-accent', Rest: 'bg-strong-line' }
+const colors = { DNS: 'bg-idle-mark', Connect: 'bg-warn-mark', TLS: 'bg-ok-mark', Wait: 'bg-accent', Other: 'bg-strong-line' }
 
-/** The parts of a check one after the other, each where it began. */
+/** The phases of a check as a waterfall chart. */
 export function Waterfall({ phases, latencyMs }: WaterfallProps) {
   const parts = partsOf(phases, latencyMs)
-  if (parts.length === 0)
-    return <p className="text-muted">How long its parts took is not known: it is kept for today and yesterday.</p>
+  if (parts.length === 0) return <p className="text-muted">No phase durations. They are stored only for today and yesterday.</p>
   const whole = Math.max(...parts.map(one => one.from + one.ms), 0.1)
   return (
-    <table className="w-full text-[13px]" aria-label="Parts of the check">
+    <table className="w-full text-[13px]" aria-label="Phases of the check">
       <tbody>
         {parts.map(one => (
           <tr key={one.label}>
@@ -24,21 +23,21 @@ export function Waterfall({ phases, latencyMs }: WaterfallProps) {
             </th>
             <td className="py-1">
               <div
-                className={`h-3 min-w-0.5 rounded-sm ${colours[one.label]}`}
+                className={`h-3 min-w-0.5 rounded-sm ${colors[one.label]}`}
                 style={{ marginLeft: `${(100 * one.from) / whole}%`, width: `${(100 * one.ms) / whole}%` }}
               />
             </td>
-            <td className="w-20 py-1 text-right">{latency(one.ms)}</td>
+            <td className="w-20 py-1 text-right">{formatLatency(one.ms)}</td>
           </tr>
         ))}
       </tbody>
       <tfoot>
         <tr className="border-t border-line">
           <th scope="row" className="py-1 text-left font-medium">
-            Whole
+            Total
           </th>
           <td />
-          <td className="py-1 text-right font-medium">{latency(latencyMs)}</td>
+          <td className="py-1 text-right font-medium">{formatLatency(latencyMs)}</td>
         </tr>
       </tfoot>
     </table>
@@ -46,7 +45,7 @@ export function Waterfall({ phases, latencyMs }: WaterfallProps) {
 }
 
 interface Part {
-  label: keyof typeof colours
+  label: keyof typeof colors
   from: number
   ms: number
 }
@@ -63,6 +62,6 @@ function partsOf({ dns_ms, connect_ms, tls_ms, first_byte_ms }: ResultView['phas
   add('Connect', connect_ms)
   add('TLS', tls_ms)
   add('Wait', first_byte_ms)
-  if (parts.length > 0 && latencyMs !== null && latencyMs - from > 0.1) add('Rest', latencyMs - from)
+  if (parts.length > 0 && latencyMs !== null && latencyMs - from > 0.1) add('Other', latencyMs - from)
   return parts
 }

@@ -1,28 +1,28 @@
 import { Bell, CheckCheck } from 'lucide-react'
-import type { NoticesMarked, NoticeView } from '../../../features/notices/shapes'
-import { useAddress } from '../../parts/address'
+import type { MarkNoticesReadResult, NoticeView } from '../../../features/notices/shapes'
+import { useUrlState } from '../../parts/url-state'
 import { Button } from '../../parts/button'
 import { Empty } from '../../parts/empty'
-import { Choice, Filters } from '../../parts/filters'
+import { FilterSelect, Filters } from '../../parts/filters'
 import { Page } from '../../parts/page'
 import { Problem } from '../../parts/problem'
 import { ResourceLink } from '../../parts/resource'
-import { severityChoices, severityMood } from '../../parts/severity'
+import { severityChoices, severityTone } from '../../parts/severity'
 import { StatusIcon } from '../../parts/status'
-import { Ago } from '../../parts/time'
+import { RelativeTime } from '../../parts/time'
 import { useList, useSend } from '../../queries'
 import { usePerson } from '../../session'
 
-/** What the people of the workspace should know of. */
+/** List of notices. */
 export default function Notices() {
-  const { mayAdminister } = usePerson()
-  const [{ read, severity }, set] = useAddress({ read: 'false', severity: '' })
+  const { canAdminister } = usePerson()
+  const [{ read, severity }, set] = useUrlState({ read: 'false', severity: '' })
   const list = useList<NoticeView>('/notices', { read: read === 'all' ? null : read, severity, include: 'total' })
-  const readAll = useSend<NoticesMarked>({ done: one => `${one.marked} marked as read`, stale: ['/notices'] })
+  const readAll = useSend<MarkNoticesReadResult>({ toast: one => `${one.marked} marked as read`, invalidates: ['/notices'] })
   const newest = list.rows[0]
-  const actions = mayAdminister && read !== 'true' && (
+  const actions = canAdminister && read !== 'true' && (
     <Button
-      icon={<CheckCheck className="size-4" aria-hidden />}
+      icon={CheckCheck}
       disabled={readAll.isPending || !newest}
       onClick={() => newest && readAll.mutate({ method: 'POST', path: '/notices/read', body: { until: newest.occurred_at } })}
     >
@@ -30,19 +30,15 @@ export default function Notices() {
     </Button>
   )
   return (
-    <Page title="Notices" lead="What the people of this workspace should know of." actions={actions}>
+    <Page description="Important messages about this workspace." actions={actions}>
       <Filters>
-        <Choice
-          label="Read or not"
+        <FilterSelect
+          label="Read status"
           value={read}
           onChange={value => set({ read: value })}
-          choices={[
-            ['false', 'Unread'],
-            ['true', 'Read'],
-            ['all', 'All'],
-          ]}
+          choices={{ false: 'Unread', true: 'Read', all: 'All notices' }}
         />
-        <Choice
+        <FilterSelect
           label="Severity"
           value={severity}
           onChange={value => set({ severity: value })}
@@ -50,12 +46,12 @@ export default function Notices() {
         />
       </Filters>
       {list.error ? (
-        <Problem error={list.error} onAgain={list.again} />
+        <Problem error={list.error} onRetry={list.retry} />
       ) : (
         <div className="min-h-64 rounded-lg border border-line bg-surface">
           {!list.isLoading && list.rows.length === 0 && (
-            <Empty icon={Bell} title={read === 'false' ? 'Nothing unread' : 'No notices'}>
-              Tokens that end soon, endpoints that were switched off, work that failed: such things show here.
+            <Empty icon={Bell} title={read === 'false' ? 'No unread notices' : 'No notices yet'}>
+              Expiring tokens, disabled endpoints, failed actions, and similar messages appear here.
             </Empty>
           )}
           <ul className="divide-y divide-line">
@@ -65,8 +61,8 @@ export default function Notices() {
           </ul>
           {list.hasMore && (
             <div className="border-t border-line p-2 text-center">
-              <Button small kind="quiet" onClick={list.more} disabled={list.isLoadingMore}>
-                More
+              <Button small kind="quiet" onClick={list.loadMore} disabled={list.isLoadingMore}>
+                Load more
               </Button>
             </div>
           )}
@@ -77,16 +73,16 @@ export default function Notices() {
 }
 
 function Notice({ notice }: { notice: NoticeView }) {
-  const { mayAdminister } = usePerson()
+  const { canAdminister } = usePerson()
   const path = `/notices/${notice.id}`
   const mark = useSend({
-    done: notice.read ? 'Marked as unread' : 'Marked as read',
+    toast: notice.read ? 'Marked as unread' : 'Marked as read',
     undo: () => ({ method: 'PATCH', path, body: { read: notice.read } }),
-    stale: ['/notices'],
+    invalidates: ['/notices'],
   })
   return (
     <li className="flex items-start gap-3 px-4 py-3">
-      <StatusIcon state={notice.severity} mood={severityMood[notice.severity]} className="mt-0.5 size-4" />
+      <StatusIcon status={notice.severity} tone={severityTone[notice.severity]} className="mt-0.5 size-4" />
       <div className="min-w-0 grow">
         <p className={notice.read ? '' : 'font-semibold'}>
           <span className="sr-only">{notice.severity}: </span>
@@ -95,18 +91,18 @@ function Notice({ notice }: { notice: NoticeView }) {
         </p>
         <p className="text-muted wrap-anywhere">{notice.text}</p>
         <p className="mt-1 flex flex-wrap gap-x-3 text-[13px] text-muted">
-          <Ago at={notice.occurred_at} />
+          <RelativeTime at={notice.occurred_at} />
           {notice.resource && <ResourceLink {...notice.resource} />}
         </p>
       </div>
-      {mayAdminister && (
+      {canAdminister && (
         <Button
           small
           kind="quiet"
           disabled={mark.isPending}
           onClick={() => mark.mutate({ method: 'PATCH', path, body: { read: !notice.read } })}
         >
-          {notice.read ? 'Unread' : 'Read'}
+          {notice.read ? 'Mark as unread' : 'Mark as read'}
         </Button>
       )}
     </li>

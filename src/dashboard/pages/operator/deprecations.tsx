@@ -1,30 +1,29 @@
 import { Archive } from 'lucide-react'
-import type { DeprecatedPartView } from '../../../access/deprecated-use'
+import type { DeprecatedPartView } from '../../../features/deprecations/shapes'
 import { Empty } from '../../parts/empty'
-import { Table, wholeList, type Column } from '../../parts/table'
-import { Ago } from '../../parts/time'
+import { Table, staticList, type Column } from '../../parts/table'
+import { RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'
 
 const columns: readonly Column<DeprecatedPartView>[] = [
   {
-    name: 'what',
-    title: 'What',
+    title: 'Deprecated feature',
     render: one => (
       <code className="font-mono text-[13px]">
         {one.method} {one.path} {one.name}
       </code>
     ),
   },
-  { name: 'note', title: 'Instead', from: 'md', render: one => one.note },
-  { name: 'sunset', title: 'Goes away', width: '9rem', from: 'sm', render: one => one.sunset ?? 'not decided' },
-  { name: 'uses', title: 'Uses', width: '6rem', right: true, render: one => one.uses.toLocaleString() },
-  { name: 'last', title: 'Last used', width: '9rem', from: 'sm', render: one => <Ago at={one.last_used_at} /> },
+  { title: 'Replacement', showFrom: 'md', render: one => one.note },
+  { title: 'Sunset', width: '9rem', showFrom: 'sm', render: one => one.sunset ?? 'Not scheduled' },
+  { title: 'Uses', width: '6rem', alignRight: true, render: one => one.uses.toLocaleString() },
+  { title: 'Last used', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_used_at} /> },
 ]
 
-/** What of the API goes away, and who uses it still. */
+/** Deprecated parts of the API, and their use. */
 export function Deprecations() {
   const { data, error, isPending, refetch } = useOne<{ data: DeprecatedPartView[] }>('/deprecations')
-  const list = { ...wholeList(data?.data ?? [], isPending), error, again: () => void refetch() }
+  const list = { ...staticList(data?.data ?? [], isPending), error, retry: () => void refetch() }
   return (
     <Table
       label="Deprecations"
@@ -32,8 +31,8 @@ export function Deprecations() {
       list={list}
       idOf={one => one.id}
       empty={
-        <Empty icon={Archive} title="Nothing goes away">
-          Parts of the API that will be removed show here, with who uses them still.
+        <Empty icon={Archive} title="No deprecations">
+          Deprecated API features are listed here, with their recent use by your tokens.
         </Empty>
       }
     />

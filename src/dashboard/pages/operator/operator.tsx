@@ -7,15 +7,12 @@ import { Workspaces } from './workspaces'
 
 const views = { workspaces: Workspaces, plans: Plans, deprecations: Deprecations } as const
 
-/** The installation as a whole, for those who run it. */
+/** Settings of the whole installation, for operators. */
 export default function Operator() {
   const { tab = 'workspaces' }: { tab?: string } = useParams({ strict: false })
   const View = views[tab as keyof typeof views] ?? Workspaces
   return (
-    <Page
-      title="Installation"
-      lead="The hub as a whole, for those who run it. Its health is at /readyz, its figures for Prometheus at /metrics."
-    >
+    <Page description="Settings of the whole installation. Health is at /readyz, Prometheus metrics at /metrics.">
       <Tabs
         label="Installation"
         tabs={[

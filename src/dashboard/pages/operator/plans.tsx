@@ -1,26 +1,23 @@
-import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import type { PlanView } from '../../../access/workspace-shapes'
-import { Button } from '../../parts/button'
+import { limitNames, limitTable } from '../../../access/limit-table'
+import type { PlanView } from '../../../features/plans/shapes'
 import { Confirm, Dialog } from '../../parts/dialog'
-import { CheckField, Columns, Form, NumberField, SelectField, TextField, type Values } from '../../parts/form'
-import { Menu } from '../../parts/menu'
-import { wordsOf, Tag } from '../../parts/status'
-import { Table, wholeList, type Column } from '../../parts/table'
-import { useOne, useSend } from '../../queries'
+import { CheckboxField, Columns, Form, NumberField, SelectField, TextField, type Values } from '../../parts/form'
+import { CreateButton, menuColumn } from '../../parts/list'
+import { Tag } from '../../parts/status'
+import { Table, staticList, type Column } from '../../parts/table'
+import { useOne } from '../../queries'
 
-type Asked = { what: 'edit' | 'delete'; plan: PlanView } | { what: 'new' } | null
+type OpenDialog = { what: 'edit' | 'delete'; plan: PlanView } | { what: 'new' } | null
 
-/** What workspaces may use, by plans. */
+/** The plans of the installation. */
 export function Plans() {
-  const [asked, setAsked] = useState<Asked>(null)
+  const [dialog, setDialog] = useState<OpenDialog>(null)
   const found = useOne<{ data: PlanView[] }>('/plans')
-  const remove = useSend({ done: 'Plan deleted', stale: ['/plans'], onDone: () => setAsked(null) })
   const plans = found.data?.data ?? []
-  const close = () => setAsked(null)
+  const close = () => setDialog(null)
   const columns: readonly Column<PlanView>[] = [
     {
-      name: 'title',
       title: 'Plan',
       render: one => (
         <>
@@ -28,64 +25,65 @@ export function Plans() {
         </>
       ),
     },
-    { name: 'id', title: 'Id', from: 'sm', render: one => <code className="font-mono text-[13px]">{one.id}</code> },
-    { name: 'api', title: 'API', width: '7rem', render: one => one.api_access },
-    { name: 'monitors', title: 'Monitors', width: '8rem', from: 'md', right: true, render: one => figure(one.limits.monitors) },
-    { name: 'zones', title: 'DNS zones', width: '8rem', from: 'md', right: true, render: one => figure(one.limits.dns_zones) },
+    { title: 'ID', showFrom: 'sm', render: one => <code className="font-mono text-[13px]">{one.id}</code> },
+    { title: 'API access', width: '7rem', render: one => one.api_access },
     {
-      name: 'more',
-      title: '',
-      width: '4rem',
-      right: true,
-      render: one => (
-        <Menu
-          label={`More for ${one.title}`}
-          items={[
-            { label: 'Edit', onSelect: () => setAsked({ what: 'edit', plan: one }) },
-            { label: 'Delete', bad: true, onSelect: () => setAsked({ what: 'delete', plan: one }) },
-          ]}
-        />
-      ),
+      title: limitTable.monitors.label,
+      width: '8rem',
+      showFrom: 'md',
+      alignRight: true,
+      render: one => limitText(one.limits.monitors),
     },
+    {
+      title: limitTable.dns_zones.label,
+      width: '8rem',
+      showFrom: 'md',
+      alignRight: true,
+      render: one => limitText(one.limits.dns_zones),
+    },
+    menuColumn(
+      one => one.title,
+      one => [
+        { label: 'Edit plan', onSelect: () => setDialog({ what: 'edit', plan: one }) },
+        { label: 'Delete plan', danger: true, onSelect: () => setDialog({ what: 'delete', plan: one }) },
+      ],
+    ),
   ]
   return (
     <>
       <div className="mb-3 flex justify-end">
-        <Button kind="main" data-new icon={<Plus className="size-4" aria-hidden />} onClick={() => setAsked({ what: 'new' })}>
-          New plan
-        </Button>
+        <CreateButton create={{ label: 'Create plan', onClick: () => setDialog({ what: 'new' }) }} />
       </div>
-      <Table label="Plans" columns={columns} list={wholeList(plans, found.isPending)} idOf={one => one.id} empty={null} />
-      <Dialog open={asked?.what === 'new'} onClose={close} title="New plan" wide>
-        {plans[0] && <PlanForm names={Object.keys(plans[0].limits)} onClose={close} />}
+      <Table label="Plans" columns={columns} list={staticList(plans, found.isPending)} idOf={one => one.id} empty={null} />
+      <Dialog open={dialog?.what === 'new'} onClose={close} title="Create plan" wide>
+        <PlanForm onClose={close} />
       </Dialog>
-      <Dialog open={asked?.what === 'edit'} onClose={close} title="Edit the plan" wide>
-        {asked?.what === 'edit' && <PlanForm plan={asked.plan} names={Object.keys(asked.plan.limits)} onClose={close} />}
+      <Dialog open={dialog?.what === 'edit'} onClose={close} title="Edit plan" wide>
+        {dialog?.what === 'edit' && <PlanForm plan={dialog.plan} onClose={close} />}
       </Dialog>
       <Confirm
-        open={asked?.what === 'delete'}
+        open={dialog?.what === 'delete'}
         onClose={close}
-        title="Delete the plan?"
-        action="Delete plan"
-        pending={remove.isPending}
-        onConfirm={() => asked?.what === 'delete' && remove.mutate({ method: 'DELETE', path: `/plans/${asked.plan.id}` })}
+        title="Delete plan?"
+        confirmLabel="Delete plan"
+        call={() => (dialog?.what === 'delete' ? { method: 'DELETE', path: `/plans/${dialog.plan.id}` } : null)}
+        send={{ toast: 'Plan deleted', invalidates: ['/plans'], onSuccess: () => setDialog(null) }}
       >
-        A plan that workspaces have is not deleted.
+        A plan that is used by workspaces can’t be deleted.
       </Confirm>
     </>
   )
 }
 
-const figure = (limit: number | null) => (limit === null ? 'no limit' : limit.toLocaleString())
+const limitText = (limit: number | null) => (limit === null ? 'No limit' : limit.toLocaleString())
 
-function PlanForm({ plan, names, onClose }: { plan?: PlanView; names: readonly string[]; onClose(): void }) {
-  const send = useSend({ quiet: true, done: 'Plan saved', stale: ['/plans', '/limits'], onDone: onClose })
+function PlanForm({ plan, onClose }: { plan?: PlanView; onClose(): void }) {
   const initial: Values = {
     id: '',
     title: plan?.title ?? '',
     api_access: plan?.api_access ?? 'full',
     default: plan?.default ?? false,
-    ...Object.fromEntries(names.map(name => [`limits.${name}`, plan?.limits[name as keyof PlanView['limits']] ?? null])),
+    ...Object.fromEntries(limitNames.map(name => [`limits.${name}`, plan?.limits[name] ?? null])),
   }
   return (
     <Form
@@ -99,36 +97,37 @@ function PlanForm({ plan, names, onClose }: { plan?: PlanView; names: readonly s
           title: values.title,
           api_access: values.api_access,
           ...((values.default !== plan?.default || !plan) && { default: values.default }),
-          limits: Object.fromEntries(names.map(name => [name, values[`limits.${name}`]])),
+          limits: Object.fromEntries(limitNames.map(name => [name, values[`limits.${name}`]])),
         },
       })}
-      send={send.mutateAsync}
-      pending={send.isPending}
+      send={{ toast: 'Plan saved', invalidates: ['/plans', '/limits'], onSuccess: onClose }}
       onCancel={onClose}
-      action="Save"
+      submitLabel={plan ? 'Save changes' : 'Create plan'}
     >
       {!plan && (
-        <TextField name="id" label="Id" mono hint="Lower-case letters, digits, hyphens and underscores. It stays." autoFocus />
+        <TextField
+          name="id"
+          label="ID"
+          mono
+          hint="Lowercase letters, digits, hyphens, and underscores. Can’t be changed later."
+          autoFocus
+        />
       )}
       <Columns>
         <TextField name="title" label="Name" />
         <SelectField
           name="api_access"
-          label="API"
-          choices={[
-            ['none', 'No access'],
-            ['read', 'Reading'],
-            ['full', 'Reading and writing'],
-          ]}
+          label="API access"
+          choices={{ none: 'No access', read: 'Read-only', full: 'Read and write' }}
         />
       </Columns>
-      <CheckField name="default" label="New workspaces get it" />
+      <CheckboxField name="default" label="Default for new workspaces" />
       <fieldset>
         <legend className="mb-2 font-semibold">Limits</legend>
-        <p className="mb-3 text-muted">Empty is no limit.</p>
+        <p className="mb-3 text-muted">Leave empty for no limit.</p>
         <Columns>
-          {names.map(name => (
-            <NumberField key={name} name={`limits.${name}`} label={wordsOf(name)} min={0} />
+          {limitNames.map(name => (
+            <NumberField key={name} name={`limits.${name}`} label={limitTable[name].label} min={0} />
           ))}
         </Columns>
       </fieldset>

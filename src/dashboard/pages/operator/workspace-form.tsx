@@ -1,24 +1,18 @@
-import type { PlanView, WorkspaceView } from '../../../access/workspace-shapes'
-import { CheckField, Form, SelectField, TextField, WordsField } from '../../parts/form'
-import { useOne, useSend } from '../../queries'
+import type { PlanView } from '../../../features/plans/shapes'
+import type { WorkspaceView } from '../../../features/workspaces/shapes'
+import { CheckboxField, Form, SelectField, TextField, ListField } from '../../parts/form'
+import { useOne } from '../../queries'
 
 interface WorkspaceFormProps {
   workspace: WorkspaceView
-  onDone?: () => void
+  onSuccess?: () => void
 }
 
-/** Name, plan and network policy of a workspace; for operators. */
-export function WorkspaceForm({ workspace, onDone }: WorkspaceFormProps) {
+/** Edits name, plan and network policy of a workspace; for operators. */
+export function WorkspaceForm({ workspace, onSuccess }: WorkspaceFormProps) {
   const plans = useOne<{ data: PlanView[] }>('/plans')
   const path = `/workspaces/${workspace.id}`
   const { name, plan, network_policy: policy } = workspace
-  const send = useSend({
-    quiet: true,
-    done: 'Workspace saved',
-    undo: () => ({ method: 'PATCH', path, body: { name, plan, network_policy: policy } }),
-    stale: ['/workspaces', '/sessions', '/limits', '/plans'],
-    ...(onDone && { onDone }),
-  })
   return (
     <Form
       key={workspace.version}
@@ -33,10 +27,14 @@ export function WorkspaceForm({ workspace, onDone }: WorkspaceFormProps) {
           network_policy: { allow_private: values.allow_private, allow_ranges: values.allow_ranges },
         },
       })}
-      send={send.mutateAsync}
-      pending={send.isPending}
-      action="Save"
-      {...(onDone && { onCancel: onDone })}
+      send={{
+        toast: 'Workspace saved',
+        undo: () => ({ method: 'PATCH', path, body: { name, plan, network_policy: policy } }),
+        invalidates: ['/workspaces', '/sessions', '/limits', '/plans'],
+        ...(onSuccess && { onSuccess }),
+      }}
+      submitLabel="Save changes"
+      {...(onSuccess && { onCancel: onSuccess })}
     >
       <TextField name="name" label="Name" />
       <SelectField
@@ -44,16 +42,16 @@ export function WorkspaceForm({ workspace, onDone }: WorkspaceFormProps) {
         label="Plan"
         choices={(plans.data?.data ?? [{ id: plan, title: plan }]).map(one => [one.id, one.title] as const)}
       />
-      <CheckField
+      <CheckboxField
         name="allow_private"
-        label="May reach private addresses"
-        hint="Checks, webhooks and channels of this workspace may then call machines in the hub’s own network, over plain HTTP too."
+        label="Allow private addresses"
+        hint="Lets monitors, webhooks, and channels of this workspace reach private addresses, also over plain HTTP."
       />
-      <WordsField
+      <ListField
         name="allow_ranges"
-        label="May reach besides"
+        label="Additional allowed addresses"
         placeholder="192.0.2.0/24, nas.lan"
-        hint="Ranges, addresses and host names."
+        hint="CIDR ranges, IP addresses, and hostnames."
       />
     </Form>
   )

@@ -2,22 +2,22 @@ import { Link } from '@tanstack/react-router'
 import type { AuditActionView, AuditEventView } from '../../../features/audit/shapes'
 import { Card } from '../../parts/page'
 import { ResourceLink } from '../../parts/resource'
-import { Ago } from '../../parts/time'
+import { RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'
 
-/** What was done last: what, to what, by whom, when. */
+/** Recent changes from the audit log. */
 export function Changes({ changes }: { changes: readonly AuditEventView[] }) {
   const catalog = useOne<{ data: Pick<AuditActionView, 'action' | 'description'>[] }>('/audit-events/catalog', {
     fields: 'action,description',
   })
-  const wordsFor = (action: string) => {
+  const titleOf = (action: string) => {
     const described = catalog.data?.data.find(one => one.action === action)?.description
-    // The first clause says what was done; the rest is for those who look it up.
+    // The first clause is enough here; the rest is details.
     return described ? described.replace(/[,:;.].*$/s, '') : catalog.data ? action : ' '
   }
   return (
     <Card
-      title="What changed"
+      title="Recent changes"
       flush
       actions={
         <Link to="/audit" className="text-[13px] text-accent hover:underline">
@@ -36,10 +36,10 @@ export function Changes({ changes }: { changes: readonly AuditEventView[] }) {
                   className="inline-block min-h-[24px] hover:underline"
                   title={one.action}
                 >
-                  {wordsFor(one.action)}
+                  {titleOf(one.action)}
                 </Link>
                 {one.outcome !== 'success' && (
-                  <span className="text-bad"> · {one.outcome === 'denied' ? 'refused' : 'failed'}</span>
+                  <span className="text-bad"> · {one.outcome === 'denied' ? 'denied' : 'failed'}</span>
                 )}
               </p>
               <p className="mt-0.5 flex gap-x-2 truncate text-[13px] leading-[24px] text-muted">
@@ -48,19 +48,19 @@ export function Changes({ changes }: { changes: readonly AuditEventView[] }) {
                     <ResourceLink {...one.targets[0]} />
                   </span>
                 )}
-                <span className="truncate">by {whoOf(one)}</span>
+                <span className="truncate">by {actorOf(one)}</span>
               </p>
             </div>
             <span className="shrink-0 text-[13px] text-muted">
-              <Ago at={one.occurred_at} />
+              <RelativeTime at={one.occurred_at} />
             </span>
           </li>
         ))}
-        {changes.length === 0 && <li className="px-4 py-3 text-muted">Nothing so far.</li>}
+        {changes.length === 0 && <li className="px-4 py-3 text-muted">No changes yet.</li>}
       </ol>
     </Card>
   )
 }
 
-const whoOf = ({ actor }: AuditEventView): string =>
-  actor.type === 'system' ? 'the hub' : (actor.name ?? (actor.type === 'anonymous' ? 'a stranger' : actor.type))
+const actorOf = ({ actor }: AuditEventView): string =>
+  actor.type === 'system' ? 'Bailiwick' : (actor.name ?? (actor.type === 'anonymous' ? 'unauthenticated' : actor.type))

@@ -1,24 +1,24 @@
 import { Link } from '@tanstack/react-router'
 import type { OverviewView } from '../../../features/overview/shapes'
-import { moodOf, StatusIcon, wordsOf } from '../../parts/status'
+import { toneOf, StatusIcon, humanize } from '../../parts/status'
 
-/** How many there are of each kind of thing, by how they are; each number leads to the list of those. */
-export function Counts({ seen: { monitors, heartbeats, dns, webhooks } }: { seen: OverviewView }) {
-  const plain = webhooks && webhooks.endpoints.total - webhooks.endpoints.disabled - webhooks.endpoints.failing
+/** Counts by resource and status. Each count links to the filtered list. */
+export function Counts({ overview: { monitors, heartbeats, dns, webhooks } }: { overview: OverviewView }) {
+  const healthy = webhooks && webhooks.endpoints.total - webhooks.endpoints.disabled - webhooks.endpoints.failing
   return (
     <div className="grid grid-cols-2 gap-4 empty:hidden">
-      {monitors && <Tile title="Monitors" to="/monitors" total={monitors.total} states={monitors.by_status} member="status" />}
+      {monitors && <Tile title="Monitors" to="/monitors" total={monitors.total} states={monitors.by_status} parameter="status" />}
       {heartbeats && (
-        <Tile title="Heartbeats" to="/heartbeats" total={heartbeats.total} states={heartbeats.by_status} member="status" />
+        <Tile title="Heartbeats" to="/heartbeats" total={heartbeats.total} states={heartbeats.by_status} parameter="status" />
       )}
-      {dns && <Tile title="Zones" to="/dns" total={dns.zones.total} states={dns.zones.by_state} member="state" />}
+      {dns && <Tile title="Zones" to="/dns" total={dns.zones.total} states={dns.zones.by_state} parameter="state" />}
       {webhooks && (
         <Tile
           title="Webhook endpoints"
           to="/webhooks"
           total={webhooks.endpoints.total}
-          states={{ enabled: plain!, failing: webhooks.endpoints.failing, disabled: webhooks.endpoints.disabled }}
-          member={null}
+          states={{ enabled: healthy!, failing: webhooks.endpoints.failing, disabled: webhooks.endpoints.disabled }}
+          parameter={null}
         />
       )}
     </div>
@@ -30,16 +30,16 @@ interface TileProps {
   to: string
   total: number
   states: Readonly<Record<string, number>>
-  /** Member of the address by which the list shows those of one state; null when it has none. */
-  member: string | null
+  /** Query parameter that filters the list by state; null if there is none. */
+  parameter: string | null
 }
 
 const worstFirst = ['bad', 'warn', 'busy', 'idle', 'ok']
 
-function Tile({ title, to, total, states, member }: TileProps) {
+function Tile({ title, to, total, states, parameter }: TileProps) {
   const shown = Object.entries(states)
     .filter(([, count]) => count > 0)
-    .sort(([a], [b]) => worstFirst.indexOf(moodOf(a)) - worstFirst.indexOf(moodOf(b)))
+    .sort(([a], [b]) => worstFirst.indexOf(toneOf(a)) - worstFirst.indexOf(toneOf(b)))
   return (
     <section className="min-h-28 min-w-0 rounded-lg border border-line bg-surface p-4">
       <h2 className="text-[13px] font-medium text-muted">
@@ -53,11 +53,11 @@ function Tile({ title, to, total, states, member }: TileProps) {
           <li key={state}>
             <Link
               to={to}
-              search={member === null ? {} : { [member]: state }}
+              search={parameter === null ? {} : { [parameter]: state }}
               className="inline-flex min-h-6 min-w-6 items-center gap-1 text-[13px] hover:underline"
             >
-              <StatusIcon state={state} />
-              {count.toLocaleString()} {wordsOf(state)}
+              <StatusIcon status={state} />
+              {count.toLocaleString()} {humanize(state)}
             </Link>
           </li>
         ))}

@@ -4,38 +4,38 @@ import { useState } from 'react'
 import type { OverviewView } from '../../../features/overview/shapes'
 import { Button } from '../../parts/button'
 import { Card } from '../../parts/page'
-import { usePrefer, usePreferences } from '../../preferences'
+import { useUpdatePreferences, usePreferences } from '../../preferences'
 import { usePerson, type Person } from '../../session'
 import { PastedTarget } from './pasted-target'
 
 const hintOf = (workspaceId: string) => `first-steps.${workspaceId}`
-// What the API keeps of one person; the oldest are of workspaces that were begun long ago.
-const mostDismissed = 50
+// Limit of the API per user. The oldest entries are dropped first.
+const maxDismissed = 50
 
 interface Step {
   title: string
-  words: string
+  description: string
   isDone: boolean
   to: string
 }
 
-/** What a new workspace is for, step by step. Each is ticked off once there is such a thing; it goes when all are, or when told to. */
-export function FirstSteps({ seen }: { seen: OverviewView }) {
+/** A checklist for a new workspace. Disappears once all steps are done or the user hides it. */
+export function FirstSteps({ overview }: { overview: OverviewView }) {
   const person = usePerson()
   const dismissed = usePreferences()?.dismissed ?? []
-  const prefer = usePrefer()
+  const prefer = useUpdatePreferences()
   const [isHidden, setHidden] = useState(false)
   const hint = hintOf(person.workspace.id)
-  const steps = stepsFor(seen, person)
+  const steps = stepsFor(overview, person)
   const done = steps.filter(one => one.isDone).length
-  if (isHidden || dismissed.includes(hint) || !person.mayWrite || done === steps.length) return null
+  if (isHidden || dismissed.includes(hint) || !person.canWrite || done === steps.length) return null
   const hide = () => {
-    prefer({ dismissed: [...dismissed, hint].slice(-mostDismissed) })
+    prefer({ dismissed: [...dismissed, hint].slice(-maxDismissed) })
     setHidden(true)
   }
   return (
     <Card
-      title="First steps"
+      title="Getting started"
       actions={
         <>
           <span className="text-[13px] text-muted">
@@ -47,7 +47,7 @@ export function FirstSteps({ seen }: { seen: OverviewView }) {
         </>
       }
     >
-      {seen.monitors?.total === 0 && (
+      {overview.monitors?.total === 0 && (
         <div className="mb-4">
           <PastedTarget />
         </div>
@@ -58,13 +58,13 @@ export function FirstSteps({ seen }: { seen: OverviewView }) {
             {one.isDone ? (
               <CircleCheck className="mt-0.5 size-4 shrink-0 text-ok" aria-label="Done" />
             ) : (
-              <Circle className="mt-0.5 size-4 shrink-0 text-muted" aria-label="To do" />
+              <Circle className="mt-0.5 size-4 shrink-0 text-muted" aria-label="Not done" />
             )}
             <div className="min-w-0">
               <Link to={one.to} className={`font-medium hover:underline ${one.isDone ? 'text-muted' : 'text-accent'}`}>
                 {one.title}
               </Link>
-              <p className="text-[13px] text-muted">{one.words}</p>
+              <p className="text-[13px] text-muted">{one.description}</p>
             </div>
           </li>
         ))}
@@ -75,38 +75,38 @@ export function FirstSteps({ seen }: { seen: OverviewView }) {
 
 function stepsFor(
   { monitors, channels, heartbeats, dns, members, invitations }: OverviewView,
-  { mayAdminister }: Person,
+  { canAdminister }: Person,
 ): Step[] {
   const steps: (Step | false | null)[] = [
     monitors && {
-      title: 'Watch a site',
-      words: 'Its address is enough; it is checked at once.',
+      title: 'Monitor a website',
+      description: 'Enter its URL. The first check runs immediately.',
       isDone: monitors.total > 0,
       to: '/monitors/new',
     },
     channels && {
-      title: 'Be told when it fails',
-      words: 'By e-mail, in a chat, or by a webhook of your own.',
+      title: 'Get notified',
+      description: 'By email, chat, or your own webhook.',
       isDone: channels.total > 0,
       to: '/channels/new',
     },
     heartbeats && {
-      title: 'Watch a job',
-      words: 'It pings when it is done; you hear when it is not.',
+      title: 'Monitor a scheduled job',
+      description: 'Your job pings us when it finishes. If a ping is missing, you get an alert.',
       isDone: heartbeats.total > 0,
       to: '/heartbeats/new',
     },
     dns && {
-      title: 'Add a zone',
-      words: 'New, from a zone file, or taken over from a provider.',
+      title: 'Add a DNS zone',
+      description: 'Create it, import a zone file, or import it from a provider.',
       isDone: dns.zones.total > 0,
       to: '/dns',
     },
-    mayAdminister &&
+    canAdminister &&
       members &&
       invitations && {
-        title: 'Invite somebody',
-        words: 'Somebody else should hear of it, too.',
+        title: 'Invite a teammate',
+        description: 'Share access and alerts with your team.',
         isDone: members.total > 1 || invitations.pending > 0,
         to: '/members',
       },

@@ -3,62 +3,63 @@ import type { OverviewView } from '../../../features/overview/shapes'
 import { LinkButton } from '../../parts/button'
 import { Loaded, Page } from '../../parts/page'
 import { Status } from '../../parts/status'
-import { counted } from '../../parts/counted'
+import { pluralize } from '../../parts/plural'
 import { useOne } from '../../queries'
 import { usePerson } from '../../session'
 import { Changes } from './changes'
 import { Counts } from './counts'
-import { Ending } from './ending'
+import { ExpiringSoon } from './expiring-soon'
 import { FirstSteps } from './first-steps'
 import { Slowest } from './slowest'
-import { troublesOf, type Trouble } from './troubles'
+import { issuesOf, type Issue } from './issues'
 import { Windows } from './windows'
-import { WrongNow } from './wrong-now'
+import { ActiveIssues } from './active-issues'
 
-// The stream tells of most changes; what it does not tell is found so.
-const everyMs = 30_000
+// Polls for changes that the live stream does not report.
+const refetchMs = 30_000
 
-/** How the workspace stands: what is wrong now in front, then what it has, what ends soon and what was changed last. */
+/** The overview of a workspace: active issues, counts, what expires soon, and recent changes. */
 export default function Overview() {
-  const found = useOne<OverviewView>('/overview', {}, { everyMs })
-  return <Loaded found={found}>{seen => <Shown seen={seen} />}</Loaded>
+  const found = useOne<OverviewView>('/overview', {}, { refetchMs })
+  return <Loaded query={found}>{overview => <Content overview={overview} />}</Loaded>
 }
 
-function Shown({ seen }: { seen: OverviewView }) {
-  const { mayWrite } = usePerson()
-  const troubles = troublesOf(seen)
-  const newMonitor = mayWrite && seen.monitors && (
-    <LinkButton to="/monitors/new" kind="main" data-new icon={<Plus className="size-4" aria-hidden />}>
-      New monitor
+function Content({ overview }: { overview: OverviewView }) {
+  const { canWrite } = usePerson()
+  const issues = issuesOf(overview)
+  const newMonitor = canWrite && overview.monitors && (
+    <LinkButton to="/monitors/new" kind="primary" data-new icon={Plus}>
+      Create monitor
     </LinkButton>
   )
   return (
-    <Page title="Overview" aside={<Standing seen={seen} troubles={troubles} />} actions={newMonitor}>
+    <Page aside={<OverallStatus overview={overview} issues={issues} />} actions={newMonitor}>
       <div className="flex flex-col gap-4">
-        <FirstSteps seen={seen} />
+        <FirstSteps overview={overview} />
         <div className="grid gap-4 lg:grid-cols-[minmax(0,5fr)_minmax(0,3fr)] lg:grid-rows-[auto_1fr]">
-          <WrongNow seen={seen} troubles={troubles} />
+          <ActiveIssues overview={overview} issues={issues} />
           <div className="flex min-w-0 flex-col gap-4 lg:col-start-2 lg:row-span-2 lg:row-start-1">
-            <Counts seen={seen} />
-            <Ending seen={seen} />
-            {seen.maintenance && <Windows maintenance={seen.maintenance} />}
-            {seen.monitors && seen.monitors.slowest.length > 0 && <Slowest monitors={seen.monitors.slowest} />}
+            <Counts overview={overview} />
+            <ExpiringSoon overview={overview} />
+            {overview.maintenance && <Windows maintenance={overview.maintenance} />}
+            {overview.monitors && overview.monitors.slowest.length > 0 && <Slowest monitors={overview.monitors.slowest} />}
           </div>
-          {seen.changes && <Changes changes={seen.changes} />}
+          {overview.changes && <Changes changes={overview.changes} />}
         </div>
       </div>
     </Page>
   )
 }
 
-/** The whole in a word, beside the title. */
-function Standing({ seen, troubles }: { seen: OverviewView; troubles: readonly Trouble[] }) {
-  const { total, data } = seen.incidents ?? { total: 0, data: [] }
-  const taken = data.filter(one => one.status === 'acknowledged').length
-  const open = total - taken
-  if (open > 0) return <Status state="open" label={counted(open, 'open incident', 'open incidents')} />
-  if (taken > 0) return <Status state="acknowledged" label={counted(taken, 'incident seen to', 'incidents seen to')} />
-  const count = troubles.filter(one => one.mood === 'bad' || one.mood === 'warn').length
-  if (count > 0) return <Status state="warning" label="Something needs a look" />
-  return <Status state="ok" label="All is well" />
+/** The overall status, next to the title. */
+function OverallStatus({ overview, issues }: { overview: OverviewView; issues: readonly Issue[] }) {
+  const { total, data } = overview.incidents ?? { total: 0, data: [] }
+  const acknowledged = data.filter(one => one.status === 'acknowledged').length
+  const open = total - acknowledged
+  if (open > 0) return <Status status="open" label={pluralize(open, 'open incident', 'open incidents')} />
+  if (acknowledged > 0)
+    return <Status status="acknowledged" label={pluralize(acknowledged, 'acknowledged incident', 'acknowledged incidents')} />
+  const count = issues.filter(one => one.tone === 'bad' || one.tone === 'warn').length
+  if (count > 0) return <Status status="warning" label="Needs attention" />
+  return <Status status="ok" label="No issues" />
 }

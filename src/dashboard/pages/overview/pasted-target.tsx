@@ -1,38 +1,39 @@
 import { useId, useState, type FormEvent } from 'react'
-import type { MonitorProposalView } from '../../../features/monitors/shapes'
+import type { MonitorSuggestionView } from '../../../features/monitors/shapes'
 import type { Call } from '../../client'
 import { ApiCall } from '../../parts/api-calls'
 import { Button } from '../../parts/button'
-import { inputLook } from '../../parts/form'
+import { Input } from '../../parts/input'
 import { Problem } from '../../parts/problem'
 import { useSend } from '../../queries'
-import { useProposals } from '../monitors/proposals'
+import { useSuggestions } from '../monitors/suggestions'
 
-interface Made {
+interface Created {
   results: { body: { id: string } }[]
 }
 
-/** What is watched of an address at once, unless its box is taken away: what answers it, its certificate, its name. */
-const atOnce = new Set(['http', 'tls', 'dns'])
+/** Types that are selected by default. */
+const defaultTypes = new Set(['http', 'tls', 'dns'])
 
-/** A field to paste an address into: what can be watched of it is found, and made with one key. */
+/** A field to paste an address into. Suggests monitors for it and creates them. */
 export function PastedTarget() {
   const id = useId()
   const [text, setText] = useState('')
-  const [unlike, setUnlike] = useState<ReadonlySet<string>>(new Set())
-  const proposals = useProposals(text)
-  const send = useSend<Made>({
+  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
+  const suggestions = useSuggestions(text)
+  const send = useSend<Created>({
     quiet: true,
-    stale: ['/overview', '/monitors'],
-    done: made => (made.results.length === 1 ? 'Monitor made' : `${made.results.length} monitors made`),
+    invalidates: ['/overview', '/monitors'],
+    toast: ({ results }) => (results.length === 1 ? 'Monitor created' : `${results.length} monitors created`),
   })
-  const isWanted = (one: MonitorProposalView, at: number) => (at === 0 || atOnce.has(one.type)) !== unlike.has(one.type)
+  const isSelected = (one: MonitorSuggestionView, at: number) =>
+    (at === 0 || defaultTypes.has(one.type)) !== toggled.has(one.type)
   const callNow = (): Call => {
-    const wanted = proposals.filter(isWanted)
+    const selected = suggestions.filter(isSelected)
     const bodies =
-      wanted.length === 0
+      selected.length === 0
         ? [{ target: text.trim() }]
-        : wanted.map(({ type, target, name, title }, at) => ({ type, target, name: at === 0 ? name : `${name} (${title})` }))
+        : selected.map(({ type, target, name, title }, at) => ({ type, target, name: at === 0 ? name : `${name} (${title})` }))
     return { method: 'POST', path: '/monitors/bulk', body: { operations: bodies.map(body => ({ op: 'create', body })) } }
   }
   const submit = (event: FormEvent) => {
@@ -42,37 +43,37 @@ export function PastedTarget() {
   return (
     <form onSubmit={submit} noValidate>
       <label htmlFor={id} className="mb-1 block font-medium">
-        Paste an address to watch
+        Paste an address to monitor
       </label>
       <div className="flex gap-2">
-        <input
+        <Input
           id={id}
           autoFocus
           autoComplete="off"
           spellCheck={false}
           placeholder="https://www.example.com/"
           value={text}
-          onChange={event => {
-            setText(event.target.value)
+          onText={text => {
+            setText(text)
             send.reset()
           }}
-          className={`h-10 font-mono ${inputLook}`}
+          className="h-10 font-mono"
         />
-        <Button kind="main" type="submit" className="h-10" disabled={send.isPending || text.trim() === ''}>
-          Watch it
+        <Button kind="primary" type="submit" className="h-10" disabled={send.isPending || text.trim() === ''}>
+          Start monitoring
         </Button>
       </div>
       <div className="mt-2 flex min-h-6 flex-wrap items-center gap-x-4 gap-y-1 text-[13px]">
-        {proposals.length === 0 && <span className="text-muted">A URL, a host with a port, a name or an address.</span>}
-        {proposals.map((one, at) => (
+        {suggestions.length === 0 && <span className="text-muted">A URL, host:port, hostname, or IP address.</span>}
+        {suggestions.map((one, at) => (
           <label key={one.type} className="inline-flex items-center gap-1.5" title={one.target}>
             <input
               type="checkbox"
-              checked={isWanted(one, at)}
+              checked={isSelected(one, at)}
               onChange={() => {
-                const next = new Set(unlike)
+                const next = new Set(toggled)
                 if (!next.delete(one.type)) next.add(one.type)
-                setUnlike(next)
+                setToggled(next)
               }}
             />
             {one.title}

@@ -1,18 +1,18 @@
 import { Link } from '@tanstack/react-router'
 import type { OverviewView } from '../../../features/overview/shapes'
 import { Card } from '../../parts/page'
-import { latency } from '../../parts/time'
+import { formatLatency } from '../../parts/time'
 
-/** The monitors that took longest to answer at their last check. */
+/** The monitors with the slowest last check. */
 export const Slowest = ({ monitors }: { monitors: NonNullable<OverviewView['monitors']>['slowest'] }) => (
-  <Card title="Slowest to answer" flush>
+  <Card title="Slowest responses" flush>
     <ul className="divide-y divide-line">
       {monitors.map(one => (
         <li key={one.id} className="flex items-center gap-3 px-4 py-2">
           <Link to="/monitors/$id" params={{ id: one.id }} className="min-w-0 grow truncate hover:underline">
             {one.name}
           </Link>
-          <span className="shrink-0">{latency(one.latency_ms)}</span>
+          <span className="shrink-0">{formatLatency(one.latency_ms)}</span>
         </li>
       ))}
     </ul>

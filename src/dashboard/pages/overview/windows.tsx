@@ -2,13 +2,13 @@ import { Link } from '@tanstack/react-router'
 import type { OverviewView } from '../../../features/overview/shapes'
 import { Card } from '../../parts/page'
 import { StatusIcon } from '../../parts/status'
-import { Ago, span } from '../../parts/time'
+import { RelativeTime, formatDuration } from '../../parts/time'
 
 type Maintenance = NonNullable<OverviewView['maintenance']>
 
-/** Maintenance that is in force, and what comes next. */
-export function Windows({ maintenance: { in_force: inForce, next } }: { maintenance: Maintenance }) {
-  const isNone = inForce.length === 0 && next.length === 0
+/** Active and upcoming maintenance. */
+export function Windows({ maintenance: { active, upcoming } }: { maintenance: Maintenance }) {
+  const isNone = active.length === 0 && upcoming.length === 0
   return (
     <Card
       title="Maintenance"
@@ -19,12 +19,12 @@ export function Windows({ maintenance: { in_force: inForce, next } }: { maintena
         </Link>
       }
     >
-      {isNone && <p className="px-4 py-3 text-muted">Nothing is planned.</p>}
+      {isNone && <p className="px-4 py-3 text-muted">No maintenance scheduled.</p>}
       <ul className="divide-y divide-line">
-        {inForce.map(one => (
+        {active.map(one => (
           <Window key={one.id} window={one} isNow />
         ))}
-        {next.map(one => (
+        {upcoming.map(one => (
           <Window key={one.id + one.starts_at} window={one} />
         ))}
       </ul>
@@ -32,18 +32,18 @@ export function Windows({ maintenance: { in_force: inForce, next } }: { maintena
   )
 }
 
-function Window({ window, isNow }: { window: Maintenance['next'][number]; isNow?: boolean }) {
-  const lasts = new Date(window.ends_at).getTime() - new Date(window.starts_at).getTime()
+function Window({ window, isNow }: { window: Maintenance['upcoming'][number]; isNow?: boolean }) {
+  const durationMs = new Date(window.ends_at).getTime() - new Date(window.starts_at).getTime()
   return (
     <li className="flex items-center gap-3 px-4 py-2">
-      <StatusIcon state={isNow ? 'in_force' : 'scheduled'} className="size-4" />
+      <StatusIcon status={isNow ? 'in_progress' : 'scheduled'} className="size-4" />
       <Link to="/maintenance/$id" params={{ id: window.id }} className="min-w-0 grow truncate hover:underline">
         {window.name}
       </Link>
       <span className="shrink-0 text-[13px] text-muted">
         {isNow ? 'ends ' : ''}
-        <Ago at={isNow ? window.ends_at : window.starts_at} />
-        {!isNow && `, for ${span(lasts)}`}
+        <RelativeTime at={isNow ? window.ends_at : window.starts_at} />
+        {!isNow && `, for ${formatDuration(durationMs)}`}
       </span>
     </li>
   )

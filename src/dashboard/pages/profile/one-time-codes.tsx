@@ -1,8 +1,8 @@
 import { useState } from 'react'
-import type { NewOneTimeCodes, NewRecoveryCodes } from '../../../access/factor-shapes'
-import type { UserView } from '../../../access/user-shapes'
+import type { OneTimeCodeSecret, NewRecoveryCodes } from '../../../features/people/second-factors/shapes'
+import type { UserView } from '../../../features/people/profile/shapes'
 import { Button } from '../../parts/button'
-import { Copied, Code } from '../../parts/code'
+import { CopyableText, Code } from '../../parts/code'
 import { Dialog } from '../../parts/dialog'
 import { Form, SecretField, TextField } from '../../parts/form'
 import { Card, Facts } from '../../parts/page'
@@ -10,92 +10,97 @@ import { Status } from '../../parts/status'
 import { useSend } from '../../queries'
 import { QrCode } from './qr-code'
 
-type Asked = 'begin' | 'renew' | 'remove' | null
-const stale = ['/users', '/sessions']
+type OpenDialog = 'enable' | 'regenerate' | 'disable' | null
+const invalidates = ['/users', '/sessions']
 
-/** Codes of a program as the second factor of a sign-in, with recovery codes for when it is lost. */
+/** Two-factor authentication with one-time codes, and recovery codes. */
 export function OneTimeCodes({ user }: { user: UserView }) {
-  const { one_time_codes: isOn, recovery_codes_left: left } = user.second_factor
-  const [asked, setAsked] = useState<Asked>(null)
-  const [secret, setSecret] = useState<NewOneTimeCodes | null>(null)
+  const { one_time_codes: isOn, recovery_codes_remaining: remaining } = user.second_factor
+  const [dialog, setDialog] = useState<OpenDialog>(null)
+  const [secret, setSecret] = useState<OneTimeCodeSecret | null>(null)
   const [codes, setCodes] = useState<readonly string[] | null>(null)
-  const close = () => setAsked(null)
-  const begin = useSend<NewOneTimeCodes>({
+  const close = () => setDialog(null)
+  const setUp = useSend<OneTimeCodeSecret>({
     quiet: true,
-    onDone: made => {
+    onSuccess: created => {
       close()
-      setSecret(made)
+      setSecret(created)
     },
   })
-  const told = (made: NewRecoveryCodes) => {
+  const showCodes = (created: NewRecoveryCodes) => {
     close()
     setSecret(null)
-    setCodes(made.recovery_codes ?? [])
+    setCodes(created.recovery_codes ?? [])
   }
-  const confirm = useSend<NewRecoveryCodes>({ quiet: true, done: 'One-time codes are on', stale, onDone: told })
-  const renew = useSend<NewRecoveryCodes>({ quiet: true, stale, onDone: told })
-  const remove = useSend({ quiet: true, done: 'One-time codes are off', stale, onDone: close })
+  const regenerate = useSend<NewRecoveryCodes>({ quiet: true, invalidates, onSuccess: showCodes })
+  const disable = useSend({ quiet: true, toast: 'One-time codes disabled', invalidates, onSuccess: close })
   return (
     <Card
       title="One-time codes"
       actions={
         isOn ? (
           <>
-            <Button small onClick={() => setAsked('renew')}>
-              New recovery codes
+            <Button small onClick={() => setDialog('regenerate')}>
+              Generate recovery codes
             </Button>
-            <Button small kind="bad" onClick={() => setAsked('remove')}>
-              Turn off
+            <Button small kind="danger" onClick={() => setDialog('disable')}>
+              Disable
             </Button>
           </>
         ) : (
-          <Button small onClick={() => setAsked('begin')}>
-            Turn on
+          <Button small onClick={() => setDialog('enable')}>
+            Enable
           </Button>
         )
       }
     >
       <Facts
         rows={[
-          ['State', <Status state={isOn ? 'on' : 'off'} mood={isOn ? 'ok' : 'idle'} />],
-          ['Recovery codes left', isOn ? left : null],
+          ['Status', <Status status={isOn ? 'enabled' : 'disabled'} tone={isOn ? 'ok' : 'idle'} />],
+          ['Recovery codes remaining', isOn ? remaining : null],
         ]}
       />
-      <p className="mt-2 text-[13px] text-muted">A program on your phone shows a code that is asked for after the password.</p>
-      <Dialog open={asked === 'begin'} onClose={close} title="Turn one-time codes on">
-        <Proof path="/users/me/one-time-codes" send={begin} action="Go on" onClose={close} />
-      </Dialog>
-      <Dialog open={asked === 'renew'} onClose={close} title="New recovery codes" description="The ones before stop working.">
-        <Proof path="/users/me/recovery-codes" send={renew} action="Make them" onClose={close} />
+      <p className="mt-2 text-[13px] text-muted">
+        When you sign in, you enter a code from your authenticator app after your password.
+      </p>
+      <Dialog open={dialog === 'enable'} onClose={close} title="Enable one-time codes">
+        <PasswordForm path="/users/me/one-time-codes" send={setUp} action="Continue" onClose={close} />
       </Dialog>
       <Dialog
-        open={asked === 'remove'}
+        open={dialog === 'regenerate'}
         onClose={close}
-        title="Turn one-time codes off?"
-        description="The password alone then signs in."
+        title="Generate new recovery codes"
+        description="Your current recovery codes stop working."
       >
-        <Proof path="/users/me/one-time-codes/remove" send={remove} action="Turn off" onClose={close} />
+        <PasswordForm path="/users/me/recovery-codes" send={regenerate} action="Generate codes" onClose={close} />
       </Dialog>
-      <Dialog open={secret !== null} onClose={() => setSecret(null)} title="Scan this with your program">
+      <Dialog
+        open={dialog === 'disable'}
+        onClose={close}
+        title="Disable one-time codes?"
+        description="You can then sign in with only your password."
+      >
+        <PasswordForm path="/users/me/one-time-codes/disable" send={disable} action="Disable one-time codes" onClose={close} />
+      </Dialog>
+      <Dialog open={secret !== null} onClose={() => setSecret(null)} title="Scan the QR code">
         {secret?.secret && secret.uri && (
           <>
-            <QrCode text={secret.uri} label="The secret as a QR code" />
-            <p className="my-3 text-muted">Or type the key in:</p>
-            <Copied text={secret.secret} label="the key" />
+            <QrCode text={secret.uri} label="QR code with the secret" />
+            <p className="my-3 text-muted">Scan it with your authenticator app, or enter this key:</p>
+            <CopyableText text={secret.secret} label="the key" />
             <div className="mt-4">
-              <Form
+              <Form<NewRecoveryCodes>
                 initial={{ code: '' }}
                 call={values => ({
                   method: 'POST',
-                  path: '/users/me/one-time-codes/confirm',
+                  path: '/users/me/one-time-codes/enable',
                   body: { code: String(values.code).replace(/\s/g, '') },
                 })}
-                send={confirm.mutateAsync}
-                pending={confirm.isPending}
+                send={{ toast: 'One-time codes enabled', invalidates, onSuccess: showCodes }}
                 onCancel={() => setSecret(null)}
-                action="Turn on"
+                submitLabel="Enable one-time codes"
               >
-                <TextField name="code" label="The code it shows" autoComplete="one-time-code" mono autoFocus />
+                <TextField name="code" label="Code" autoComplete="one-time-code" mono autoFocus />
               </Form>
             </div>
           </>
@@ -104,8 +109,8 @@ export function OneTimeCodes({ user }: { user: UserView }) {
       <Dialog
         open={codes !== null}
         onClose={() => setCodes(null)}
-        title="Keep your recovery codes"
-        description="Each signs in once in place of a code, for when the program is lost. They are shown this once."
+        title="Save your recovery codes"
+        description="Use one of these codes if you lose your authenticator app. Each works once. They are shown only once."
       >
         {codes && <Code label="recovery codes" text={codes.join('\n')} />}
       </Dialog>
@@ -113,25 +118,23 @@ export function OneTimeCodes({ user }: { user: UserView }) {
   )
 }
 
-interface ProofProps {
+interface PasswordFormProps {
   path: string
   send: { mutateAsync: Parameters<typeof Form>[0]['send']; isPending: boolean }
   action: string
   onClose(): void
 }
 
-/** Asks for the password first: an open browser is not enough for this. */
-export function Proof({ path, send, action, onClose }: ProofProps) {
-  return (
-    <Form
-      initial={{ password: '' }}
-      call={values => ({ method: 'POST', path, body: values })}
-      send={send.mutateAsync}
-      pending={send.isPending}
-      onCancel={onClose}
-      action={action}
-    >
-      <SecretField name="password" label="Your password" autoComplete="current-password" autoFocus />
-    </Form>
-  )
-}
+/** Asks for the password before a sensitive change. */
+const PasswordForm = ({ path, send, action, onClose }: PasswordFormProps) => (
+  <Form
+    initial={{ password: '' }}
+    call={values => ({ method: 'POST', path, body: values })}
+    send={send.mutateAsync}
+    pending={send.isPending}
+    onCancel={onClose}
+    submitLabel={action}
+  >
+    <SecretField name="password" label="Your password" autoComplete="current-password" autoFocus />
+  </Form>
+)

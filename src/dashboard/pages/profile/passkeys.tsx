@@ -1,65 +1,63 @@
 import { useState } from 'react'
-import type { PasskeyView } from '../../../access/passkey-shapes'
-import type { SignInMethods } from '../../../access/session-shapes'
-import { call, Refused, type Call } from '../../client'
+import type { PasskeyView } from '../../../features/people/passkeys/shapes'
+import type { SignInMethods } from '../../../features/people/sign-in/shapes'
+import { call, ApiError, type Call } from '../../client'
 import { Button } from '../../parts/button'
 import { Confirm, Dialog } from '../../parts/dialog'
 import { Form, SecretField, TextField } from '../../parts/form'
 import { Menu } from '../../parts/menu'
 import { Card } from '../../parts/page'
-import { Ago } from '../../parts/time'
+import { RelativeTime } from '../../parts/time'
 import { toast } from '../../parts/toast'
 import { useList, useOne, useSend } from '../../queries'
-import { makePasskey, usesPasskeys } from '../door/passkeys'
+import { createPasskey, canUsePasskeys } from '../sign-in/passkeys'
 
-type Asked = { what: 'new' } | { what: 'name' | 'delete'; passkey: PasskeyView } | null
-// Browsers decide where there are passkeys (WebAuthn section 5.1.3): at names alone, and over HTTPS or on this machine.
-const because = {
-  ip_address: 'Passkeys need a name in the address of the hub. This one has a number.',
-  plain_http: 'Passkeys need HTTPS, or a hub at localhost.',
+type OpenDialog = { what: 'new' } | { what: 'name' | 'delete'; passkey: PasskeyView } | null
+// Browsers support passkeys only for hostnames, over HTTPS or on localhost (WebAuthn section 5.1.3).
+const unavailableText = {
+  ip_address: 'Passkeys need a hostname, but the URL of this hub uses an IP address.',
+  plain_http: 'Passkeys need HTTPS, or a hub on localhost.',
 }
-const stale = ['/passkeys', '/users', '/sessions']
+const invalidates = ['/passkeys', '/users', '/sessions']
 
-/** Passkeys: a finger, a face or a PIN instead of password and code. */
+/** The user's passkeys. */
 export function Passkeys() {
   const methods = useOne<SignInMethods>('/sessions/methods')
   const list = useList<PasskeyView>('/passkeys')
-  const [asked, setAsked] = useState<Asked>(null)
-  const close = () => setAsked(null)
-  const rename = useSend({ quiet: true, done: 'Renamed', stale, onDone: close })
-  const remove = useSend({ done: 'The passkey signs in no more', stale, onDone: close })
-  const keep = useSend({ done: 'Passkey added', stale, onDone: close })
-  // Two calls with the browser’s question between them: the second has what it answered.
-  const add = async (asked: Call) => {
-    const { name, ...proof } = asked.body as { name: string; password: string }
-    const options = await call({ ...asked, body: proof })
+  const [dialog, setDialog] = useState<OpenDialog>(null)
+  const close = () => setDialog(null)
+  const register = useSend({ toast: 'Passkey added', invalidates, onSuccess: close })
+  // Requests the options, lets the browser create the passkey, and registers it.
+  const add = async (request: Call) => {
+    const { name, ...reauthentication } = request.body as { name: string; password: string }
+    const options = await call({ ...request, body: reauthentication })
     try {
-      const credential = await makePasskey(options)
-      await keep.mutateAsync({ method: 'POST', path: '/passkeys', body: { ...(name !== '' && { name }), credential } })
+      const credential = await createPasskey(options)
+      await register.mutateAsync({ method: 'POST', path: '/passkeys', body: { ...(name !== '' && { name }), credential } })
     } catch (error) {
-      if (!(error instanceof Refused)) toast.failed(error)
+      if (!(error instanceof ApiError)) toast.error(error)
     }
   }
-  const why =
-    methods.data && !methods.data.passkeys.possible
-      ? because[methods.data.passkeys.reason ?? 'plain_http']
-      : usesPasskeys()
+  const unavailable =
+    methods.data && !methods.data.passkeys.available
+      ? unavailableText[methods.data.passkeys.reason ?? 'plain_http']
+      : canUsePasskeys()
         ? null
-        : 'This browser has no passkeys here.'
+        : 'This browser does not support passkeys.'
   return (
     <Card
       title="Passkeys"
       actions={
-        why === null && (
-          <Button small onClick={() => setAsked({ what: 'new' })}>
-            Add
+        unavailable === null && (
+          <Button small onClick={() => setDialog({ what: 'new' })}>
+            Add passkey
           </Button>
         )
       }
     >
-      {why !== null && <p className="text-muted">{why}</p>}
-      {why === null && list.rows.length === 0 && (
-        <p className="text-muted">None. With one you sign in by a finger, a face or a PIN.</p>
+      {unavailable !== null && <p className="text-muted">{unavailable}</p>}
+      {unavailable === null && list.rows.length === 0 && (
+        <p className="text-muted">No passkeys yet. Sign in with your fingerprint, face, or PIN instead of a password.</p>
       )}
       <ul className="flex flex-col gap-2">
         {list.rows.map(one => (
@@ -67,54 +65,58 @@ export function Passkeys() {
             <span className="min-w-0 grow">
               <span className="block truncate font-medium">{one.name}</span>
               <span className="text-[13px] text-muted">
-                last used <Ago at={one.last_used_at} />
+                last used <RelativeTime at={one.last_used_at} />
               </span>
             </span>
             <Menu
-              label={`More for ${one.name}`}
+              label={`Actions for ${one.name}`}
               items={[
-                { label: 'Rename', onSelect: () => setAsked({ what: 'name', passkey: one }) },
-                { label: 'Remove', bad: true, onSelect: () => setAsked({ what: 'delete', passkey: one }) },
+                { label: 'Rename passkey', onSelect: () => setDialog({ what: 'name', passkey: one }) },
+                { label: 'Delete passkey', danger: true, onSelect: () => setDialog({ what: 'delete', passkey: one }) },
               ]}
             />
           </li>
         ))}
       </ul>
-      <Dialog open={asked?.what === 'new'} onClose={close} title="Add a passkey" description="Your browser asks for it next.">
+      <Dialog
+        open={dialog?.what === 'new'}
+        onClose={close}
+        title="Add passkey"
+        description="Your browser asks you to create it in the next step."
+      >
         <Form
           initial={{ name: '', password: '' }}
           call={values => ({ method: 'POST', path: '/passkeys/options', body: values })}
           send={add}
           onCancel={close}
-          action="Go on"
+          submitLabel="Continue"
         >
-          <TextField name="name" label="Name" placeholder="Laptop" hint="To tell it from others. The browser’s when empty." />
+          <TextField name="name" label="Name" placeholder="Laptop" hint="Optional. Default: the name of your browser." />
           <SecretField name="password" label="Your password" autoComplete="current-password" />
         </Form>
       </Dialog>
-      <Dialog open={asked?.what === 'name'} onClose={close} title="Rename the passkey">
-        {asked?.what === 'name' && (
+      <Dialog open={dialog?.what === 'name'} onClose={close} title="Rename passkey">
+        {dialog?.what === 'name' && (
           <Form
-            initial={{ name: asked.passkey.name }}
-            call={values => ({ method: 'PATCH', path: `/passkeys/${asked.passkey.id}`, body: values })}
-            send={rename.mutateAsync}
-            pending={rename.isPending}
+            initial={{ name: dialog.passkey.name }}
+            call={values => ({ method: 'PATCH', path: `/passkeys/${dialog.passkey.id}`, body: values })}
+            send={{ toast: 'Passkey renamed', invalidates, onSuccess: close }}
             onCancel={close}
-            action="Rename"
+            submitLabel="Rename passkey"
           >
             <TextField name="name" label="Name" autoFocus />
           </Form>
         )}
       </Dialog>
       <Confirm
-        open={asked?.what === 'delete'}
+        open={dialog?.what === 'delete'}
         onClose={close}
-        title="Remove the passkey?"
-        action="Remove passkey"
-        pending={remove.isPending}
-        onConfirm={() => asked?.what === 'delete' && remove.mutate({ method: 'DELETE', path: `/passkeys/${asked.passkey.id}` })}
+        title="Delete passkey?"
+        confirmLabel="Delete passkey"
+        call={() => (dialog?.what === 'delete' ? { method: 'DELETE', path: `/passkeys/${dialog.passkey.id}` } : null)}
+        send={{ toast: 'Passkey deleted', invalidates, onSuccess: close }}
       >
-        It signs in no more. The device goes on offering it until it is deleted there too.
+        You can no longer sign in with it. Your device keeps offering it until you delete it there too.
       </Confirm>
     </Card>
   )

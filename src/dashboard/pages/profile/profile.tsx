@@ -1,31 +1,32 @@
-import type { UserView } from '../../../access/user-shapes'
-import { CheckField, Form, SecretField, SelectField, TextField } from '../../parts/form'
+import type { UserView } from '../../../features/people/profile/shapes'
+import { CheckboxField, Form, SecretField, SelectField, TextField } from '../../parts/form'
 import { Card, Loaded, Page } from '../../parts/page'
-import { ownTimezone } from '../../parts/timezone'
+import { browserTimezone } from '../../parts/timezone'
 import { TimezoneField } from '../../parts/timezone-field'
 import type { Preferences } from '../../preferences'
 import { useOne, useSend } from '../../queries'
+import { themes } from '../../shell/quick-actions'
 import { OneTimeCodes } from './one-time-codes'
 import { Passkeys } from './passkeys'
 import { Sessions } from './sessions'
 
-/** What a person has of their own here: name and login, what proves them, where they are signed in. */
+/** The user's profile: name, email address, credentials, preferences and sessions. */
 export default function Profile() {
   const found = useOne<UserView>('/users/me')
   return (
-    <Loaded found={found}>
+    <Loaded query={found}>
       {user => (
-        <Page title="Your profile" lead={user.email}>
+        <Page description={user.email}>
           <div className="grid gap-4 lg:grid-cols-2 lg:items-start">
             <div className="flex min-w-0 flex-col gap-4">
-              <Card title="You">
-                <Own user={user} />
+              <Card title="Details">
+                <DetailsForm user={user} />
               </Card>
               <Card title="Password">
-                <Password />
+                <PasswordForm />
               </Card>
-              <Card title="How you like it">
-                <Liked preferences={user.preferences} />
+              <Card title="Preferences">
+                <PreferencesForm preferences={user.preferences} />
               </Card>
             </div>
             <div className="flex min-w-0 flex-col gap-4">
@@ -40,11 +41,10 @@ export default function Profile() {
   )
 }
 
-const stale = ['/users', '/sessions', '/members']
+const invalidates = ['/users', '/sessions', '/members']
 
-function Own({ user }: { user: UserView }) {
+function DetailsForm({ user }: { user: UserView }) {
   const { name, email } = user
-  const send = useSend({ quiet: true, done: 'Saved', stale })
   return (
     <Form
       key={user.version}
@@ -52,24 +52,25 @@ function Own({ user }: { user: UserView }) {
       call={values => ({
         method: 'PATCH',
         path: '/users/me',
-        body: {
-          name: values.name,
-          ...(values.email !== email && { email: values.email, password: values.password }),
-        },
+        body: { name: values.name, ...(values.email !== email && { email: values.email, password: values.password }) },
       })}
-      send={send.mutateAsync}
-      pending={send.isPending}
-      action="Save"
+      send={{ toast: 'Changes saved', invalidates }}
+      submitLabel="Save changes"
     >
       <TextField name="name" label="Name" autoComplete="name" />
-      <TextField name="email" label="E-mail" type="email" autoComplete="email" hint="Your login." />
-      <SecretField name="password" label="Current password" autoComplete="current-password" hint="Only for another e-mail." />
+      <TextField name="email" label="Email" type="email" autoComplete="email" hint="Used to sign in." />
+      <SecretField
+        name="password"
+        label="Current password"
+        autoComplete="current-password"
+        hint="Only required to change your email."
+      />
     </Form>
   )
 }
 
-function Password() {
-  const send = useSend({ quiet: true, done: 'The password is changed; your other sessions have ended', stale })
+function PasswordForm() {
+  const send = useSend({ quiet: true, toast: 'Password changed. Your other sessions have ended.', invalidates })
   return (
     <Form
       key={send.submittedAt}
@@ -77,77 +78,58 @@ function Password() {
       call={values => ({ method: 'POST', path: '/users/me/password', body: values })}
       send={send.mutateAsync}
       pending={send.isPending}
-      action="Change the password"
+      submitLabel="Change password"
     >
       <SecretField name="current" label="Current password" autoComplete="current-password" />
       <SecretField
         name="new"
         label="New password"
         autoComplete="new-password"
-        hint="At least 10 characters. Your other sessions end."
+        hint="At least 10 characters. Changing it ends your other sessions."
       />
     </Form>
   )
 }
 
-const likings = ['theme', 'timezone', 'hour_cycle', 'density', 'shortcuts'] as const satisfies (keyof Preferences)[]
+const preferenceNames = ['theme', 'timezone', 'hour_cycle', 'density', 'shortcuts'] as const satisfies (keyof Preferences)[]
 
-function Liked({ preferences }: { preferences: Preferences }) {
-  const send = useSend({ quiet: true, done: 'Saved', stale })
-  return (
-    <Form
-      key={JSON.stringify(preferences)}
-      initial={Object.fromEntries(likings.map(name => [`preferences.${name}`, preferences[name] ?? '']))}
-      call={values => ({
-        method: 'PATCH',
-        path: '/users/me',
-        body: {
-          preferences: {
-            ...Object.fromEntries(likings.map(name => [name, values[`preferences.${name}`]])),
-            timezone: String(values['preferences.timezone']).trim() || null,
-          },
+const PreferencesForm = ({ preferences }: { preferences: Preferences }) => (
+  <Form
+    key={JSON.stringify(preferences)}
+    initial={Object.fromEntries(preferenceNames.map(name => [`preferences.${name}`, preferences[name] ?? '']))}
+    call={values => ({
+      method: 'PATCH',
+      path: '/users/me',
+      body: {
+        preferences: {
+          ...Object.fromEntries(preferenceNames.map(name => [name, values[`preferences.${name}`]])),
+          timezone: String(values['preferences.timezone']).trim() || null,
         },
-      })}
-      send={send.mutateAsync}
-      pending={send.isPending}
-      action="Save"
-    >
-      <SelectField
-        name="preferences.theme"
-        label="Theme"
-        choices={[
-          ['system', 'As the system'],
-          ['light', 'Light'],
-          ['dark', 'Dark'],
-        ]}
-      />
-      <TimezoneField
-        name="preferences.timezone"
-        placeholder={ownTimezone()}
-        hint="In which times are shown and typed. Empty is that of the browser."
-      />
-      <SelectField
-        name="preferences.hour_cycle"
-        label="Hours"
-        choices={[
-          ['auto', 'As the language of the browser counts them'],
-          ['24', '0 to 23'],
-          ['12', '1 to 12, am and pm'],
-        ]}
-      />
-      <SelectField
-        name="preferences.density"
-        label="Rows of lists"
-        choices={[
-          ['comfortable', 'With room'],
-          ['compact', 'Close together'],
-        ]}
-      />
-      <CheckField
-        name="preferences.shortcuts"
-        label="Keys alone do something"
-        hint="Such as c for a new one. Those with Ctrl or ⌘ always do."
-      />
-    </Form>
-  )
-}
+      },
+    })}
+    send={{ toast: 'Changes saved', invalidates }}
+    submitLabel="Save changes"
+  >
+    <SelectField name="preferences.theme" label="Theme" choices={themes.map(([value, label]) => [value, label] as const)} />
+    <TimezoneField
+      name="preferences.timezone"
+      placeholder={browserTimezone()}
+      hint="Used to show and enter times. Leave empty to use your browser’s time zone."
+    />
+    <SelectField
+      name="preferences.hour_cycle"
+      label="Time format"
+      choices={[
+        ['auto', 'Browser default'],
+        ['24', '24-hour'],
+        ['12', '12-hour'],
+      ]}
+    />
+    <SelectField name="preferences.density" label="Density" choices={{ comfortable: 'Comfortable', compact: 'Compact' }} />
+    <CheckboxField
+      name="preferences.shortcuts"
+      label="Single-key shortcuts"
+      hint="For example, c to create a resource. Shortcuts with Ctrl or ⌘ always work."
+    />
+  </Form>
+)

@@ -1,6 +1,6 @@
 import { encode } from 'uqr'
 
-/** A text as a QR code, drawn in black on white whatever the theme, as cameras want it. */
+/** A QR code. Always black on white, because some cameras cannot read inverted codes. */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const { data, size } = encode(text, { border: 2 })
   const path = data.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')

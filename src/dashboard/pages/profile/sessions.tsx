@@ -1,15 +1,15 @@
-import type { OwnSessionView } from '../../../access/session-shapes'
+import type { OwnSessionView } from '../../../features/people/sign-in/shapes'
 import { Button } from '../../parts/button'
 import { Card } from '../../parts/page'
 import { Tag } from '../../parts/status'
-import { Ago } from '../../parts/time'
+import { RelativeTime } from '../../parts/time'
 import { useList, useSend } from '../../queries'
 
-/** Where the person is signed in. */
+/** The user's sessions. */
 export function Sessions() {
   const list = useList<OwnSessionView>('/sessions')
-  const end = useSend({ done: 'The session has ended', stale: ['/sessions'] })
-  const endOthers = useSend({ done: 'Your other sessions have ended', stale: ['/sessions'] })
+  const revoke = useSend({ toast: 'Session revoked', invalidates: ['/sessions'] })
+  const revokeOthers = useSend({ toast: 'Other sessions revoked', invalidates: ['/sessions'] })
   return (
     <Card
       title="Sessions"
@@ -17,10 +17,10 @@ export function Sessions() {
         list.rows.length > 1 && (
           <Button
             small
-            disabled={endOthers.isPending}
-            onClick={() => endOthers.mutate({ method: 'DELETE', path: '/sessions/others' })}
+            disabled={revokeOthers.isPending}
+            onClick={() => revokeOthers.mutate({ method: 'DELETE', path: '/sessions/others' })}
           >
-            End the others
+            Revoke all other sessions
           </Button>
         )
       }
@@ -30,20 +30,20 @@ export function Sessions() {
           <li key={one.id} className="flex items-center gap-2">
             <span className="min-w-0 grow">
               <span className="block truncate font-medium" title={one.user_agent}>
-                {one.client ?? one.user_agent} {one.current && <Tag>this one</Tag>}
+                {one.client ?? one.user_agent} {one.current && <Tag>current</Tag>}
               </span>
               <span className="text-[13px] text-muted">
-                {one.ip} · used <Ago at={one.last_used_at} />
+                {one.ip} · last used <RelativeTime at={one.last_used_at} />
               </span>
             </span>
             {!one.current && (
               <Button
                 small
-                kind="bad"
-                disabled={end.isPending}
-                onClick={() => end.mutate({ method: 'DELETE', path: `/sessions/${one.id}` })}
+                kind="danger"
+                disabled={revoke.isPending}
+                onClick={() => revoke.mutate({ method: 'DELETE', path: `/sessions/${one.id}` })}
               >
-                End
+                Revoke
               </Button>
             )}
           </li>

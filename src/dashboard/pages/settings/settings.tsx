@@ -1,20 +1,20 @@
+import type { WorkspaceView } from '../../../features/workspaces/shapes'
 import { Link } from '@tanstack/react-router'
-import type { WorkspaceView } from '../../../access/workspace-shapes'
-import { Copied } from '../../parts/code'
+import { CopyableText } from '../../parts/code'
 import { Card, Facts, Loaded, Page } from '../../parts/page'
-import { Ago } from '../../parts/time'
+import { RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'
 import { usePerson } from '../../session'
 import { WorkspaceForm } from '../operator/workspace-form'
 
-/** What holds for the workspace as a whole. Its operator changes it; the others see it. */
+/** Settings of the workspace, editable by the operator and read-only for others. */
 export default function Settings() {
   const { workspace, operator } = usePerson()
   const found = useOne<WorkspaceView>(`/workspaces/${workspace.id}`)
   return (
-    <Loaded found={found}>
+    <Loaded query={found}>
       {own => (
-        <Page title="Settings" lead="What holds for this workspace as a whole.">
+        <Page description="Settings of this workspace.">
           <div className="grid gap-4 lg:grid-cols-2 lg:items-start">
             <Card title="Workspace">
               {operator ? (
@@ -25,32 +25,31 @@ export default function Settings() {
                     rows={[
                       ['Name', own.name],
                       ['Plan', own.plan],
-                      ['Private addresses', own.network_policy.allow_private ? 'may be reached' : 'may not be reached'],
-                      ['Reached besides', own.network_policy.allow_ranges.join(', ') || 'nothing'],
+                      ['Private addresses', own.network_policy.allow_private ? 'Allowed' : 'Blocked'],
+                      ['Additional allowed addresses', own.network_policy.allow_ranges.join(', ') || 'None'],
                     ]}
                   />
-                  <p className="mt-3 text-[13px] text-muted">The operator of this installation changes these.</p>
+                  <p className="mt-3 text-[13px] text-muted">Only the operator of this installation can change these settings.</p>
                 </>
               )}
             </Card>
             <div className="flex flex-col gap-4">
-              <Card title="Facts">
-                <Facts
-                  rows={[
-                    ['Id', <Copied text={own.id} />],
-                    ['Made', <Ago at={own.created_at} />],
-                    ['Your role', workspace.role],
-                  ]}
-                />
-              </Card>
-              <Card title="More of it">
+              <Card
+                title="Details"
+                facts={[
+                  ['ID', <CopyableText text={own.id} />],
+                  ['Created', <RelativeTime at={own.created_at} />],
+                  ['Your role', workspace.role],
+                ]}
+              />
+              <Card title="More settings">
                 <ul className="flex flex-col gap-2">
-                  {elsewhere.map(([to, label, what]) => (
+                  {links.map(([to, label, description]) => (
                     <li key={to}>
                       <Link to={to} className="text-accent underline">
                         {label}
                       </Link>
-                      <span className="text-muted"> {what}</span>
+                      <span className="block text-muted">{description}</span>
                     </li>
                   ))}
                 </ul>
@@ -63,10 +62,10 @@ export default function Settings() {
   )
 }
 
-const elsewhere: readonly (readonly [to: string, label: string, what: string])[] = [
-  ['/monitors/import', 'Export and import', 'of monitors as YAML'],
-  ['/audit-streams', 'Audit streams', 'to where the log is copied'],
-  ['/channels', 'Channels', 'who is told of what'],
-  ['/plan', 'Plan and limits', 'what may be used, and is'],
-  ['/profile', 'Your profile', 'password, second factor, sessions'],
+const links: readonly (readonly [to: string, label: string, description: string])[] = [
+  ['/monitors/import', 'Import monitors', 'Create or update monitors from YAML or JSON'],
+  ['/audit-streams', 'Audit streams', 'Forward the audit log to your own systems'],
+  ['/channels', 'Channels', 'Where alerts are sent'],
+  ['/plan', 'Plan and limits', 'Current usage and limits'],
+  ['/profile', 'Your profile', 'Password, two-factor authentication, and sessions'],
 ]

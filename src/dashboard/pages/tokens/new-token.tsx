@@ -1,96 +1,87 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { permissions } from '../../../core/permissions'
-import { Copied } from '../../parts/code'
+import { CopyableText } from '../../parts/code'
 import { Dialog } from '../../parts/dialog'
-import { FieldFrame, Form, More, SelectField, TextField, useForm, WordsField, type Values } from '../../parts/form'
+import { CheckboxesField, Form, Collapsible, SelectField, TextField, useForm, ListField, type Values } from '../../parts/form'
 import { Card, Page } from '../../parts/page'
-import { isoOf } from '../../parts/timezone'
-import { useSend } from '../../queries'
+import { localInputToIso } from '../../parts/timezone'
 
-interface Made {
+interface CreatedToken {
   id: string
   token: string
 }
 
-/** Makes a token, and shows its value the one time that it can be seen. */
+/** Creates a token, and shows its value once. */
 export default function NewToken() {
   const navigate = useNavigate()
-  const [made, setMade] = useState<Made | null>(null)
-  const send = useSend<Made>({ quiet: true, stale: ['/tokens'], onDone: setMade })
+  const [created, setCreated] = useState<CreatedToken | null>(null)
   return (
-    <Page title="New token" up={{ to: '/tokens', label: 'Tokens' }}>
+    <Page parent="/tokens">
       <Card className="max-w-2xl">
-        <Form
+        <Form<CreatedToken>
           initial={{ name: '', mode: 'read_only', permissions: [], expires_at: '', allowed_cidrs: [] }}
           call={values => ({ method: 'POST', path: '/tokens', body: bodyOf(values) })}
-          send={send.mutateAsync}
-          pending={send.isPending}
+          send={{ invalidates: ['/tokens'], onSuccess: setCreated }}
           onCancel={() => void navigate({ to: '/tokens' })}
-          action="Make the token"
+          submitLabel="Create token"
         >
-          <TextField name="name" label="Name" hint="To tell it from others: what uses it, and where." autoFocus />
+          <TextField name="name" label="Name" hint="For example, what uses it and where." autoFocus />
           <SelectField
             name="mode"
-            label="What it may do"
-            choices={[
-              ['read_only', 'Read everything'],
-              ['scoped', 'What is chosen below'],
-              ['full', 'Everything'],
-            ]}
+            label="Access"
+            choices={{ read_only: 'Read-only', scoped: 'Selected permissions', full: 'Full access' }}
           />
           <Permissions />
-          <TextField name="expires_at" label="Ends" type="datetime-local" hint="In your time. Empty is never." />
-          <More label="Where it may be used from" names={['allowed_cidrs']}>
-            <WordsField name="allowed_cidrs" label="Addresses" hint="Addresses or ranges, such as 192.0.2.0/24. Empty is any." />
-          </More>
+          <TextField
+            name="expires_at"
+            label="Expires"
+            type="datetime-local"
+            hint="In your time zone. Leave empty for no expiration."
+          />
+          <Collapsible label="Allowed addresses" names={['allowed_cidrs']}>
+            <ListField
+              name="allowed_cidrs"
+              label="IP addresses"
+              hint="Addresses or CIDR ranges, such as 192.0.2.0/24. Leave empty to allow any."
+            />
+          </Collapsible>
         </Form>
       </Card>
       <Dialog
-        open={made !== null}
+        open={created !== null}
         onClose={() => void navigate({ to: '/tokens' })}
-        title="Keep this token"
-        description="It is shown this once. The hub keeps a hash of it alone."
+        title="Copy your token"
+        description="It is shown only once. Bailiwick stores only a hash."
       >
-        {made && <Copied text={made.token} label="the token" />}
+        {created && <CopyableText text={created.token} label="the token" />}
       </Dialog>
     </Page>
   )
 }
 
 function Permissions() {
-  const { values, set } = useForm()
-  const chosen = values.permissions as string[]
+  const { values } = useForm()
   if (values.mode !== 'scoped') return null
+  const columns = 'grid grid-cols-2 gap-x-4 gap-y-1 sm:grid-cols-3'
   return (
-    <FieldFrame name="permissions" label="Permissions" hint="Write implies read.">
-      {attributes => (
-        <div {...attributes} role="group" className="grid grid-cols-2 gap-x-4 gap-y-1 sm:grid-cols-3">
-          {permissions.map(one => (
-            <label key={one} className="flex items-center gap-2">
-              <input
-                type="checkbox"
-                checked={chosen.includes(one)}
-                onChange={event =>
-                  set({ permissions: event.target.checked ? [...chosen, one] : chosen.filter(other => other !== one) })
-                }
-              />
-              {one}
-            </label>
-          ))}
-        </div>
-      )}
-    </FieldFrame>
+    <CheckboxesField
+      name="permissions"
+      label="Permissions"
+      hint="Write includes read."
+      choices={permissions}
+      className={columns}
+    />
   )
 }
 
 function bodyOf(values: Values): Values {
-  const { name, mode, permissions: chosen, expires_at: ends, allowed_cidrs: from } = values
+  const { name, mode, permissions: chosen, expires_at: expiresAt, allowed_cidrs: allowedCidrs } = values
   return {
     name,
     mode,
     ...(mode === 'scoped' && { permissions: chosen }),
-    ...(ends !== '' && { expires_at: isoOf(ends as string) }),
-    ...((from as string[]).length > 0 && { allowed_cidrs: from }),
+    ...(expiresAt !== '' && { expires_at: localInputToIso(expiresAt as string) }),
+    ...((allowedCidrs as string[]).length > 0 && { allowed_cidrs: allowedCidrs }),
   }
 }

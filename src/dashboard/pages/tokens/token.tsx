@@ -1,83 +1,73 @@
-import { useNavigate, useParams } from '@tanstack/react-router'
+import type { TokenCreator, TokenView } from '../../../features/tokens/shapes'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { TokenMaker, TokenView } from '../../../access/shapes'
 import { Button } from '../../parts/button'
-import { Copied } from '../../parts/code'
+import { CopyableText } from '../../parts/code'
 import { Confirm, Dialog } from '../../parts/dialog'
-import { Card, Facts, Loaded, Page } from '../../parts/page'
+import { Card, Page } from '../../parts/page'
+import { resourcePage } from '../../parts/resource-page'
 import { Status } from '../../parts/status'
-import { Ago } from '../../parts/time'
-import { useOne, useSend } from '../../queries'
+import { RelativeTime } from '../../parts/time'
+import { useSend } from '../../queries'
 import { usePerson } from '../../session'
-import { stateOf, whatItMay } from './token-words'
+import { statusOf, permissionsText } from './token-text'
 
-const up = { to: '/tokens', label: 'Tokens' }
+/** Details of a token, with actions to rotate or revoke it. */
+export default resourcePage<TokenView>({ path: '/tokens', parent: '/tokens', query: { expand: 'created_by' } }, token => (
+  <TokenDetails token={token} />
+))
 
-/** One token: what it may do, when it was used; to replace or revoke it. */
-export default function Token() {
-  const { id } = useParams({ strict: false })
-  const found = useOne<TokenView>(`/tokens/${id}`, { expand: 'created_by' })
-  return (
-    <Loaded found={found} up={up}>
-      {token => <Shown token={token} />}
-    </Loaded>
-  )
-}
-
-function Shown({ token }: { token: TokenView }) {
-  const { mayAdminister } = usePerson()
+function TokenDetails({ token }: { token: TokenView }) {
+  const { canAdminister } = usePerson()
   const navigate = useNavigate()
-  const [asking, setAsking] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const [value, setValue] = useState<string | null>(null)
-  const revoke = useSend({ done: 'Token revoked', stale: ['/tokens'], onDone: () => void navigate({ to: '/tokens' }) })
-  const rotate = useSend<{ token: string }>({ stale: ['/tokens'], onDone: made => setValue(made.token) })
+  const rotate = useSend<{ token: string }>({ invalidates: ['/tokens'], onSuccess: created => setValue(created.token) })
   const path = `/tokens/${token.id}`
-  const maker = token.expanded?.created_by as TokenMaker | null | undefined
-  const actions = mayAdminister && token.revoked_at === null && (
+  const creator = token.expanded?.created_by as TokenCreator | null | undefined
+  const actions = canAdminister && token.revoked_at === null && (
     <>
       <Button onClick={() => rotate.mutate({ method: 'POST', path: `${path}/rotate`, body: {} })} disabled={rotate.isPending}>
-        Rotate
+        Rotate token
       </Button>
-      <Button kind="bad" onClick={() => setAsking(true)}>
-        Revoke
+      <Button kind="danger" onClick={() => setConfirming(true)}>
+        Revoke token
       </Button>
     </>
   )
   return (
-    <Page title={token.name} up={up} aside={<Status {...stateOf(token)} />} actions={actions}>
-      <Card>
-        <Facts
-          rows={[
-            ['Token', <code className="font-mono">{token.hint}</code>],
-            ['May', whatItMay(token)],
-            ['Made by', maker?.name ?? token.created_by],
-            ['Made', <Ago at={token.created_at} />],
-            ['Last used', <Ago at={token.last_used_at} />],
-            ['Last used from', token.last_used_ip],
-            ['Ends', <Ago at={token.expires_at} />],
-            ['Used from', token.allowed_cidrs.length > 0 ? token.allowed_cidrs.join(', ') : 'anywhere'],
-            ['Narrowed to', token.resource_ids.length > 0 ? token.resource_ids.join(', ') : null],
-            ['Id', <Copied text={token.id} />],
-          ]}
-        />
-      </Card>
+    <Page title={token.name} parent="/tokens" aside={<Status {...statusOf(token)} />} actions={actions}>
+      <Card
+        facts={[
+          ['Token', <code className="font-mono">{token.hint}</code>],
+          ['Permissions', permissionsText(token)],
+          ['Created by', creator?.name ?? token.created_by],
+          ['Created', <RelativeTime at={token.created_at} />],
+          ['Last used', <RelativeTime at={token.last_used_at} />],
+          ['Last used from', token.last_used_ip],
+          ['Expires', <RelativeTime at={token.expires_at} />],
+          ['Allowed addresses', token.allowed_cidrs.length > 0 ? token.allowed_cidrs.join(', ') : 'Any'],
+          ['Restricted to', token.resource_ids.length > 0 ? token.resource_ids.join(', ') : null],
+          ['ID', <CopyableText text={token.id} />],
+        ]}
+      />
       <Confirm
-        open={asking}
-        onClose={() => setAsking(false)}
+        open={isConfirming}
+        onClose={() => setConfirming(false)}
         title={`Revoke ${token.name}?`}
-        action="Revoke token"
-        pending={revoke.isPending}
-        onConfirm={() => revoke.mutate({ method: 'DELETE', path })}
+        confirmLabel="Revoke token"
+        call={() => ({ method: 'DELETE', path })}
+        send={{ toast: 'Token revoked', invalidates: ['/tokens'], onSuccess: () => void navigate({ to: '/tokens' }) }}
       >
-        Whatever uses it is refused from its next request on. This cannot be undone.
+        Anything that uses this token stops working immediately. This can’t be undone.
       </Confirm>
       <Dialog
         open={value !== null}
         onClose={() => setValue(null)}
-        title="Keep the new value"
-        description="It is shown this once. The old one works for another day after the new one is first used."
+        title="Copy the new token"
+        description="It is shown only once. The old token keeps working for a day after the new one is first used."
       >
-        {value && <Copied text={value} label="the token" />}
+        {value && <CopyableText text={value} label="the token" />}
       </Dialog>
     </Page>
   )

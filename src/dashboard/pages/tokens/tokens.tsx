@@ -1,77 +1,36 @@
-import { KeyRound, Plus } from 'lucide-react'
-import type { TokenView } from '../../../access/shapes'
-import { useAddress } from '../../parts/address'
-import { LinkButton } from '../../parts/button'
-import { Empty } from '../../parts/empty'
-import { Choice, Filters, SearchField } from '../../parts/filters'
-import { Page } from '../../parts/page'
+import { KeyRound } from 'lucide-react'
+import type { TokenView } from '../../../features/tokens/shapes'
+import { ListPage, type Column } from '../../parts/list'
 import { Status, Tag } from '../../parts/status'
-import { Table, type Column } from '../../parts/table'
-import { Ago } from '../../parts/time'
-import { useList } from '../../queries'
-import { usePerson } from '../../session'
-import { stateOf, whatItMay } from './token-words'
+import { RelativeTime } from '../../parts/time'
+import { statusOf, permissionsText } from './token-text'
 
 const columns: readonly Column<TokenView>[] = [
-  { name: 'name', title: 'Name', sort: 'name', render: one => <span className="font-medium">{one.name}</span> },
-  { name: 'state', title: 'State', width: '9rem', render: one => <Status {...stateOf(one)} /> },
-  { name: 'may', title: 'May', from: 'md', render: one => <Tag>{whatItMay(one)}</Tag> },
-  {
-    name: 'hint',
-    title: 'Token',
-    width: '11rem',
-    from: 'lg',
-    render: one => <code className="font-mono text-[13px]">{one.hint}</code>,
-  },
-  { name: 'used', title: 'Last used', width: '9rem', from: 'sm', render: one => <Ago at={one.last_used_at} /> },
-  { name: 'ends', title: 'Ends', width: '9rem', from: 'sm', render: one => <Ago at={one.expires_at} /> },
+  { title: 'Name', sort: 'name', render: one => <span className="font-medium">{one.name}</span> },
+  { title: 'Status', width: '9rem', render: one => <Status {...statusOf(one)} /> },
+  { title: 'Permissions', showFrom: 'md', render: one => <Tag>{permissionsText(one)}</Tag> },
+  { title: 'Token', width: '11rem', showFrom: 'lg', render: one => <code className="font-mono text-[13px]">{one.hint}</code> },
+  { title: 'Last used', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_used_at} /> },
+  { title: 'Expires', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.expires_at} /> },
 ]
 
-const newToken = (
-  <LinkButton to="/tokens/new" kind="main" data-new icon={<Plus className="size-4" aria-hidden />}>
-    New token
-  </LinkButton>
-)
+const modes = { full: 'Full access', read_only: 'Read-only', scoped: 'Selected permissions' }
 
-/** The keys by which scripts and programs call the API. */
+/** API tokens of the workspace. */
 export default function Tokens() {
-  const { mayAdminister } = usePerson()
-  const [{ sort, mode, q }, set] = useAddress({ sort: '-id', mode: '', q: '' })
-  const list = useList<TokenView>('/tokens', { sort, mode, q, include: 'total' })
   return (
-    <Page
-      title="Tokens"
-      lead="With a token, scripts and programs call the API in this workspace’s name."
-      actions={mayAdminister && newToken}
-    >
-      <Filters>
-        <SearchField label="Search tokens" value={q} onChange={text => set({ q: text })} />
-        <Choice
-          label="Mode"
-          value={mode}
-          onChange={value => set({ mode: value })}
-          choices={[
-            ['', 'All modes'],
-            ['full', 'Full'],
-            ['read_only', 'Read only'],
-            ['scoped', 'Scoped'],
-          ]}
-        />
-      </Filters>
-      <Table
-        label="Tokens"
-        columns={columns}
-        list={list}
-        idOf={one => one.id}
-        linkOf={one => `/tokens/${one.id}`}
-        sort={sort}
-        onSort={value => set({ sort: value })}
-        empty={
-          <Empty icon={KeyRound} title="No tokens" action={mayAdminister && newToken}>
-            A token lets a script do what you allow it, until you revoke it.
-          </Empty>
-        }
-      />
-    </Page>
+    <ListPage
+      label="Tokens"
+      description="API tokens let scripts and programs access this workspace."
+      path="/tokens"
+      page="/tokens/$id"
+      create="/tokens/new"
+      columns={columns}
+      sort="-id"
+      search
+      counted
+      filters={[{ name: 'mode', label: 'Access', all: 'All access levels', choices: modes }]}
+      empty={{ icon: KeyRound, text: 'Create a token to let a script or program use the API.' }}
+    />
   )
 }

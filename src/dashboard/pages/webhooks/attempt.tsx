@@ -1,21 +1,21 @@
-import type { WebhookAttemptView } from '../../../features/webhooks/delivery-shapes'
+import type { WebhookAttemptView } from '../../../features/webhooks/deliveries/shapes'
 import { Code } from '../../parts/code'
 import { Facts } from '../../parts/page'
 import { StatusIcon } from '../../parts/status'
-import { Ago, latency } from '../../parts/time'
+import { RelativeTime, formatLatency } from '../../parts/time'
 
-/** One try: what was sent, what came back, and how long each phase took. */
+/** Shows an attempt: request, response, and timings. */
 export function Attempt({ attempt, isOpen }: { attempt: WebhookAttemptView; isOpen: boolean }) {
   const { request, response, timings } = attempt
-  const isTaken = attempt.error_class === null
+  const isDelivered = attempt.error_class === null
   return (
     <details open={isOpen} className="rounded-lg border border-line bg-surface">
       <summary className="flex flex-wrap items-center gap-2 px-4 py-3">
-        <StatusIcon state={isTaken ? 'delivered' : 'failed'} mood={isTaken ? 'ok' : 'bad'} className="size-4" />
-        <h2 className="font-semibold">Try {attempt.number}</h2>
+        <StatusIcon status={isDelivered ? 'delivered' : 'failed'} tone={isDelivered ? 'ok' : 'bad'} className="size-4" />
+        <h2 className="font-semibold">Attempt {attempt.number}</h2>
         <span>{attempt.status_code ?? attempt.error_class}</span>
         <span className="text-muted">
-          {latency(attempt.duration_ms)} · {attempt.trigger} · <Ago at={attempt.started_at} />
+          {formatLatency(attempt.duration_ms)} · {attempt.trigger} · <RelativeTime at={attempt.started_at} />
         </span>
       </summary>
       <div className="flex flex-col gap-4 border-t border-line p-4">
@@ -23,11 +23,11 @@ export function Attempt({ attempt, isOpen }: { attempt: WebhookAttemptView; isOp
         {timings && (
           <Facts
             rows={[
-              ['DNS', latency(timings.dns_ms)],
-              ['Connect', latency(timings.connect_ms)],
-              ['TLS', latency(timings.tls_ms)],
-              ['First byte', latency(timings.first_byte_ms)],
-              ['Total', latency(timings.total_ms)],
+              ['DNS', formatLatency(timings.dns_ms)],
+              ['Connect', formatLatency(timings.connect_ms)],
+              ['TLS', formatLatency(timings.tls_ms)],
+              ['First byte', formatLatency(timings.first_byte_ms)],
+              ['Total', formatLatency(timings.total_ms)],
             ]}
           />
         )}
@@ -37,7 +37,7 @@ export function Attempt({ attempt, isOpen }: { attempt: WebhookAttemptView; isOp
           <>
             <Code label="response headers" text={headerLines(response.headers)} wrap />
             <Code
-              label={response.body_truncated ? 'response body, its first 16 KiB' : 'response body'}
+              label={response.body_truncated ? 'response body (first 16 KiB)' : 'response body'}
               text={response.body || '(empty)'}
               wrap
             />
@@ -53,7 +53,7 @@ const headerLines = (headers: Record<string, string>) =>
     .map(([name, value]) => `${name}: ${value}`)
     .join('\n')
 
-/** JSON with its members one a line; any other text as it is. */
+/** Formats JSON with indentation; returns other text unchanged. */
 function pretty(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), null, 2)

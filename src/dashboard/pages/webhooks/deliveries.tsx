@@ -1,14 +1,9 @@
-import { Page } from '../../parts/page'
-import { Tabs } from '../../parts/tabs'
-import { Deliveries as DeliveryTable } from './delivery-table'
+import { ListPage } from '../../parts/list'
+import { useDeliveryList } from './delivery-table'
 import { webhookTabs } from './webhooks'
 
-/** What all endpoints were sent. */
+/** Lists the deliveries of all endpoints. */
 export default function Deliveries() {
-  return (
-    <Page title="Deliveries" lead="What endpoints were sent, and what came of it.">
-      <Tabs label="Webhooks" tabs={webhookTabs} />
-      <DeliveryTable />
-    </Page>
-  )
+  const list = useDeliveryList()
+  return <ListPage {...list} description="Messages sent to webhook endpoints, and their results." tabs={webhookTabs} />
 }

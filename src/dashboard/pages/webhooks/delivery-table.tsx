@@ -1,19 +1,16 @@
 import { Send } from 'lucide-react'
-import type { WebhookDeliveryView } from '../../../features/webhooks/delivery-shapes'
-import type { EventKindView } from '../../../features/webhooks/event-kind-shapes'
+import type { WebhookDeliveryView } from '../../../features/webhooks/deliveries/shapes'
+import type { EventKindView } from '../../../features/webhooks/endpoints/shapes'
 import type { Page as Listing } from '../../client'
-import { useAddress } from '../../parts/address'
-import { Empty } from '../../parts/empty'
-import { Choice, Filters } from '../../parts/filters'
+import type { ListProps } from '../../parts/list'
 import { Status } from '../../parts/status'
-import { Table, type Column } from '../../parts/table'
-import { Ago } from '../../parts/time'
-import { useList, useOne } from '../../queries'
-import { deliveryMood } from './endpoint-words'
+import type { Column } from '../../parts/table'
+import { RelativeTime } from '../../parts/time'
+import { useOne } from '../../queries'
+import { deliveryTone } from './endpoint-status'
 
 const columns: readonly Column<WebhookDeliveryView>[] = [
   {
-    name: 'event',
     title: 'Event',
     render: one => (
       <span className="font-medium">
@@ -22,73 +19,41 @@ const columns: readonly Column<WebhookDeliveryView>[] = [
       </span>
     ),
   },
-  {
-    name: 'status',
-    title: 'Status',
-    width: '9rem',
-    render: one => <Status state={one.status} mood={deliveryMood[one.status] ?? 'idle'} />,
-  },
-  {
-    name: 'answer',
-    title: 'Last answer',
-    width: '9rem',
-    from: 'md',
-    render: one => one.last_status_code ?? one.last_error_class ?? '–',
-  },
-  { name: 'tries', title: 'Tries', width: '5rem', from: 'md', right: true, render: one => one.attempt_count },
-  { name: 'next', title: 'Next try', width: '8rem', from: 'lg', render: one => <Ago at={one.next_attempt_at} never="–" /> },
-  { name: 'made', title: 'When', width: '8rem', from: 'sm', sort: 'created_at', render: one => <Ago at={one.created_at} /> },
+  { title: 'Status', width: '9rem', render: one => <Status status={one.status} tone={deliveryTone[one.status] ?? 'idle'} /> },
+  { title: 'Last response', width: '9rem', showFrom: 'md', render: one => one.last_status_code ?? one.last_error_class ?? '–' },
+  { title: 'Attempts', width: '6rem', showFrom: 'md', alignRight: true, render: one => one.attempt_count },
+  { title: 'Next attempt', width: '8rem', showFrom: 'lg', render: one => <RelativeTime at={one.next_attempt_at} fallback="–" /> },
+  { title: 'Created', width: '8rem', showFrom: 'sm', sort: 'created_at', render: one => <RelativeTime at={one.created_at} /> },
 ]
 
-const lookMs = 5000
+const statuses = {
+  'pending,in_flight,retrying': 'In progress',
+  delivered: 'Delivered',
+  retrying: 'Retrying',
+  'exhausted,expired': 'Failed',
+  held: 'Held',
+  cancelled: 'Canceled',
+}
 
-/** What endpoints were sent, or one of them, newest first. */
-export function Deliveries({ endpointId }: { endpointId?: string }) {
-  const [{ status, event, sort }, set] = useAddress({ status: '', event: '', sort: '-created_at' })
+/** The list of deliveries of one endpoint, or of all, newest first. */
+export function useDeliveryList(endpointId?: string): ListProps<WebhookDeliveryView> {
   const kinds = useOne<Listing<EventKindView>>('/event-kinds')
-  const list = useList<WebhookDeliveryView>(
-    '/webhook-deliveries',
-    { endpoint_id: endpointId, status, event, sort },
-    { everyMs: lookMs },
-  )
-  return (
-    <>
-      <Filters>
-        <Choice
-          label="Status"
-          value={status}
-          onChange={value => set({ status: value })}
-          choices={[
-            ['', 'All'],
-            ['pending,in_flight,retrying', 'Under way'],
-            ['delivered', 'Delivered'],
-            ['retrying', 'Tried again'],
-            ['exhausted,expired', 'Given up'],
-            ['held', 'Held'],
-            ['cancelled', 'Cancelled'],
-          ]}
-        />
-        <Choice
-          label="Event"
-          value={event}
-          onChange={value => set({ event: value })}
-          choices={[['', 'All events'], ...(kinds.data?.data ?? []).map(one => [one.kind, one.kind] as const)]}
-        />
-      </Filters>
-      <Table
-        label="Deliveries"
-        columns={columns}
-        list={list}
-        idOf={one => one.id}
-        linkOf={one => `/webhooks/deliveries/${one.id}`}
-        sort={sort}
-        onSort={value => set({ sort: value })}
-        empty={
-          <Empty icon={Send} title="No deliveries">
-            Each event that an endpoint chose is a delivery to it, with every try and what came back.
-          </Empty>
-        }
-      />
-    </>
-  )
+  return {
+    label: 'Deliveries',
+    path: '/webhook-deliveries',
+    page: '/webhooks/deliveries/$id',
+    columns,
+    sort: '-created_at',
+    refetchMs: 5000,
+    query: state => ({ endpoint_id: endpointId, ...state }),
+    filters: [
+      { name: 'status', label: 'Status', all: 'All statuses', choices: statuses },
+      { name: 'event', label: 'Event', all: 'All events', choices: (kinds.data?.data ?? []).map(one => one.kind) },
+    ],
+    empty: {
+      icon: Send,
+      title: 'No deliveries',
+      text: 'A delivery is created for each event that an endpoint is subscribed to.',
+    },
+  }
 }

@@ -1,63 +1,57 @@
-import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { WebhookDeliveryDetail } from '../../../features/webhooks/delivery-shapes'
+import type { WebhookDeliveryDetail } from '../../../features/webhooks/deliveries/shapes'
 import { Button } from '../../parts/button'
-import { Copied } from '../../parts/code'
+import { CopyableText } from '../../parts/code'
 import { Confirm } from '../../parts/dialog'
 import { Menu } from '../../parts/menu'
-import { Card, Facts, Loaded, Page } from '../../parts/page'
+import { labelOf } from '../../parts/option-fields'
+import { Card, Page } from '../../parts/page'
+import { resourcePage } from '../../parts/resource-page'
 import { ResourceLink } from '../../parts/resource'
 import { Status } from '../../parts/status'
-import { Ago } from '../../parts/time'
-import { useOne, useSend } from '../../queries'
+import { RelativeTime } from '../../parts/time'
+import { useSend } from '../../queries'
 import { usePerson } from '../../session'
 import { Attempt } from './attempt'
-import { deliveryMood } from './endpoint-words'
+import { deliveryTone } from './endpoint-status'
 
-const up = { to: '/webhooks/deliveries', label: 'Deliveries' }
-const lookMs = 3000
+const refreshMs = 3000
 
-/** One message on its way to one endpoint: every try, what was sent and what came back. */
-export default function Delivery() {
-  const { id } = useParams({ strict: false })
-  const found = useOne<WebhookDeliveryDetail>(`/webhook-deliveries/${id}`, {}, { everyMs: lookMs })
-  return (
-    <Loaded found={found} up={up}>
-      {delivery => <Shown delivery={delivery} />}
-    </Loaded>
-  )
-}
+/** Shows a delivery with all its attempts. */
+export default resourcePage<WebhookDeliveryDetail>(
+  { path: '/webhook-deliveries', parent: '/webhooks/deliveries', refetchMs: refreshMs },
+  delivery => <Shown delivery={delivery} />,
+)
 
 function Shown({ delivery }: { delivery: WebhookDeliveryDetail }) {
-  const { mayWrite } = usePerson()
-  const [asking, setAsking] = useState(false)
+  const { canWrite } = usePerson()
+  const [isConfirming, setIsConfirming] = useState(false)
   const path = `/webhook-deliveries/${delivery.id}`
-  const stale = ['/webhook-deliveries', '/webhook-endpoints', '/overview']
-  const resend = useSend({ done: 'It is sent again', stale })
-  const expunge = useSend({ done: 'What was received is removed', stale, onDone: () => setAsking(false) })
+  const invalidates = ['/webhook-deliveries', '/webhook-endpoints', '/overview']
+  const resend = useSend({ toast: 'Delivery resent', invalidates })
   return (
     <Page
       title={delivery.event}
-      up={up}
-      aside={<Status state={delivery.status} mood={deliveryMood[delivery.status] ?? 'idle'} />}
+      parent="/webhooks/deliveries"
+      aside={<Status status={delivery.status} tone={deliveryTone[delivery.status] ?? 'idle'} />}
       actions={
-        mayWrite && (
+        canWrite && (
           <>
             <Button
-              kind="main"
+              kind="primary"
               disabled={resend.isPending}
               onClick={() => resend.mutate({ method: 'POST', path: `${path}/resend` })}
             >
-              Send again
+              Resend
             </Button>
             <Menu
-              label="More"
+              label="More actions"
               items={[
                 {
-                  label: 'Remove what was received',
-                  bad: true,
+                  label: 'Remove responses',
+                  danger: true,
                   disabled: delivery.expunged_at !== null,
-                  onSelect: () => setAsking(true),
+                  onSelect: () => setIsConfirming(true),
                 },
               ]}
             />
@@ -66,26 +60,25 @@ function Shown({ delivery }: { delivery: WebhookDeliveryDetail }) {
       }
     >
       <div className="grid gap-4 lg:grid-cols-[20rem_1fr] lg:items-start">
-        <Card title="Facts">
-          <Facts
-            rows={[
-              ['Endpoint', <ResourceLink id={delivery.endpoint_id} type="endpoint" />],
-              ['About', delivery.resource && <ResourceLink {...delivery.resource} />],
-              ['Happened', <Ago at={delivery.occurred_at} />],
-              ['Sequence', delivery.sequence],
-              ['Tries', delivery.attempt_count],
-              ['Next try', delivery.next_attempt_at && <Ago at={delivery.next_attempt_at} />],
-              ['Why', delivery.reason],
-              ['Ended', delivery.finished_at && <Ago at={delivery.finished_at} />],
-              ['Message', <Copied text={delivery.message_id} />],
-              ['Id', <Copied text={delivery.id} />],
-            ]}
-          />
-        </Card>
+        <Card
+          title="Details"
+          facts={[
+            ['Endpoint', <ResourceLink id={delivery.endpoint_id} type="endpoint" />],
+            ['Resource', delivery.resource && <ResourceLink {...delivery.resource} />],
+            ['Occurred', <RelativeTime at={delivery.occurred_at} />],
+            ['Sequence', delivery.sequence],
+            ['Attempts', delivery.attempt_count],
+            ['Next attempt', delivery.next_attempt_at && <RelativeTime at={delivery.next_attempt_at} />],
+            ['Reason', delivery.reason === null ? null : labelOf(delivery.reason)],
+            ['Finished', delivery.finished_at && <RelativeTime at={delivery.finished_at} />],
+            ['Message ID', <CopyableText text={delivery.message_id} />],
+            ['ID', <CopyableText text={delivery.id} />],
+          ]}
+        />
         <div className="flex min-w-0 flex-col gap-4">
           {delivery.attempts.length === 0 && (
-            <Card title="Tries">
-              <p className="text-muted">None so far.</p>
+            <Card title="Attempts">
+              <p className="text-muted">No attempts yet.</p>
             </Card>
           )}
           {[...delivery.attempts].reverse().map((attempt, at) => (
@@ -94,14 +87,14 @@ function Shown({ delivery }: { delivery: WebhookDeliveryDetail }) {
         </div>
       </div>
       <Confirm
-        open={asking}
-        onClose={() => setAsking(false)}
-        title="Remove what was received?"
-        action="Remove it"
-        pending={expunge.isPending}
-        onConfirm={() => expunge.mutate({ method: 'POST', path: `${path}/expunge` })}
+        open={isConfirming}
+        onClose={() => setIsConfirming(false)}
+        title="Remove responses?"
+        confirmLabel="Remove responses"
+        call={() => ({ method: 'POST', path: `${path}/expunge` })}
+        send={{ toast: 'Responses removed', invalidates, onSuccess: () => setIsConfirming(false) }}
       >
-        Headers and bodies of the answers are deleted from the log, such as when they hold what should not be kept. This cannot be
+        This deletes the response headers and bodies from the log, for example if they contain sensitive data. This can’t be
         undone.
       </Confirm>
     </Page>

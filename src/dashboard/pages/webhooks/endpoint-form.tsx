@@ -1,31 +1,32 @@
-import type { EventKindView } from '../../../features/webhooks/event-kind-shapes'
-import type { WebhookEndpointView } from '../../../features/webhooks/shapes'
+import type { EventKindView, WebhookEndpointView } from '../../../features/webhooks/endpoints/shapes'
 import type { Call, Page as Listing } from '../../client'
 import {
-  AreaField,
-  CheckField,
+  TextareaField,
+  CheckboxField,
   Columns,
   FieldFrame,
   Form,
-  More,
+  Collapsible,
   NumberField,
   SelectField,
   TextField,
   useForm,
-  WordsField,
+  ListField,
   type Values,
 } from '../../parts/form'
+import { labelOf } from '../../parts/option-fields'
+import { TextWithCode } from '../../parts/text-with-code'
 import { useOne } from '../../queries'
 
 interface EndpointFormProps {
-  /** The endpoint to change; a new one when absent. */
+  /** The endpoint to edit; undefined to create one. */
   endpoint?: WebhookEndpointView
   send(call: Call): Promise<unknown>
   pending: boolean
   onCancel(): void
 }
 
-/** All that an endpoint can be told: where, what, how often, in which order. */
+/** Form to create or edit an endpoint. */
 export function EndpointForm({ endpoint, send, pending, onCancel }: EndpointFormProps) {
   const initial: Values = {
     url: endpoint?.url ?? '',
@@ -52,36 +53,32 @@ export function EndpointForm({ endpoint, send, pending, onCancel }: EndpointForm
       send={send}
       pending={pending}
       onCancel={onCancel}
-      action={endpoint ? 'Save' : 'Make the endpoint'}
+      submitLabel={endpoint ? 'Save changes' : 'Create endpoint'}
     >
       <TextField name="url" label="URL" type="url" placeholder="https://" autoFocus={!endpoint} />
-      <TextField name="description" label="What it is for" />
+      <TextField name="description" label="Description" />
       <Kinds />
-      <CheckField name="active" label="Sends" hint="Paused, what happens is held, and sent when it goes on." />
-      <More label="Retries, pace and order" names={['timeout_seconds', 'max_per_second', 'ordering', 'retry_schedule']}>
+      <CheckboxField name="active" label="Active" hint="While paused, events are held and sent when you resume." />
+      <Collapsible
+        label="Retries, rate limit, and order"
+        names={['timeout_seconds', 'max_per_second', 'ordering', 'retry_schedule']}
+      >
         <Columns>
-          <NumberField name="timeout_seconds" label="A try may take" unit="s" min={1} max={30} />
-          <NumberField name="max_per_second" label="Most tries a second" min={1} max={1000} hint="Empty is no limit." />
+          <NumberField name="timeout_seconds" label="Timeout" unit="s" min={1} max={30} />
+          <NumberField name="max_per_second" label="Attempts per second" min={1} max={1000} hint="Leave empty for no limit." />
         </Columns>
-        <SelectField
-          name="ordering"
-          label="Order"
-          choices={[
-            ['none', 'No message waits for another'],
-            ['per_resource', 'Messages about one resource go out in order'],
-          ]}
-        />
+        <SelectField name="ordering" label="Order" choices={{ none: 'Unordered', per_resource: 'In order for each resource' }} />
         <Retries />
-      </More>
-      <More label="Only some resources" names={['filters']}>
-        <WordsField
+      </Collapsible>
+      <Collapsible label="Filters" names={['filters']}>
+        <ListField
           name="resources"
-          label="Ids of resources"
-          hint="Only events about these: monitors, zones, heartbeats and others. Empty is all."
+          label="Resource IDs"
+          hint="Send only events about these monitors, zones, heartbeats, or other resources. Leave empty for all."
         />
-      </More>
-      <More label="Headers of your own" names={['headers']}>
-        <AreaField
+      </Collapsible>
+      <Collapsible label="Custom headers" names={['headers']}>
+        <TextareaField
           name="headers"
           label="Headers"
           mono
@@ -89,11 +86,11 @@ export function EndpointForm({ endpoint, send, pending, onCancel }: EndpointForm
           placeholder="Authorization: Bearer …"
           hint={
             endpoint && endpoint.header_names.length > 0
-              ? `One a line. Kept already: ${endpoint.header_names.join(', ')}. A name alone drops its header.`
-              : 'One a line. Values are kept sealed and never shown again.'
+              ? `One per line. Already set: ${endpoint.header_names.join(', ')}. Enter a name without a value to remove a header.`
+              : 'One per line. Values are stored encrypted and not shown again.'
           }
         />
-      </More>
+      </Collapsible>
     </Form>
   )
 }
@@ -105,13 +102,15 @@ function Retries() {
       <SelectField
         name="schedule"
         label="Retries"
-        choices={[
-          ['standard', 'The standard schedule of ten tries'],
-          ['own', 'A schedule of its own'],
-        ]}
+        choices={{ standard: 'Standard schedule (10 attempts)', own: 'Custom schedule' }}
       />
       {values.schedule === 'own' && (
-        <WordsField name="retries" label="Seconds before each retry" placeholder="5, 60, 600" hint="Empty never retries." />
+        <ListField
+          name="retries"
+          label="Seconds before each retry"
+          placeholder="5, 60, 600"
+          hint="Leave empty to disable retries."
+        />
       )}
     </>
   )
@@ -120,7 +119,7 @@ function Retries() {
 function Kinds() {
   const { values, set } = useForm()
   const { data } = useOne<Listing<EventKindView>>('/event-kinds')
-  const chosen = values.events as string[]
+  const selected = values.events as string[]
   const kinds = data?.data ?? []
   const areas = [...new Set(kinds.map(one => one.area))]
   return (
@@ -135,7 +134,7 @@ function Kinds() {
         >
           {areas.map(area => (
             <fieldset key={area} className="mb-3 last:mb-0">
-              <legend className="mb-1 text-[13px] font-medium text-muted">{area.replaceAll('_', ' ')}</legend>
+              <legend className="mb-1 text-[13px] font-medium text-muted">{labelOf(area)}</legend>
               {kinds
                 .filter(one => one.area === area)
                 .map(one => (
@@ -143,14 +142,18 @@ function Kinds() {
                     <input
                       type="checkbox"
                       className="mt-1"
-                      checked={chosen.includes(one.kind)}
+                      checked={selected.includes(one.kind)}
                       onChange={event =>
-                        set({ events: event.target.checked ? [...chosen, one.kind] : chosen.filter(other => other !== one.kind) })
+                        set({
+                          events: event.target.checked ? [...selected, one.kind] : selected.filter(other => other !== one.kind),
+                        })
                       }
                     />
                     <span>
                       <code className="font-mono text-[13px]">{one.kind}</code>
-                      <span className="block text-[13px] text-muted">{one.description}</span>
+                      <span className="block text-[13px] text-muted">
+                        <TextWithCode text={one.description} />
+                      </span>
                     </span>
                   </label>
                 ))}
@@ -179,7 +182,7 @@ function bodyOf(values: Values): Values {
   }
 }
 
-/** `Name: value` a line; a name without a value drops the header that is kept under it. */
+/** Parses lines of `Name: value`. A name without a value removes the header. */
 function headersOf(text: string): Record<string, string | null> {
   const lines = text.split('\n').filter(line => line.trim() !== '')
   return Object.fromEntries(

@@ -1,74 +1,69 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
-import type { WebhookEndpointView } from '../../../features/webhooks/shapes'
-import type { WebhookDeliveryDetail } from '../../../features/webhooks/delivery-shapes'
+import type { WebhookEndpointView } from '../../../features/webhooks/endpoints/shapes'
+import type { WebhookDeliveryDetail } from '../../../features/webhooks/deliveries/shapes'
 import { Button } from '../../parts/button'
 import { Confirm } from '../../parts/dialog'
+import { List } from '../../parts/list'
 import { Menu } from '../../parts/menu'
-import { Card, Loaded, Page, Skeleton } from '../../parts/page'
+import { Card, Page, Skeleton } from '../../parts/page'
+import { resourcePage } from '../../parts/resource-page'
 import { Status } from '../../parts/status'
 import { Tabs } from '../../parts/tabs'
 import { toast } from '../../parts/toast'
-import { useOne, useSend } from '../../queries'
+import { useSend } from '../../queries'
 import { usePerson } from '../../session'
-import { Deliveries } from './delivery-table'
+import { useDeliveryList } from './delivery-table'
 import { EndpointForm } from './endpoint-form'
 import { Health } from './health'
 import { Recover, Secret } from './endpoint-dialogs'
-import { disabledBecause, stateOf } from './endpoint-words'
+import { disabledReasons, endpointStatus } from './endpoint-status'
 
 const SignatureHelp = lazy(() => import('./signature-help'))
-const up = { to: '/webhooks', label: 'Webhooks' }
+/** Shows an endpoint with its health, deliveries, and settings. */
+export default resourcePage<WebhookEndpointView>({ path: '/webhook-endpoints', parent: '/webhooks' }, endpoint => (
+  <Shown endpoint={endpoint} />
+))
 
-/** One endpoint: how it stands, what it was sent, and what can be done about it. */
-export default function Endpoint() {
-  const { id } = useParams({ strict: false })
-  const found = useOne<WebhookEndpointView>(`/webhook-endpoints/${id}`)
-  return (
-    <Loaded found={found} up={up}>
-      {endpoint => <Shown endpoint={endpoint} />}
-    </Loaded>
-  )
-}
-
-type Asked = 'delete' | 'recover' | 'secret' | null
+type OpenDialog = 'delete' | 'recover' | 'secret' | null
 
 function Shown({ endpoint }: { endpoint: WebhookEndpointView }) {
   const { tab = 'deliveries' }: { tab?: string } = useParams({ strict: false })
-  const { mayWrite } = usePerson()
+  const { canWrite } = usePerson()
   const navigate = useNavigate()
-  const [asked, setAsked] = useState<Asked>(null)
+  const [dialog, setDialog] = useState<OpenDialog>(null)
   const path = `/webhook-endpoints/${endpoint.id}`
-  const stale = ['/webhook-endpoints', '/webhook-deliveries', '/overview']
+  const deliveries = useDeliveryList(endpoint.id)
+  const invalidates = ['/webhook-endpoints', '/webhook-deliveries', '/overview']
   const test = useSend<WebhookDeliveryDetail>({
-    stale,
-    onDone: made => {
-      const [attempt] = made.attempts
-      if (made.status === 'delivered') toast.done(`Taken with ${attempt?.status_code} after ${attempt?.duration_ms} ms`)
-      else toast.failed(new Error(attempt?.error_message ?? `The message is ${made.status}.`))
+    invalidates,
+    onSuccess: delivery => {
+      const [attempt] = delivery.attempts
+      if (delivery.status === 'delivered')
+        toast.success(`Test message delivered (status ${attempt?.status_code}, ${attempt?.duration_ms} ms)`)
+      else toast.error(new Error(attempt?.error_message ?? 'The test message was not delivered.'))
     },
   })
-  const enable = useSend({ done: 'It is sent to again', stale })
+  const enable = useSend({ toast: 'Endpoint enabled', invalidates })
   const pause = useSend({
-    done: endpoint.active ? 'Paused: what happens is held' : 'It is sent to again',
+    toast: endpoint.active ? 'Endpoint paused. Events are held until you resume.' : 'Endpoint resumed',
     undo: () => ({ method: 'PATCH', path, body: { active: endpoint.active } }),
-    stale,
+    invalidates,
   })
-  const save = useSend({ quiet: true, done: 'Endpoint saved', stale })
-  const remove = useSend({ done: 'Endpoint deleted', stale, onDone: () => void navigate({ to: '/webhooks' }) })
-  const close = () => setAsked(null)
+  const save = useSend({ quiet: true, toast: 'Endpoint saved', invalidates })
+  const close = () => setDialog(null)
   return (
     <Page
       title={endpoint.description || endpoint.url}
-      up={up}
-      aside={<Status {...stateOf(endpoint)} />}
-      lead={endpoint.description ? endpoint.url : undefined}
+      parent="/webhooks"
+      aside={<Status {...endpointStatus(endpoint)} />}
+      description={endpoint.description ? endpoint.url : undefined}
       actions={
-        mayWrite && (
+        canWrite && (
           <>
             {endpoint.status === 'disabled' && (
               <Button
-                kind="main"
+                kind="primary"
                 disabled={enable.isPending}
                 onClick={() => enable.mutate({ method: 'POST', path: `${path}/enable`, body: {} })}
               >
@@ -76,19 +71,19 @@ function Shown({ endpoint }: { endpoint: WebhookEndpointView }) {
               </Button>
             )}
             <Button disabled={test.isPending} onClick={() => test.mutate({ method: 'POST', path: `${path}/test`, body: {} })}>
-              {test.isPending ? 'Sending…' : 'Send a test'}
+              {test.isPending ? 'Sending…' : 'Send test message'}
             </Button>
             <Menu
-              label="More"
+              label="More actions"
               items={[
                 {
-                  label: endpoint.active ? 'Pause' : 'Go on',
+                  label: endpoint.active ? 'Pause' : 'Resume',
                   onSelect: () => pause.mutate({ method: 'PATCH', path, body: { active: !endpoint.active } }),
                 },
-                { label: 'Send again what did not arrive', onSelect: () => setAsked('recover') },
-                { label: 'Change the secret', onSelect: () => setAsked('secret') },
+                { label: 'Recover failed deliveries', onSelect: () => setDialog('recover') },
+                { label: 'Rotate secret', onSelect: () => setDialog('secret') },
                 '-',
-                { label: 'Delete', bad: true, onSelect: () => setAsked('delete') },
+                { label: 'Delete', danger: true, onSelect: () => setDialog('delete') },
               ]}
             />
           </>
@@ -97,8 +92,8 @@ function Shown({ endpoint }: { endpoint: WebhookEndpointView }) {
     >
       {endpoint.status === 'disabled' && (
         <p className="mb-4 rounded-md bg-bad-soft p-3 text-bad">
-          The hub stopped sending: {disabledBecause[endpoint.disabled_reason ?? ''] ?? endpoint.disabled_reason} What happens
-          meanwhile is held.
+          This endpoint was disabled automatically: {disabledReasons[endpoint.disabled_reason ?? ''] ?? endpoint.disabled_reason}{' '}
+          New deliveries are held.
         </p>
       )}
       <Tabs
@@ -106,7 +101,7 @@ function Shown({ endpoint }: { endpoint: WebhookEndpointView }) {
         tabs={[
           { to: `/webhooks/${endpoint.id}`, label: 'Deliveries', exact: true },
           { to: `/webhooks/${endpoint.id}/settings`, label: 'Settings' },
-          { to: `/webhooks/${endpoint.id}/signature`, label: 'Check the signature' },
+          { to: `/webhooks/${endpoint.id}/signature`, label: 'Verify signatures' },
         ]}
       />
       {tab === 'settings' ? (
@@ -126,20 +121,21 @@ function Shown({ endpoint }: { endpoint: WebhookEndpointView }) {
       ) : (
         <>
           <Health endpoint={endpoint} />
-          <Deliveries endpointId={endpoint.id} />
+          <List {...deliveries} />
         </>
       )}
-      <Recover open={asked === 'recover'} onClose={close} endpoint={endpoint} />
-      <Secret open={asked === 'secret'} onClose={close} endpoint={endpoint} />
+      <Recover open={dialog === 'recover'} onClose={close} endpoint={endpoint} />
+      <Secret open={dialog === 'secret'} onClose={close} endpoint={endpoint} />
       <Confirm
-        open={asked === 'delete'}
+        open={dialog === 'delete'}
         onClose={close}
-        title="Delete the endpoint?"
-        action="Delete endpoint"
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate({ method: 'DELETE', path })}
+        title="Delete endpoint?"
+        confirmLabel="Delete endpoint"
+        call={() => ({ method: 'DELETE', path })}
+        send={{ toast: 'Endpoint deleted', invalidates, onSuccess: () => void navigate({ to: '/webhooks' }) }}
       >
-        It is told nothing more, and what waits for it is dropped. Its log stays as long as the plan says.
+        Events are no longer sent to this URL, and unfinished deliveries are canceled. The delivery log is kept for your plan’s
+        retention period.
       </Confirm>
     </Page>
   )

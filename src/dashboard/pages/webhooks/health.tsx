@@ -1,19 +1,18 @@
-import type { WebhookEndpointView } from '../../../features/webhooks/shapes'
-import type { WebhookEndpointHealthView } from '../../../features/webhooks/endpoint-health'
-import { Ago } from '../../parts/time'
+import type { WebhookEndpointView, WebhookEndpointHealthView } from '../../../features/webhooks/endpoints/shapes'
+import { RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'
 
-const lookMs = 5000
+const refreshMs = 5000
 
-/** How sending to an endpoint goes, in four figures. */
+/** Shows the health of an endpoint. */
 export function Health({ endpoint }: { endpoint: WebhookEndpointView }) {
-  const { data } = useOne<WebhookEndpointHealthView>(`/webhook-endpoints/${endpoint.id}/health`, {}, { everyMs: lookMs })
-  const { pending = 0, in_flight: flying = 0, retrying = 0, held = 0 } = data?.deliveries ?? {}
+  const { data } = useOne<WebhookEndpointHealthView>(`/webhook-endpoints/${endpoint.id}/health`, {}, { refetchMs: refreshMs })
+  const { pending = 0, in_flight: inFlight = 0, retrying = 0, held = 0 } = data?.deliveries ?? {}
   const figures: readonly (readonly [string, React.ReactNode])[] = [
-    ['Waiting', (pending + flying).toLocaleString()],
-    ['Tried again', retrying.toLocaleString()],
+    ['Pending', (pending + inFlight).toLocaleString()],
+    ['Retrying', retrying.toLocaleString()],
     ['Held', held.toLocaleString()],
-    ['Last taken', <Ago at={data?.last_success_at} />],
+    ['Last success', <RelativeTime at={data?.last_success_at} />],
   ]
   return (
     <dl className="mb-4 grid grid-cols-2 gap-3 sm:grid-cols-4">
@@ -25,10 +24,16 @@ export function Health({ endpoint }: { endpoint: WebhookEndpointView }) {
       ))}
       {data && data.breaker.state !== 'closed' && (
         <div className="col-span-full rounded-md bg-warn-soft p-3 text-warn">
-          <dt className="sr-only">Paused for a moment</dt>
+          <dt className="sr-only">Sending suspended</dt>
           <dd>
-            It failed {data.refused_in_a_row} times in a row, so tries wait{' '}
-            {data.breaker.until ? <Ago at={data.breaker.until} /> : 'a moment'} before the next.
+            Sending is suspended after {data.consecutive_failures} consecutive failures.{' '}
+            {data.breaker.half_open_at ? (
+              <>
+                Next attempt: <RelativeTime at={data.breaker.half_open_at} />.
+              </>
+            ) : (
+              'The next attempt will start soon.'
+            )}
           </dd>
         </div>
       )}

@@ -1,33 +1,33 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Copied } from '../../parts/code'
+import { CopyableText } from '../../parts/code'
 import { Dialog } from '../../parts/dialog'
 import { Card, Page } from '../../parts/page'
 import { useSend } from '../../queries'
 import { EndpointForm } from './endpoint-form'
 
-interface Made {
+interface Created {
   id: string
   secret: string
 }
 
-/** Makes an endpoint, and shows its secret the one time that it can be seen. */
+/** Creates an endpoint and shows its secret once. */
 export default function NewEndpoint() {
   const navigate = useNavigate()
-  const [made, setMade] = useState<Made | null>(null)
-  const send = useSend<Made>({ quiet: true, stale: ['/webhook-endpoints', '/overview'], onDone: setMade })
+  const [created, setCreated] = useState<Created | null>(null)
+  const send = useSend<Created>({ quiet: true, invalidates: ['/webhook-endpoints', '/overview'], onSuccess: setCreated })
   return (
-    <Page title="New endpoint" up={{ to: '/webhooks', label: 'Webhooks' }}>
+    <Page parent="/webhooks">
       <Card className="max-w-2xl">
         <EndpointForm send={send.mutateAsync} pending={send.isPending} onCancel={() => void navigate({ to: '/webhooks' })} />
       </Card>
       <Dialog
-        open={made !== null}
-        onClose={() => made && void navigate({ to: `/webhooks/${made.id}` })}
-        title="Keep the signing secret"
-        description="It is shown this once. With it the receiver checks that a message is from here."
+        open={created !== null}
+        onClose={() => created && void navigate({ to: `/webhooks/${created.id}` })}
+        title="Save the signing secret"
+        description="It is shown only once. The receiver uses it to verify messages."
       >
-        {made && <Copied text={made.secret} label="the secret" />}
+        {created && <CopyableText text={created.secret} label="the secret" />}
       </Dialog>
     </Page>
   )

@@ -1,4 +1,4 @@
-import { useAddress } from '../../parts/address'
+import { useUrlState } from '../../parts/url-state'
 import { Code } from '../../parts/code'
 import { Card } from '../../parts/page'
 import handbook from '../../../docs/webhooks.md?raw'
@@ -6,19 +6,19 @@ import { snippetsIn } from './snippets'
 
 const snippets = snippetsIn(handbook)
 
-/** How a receiver checks that a message is from here, in five languages: those of the handbook, which a test runs. */
+/** Shows how to verify signatures in five languages. The snippets come from the handbook and are tested. */
 export default function SignatureHelp() {
-  const [{ language }, set] = useAddress({ language: snippets[0]!.language })
+  const [{ language }, set] = useUrlState({ language: snippets[0]!.language })
   const shown = snippets.find(one => one.language === language) ?? snippets[0]!
   return (
-    <Card title="Check the signature" className="max-w-4xl">
+    <Card title="Verify signatures" className="max-w-4xl">
       <p className="mb-3 max-w-prose text-muted">
-        The secret is <code className="font-mono">whsec_</code> and base64. Check{' '}
-        <code className="font-mono">webhook-signature</code> over the raw body, before it is parsed. The libraries of{' '}
+        The secret is <code className="font-mono">whsec_</code> followed by Base64. Verify{' '}
+        <code className="font-mono">webhook-signature</code> over the raw request body, before parsing it. You can also use the{' '}
         <a className="text-accent underline" href="https://www.standardwebhooks.com/" rel="noreferrer">
           Standard Webhooks
         </a>{' '}
-        do it as well.
+        libraries.
       </p>
       <div role="group" aria-label="Language" className="mb-3 flex flex-wrap gap-1">
         {snippets.map(one => (

@@ -1,24 +1,18 @@
-import { surroundingsOf } from '../../../access/surroundings'
+import { openAccount } from '../../../adapters/accounts/check'
+import type { AccountRow } from '../../../adapters/accounts/columns'
 import type { Hub } from '../../../core/hub'
-import type { Settings } from '../../../core/sealed-settings'
+import { rowsOf } from '../../../registry'
 import { providerKindOf } from '../providers'
-import { ProviderError, type DnsProvider, type ProviderKind } from '../providers/provider'
-import { openProviderSettings, type SettingsRow } from './settings'
+import type { DnsProvider } from '../providers/provider'
+import { dnsProviders } from './tables'
 
-/**
- * A provider ready to be asked, whose every connection obeys the network policy of its workspace as it is now.
- * @throws ProviderError `refused` where this program does not know its kind, NotOpened
- */
-export async function openProvider(hub: Hub, row: SettingsRow): Promise<DnsProvider> {
-  const kind = providerKindOf(row.kind)
-  if (!kind) throw new ProviderError('refused', `This version knows no providers of the kind ${row.kind}.`)
-  return await openWith(hub, kind, await openProviderSettings(hub, row), row)
+export const providerAccounts = {
+  // Hidden from tokens that are limited to other resources.
+  rows: rowsOf('dns_provider', dnsProviders),
+  name: 'provider',
+  kindOf: providerKindOf,
 }
 
-/** The same with settings at hand. */
-export const openWith = async (
-  hub: Hub,
-  kind: ProviderKind,
-  settings: Settings,
-  { id, workspaceId }: Pick<SettingsRow, 'id' | 'workspaceId'>,
-): Promise<DnsProvider> => kind.open(settings, await surroundingsOf(hub, workspaceId, { provider: id }))
+/** Opens a provider. @throws ProviderError `refused` for an unknown kind, DecryptionFailed */
+export const openProvider = (hub: Hub, row: AccountRow): Promise<DnsProvider> =>
+  openAccount(hub, providerAccounts, row, (kind, settings, context) => kind.open(settings, context))

@@ -1,10 +1,17 @@
-import { area, route } from '../../../access/route'
-import { createProvider, deleteProvider, getProvider, listProviders, updateProvider } from './accounts'
-import { checkProvider, tryProvider } from './check'
+import { area, route } from '../../../api/route'
+import {
+  checkProvider,
+  createProvider,
+  deleteProvider,
+  getProvider,
+  listProviders,
+  testProviderSettings,
+  updateProvider,
+} from './accounts'
 import { listProviderKinds } from './kinds'
 import {
   DnsProvider,
-  DnsProviderChecked,
+  DnsProviderCheckResult,
   DnsProviderCheckInput,
   DnsProviderInput,
   DnsProviderKindList,
@@ -24,11 +31,11 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     method: 'GET',
     path: '/v1/dns/provider-kinds',
     guard: read,
-    narrowed: 'open',
+    restrictedTokens: 'all',
     operationId: 'listDnsProviderKinds',
-    summary: 'List kinds of DNS providers',
-    description: 'The protocols by which zones are kept elsewhere, on one page: what each wants to be told, and what it can do.',
-    answer: DnsProviderKindList,
+    summary: 'List DNS provider kinds',
+    description: 'Lists the supported kinds of external providers, with their settings and capabilities, on one page.',
+    response: DnsProviderKindList,
     run: async () => listProviderKinds(),
   }),
   route({
@@ -37,10 +44,9 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     guard: read,
     operationId: 'listDnsProviders',
     summary: 'List DNS providers',
-    description:
-      'Where zones can be kept, on one page: the built-in name server first, then the providers of the workspace by name.',
+    description: 'Lists all providers on one page: the built-in name server first, then the providers of the workspace by name.',
     query: DnsProviderQuery,
-    answer: DnsProviderList,
+    response: DnsProviderList,
     run: (ctx, { query }) => listProviders(ctx, query),
   }),
   route({
@@ -51,11 +57,11 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     operationId: 'createDnsProvider',
     summary: 'Create a DNS provider',
     description:
-      'Tells the hub how to reach a place where zones are kept. Nothing is asked there before the answer: its `state` is `unknown` ' +
-      'until the first check, which follows at once. Secrets are members of `settings`, and are never shown again.',
+      'Adds a provider to host zones at. The provider is checked right after the response; until then its `state` is `unknown`. Secrets ' +
+      'are part of `settings`, and are never returned.',
     body: DnsProviderInput,
     status: 201,
-    answer: DnsProvider,
+    response: DnsProvider,
     problems: ['conflict', 'already_exists'],
     run: (ctx, { body }) => createProvider(ctx, body),
   }),
@@ -63,25 +69,25 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     method: 'POST',
     path: '/v1/dns/provider-checks',
     guard: write,
-    action: 'dns.provider.try',
-    operationId: 'tryDnsProvider',
-    summary: 'Try the settings of a DNS provider',
+    action: 'dns.provider.validate',
+    operationId: 'testDnsProviderSettings',
+    summary: 'Test DNS provider settings',
     description:
-      'Asks whether a provider can be reached with these settings, before it is made. That it cannot is no error of this call. Nothing ' +
-      'is kept, and nothing changed there. Ten a minute and workspace.',
+      'Checks whether a provider can be reached with these settings, before you create it. A failed check is returned as a result, not ' +
+      'as an error. Nothing is stored, and nothing changes at the provider. Limited to ten requests a minute per workspace.',
     body: DnsProviderCheckInput,
-    answer: DnsProviderChecked,
+    response: DnsProviderCheckResult,
     problems: ['rate_limited'],
-    run: (ctx, { body }) => tryProvider(ctx, body),
+    run: (ctx, { body }) => testProviderSettings(ctx, body),
   }),
   route({
     method: 'GET',
     path: '/v1/dns/providers/:id',
     guard: read,
     operationId: 'getDnsProvider',
-    summary: 'Read a DNS provider',
-    description: 'A provider with its settings but for secrets, and how its last check went.',
-    answer: DnsProvider,
+    summary: 'Get a DNS provider',
+    description: 'Returns a provider with its settings, without secrets, and the result of its last check.',
+    response: DnsProvider,
     run: (ctx, { params }) => getProvider(ctx, params.id!),
   }),
   route({
@@ -90,12 +96,12 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     guard: write,
     action: 'dns.provider.update',
     operationId: 'updateDnsProvider',
-    summary: 'Edit a DNS provider',
+    summary: 'Update a DNS provider',
     description:
-      'Changes members (JSON merge patch, RFC 7396), also within `settings`. Secrets that are not named stay, but have to be given ' +
-      'again where another setting sends them elsewhere. With other settings the provider is checked anew.',
+      'Updates fields (JSON merge patch, RFC 7396), also within `settings`. Omitted secrets are kept, but must be sent again if a ' +
+      'change would send them to another server. Changed settings are checked immediately.',
     body: DnsProviderPatch,
-    answer: DnsProvider,
+    response: DnsProvider,
     problems: ['conflict', 'already_exists'],
     run: (ctx, { params, body }) => updateProvider(ctx, params.id!, body),
   }),
@@ -106,7 +112,8 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     action: 'dns.provider.delete',
     operationId: 'deleteDnsProvider',
     summary: 'Delete a DNS provider',
-    description: 'Forgets a provider and its secrets. What is kept there stays there.',
+    description:
+      'Deletes a provider and its secrets. Zones at the provider are not changed. Providers with zones can’t be deleted.',
     status: 204,
     problems: ['conflict'],
     run: (ctx, { params }) => deleteProvider(ctx, params.id!),
@@ -119,9 +126,9 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     operationId: 'checkDnsProvider',
     summary: 'Check a DNS provider',
     description:
-      'Asks the provider now whether it can be reached with its settings, and answers with what came of it, under `state`, `detail` ' +
-      'and `last_error`. Nothing is changed there. Five a minute and provider; each is also checked by itself every ten minutes.',
-    answer: DnsProvider,
+      'Checks now whether the provider can be reached, and returns the result in `state`, `detail` and `last_error`. Nothing changes at ' +
+      'the provider. Limited to five requests a minute per provider. Providers are also checked automatically every ten minutes.',
+    response: DnsProvider,
     problems: ['conflict', 'rate_limited'],
     run: (ctx, { params }) => checkProvider(ctx, params.id!),
   }),
@@ -130,12 +137,12 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     path: '/v1/dns/providers/:id/zones',
     guard: read,
     operationId: 'listDnsProviderZones',
-    summary: 'List the zones at a DNS provider',
+    summary: 'List zones at a DNS provider',
     description:
-      'Zones that the provider has at this moment, by name, and whether the workspace has a zone of that name. Thirty a minute and ' +
-      'provider, since each page asks there.',
+      'Lists the zones that currently exist at the provider, by name, with the ID of the matching zone of the workspace. Each page queries the ' +
+      'provider. Limited to 30 requests a minute per provider.',
     query: DnsProviderZoneQuery,
-    answer: DnsProviderZoneList,
+    response: DnsProviderZoneList,
     problems: ['invalid_cursor', 'conflict', 'provider_failed', 'rate_limited'],
     run: (ctx, { params, query }) => listProviderZones(ctx, params.id!, query),
   }),

@@ -1,13 +1,15 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { editable, Line, ListOf, MaybeInstant, Nullable, Shape, Words } from '../../../core/shapes'
+import { accountStates } from '../../../adapters/accounts/columns'
+import { accountFields, accountInput, accountPatch, checkFields } from '../../../adapters/accounts/shapes'
+import { kindFields } from '../../../adapters/kinds'
+import { editable, ListOf, Nullable, Shape, Words } from '../../../core/shapes'
 import { providerKinds } from '../providers'
 import { providerFailures } from '../providers/provider'
-import { providerStates } from './tables'
-import { builtin } from '../zone-shapes'
+import { builtin } from '../zones/shapes'
 
 const kinds = providerKinds.map(one => one.kind)
-const name = Line({ minLength: 1, maxLength: 100, description: 'Name, the only one of its kind in the workspace.' })
-const settings = (description: string) => Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), { description })
+const listedAt = '/v1/dns/provider-kinds'
+const input = accountInput(kinds, listedAt)
 
 const example = {
   id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn',
@@ -28,123 +30,88 @@ const example = {
 
 export const DnsProvider = Shape(
   {
-    id: Type.String({ description: 'Identifier; `builtin` is the name server inside the hub.' }),
-    kind: Words([builtin, ...kinds], { description: 'The protocol, as listed at /v1/dns/provider-kinds.' }),
-    name: Type.String({ description: 'Name.' }),
-    settings: settings('What its kind wants to be told, but for secrets.'),
-    secrets_set: Type.Array(Type.String(), {
-      description: 'Names of the secret settings that are kept. Values are shown nowhere.',
-    }),
-    state: Words(providerStates, { description: 'How the last check went; `unknown` until there was one with these settings.' }),
-    detail: Nullable(Type.String(), { description: 'What the last check that succeeded found there.' }),
-    warnings: Type.Array(Type.String(), { description: 'What will not work though it can be reached.' }),
-    last_checked_at: MaybeInstant({ description: 'When it was last checked.' }),
-    last_ok_at: MaybeInstant({ description: 'When a check last succeeded.' }),
-    last_error: Nullable(
-      Shape({
-        failure: Words(providerFailures, { description: 'What went wrong, in one word.' }),
-        detail: Type.String({ description: 'What went wrong, for people.' }),
-      }),
-      { description: 'Why the last check failed; null if it did not.' },
-    ),
+    id: Type.String({ description: 'ID of the provider; `builtin` is the built-in name server.' }),
+    ...accountFields([builtin, ...kinds], listedAt),
+    ...checkFields(providerFailures),
     ...editable,
   },
-  { $id: 'DnsProvider', description: 'Where DNS zones are kept.', examples: [example] },
+  { $id: 'DnsProvider', description: 'A DNS server or account that hosts your zones.', examples: [example] },
 )
 export const DnsProviderList = ListOf(DnsProvider)
 
-export const DnsProviderInput = Shape(
-  {
-    kind: Words(kinds, { description: 'The protocol, as listed at /v1/dns/provider-kinds.' }),
-    name,
-    settings: settings('What its kind wants to be told, secrets among it.'),
-  },
-  {
-    $id: 'DnsProviderInput',
-    description: 'A provider to make.',
-    examples: [
-      { kind: 'powerdns', name: example.name, settings: { url: 'https://pdns.example.net:8081', api_key: 'changeme-9f2c41' } },
-    ],
-  },
-)
+export const DnsProviderInput = Shape(input, {
+  $id: 'DnsProviderInput',
+  description: 'A DNS provider to create.',
+  examples: [
+    { kind: 'powerdns', name: example.name, settings: { url: 'https://pdns.example.net:8081', api_key: 'changeme-9f2c41' } },
+  ],
+})
 
 export const DnsProviderCheckInput = Shape(
-  { kind: DnsProviderInput.properties.kind, settings: DnsProviderInput.properties.settings },
+  { kind: input.kind, settings: input.settings },
   {
     $id: 'DnsProviderCheckInput',
-    description: 'Settings to try out.',
+    description: 'Provider settings to test.',
     examples: [{ kind: 'powerdns', settings: { url: 'https://pdns.example.net:8081', api_key: 'changeme-9f2c41' } }],
   },
 )
 
-export const DnsProviderChecked = Shape(
+export const DnsProviderCheckResult = Shape(
   {
-    state: Words(['ok', 'failing'], { description: 'Whether it can be reached with these settings, and lets one in.' }),
-    detail: Nullable(Type.String(), { description: 'What is there; null unless it is `ok`.' }),
-    warnings: Type.Array(Type.String(), { description: 'What will not work though it can be reached.' }),
+    state: Words(['ok', 'failing'], { description: 'Whether the provider can be reached and accepts the credentials.' }),
+    detail: Nullable(Type.String(), {
+      description: 'What was found there, such as the server version; null unless `state` is `ok`.',
+    }),
+    warnings: DnsProvider.properties.warnings,
     error: DnsProvider.properties.last_error,
   },
   {
-    $id: 'DnsProviderChecked',
-    description: 'What came of trying settings out.',
+    $id: 'DnsProviderCheckResult',
+    description: 'Result of testing provider settings.',
     examples: [{ state: 'ok', detail: 'PowerDNS 4.9.3', warnings: [], error: null }],
   },
 )
 
-export const DnsProviderPatch = Shape(
-  {
-    name: Type.Optional(name),
-    settings: Type.Optional(
-      settings(
-        'Settings to change, merged into those there are. Secrets that are not named stay; null removes one that may be absent.',
-      ),
-    ),
-  },
-  {
-    $id: 'DnsProviderPatch',
-    description: 'What of a provider is to change.',
-    examples: [{ settings: { api_key: 'changeme-07b1e5' } }],
-  },
-)
-
-export const DnsProviderQuery = Shape({
-  kind: Type.Optional(Words([builtin, ...kinds], { description: 'Only those of this kind.' })),
-  state: Type.Optional(Words(providerStates, { description: 'Only those in this state.' })),
+export const DnsProviderPatch = Shape(accountPatch, {
+  $id: 'DnsProviderPatch',
+  description: 'Fields of a DNS provider to update.',
+  examples: [{ settings: { api_key: 'changeme-07b1e5' } }],
 })
 
-export const DnsProviderKind = Shape(
+export const DnsProviderQuery = Shape({
+  kind: Type.Optional(Words([builtin, ...kinds], { description: 'Only providers of this kind.' })),
+  state: Type.Optional(Words(accountStates, { description: 'Only providers in this state.' })),
+})
+
+const DnsProviderKind = Shape(
   {
-    kind: Type.String({ description: 'Its name, as `kind` of a provider.' }),
-    title: Type.String({ description: 'For people.' }),
-    settings: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema 2020-12 of `settings`.' }),
-    secrets: Type.Array(Type.String(), { description: 'Members of `settings` that are sealed and never shown.' }),
-    destination: Type.Array(Type.String(), {
-      description: 'Members of `settings` that say where secrets go: with another value of one, secrets have to be given again.',
-    }),
+    ...kindFields,
     capabilities: Shape(
       {
-        unit: Words(['rrset', 'record', 'zone'], { description: 'What one change replaces.' }),
-        atomic: Words(['zone', 'batch', 'none'], { description: 'How much of a plan happens as one, or not at all.' }),
+        unit: Words(['rrset', 'record', 'zone'], { description: 'What a single change replaces.' }),
+        atomic: Words(['zone', 'batch', 'none'], { description: 'Scope within which changes are applied atomically.' }),
         compare_and_swap: Words(['prerequisite', 'exact', 'serial', 'none'], {
-          description: 'How the provider is kept from overwriting what changed since it was read.',
+          description: 'How changes made since the last read are protected from being overwritten.',
         }),
-        unsupported_types: Type.Array(Type.String(), { description: 'Record types that cannot be kept there.' }),
-        min_ttl: Type.Integer({ description: 'Seconds; a lower TTL becomes this one there.' }),
-        max_ttl: Type.Integer({ description: 'Seconds; a higher TTL becomes this one there.' }),
+        unsupported_types: Type.Array(Type.String(), { description: 'Record types that the provider does not support.' }),
+        min_ttl: Type.Integer({ description: 'Minimum TTL in seconds. Lower TTLs are raised to it.' }),
+        max_ttl: Type.Integer({ description: 'Maximum TTL in seconds. Higher TTLs are lowered to it.' }),
         alias: Words(['native', 'expand', 'none'], {
-          description: 'Whether ALIAS is kept as it is, as the addresses it leads to, or not at all.',
+          description: 'How ALIAS records are handled: natively, expanded to addresses, or not at all.',
         }),
         apex_ns: Words(['rw', 'ro', 'hidden'], {
-          description: 'Whether the NS at the apex can be edited, only read, or are not shown.',
+          description: 'Whether NS records at the apex can be edited (`rw`), only read (`ro`), or are hidden.',
         }),
-        keeps_txt_strings: Type.Boolean({ description: 'Whether the strings of a TXT stay cut as they are.' }),
+        preserves_txt_strings: Type.Boolean({
+          description: 'Whether the provider preserves how TXT values are split into strings.',
+        }),
       },
-      { description: 'What it can do whatever the settings.' },
+      { description: 'Capabilities, independent of the settings.' },
     ),
   },
   {
     $id: 'DnsProviderKind',
-    description: 'A protocol by which zones are kept elsewhere.',
+    description: 'A kind of DNS provider.',
     examples: [
       {
         kind: 'powerdns',
@@ -161,7 +128,7 @@ export const DnsProviderKind = Shape(
           max_ttl: 2_147_483_647,
           alias: 'native',
           apex_ns: 'rw',
-          keeps_txt_strings: true,
+          preserves_txt_strings: true,
         },
       },
     ],
@@ -169,16 +136,16 @@ export const DnsProviderKind = Shape(
 )
 export const DnsProviderKindList = ListOf(DnsProviderKind)
 
-export const DnsProviderZone = Shape(
+const DnsProviderZone = Shape(
   {
-    name: Type.String({ description: 'Name in A-labels, without the dot at the end.' }),
-    unicode_name: Type.String({ description: 'Name as people read it.' }),
-    ref: Nullable(Type.String(), { description: 'The provider’s own id of it; null where it knows zones by name.' }),
-    zone_id: Nullable(Type.String(), { description: 'The zone of this workspace with that name; null when there is none.' }),
+    name: Type.String({ description: 'Name in A-labels, without the trailing dot.' }),
+    unicode_name: Type.String({ description: 'Name in Unicode.' }),
+    ref: Nullable(Type.String(), { description: 'ID of the zone at the provider; null if it identifies zones by name.' }),
+    zone_id: Nullable(Type.String(), { description: 'ID of the zone with this name in the workspace, if there is one.' }),
   },
   {
     $id: 'DnsProviderZone',
-    description: 'A zone at a provider.',
+    description: 'A zone that exists at a provider.',
     examples: [
       { name: 'example.com', unicode_name: 'example.com', ref: 'example.com.', zone_id: 'zone_01k3z8q4g7e2wv5m9x0c6hbtfn' },
     ],
@@ -187,15 +154,15 @@ export const DnsProviderZone = Shape(
 export const DnsProviderZoneList = ListOf(DnsProviderZone)
 
 export const DnsProviderZoneQuery = Shape({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Items a page.' })),
-  cursor: Type.Optional(Type.String({ maxLength: 1000, description: 'Where to go on: `next_cursor` of the page before.' })),
-  q: Type.Optional(Type.String({ minLength: 1, maxLength: 253, description: 'Only those whose name holds this text.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Items per page.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 1000, description: '`next_cursor` of the previous page.' })),
+  q: Type.Optional(Type.String({ minLength: 1, maxLength: 253, description: 'Only zones whose name contains this text.' })),
 })
 
 export type DnsProviderView = Static<typeof DnsProvider>
 export type DnsProviderInput = Static<typeof DnsProviderInput>
 export type DnsProviderCheckInput = Static<typeof DnsProviderCheckInput>
-export type DnsProviderChecked = Static<typeof DnsProviderChecked>
+export type DnsProviderCheckResult = Static<typeof DnsProviderCheckResult>
 export type DnsProviderPatch = Static<typeof DnsProviderPatch>
 export type DnsProviderKindView = Static<typeof DnsProviderKind>
 export type DnsProviderZoneView = Static<typeof DnsProviderZone>

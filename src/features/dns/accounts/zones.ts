@@ -1,3 +1,4 @@
+import { refuseTooManyRequests } from '../../../access/limiter'
 import { and, eq, inArray } from 'drizzle-orm'
 import { sha256Hex } from '../../../core/crypto'
 import type { Ctx } from '../../../core/ctx'
@@ -7,16 +8,15 @@ import { conflict } from '../../../core/problem'
 import type { Page } from '../../../core/shapes'
 import { openProvider } from './open'
 import { providerOf, refuseBuiltin } from './accounts'
-import { refuseAskedTooOften } from '../../../access/asked-too-often'
-import { asked } from './problem'
+import { callAdapter } from '../../../adapters/call'
 import type { DnsProviderZoneView } from './shapes'
-import { dnsZones } from '../tables'
-import { unicodeOf } from '../zone-names'
-import { rowsAtOnce } from '../zone-rows'
+import { dnsZones } from '../zones/tables'
+import { unicodeOf } from '../zones/names'
+import { rowsPerStatement } from '../records/rows'
 
 /**
- * Zones that a provider has at this moment, by name; each page asks it anew. Thirty a minute and provider.
- * @throws Problem 400, 404, 409 where the kind has no way to ask, 424, 429
+ * Lists the zones at a provider, by name. Each page queries the provider again. Limited to 30 a minute per provider.
+ * @throws Problem 400, 404, 409 if the kind can't list zones, 424, 429
  */
 export async function listProviderZones(
   ctx: Ctx,
@@ -24,25 +24,25 @@ export async function listProviderZones(
   { limit = 100, cursor, q }: { limit?: number; cursor?: string; q?: string },
 ): Promise<Page<DnsProviderZoneView>> {
   refuseBuiltin(id)
-  const row = await providerOf(ctx.hub.read, ctx, id)
+  const row = await providerOf(ctx, id)
   const filterHash = sha256Hex(JSON.stringify(['dns-provider-zones', id, q ?? null])).slice(0, 16)
   const [after] = cursor === undefined ? [''] : (cursorValues(ctx, cursor, filterHash, 1) as [string])
-  refuseAskedTooOften(ctx, 'provider-zones', id, 30)
-  const zones = await asked(async () => {
+  refuseTooManyRequests(ctx, 'provider-zones', id, 30)
+  const zones = await callAdapter(async () => {
     const provider = await openProvider(ctx.hub, row)
-    if (!provider.listZones) throw conflict('A provider of this kind has no way to tell its zones.')
+    if (!provider.listZones) throw conflict('This kind of provider doesn’t support listing zones.')
     return await provider.listZones()
   })
   const wanted = q?.toLowerCase() ?? ''
   const found = zones.filter(zone => zone.name > after && zone.name.includes(wanted)).sort((a, b) => (a.name < b.name ? -1 : 1))
   const page = found.slice(0, limit)
-  const kept = await keptHere(
+  const ids = await zoneIdsByName(
     ctx,
     page.map(zone => zone.name),
   )
   const more = found.length > limit
   return {
-    data: page.map(({ name, ref }) => ({ name, unicode_name: unicodeOf(name), ref, zone_id: kept.get(name) ?? null })),
+    data: page.map(({ name, ref }) => ({ name, unicode_name: unicodeOf(name), ref, zone_id: ids.get(name) ?? null })),
     pagination: {
       has_more: more,
       next_cursor: more ? sealCursor(cursorKey(ctx), { values: [page.at(-1)!.name], filterHash }) : null,
@@ -50,15 +50,15 @@ export async function listProviderZones(
   }
 }
 
-/** The ids of the workspace's own zones of these names. */
-async function keptHere(ctx: Ctx, names: readonly string[]): Promise<Map<string, string>> {
-  const kept = new Map<string, string>()
-  for (let at = 0; at < names.length; at += rowsAtOnce) {
+/** Finds the ids of the workspace's own zones with these names. */
+async function zoneIdsByName(ctx: Ctx, names: readonly string[]): Promise<Map<string, string>> {
+  const ids = new Map<string, string>()
+  for (let at = 0; at < names.length; at += rowsPerStatement) {
     const rows = await ctx.hub.read
       .select({ id: dnsZones.id, name: dnsZones.name })
       .from(dnsZones)
-      .where(and(eq(dnsZones.workspaceId, ctx.workspaceId), inArray(dnsZones.name, names.slice(at, at + rowsAtOnce))))
-    for (const row of rows) kept.set(row.name, row.id)
+      .where(and(eq(dnsZones.workspaceId, ctx.workspaceId), inArray(dnsZones.name, names.slice(at, at + rowsPerStatement))))
+    for (const row of rows) ids.set(row.name, row.id)
   }
-  return kept
+  return ids
 }

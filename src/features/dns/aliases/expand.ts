@@ -1,23 +1,23 @@
 import { and, eq } from 'drizzle-orm'
 import type { Reader } from '../../../core/db/transaction'
-import { rdataOfText } from '../../../core/dns/rdata'
+import { rdataOfText } from '../../../dns/rdata'
 import type { ProviderRrset } from '../providers/provider'
-import { dnsRecords, dnsRrsets } from '../tables'
+import { dnsRecords, dnsRrsets } from '../records/tables'
 import { dnsAliasAddresses } from './tables'
 
-/** What an ALIAS stands for by now. */
+/** The current addresses of an ALIAS. */
 export interface AliasAddresses {
-  /** Below the zone, `@` for the apex. */
+  /** Relative to the zone, `@` for the apex. */
   name: string
-  /** Seconds: the smaller of those of the ALIAS and of its target. */
+  /** Seconds: the smaller of the TTLs of the ALIAS and its target. */
   ttl: number
   A: Uint8Array[]
   AAAA: Uint8Array[]
 }
 
 /**
- * The addresses of the ALIASes of a zone, by their names. One that was not looked up yet is not among them.
- * @param name only of this one
+ * The addresses of the ALIAS records of a zone, by name. Without those that haven’t been resolved yet.
+ * @param name only this ALIAS
  */
 export async function aliasAddressesOf(read: Reader, zoneId: string, name?: string): Promise<Map<string, AliasAddresses>> {
   const rows = await read
@@ -46,8 +46,8 @@ export async function aliasAddressesOf(read: Reader, zoneId: string, name?: stri
 }
 
 /**
- * RRsets with A and AAAA in the place of each ALIAS, for whoever knows no ALIAS. Where nothing is known of its target yet there is
- * nothing in its place: whoever plans by this must wait for it, or would remove what is there.
+ * Replaces each ALIAS by A and AAAA rrsets, for providers and transfers that don’t support ALIAS. An ALIAS that hasn’t been
+ * resolved yet is dropped: callers must wait for it, or a sync would delete the addresses at the provider.
  */
 export const expandAliases = (
   rrsets: readonly ProviderRrset[],

@@ -1,15 +1,15 @@
-import { addressesIn, emptyTtl, type Family, type Found } from '../../../core/dns-client/addresses'
-import { ask } from '../../../core/dns-client/ask'
-import { AskFailed } from '../../../core/dns-client/failure'
-import { CLASS, message, RCODE } from '../../../core/dns/message'
+import { addressesIn, emptyTtl, type Family, type Found } from '../../../dns/client/addresses'
+import { queryServer } from '../../../dns/client/query-server'
+import { QueryFailed } from '../../../dns/client/failure'
+import { CLASS, message, RCODE } from '../../../dns/message'
 import type { Resolver } from '../../../core/net/resolvers'
 
 const timeoutMs = 3000
 
 /**
- * The addresses of a name, asked of resolvers one after the other until one knows.
+ * Resolves the addresses of a name. Tries resolvers in order until one responds.
  * @param name absolute
- * @returns null when none of them could tell: that says nothing of the name
+ * @returns null if all of them failed, which says nothing about the name
  */
 export async function lookUp(
   resolvers: readonly Resolver[],
@@ -20,11 +20,11 @@ export async function lookUp(
   for (const at of resolvers) {
     try {
       const question = message({ id: 0, flags: { rd: true }, question: [{ name, type, class: CLASS.IN }] })
-      const answer = await ask({ at, key: null, now }, question, { timeoutMs })
+      const answer = await queryServer({ at, key: null, now }, question, { timeoutMs })
       if (answer.rcode === RCODE.NOERROR) return addressesIn(answer, name, type)
       if (answer.rcode === RCODE.NXDOMAIN) return { addresses: [], ttl: emptyTtl }
     } catch (error) {
-      if (!(error instanceof AskFailed)) throw error
+      if (!(error instanceof QueryFailed)) throw error
     }
   }
   return null

@@ -1,9 +1,9 @@
-import type { JobDraft } from '../../../core/jobs/queue'
+import type { JobDraft } from '../../../core/jobs/draft'
 
 export const resolveAliasKind = 'dns.resolve-alias'
 export const followAliasesKind = 'dns.follow-aliases'
 
-/** Looks up the target of an ALIAS: at once, in the place of a lookup that waits, or at a time (ms UTC). */
+/** Job that resolves an ALIAS: right away, replacing a scheduled lookup, or at a given time (ms UTC). */
 export const resolveAlias = ({ rrsetId, workspaceId }: { rrsetId: string; workspaceId: string }, at?: number): JobDraft => ({
   kind: resolveAliasKind,
   lane: workspaceId,
@@ -12,7 +12,9 @@ export const resolveAlias = ({ rrsetId, workspaceId }: { rrsetId: string; worksp
   ...(at === undefined ? { replaces: true } : { runAt: at }),
 })
 
-/** Follows again what leads through a zone. Written over one that waits, so that that one does not run before this is committed. */
+/**
+ * Job that follows the ALIAS records whose path includes a zone. Replaces a queued one, so that it doesn’t run before the commit.
+ */
 export const followAliases = (zone: { workspaceId: string; name: string }): JobDraft => ({
   kind: followAliasesKind,
   lane: zone.workspaceId,

@@ -1,39 +1,39 @@
 import { and, asc, eq, sql, type SQL } from 'drizzle-orm'
 import type { Ctx } from '../../../core/ctx'
 import type { Reader } from '../../../core/db/transaction'
-import { DnsFormatError } from '../../../core/dns/format-error'
-import { originWords } from '../../../core/event-kinds/dns'
+import { DnsFormatError } from '../../../dns/format-error'
+import { recordOrigins } from '../event-kinds'
 import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../../core/list'
 import { notFound } from '../../../core/problem'
-import { badParameter } from '../../../core/query'
+import { invalidParameter } from '../../../core/query'
 import type { Page } from '../../../core/shapes'
-import { recordNameOf } from '../zone-names'
-import { zoneOf } from '../zones'
-import { mostShown, rrsetQuery, type ChangesetView, type ChangesetWholeView, type ZoneDiffView } from './shapes'
-import { touchedBetween, zoneThen, type Between } from './as-of'
-import { sameForm } from './same-form'
+import { recordNameOf } from '../zones/names'
+import { zoneOf } from '../zones/zones'
+import { maxRrsetsShown, rrsetQuery, type ChangesetView, type ChangesetDetailView, type ZoneDiffView } from './shapes'
+import { rrsetsChangedBetween, zoneAtVersion, type RrsetDiff } from './zone-versions'
+import { sameContent } from './same-content'
 import { dnsChangesetRrsets, dnsChangesets } from './tables'
-import { changesetView, rrsetsShown, soaChange, type ChangesetRow } from './views'
+import { changesetView, rrsetChangeViews, soaChange, type ChangesetRow } from './views'
 
-/** An rrset, or all of a name or of a type. */
-interface Asked {
+/** Filter by name, by type, or both. */
+interface RrsetFilter {
   name?: string
   type?: string
 }
 
-const listingOf = (asked: Asked): Listing<ChangesetRow> => ({
+const listingOf = (filter: RrsetFilter): Listing<ChangesetRow> => ({
   name: 'dns-changesets',
   table: dnsChangesets as never,
-  // Ids of two hubs may be in another order than what they did.
+  // Sort by version: ids created on different hubs may not be in the order of the changes.
   id: dnsChangesets.version,
   idOf: row => row.version,
   owner: dnsChangesets.zoneId,
   defaultSort: '-id',
   filters: {
-    name: { schema: rrsetQuery.name, where: (_, place) => touches(asked, place) },
-    type: { schema: rrsetQuery.type, where: (_, place) => (asked.name === undefined ? touches(asked, place) : sql`1 = 1`) },
-    actor: textFilter(dnsChangesets.actorId, 'Only those made by the actor with this id.', { maxLength: 100 }),
-    origin: wordsFilter(dnsChangesets.origin, originWords, 'Only those that came from there.'),
+    name: { schema: rrsetQuery.name, where: (_, place) => touches(filter, place) },
+    type: { schema: rrsetQuery.type, where: (_, place) => (filter.name === undefined ? touches(filter, place) : sql`1 = 1`) },
+    actor: textFilter(dnsChangesets.actorId, 'Only changes made by the actor with this ID.', { maxLength: 100 }),
+    origin: wordsFilter(dnsChangesets.origin, recordOrigins, 'Only changes from these origins.'),
     ...timeFilters('occurred_at', dnsChangesets.occurredAt),
   },
   sorts: {},
@@ -41,31 +41,31 @@ const listingOf = (asked: Asked): Listing<ChangesetRow> => ({
 
 export const historyListing = listingOf({})
 
-/** Changesets that touched one rrset which is all that is asked for. */
-const touches = (asked: Asked, place: (value: unknown) => SQL): SQL => {
+/** SQL condition: the changeset touched an rrset that matches the filter. */
+const touches = (filter: RrsetFilter, place: (value: unknown) => SQL): SQL => {
   const { zoneId, version, name, type } = dnsChangesetRrsets
-  const fits = and(
+  const condition = and(
     eq(zoneId, dnsChangesets.zoneId),
     eq(version, dnsChangesets.version),
-    asked.name === undefined ? undefined : sql`${name} = ${place(asked.name)}`,
-    asked.type === undefined ? undefined : sql`${type} = ${place(asked.type)}`,
+    filter.name === undefined ? undefined : sql`${name} = ${place(filter.name)}`,
+    filter.type === undefined ? undefined : sql`${type} = ${place(filter.type)}`,
   )
-  return sql`exists (select 1 from ${dnsChangesetRrsets} where ${fits})`
+  return sql`exists (select 1 from ${dnsChangesetRrsets} where ${condition})`
 }
 
 /** @throws Problem 404, 400 */
 export async function listHistory(ctx: Ctx, zoneId: string, query: Record<string, unknown>): Promise<Page<ChangesetView>> {
   const zone = await zoneOf(ctx.hub.read, ctx, zoneId)
-  return await listPage(ctx, listingOf(askedOf(query, zone.name)), query, changesetView, zoneId)
+  return await listPage(ctx, listingOf(filterOf(query, zone.name)), query, changesetView, zoneId)
 }
 
-/** A changeset with what it did, or with what of that is asked for. @throws Problem 404, 400 */
-export async function getChangeset(ctx: Ctx, zoneId: string, id: string, query: Asked): Promise<ChangesetWholeView> {
+/** Returns a changeset with its changes, optionally filtered. @throws Problem 404, 400 */
+export async function getChangeset(ctx: Ctx, zoneId: string, id: string, query: RrsetFilter): Promise<ChangesetDetailView> {
   const { read } = ctx.hub
   const zone = await zoneOf(read, ctx, zoneId)
   const row = await changesetOf(read, zoneId, id)
-  const changes = await changesOf(read, row, mostShown + 1, askedOf(query, zone.name))
-  return { ...changesetView(row), ...(await rrsetsShown(changes)) }
+  const changes = await changesOf(read, row, maxRrsetsShown + 1, filterOf(query, zone.name))
+  return { ...changesetView(row), ...(await rrsetChangeViews(changes)) }
 }
 
 /** @throws Problem 404 */
@@ -74,12 +74,17 @@ export async function changesetOf(read: Reader, zoneId: string, id: string): Pro
     .select()
     .from(dnsChangesets)
     .where(and(eq(dnsChangesets.id, id), eq(dnsChangesets.zoneId, zoneId)))
-  if (!row) throw notFound('change of the zone')
+  if (!row) throw notFound('changeset')
   return row
 }
 
-/** What a changeset did, by name and type. */
-export async function changesOf(read: Reader, row: ChangesetRow, limit: number, { name, type }: Asked = {}): Promise<Between[]> {
+/** Changes of a changeset, by name and type. */
+export async function changesOf(
+  read: Reader,
+  row: ChangesetRow,
+  limit: number,
+  { name, type }: RrsetFilter = {},
+): Promise<RrsetDiff[]> {
   return await read
     .select({
       name: dnsChangesetRrsets.name,
@@ -101,40 +106,40 @@ export async function changesOf(read: Reader, row: ChangesetRow, limit: number, 
 }
 
 /**
- * What is different between two versions of a zone.
- * @param asked `to` is the version now when absent, and `from` the one before it
+ * Compares two versions of a zone.
+ * @param query `to` defaults to the current version, `from` to the one before it
  * @throws Problem 404
  */
-export async function diffZone(ctx: Ctx, zoneId: string, asked: { from?: number; to?: number }): Promise<ZoneDiffView> {
+export async function diffZone(ctx: Ctx, zoneId: string, query: { from?: number; to?: number }): Promise<ZoneDiffView> {
   const { read } = ctx.hub
   const zone = await zoneOf(read, ctx, zoneId)
-  const after = await zoneThen(read, zone, asked.to ?? zone.version)
-  const before = await zoneThen(read, zone, asked.from ?? Math.max(after.version - 1, 1))
-  const shown = await rrsetsShown(differences(read, zoneId, before.version, after.version))
-  // What was pruned meanwhile would be missing.
-  await zoneThen(read, zone, Math.min(before.version, after.version))
+  const after = await zoneAtVersion(read, zone, query.to ?? zone.version)
+  const before = await zoneAtVersion(read, zone, query.from ?? Math.max(after.version - 1, 1))
+  const shown = await rrsetChangeViews(differences(read, zoneId, before.version, after.version))
+  // Fail if history was pruned meanwhile: changes would be missing.
+  await zoneAtVersion(read, zone, Math.min(before.version, after.version))
   const at = ({ version, serial }: typeof before) => ({ version, serial })
   return { zone_id: zoneId, from: at(before), to: at(after), soa: soaChange(before.soa, after.soa), ...shown }
 }
 
-/** Rrsets that are not alike at two versions; the first may be the later one. */
-export async function* differences(read: Reader, zoneId: string, from: number, to: number): AsyncGenerator<Between> {
+/** Rrsets that differ between two versions. `from` may be the later one. */
+export async function* differences(read: Reader, zoneId: string, from: number, to: number): AsyncGenerator<RrsetDiff> {
   const versions = { from: Math.min(from, to), to: Math.max(from, to) }
-  for await (const one of touchedBetween(read, zoneId, versions)) {
-    if (sameForm(one.before, one.after)) continue
+  for await (const one of rrsetsChangedBetween(read, zoneId, versions)) {
+    if (sameContent(one.before, one.after)) continue
     yield from <= to ? one : { ...one, before: one.after, after: one.before }
   }
 }
 
 /** @throws Problem 400 */
-function askedOf({ name, type }: Asked, zoneName: string): Asked {
+function filterOf({ name, type }: RrsetFilter, zoneName: string): RrsetFilter {
   try {
     return {
       ...(name !== undefined && { name: recordNameOf(name, zoneName) }),
       ...(type !== undefined && { type: type.toUpperCase() }),
     }
   } catch (error) {
-    if (error instanceof DnsFormatError) throw badParameter('name', `${error.rule}.`)
+    if (error instanceof DnsFormatError) throw invalidParameter('name', `${error.rule}.`)
     throw error
   }
 }

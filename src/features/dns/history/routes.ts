@@ -1,21 +1,21 @@
-import { area, route } from '../../../access/route'
+import { area, route } from '../../../api/route'
 import { listQuery } from '../../../core/list'
 import { Plan } from '../sync/shapes'
 import { diffZone, getChangeset, historyListing, listHistory } from './history'
 import { revertZone } from './revert'
-import { ChangesetList, ChangesetQuery, ChangesetWhole, DiffQuery, RevertInput, ZoneDiff } from './shapes'
+import { ChangesetList, ChangesetQuery, ChangesetDetail, DiffQuery, RevertInput, ZoneDiff } from './shapes'
 
 export const dnsHistoryRoutes = area('dns-history', 'DNS', [
   route({
     method: 'GET',
     path: '/v1/dns/zones/:id/history',
     guard: 'dns.read',
-    operationId: 'listZoneHistory',
-    summary: 'List the changes of a zone',
+    operationId: 'listZoneChangesets',
+    summary: 'List changesets of a zone',
     description:
-      'What was changed in a zone, by whom and when, the latest first. With `name` and `type` only what touched those records.',
+      'Lists the changes made to a zone, newest first. Use `name` and `type` to list only the changes to those records.',
     query: listQuery(historyListing),
-    answer: ChangesetList,
+    response: ChangesetList,
     run: (ctx, { params, query }) => listHistory(ctx, params.id!, query),
   }),
   route({
@@ -23,10 +23,10 @@ export const dnsHistoryRoutes = area('dns-history', 'DNS', [
     path: '/v1/dns/zones/:id/history/:changeset',
     guard: 'dns.read',
     operationId: 'getZoneChangeset',
-    summary: 'Read a change of a zone',
-    description: 'A change with each name and type that it touched, as they were before and after.',
+    summary: 'Get a changeset',
+    description: 'Returns a changeset with each name and type it touched, before and after the change.',
     query: ChangesetQuery,
-    answer: ChangesetWhole,
+    response: ChangesetDetail,
     run: (ctx, { params, query }) => getChangeset(ctx, params.id!, params.changeset!, query),
   }),
   route({
@@ -36,10 +36,10 @@ export const dnsHistoryRoutes = area('dns-history', 'DNS', [
     operationId: 'diffZone',
     summary: 'Compare two versions of a zone',
     description:
-      'What is different between two versions of a zone, whatever happened between. `from` may be the later one: then it tells what ' +
-      'going back would do.',
+      'Returns the differences between two versions of a zone. `from` may be later than `to`, to see what going back would ' +
+      'change.',
     query: DiffQuery,
-    answer: ZoneDiff,
+    response: ZoneDiff,
     run: (ctx, { params, query }) => diffZone(ctx, params.id!, query),
   }),
   route({
@@ -48,16 +48,16 @@ export const dnsHistoryRoutes = area('dns-history', 'DNS', [
     guard: 'dns.write',
     action: 'dns.zone.revert',
     operationId: 'revertZone',
-    summary: 'Undo changes of a zone',
+    summary: 'Revert changes of a zone',
     description:
-      'Plans the undoing of one change (`changeset_id`), or of all since a `version`; with `apply` it is done at once, unless something ' +
-      'holds the plan back, and the answer has it as `applied`. Values, TTLs, comments and the SOA are as they were then, and removed ' +
-      'records are back with their ids; the serial goes on. A change that others came after, to the same records, is a 409 that names ' +
-      'them.',
+      'Plans reverting one changeset (`changeset_id`) or all changes since a `version`. With `apply`, the plan is applied ' +
+      'right away unless a guard blocks it; its status is then `applied`. Restores values, TTLs, comments and the SOA; deleted ' +
+      'records come back with their ids. The serial keeps increasing. If the same records were changed again later, the ' +
+      'response is a 409 that names them.',
     body: RevertInput,
     status: 201,
-    addsTo: '/v1/dns/plans',
-    answer: Plan,
+    collection: '/v1/dns/plans',
+    response: Plan,
     problems: ['conflict', 'precondition_failed', 'plan_limit_reached'],
     run: (ctx, { params, body }) => revertZone(ctx, params.id!, body),
   }),

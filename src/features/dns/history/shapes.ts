@@ -1,75 +1,75 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { originWords } from '../../../core/event-kinds/dns'
+import { recordOrigins } from '../event-kinds'
 import { Instant, Line, ListOf, Nullable, Shape, Words } from '../../../core/shapes'
-import { membersExample, membersShown, recordName, recordType } from '../record-shapes'
-import { soaShown, zoneExample } from '../zone-shapes'
+import { metadataExample, metadataFields, recordName, recordType } from '../records/shapes'
+import { soaSchema, zoneExample } from '../zones/shapes'
 
-const tally = (description: string) => Type.Integer({ minimum: 0, description })
-const zone_id = Type.String({ description: 'The zone.' })
-const SoaChange = Nullable(Shape({ before: soaShown, after: soaShown }), {
-  description: 'The SOA before and after; null where at most its serial differs.',
+const count = (description: string) => Type.Integer({ minimum: 0, description })
+const zone_id = Type.String({ description: 'ID of the zone.' })
+const SoaChange = Nullable(Shape({ before: soaSchema, after: soaSchema }), {
+  description: 'The SOA before and after. Null if nothing but the serial changed.',
 })
 
-const Form = (description: string) =>
+const RrsetState = (description: string) =>
   Nullable(
     Shape({
       ttl: Type.Integer({ description: 'Time to live in seconds.' }),
-      ...membersShown,
+      ...metadataFields,
       records: Type.Array(
         Shape({
-          id: Type.String({ description: 'Id of the record.' }),
-          content: Type.String({ description: 'Its value as in a zone file.' }),
+          id: Type.String({ description: 'ID of the record.' }),
+          content: Type.String({ description: 'Value in zone file format.' }),
         }),
-        { description: 'Its records.' },
+        { description: 'Records of the name and type.' },
       ),
     }),
     { description },
   )
 
-/** Rrsets that one answer tells of. */
-export const mostShown = 1000
+/** Maximum number of rrsets in a response. */
+export const maxRrsetsShown = 1000
 const RrsetChange = Shape({
-  name: Type.String({ description: 'Name within the zone; the apex is `@`.' }),
+  name: Type.String({ description: 'Name relative to the zone. The apex is `@`.' }),
   type: Type.String({ description: 'Record type.' }),
-  before: Form('As they were; null where there were none.'),
-  after: Form('As they are then; null where there are none.'),
+  before: RrsetState('Records before the change. Null if there were none.'),
+  after: RrsetState('Records after the change. Null if there are none.'),
 })
-const RrsetChanges = Type.Array(RrsetChange, { maxItems: mostShown, description: 'By name and type.' })
+const RrsetChanges = Type.Array(RrsetChange, { maxItems: maxRrsetsShown, description: 'Changed names and types, sorted.' })
 const truncated = Type.Boolean({
-  description: `True when there are more than fit an answer, which has ${mostShown} names and types and some 4 MiB at most.`,
+  description: `True if the response is incomplete. A response has at most ${maxRrsetsShown} names and types and about 4 MiB.`,
 })
 const rrsetExample = {
   name: 'www',
   type: 'A',
   before: null,
-  after: { ttl: 300, ...membersExample, records: [{ id: 'rec_01k3z8rt5n0p2q4v6x8z1c3e5g', content: '192.0.2.10' }] },
+  after: { ttl: 300, ...metadataExample, records: [{ id: 'rec_01k3z8rt5n0p2q4v6x8z1c3e5g', content: '192.0.2.10' }] },
 }
 
 const changeset = {
-  id: Type.String({ description: 'Identifier.' }),
+  id: Type.String({ description: 'ID of the changeset.' }),
   zone_id,
-  version: Type.Integer({ description: 'Version of the zone from then on; the one before it was one less.' }),
-  serial_before: Type.Integer({ description: 'Serial until then.' }),
-  serial_after: Type.Integer({ description: 'Serial from then on; the same where nothing changed that is served.' }),
+  version: Type.Integer({ description: 'Version of the zone after the change. Versions increase by one.' }),
+  serial_before: Type.Integer({ description: 'Serial before the change.' }),
+  serial_after: Type.Integer({ description: 'Serial after the change. Unchanged if DNS answers weren’t affected.' }),
   soa: SoaChange,
-  origin: Words(originWords, { description: 'Where it came from, as in `dns.records_changed`.' }),
+  origin: Words(recordOrigins, { description: 'Where the change came from, as in the event `dns.records_changed`.' }),
   actor: Shape(
     {
-      type: Type.String({ description: 'What it is, such as `token` or `user`.' }),
-      id: Type.String({ description: 'Its id.' }),
-      name: Nullable(Type.String(), { description: 'Its name.' }),
+      type: Type.String({ description: 'Kind of actor, such as `token` or `user`.' }),
+      id: Type.String({ description: 'ID of the actor.' }),
+      name: Nullable(Type.String(), { description: 'Name of the actor.' }),
     },
     { description: 'Who made the change.' },
   ),
-  note: Nullable(Type.String(), { description: 'Why, if that was said.' }),
-  plan_id: Nullable(Type.String(), { description: 'The plan that it was made by.' }),
-  created: tally('Records that were made.'),
-  updated: tally('Records whose value, TTL or options changed.'),
-  deleted: tally('Records that were removed.'),
-  rrset_count: tally('Names and types that changed, also where it was a comment alone.'),
-  occurred_at: Instant({ description: 'When it was made.' }),
-  request_id: Nullable(Type.String(), { description: 'The request that made it.' }),
+  note: Nullable(Type.String(), { description: 'Reason for the change, if given.' }),
+  plan_id: Nullable(Type.String(), { description: 'Plan that made the change, if any.' }),
+  created: count('Number of records created.'),
+  updated: count('Number of records whose value, TTL or options changed.'),
+  deleted: count('Number of records deleted.'),
+  rrset_count: count('Number of names and types that changed, including changes to comments and tags only.'),
+  occurred_at: Instant({ description: 'When the change was made.' }),
+  request_id: Nullable(Type.String(), { description: 'ID of the request that made the change.' }),
 }
 const example = {
   id: 'zchg_01k3z8rt5n0p2q4v6x8z1c3e5h',
@@ -90,47 +90,55 @@ const example = {
   request_id: 'req_01k3z8rt5n0p2q4v6x8z1c3e5j',
 }
 
-export const Changeset = Shape(changeset, { $id: 'ZoneChangeset', description: 'One change of a zone.', examples: [example] })
+const Changeset = Shape(changeset, { $id: 'ZoneChangeset', description: 'One change to a zone.', examples: [example] })
 export const ChangesetList = ListOf(Changeset)
 
 export const rrsetQuery = {
   name: Type.String({
     minLength: 1,
     maxLength: 1024,
-    description: 'Only what was done to this name of the zone; `@` is the apex.',
+    description: 'Only changes to this name, relative to the zone. `@` is the apex.',
   }),
   type: Type.String({
     pattern: '^[A-Za-z0-9]{1,20}$',
     'x-rule': 'must be a record type.',
-    description: 'Only what was done to this type; with `name` to both in one.',
+    description: 'Only changes to this record type. With `name`, only changes to that name and type.',
   }),
 }
 export const ChangesetQuery = Shape({ name: Type.Optional(rrsetQuery.name), type: Type.Optional(rrsetQuery.type) })
-export const ChangesetWhole = Shape(
+export const ChangesetDetail = Shape(
   { ...changeset, rrsets: RrsetChanges, truncated },
   {
-    $id: 'ZoneChangesetWhole',
-    description: 'One change of a zone with all that it changed.',
+    $id: 'ZoneChangesetDetail',
+    description: 'One change to a zone, with the records it changed.',
     examples: [{ ...example, rrsets: [rrsetExample], truncated: false }],
   },
 )
 
-const At = (description: string) =>
+const VersionRef = (description: string) =>
   Shape(
-    { version: Type.Integer({ description: 'Version of the zone.' }), serial: Type.Integer({ description: 'Serial then.' }) },
+    {
+      version: Type.Integer({ description: 'Version of the zone.' }),
+      serial: Type.Integer({ description: 'Serial of that version.' }),
+    },
     { description },
   )
 export const DiffQuery = Shape({
-  from: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'Version of the zone to begin with; the one before `to` when absent.' }),
-  ),
-  to: Type.Optional(Type.Integer({ minimum: 1, description: 'Version of the zone to end with; as it is now when absent.' })),
+  from: Type.Optional(Type.Integer({ minimum: 1, description: 'Version to compare from. Default: the version before `to`.' })),
+  to: Type.Optional(Type.Integer({ minimum: 1, description: 'Version to compare to. Default: the current version.' })),
 })
 export const ZoneDiff = Shape(
-  { zone_id, from: At('Before.'), to: At('After.'), soa: SoaChange, rrsets: RrsetChanges, truncated },
+  {
+    zone_id,
+    from: VersionRef('Version compared from.'),
+    to: VersionRef('Version compared to.'),
+    soa: SoaChange,
+    rrsets: RrsetChanges,
+    truncated,
+  },
   {
     $id: 'ZoneDiff',
-    description: 'What is different between two versions of a zone.',
+    description: 'Differences between two versions of a zone.',
     examples: [
       {
         zone_id: example.zone_id,
@@ -146,26 +154,28 @@ export const ZoneDiff = Shape(
 
 export const RevertInput = Shape(
   {
-    changeset_id: Type.Optional(Type.String({ maxLength: 100, description: 'The change to undo.' })),
-    version: Type.Optional(Type.Integer({ minimum: 1, description: 'The version to go back to.' })),
+    changeset_id: Type.Optional(Type.String({ maxLength: 100, description: 'Changeset to revert.' })),
+    version: Type.Optional(Type.Integer({ minimum: 1, description: 'Version to go back to.' })),
     rrsets: Type.Optional(
       Type.Array(Shape({ name: recordName, type: recordType }), {
         minItems: 1,
-        maxItems: mostShown,
-        description: 'Only these names and types, and not the SOA; all when absent.',
+        maxItems: maxRrsetsShown,
+        description: 'Revert only these names and types, and not the SOA. Default: everything.',
       }),
     ),
-    note: Type.Optional(Line({ maxLength: 500, description: 'Why; it is kept with the change.' })),
-    apply: Type.Optional(Type.Boolean({ default: false, description: 'Whether to do it, if nothing holds the plan back.' })),
+    note: Type.Optional(Line({ maxLength: 500, description: 'Reason, stored with the change.' })),
+    apply: Type.Optional(
+      Type.Boolean({ default: false, description: 'Whether to apply the plan right away, if nothing blocks it.' }),
+    ),
   },
   {
     $id: 'ZoneRevertInput',
-    description: 'What to undo: one change, or all since a version.',
-    examples: [{ changeset_id: example.id, note: 'The new address does not answer.', apply: true }],
+    description: 'What to revert: one changeset, or all changes since a version.',
+    examples: [{ changeset_id: example.id, note: 'The new address is unreachable.', apply: true }],
   },
 )
 export type ChangesetView = Static<typeof Changeset>
-export type ChangesetWholeView = Static<typeof ChangesetWhole>
+export type ChangesetDetailView = Static<typeof ChangesetDetail>
 export type RrsetChangeView = Static<typeof RrsetChange>
 export type ZoneDiffView = Static<typeof ZoneDiff>
 export type RevertInput = Static<typeof RevertInput>

@@ -1,13 +1,13 @@
 import { int, json, text, time } from '../../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../../core/db/dialect'
 import type { AuditActor } from '../../../core/db/tables'
-import type { EventData } from '../../../core/events'
-import type { SoaMembers } from '../soa-members'
-import type { RrsetRow } from '../zone-rows'
+import type { EventData } from '../../../core/event-kinds'
+import type { SoaFields } from '../zones/soa-fields'
+import type { RrsetRow } from '../records/rows'
 
 /**
- * The changes of each zone, without gaps: one moves the zone from the version before to its own. Written once, with the change. Rows
- * outlive their zone until they are cleared away, which for a long history takes longer than a change may.
+ * The changes of each zone, without gaps: each takes the zone from the previous version to its own. Never updated. Rows of a
+ * deleted zone are deleted in batches, since a long history would take too long for one transaction.
  */
 export const dnsChangesets = table(
   'dns_changesets',
@@ -15,20 +15,20 @@ export const dnsChangesets = table(
     id: text('id').primaryKey(),
     zoneId: text('zone_id').notNull(),
     workspaceId: text('workspace_id').notNull(),
-    // That of the zone after it.
+    // Version of the zone after the change.
     version: int('version').notNull(),
-    // Equal where nothing changed that is served.
+    // Equal if DNS answers weren’t affected.
     serialBefore: int('serial_before').notNull(),
     serialAfter: int('serial_after').notNull(),
-    // Null where of the SOA at most the serial changed.
-    soaBefore: json<SoaMembers | null>('soa_before'),
-    soaAfter: json<SoaMembers | null>('soa_after'),
+    // Null if nothing but the serial changed.
+    soaBefore: json<SoaFields | null>('soa_before'),
+    soaAfter: json<SoaFields | null>('soa_after'),
     actor: json<AuditActor>('actor').notNull(),
     actorId: text('actor_id').notNull(),
     origin: text('origin').$type<EventData<'dns.records_changed'>['origin']>().notNull(),
     note: text('note'),
     planId: text('plan_id'),
-    // Records.
+    // Numbers of records.
     created: int('created').notNull(),
     updated: int('updated').notNull(),
     deleted: int('deleted').notNull(),
@@ -42,18 +42,18 @@ export const dnsChangesets = table(
   ],
 )
 
-/** What a change did to each name and type. */
+/** The rrsets that each change touched. */
 export const dnsChangesetRrsets = table(
   'dns_changeset_rrsets',
   {
     zoneId: text('zone_id').notNull(),
     version: int('version').notNull(),
-    // From 0, by name and type.
+    // Position, from 0, sorted by name and type.
     place: int('place').notNull(),
     name: text('name').notNull(),
     type: text('type').notNull(),
-    before: json<KeptRrset | null>('before'),
-    after: json<KeptRrset | null>('after'),
+    before: json<StoredRrset | null>('before'),
+    after: json<StoredRrset | null>('after'),
   },
   t => [
     primaryKey({ columns: [t.zoneId, t.version, t.place] }),
@@ -61,11 +61,11 @@ export const dnsChangesetRrsets = table(
   ],
 )
 
-/** An rrset with all that is needed to make it again as it was. */
-export interface KeptRrset extends Omit<RrsetRow, 'id' | 'zoneId' | 'name' | 'type' | 'version' | 'createdAt' | 'updatedAt'> {
-  /** In the order of their ids. */
-  records: KeptRecord[]
+/** An rrset with everything needed to restore it. */
+export interface StoredRrset extends Omit<RrsetRow, 'id' | 'zoneId' | 'name' | 'type' | 'version' | 'createdAt' | 'updatedAt'> {
+  /** Ordered by id. */
+  records: StoredRecord[]
 }
 
-/** Short, since each change of a large zone has many of them: the value is in Base64, the time in ms UTC. */
-export type KeptRecord = [id: string, rdata: string, version: number, createdAt: number]
+/** A compact tuple, since large zones have many of them. `rdata` is Base64, `createdAt` is ms UTC. */
+type StoredRecord = [id: string, rdata: string, version: number, createdAt: number]

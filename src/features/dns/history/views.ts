@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { instant } from '../../../core/clock'
-import { textOf } from '../../../core/dns/rdata'
-import { shownMembers } from '../rrset-members'
-import type { SoaMembers } from '../soa-members'
-import type { Between } from './as-of'
-import { mostShown, type ChangesetView, type RrsetChangeView } from './shapes'
-import type { dnsChangesets, KeptRrset } from './tables'
+import { textOf } from '../../../dns/rdata'
+import { metadataView } from '../records/rrset-metadata'
+import type { SoaFields } from '../zones/soa-fields'
+import type { RrsetDiff } from './zone-versions'
+import { maxRrsetsShown, type ChangesetView, type RrsetChangeView } from './shapes'
+import type { dnsChangesets, StoredRrset } from './tables'
 
 export type ChangesetRow = typeof dnsChangesets.$inferSelect
 
@@ -28,31 +28,34 @@ export const changesetView = (row: ChangesetRow): ChangesetView => ({
   request_id: row.requestId,
 })
 
-/** Null where they are alike. */
-export const soaChange = (before: SoaMembers, after: SoaMembers): ChangesetView['soa'] =>
+/** Null if both are equal. */
+export const soaChange = (before: SoaFields, after: SoaFields): ChangesetView['soa'] =>
   isDeepStrictEqual(before, after) ? null : { before, after }
 
-// A value of 64 KiB takes some four times as much as text.
-const mostCharacters = 4 * 1024 * 1024
+// A value of 64 KiB takes about four times as much as text.
+const maxCharacters = 4 * 1024 * 1024
 
-/** As many of them as fit an answer. */
-export async function rrsetsShown(
-  changes: Iterable<Between> | AsyncIterable<Between>,
+/** Changes as the API returns them, up to the limits of a response. */
+export async function rrsetChangeViews(
+  changes: Iterable<RrsetDiff> | AsyncIterable<RrsetDiff>,
 ): Promise<{ rrsets: RrsetChangeView[]; truncated: boolean }> {
   const rrsets: RrsetChangeView[] = []
   let characters = 0
   for await (const { name, type, before, after } of changes) {
-    const shown = { name, type, before: before && formShown(type, before), after: after && formShown(type, after) }
-    for (const form of [shown.before, shown.after]) for (const { content } of form?.records ?? []) characters += content.length
-    if (rrsets.length === mostShown || (characters > mostCharacters && rrsets.length > 0)) return { rrsets, truncated: true }
+    const shown = { name, type, before: before && rrsetState(type, before), after: after && rrsetState(type, after) }
+    for (const state of [shown.before, shown.after]) for (const { content } of state?.records ?? []) characters += content.length
+    if (rrsets.length === maxRrsetsShown || (characters > maxCharacters && rrsets.length > 0)) return { rrsets, truncated: true }
     rrsets.push(shown)
   }
   return { rrsets, truncated: false }
 }
 
-const formShown = (type: string, { ttl, options, records, ...members }: KeptRrset): NonNullable<RrsetChangeView['before']> => ({
+const rrsetState = (
+  type: string,
+  { ttl, options, records, ...metadata }: StoredRrset,
+): NonNullable<RrsetChangeView['before']> => ({
   ttl,
   options,
-  ...shownMembers(members),
+  ...metadataView(metadata),
   records: records.map(([id, rdata]) => ({ id, content: textOf(type, Buffer.from(rdata, 'base64')) })),
 })

@@ -9,14 +9,14 @@ const a = (name: string, count = 1) =>
     300,
     Array.from({ length: count }, (_, n) => `192.0.2.${n}`),
   )
-const cut = (ops: Parameters<typeof batchesOf>[0], most: number) =>
-  batchesOf(ops, most).map(batch => batch.map(({ name, type }) => `${name} ${type}`))
+const cut = (ops: Parameters<typeof batchesOf>[0], maxOps: number) =>
+  batchesOf(ops, maxOps).map(batch => batch.map(({ name, type }) => `${name} ${type}`))
 
-test('steps are cut where a batch is full, but not between a name and what takes its place', () => {
+test('steps are split at the batch limit, but not between a name and its replacement', () => {
   const alias = rrset('b', 'CNAME', 300, ['www.example.net.'])
   const ops = [op(null, a('a', 3)), op(a('b'), null), op(null, alias), op(null, a('c'))]
   expect(cut(ops, 4)).toEqual([['a A'], ['b A', 'b CNAME', 'c A']])
   expect(cut(ops, 100)).toEqual([['a A', 'b A', 'b CNAME', 'c A']])
-  // What cannot be together is done all the same.
+  // Steps that don't fit together are split anyway.
   expect(cut(ops, 1)).toEqual([['a A'], ['b A'], ['b CNAME'], ['c A']])
 })

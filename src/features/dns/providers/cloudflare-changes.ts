@@ -1,5 +1,5 @@
-import { canonicalRdata } from '../../../core/dns/rdata-names'
-import { fqdnOf } from '../zone-names'
+import { canonicalRdata } from '../../../dns/rdata-names'
+import { fqdnOf } from '../zones/names'
 import { apiType, membersOf, type CloudflareRecord, type RecordMembers } from './cloudflare-records'
 import { proxiableTypes, type Op, type ProviderRrset } from './provider'
 import { rechunked, sameValues, stepKey } from './same-rrset'
@@ -7,35 +7,35 @@ import { stepsByName } from './steps-by-name'
 
 type Terms = { ttl?: number; proxied?: boolean }
 
-/** The body of a batch: one transaction, carried out in this order (Cloudflare, Batch record changes). */
-export interface Batch {
+/** Body of a batch request: one transaction, applied in this order (Cloudflare, Batch record changes). */
+interface Batch {
   deletes: { id: string }[]
   patches: ({ id: string } & Terms & RecordMembers)[]
   posts: ({ name: string; type: string } & Terms & RecordMembers)[]
 }
 
-/** How many records a batch makes, edits and removes: what the plan of the zone limits. */
+/** Number of record changes in a batch, which the plan of the zone limits. */
 export const sizeOf = ({ deletes, patches, posts }: Batch): number => deletes.length + patches.length + posts.length
 
-/** The lists of a batch that have something in them. */
+/** The non-empty lists of a batch. */
 export const bodyOf = (batch: Batch): Partial<Batch> =>
   Object.fromEntries(Object.entries(batch).filter(([, list]) => list.length > 0))
 
-/** How many records a step changes at most. */
-export const mostOf = ({ before, after }: Op): number => Math.max(before?.values.length ?? 0, after?.values.length ?? 0, 1)
+/** Maximum number of records that a step changes. */
+export const maxRecordsOf = ({ before, after }: Op): number => Math.max(before?.values.length ?? 0, after?.values.length ?? 0, 1)
 
 /**
- * Cuts steps, in their order, into batches of so many records at most. Steps of one name that follow each other stay together where
- * they fit, so that nothing is without what takes its place; a step that has more alone stands alone.
+ * Splits steps, in order, into batches with up to `maxRecords` records. Consecutive steps at one name stay together if they fit, so
+ * that a record is not removed before its replacement is created. A step that exceeds the limit gets a batch of its own.
  */
-export function batchesOf(ops: readonly Op[], most: number): Op[][] {
+export function batchesOf(ops: readonly Op[], maxOps: number): Op[][] {
   const batches: Op[][] = []
   let size = Infinity
-  const records = (some: readonly Op[]) => some.reduce((sum, op) => sum + mostOf(op), 0)
+  const records = (some: readonly Op[]) => some.reduce((sum, op) => sum + maxRecordsOf(op), 0)
   for (const group of stepsByName(ops))
-    for (const some of records(group) <= most ? [group] : group.map(op => [op])) {
+    for (const some of records(group) <= maxOps ? [group] : group.map(op => [op])) {
       size += records(some)
-      if (size <= most) {
+      if (size <= maxOps) {
         batches.at(-1)!.push(...some)
         continue
       }
@@ -45,8 +45,8 @@ export function batchesOf(ops: readonly Op[], most: number): Op[][] {
   return batches
 }
 
-/** True when what is there is what a step was made for: values, TTL, and whether it is proxied where that was read. */
-export function isAsRead({ before }: Op, there: ProviderRrset | undefined): boolean {
+/** Returns whether an rrset is still as it was read: values, TTL, and `proxied` if known. */
+export function isUnchanged({ before }: Op, there: ProviderRrset | undefined): boolean {
   if (!before || !there) return !before && !there
   const proxied = before.options?.proxied
   const cut = (value: Uint8Array) => rechunked(before.type, value)
@@ -58,9 +58,9 @@ export function isAsRead({ before }: Op, there: ProviderRrset | undefined): bool
 }
 
 /**
- * Steps as one batch. A record whose value stays is kept, with its id, comment and tags; of the others as many as possible get a new
- * value in place of being removed and made again, for the same reason.
- * @param there the records of the zone's names that the steps are about
+ * Builds one batch. Records with unchanged values keep their id, comment and tags; other records are updated rather than deleted and
+ * recreated where possible, for the same reason.
+ * @param there current records at the names of the steps
  */
 export function batchOf(ops: readonly Op[], there: readonly CloudflareRecord[], zoneName: string): Batch {
   const batch: Batch = { deletes: [], patches: [], posts: [] }
@@ -102,13 +102,13 @@ function addStep(batch: Batch, { name, type, after }: Op, records: readonly Clou
   batch.deletes.push(...free.map(({ id }) => ({ id })))
 }
 
-/** @param proxied whether it is now, which stays where nothing else is wanted; null for types that cannot be */
+/** @param proxied current value, kept unless another is requested; null for types that can't be proxied */
 function termsOf({ ttl, options }: ProviderRrset, proxied: boolean | null): { ttl: number; proxied?: boolean } {
   if (proxied === null) return { ttl }
   const wanted = options?.proxied ?? proxied
-  // A proxied record has no other TTL (Cloudflare, TTL).
+  // Proxied records always have the automatic TTL (Cloudflare, TTL).
   return { proxied: wanted, ttl: wanted ? autoTtl : ttl }
 }
 
-/** The TTL that Cloudflare chooses: 300 seconds (Cloudflare, TTL). */
+/** The automatic TTL of Cloudflare: 300 seconds (Cloudflare, TTL). */
 export const autoTtl = 1

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { canonicalRdata } from '../../../core/dns/rdata-names'
-import { rdataOfContent, rdataOfFields, textOf, txtValue } from '../../../core/dns/rdata'
+import { canonicalRdata } from '../../../dns/rdata-names'
+import { rdataOfContent, rdataOfFields, textOf, txtValue } from '../../../dns/rdata'
 import { anyFields } from '../../../../test/support/dns-values'
 import { cloudflareTypes, membersOf, recordsOfRows, rrsetsOfRecords } from './cloudflare-records'
-import { unfitForCloudflare } from './cloudflare-rules'
+import { unsupportedAtCloudflare } from './cloudflare-rules'
 import { ProviderError } from './provider'
 
 const row = (type: string, members: object, more: object = {}) => ({
@@ -19,23 +19,27 @@ const read = (type: string, members: object, more: object = {}) => recordsOfRows
 const textRead = (type: string, members: object) => textOf(type, read(type, members)[0]!.rdata)
 const value = (type: string, content: string) => rdataOfContent(type, content, '.')
 
-describe('a value told to Cloudflare', () => {
+describe('a value sent to Cloudflare', () => {
   for (const type of cloudflareTypes)
     test(`of ${type} is read back as it was`, () => {
       fc.assert(
         fc.property(anyFields[type]!, fields => {
           const rdata = rdataOfFields(type, fields, null)
-          if (unfitForCloudflare({ name: 'www', type, ttl: 300, values: [rdata] }).some(one => /UTF-8|empty/.test(one.detail)))
+          if (
+            unsupportedAtCloudflare({ name: 'www', type, ttl: 300, values: [rdata] }).some(one => /UTF-8|empty/.test(one.detail))
+          )
             return
           const [record] = read(type === 'ALIAS' ? 'CNAME' : type, membersOf(type, rdata))
-          const [told, kept] = [record!.rdata, rdata].map(one => (type === 'TXT' ? txtValue(one) : canonicalRdata(type, one)))
-          expect(told).toEqual(kept!)
+          const [actual, expected] = [record!.rdata, rdata].map(one =>
+            type === 'TXT' ? txtValue(one) : canonicalRdata(type, one),
+          )
+          expect(actual).toEqual(expected!)
         }),
         { numRuns: 60 },
       )
     })
 
-  test('has the members that the API documents', () => {
+  test('has the fields that the API documents', () => {
     expect(membersOf('A', value('A', '192.0.2.1'))).toEqual({ content: '192.0.2.1' })
     expect(membersOf('CNAME', value('CNAME', 'a.example.net.'))).toEqual({ content: 'a.example.net' })
     expect(membersOf('MX', value('MX', '10 mail.example.net.'))).toEqual({ priority: 10, content: 'mail.example.net' })
@@ -44,7 +48,7 @@ describe('a value told to Cloudflare', () => {
     expect(membersOf('SRV', value('SRV', '1 2 443 sip.example.net.'))).toEqual({
       data: { priority: 1, weight: 2, port: 443, target: 'sip.example.net' },
     })
-    // What ends in a dot and is no name keeps it.
+    // A value that ends with a dot but is not a name keeps it.
     expect(membersOf('CAA', value('CAA', '0 iodef "mailto:x@example."'))).toEqual({
       data: { flags: 0, tag: 'iodef', value: 'mailto:x@example.' },
     })
@@ -68,7 +72,7 @@ describe('a value told to Cloudflare', () => {
 })
 
 describe('a record read from Cloudflare', () => {
-  test('may have data in the forms of older records', () => {
+  test('can have data in the formats of older records', () => {
     const srv = { service: '_sip', proto: '_tcp', name: 'example.com', priority: '1', weight: '2', port: '443', target: '.' }
     expect(textRead('SRV', { data: srv })).toBe('1 2 443 .')
     const naptr = { flags: 'S', order: 30, preference: 100, regex: '', replacement: '_sip._tls.unit.tests.', service: 'SIP+D2T' }
@@ -78,7 +82,7 @@ describe('a record read from Cloudflare', () => {
     )
   })
 
-  test('of TXT is what is in quotation marks, or the text itself', () => {
+  test('of type TXT is the quoted strings, or the raw text', () => {
     expect(textRead('TXT', { content: '"a" "b"' })).toBe('"a" "b"')
     expect(textRead('TXT', { content: 'v=DKIM1;k=rsa \\ "x"' })).toBe('"v=DKIM1;k=rsa \\\\ \\"x\\""')
     expect(textRead('TXT', { content: '"this' })).toBe('"\\"this"')
@@ -86,27 +90,27 @@ describe('a record read from Cloudflare', () => {
     expect(textRead('TXT', { content: `"${'x'.repeat(300)}"` })).toBe(`"${'x'.repeat(255)}" "${'x'.repeat(45)}"`)
   })
 
-  test('is left out where it is Cloudflare’s own: SOA and NS at the apex', () => {
+  test('is skipped if Cloudflare manages it: SOA and NS at the apex', () => {
     const apex = { name: 'example.com' }
     expect(read('SOA', { content: 'ignored' }, apex)).toEqual([])
     expect(read('NS', { content: 'ada.ns.cloudflare.com' }, apex)).toEqual([])
     expect(read('NS', { content: 'ns1.example.net' })).toHaveLength(1)
   })
 
-  test('is an ALIAS where it is a CNAME at the apex', () => {
+  test('is an ALIAS if it is a CNAME at the apex', () => {
     expect(read('CNAME', { content: 'example.net', proxied: true }, { name: 'example.com' })).toMatchObject([
       { name: '@', type: 'ALIAS', proxied: true },
     ])
     expect(read('CNAME', { content: 'example.net' })).toMatchObject([{ name: 'www', type: 'CNAME', proxied: false }])
   })
 
-  test('has its name in A-labels and in lower case', () => {
+  test('has its name in lower case A-labels', () => {
     expect(read('A', { content: '192.0.2.1' }, { name: 'BÜCHER.Example.com' })).toMatchObject([{ name: 'xn--bcher-kva' }])
     expect(read('A', { content: '192.0.2.1' }, { name: '*.example.com' })).toMatchObject([{ name: '*' }])
   })
 
-  test('that cannot be understood is an error that names it', () => {
-    expect(() => read('A', { content: '1.2.3' })).toThrow(/www\.example\.com A, which cannot be read/)
+  test('that is invalid causes an error with its name', () => {
+    expect(() => read('A', { content: '1.2.3' })).toThrow(/www\.example\.com A, which is invalid/)
     expect(() => read('SRV', { content: '1 2 3 x' })).toThrow(/www\.example\.com SRV/)
     expect(() => read('A', { content: '192.0.2.1' }, { name: 'www.example.net' })).toThrow(/not within the zone/)
     for (const ttl of ['auto', 0.5, -1, 1e300])
@@ -114,7 +118,7 @@ describe('a record read from Cloudflare', () => {
     for (const type of ['NOTHING', 'constructor', '__proto__']) expect(() => read(type, { content: 'x' })).toThrow(ProviderError)
   })
 
-  test('gives its rrset the lowest TTL, and is proxied where one of them is', () => {
+  test('gives its rrset the lowest TTL, which is proxied if one of them is', () => {
     const rows = [
       row('A', { content: '192.0.2.1', proxied: false }, { id: 'a' }),
       row('A', { content: '192.0.2.2', proxied: true }, { id: 'b', ttl: 1 }),
@@ -129,22 +133,22 @@ describe('a record read from Cloudflare', () => {
   })
 })
 
-describe('what Cloudflare does not take', () => {
+describe('what Cloudflare does not support', () => {
   const details = (type: string, name: string, ...contents: string[]) =>
-    unfitForCloudflare({ name, type, ttl: 300, values: contents.map(one => value(type, one)) }).map(one => one.detail)
+    unsupportedAtCloudflare({ name, type, ttl: 300, values: contents.map(one => value(type, one)) }).map(one => one.detail)
 
-  test('is told before anything is sent', () => {
+  test('is found before anything is sent', () => {
     expect(details('A', 'www', '192.0.2.1')).toEqual([])
-    expect(details('DNAME', 'www', 'example.net.')).toEqual([expect.stringContaining('no records of type DNAME')])
-    expect(details('NS', '@', 'ns1.example.net.')).toEqual([expect.stringContaining('cannot be edited')])
+    expect(details('DNAME', 'www', 'example.net.')).toEqual([expect.stringContaining('support DNAME records')])
+    expect(details('NS', '@', 'ns1.example.net.')).toEqual([expect.stringContaining('manages the NS records')])
     expect(details('NS', 'sub', 'ns1.example.net.')).toEqual([])
     expect(details('ALIAS', '@', 'example.net.')).toEqual([])
-    expect(details('ALIAS', 'www', 'example.net.')).toEqual([expect.stringContaining('no ALIAS below the apex')])
-    expect(details('TXT', 'www', '""')).toEqual([expect.stringContaining('no empty TXT')])
+    expect(details('ALIAS', 'www', 'example.net.')).toEqual([expect.stringContaining('ALIAS only at the apex')])
+    expect(details('TXT', 'www', '""')).toEqual([expect.stringContaining('support empty TXT')])
     expect(details('TXT', 'www', 'x'.repeat(2048))).toEqual([])
-    expect(details('TXT', 'www', 'x'.repeat(2049))).toEqual([expect.stringContaining('at most 2048')])
+    expect(details('TXT', 'www', 'x'.repeat(2049))).toEqual([expect.stringContaining('limits TXT records to 2048')])
     expect(details('TXT', 'www', ...['a', 'b', 'c', 'd', 'e'].map(one => one.repeat(2000)))).toEqual([
-      expect.stringContaining('at most 8192'),
+      expect.stringContaining('to 8192 characters'),
     ])
     expect(details('CAA', 'www', '0 issue "ca.example" ')).toEqual([])
     expect(details('URI', 'www', '1 1 "\\255"')).toEqual([expect.stringContaining('UTF-8')])

@@ -1,33 +1,33 @@
-import { STRING_MAX } from '../../../core/dns/fields/strings'
-import { DnsFormatError } from '../../../core/dns/format-error'
-import { lowerName, parseName } from '../../../core/dns/name'
-import { isObject, octetsOf, unescaped } from '../../../core/dns/octets'
-import { fieldsOf, rdataOfFields, rdataOfText, rdataOfTxt, textOf } from '../../../core/dns/rdata'
-import { TTL_MAX } from '../../../core/dns/ttl'
-import { recordTypes } from '../../../core/dns/types'
-import { linesOf } from '../../../core/dns/words'
-import { withinZone } from '../zone-names'
+import { STRING_MAX } from '../../../dns/fields/strings'
+import { DnsFormatError } from '../../../dns/format-error'
+import { lowerName, parseName } from '../../../dns/name'
+import { isObject, octetsOf, unescaped } from '../../../dns/octets'
+import { fieldsOf, rdataOfFields, rdataOfText, rdataOfTxt, textOf } from '../../../dns/rdata'
+import { TTL_MAX } from '../../../dns/ttl'
+import { recordTypes } from '../../../dns/types'
+import { linesOf } from '../../../dns/words'
+import { withinZone } from '../zones/names'
 import { proxiableTypes, ProviderError, type ProviderRrset } from './provider'
 import { stepKey } from './same-rrset'
 
-/** A record at Cloudflare, which has them one by one, each with an id and a TTL. */
+/** A record at Cloudflare, which stores single records with ids and TTLs. */
 export interface CloudflareRecord {
   id: string
-  /** Below the zone, `@` for the apex. */
+  /** Name within the zone, `@` for the apex. */
   name: string
-  /** As the core has it: a CNAME at the apex, which Cloudflare flattens, is an ALIAS. */
+  /** Type in Bailiwick: a CNAME at the apex, which Cloudflare flattens, is an ALIAS. */
   type: string
-  /** Seconds; 1 is a TTL that Cloudflare chooses. */
+  /** Seconds; 1 is the automatic TTL. */
   ttl: number
   rdata: Uint8Array
-  /** Null for types that cannot be. */
+  /** Null for types that can't be proxied. */
   proxied: boolean | null
 }
 
-/** The members of a record of the API that are its value. */
+/** Fields of an API record that contain its value. */
 export type RecordMembers = { content?: string; data?: Record<string, unknown>; priority?: number }
 
-/** Types that the API has (developers.cloudflare.com/api, DNS records), and ALIAS for the CNAME at the apex. */
+/** Types that the API supports (developers.cloudflare.com/api, DNS records), plus ALIAS for a CNAME at the apex. */
 export const cloudflareTypes: ReadonlySet<string> = new Set([
   ...['A', 'AAAA', 'ALIAS', 'CAA', 'CERT', 'CNAME', 'DNSKEY', 'DS', 'HTTPS', 'LOC', 'MX', 'NAPTR', 'NS', 'OPENPGPKEY', 'PTR'],
   ...['SMIMEA', 'SRV', 'SSHFP', 'SVCB', 'TLSA', 'TXT', 'URI'],
@@ -37,30 +37,30 @@ export const unsupportedTypes: ReadonlySet<string> = new Set(
   recordTypes.map(({ name }) => name).filter(name => !cloudflareTypes.has(name)),
 )
 
-/** The type of the API for one of the core. */
+/** Converts a type to the one of the API. */
 export const apiType = (type: string): string => (type === 'ALIAS' ? 'CNAME' : type)
 
 /**
- * Reads rows of the list of records, without what is not of the zone's content: SOA and NS at the apex, which are Cloudflare's own
- * (its NS are not listed, and others are not served unless another provider has the zone too: Cloudflare, Nameserver options).
- * @throws ProviderError `invalid_answer`
+ * Parses rows of the record list. Skips SOA and NS at the apex, which Cloudflare manages: its NS are not listed, and others are served
+ * only with an additional provider (Cloudflare, Nameserver options).
+ * @throws ProviderError `invalid_response`
  */
 export function recordsOfRows(rows: readonly Record<string, unknown>[], zoneName: string): CloudflareRecord[] {
   return rows.flatMap(row => {
     const { id, type, ttl, proxied } = row
     if (typeof id !== 'string' || typeof row.name !== 'string' || typeof type !== 'string' || !isTtl(ttl))
-      throw wrongForm('has a record without id, name, type or TTL')
+      throw invalidFormat('has a record without id, name, type or TTL')
     const name = nameOf(row.name, zoneName)
     if (type === 'SOA' || (type === 'NS' && name === '@')) return []
-    const kept = type === 'CNAME' && name === '@' ? 'ALIAS' : type
+    const ownType = type === 'CNAME' && name === '@' ? 'ALIAS' : type
     const rdata = reading(`${row.name} ${type}`, () => rdataOfMembers(type, row))
-    return [{ id, name, type: kept, ttl, rdata, proxied: proxiableTypes.has(kept) ? proxied === true : null }]
+    return [{ id, name, type: ownType, ttl, rdata, proxied: proxiableTypes.has(ownType) ? proxied === true : null }]
   })
 }
 
 /**
- * Records by name and type. Where their TTLs differ, the lowest is that of all (RFC 2181 5.2); where one is proxied, Cloudflare
- * treats all as proxied (Cloudflare, Proxy status).
+ * Groups records into rrsets. If their TTLs differ, uses the lowest (RFC 2181 section 5.2); if one is proxied, Cloudflare treats all
+ * of them as proxied (Cloudflare, Proxy status).
  */
 export function rrsetsOfRecords(records: readonly CloudflareRecord[]): Map<string, ProviderRrset> {
   const found = new Map<string, ProviderRrset>()
@@ -78,7 +78,7 @@ export function rrsetsOfRecords(records: readonly CloudflareRecord[]): Map<strin
   return found
 }
 
-/** The value of a record as the API takes it. Names are whole, without the dot at their end. */
+/** Converts a value to API fields. Names are absolute, without the trailing dot. */
 export function membersOf(type: string, rdata: Uint8Array): RecordMembers {
   const shape = shapes[type]
   if (type === 'TXT') return { content: textOf(type, rdata) }
@@ -95,8 +95,8 @@ function rdataOfMembers(type: string, row: Record<string, unknown>): Uint8Array 
 }
 
 /**
- * Strings in quotation marks, which are cut when they are too long. What is not of that form is from before quotation marks were
- * asked for, and is the text itself.
+ * Parses TXT content: quoted strings, split if they are too long. Other content predates the quoting requirement, and is the text
+ * itself.
  */
 function rdataOfStrings(content: string): Uint8Array {
   if (!content.startsWith('"')) return rdataOfTxt(octetsOf(content))
@@ -112,19 +112,19 @@ function rdataOfStrings(content: string): Uint8Array {
   return rdataOfText('TXT', content, root)
 }
 
-// Names without a dot at their end are whole.
+// Names without a trailing dot are absolute.
 const root = '.'
 
 const isTtl = (value: unknown): value is number =>
   Number.isInteger(value) && (value as number) >= 0 && (value as number) <= TTL_MAX
 
-/** How the value of a type is told where it is more than its `content`. */
+/** Conversion of a type whose value is not just `content`. */
 interface Shape {
   read(row: Record<string, unknown>): Uint8Array
   write(fields: Record<string, unknown>, rdata: Uint8Array): RecordMembers
 }
 
-/** A type whose fields are members of `data`; where a member has another name, it stands after a colon. */
+/** A type with its fields in `data`. A field with a different name in the API is written as `field:name`. */
 function structured(type: string, kinds: { numbers?: string; texts?: string; names?: string }): Shape {
   const listed = (kind: keyof typeof kinds) =>
     (kinds[kind]?.split(' ') ?? []).map(one => {
@@ -148,7 +148,7 @@ function structured(type: string, kinds: { numbers?: string; texts?: string; nam
   }
 }
 
-/** SVCB and HTTPS: their parameters are one text. */
+/** SVCB and HTTPS: the parameters are one string. */
 const serviceBinding = (type: string): Shape => ({
   read(row) {
     const { priority, target, value } = objectOf(row.data)
@@ -164,13 +164,13 @@ const angle = (axis: string) => ['degrees', 'minutes', 'seconds'].map(part => `$
 const certificate = { numbers: 'usage selector matching_type', texts: 'certificate_data:certificate' }
 
 const shapes: Readonly<Record<string, Shape>> = {
-  // Types that the API tells are looked up here.
+  // Looked up by types from the API.
   __proto__: null!,
   MX: {
     read: ({ priority, content }) => rdataOfText('MX', `${String(priority)} ${String(content)}`, root),
     write: ({ preference, exchange }) => ({ priority: preference as number, content: withoutDot(exchange) as string }),
   },
-  // Its priority is beside `data`, and may come in it.
+  // `priority` is outside `data`, but may also be inside.
   URI: {
     read(row) {
       const { priority, weight, target } = objectOf(row.data)
@@ -195,7 +195,7 @@ const shapes: Readonly<Record<string, Shape>> = {
   SVCB: serviceBinding('SVCB'),
 }
 
-/** Numbers of records that were made long ago may be texts. */
+/** Old records may have numbers as strings. */
 const numberOf = (value: unknown): unknown => (typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value)
 
 const withoutDot = (name: unknown): unknown => (typeof name === 'string' && name !== root ? name.replace(/\.$/, '') : name)
@@ -207,7 +207,7 @@ const objectOf = (value: unknown): Record<string, unknown> => {
 
 const nameOf = (text: string, zoneName: string): string => {
   const name = reading(text, () => withinZone(lowerName(parseName(`${text}.`, null)), zoneName))
-  if (name === null) throw wrongForm(`has ${text}, which is not within the zone`)
+  if (name === null) throw invalidFormat(`has ${text}, which is not within the zone`)
   return name
 }
 
@@ -215,9 +215,9 @@ function reading<T>(what: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    if (error instanceof DnsFormatError) throw wrongForm(`has ${what}, which cannot be read: ${error.message}`)
+    if (error instanceof DnsFormatError) throw invalidFormat(`has ${what}, which is invalid: ${error.message}`)
     throw error
   }
 }
 
-const wrongForm = (what: string) => new ProviderError('invalid_answer', `The zone at Cloudflare ${what}.`)
+const invalidFormat = (what: string) => new ProviderError('invalid_response', `The zone at Cloudflare ${what}.`)

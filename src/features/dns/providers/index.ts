@@ -3,7 +3,7 @@ import { powerDns } from './power-dns'
 import type { ProviderKind } from './provider'
 import { rfc2136 } from './rfc2136'
 
-/** Every protocol by which zones are kept elsewhere, in the order in which they are shown. */
+/** All kinds of external DNS providers, in display order. */
 export const providerKinds: readonly ProviderKind[] = [powerDns, rfc2136, cloudflare]
 
 export const providerKindOf = (kind: string): ProviderKind | undefined => providerKinds.find(one => one.kind === kind)

@@ -1,38 +1,38 @@
-import { DnsFormatError } from '../../../core/dns/format-error'
-import { lowerName, parseName } from '../../../core/dns/name'
-import { rdataOfText, textOf } from '../../../core/dns/rdata'
-import { ttlReceived } from '../../../core/dns/ttl'
-import { isTypeName } from '../../../core/dns/type-codes'
-import { othersTurn } from '../../../core/turns'
-import { absoluteOf, withinZone } from '../zone-names'
+import { DnsFormatError } from '../../../dns/format-error'
+import { lowerName, parseName } from '../../../dns/name'
+import { rdataOfText, textOf } from '../../../dns/rdata'
+import { ttlReceived } from '../../../dns/ttl'
+import { isTypeName } from '../../../dns/type-codes'
+import { yieldToEventLoop } from '../../../core/time-slices'
+import { absoluteOf, withinZone } from '../zones/names'
 import { ProviderError, type Op, type ProviderRrset } from './provider'
 import { stepKey } from './same-rrset'
 
-/** A record as the API has it. */
-export interface PowerDnsRecord {
+/** A record in the API. */
+interface PowerDnsRecord {
   content: string
   disabled: boolean
 }
 
-/** What is at the server, read for comparing with and for writing over. */
+/** A zone at the server. */
 export interface PowerDnsZone {
   serial: number
-  /** The server copies it from elsewhere: what is written here would be lost. */
+  /** The server transfers it from a primary, so changes would be lost. */
   isSecondary: boolean
-  /** By {@link stepKey}; those alone that answer something. */
+  /** By {@link stepKey}; enabled records only. */
   rrsets: Map<string, ProviderRrset>
-  /** Records that are switched off, by {@link stepKey}. They are kept when others of their rrset change. */
+  /** Disabled records, by {@link stepKey}. Kept when their rrset changes. */
   disabled: Map<string, PowerDnsRecord[]>
 }
 
 /**
- * Reads the answer to a zone; others have their turn meanwhile.
- * @param only what is wanted of it, by {@link stepKey}; all when absent
- * @throws ProviderError `incomplete`, `invalid_answer`
+ * Parses a zone, yielding to other work.
+ * @param only limits it to these {@link stepKey}s
+ * @throws ProviderError `incomplete`, `invalid_response`
  */
-export async function zoneOfAnswer(answer: unknown, zoneName: string, only?: ReadonlySet<string>): Promise<PowerDnsZone> {
-  const { rrsets, serial, edited_serial, kind } = answer as Record<string, unknown>
-  if (!Array.isArray(rrsets) || typeof kind !== 'string') throw wrongForm('has no rrsets')
+export async function parseZoneResponse(response: unknown, zoneName: string, only?: ReadonlySet<string>): Promise<PowerDnsZone> {
+  const { rrsets, serial, edited_serial, kind } = response as Record<string, unknown>
+  if (!Array.isArray(rrsets) || typeof kind !== 'string') throw invalidFormat('has no rrsets')
   const zone: PowerDnsZone = {
     serial: [edited_serial, serial].find(isUint32) ?? 0,
     isSecondary: /^(slave|secondary|consumer)$/i.test(kind),
@@ -41,22 +41,22 @@ export async function zoneOfAnswer(answer: unknown, zoneName: string, only?: Rea
   }
   let hasSoa = false
   for (const [place, one] of (rrsets as unknown[]).entries()) {
-    if (place % rrsetsAtOnce === rrsetsAtOnce - 1) await othersTurn()
+    if (place % yieldEvery === yieldEvery - 1) await yieldToEventLoop()
     const { name, type, ttl, records } = (one ?? {}) as Record<string, unknown>
     if (typeof name !== 'string' || typeof type !== 'string' || !isUint32(ttl) || !Array.isArray(records))
-      throw wrongForm('has an rrset without name, type, TTL or records')
+      throw invalidFormat('has an RRset without name, type, TTL or records')
     hasSoa ||= type === 'SOA'
-    // Types of its own, such as LUA, are no data of DNS and stay as they are there.
-    if (madeElsewhere.has(type) || !isTypeName(type)) continue
+    // Internal types, such as LUA, are not DNS data and stay unchanged.
+    if (managedElsewhere.has(type) || !isTypeName(type)) continue
     const below = nameIn(zoneName, name)
     if (only && !only.has(stepKey({ name: below, type }))) continue
     addRrset(zone, { name: below, type, ttl: ttlReceived(ttl), records: records.map(recordOf) })
   }
-  if (!hasSoa) throw new ProviderError('incomplete', 'The answer has no SOA: it is not the whole zone.')
+  if (!hasSoa) throw new ProviderError('incomplete', 'The response has no SOA record, so the zone is incomplete.')
   return zone
 }
 
-/** A member of `rrsets` of a PATCH. */
+/** An entry of `rrsets` in a PATCH. */
 export interface PowerDnsChange {
   name: string
   type: string
@@ -66,8 +66,8 @@ export interface PowerDnsChange {
 }
 
 /**
- * A step as the API takes it. Comments are not named, so they stay; records that are switched off stay too.
- * @param spelling the server's own text of a value where it wants another than ours
+ * Converts a step to an API change. Comments are omitted, so they stay; disabled records stay too.
+ * @param spelling formats a value as the server expects it
  */
 export function changeOf(
   op: Op,
@@ -76,25 +76,25 @@ export function changeOf(
   spelling: (type: string, value: Uint8Array) => string = textOf,
 ): PowerDnsChange {
   const name = absoluteOf(op.name, zoneName)
-  const kept = here.disabled.get(stepKey(op)) ?? []
+  const disabled = here.disabled.get(stepKey(op)) ?? []
   const values = op.after?.values ?? []
-  if (values.length + kept.length === 0) return { name, type: op.type, changetype: 'DELETE' }
-  const records = [...values.map(value => ({ content: spelling(op.type, value), disabled: false })), ...kept]
+  if (values.length + disabled.length === 0) return { name, type: op.type, changetype: 'DELETE' }
+  const records = [...values.map(value => ({ content: spelling(op.type, value), disabled: false })), ...disabled]
   return { name, type: op.type, changetype: 'REPLACE', ttl: (op.after ?? op.before)!.ttl, records }
 }
 
-// The SOA is not a step of any plan; the rest is made by signing.
-const madeElsewhere = new Set(['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
+// The SOA is never part of a plan; the others are created by DNSSEC signing.
+const managedElsewhere = new Set(['SOA', 'RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
 
-// Some ten milliseconds.
-const rrsetsAtOnce = 1000
+// About 10 ms of work.
+const yieldEvery = 1000
 
 function addRrset(
   zone: PowerDnsZone,
   { name, type, ttl, records }: { name: string; type: string; ttl: number; records: PowerDnsRecord[] },
 ): void {
   const key = stepKey({ name, type })
-  if (zone.rrsets.has(key) || zone.disabled.has(key)) throw wrongForm(`has ${name} ${type} twice`)
+  if (zone.rrsets.has(key) || zone.disabled.has(key)) throw invalidFormat(`has ${name} ${type} twice`)
   const off = records.filter(one => one.disabled)
   if (off.length > 0) zone.disabled.set(key, off)
   const values = records.filter(one => !one.disabled).map(one => valueOf(name, type, one.content))
@@ -103,13 +103,13 @@ function addRrset(
 
 function recordOf(one: unknown): PowerDnsRecord {
   const { content, disabled } = (one ?? {}) as Record<string, unknown>
-  if (typeof content !== 'string') throw wrongForm('has a record without content')
+  if (typeof content !== 'string') throw invalidFormat('has a record without content')
   return { content, disabled: disabled === true }
 }
 
 function nameIn(zoneName: string, text: string): string {
   const name = reading(`the name ${text}`, () => withinZone(lowerName(parseName(text, null)), zoneName))
-  if (name === null) throw wrongForm(`has ${text}, which is not within the zone`)
+  if (name === null) throw invalidFormat(`has ${text}, which is not within the zone`)
   return name
 }
 
@@ -120,11 +120,11 @@ function reading<T>(what: string, read: () => T): T {
   try {
     return read()
   } catch (error) {
-    if (error instanceof DnsFormatError) throw wrongForm(`has ${what}, which cannot be read: ${error.message}`)
+    if (error instanceof DnsFormatError) throw invalidFormat(`has ${what}, which is invalid: ${error.message}`)
     throw error
   }
 }
 
 const isUint32 = (value: unknown): value is number => Number.isInteger(value) && (value as number) >>> 0 === value
 
-const wrongForm = (what: string) => new ProviderError('invalid_answer', `The zone at the server ${what}.`)
+const invalidFormat = (what: string) => new ProviderError('invalid_response', `The zone at the server ${what}.`)

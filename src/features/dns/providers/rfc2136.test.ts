@@ -3,16 +3,16 @@ import {
   primaryScript,
   recordOf,
   scriptedServer,
-  type Asked,
+  type ScriptedRequest,
   type Script,
   type ScriptedServer,
 } from '../../../../test/support/scripted-server'
-import { surroundings } from '../../../../test/support/surroundings'
+import { pluginContext } from '../../../../test/support/plugin-context'
 import { systemClock } from '../../../core/clock'
-import { message, OPCODE, RCODE, type ResourceRecord } from '../../../core/dns/message'
-import { encodeMessage } from '../../../core/dns/message-encode'
-import { rdataOfContent, textOf } from '../../../core/dns/rdata'
-import { refuseTsig, signTsig, TSIG_ERROR, type TsigKey } from '../../../core/dns/tsig'
+import { message, OPCODE, RCODE, type ResourceRecord } from '../../../dns/message'
+import { encodeMessage } from '../../../dns/message-encode'
+import { rdataOfContent, textOf } from '../../../dns/rdata'
+import { refuseTsig, signTsig, TSIG_ERROR, type TsigKey } from '../../../dns/tsig'
 import { EgressRefused } from '../../../core/net/egress'
 import type { Problem } from '../../../core/problem'
 import type { Op, ProviderRrset } from './provider'
@@ -20,7 +20,7 @@ import { rfc2136 } from './rfc2136'
 
 const secret = Buffer.from('a secret that both of them know!')
 const key: TsigKey = { name: 'key.', algorithm: 'hmac-sha256', secret }
-const around = surroundings()
+const around = pluginContext()
 const settings = { host: '127.0.0.1', key_name: 'key', key_secret: secret.toString('base64') }
 const zone = { name: 'z.test', ref: null }
 
@@ -37,15 +37,16 @@ const record = (name: string, type: string, content: string) =>
 const soa = record('@', 'SOA', 'ns1 host 9 1 2 3 4')
 const primary = (...records: ResourceRecord[]): Script =>
   primaryScript(() => [soa, record('@', 'NS', 'ns1'), ...records], { key, now: () => systemClock.now() })
-/** Updates are answered by one script, everything else by the primary. */
+/** A script answers updates; the primary answers everything else. */
 const updatedBy =
   (script: Script, others: Script = primary()): Script =>
-  asked =>
-    asked.message.opcode === OPCODE.UPDATE ? script(asked) : others(asked)
-const bare = ({ message: { id, question, opcode } }: Asked, rcode: number) =>
+  request =>
+    request.message.opcode === OPCODE.UPDATE ? script(request) : others(request)
+const bare = ({ message: { id, question, opcode } }: ScriptedRequest, rcode: number) =>
   encodeMessage(message({ id, question, opcode, rcode, flags: { qr: true } }))
-const answered = (asked: Asked, rcode: number, signedWith = key) =>
-  signTsig(bare(asked, rcode), signedWith, { time: Math.floor(systemClock.now() / 1000), prior: asked.message.tsig!.mac }).message
+const answered = (request: ScriptedRequest, rcode: number, signedWith = key) =>
+  signTsig(bare(request, rcode), signedWith, { time: Math.floor(systemClock.now() / 1000), prior: request.message.tsig!.mac })
+    .message
 const rrset = (name: string, type: string, ...contents: string[]): ProviderRrset => ({
   name,
   type,
@@ -63,7 +64,7 @@ describe('a read', () => {
     return rrsets.map(one => `${one.name} ${one.type} ${one.values.map(value => textOf(one.type, value)).join(', ')}`)
   }
 
-  test('has all but the SOA, by name and type, each value once', async () => {
+  test('has all rrsets except the SOA, each value once', async () => {
     const www = record('www', 'A', '192.0.2.1')
     const shouted = { ...record('www', 'A', '192.0.2.2'), name: 'WWW.Z.Test.' }
     expect(await listed(www, record('t', 'TXT', 'x'), shouted, www)).toEqual([
@@ -85,36 +86,36 @@ describe('a read', () => {
     record('@', 'CDNSKEY', '0 3 0 AA=='),
     record('below', 'DNSKEY', '257 3 13 AAAA'),
   ]
-  test('has nothing of what the server signs with', async () => {
+  test('has no records created by signing', async () => {
     expect(await listed(...signing, ...keys)).toEqual(['@ NS ns1.z.test.', 'below DNSKEY 257 3 13 AAAA'])
   })
-  test('has the keys of a zone that nobody signed', async () => {
+  test('has the keys of an unsigned zone', async () => {
     expect(await listed(...keys)).toHaveLength(5)
   })
 
-  test('of half a zone is an error', async () => {
-    const half: Script = asked => {
-      const all = primary(...Array.from({ length: 500 }, (_, n) => record(`n${n}`, 'A', '192.0.2.1')))(asked)
-      return asked.message.question[0]!.type === 'AXFR' ? [...all.slice(0, 2), 'close'] : all
+  test('of a partial zone fails', async () => {
+    const half: Script = request => {
+      const all = primary(...Array.from({ length: 500 }, (_, n) => record(`n${n}`, 'A', '192.0.2.1')))(request)
+      return request.message.question[0]!.type === 'AXFR' ? [...all.slice(0, 2), 'close'] : all
     }
     await expect((await providerOf(half)).read(zone)).rejects.toMatchObject({ failure: 'incomplete' })
   })
 
-  test('of a zone that is not there is told apart from one that is not given', async () => {
-    const provider = await providerOf(asked =>
-      asked.message.question[0]!.type === 'AXFR' ? [answered(asked, RCODE.REFUSED)] : primary()(asked),
+  test('distinguishes a missing zone from a refused transfer', async () => {
+    const provider = await providerOf(request =>
+      request.message.question[0]!.type === 'AXFR' ? [answered(request, RCODE.REFUSED)] : primary()(request),
     )
     await expect(provider.read(zone)).rejects.toMatchObject({ failure: 'refused' })
     await expect(provider.read({ name: 'other.test', ref: null })).rejects.toMatchObject({ failure: 'zone_not_found' })
   })
 
-  test('of a zone that the server cannot load is not that of a zone that is not there', async () => {
-    const provider = await providerOf(asked => [answered(asked, RCODE.SERVFAIL)])
+  test('distinguishes a zone that failed to load from a missing zone', async () => {
+    const provider = await providerOf(request => [answered(request, RCODE.SERVFAIL)])
     for (const ask of [() => provider.readSerial!(zone), () => provider.findZone('z.test'), () => provider.read(zone)])
       await expect(ask()).rejects.toMatchObject({ failure: 'refused', message: expect.stringContaining('SERVFAIL') })
   })
 
-  test('has a key of its own where there is one', async () => {
+  test('uses the transfer key if there is one', async () => {
     const other = Buffer.from('another secret for transfers only')
     const given = {
       transfer_key_name: 'axfr',
@@ -123,14 +124,14 @@ describe('a read', () => {
     }
     const transferKey: TsigKey = { name: 'axfr.', algorithm: 'hmac-sha512', secret: other }
     const transfers = primaryScript(() => [soa, record('@', 'NS', 'ns1')], { key: transferKey, now: () => systemClock.now() })
-    const script: Script = asked => (asked.message.question[0]!.type === 'AXFR' ? transfers(asked) : primary()(asked))
+    const script: Script = request => (request.message.question[0]!.type === 'AXFR' ? transfers(request) : primary()(request))
     const provider = await providerOf(script, given)
     expect((await provider.read(zone)).rrsets).toHaveLength(1)
     expect(await provider.readSerial!(zone)).toBe(9)
   })
 })
 
-describe('what became of steps', () => {
+describe('outcomes of steps', () => {
   const outcomes = async (script: Script, ops: Op[]) => {
     const provider = await providerOf(script)
     const results = await provider.apply(zone, ops)
@@ -139,10 +140,10 @@ describe('what became of steps', () => {
 
   const unknown: [string, Script][] = [
     ['the connection ends', () => ['close']],
-    ['SERVFAIL comes', asked => [answered(asked, RCODE.SERVFAIL)]],
+    ['SERVFAIL comes', request => [answered(request, RCODE.SERVFAIL)]],
     ['garbage comes', () => [Uint8Array.from([1, 2, 3])]],
-    ['the answer is not signed', asked => [bare(asked, RCODE.NOERROR)]],
-    ['the answer is signed by another', asked => [answered(asked, RCODE.NOERROR, { ...key, secret: Buffer.alloc(32) })]],
+    ['the answer is not signed', request => [bare(request, RCODE.NOERROR)]],
+    ['the answer is signed by another', request => [answered(request, RCODE.NOERROR, { ...key, secret: Buffer.alloc(32) })]],
   ]
   test.each(unknown)('nobody knows when %s', async (_, script) => {
     expect(await outcomes(updatedBy(script), creates('a', 'b'))).toBe('unknown unknown')
@@ -154,15 +155,15 @@ describe('what became of steps', () => {
     ['NOTZONE', RCODE.NOTZONE],
     ['NOTIMP', RCODE.NOTIMP],
     ['FORMERR', RCODE.FORMERR],
-  ])('nothing happened when %s comes', async (name, rcode) => {
-    const provider = await providerOf(updatedBy(asked => [answered(asked, rcode)]))
+  ])('nothing was applied after %s', async (name, rcode) => {
+    const provider = await providerOf(updatedBy(request => [answered(request, rcode)]))
     const refused = { outcome: 'refused', detail: expect.stringContaining(name) }
     expect(await provider.apply(zone, creates('a', 'b'))).toMatchObject([refused, refused])
   })
 
-  test('nothing happened when the server does not accept the key', async () => {
+  test('nothing was applied if the server rejects the key', async () => {
     const provider = await providerOf(
-      updatedBy(asked => [refuseTsig(bare(asked, RCODE.NOTAUTH), asked.message.tsig!, TSIG_ERROR.BADSIG)]),
+      updatedBy(request => [refuseTsig(bare(request, RCODE.NOTAUTH), request.message.tsig!, TSIG_ERROR.BADSIG)]),
     )
     expect(await provider.apply(zone, creates('a'))).toMatchObject([
       { outcome: 'refused', detail: expect.stringContaining('BADSIG') },
@@ -174,15 +175,15 @@ describe('what became of steps', () => {
     ['YXRRSET', RCODE.YXRRSET],
     ['NXDOMAIN', RCODE.NXDOMAIN],
     ['YXDOMAIN', RCODE.YXDOMAIN],
-  ])('%s is about what is not as it was read, and the others are left', async (_, rcode) => {
-    const script = updatedBy(asked => [answered(asked, rcode)], primary(record('b', 'TXT', 'here by now')))
-    expect(await outcomes(script, creates('a', 'b', 'c'))).toBe('left stale left')
+  ])('%s marks changed rrsets as stale, and skips the others', async (_, rcode) => {
+    const script = updatedBy(request => [answered(request, rcode)], primary(record('b', 'TXT', 'here by now')))
+    expect(await outcomes(script, creates('a', 'b', 'c'))).toBe('skipped stale skipped')
   })
 
-  test('what cannot be told apart is all of it', async () => {
+  test('if the cause is unclear, all steps are stale', async () => {
     expect(
       await outcomes(
-        updatedBy(asked => [answered(asked, RCODE.NXRRSET)]),
+        updatedBy(request => [answered(request, RCODE.NXRRSET)]),
         creates('a', 'b'),
       ),
     ).toBe('stale stale')
@@ -193,7 +194,7 @@ describe('what became of steps', () => {
     const ops = creates(...long).map(op => ({ ...op, after: rrset(op.name, 'TXT', 'x'.repeat(500)) }))
     const second = (script: Script) => {
       let count = 0
-      return updatedBy(asked => (count++ === 1 ? script(asked) : [answered(asked, RCODE.NOERROR)]))
+      return updatedBy(request => (count++ === 1 ? script(request) : [answered(request, RCODE.NOERROR)]))
     }
     const counted = async (script: Script) => {
       const all = (await outcomes(script, ops)).split(' ')
@@ -201,19 +202,19 @@ describe('what became of steps', () => {
     }
 
     test('all are done', async () =>
-      expect(await counted(updatedBy(asked => [answered(asked, RCODE.NOERROR)]))).toEqual(['done 300']))
+      expect(await counted(updatedBy(request => [answered(request, RCODE.NOERROR)]))).toEqual(['done 300']))
     test.each([
-      ['refused', (asked: Asked) => [answered(asked, RCODE.REFUSED)]],
+      ['refused', (request: ScriptedRequest) => [answered(request, RCODE.REFUSED)]],
       ['unknown', () => ['close' as const]],
-      ['stale', (asked: Asked) => [answered(asked, RCODE.YXRRSET)]],
-    ])('the first stay done, and the last are left: %s', async (outcome, script) => {
+      ['stale', (request: ScriptedRequest) => [answered(request, RCODE.YXRRSET)]],
+    ])('the first steps are done, and the last are skipped: %s', async (outcome, script) => {
       const [first, ...others] = await counted(second(script))
-      expect([first!.split(' ')[0], ...others.map(one => one.split(' ')[0])]).toEqual(['done', outcome, 'left'])
+      expect([first!.split(' ')[0], ...others.map(one => one.split(' ')[0])]).toEqual(['done', outcome, 'skipped'])
     })
   })
 
-  test('an address that is closed between two messages leaves the rest', async () => {
-    const server = await scriptedServer(updatedBy(asked => [answered(asked, RCODE.NOERROR)]))
+  test('if the address becomes blocked between two messages, the rest is skipped', async () => {
+    const server = await scriptedServer(updatedBy(request => [answered(request, RCODE.NOERROR)]))
     servers.push(server)
     let looked = 0
     const vet = (host: string, port: number) =>
@@ -222,25 +223,25 @@ describe('what became of steps', () => {
     const ops = Array.from({ length: 300 }, (_, n) => creates(`n${n}`)[0]!)
     const long = ops.map(op => ({ ...op, after: rrset(op.name, 'TXT', 'x'.repeat(500)) }))
     const outcomes = (await provider.apply(zone, long)).map(one => one.outcome)
-    expect([...new Set(outcomes)]).toEqual(['done', 'left'])
+    expect([...new Set(outcomes)]).toEqual(['done', 'skipped'])
   })
 
-  test('an apex without NS is not even asked for', async () => {
+  test('an apex without NS is refused without a request', async () => {
     const script = updatedBy(() => [])
     const ns = rrset('@', 'NS', 'ns1')
     expect(await outcomes(script, [...creates('a'), { action: 'delete', name: '@', type: 'NS', before: ns, after: null }])).toBe(
-      'left refused',
+      'skipped refused',
     )
-    expect(servers[0]!.asked).toEqual([])
+    expect(servers[0]!.requests).toEqual([])
   })
 
-  test('a server that is not there throws, since nothing was sent', async () => {
+  test('an unreachable server throws, since nothing was sent', async () => {
     const provider = await providerOf(() => [])
     servers.splice(0).forEach(server => server.stop())
     await expect(provider.apply(zone, creates('a'))).rejects.toMatchObject({ failure: 'unreachable' })
   })
 
-  test('an address that the workspace may not call is not called', async () => {
+  test('an address that the network policy denies is not called', async () => {
     const refused = () => Promise.reject(new EgressRefused('blocked_address', 'It may not be called.'))
     const provider = rfc2136.open(settings, { ...around, vet: refused })
     await expect(provider.check()).rejects.toMatchObject({ failure: 'unreachable', message: 'It may not be called.' })
@@ -248,24 +249,24 @@ describe('what became of steps', () => {
 })
 
 describe('a check', () => {
-  test('tells what the key may not do with a zone', async () => {
-    const script = updatedBy(asked => [answered(asked, RCODE.REFUSED)])
+  test('reports missing permissions of the key for a zone', async () => {
+    const script = updatedBy(request => [answered(request, RCODE.REFUSED)])
     const provider = await providerOf(script, { zones: ['z.test', 'other.test'] })
     const { warnings } = await provider.check()
     expect(warnings).toEqual([
-      expect.stringMatching(/^z\.test: it cannot be changed\. The server answered REFUSED/),
-      'other.test: the server does not answer for this zone.',
+      expect.stringMatching(/^z\.test: updates are not possible\. The server responded with REFUSED/),
+      'other.test: the server is not authoritative for this zone.',
     ])
     expect(await provider.listZones!()).toEqual([zone])
   })
 
-  test('is content with a zone that can be read and changed', async () => {
+  test('succeeds for a zone that can be read and changed', async () => {
     const provider = await providerOf(
-      updatedBy(asked => [answered(asked, RCODE.NOERROR)]),
+      updatedBy(request => [answered(request, RCODE.NOERROR)]),
       { zones: ['z.test'] },
     )
     expect((await provider.check()).warnings).toEqual([])
-    const [update] = servers[0]!.asked.filter(one => one.message.opcode === OPCODE.UPDATE)
+    const [update] = servers[0]!.requests.filter(one => one.message.opcode === OPCODE.UPDATE)
     expect(update!.message).toMatchObject({ answer: [], authority: [] })
   })
 
@@ -276,12 +277,12 @@ describe('a check', () => {
   })
 })
 
-test('steps that no name server takes are found before they are sent', async () => {
+test('unsupported steps are found before they are sent', async () => {
   const provider = await providerOf(() => [])
-  expect(provider.unfit(rrset('www', 'A', '192.0.2.1'))).toEqual([])
-  expect(provider.unfit(rrset('@', 'ALIAS', 'www'))).toHaveLength(1)
+  expect(provider.findUnsupported(rrset('www', 'A', '192.0.2.1'))).toEqual([])
+  expect(provider.findUnsupported(rrset('@', 'ALIAS', 'www'))).toHaveLength(1)
   const long = rrset('long', 'TXT', ...Array.from({ length: 200 }, (_, n) => `${n}`.padEnd(240, 'x')))
-  expect(provider.unfit(long)).toHaveLength(1)
+  expect(provider.findUnsupported(long)).toHaveLength(1)
 })
 
 test.each([
@@ -292,10 +293,10 @@ test.each([
   [{ transfer_key_secret: 'AAAA' }, '#/settings/transfer_key_name'],
   [{ transfer_key_name: 'x', transfer_key_secret: 'A' }, '#/settings/transfer_key_secret'],
   [{ zones: ['ok.test', '-'] }, '#/settings/zones/1'],
-])('settings that cannot be are refused: %j', (more, pointer) => {
+])('invalid settings are refused: %j', (more, pointer) => {
   let problem: Problem | undefined
   try {
-    rfc2136.refuse!({ ...settings, ...more })
+    rfc2136.validate!({ ...settings, ...more })
   } catch (error) {
     problem = error as Problem
   }

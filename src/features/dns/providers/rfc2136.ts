@@ -1,52 +1,57 @@
-import { Type, type Static } from '@sinclair/typebox'
-import { DnsFormatError } from '../../../core/dns/format-error'
-import { readTsigKey, tsigAlgorithms, type TsigAlgorithm, type TsigKey } from '../../../core/dns/tsig'
+import { Type } from '@sinclair/typebox'
+import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
+import { DnsFormatError } from '../../../dns/format-error'
+import { readTsigKey, tsigAlgorithms, type TsigAlgorithm, type TsigKey } from '../../../dns/tsig'
 import { canonicalHost } from '../../../core/net/host-name'
 import { invalid, type FieldProblem } from '../../../core/problem'
-import { Line, Shape, Words } from '../../../core/shapes'
-import { ruleProblem } from '../rule-problems'
-import { zoneNameOf } from '../zone-names'
+import { Line, Words } from '../../../core/shapes'
+import { ruleProblem } from '../records/parse-field'
+import { zoneNameOf } from '../zones/names'
 import type { ProviderKind } from './provider'
-import { updateCaps, UpdatedServer } from './rfc2136-server'
+import { updateCaps, DynamicUpdateServer } from './rfc2136-server'
 
 const KeyName = (description: string) => Line({ minLength: 1, maxLength: 255, description, examples: ['bailiwick'] })
 const Algorithm = (description: string) => Words(tsigAlgorithms, { description, default: defaultAlgorithm })
-const Secret = (description: string) => Line({ minLength: 1, maxLength: 1024, description })
+const KeySecret = (description: string) => Line({ ...secret, minLength: 1, maxLength: 1024, description })
 
 const defaultAlgorithm: TsigAlgorithm = 'hmac-sha256'
 
-const Settings = Shape({
+const form = settingsForm({
   host: Line({
+    ...destination,
     minLength: 1,
     maxLength: 255,
-    description: 'The primary name server: a host name or an address.',
+    description: 'Hostname or IP address of the primary name server.',
     examples: ['192.0.2.53'],
   }),
-  port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, default: 53, description: 'Its port, for UDP and TCP.' })),
-  key_name: KeyName('The name of the TSIG key that changes are signed with.'),
-  algorithm: Type.Optional(Algorithm('Of the key. HMAC-MD5 and HMAC-SHA1 are for servers that have nothing better.')),
-  key_secret: Secret('The secret of the key, in base64.'),
-  transfer_key_name: Type.Optional(KeyName('The key for transfers (AXFR), where it is another one.')),
-  transfer_key_algorithm: Type.Optional(Algorithm('Of the key for transfers.')),
-  transfer_key_secret: Type.Optional(Secret('The secret of the key for transfers, in base64.')),
+  port: Type.Optional(
+    Type.Integer({ ...destination, minimum: 1, maximum: 65_535, default: 53, description: 'UDP and TCP port.' }),
+  ),
+  key_name: KeyName('Name of the TSIG key for updates.'),
+  algorithm: Type.Optional(
+    Algorithm('Algorithm of the key. Use HMAC-MD5 and HMAC-SHA1 only for servers that support nothing better.'),
+  ),
+  key_secret: KeySecret('Secret of the key in Base64.'),
+  transfer_key_name: Type.Optional(KeyName('Name of the TSIG key for zone transfers (AXFR), if different.')),
+  transfer_key_algorithm: Type.Optional(Algorithm('Algorithm of the transfer key.')),
+  transfer_key_secret: Type.Optional(KeySecret('Secret of the transfer key in Base64.')),
   zones: Type.Optional(
-    Type.Array(Line({ minLength: 1, maxLength: 255, description: 'The name of a zone.', examples: ['example.com'] }), {
+    Type.Array(Line({ minLength: 1, maxLength: 255, description: 'Zone name.', examples: ['example.com'] }), {
       maxItems: 1000,
-      description: 'Zones of the server, to list and check. There is no way to ask it for them; others can be used all the same.',
+      description:
+        'Zones of the server, for listing and checks, since the protocol can’t list them. Other zones can be used too.',
     }),
   ),
 })
-type Settings = Static<typeof Settings>
+type Settings = SettingsOf<typeof form>
 
-/** Dynamic updates (RFC 2136) signed with TSIG (RFC 8945), and reading by AXFR (RFC 5936): BIND, Knot DNS, PowerDNS, and others. */
+/** Dynamic updates (RFC 2136) with TSIG (RFC 8945), read by AXFR (RFC 5936): BIND, Knot DNS, PowerDNS, and others. */
 export const rfc2136: ProviderKind<Settings> = {
   kind: 'rfc2136',
-  title: 'Dynamic updates (BIND, Knot DNS and others)',
-  settings: Settings,
-  secrets: ['key_secret', 'transfer_key_secret'],
-  destination: ['host', 'port'],
+  title: 'Dynamic updates (BIND, Knot DNS, and others)',
+  ...form,
   caps: updateCaps,
-  refuse(settings) {
+  validate(settings) {
     const problems = [...hostProblems(settings), ...keyProblems(settings), ...zoneProblems(settings)]
     if (problems.length > 0) throw invalid(problems)
   },
@@ -57,7 +62,7 @@ export const rfc2136: ProviderKind<Settings> = {
   open(settings, around) {
     const key = keyOf(settings)
     const { host, port = 53, zones } = settings
-    return new UpdatedServer(
+    return new DynamicUpdateServer(
       { host, port, key, transferKey: transferKeyOf(settings) ?? key, zones: zones?.map(zoneNameOf) ?? null },
       around,
     )
@@ -74,7 +79,7 @@ function transferKeyOf(settings: Settings): TsigKey | null {
 
 function hostProblems({ host }: Settings): FieldProblem[] {
   if (canonicalHost(host) !== null) return []
-  return [{ pointer: '#/settings/host', code: 'host', detail: 'must be a host name or an IP address.' }]
+  return [{ pointer: '#/settings/host', code: 'host', detail: 'must be a hostname or an IP address.' }]
 }
 
 function keyProblems(settings: Settings): FieldProblem[] {
@@ -90,7 +95,7 @@ function keyProblems(settings: Settings): FieldProblem[] {
   ]
   if ((settings.transfer_key_name === undefined) !== (settings.transfer_key_secret === undefined)) {
     const missing = settings.transfer_key_name === undefined ? 'name' : 'secret'
-    const detail = 'is missing: a key for transfers has a name and a secret.'
+    const detail = 'is required: a transfer key needs a name and a secret.'
     problems.push({ pointer: `#/settings/transfer_key_${missing}`, code: 'required', detail })
   }
   return problems

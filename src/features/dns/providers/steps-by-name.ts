@@ -1,6 +1,6 @@
 import type { Op } from './provider'
 
-/** Steps in their order, those that follow each other at one name together. */
+/** Groups consecutive steps at the same name. */
 export function* stepsByName(ops: readonly Op[]): Generator<Op[]> {
   let group: Op[] = []
   for (const op of ops) {

@@ -1,30 +1,30 @@
-import { serialOf } from '../../../core/dns-client/soa'
-import { transferZone, type TransferLimits } from '../../../core/dns-client/transfer'
-import type { NameServerAsked } from '../../../core/dns-client/server'
-import type { ResourceRecord } from '../../../core/dns/message'
-import { lowerName } from '../../../core/dns/name'
-import { ttlReceived } from '../../../core/dns/ttl'
-import { originOf, withinZone } from '../zone-names'
+import { serialOf } from '../../../dns/client/soa'
+import { transferZone, type TransferLimits } from '../../../dns/client/transfer'
+import type { QueriedServer } from '../../../dns/client/server'
+import type { ResourceRecord } from '../../../dns/message'
+import { lowerName } from '../../../dns/name'
+import { ttlReceived } from '../../../dns/ttl'
+import { originOf, withinZone } from '../zones/names'
 import type { ProviderRrset, Snapshot } from './provider'
 import { stepKey, valueKey } from './same-rrset'
 
-/** Made by whoever signs a zone, wherever they stand. */
-const madeBySigning = new Set(['RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
-/** At the apex of a signed zone the server's own. TYPE65534 is where BIND keeps how far it is with signing. */
-const keysOfSigner = new Set(['DNSKEY', 'CDS', 'CDNSKEY', 'TYPE65534'])
+/** Created by DNSSEC signing, anywhere in a zone. */
+const signingTypes = new Set(['RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
+/** Managed by the server at the apex of a signed zone. BIND stores its signing state in TYPE65534. */
+const signerKeyTypes = new Set(['DNSKEY', 'CDS', 'CDNSKEY', 'TYPE65534'])
 
-/** A zone as a server transfers it. */
+/** A transferred zone. */
 export interface Transferred extends Required<Snapshot> {
   soa: ResourceRecord
-  /** Records that were left out, since signing made them. */
+  /** Number of records skipped because they were created by signing. */
   leftOut: number
 }
 
 /**
- * All of a zone but what signing made.
- * @throws AskFailed
+ * Transfers a zone, without records created by signing.
+ * @throws QueryFailed
  */
-export async function readTransfer(server: NameServerAsked, zoneName: string, limits: TransferLimits): Promise<Transferred> {
+export async function readTransfer(server: QueriedServer, zoneName: string, limits: TransferLimits): Promise<Transferred> {
   const rrsets = new Map<string, ProviderRrset & { keys: Set<string> }>()
   let soa: ResourceRecord | null = null
   let leftOut = 0
@@ -32,13 +32,13 @@ export async function readTransfer(server: NameServerAsked, zoneName: string, li
   for await (const records of transferZone(server, originOf(zoneName), limits))
     for (const record of records) {
       const { name: owner, type, rdata } = record
-      // The first is the SOA of the apex; below it none can be.
+      // The first record is the apex SOA; there can't be another one.
       if (type === 'SOA') {
         soa ??= record
         continue
       }
       isSigned ||= type === 'RRSIG'
-      if (madeBySigning.has(type)) {
+      if (signingTypes.has(type)) {
         leftOut++
         continue
       }
@@ -51,10 +51,10 @@ export async function readTransfer(server: NameServerAsked, zoneName: string, li
       rrset.keys.add(value)
       rrset.values.push(rdata)
     }
-  const kept: ProviderRrset[] = []
+  const published: ProviderRrset[] = []
   for (const { name, type, ttl, values } of rrsets.values()) {
-    if (isSigned && name === '@' && keysOfSigner.has(type)) leftOut += values.length
-    else kept.push({ name, type, ttl, values })
+    if (isSigned && name === '@' && signerKeyTypes.has(type)) leftOut += values.length
+    else published.push({ name, type, ttl, values })
   }
-  return { rrsets: kept, serial: serialOf(soa!.rdata), soa: soa!, leftOut }
+  return { rrsets: published, serial: serialOf(soa!.rdata), soa: soa!, leftOut }
 }

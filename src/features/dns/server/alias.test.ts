@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { digged, queryOctets, servedZone } from '../../../../test/support/served-zone'
+import { digOutput, queryOctets, servedZone } from '../../../../test/support/served-zone'
 import { Answerer } from './answerer'
 import { ZoneIndex, ZoneSet } from './zone-index'
 
@@ -44,11 +44,11 @@ zones.put(
   ),
 )
 const server = new Answerer(zones)
-const ask = (name: string, type = 'A') => digged(server.answer(queryOctets(name, type), 'udp')!)
+const ask = (name: string, type = 'A') => digOutput(server.answer(queryOctets(name, type), 'udp')!)
 const negative = { answer: [], authority: [`example.com. 300 SOA ns1.example.com. hostmaster.example.com. ${soa.slice(15)}`] }
 
 describe('an ALIAS', () => {
-  test('is answered with the addresses of its target, at the apex too, and beside other types', () => {
+  test('is answered with the addresses of its target, also at the apex and next to other types', () => {
     expect(ask('example.com.')).toMatchObject({
       rcode: 'NOERROR',
       flags: 'qr aa',
@@ -67,11 +67,11 @@ describe('an ALIAS', () => {
     ['a.any.example.com.', 300, '192.0.2.1'],
     ['towild.example.com.', 300, '192.0.2.1'],
     ['named.example.com.', 30, '192.0.2.9'],
-  ])('leads over others: %s, with the smallest TTL on the way', (name, ttl, address) => {
+  ])('follows other aliases with the smallest TTL: %s', (name, ttl, address) => {
     expect(ask(name).answer[0]).toBe(`${name} ${ttl} A ${address}`)
   })
 
-  test('that leads out of what is served here is answered with what the hub has found out', () => {
+  test('that leaves the served zones uses the addresses that the hub resolved', () => {
     expect(ask('away.example.com.').answer).toEqual(['away.example.com. 60 A 203.0.113.1'])
     expect(ask('away.example.com.', 'AAAA').answer).toEqual(['away.example.com. 20 AAAA 2001:db8::9'])
     expect(ask('through.example.com.').answer).toEqual(['through.example.com. 300 A 203.0.113.2'])
@@ -79,28 +79,29 @@ describe('an ALIAS', () => {
     expect(ask('unknown.example.com.')).toMatchObject({ rcode: 'NOERROR', ...negative })
   })
 
-  test.each([['nothing.example.com.'], ['self.example.com.'], ['ping.example.com.']])('without addresses is no error: %s', name =>
-    expect(ask(name)).toMatchObject({ rcode: 'NOERROR', flags: 'qr aa', ...negative }),
+  test.each([['nothing.example.com.'], ['self.example.com.'], ['ping.example.com.']])(
+    'without addresses is not an error: %s',
+    name => expect(ask(name)).toMatchObject({ rcode: 'NOERROR', flags: 'qr aa', ...negative }),
   )
 
-  test('has no addresses of a family that its target has not, and is not told itself', () => {
+  test('has only the address families of its target, and is never returned itself', () => {
     expect(ask('four.example.com.', 'AAAA')).toMatchObject({ rcode: 'NOERROR', ...negative })
     expect(ask('example.com.', 'ALIAS')).toMatchObject({ rcode: 'NOERROR', ...negative })
     expect(ask('cross.example.com.', 'TXT')).toMatchObject({ rcode: 'NOERROR', ...negative })
   })
 
-  test('follows its target when that changes', () => {
+  test('follows changes of its target', () => {
     const own = new ZoneSet()
     own.put(ZoneIndex.of(servedZone('example.com.', `@ 60 SOA ${soa}\n@ 60 ALIAS www\nwww 60 A 192.0.2.1`)))
     const answerer = new Answerer(own)
-    const asked = () => digged(answerer.answer(queryOctets('example.com.', 'A'), 'udp')!).answer
-    expect(asked()).toEqual(['example.com. 60 A 192.0.2.1'])
+    const queried = () => digOutput(answerer.answer(queryOctets('example.com.', 'A'), 'udp')!).answer
+    expect(queried()).toEqual(['example.com. 60 A 192.0.2.1'])
     for (const set of servedZone('example.com.', 'www 60 A 192.0.2.3').rrsets) own.get('example.com.')!.put(set)
     answerer.forget()
-    expect(asked()).toEqual(['example.com. 60 A 192.0.2.3'])
+    expect(queried()).toEqual(['example.com. 60 A 192.0.2.3'])
   })
 
-  test('and a CNAME lead into zones of the same owner alone', () => {
+  test('and CNAME are followed only into zones of the same owner', () => {
     const both = (owner: string) => {
       const set = new ZoneSet()
       const lines = `@ 60 SOA ${soa}\n@ 60 ALIAS www.bank.test.\n@ 60 A 203.0.113.1\ncname 60 CNAME no.bank.test.\ndname 60 DNAME bank.test.`
@@ -108,7 +109,7 @@ describe('an ALIAS', () => {
       set.put(ZoneIndex.of({ ...servedZone('bank.test.', `@ 60 SOA ${soa}\nwww 60 A 192.0.2.66`), owner }))
       const answerer = new Answerer(set)
       return ['example.com.', 'cname.example.com.', 'www.dname.example.com.'].map(name => {
-        const { rcode, answer } = digged(answerer.answer(queryOctets(name, 'A'), 'udp')!)
+        const { rcode, answer } = digOutput(answerer.answer(queryOctets(name, 'A'), 'udp')!)
         return [rcode, answer.at(-1)]
       })
     }

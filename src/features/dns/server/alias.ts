@@ -1,31 +1,31 @@
 import { wildcardKey, type NameKey, type WireName } from './name-key'
-import { chainMax, pathTo, renamed } from './path'
+import { maxChain, pathTo, applyDname } from './path'
 import { TYPE, type IndexedSet, type Node, type ZoneSet } from './zone-index'
 
 /**
- * The addresses that an ALIAS stands for: those of its target, over CNAMEs, DNAMEs and further ALIASes, as far as all of them are in
- * zones of one owner that are served here: nobody else has proven that a name is his. Where the way leads elsewhere they are those that
- * the hub has found out and given along as sets of the name itself. The TTL is the smallest on the way.
+ * Resolves an ALIAS to addresses: follows its target through CNAMEs, DNAMEs and further ALIASes within served zones of the same
+ * owner, since other owners have not proven that a name is theirs. If the path leaves those zones, returns the addresses that the
+ * hub resolved and stored at the name itself. The TTL is the smallest on the path.
  * @param owner of the zone that the node is in
  * @param node has an ALIAS
  * @param type A or AAAA
- * @returns null when there are none: the target is not there, has no such addresses, or leads back to itself
+ * @returns null if the target doesn't exist, has no such addresses, or loops
  */
 export function aliasAddresses(zones: ZoneSet, owner: string, node: Node, type: number): IndexedSet | null {
   const alias = node.sets.get(TYPE.ALIAS)!
   const elsewhere = () => withTtl(node.sets.get(type), alias.ttl)
   let ttl = alias.ttl
   let name = targetOf(alias)
-  const asked = new Set<NameKey>([node.name.key])
-  while (name && asked.size <= chainMax && !asked.has(name.key)) {
-    asked.add(name.key)
+  const visited = new Set<NameKey>([node.name.key])
+  while (name && visited.size <= maxChain && !visited.has(name.key)) {
+    visited.add(name.key)
     const zone = zones.enclosing(name.key, type)
     if (zone?.owner !== owner) return elsewhere()
     const path = pathTo(zone, name.key, type)
     if (path.cut?.sets.has(TYPE.NS) && path.cut !== zone.apex) return elsewhere()
     if (path.cut) {
       ttl = Math.min(ttl, path.cut.sets.get(TYPE.DNAME)!.ttl)
-      name = renamed(path.cut, name)
+      name = applyDname(path.cut, name)
       continue
     }
     const at = path.exact ? path.closest : zone.node(wildcardKey(path.closest.name.key))
@@ -39,5 +39,5 @@ export function aliasAddresses(zones: ZoneSet, owner: string, node: Node, type: 
 
 const targetOf = ({ rdata }: IndexedSet): WireName | null => rdata[0]?.names[0] ?? null
 
-const withTtl = (set: IndexedSet | undefined, most: number): IndexedSet | null =>
-  set ? { ...set, ttl: Math.min(set.ttl, most) } : null
+const withTtl = (set: IndexedSet | undefined, maxTtl: number): IndexedSet | null =>
+  set ? { ...set, ttl: Math.min(set.ttl, maxTtl) } : null

@@ -1,15 +1,15 @@
 import type { NameKey, WireName } from './name-key'
-import type { Told } from './resolve'
+import type { AnswerSet } from './resolve'
 import { TYPE, type IndexedRdata } from './zone-index'
 
-// The 14 bits of a compression pointer reach no further (RFC 1035 4.1.4).
+// Compression pointers have 14 bits (RFC 1035 section 4.1.4).
 const POINTER_REACH = 0x4000
-// A message, and the record that turns out not to fit it.
+// A message, plus the record that turns out not to fit.
 const CAPACITY = 3 * 0x10000
 
 /**
- * Writes the records of an answer behind the question. Names are compressed whatever their case, as every server does:
- * so what is written holds for the question in any case.
+ * Writes the records of a response after the question. Compresses names case-insensitively, as all servers do, so the result fits
+ * the question in any case.
  */
 export class AnswerWriter {
   readonly bytes = new Uint8Array(CAPACITY)
@@ -17,7 +17,7 @@ export class AnswerWriter {
   readonly #names = new Map<NameKey, number>()
   readonly #order: NameKey[] = []
 
-  /** Begins after the question, which stands in `bytes` from octet 12 to `end`; its name can be pointed to. */
+  /** Starts after the question, which is in `bytes` from octet 12 to `end`. Names can point to it. */
   begin(key: NameKey, end: number): void {
     this.#names.clear()
     this.#order.length = 0
@@ -31,10 +31,10 @@ export class AnswerWriter {
   }
 
   /**
-   * Writes sets one after the other until one does not fit in `room`; none is cut (RFC 2181 5, 9).
-   * @returns how many records were written, and whether that was all of them
+   * Writes RRsets until one does not fit; an RRset is never split (RFC 2181 sections 5 and 9).
+   * @returns the number of records written, and whether everything fit
    */
-  sets(sets: readonly Told[], room: number): { records: number; whole: boolean } {
+  sets(sets: readonly AnswerSet[], room: number): { records: number; whole: boolean } {
     let records = 0
     for (const { owner, set } of sets) {
       const start = this.offset
@@ -64,7 +64,7 @@ export class AnswerWriter {
     const size = this.offset
     this.offset += 2
     const { octets, namesAt, names } = rdata
-    // The target of a DNAME is of a later document than those every receiver reads compressed (RFC 3597 4).
+    // DNAME targets must not be compressed: the type is newer than RFC 1035 (RFC 3597 section 4).
     if (names.length === 0 || type === TYPE.DNAME) this.#octets(octets, 0)
     else {
       for (let at = 0; at < namesAt; at++) this.bytes[this.offset++] = octets[at]!
@@ -103,7 +103,7 @@ export class AnswerWriter {
     this.bytes[this.offset++] = 0
   }
 
-  /** Takes back everything from `offset` on, also what could have been pointed to. */
+  /** Discards everything from `offset` on, including names recorded there. */
   #rewind(offset: number): void {
     while (this.#order.length > 0 && this.#names.get(this.#order.at(-1)!)! >= offset) this.#names.delete(this.#order.pop()!)
     this.offset = offset

@@ -1,23 +1,23 @@
-import { OPT_CODE, UDP_SIZE } from '../../../core/dns/edns'
-import { CLASS, OPCODE, RCODE } from '../../../core/dns/message'
-import { UDP_MAX_PLAIN } from '../../../core/dns/message-encode'
-import { refuseTsig, TSIG_ERROR } from '../../../core/dns/tsig'
-import { TSIG_CODE } from '../../../core/dns/tsig-record'
+import { OPT_CODE, UDP_SIZE } from '../../../dns/edns'
+import { CLASS, OPCODE, RCODE } from '../../../dns/message'
+import { UDP_MAX_PLAIN } from '../../../dns/message-encode'
+import { refuseTsig, TSIG_ERROR } from '../../../dns/tsig'
+import { TSIG_CODE } from '../../../dns/tsig-record'
 import { AnswerWriter } from './answer-writer'
 import type { NameKey } from './name-key'
 import { readExtras, readQuestion, type Extras, type Question } from './query'
 import { resolve } from './resolve'
 import { TYPE, type ZoneSet } from './zone-index'
 
-/** How a query came: by TCP an answer may have 65535 octets. */
-export type Transport = 'udp' | 'tcp'
+/** Transport of a query. TCP responses can have up to 65535 octets. */
+type Transport = 'udp' | 'tcp'
 
-/** What follows the question of an answer, ready to be sent again. */
+/** The part of a response after the question, ready to be sent again. */
 interface Stored {
   /** The AA bit. */
   aa: number
   rcode: number
-  /** Records in the answer, the authority and the additional section. */
+  /** Record counts of the answer, authority and additional section. */
   counts: readonly [number, number, number]
   tail: Uint8Array
 }
@@ -27,68 +27,67 @@ const AA = 0x04
 const TC = 0x02
 const OPCODE_RD = 0x79
 const OPT_OCTETS = 11
-// So many answers are kept ready, and so many octets of them; what is asked after that begins anew.
+// Limits of the response cache. It is cleared when it is full.
 const STORED_MAX = 65_536
 const STORED_OCTETS_MAX = 16 * 1024 * 1024
 
-/** A message that was understood. */
-export interface Asked {
+/** A parsed message. */
+export interface ParsedQuery {
   query: Uint8Array
   question: Question
   extras: Extras
   transport: Transport
-  /** The address it came from; empty where that does not matter. */
+  /** Source address; empty where it doesn't matter. */
   peer: string
 }
 
-/** What needs a key, or more than a step: an `L` is an answer that comes later, or one of several messages. */
-export interface Keyed<L> {
-  /** A query with a signature. */
-  signed(asked: Asked): Uint8Array | L
-  /** A message that tells of a change elsewhere (RFC 1996). */
-  notified(asked: Asked): Uint8Array | L
+/** Handles signed messages and NOTIFY. `S` is a stream of messages that are ready later. */
+export interface SignedHandler<L> {
+  /** Handles a query with a TSIG. */
+  signed(request: ParsedQuery): Uint8Array | L
+  /** Handles a NOTIFY (RFC 1996). */
+  notified(request: ParsedQuery): Uint8Array | L
 }
 
 /**
- * Answers queries about the zones of one set. Answers about names that exist are kept as they are on the wire, until
- * `forget` is called because a zone has changed.
+ * Answers queries for a set of zones. Caches responses for names that exist in wire form, until `forget` is called because a zone
+ * has changed.
  */
 export class Answerer<L = never> {
   readonly #zones: ZoneSet
   readonly #writer = new AnswerWriter()
   readonly #stored = new Map<string, Stored>()
   #storedOctets = 0
-  /** The rcode of the last answer. */
+  /** RCODE of the last response. */
   #last = 0
-  /** False until all zones are there: what is asked before may be of one that is not, and nobody must learn that it is refused. */
+  /** False until all zones are loaded. Until then queries get SERVFAIL, so that nobody caches a REFUSED for a missing zone. */
   complete = true
-  /** Without it no key is known, and nothing is taken in. */
-  keyed: Keyed<L> | null = null
+  /** Without it, no TSIG key is known, and NOTIFY is not implemented. */
+  keyed: SignedHandler<L> | null = null
 
   constructor(
     zones: ZoneSet,
-    /** Answers by rcode, with the high bits of EDNS; counted up here. */
+    /** Counts responses by RCODE, including the extended bits of EDNS. */
     readonly rcodes = new Uint32Array(24),
   ) {
     this.#zones = zones
   }
 
-  /** The last answer is not sent: it counts no more. */
+  /** Uncounts the last response, which was not sent. */
   unsent(): void {
     this.rcodes[this.#last]!--
   }
 
-  /** Lets go of the answers that are ready: to be called after every change of the zones. */
+  /** Clears the cache. Must be called after each change of the zones. */
   forget(): void {
     this.#stored.clear()
     this.#storedOctets = 0
   }
 
   /**
-   * The answer to a message, or null when it gets none: it is too short to have a header, or is itself an answer.
-   * Never throws, whatever it is given. What is not a query is sorted out here by its opcode: UPDATE (RFC 2136), as everything
-   * that nobody takes in, is answered NOTIMP.
-   * @returns octets that stay as they are until the next call
+   * Returns the response to a message, or null if it gets none because it is shorter than a header or is a response itself. Never
+   * throws. Unsupported opcodes, such as UPDATE (RFC 2136), get NOTIMP.
+   * @returns octets that are valid until the next call
    */
   answer(query: Uint8Array, transport: Transport, peer = ''): Uint8Array | L | null {
     if (query.length < 12 || (query[2]! & QR) !== 0) return null
@@ -98,42 +97,42 @@ export class Answerer<L = never> {
     const question = readQuestion(query)
     const extras = question && readExtras(query, question.end)
     if (!question || !extras) return this.#header(query, RCODE.FORMERR)
-    const asked = { query, question, extras, transport, peer }
-    if (extras.version > 0) return this.empty(asked, RCODE.BADVERS)
-    if (opcode === OPCODE.NOTIFY) return this.keyed!.notified(asked)
+    const request = { query, question, extras, transport, peer }
+    if (extras.version > 0) return this.empty(request, RCODE.BADVERS)
+    if (opcode === OPCODE.NOTIFY) return this.keyed!.notified(request)
     if (extras.tsig) {
-      // Where no key is known, whoever signs is told that (RFC 8945 5.2.1).
-      return this.keyed?.signed(asked) ?? refuseTsig(this.empty(asked, RCODE.NOTAUTH), extras.tsig, TSIG_ERROR.BADKEY)
+      // Without any key, a signed query gets BADKEY (RFC 8945 section 5.2.1).
+      return this.keyed?.signed(request) ?? refuseTsig(this.empty(request, RCODE.NOTAUTH), extras.tsig, TSIG_ERROR.BADKEY)
     }
     const refusal = this.refusalOf(question)
-    return refusal === RCODE.NOERROR ? this.resolved(asked, 0) : this.empty(asked, refusal)
+    return refusal === RCODE.NOERROR ? this.resolved(request, 0) : this.empty(request, refusal)
   }
 
-  /** Why a question is not looked up at all, or NOERROR: its class or its type is none of zones (RFC 6895 3.1, 3.2). */
+  /** RCODE for questions that are not looked up because of their class or type (RFC 6895 sections 3.1 and 3.2), or NOERROR. */
   refusalOf({ type, class: classOf }: Question): number {
     if (!this.complete) return RCODE.SERVFAIL
     if (classOf !== CLASS.IN) return classOf === 0 || classOf === CLASS.NONE ? RCODE.FORMERR : RCODE.REFUSED
-    // Transfers are refused to whoever shows no key.
+    // Transfers require a key.
     if (type === TYPE.IXFR || type === TYPE.AXFR) return RCODE.REFUSED
     if (type === 0 || type === OPT_CODE || type === TSIG_CODE) return RCODE.FORMERR
     return type >= 128 && type < 255 ? RCODE.NOTIMP : RCODE.NOERROR
   }
 
   /**
-   * The answer from a set of zones, without a signature.
-   * @param zones those of this answerer when left out
-   * @param reserve octets to be kept free for the signature
+   * Returns the response from a set of zones, without a signature.
+   * @param zones defaults to those of this answerer
+   * @param reserve octets to reserve for the signature
    */
-  resolved({ query, question, extras, transport }: Asked, reserve: number, zones?: ZoneSet): Uint8Array {
+  resolved({ query, question, extras, transport }: ParsedQuery, reserve: number, zones?: ZoneSet): Uint8Array {
     const key = storedKey(question.key, question.type)
     let stored = zones ? undefined : this.#stored.get(key)
     const room = limitOf(extras, transport) - reserve - (extras.udpSize === null ? 0 : OPT_OCTETS)
     let tc = 0
     if (!stored || question.end + stored.tail.length > room) {
-      const made = this.#write(zones ?? this.#zones, query, question, room)
-      stored = made.stored
-      if (made.whole) {
-        if (made.exact && !zones) this.#store(key, stored)
+      const written = this.#write(zones ?? this.#zones, query, question, room)
+      stored = written.stored
+      if (written.whole) {
+        if (written.exact && !zones) this.#store(key, stored)
       } else tc = TC
     }
     const { bytes } = this.#writer
@@ -142,9 +141,9 @@ export class Answerer<L = never> {
     return this.#finish(query, extras, question.end + stored.tail.length, stored.counts, stored.aa | tc, stored.rcode)
   }
 
-  /** The answer that asks to come again by TCP. @param query one that `answer` has answered */
+  /** Returns a truncated response, so that the client retries over TCP. @param query one that `answer` returned a response for */
   truncated(query: Uint8Array): Uint8Array {
-    // An answer has the opcode of its query, and to these there is none that is shorter.
+    // A response has the opcode of its query. For others than QUERY there is nothing shorter than the header.
     if (((query[2]! >> 3) & 15) !== OPCODE.QUERY) return this.#header(query, RCODE.NOTIMP)
     const question = readQuestion(query)
     const extras = question && readExtras(query, question.end)
@@ -166,7 +165,7 @@ export class Answerer<L = never> {
     const answer = writer.sets(found.answer, room)
     const authority = answer.whole ? writer.sets(found.authority, room) : none
     const glue = authority.whole ? writer.sets(found.glue, room) : none
-    // These may be left out; whoever needs them can ask.
+    // These are optional; clients can query for them.
     const addresses = glue.whole ? writer.sets(found.addresses, room) : none
     return {
       stored: {
@@ -186,9 +185,9 @@ export class Answerer<L = never> {
     this.#storedOctets += stored.tail.length
   }
 
-  /** An answer with nothing but the question and the opcode; with AA if it is to have that. */
+  /** Returns a response without records. */
   empty(
-    { query, question, extras }: Pick<Asked, 'query' | 'question' | 'extras'>,
+    { query, question, extras }: Pick<ParsedQuery, 'query' | 'question' | 'extras'>,
     rcode: number,
     authoritative = false,
   ): Uint8Array {
@@ -230,7 +229,7 @@ export class Answerer<L = never> {
     bytes[end + 4] = UDP_SIZE & 0xff
     bytes[end + 5] = rcode >> 4
     bytes[end + 6] = 0
-    // DO comes back as it was sent (RFC 3225 3).
+    // The DO bit is copied (RFC 3225 section 3).
     bytes[end + 7] = extras.dnssecOk ? 0x80 : 0
     bytes[end + 8] = 0
     bytes[end + 9] = 0
@@ -243,7 +242,7 @@ export class Answerer<L = never> {
     this.#last = rcode
   }
 
-  /** What can be said of a message of which no more than its header is understood. */
+  /** Returns a response with only a header, for messages that could not be parsed. */
   #header(query: Uint8Array, rcode: number): Uint8Array {
     const { bytes } = this.#writer
     this.#count(rcode)

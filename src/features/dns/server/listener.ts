@@ -1,10 +1,10 @@
 import { systemClock } from '../../../core/clock'
 import { Answerer } from './answerer'
-import { Counted } from './counted'
-import type { HubLine } from './hub-line'
-import { KeyedAnswers, type Later } from './keyed-answers'
-import type { ListenWish, Transferred } from './messages'
-import { Notifies } from './notifies'
+import { ServerCounters } from './server-counters'
+import type { HubRequests } from './hub-requests'
+import { SignedAnswers, type AnswerStream } from './signed-answers'
+import type { ListenOptions, Transferred } from './messages'
+import { IncomingNotifies } from './incoming-notifies'
 import { ResponseRateLimit } from './rate-limit'
 import { openTcp, type TcpPort } from './tcp'
 import type { TransferKeys } from './transfer-keys'
@@ -12,56 +12,62 @@ import { Transfers, transferLimits } from './transfers'
 import { openUdp } from './udp'
 import type { ZoneSet } from './zone-index'
 
-/** A name server that answers on UDP and TCP of one port. */
+/** A name server on one port for UDP and TCP. */
 export interface DnsListener {
-  readonly answerer: Answerer<Later>
-  readonly counted: Counted
+  readonly answerer: Answerer<AnswerStream>
+  readonly counters: ServerCounters
   readonly host: string
   readonly port: number
   close(): void
 }
 
 const tries = 20
-// Secondaries ask for many zones at once. Without a limit one of the customers, who all have keys, could write a victim's address on it.
+// Secondaries query many zones at once. Still limited: any customer has keys, and could spoof a victim's address.
 const signedShare = 10
 
-/** What a listener answers from, and whom it asks and tells. */
-export interface Held {
+/** State shared with the thread. */
+interface ListenerContext {
   zones: ZoneSet
-  /** Zones that are told to holders of their keys alone. */
+  /** Zones that are visible only with their keys. */
   hidden: ZoneSet
   keys: TransferKeys
-  hub: Pick<HubLine, 'ask'>
+  hub: Pick<HubRequests, 'request'>
   transferred(transfer: Transferred): void
 }
 
 /** Opens both ports. @throws Error with a code such as EADDRINUSE or EACCES */
-export async function openListener(held: Held, wish: ListenWish): Promise<DnsListener> {
-  const { zones, hub } = held
-  const counted = new Counted()
-  const answerer = new Answerer<Later>(zones, counted.rcodes)
+export async function openListener(context: ListenerContext, options: ListenOptions): Promise<DnsListener> {
+  const { zones, hub } = context
+  const counters = new ServerCounters()
+  const answerer = new Answerer<AnswerStream>(zones, counters.rcodes)
   const now = () => Math.floor(systemClock.now() / 1000)
-  const limits = { atOnce: wish.transfers ?? transferLimits.atOnce }
-  const transfers = new Transfers({ hub, counted, now, done: held.transferred, limits })
-  const keyed = new KeyedAnswers(answerer, { ...held, transfers, notifies: new Notifies(hub, counted), counted, now })
+  const limits = { maxActive: options.transfers ?? transferLimits.maxActive }
+  const transfers = new Transfers({ hub, counters, now, done: context.transferred, limits })
+  const keyed = new SignedAnswers(answerer, {
+    ...context,
+    transfers,
+    notifies: new IncomingNotifies(hub, counters),
+    counters,
+    now,
+  })
   answerer.keyed = keyed
-  const limit = wish.responsesPerSecond === null ? null : new ResponseRateLimit(wish.responsesPerSecond)
+  const limit = options.responsesPerSecond === null ? null : new ResponseRateLimit(options.responsesPerSecond)
   const signedLimit = limit && new ResponseRateLimit(limit.perSecond * signedShare)
-  const parts = { answerer, keyed, counted, limit, signedLimit, limitLoopback: wish.limitLoopback, stallMs: wish.stallMs }
+  const parts = { answerer, keyed, counters, limit, signedLimit, limitLoopback: options.limitLoopback, stallMs: options.stallMs }
   for (let tried = 1; ; tried++) {
-    const udp = await openUdp(wish.host, wish.port, parts)
+    const udp = await openUdp(options.host, options.port, parts)
     let tcp: TcpPort
     try {
-      tcp = openTcp(wish.host, udp.port, parts)
+      tcp = openTcp(options.host, udp.port, parts)
     } catch (error) {
       udp.close()
-      // A port that is free for UDP may be taken for TCP.
-      if (wish.port === 0 && tried < tries) continue
+      // A port that is free for UDP may be in use for TCP.
+      if (options.port === 0 && tried < tries) continue
       throw error
     }
     return {
       answerer,
-      counted,
+      counters,
       host: udp.hostname,
       port: udp.port,
       close() {

@@ -1,71 +1,71 @@
-import type { TsigKey } from '../../../core/dns/tsig'
+import type { TsigKey } from '../../../dns/tsig'
 import type { ServedSet } from './served-zone'
 import type { TransferRights } from './transfer-keys'
 
-/** Where the name server listens, and how much it sends. */
-export interface ListenWish {
+/** Where the name server listens, and its limits. */
+export interface ListenOptions {
   host: string
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   port: number
-  /** Answers a second to one network by UDP; null for no limit. */
+  /** UDP responses per second to one network; null for no limit. */
   responsesPerSecond: number | null
-  /** Holds this machine's own addresses to the limit as well, which tests of it need. */
+  /** Applies the limit to loopback addresses too, for tests. */
   limitLoopback: boolean
-  /** Transfers under way at once, others wait; 10 when left out. */
+  /** Maximum number of concurrent transfers, default 10. Others wait. */
   transfers?: number
-  /** Milliseconds in which a client has to take a message of its transfer, or is cut off; 10 s when left out. */
+  /** Milliseconds a client has to receive a message of a transfer before it is disconnected, default 10 s. */
   stallMs?: number
 }
 
-/** What the hub tells the thread of the name server. */
+/** Messages from the hub to the name server thread. */
 export type ToServer =
-  | { kind: 'listen'; wish: ListenWish }
-  /** RRsets of a zone that is sent in pieces; with the `last` it takes the place of what was served of it. */
+  | { kind: 'listen'; options: ListenOptions }
+  /** RRsets of a zone that is sent in chunks. With the `last` chunk it replaces the served zone. */
   | { kind: 'zone'; name: string; owner: string; hidden: boolean; rrsets: ServedSet[]; last: boolean }
-  /** RRsets of a zone that changed; without rdata those that are gone. */
+  /** Changed RRsets of a zone; without rdata they are removed. */
   | { kind: 'change'; name: string; rrsets: ServedSet[] }
   | { kind: 'remove'; name: string; hidden: boolean }
-  /** Every zone has been sent once. */
+  /** All zones have been sent once. */
   | { kind: 'complete' }
-  /** All keys and what they open, in the place of those before. */
+  /** Replaces all keys and what they give access to. */
   | { kind: 'rights'; rights: TransferRights }
-  /** To be sent back, which tells that all before it was taken. */
+  /** Sent back after all previous messages were processed. */
   | { kind: 'echo'; id: number }
-  /** The answer to a question of the thread. */
+  /** Response to a request of the thread. */
   | { kind: 'answer'; id: number; answer: unknown }
   | { kind: 'stop' }
 
-/** What the thread tells the hub. */
+/** Messages from the thread to the hub. */
 export type FromServer =
   | { kind: 'listening'; host: string; port: number }
-  /** It cannot listen there: the system's code (`EADDRINUSE`) and its words. */
+  /** Listening failed: system error code (`EADDRINUSE`) and message. */
   | { kind: 'refused'; code: string; reason: string }
-  /** What was counted since the last time. */
-  | { kind: 'counted'; counts: Counts }
-  /** A zone cannot be served; the others are. */
-  | { kind: 'unfit'; name: string; reason: string }
+  /** Counts since the last message. */
+  | { kind: 'counts'; counts: Counts }
+  /** A zone is invalid and can't be served. Others are not affected. */
+  | { kind: 'invalid_zone'; name: string; reason: string }
   | { kind: 'echo'; id: number }
-  | { kind: 'asks'; id: number; question: HubQuestion }
+  | { kind: 'request'; id: number; question: HubRequest }
   | { kind: 'transferred'; transfer: Transferred }
   | { kind: 'stopped' }
 
-/** What the thread does not know itself. */
-export type HubQuestion =
-  /** What changed in a zone since a serial: {@link Delta} by delta up to now, or null to send the whole zone. */
-  | { kind: 'deltas'; zone: string; from: number; most: number }
-  /** Somebody tells that a zone has changed elsewhere; whether it is a zone that is kept elsewhere too. */
+/** Requests from the thread to the hub. */
+export type HubRequest =
+  /** Changes of a zone since a serial, as {@link Delta}s up to the current one; null to send the whole zone. */
+  | { kind: 'deltas'; zone: string; from: number; maxRecords: number }
+  /** A NOTIFY arrived; returns whether the zone has sync targets. */
   | { kind: 'notified'; zone: string }
-  /** Which keys of this name the servers have at which a zone is kept: they sign with them what they tell of it. */
+  /** Keys with this name that are shared with the providers of a zone, to verify a NOTIFY. */
   | { kind: 'notify_keys'; zone: string; key: string }
 
-/** The answers to each of them. */
-export interface HubAnswers {
+/** Responses to these requests. */
+export interface HubResponses {
   deltas: Delta[] | null
   notified: boolean
   notify_keys: TsigKey[]
 }
 
-/** What leads from one serial to the next (RFC 1995 4). The SOA is not among what is removed and added. */
+/** The difference between two serials (RFC 1995 section 4), without the SOA. */
 export interface Delta {
   fromSerial: number
   toSerial: number
@@ -85,24 +85,24 @@ export interface DeltaRecord {
   rdata: Uint8Array
 }
 
-/** A transfer that was sent to its end. */
+/** A completed transfer. */
 export interface Transferred {
   /** Absolute. */
   zone: string
   hidden: boolean
   key: string
-  /** The address it went to. */
+  /** Address of the client. */
   peer: string
   serial: number
-  /** `current`: the client had it already. */
-  how: 'axfr' | 'ixfr' | 'current'
+  /** `up_to_date`: the client already had this serial. */
+  type: 'axfr' | 'ixfr' | 'up_to_date'
 }
 
-/** Figures by kind, such as `{ answers: { NOERROR: 12 } }`. */
+/** Counts by label, such as `{ answers: { NOERROR: 12 } }`. */
 export interface Counts {
   queries: Record<string, number>
   answers: Record<string, number>
-  held: Record<string, number>
+  limited: Record<string, number>
   transfers: Record<string, number>
   notifies: Record<string, number>
 }

@@ -1,104 +1,104 @@
 import type { Clock, Timer } from '../../../core/clock'
-import { BadSetting } from '../../../core/config'
+import { InvalidSetting } from '../../../core/config'
 import type { Log } from '../../../core/log'
 import { startThread, type Thread } from '../../../core/thread'
-import { othersTurn } from '../../../core/turns'
-import type { Counts, FromServer, HubAnswers, HubQuestion, ListenWish, ToServer, Transferred } from './messages'
+import { yieldToEventLoop } from '../../../core/time-slices'
+import type { Counts, FromServer, HubResponses, HubRequest, ListenOptions, ToServer, Transferred } from './messages'
 import type { ServedSet, ServedZone } from './served-zone'
 import type { TransferRights } from './transfer-keys'
 
-/** What the name server needs of whoever starts it. */
-export interface Surroundings {
-  /** The file of the thread: an entry point of its own beside the program's (`src/bin/name-server.ts`). */
+/** What the name server needs from its owner. */
+interface NameServerContext {
+  /** Entry file of the thread (`src/bin/name-server.ts`). */
   entry: string
   clock: Clock
   log: Log
-  counted(counts: Counts): void
-  /** Answers what the thread cannot know; without it whole zones are sent, and no other server is listened to. */
-  answer?(question: HubQuestion): Promise<HubAnswers[HubQuestion['kind']]>
-  transferred?(transfer: Transferred): void
-  /** Called when a thread begins that has no zones yet: at the start, and after one has died. */
-  empty(): void
+  onCounts(counts: Counts): void
+  /** Handles requests of the thread. Without it, transfers are always full, and NOTIFY messages have no effect. */
+  onRequest?(question: HubRequest): Promise<HubResponses[HubRequest['kind']]>
+  onTransferred?(transfer: Transferred): void
+  /** Called when a thread starts without zones: at the start, and after a crash. */
+  onEmpty(): void
 }
 
-// Sets that are handed over at once; between them the program does other things.
-const setsAtOnce = 500
+// RRsets per message; the event loop runs between messages.
+const rrsetsPerMessage = 500
 const restartAfterMs = 1000
 
-/** The name server as the hub sees it: a thread that is given zones, and started again should it die. */
+/** The hub's side of the name server: sends zones to its thread, and restarts it after a crash. */
 export class NameServer {
   #thread: Thread<ToServer> | null = null
   #stopped = false
   #restart: Timer | null = null
   #echo = 0
   readonly #echoes = new Map<number, () => void>()
-  /** Where it listens, once it does. */
+  /** Listen address, once it listens. */
   address: { host: string; port: number } | null = null
 
   constructor(
-    private readonly wish: ListenWish,
-    private readonly around: Surroundings,
+    private readonly options: ListenOptions,
+    private readonly context: NameServerContext,
   ) {}
 
-  /** Opens the port. @throws BadSetting when it cannot be had */
+  /** Starts the thread and opens the port. @throws InvalidSetting if the port can't be opened */
   async start(): Promise<void> {
-    const { host, port } = this.address ?? this.wish
+    const { host, port } = this.address ?? this.options
     const found = Promise.withResolvers<FromServer & { kind: 'listening' | 'refused' }>()
-    const thread: Thread<ToServer> = startThread<ToServer, FromServer>(this.around.entry, {
-      hear: message => {
+    const thread: Thread<ToServer> = startThread<ToServer, FromServer>(this.context.entry, {
+      message: message => {
         if (message.kind === 'listening' || message.kind === 'refused') found.resolve(message)
-        else this.#hear(message, thread)
+        else this.#onMessage(message, thread)
       },
-      failed: reason => this.around.log.error({ reason }, 'the thread of the name server failed'),
+      failed: reason => this.context.log.error({ reason }, 'name server thread failed'),
       ended: () => {
-        found.resolve({ kind: 'refused', code: '', reason: 'its thread ended' })
+        found.resolve({ kind: 'refused', code: '', reason: 'its thread exited' })
         for (const resolve of this.#echoes.values()) resolve()
         if (this.#thread === thread && this.address) this.#died()
       },
     })
     this.#thread = thread
-    this.#post({ kind: 'listen', wish: { ...this.wish, host, port } })
+    this.#post({ kind: 'listen', options: { ...this.options, host, port } })
     const answer = await found.promise
     if (answer.kind === 'refused') {
       if (this.#thread === thread) this.#thread = null
-      thread.end()
-      throw new BadSetting(refusedText(host, port, answer))
+      thread.terminate()
+      throw new InvalidSetting(refusedText(host, port, answer))
     }
     this.address = { host: answer.host, port: answer.port }
-    this.around.empty()
+    this.context.onEmpty()
   }
 
-  /** Serves the zone as it is now. A long one is handed over piece by piece; nobody is answered from half of it. */
+  /** Serves a zone. Large zones are sent in chunks, and replace the served zone only when complete. */
   async put({ name, owner = '', hidden = false, rrsets }: ServedZone): Promise<void> {
     const thread = this.#thread
-    // The SOA goes first: pieces without it are no zone, should the first get lost with a thread.
+    // The SOA is in the first chunk: later chunks alone are no valid zone if the first is lost with a thread.
     const sorted = rrsets.toSorted((a, b) => Number(b.type === 'SOA') - Number(a.type === 'SOA'))
-    for (let at = 0; ; at += setsAtOnce) {
-      const last = at + setsAtOnce >= sorted.length
+    for (let at = 0; ; at += rrsetsPerMessage) {
+      const last = at + rrsetsPerMessage >= sorted.length
       if (thread !== this.#thread) return
-      this.#post({ kind: 'zone', name, owner, hidden, rrsets: sorted.slice(at, at + setsAtOnce).map(withOwnOctets), last })
+      this.#post({ kind: 'zone', name, owner, hidden, rrsets: sorted.slice(at, at + rrsetsPerMessage).map(withOwnOctets), last })
       if (last) return
-      await othersTurn()
+      await yieldToEventLoop()
     }
   }
 
-  /** Puts these RRsets in the place of those that the zone had; without rdata they are gone. All are answered from at once. */
+  /** Replaces RRsets of a zone, or removes those without rdata, at once. */
   change({ name, rrsets }: ServedZone): void {
     this.#post({ kind: 'change', name, rrsets: rrsets.map(withOwnOctets) })
   }
 
-  /** @param hidden whether it is a zone that only holders of its keys are told of */
+  /** @param hidden whether the zone is visible only with its keys */
   remove(name: string, hidden = false): void {
     this.#post({ kind: 'remove', name, hidden })
   }
 
-  /** These are the keys from now on, and nobody else may transfer anything. */
+  /** Replaces all keys and transfer rights. */
   grant(rights: TransferRights): void {
     this.#post({ kind: 'rights', rights })
   }
 
-  /** Resolves when the thread answers from all that was handed over before, or is gone. */
-  async settled(): Promise<void> {
+  /** Resolves when the thread has processed all previous messages, or has ended. */
+  async synced(): Promise<void> {
     if (!this.#thread) return
     const id = ++this.#echo
     await new Promise<void>(resolve => {
@@ -108,7 +108,7 @@ export class NameServer {
     this.#echoes.delete(id)
   }
 
-  /** Every zone was put once: what is asked of no zone is refused from now on. */
+  /** All zones have been sent: queries for other zones are refused from now on. */
   complete(): void {
     this.#post({ kind: 'complete' })
   }
@@ -126,51 +126,52 @@ export class NameServer {
     this.#thread?.post(message)
   }
 
-  #hear(message: FromServer, from: Thread<ToServer>): void {
-    if (message.kind === 'counted') this.around.counted(message.counts)
+  #onMessage(message: FromServer, from: Thread<ToServer>): void {
+    if (message.kind === 'counts') this.context.onCounts(message.counts)
     else if (message.kind === 'echo') this.#echoes.get(message.id)?.()
-    else if (message.kind === 'asks') void this.#answer(message.id, message.question, from)
-    else if (message.kind === 'transferred') this.around.transferred?.(message.transfer)
-    else if (message.kind === 'unfit')
-      this.around.log.error({ zone: message.name, reason: message.reason }, 'a zone cannot be served')
+    else if (message.kind === 'request') void this.#answer(message.id, message.question, from)
+    else if (message.kind === 'transferred') this.context.onTransferred?.(message.transfer)
+    else if (message.kind === 'invalid_zone')
+      this.context.log.error({ zone: message.name, reason: message.reason }, 'zone is invalid and can’t be served')
   }
 
-  async #answer(id: number, question: HubQuestion, to: Thread<ToServer>): Promise<void> {
-    // The thread that comes after one that died numbers its questions anew.
+  async #answer(id: number, question: HubRequest, to: Thread<ToServer>): Promise<void> {
+    // A restarted thread reuses request ids.
     const post = (answer: unknown) => to === this.#thread && this.#post({ kind: 'answer', id, answer })
     try {
-      post(await this.around.answer?.(question))
+      post(await this.context.onRequest?.(question))
     } catch (error) {
       post(undefined)
-      this.around.log.warn({ err: error, zone: question.zone }, 'a question of the name server could not be answered')
+      this.context.log.warn({ err: error, zone: question.zone }, 'could not handle a request of the name server thread')
     }
   }
 
   #died(): void {
     this.#thread = null
     if (this.#stopped) return
-    this.around.log.error({}, 'the thread of the name server ended; it is started again')
-    this.#restart = this.around.clock.after(restartAfterMs, () => void this.#startAgain())
+    this.context.log.error({}, 'name server thread exited; restarting it')
+    this.#restart = this.context.clock.after(restartAfterMs, () => void this.#startAgain())
   }
 
   async #startAgain(): Promise<void> {
     try {
       await this.start()
-      this.around.log.info(this.address!, 'the name server answers again')
+      this.context.log.info(this.address!, 'name server restarted')
     } catch (error) {
-      this.around.log.error({ err: error }, 'the name server could not be started again; it is tried once more')
-      if (!this.#stopped) this.#restart = this.around.clock.after(restartAfterMs, () => void this.#startAgain())
+      this.context.log.error({ err: error }, 'could not restart the name server; retrying')
+      if (!this.#stopped) this.#restart = this.context.clock.after(restartAfterMs, () => void this.#startAgain())
     }
   }
 }
 
-/** Octets that are a view of more would take all of it along. */
+/** Copies octets: posting a view would transfer its whole buffer. */
 const withOwnOctets = (set: ServedSet): ServedSet => ({ ...set, rdata: set.rdata.map(octets => Uint8Array.from(octets)) })
 
 function refusedText(host: string, port: number, { code, reason }: { code: string; reason: string }): string {
-  const other = 'Choose another with HOST:PORT, or set it to off.'
-  if (code === 'EADDRINUSE') return `BAILIWICK_DNS_LISTEN: port ${port} is in use on ${host}. Stop what uses it. ${other}`
+  const other = 'Choose another address with HOST:PORT, or set it to off.'
+  if (code === 'EADDRINUSE')
+    return `BAILIWICK_DNS_LISTEN: port ${port} is already in use on ${host}. Stop the service that uses it. ${other}`
   if (code === 'EACCES')
-    return `BAILIWICK_DNS_LISTEN: this user may not listen on port ${port}; give the program CAP_NET_BIND_SERVICE. ${other}`
-  return `BAILIWICK_DNS_LISTEN: the name server cannot listen on ${host} port ${port} (${reason}). ${other}`
+    return `BAILIWICK_DNS_LISTEN: permission denied for port ${port}. Grant the program CAP_NET_BIND_SERVICE. ${other}`
+  return `BAILIWICK_DNS_LISTEN: can’t listen on ${host} port ${port} (${reason}). ${other}`
 }

@@ -1,15 +1,15 @@
 import { keyOfOctets, NAME_OCTETS_MAX, parentKey, type NameKey, type WireName } from './name-key'
 import { TYPE, type Node, type ZoneIndex } from './zone-index'
 
-// Longer chains are mistakes; a resolver gives up on them too.
-export const chainMax = 16
+// Longer chains are misconfigurations; resolvers stop there too.
+export const maxChain = 16
 
-/** The way from a name up to the apex of its zone. */
-export interface Path {
-  /** The node of the name, or of the closest name above it that exists. */
+/** The path from a name up to the apex of its zone. */
+interface Path {
+  /** Node of the name, or of its closest existing ancestor. */
   closest: Node
   exact: boolean
-  /** The highest node on the way that ends the zone for this name: a delegation, or a DNAME above the name. */
+  /** Topmost node that ends the zone for this name: a delegation, or a DNAME above it. */
   cut: Node | null
 }
 
@@ -22,7 +22,7 @@ export function pathTo(zone: ZoneIndex, key: NameKey, type: number): Path {
     if (node) {
       closest ??= node
       const isOwn = at === key
-      // At a delegation the zone above it is still asked for DS (RFC 4035 3.1.4.1).
+      // DS at a delegation belongs to the parent zone (RFC 4035 section 3.1.4.1).
       if (!isApex && node.sets.has(TYPE.NS) && !(isOwn && type === TYPE.DS)) cut = node
       else if (!isOwn && node.sets.has(TYPE.DNAME)) cut = node
     }
@@ -31,8 +31,8 @@ export function pathTo(zone: ZoneIndex, key: NameKey, type: number): Path {
   return { closest: closest!, exact: closest!.name.key === key, cut }
 }
 
-/** The name that a DNAME makes of one below it (RFC 6672 2.2); null when that would be too long. @param from has a DNAME */
-export function renamed(from: Node, name: WireName): WireName | null {
+/** Applies a DNAME to a name below it (RFC 6672 section 2.2); null if the result is too long. @param from has a DNAME */
+export function applyDname(from: Node, name: WireName): WireName | null {
   const target = from.sets.get(TYPE.DNAME)!.rdata[0]!.names[0]
   if (!target) return null
   const prefix = name.octets.subarray(0, name.octets.length - from.name.octets.length)

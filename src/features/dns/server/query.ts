@@ -1,21 +1,21 @@
-import { OPT_CODE } from '../../../core/dns/edns'
-import { DnsFormatError } from '../../../core/dns/format-error'
-import { decodeMessage } from '../../../core/dns/message-decode'
-import type { TsigRecord } from '../../../core/dns/tsig-record'
+import { OPT_CODE } from '../../../dns/edns'
+import { DnsFormatError } from '../../../dns/format-error'
+import { decodeMessage } from '../../../dns/message-decode'
+import type { TsigRecord } from '../../../dns/tsig-record'
 import { NAME_OCTETS_MAX, type NameKey } from './name-key'
 
-/** The question of a message, read in one pass. */
+/** The question of a message. */
 export interface Question {
   key: NameKey
   type: number
   class: number
-  /** Where the question ends. */
+  /** Offset after the question. */
   end: number
 }
 
-/** What stands behind the question. */
+/** The parts after the question. */
 export interface Extras {
-  /** What the sender takes by UDP, or null when it knows no EDNS. */
+  /** EDNS UDP payload size; null without EDNS. */
   udpSize: number | null
   version: number
   dnssecOk: boolean
@@ -25,7 +25,7 @@ export interface Extras {
 const lower = Buffer.alloc(NAME_OCTETS_MAX + 2)
 const PLAIN: Extras = { udpSize: null, version: 0, dnssecOk: false, tsig: null }
 
-/** The question that begins at octet 12, or null when it is none: cut off, compressed, too long. */
+/** Parses the question at octet 12; null if it is truncated, compressed or too long. */
 export function readQuestion(octets: Uint8Array): Question | null {
   let at = 12
   let length = 0
@@ -46,7 +46,7 @@ export function readQuestion(octets: Uint8Array): Question | null {
   return { key: lower.toString('latin1', 0, length), type, class: (octets[at + 2]! << 8) | octets[at + 3]!, end: at + 4 }
 }
 
-/** What stands behind the question of a query, or null when it breaks a rule (FORMERR). */
+/** Parses what follows the question; null if it is malformed (FORMERR). */
 export function readExtras(octets: Uint8Array, end: number): Extras | null {
   if (octets[6] === 0 && octets[7] === 0 && octets[8] === 0 && octets[9] === 0 && octets[10] === 0) {
     if (octets[11] === 0 && octets.length === end) return PLAIN
@@ -68,7 +68,7 @@ export function readExtras(octets: Uint8Array, end: number): Extras | null {
   }
 }
 
-/** True when all that is left is an OPT record whose options end where it does (RFC 6891 6.1.2). */
+/** Returns whether the rest is exactly one valid OPT record (RFC 6891 section 6.1.2). */
 function isOpt(octets: Uint8Array, at: number): boolean {
   if (octets.length < at + 11 || octets[at] !== 0 || octets[at + 1] !== 0 || octets[at + 2] !== OPT_CODE) return false
   if (octets.length !== at + 11 + ((octets[at + 9]! << 8) | octets[at + 10]!)) return false

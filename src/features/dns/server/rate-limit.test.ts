@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { networkOf, ResponseRateLimit } from './rate-limit'
 
-test('a network gets so many answers a second, then every second one truncated', () => {
+test('a network gets a number of responses per second, then every second one truncated', () => {
   const limit = new ResponseRateLimit(3)
   const verdicts = (now: number, n: number) => Array.from({ length: n }, () => limit.take(7, now))
   expect(verdicts(1000, 7)).toEqual(['send', 'send', 'send', 'drop', 'truncate', 'drop', 'truncate'])
@@ -10,17 +10,17 @@ test('a network gets so many answers a second, then every second one truncated',
   expect(verdicts(60_000, 4)).toEqual(['send', 'send', 'send', 'truncate'])
 })
 
-test('a clock that goes back takes nothing away', () => {
+test('a clock that goes back has no effect', () => {
   const limit = new ResponseRateLimit(2)
   expect([5000, 4000, 3000].map(now => limit.take(7, now))).toEqual(['send', 'send', 'drop'])
 })
 
-test('networks that share a place never hold each other back', () => {
+test('networks that share a slot do not limit each other', () => {
   const limit = new ResponseRateLimit(1)
   for (let network = 1; network < 300_000; network++) expect(limit.take(network, 0)).toBe('send')
 })
 
-test('a network is a /24 or a /56, and none of this machine', () => {
+test('a network is a /24 or a /56, and loopback is none', () => {
   expect(networkOf('192.0.2.1')).toBe(networkOf('192.0.2.254'))
   expect(networkOf('192.0.2.1')).toBe(networkOf('::ffff:192.0.2.77'))
   expect(networkOf('192.0.2.1')).not.toBe(networkOf('192.0.3.1'))

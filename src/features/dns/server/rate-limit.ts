@@ -1,45 +1,45 @@
 import { classOf, parseAddress } from '../../../core/net/address'
 
-/** What becomes of an answer: sent, cut down to a TC bit (a client that is no victim comes again by TCP), or not sent. */
-export type Verdict = 'send' | 'truncate' | 'drop'
+/** What happens to a response: sent, replaced by a truncated one (real clients retry over TCP), or dropped. */
+type Verdict = 'send' | 'truncate' | 'drop'
 
-/** Of so many answers that are held back, one is sent truncated. */
+/** One in this many limited responses is sent truncated. */
 const SLIP = 2
 const SLOTS = 1 << 16
 
 /**
- * Response rate limiting: bounds what is sent by UDP to one network, a /24 of IPv4 or a /56 of IPv6, so that nobody has
- * us flood a victim whose address he writes into his queries. Its memory is fixed. Two networks may share a place; then
- * each begins anew when it takes the place from the other, and nobody from outside can choose who that is.
+ * Response rate limiting: limits UDP responses to one network, a /24 (IPv4) or /56 (IPv6), to prevent reflection attacks with
+ * spoofed sources. Memory use is fixed. If two networks share a slot, each starts over when it takes the slot; a secret seed
+ * prevents targeted collisions.
  */
 export class ResponseRateLimit {
   readonly #networks: Float64Array
   readonly #tokens: Float64Array
   readonly #times: Float64Array
-  readonly #held: Uint8Array
+  readonly #limited: Uint8Array
   readonly #seed: number
 
   constructor(
-    /** Answers a second that one network may get, and may get at once after a rest. */
+    /** Responses per second for one network, also the burst size. */
     readonly perSecond: number,
     seed = crypto.getRandomValues(new Uint32Array(1))[0]!,
-    /** Networks that are counted at once: a power of two. */
+    /** Number of networks to track: a power of two. */
     slots = SLOTS,
   ) {
     this.#seed = seed
     this.#networks = new Float64Array(slots)
     this.#tokens = new Float64Array(slots)
     this.#times = new Float64Array(slots)
-    this.#held = new Uint8Array(slots)
+    this.#limited = new Uint8Array(slots)
   }
 
-  /** @param now milliseconds, of any beginning */
+  /** @param now milliseconds of any monotonic clock */
   take(network: number, now: number): Verdict {
     const slot = placeOf(network, this.#seed) & (this.#networks.length - 1)
     if (this.#networks[slot] !== network) {
       this.#networks[slot] = network
       this.#tokens[slot] = this.perSecond
-      this.#held[slot] = 0
+      this.#limited[slot] = 0
     } else {
       const gained = ((now - this.#times[slot]!) / 1000) * this.perSecond
       this.#tokens[slot] = Math.min(this.perSecond, this.#tokens[slot]! + Math.max(0, gained))
@@ -49,13 +49,13 @@ export class ResponseRateLimit {
       this.#tokens[slot]!--
       return 'send'
     }
-    return ++this.#held[slot]! % SLIP === 0 ? 'truncate' : 'drop'
+    return ++this.#limited[slot]! % SLIP === 0 ? 'truncate' : 'drop'
   }
 }
 
 /**
- * The network of a client as a number, other than 0: the /24 of an IPv4 address, the /56 of an IPv6 address.
- * Null for this machine's own addresses, which nobody on the outside can write into a packet that gets here.
+ * The network of a client as a non-zero number: the /24 of an IPv4 address, or the /56 of an IPv6 address. Null for loopback
+ * addresses, which can't be spoofed from outside.
  */
 export function networkOf(address: string): number | null {
   const octets = ipv4Of(address)
@@ -66,11 +66,11 @@ export function networkOf(address: string): number | null {
   const bytes = parsed.toByteArray()
   let network = 1
   for (let at = 0; at < 7; at++) network = network * 256 + bytes[at]!
-  // Seven octets pass what a number holds exactly by a few bits: neighbours may count as one, which is no harm.
+  // Seven octets exceed exact integers by a few bits: neighboring networks may share a limit, which is harmless.
   return network
 }
 
-/** An IPv4 address as 32 bits, also in the form in which a socket of both families tells it; null for what is none. */
+/** Converts an IPv4 address to 32 bits, also in IPv4-mapped form; null for other addresses. */
 function ipv4Of(address: string): number | null {
   let bits = 0
   let octet = 0

@@ -1,33 +1,33 @@
-import { RCODE } from '../../../core/dns/message'
+import { RCODE } from '../../../dns/message'
 import { aliasAddresses } from './alias'
 import { parentKey, wildcardKey, type NameKey, type WireName } from './name-key'
-import { chainMax, pathTo, renamed } from './path'
+import { maxChain, pathTo, applyDname } from './path'
 import { TYPE, type IndexedSet, type Node, type ZoneIndex, type ZoneSet } from './zone-index'
 
-/** A set in an answer, under the name it is told for: its own, or one that a wildcard stands for. */
-export interface Told {
+/** An RRset in a response, with the owner name to use: its own, or the queried name for a wildcard. */
+export interface AnswerSet {
   readonly owner: WireName
   readonly set: IndexedSet
 }
 
-/** What is answered to a question. */
-export interface Resolution {
+/** The result of a lookup. */
+interface Resolution {
   rcode: number
-  /** True when we are the authority for the name that was asked. */
+  /** True if we are authoritative for the queried name. */
   authoritative: boolean
-  answer: Told[]
-  authority: Told[]
-  /** Addresses below a delegation, without which it cannot be followed (RFC 9471 3.1). */
-  glue: Told[]
-  /** Addresses of its servers elsewhere in the zone. */
-  addresses: Told[]
-  /** True when the name exists as it was asked: such names are as many as the zones have. */
+  answer: AnswerSet[]
+  authority: AnswerSet[]
+  /** Glue records that are required to follow a delegation (RFC 9471 section 3.1). */
+  glue: AnswerSet[]
+  /** Other addresses of name servers within the zone. */
+  addresses: AnswerSet[]
+  /** True if the queried name itself exists. The number of such names is bounded by the zones, so responses may be cached. */
   exact: boolean
 }
 
 /**
- * Answers a question of class IN by the rules of RFC 1034 4.3.2, RFC 4592 and RFC 6672. A CNAME or DNAME is followed into zones of the
- * same owner alone: what others say of its target is no answer about this name. Never throws, and always ends.
+ * Resolves a question of class IN (RFC 1034 section 4.3.2, RFC 4592, RFC 6672). Follows CNAME and DNAME only into zones of the same
+ * owner: other owners are not authoritative for the target. Never throws, and always terminates.
  */
 export function resolve(zones: ZoneSet, question: WireName, type: number): Resolution {
   const found: Resolution = {
@@ -39,18 +39,18 @@ export function resolve(zones: ZoneSet, question: WireName, type: number): Resol
     addresses: [],
     exact: false,
   }
-  const asked = new Set<NameKey>()
+  const visited = new Set<NameKey>()
   let owner: string | undefined
   let name: WireName | null = question
-  while (name !== null && asked.size <= chainMax && !asked.has(name.key)) {
-    asked.add(name.key)
+  while (name !== null && visited.size <= maxChain && !visited.has(name.key)) {
+    visited.add(name.key)
     const zone = zones.enclosing(name.key, type)
     owner ??= zone?.owner
     if (zone && zone.owner === owner) {
-      name = answerIn(zones, zone, name, type, found, asked.size === 1)
+      name = answerIn(zones, zone, name, type, found, visited.size === 1)
       continue
     }
-    if (asked.size === 1) {
+    if (visited.size === 1) {
       found.rcode = RCODE.REFUSED
       found.authoritative = false
     }
@@ -59,7 +59,7 @@ export function resolve(zones: ZoneSet, question: WireName, type: number): Resol
   return found
 }
 
-/** @returns the name at which the question goes on, or null when it is answered */
+/** @returns the name to continue with, or null if the question is answered */
 function answerIn(
   zones: ZoneSet,
   zone: ZoneIndex,
@@ -79,7 +79,7 @@ function answerIn(
     found.authority.push(negative(zone))
     return null
   }
-  // A wildcard's answers have the name that was asked; a name's own answers have the name as the zone spells it.
+  // Wildcard answers use the queried name, other answers the spelling of the zone.
   const owner = path.exact ? node.name : name
   return node.sets.has(TYPE.ALIAS) ? answerAlias(zones, zone, node, owner, type, found) : answerAt(zone, node, owner, type, found)
 }
@@ -100,11 +100,11 @@ function refer(zone: ZoneIndex, cut: Node, found: Resolution, first: boolean): n
   return null
 }
 
-/** Below a DNAME every name is one below its target (RFC 6672 2.2). */
+/** Redirects a name below a DNAME (RFC 6672 section 2.2). */
 function redirect(from: Node, name: WireName, type: number, found: Resolution): WireName | null {
   const set = from.sets.get(TYPE.DNAME)!
   found.answer.push({ owner: from.name, set })
-  const target = renamed(from, name)
+  const target = applyDname(from, name)
   if (!target) {
     found.rcode = RCODE.YXDOMAIN
     return null
@@ -131,7 +131,7 @@ function answerAt(zone: ZoneIndex, node: Node, owner: WireName, type: number, fo
   return null
 }
 
-/** An ALIAS is answered as the addresses that its target has, and is not told itself: its type is of nobody's registry. */
+/** Answers an ALIAS with the addresses of its target. The ALIAS itself is never returned: its type is private. */
 function answerAlias(zones: ZoneSet, zone: ZoneIndex, node: Node, owner: WireName, type: number, found: Resolution): null {
   const hidden = type === TYPE.A || type === TYPE.AAAA || type === TYPE.ALIAS
   if (!hidden) return answerAt(zone, node, owner, type, found) as null
@@ -141,7 +141,7 @@ function answerAlias(zones: ZoneSet, zone: ZoneIndex, node: Node, owner: WireNam
   return null
 }
 
-/** What is told in place of everything there is at a name (RFC 8482 4.2). */
+/** Minimal response to ANY (RFC 8482 section 4.2). */
 function anyOf(node: Node): IndexedSet | undefined {
   return node.sets.size === 0 ? undefined : (node.sets.get(TYPE.HINFO) ?? notEverything)
 }
@@ -152,7 +152,7 @@ const notEverything: IndexedSet = {
   rdata: [{ octets: Buffer.from('\x07RFC8482\0', 'latin1'), namesAt: 9, names: [] }],
 }
 
-const negative = (zone: ZoneIndex): Told => ({ owner: zone.name, set: zone.negative })
+const negative = (zone: ZoneIndex): AnswerSet => ({ owner: zone.name, set: zone.negative })
 
 function isBelow(key: NameKey, ancestor: NameKey): boolean {
   let at = key

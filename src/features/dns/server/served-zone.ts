@@ -1,23 +1,23 @@
-/** A zone as it is served: plain values that cross from the hub to the thread of the name server. */
+/** A zone as sent from the hub to the name server thread: plain values only. */
 export interface ServedZone {
-  /** An absolute name. */
+  /** Absolute name. */
   name: string
-  /** Whose it is: their keys may transfer it. Without an owner nobody may. */
+  /** Owner whose keys may transfer it. Without an owner, no key may. */
   owner?: string
-  /** Told to holders of its keys alone, as catalog zones are (RFC 9432 7); to everybody else it is not there. */
+  /** Visible only with its keys, as catalog zones are (RFC 9432 section 7). */
   hidden?: boolean
-  /** Every RRset of the zone with its SOA. */
+  /** All RRsets of the zone, including the SOA. */
   rrsets: ServedSet[]
 }
 
 /** An RRset of a zone. */
 export interface ServedSet {
-  /** An absolute name within the zone. */
+  /** Absolute name within the zone. */
   name: string
   /** Mnemonic or `TYPEnnn`. */
   type: string
   /** Seconds. */
   ttl: number
-  /** The rdata of its records in wire form with whole names; none means that the set is gone. */
+  /** Rdata of its records in wire form without compression; empty to remove the RRset. */
   rdata: Uint8Array[]
 }

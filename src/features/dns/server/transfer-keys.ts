@@ -1,34 +1,34 @@
-import { lowerName } from '../../../core/dns/name'
-import type { TsigRecord } from '../../../core/dns/tsig-record'
-import { verifyTsig, type TsigKey, type Verdict } from '../../../core/dns/tsig'
+import { lowerName } from '../../../dns/name'
+import type { TsigRecord } from '../../../dns/tsig-record'
+import { verifyTsig, type TsigKey, type Verdict } from '../../../dns/tsig'
 import type { NameKey } from './name-key'
 import type { ZoneIndex } from './zone-index'
 import { wireName } from './name-key'
 
-/** A TSIG key as the thread knows it. */
+/** A TSIG key in the name server thread. */
 export interface ServedKey extends TsigKey {
-  /** Zones of this owner and no others are given to its holders. */
+  /** Owner of the zones that the key gives access to. */
   owner: string
-  /** Whether it is good for all zones of the owner that name no keys of their own. */
-  forAll: boolean
+  /** Whether it may transfer all zones of the owner that have no keys of their own. */
+  allZones: boolean
 }
 
-/** Who may transfer what. */
+/** TSIG keys and what they may transfer. */
 export interface TransferRights {
   keys: ServedKey[]
-  /** Zones that name their keys. */
+  /** Zones with keys of their own. */
   zones: { name: string; owner: string; keys: string[] }[]
 }
 
-/** The keys of the installation, and the zones that each of them opens. */
+/** The TSIG keys of the installation, and the zones they give access to. */
 export class TransferKeys {
   #keys = new Map<string, ServedKey>()
   #zones = new Map<string, ReadonlySet<string>>()
 
-  /** Takes the place of all that was known. */
-  take({ keys, zones }: TransferRights): void {
+  /** Replaces all keys and rights. */
+  replace({ keys, zones }: TransferRights): void {
     this.#keys = new Map(keys.map(key => [lowerName(key.name), key]))
-    this.#zones = new Map(zones.map(one => [placeOf(one.owner, wireName(one.name).key), new Set(one.keys.map(lowerName))]))
+    this.#zones = new Map(zones.map(one => [zoneKeyOf(one.owner, wireName(one.name).key), new Set(one.keys.map(lowerName))]))
   }
 
   /** @param now seconds since 1970 */
@@ -37,12 +37,12 @@ export class TransferKeys {
     return verifyTsig(octets, record, key ? [key] : [], { now })
   }
 
-  /** Whether holders of a key that was verified may have all of a zone. */
-  opens(key: TsigKey, zone: ZoneIndex): boolean {
-    const { owner, forAll } = key as ServedKey
+  /** Returns whether a verified key may transfer a zone. */
+  mayTransfer(key: TsigKey, zone: ZoneIndex): boolean {
+    const { owner, allZones } = key as ServedKey
     if (zone.owner === '' || owner !== zone.owner) return false
-    return this.#zones.get(placeOf(owner, zone.name.key))?.has(lowerName(key.name)) ?? forAll
+    return this.#zones.get(zoneKeyOf(owner, zone.name.key))?.has(lowerName(key.name)) ?? allZones
   }
 }
 
-const placeOf = (owner: string, zone: NameKey): string => `${owner} ${zone}`
+const zoneKeyOf = (owner: string, zone: NameKey): string => `${owner} ${zone}`

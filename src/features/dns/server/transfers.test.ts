@@ -2,35 +2,42 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
 import { queryOctets, recordText, servedZone } from '../../../../test/support/served-zone'
 import { systemClock } from '../../../core/clock'
-import { CLASS, message, OPCODE, type Message, type ResourceRecord } from '../../../core/dns/message'
-import { decodeMessage } from '../../../core/dns/message-decode'
-import { encodeMessage } from '../../../core/dns/message-encode'
-import { rdataOfText } from '../../../core/dns/rdata'
-import { framed, FrameReader } from '../../../core/dns/tcp-frame'
-import { signTsig, transferVerifier, TSIG_ERROR, verifyTsig, type TsigKey } from '../../../core/dns/tsig'
+import { CLASS, message, OPCODE, type Message, type ResourceRecord } from '../../../dns/message'
+import { decodeMessage } from '../../../dns/message-decode'
+import { encodeMessage } from '../../../dns/message-encode'
+import { rdataOfText } from '../../../dns/rdata'
+import { framed, FrameReader } from '../../../dns/tcp-frame'
+import { signTsig, transferVerifier, TSIG_ERROR, verifyTsig, type TsigKey } from '../../../dns/tsig'
 import { openLog } from '../../../core/log'
 import { TransferKeys, type ServedKey } from './transfer-keys'
 import { Transfers } from './transfers'
-import type { Counts, Delta, HubQuestion, ListenWish, Transferred } from './messages'
+import type { Counts, Delta, HubRequest, ListenOptions, Transferred } from './messages'
 import { NameServer } from './name-server'
 import { ZoneIndex } from './zone-index'
 
-const wish: ListenWish = { host: '127.0.0.1', port: 0, responsesPerSecond: 3, limitLoopback: true, transfers: 2, stallMs: 400 }
-const made = (name: string, more: Partial<ServedKey> = {}): ServedKey => ({
+const options: ListenOptions = {
+  host: '127.0.0.1',
+  port: 0,
+  responsesPerSecond: 3,
+  limitLoopback: true,
+  transfers: 2,
+  stallMs: 400,
+}
+const create = (name: string, more: Partial<ServedKey> = {}): ServedKey => ({
   name,
   algorithm: 'hmac-sha256',
   secret: crypto.getRandomValues(new Uint8Array(32)),
   owner: 'us',
-  forAll: true,
+  allZones: true,
   ...more,
 })
-const key = made('Key.test.')
-const catalogKey = made('catalog.key.', { forAll: false })
-const strangers = made('them.test.', { owner: 'them' })
-const md5 = made('old.test.', { algorithm: 'hmac-md5', allowMd5: true })
-const md5Refused = made('older.test.', { algorithm: 'hmac-md5' })
+const key = create('Key.test.')
+const catalogKey = create('catalog.key.', { allZones: false })
+const otherOwnersKey = create('them.test.', { owner: 'them' })
+const md5 = create('old.test.', { algorithm: 'hmac-md5', allowMd5: true })
+const md5Refused = create('older.test.', { algorithm: 'hmac-md5' })
 const rights = {
-  keys: [key, catalogKey, strangers, md5, md5Refused],
+  keys: [key, catalogKey, otherOwnersKey, md5, md5Refused],
   zones: [
     { name: 'cat.test.', owner: 'us', keys: ['catalog.key.'] },
     { name: 'closed.test.', owner: 'us', keys: ['old.test.'] },
@@ -65,22 +72,22 @@ const deltas: Delta[] = [
   },
 ]
 
-const asked: HubQuestion[] = []
-// What the server has where a zone is also kept, under a name that a key of the hub has too.
+const lookup: HubRequest[] = []
+// The key of a provider of the zone. A key of the hub has the same name.
 const theirs: TsigKey = { ...key, secret: Uint8Array.from({ length: 32 }, () => 7) }
-/** Questions that wait for their answers, while there is a list of them. */
+/** Pending requests to the hub, while there is a list. */
 let held: PromiseWithResolvers<Delta[] | null>[] | null = null
 const transferred: Transferred[] = []
 let empties = 0
 const counts: Counts[] = []
-const server = new NameServer(wish, {
+const server = new NameServer(options, {
   entry: resolve('src/bin/name-server.ts'),
   clock: systemClock,
   log: openLog('silent'),
-  counted: one => counts.push(one),
-  empty: () => empties++,
-  async answer(question) {
-    asked.push(question)
+  onCounts: one => counts.push(one),
+  onEmpty: () => empties++,
+  async onRequest(question) {
+    lookup.push(question)
     if (held && question.kind === 'deltas') {
       held.push(Promise.withResolvers())
       return await held.at(-1)!.promise
@@ -90,7 +97,7 @@ const server = new NameServer(wish, {
       return question.zone === 'elsewhere.test.' ? [theirs].filter(one => one.name === question.key) : []
     return question.zone === 'elsewhere.test.'
   },
-  transferred: one => transferred.push(one),
+  onTransferred: one => transferred.push(one),
 })
 let port = 0
 beforeAll(async () => {
@@ -103,14 +110,14 @@ beforeAll(async () => {
   const lines = Array.from({ length: 50_000 }, (_, n) => `host-number-${n} 60 A 192.0.${n >> 8}.${n & 255}`)
   await server.put({ ...servedZone('long.test.', `@ 60 SOA ns h 1 2 3 4 5\n${lines.join('\n')}`), owner: 'us' })
   server.complete()
-  await server.settled()
+  await server.synced()
 })
 afterAll(() => server.stop())
 
 const now = () => Math.floor(systemClock.now() / 1000)
-/** The last transfer that the hub was told of, once it is one of these. */
-async function lastTransfer(how: Transferred['how']): Promise<Transferred | undefined> {
-  for (let tries = 0; tries < 1_000 && transferred.at(-1)?.how !== how; tries++) await Bun.sleep(10)
+/** Waits for the next reported transfer of these. */
+async function lastTransfer(type: Transferred['type']): Promise<Transferred | undefined> {
+  for (let tries = 0; tries < 1_000 && transferred.at(-1)?.type !== type; tries++) await Bun.sleep(10)
   return transferred.at(-1)
 }
 
@@ -124,11 +131,11 @@ const query = (name: string, type: string, from: number | null = null): Message 
 interface Answer {
   messages: Message[]
   records: ResourceRecord[]
-  /** Whether each message was signed and right, up to the last. */
+  /** Whether all messages had valid signatures. */
   verified: boolean
 }
 
-/** Asks by TCP, and reads until the answer is whole: until the SOA of its beginning comes again as the last record, or a refusal. */
+/** Sends a query over TCP, and reads until the response is complete: the final SOA, or a refusal. */
 async function transfer(
   name: string,
   type: 'AXFR' | 'IXFR',
@@ -153,7 +160,7 @@ async function transfer(
           messages.push({ octets: own, read })
           records.push(...read.answer)
           const soas = records.filter(one => one.type === 'SOA')
-          // IXFR has the serial of its end three times, AXFR twice; a SOA alone is all there is.
+          // IXFR contains the new SOA three times, AXFR twice; a single SOA is complete.
           const last = soas.filter(one => recordText(one) === recordText(soas[0]!)).length
           const isIncremental = type === 'IXFR' && records[1]?.type === 'SOA'
           if (read.answer.length === 0 || records.length === 1 || last === (isIncremental ? 3 : 2)) end()
@@ -171,17 +178,17 @@ async function transfer(
   return { messages: messages.map(one => one.read), records, verified: verdicts.every(Boolean) && verdicts.length > 0 }
 }
 
-/** Asks again where the limit of responses took the answer. */
+/** Repeats queries whose responses are dropped by rate limiting. */
 async function insisted(octets: Uint8Array): Promise<Message> {
   for (let tries = 0; ; tries++) {
     const answer = await udp(octets, quietMs)
     const read = answer && decodeMessage(answer)
     if (read && !read.flags.tc) return read
-    if (tries === 5) throw new Error('No answer came.')
+    if (tries === 30) throw new Error('No answer came.')
   }
 }
 
-// Long enough for a machine that is busy, where an answer is sure to come; and where none may, as long as that takes.
+// Long timeouts for busy machines where a response is certain; short ones where none is expected.
 const surelyMs = 10_000
 const quietMs = 1_000
 
@@ -197,7 +204,7 @@ async function udp(octets: Uint8Array, withinMs = surelyMs): Promise<Uint8Array 
   return answer
 }
 
-/** A query by UDP with a signature, its answer, and whether that is signed as it should be. */
+/** Sends a signed query over UDP, and verifies the response. */
 async function signedUdp(
   unsent: Message,
   by: TsigKey,
@@ -215,7 +222,7 @@ async function signedUdp(
 }
 
 describe('AXFR', () => {
-  test('gives the whole zone, signed, to a holder of a key of its owner', async () => {
+  test('sends the whole zone, signed, to holders of a key of its owner', async () => {
     const { records, verified, messages } = await transfer('z.test.', 'AXFR')
     expect(verified).toBe(true)
     expect(messages[0]).toMatchObject({ rcode: 0, flags: { aa: true }, question: [{ name: 'z.test.', type: 'AXFR' }] })
@@ -230,16 +237,16 @@ describe('AXFR', () => {
       'z.test. 60 NS ns.far.test.',
     ])
     expect(await lastTransfer('axfr')).toEqual({
-      ...{ zone: 'z.test.', hidden: false, key: 'Key.test.', peer: '127.0.0.1', serial: 7, how: 'axfr' },
+      ...{ zone: 'z.test.', hidden: false, key: 'Key.test.', peer: '127.0.0.1', serial: 7, type: 'axfr' },
     })
   })
 
   test.each([
     ['without a key', 'z.test.', null, 5, 0],
-    ['with a key of another owner', 'z.test.', strangers, 5, 0],
+    ['with a key of another owner', 'z.test.', otherOwnersKey, 5, 0],
     ['with a key that the zone does not name', 'closed.test.', key, 5, 0],
     ['of a zone that is not here', 'nothing.test.', key, 9, 0],
-    ['with a key that is not known', 'z.test.', made('unknown.'), 9, TSIG_ERROR.BADKEY],
+    ['with a key that is not known', 'z.test.', create('unknown.'), 9, TSIG_ERROR.BADKEY],
     ['with a wrong secret', 'z.test.', { ...key, secret: new Uint8Array(32) }, 9, TSIG_ERROR.BADSIG],
     ['with MD5 that its owner did not allow', 'z.test.', { ...md5Refused, allowMd5: true }, 9, TSIG_ERROR.BADKEY],
   ])('%s is refused', async (_, name, by, rcode, error) => {
@@ -248,9 +255,9 @@ describe('AXFR', () => {
     expect(records).toEqual([])
   })
 
-  test('with a signature of a length that there is not is no query', async () => {
+  test('with a signature of an invalid length is FORMERR', async () => {
     const signed = signTsig(encodeMessage(query('z.test.', 'SOA')), key, { time: now() }).message
-    // The MAC stands in front of the id and two empty fields; its length and that of the record tell how long it is.
+    // The MAC is followed by the id and two empty fields. Both its length and the record length have to match.
     const cut = Buffer.concat([signed.subarray(0, -6 - 32), signed.subarray(-6 - 32, -6 - 24), signed.subarray(-6)])
     cut.writeUInt16BE(8, cut.length - 6 - 8 - 2)
     const { at, algorithm } = decodeMessage(signed).tsig!
@@ -260,11 +267,11 @@ describe('AXFR', () => {
     expect(await insisted(cut)).toMatchObject({ rcode: 1, tsig: null })
   })
 
-  test('with the key that the zone names is given, also of MD5 where its owner said so', async () => {
+  test('with the key of the zone is allowed, also with MD5 if its owner allowed that', async () => {
     expect(await transfer('closed.test.', 'AXFR', md5)).toMatchObject({ verified: true, records: { length: 2 } })
   })
 
-  test('with a wrong time is refused by both times, signed', async () => {
+  test('with a wrong time is refused with both times, signed', async () => {
     const unsent = query('z.test.', 'SOA')
     const { answer, verified } = (await signedUdp(unsent, key, now() - 4000))!
     expect(answer).toMatchObject({ rcode: 9, tsig: { error: TSIG_ERROR.BADTIME, other: { length: 6 } } })
@@ -272,24 +279,24 @@ describe('AXFR', () => {
     expect(verified).toBe(true)
   })
 
-  test('by UDP is refused', async () => {
+  test('over UDP is refused', async () => {
     expect((await signedUdp(query('z.test.', 'AXFR'), key))!).toMatchObject({ verified: true, answer: { rcode: 5, answer: [] } })
   })
 
-  test('has addresses in the place of an ALIAS, and IXFR of such a zone all of it', async () => {
+  test('contains addresses instead of an ALIAS, and IXFR of such a zone is full', async () => {
     const lines =
       '@ 60 SOA ns h 7 2 3 4 5\n@ 60 ALIAS www\nwww 60 A 192.0.2.1\n@ 60 A 192.0.2.9\nfar 60 ALIAS x.far.test.\nfar 30 AAAA 2001:db8::1'
     await server.put({ ...servedZone('alias.test.', lines), owner: 'us' })
-    await server.settled()
-    // The addresses that the zone was given, which its serial tells of, and not those of this moment.
+    await server.synced()
+    // The stored addresses that belong to the serial, not freshly resolved ones.
     const expected = ['alias.test. 60 A 192.0.2.9', 'far.alias.test. 30 AAAA 2001:db8::1', 'www.alias.test. 60 A 192.0.2.1']
-    const told = async (type: 'AXFR' | 'IXFR', from: number | null) =>
+    const transferred = async (type: 'AXFR' | 'IXFR', from: number | null) =>
       (await transfer('alias.test.', type, key, from)).records.slice(1, -1).map(recordText).sort()
-    expect(await told('AXFR', null)).toEqual(expected)
-    expect(await told('IXFR', 5)).toEqual(expected)
+    expect(await transferred('AXFR', null)).toEqual(expected)
+    expect(await transferred('IXFR', 5)).toEqual(expected)
   })
 
-  test('of 50,000 records leaves others answered, and the zone may change meanwhile', async () => {
+  test('of 50,000 records does not block other queries, and the zone may change meanwhile', async () => {
     const waits: number[] = []
     let asking = true
     const others = (async () => {
@@ -298,7 +305,7 @@ describe('AXFR', () => {
         const { answer } = (await signedUdp(query('www.z.test.', 'A'), key))!
         expect(answer.answer).toHaveLength(2)
         waits.push(performance.now() - from)
-        // Below what holders of a key get in a second.
+        // Below the rate limit of key holders.
         await Bun.sleep(40)
       }
     })()
@@ -311,7 +318,7 @@ describe('AXFR', () => {
     asking = false
     await others
     expect(verified).toBe(true)
-    // As the zone was when the transfer began, which may be after the change.
+    // The zone as it was when the transfer began, which may be after the change.
     expect(records.length).toBeOneOf([50_001, 50_002])
     expect(waits.length).toBeGreaterThan(1)
     process.stdout.write(
@@ -319,7 +326,7 @@ describe('AXFR', () => {
     )
   }, 60_000)
 
-  test('of a client that stops reading ends, and gives its place to others', async () => {
+  test('of a client that stops reading ends, and frees its slot', async () => {
     const stalled: { terminate(): void }[] = []
     let closed = 0
     for (let n = 0; n < 2; n++) {
@@ -335,12 +342,12 @@ describe('AXFR', () => {
     }
     const { records, verified } = await transfer('z.test.', 'AXFR')
     expect({ verified, records: records.length }).toEqual({ verified: true, records: 6 })
-    for (let tries = 0; tries < 200 && told('transfers', 'stalled') === 0; tries++) await Bun.sleep(50)
-    expect(told('transfers', 'stalled')).toBeGreaterThan(0)
+    for (let tries = 0; tries < 200 && countOf('transfers', 'stalled') === 0; tries++) await Bun.sleep(50)
+    expect(countOf('transfers', 'stalled')).toBeGreaterThan(0)
     for (const socket of stalled) socket.terminate()
   }, 60_000)
 
-  test('and other queries on one connection are answered in their order', async () => {
+  test('and other queries on one connection are answered in order', async () => {
     const sent = [query('www.z.test.', 'A'), query('z.test.', 'AXFR'), query('www.z.test.', 'AAAA'), query('z.test.', 'AXFR')]
     const octets = sent.map(one => signTsig(encodeMessage(one), key, { time: now() }).message)
     const answers = await onOneConnection(octets, sent.length)
@@ -349,7 +356,7 @@ describe('AXFR', () => {
 })
 
 describe('IXFR', () => {
-  test('gives what changed, delta by delta', async () => {
+  test('sends the changes, delta by delta', async () => {
     const { records, verified } = await transfer('z.test.', 'IXFR', key, 5)
     expect(verified).toBe(true)
     const soa = (serial: number) => `z.test. 60 SOA ns.z.test. h.z.test. ${serial} 2 3 4 5`
@@ -363,23 +370,23 @@ describe('IXFR', () => {
       soa(7),
       soa(7),
     ])
-    expect(asked.at(-1)).toEqual({ kind: 'deltas', zone: 'z.test.', from: 5, most: 10_000 })
+    expect(lookup.at(-1)).toEqual({ kind: 'deltas', zone: 'z.test.', from: 5, maxRecords: 10_000 })
     expect(await lastTransfer('ixfr')).toMatchObject({ serial: 7, zone: 'z.test.' })
   })
 
-  test('gives the whole zone where the changes are not known', async () => {
+  test('sends the whole zone if the changes are not known', async () => {
     const { records, verified } = await transfer('z.test.', 'IXFR', key, 2)
     expect({ verified, records: records.length }).toEqual({ verified: true, records: 6 })
-    expect(await lastTransfer('axfr')).toMatchObject({ how: 'axfr', serial: 7 })
+    expect(await lastTransfer('axfr')).toMatchObject({ type: 'axfr', serial: 7 })
   })
 
-  test.each([7, 8])('gives the SOA alone to whoever is at serial %p', async serial => {
+  test.each([7, 8])('sends only the SOA to a client at serial %p', async serial => {
     const { records, verified } = await transfer('z.test.', 'IXFR', key, serial)
     expect({ verified, lines: records.map(recordText) }).toMatchObject({ verified: true, lines: { length: 1 } })
-    expect(await lastTransfer('current')).toMatchObject({ how: 'current' })
+    expect(await lastTransfer('up_to_date')).toMatchObject({ type: 'up_to_date' })
   })
 
-  test('by UDP gives the SOA, so that the client comes by TCP', async () => {
+  test('over UDP sends the SOA, so that the client retries over TCP', async () => {
     const { answer, verified } = (await signedUdp(query('z.test.', 'IXFR', 5), key))!
     expect({ verified, type: answer.question[0]!.type, lines: answer.answer.map(recordText) }).toEqual({
       verified: true,
@@ -388,13 +395,13 @@ describe('IXFR', () => {
     })
   })
 
-  test('without a serial is no query', async () => {
+  test('without a serial is FORMERR', async () => {
     expect((await transfer('z.test.', 'IXFR', key)).messages).toMatchObject([{ rcode: 1 }])
   })
 })
 
 describe('a hidden zone', () => {
-  test('is answered and given to holders of its key', async () => {
+  test('is visible and can be transferred with its key', async () => {
     const { answer, verified } = (await signedUdp(query('cat.test.', 'SOA'), catalogKey))!
     expect({ verified, serial: answer.answer.map(recordText) }).toEqual({
       verified: true,
@@ -404,45 +411,48 @@ describe('a hidden zone', () => {
     expect((await transfer('cat.test.', 'IXFR', catalogKey, 2)).records).toHaveLength(5)
   })
 
-  test('is not there for anybody else', async () => {
+  test('does not exist for anyone else', async () => {
     expect(await insisted(queryOctets('cat.test.', 'SOA'))).toMatchObject({ rcode: 5, answer: [] })
     expect((await signedUdp(query('cat.test.', 'SOA'), key))!.answer).toMatchObject({ rcode: 5, answer: [] })
     expect((await transfer('cat.test.', 'AXFR', key)).messages).toMatchObject([{ rcode: 9, answer: [] }])
   })
 
-  test('opens nothing else with its key', async () => {
+  test('has a key that gives access to nothing else', async () => {
     expect((await transfer('z.test.', 'AXFR', catalogKey)).messages).toMatchObject([{ rcode: 5 }])
   })
 
-  test('goes when it is removed, and a zone of its name stays', async () => {
+  test('can be removed while a zone with the same name stays', async () => {
     await server.put({ ...servedZone('twin.test.', '@ 60 SOA ns h 1 2 3 4 5'), owner: 'them' })
     await server.put({ ...servedZone('twin.test.', '@ 0 SOA ns h 2 2 3 4 5'), owner: 'us', hidden: true })
-    await server.settled()
-    expect((await transfer('twin.test.', 'AXFR', strangers)).records.map(recordText)[0]).toContain(' 1 2 3 4 5')
+    await server.synced()
+    expect((await transfer('twin.test.', 'AXFR', otherOwnersKey)).records.map(recordText)[0]).toContain(' 1 2 3 4 5')
     expect((await transfer('twin.test.', 'AXFR', key)).records.map(recordText)[0]).toContain(' 2 2 3 4 5')
     server.remove('twin.test.', true)
-    await server.settled()
+    await server.synced()
     expect((await transfer('twin.test.', 'AXFR', key)).messages).toMatchObject([{ rcode: 5 }])
-    expect((await transfer('twin.test.', 'AXFR', strangers)).records).toHaveLength(2)
+    expect((await transfer('twin.test.', 'AXFR', otherOwnersKey)).records).toHaveLength(2)
   })
 })
 
 describe('signed queries', () => {
-  test('are held back by the limit of responses ten times later', async () => {
+  test('have a ten times higher rate limit', async () => {
     const answers = []
     for (let n = 0; n < 12; n++) answers.push(await signedUdp(query('www.z.test.', 'A'), key))
     expect(answers.map(one => one?.verified && one.answer.answer.length)).toEqual(Array.from({ length: 12 }, () => 2))
+    const startedAt = performance.now()
     const many = await Promise.all(Array.from({ length: 120 }, () => signedUdp(query('www.z.test.', 'A'), key, now(), quietMs)))
-    expect(many.filter(one => one?.verified).length).toBeLessThan(100)
+    // 30 at once, and 30 a second.
+    const seconds = (performance.now() - startedAt) / 1000
+    expect(many.filter(one => one?.verified).length).toBeLessThan(Math.max(100, 31 + 30 * seconds))
   })
 
-  test('are told that keys have changed', async () => {
-    server.grant({ ...rights, keys: [strangers] })
-    await server.settled()
+  test('see changed keys', async () => {
+    server.grant({ ...rights, keys: [otherOwnersKey] })
+    await server.synced()
     const { answer } = (await signedUdp(query('z.test.', 'SOA'), key))!
     expect(answer).toMatchObject({ rcode: 9, tsig: { error: TSIG_ERROR.BADKEY } })
     server.grant(rights)
-    await server.settled()
+    await server.synced()
     expect((await signedUdp(query('z.test.', 'SOA'), key))!.verified).toBe(true)
   })
 })
@@ -451,43 +461,43 @@ describe('NOTIFY', () => {
   const notify = (name: string, more: object = {}) =>
     message({ id: 7, opcode: OPCODE.NOTIFY, flags: { aa: true }, question: [{ name, type: 'SOA', class: CLASS.IN }], ...more })
 
-  test('of a zone that is kept elsewhere is taken, with its serial or without, signed or not', async () => {
+  test('for a zone with sync targets is accepted, with or without a serial and a signature', async () => {
     const answer = [{ name: 'elsewhere.test.', type: 'SOA', class: CLASS.IN, ...soaOf(5) }]
     for (const one of [notify('elsewhere.test.'), notify('elsewhere.test.', { answer })]) {
       expect(decodeMessage((await udp(encodeMessage(one)))!)).toMatchObject({
         ...{ id: 7, opcode: OPCODE.NOTIFY, rcode: 0, flags: { qr: true, aa: true }, answer: [] },
       })
       expect((await signedUdp(one, key))!).toMatchObject({ verified: true, answer: { opcode: OPCODE.NOTIFY, rcode: 0 } })
-      expect(asked.at(-1)).toEqual({ kind: 'notified', zone: 'elsewhere.test.' })
+      expect(lookup.at(-1)).toEqual({ kind: 'notified', zone: 'elsewhere.test.' })
     }
   })
 
-  test('of any other zone is none of ours', async () => {
+  test('for any other zone is NOTAUTH', async () => {
     expect(decodeMessage((await udp(encodeMessage(notify('z.test.'))))!)).toMatchObject({ rcode: 9, flags: { aa: false } })
   })
 
-  test('with a wrong signature causes nothing', async () => {
+  test('with an invalid signature has no effect', async () => {
     const { answer } = (await signedUdp(notify('forged.test.'), { ...key, secret: new Uint8Array(32) }))!
     expect(answer).toMatchObject({ opcode: OPCODE.NOTIFY, rcode: 9, tsig: { error: TSIG_ERROR.BADSIG } })
-    expect(asked.filter(one => one.zone === 'forged.test.')).toEqual([
+    expect(lookup.filter(one => one.zone === 'forged.test.')).toEqual([
       { kind: 'notify_keys', zone: 'forged.test.', key: key.name },
     ])
   })
 
-  test('is signed with the key of the server where the zone is also kept, which opens nothing', async () => {
-    const told = (await signedUdp(notify('elsewhere.test.'), theirs))!
-    expect(told).toMatchObject({ verified: true, answer: { opcode: OPCODE.NOTIFY, rcode: 0 } })
-    expect(asked).toContainEqual({ kind: 'notified', zone: 'elsewhere.test.' })
+  test('is signed with the shared key of a provider, which gives no access', async () => {
+    const response = (await signedUdp(notify('elsewhere.test.'), theirs))!
+    expect(response).toMatchObject({ verified: true, answer: { opcode: OPCODE.NOTIFY, rcode: 0 } })
+    expect(lookup).toContainEqual({ kind: 'notified', zone: 'elsewhere.test.' })
     const asks = (await signedUdp(query('z.test.', 'SOA'), theirs))!
     expect(asks.answer).toMatchObject({ rcode: 9, tsig: { error: TSIG_ERROR.BADSIG } })
   })
 
-  test('of another type is none', async () => {
+  test('of another type is FORMERR', async () => {
     const wrong = notify('elsewhere.test.', { question: [{ name: 'elsewhere.test.', type: 'A', class: CLASS.IN }] })
     expect(await insisted(encodeMessage(wrong))).toMatchObject({ rcode: 1 })
   })
 
-  test('by TCP is answered too, and what is asked behind it', async () => {
+  test('over TCP is answered, as are queries after it', async () => {
     const both = [encodeMessage(notify('elsewhere.test.')), encodeMessage(query('www.z.test.', 'A'))]
     const read = await onOneConnection(both, 2)
     expect(read).toMatchObject([
@@ -496,16 +506,16 @@ describe('NOTIFY', () => {
     ])
   })
 
-  test('by the hundred is dropped, and what is taken of it is one question and one more', async () => {
+  test('is rate-limited, and repeated messages cause only two requests to the hub', async () => {
     const answers = await Promise.all(Array.from({ length: 60 }, () => udp(encodeMessage(notify('Much.test.')), quietMs)))
     expect(answers.filter(one => one === null).length).toBeGreaterThan(10)
-    const told = () => asked.filter(one => one.zone === 'much.test.').length
-    for (let tries = 0; tries < 100 && told() < 2; tries++) await Bun.sleep(50)
-    expect(told()).toBe(2)
+    const requests = () => lookup.filter(one => one.zone === 'much.test.').length
+    for (let tries = 0; tries < 100 && requests() < 2; tries++) await Bun.sleep(50)
+    expect(requests()).toBe(2)
   })
 })
 
-/** Messages sent at once on one TCP connection, and the first `count` that come back, or those of 15 s. */
+/** Sends messages at once on one TCP connection, and returns the first `count` responses, or those within 15 s. */
 async function onOneConnection(sent: Uint8Array[], count: number): Promise<Message[]> {
   const { promise, resolve: end } = Promise.withResolvers<void>()
   const reader = new FrameReader()
@@ -528,47 +538,47 @@ async function onOneConnection(sent: Uint8Array[], count: number): Promise<Messa
   return read
 }
 
-const told = (kind: keyof Counts, name: string) => counts.reduce((sum, one) => sum + (one[kind][name] ?? 0), 0)
+const countOf = (kind: keyof Counts, name: string) => counts.reduce((sum, one) => sum + (one[kind][name] ?? 0), 0)
 
-test('what came of transfers and NOTIFY is counted', async () => {
-  for (let tries = 0; tries < 300 && told('notifies', 'dropped') === 0; tries++) await Bun.sleep(50)
-  for (const kind of ['axfr', 'ixfr', 'current', 'refused']) expect([kind, told('transfers', kind)]).not.toEqual([kind, 0])
-  for (const kind of ['taken', 'refused', 'dropped']) expect([kind, told('notifies', kind)]).not.toEqual([kind, 0])
+test('transfers and NOTIFY messages are counted by outcome', async () => {
+  for (let tries = 0; tries < 300 && countOf('notifies', 'dropped') === 0; tries++) await Bun.sleep(50)
+  for (const kind of ['axfr', 'ixfr', 'up_to_date', 'refused']) expect([kind, countOf('transfers', kind)]).not.toEqual([kind, 0])
+  for (const kind of ['accepted', 'refused', 'dropped']) expect([kind, countOf('notifies', kind)]).not.toEqual([kind, 0])
 })
 
-test('what a thread that died has asked is not answered to the next', async () => {
+test('requests of a crashed thread are not answered to the next one', async () => {
   held = []
   const asking = (from: number) => transfer('z.test.', 'IXFR', key, from)
   const first = asking(5)
   for (let tries = 0; tries < 1_000 && held.length < 1; tries++) await Bun.sleep(10)
   const before = empties
-  // Not absolute, which the thread does not expect.
+  // Not absolute, which is unexpected in the thread.
   server.remove('relative')
   await first
   for (let tries = 0; tries < 200 && empties === before; tries++) await Bun.sleep(50)
   server.grant(rights)
   await server.put({ ...zone, owner: 'us' })
   server.complete()
-  await server.settled()
+  await server.synced()
   const second = asking(6)
   for (let tries = 0; tries < 1_000 && held.length < 2; tries++) await Bun.sleep(10)
   held[0]!.resolve(deltas)
-  await server.settled()
+  await server.synced()
   held[1]!.resolve(null)
   const { records } = await second
   held = null
   expect(records).toHaveLength(6)
 }, 60_000)
 
-test('transfers wait for their turn, and for no longer than they may', async () => {
+test('transfers wait for a slot, up to a time limit', async () => {
   const figures: { transfers: Record<string, number> } = { transfers: {} }
   const index = ZoneIndex.of({ ...zone, owner: 'us' })
   const transfers = new Transfers({
-    hub: { ask: async () => undefined },
-    counted: figures,
+    hub: { request: async () => undefined },
+    counters: figures,
     now,
     done() {},
-    limits: { atOnce: 2, perAddress: 1, perOwner: 1, waiting: 1, waitMs: 50 },
+    limits: { maxActive: 2, maxPerAddress: 1, maxPerOwner: 1, waiting: 1, waitMs: 250 },
   })
   const begin = (peer: string, owner: string) =>
     transfers.messages({
@@ -581,7 +591,7 @@ test('transfers wait for their turn, and for no longer than they may', async () 
       from: null,
       peer,
       owner,
-      bare: () => new Uint8Array(3),
+      emptyAnswer: () => new Uint8Array(3),
     })
   const [one, two] = [begin('a', 'us'), begin('b', 'them')]
   expect((await one.next()).value!.length).toBeGreaterThan(100)
@@ -594,19 +604,23 @@ test('transfers wait for their turn, and for no longer than they may', async () 
   ])
     expect(await begin(peer!, owner!).next()).toMatchObject({ value: { length: 3 } })
   const waiting = begin('a', 'us').next()
-  // One that waits is enough.
+  // One waiting transfer is enough.
   expect(await begin('a', 'us').next()).toMatchObject({ value: { length: 3 } })
   await one.return()
   expect((await waiting).value!.length).toBeGreaterThan(100)
-  expect(figures.transfers).toEqual({ refused: 4, cut_off: 2 })
+  expect(figures.transfers).toEqual({ refused: 4, aborted: 2 })
 })
 
-test('keys are found whatever the case of their name, and open zones of their owner alone', () => {
+test('keys are found case-insensitively, and give access only to zones of their owner', () => {
   const keys = new TransferKeys()
-  keys.take(rights)
+  keys.replace(rights)
   const of = (owner: string, name = 'z.test.') => new ZoneIndex(name, owner)
-  expect([keys.opens(key, of('us')), keys.opens(key, of('them')), keys.opens(key, of(''))]).toEqual([true, false, false])
-  expect(keys.opens(catalogKey, of('us', 'Cat.test.'))).toBe(true)
+  expect([keys.mayTransfer(key, of('us')), keys.mayTransfer(key, of('them')), keys.mayTransfer(key, of(''))]).toEqual([
+    true,
+    false,
+    false,
+  ])
+  expect(keys.mayTransfer(catalogKey, of('us', 'Cat.test.'))).toBe(true)
   const signed = signTsig(encodeMessage(query('z.test.', 'SOA')), { ...key, name: 'kEY.tEST.' }, { time: now() })
   expect(keys.verify(signed.message, decodeMessage(signed.message).tsig!, now()).ok).toBe(true)
 })

@@ -1,64 +1,64 @@
-import { CLASS, message, OPCODE, type Question, type ResourceRecord } from '../../../core/dns/message'
-import { encodeTransfer } from '../../../core/dns/message-encode'
-import { isAhead } from '../../../core/dns/serial'
-import { transferSigner, tsigLength, type TsigKey } from '../../../core/dns/tsig'
-import { typeName } from '../../../core/dns/type-codes'
-import { WireReader } from '../../../core/dns/wire-reader'
-import { countUp, type Counted } from './counted'
-import type { HubLine } from './hub-line'
+import { CLASS, message, OPCODE, type Question, type ResourceRecord } from '../../../dns/message'
+import { encodeTransfer } from '../../../dns/message-encode'
+import { isAhead } from '../../../dns/serial'
+import { transferSigner, tsigLength, type TsigKey } from '../../../dns/tsig'
+import { typeName } from '../../../dns/type-codes'
+import { WireReader } from '../../../dns/wire-reader'
+import { increment, type ServerCounters } from './server-counters'
+import type { HubRequests } from './hub-requests'
 import type { Delta, Transferred } from './messages'
-import type { Told } from './resolve'
+import type { AnswerSet } from './resolve'
 import { serialOf, TYPE, type IndexedSet, type ZoneIndex } from './zone-index'
 
-/** A transfer that may be given: its key was verified and opens the zone. */
-export interface TransferAsked {
-  /** The zone as it is when this is called; undefined when it is gone. */
+/** An authorized transfer: its key was verified and may transfer the zone. */
+interface TransferRequest {
+  /** The current zone; undefined if it was removed. */
   zone(): ZoneIndex | undefined
   hidden: boolean
   id: number
   question: Question
   key: TsigKey
-  /** The MAC of the query. */
+  /** MAC of the query. */
   mac: Uint8Array
-  /** The serial that the client has (IXFR, RFC 1995 3); null for all of the zone. */
+  /** Serial of the client (IXFR, RFC 1995 section 3); null for a full transfer. */
   from: number | null
-  /** The address it goes to. */
+  /** Address of the client. */
   peer: string
-  /** Whose zone it is. */
+  /** Owner of the zone. */
   owner: string
-  /** A signed answer with nothing but this code. */
-  bare(rcode: 'REFUSED' | 'SERVFAIL'): Uint8Array
+  /** Builds a signed response with only this RCODE. */
+  emptyAnswer(rcode: 'REFUSED' | 'SERVFAIL'): Uint8Array
 }
 
-/** How much of the thread transfers may take. */
-export interface TransferLimits {
-  /** Transfers under way at once; others wait. */
-  atOnce: number
-  /** Of these for one address, and of the zones of one owner: nobody keeps all others waiting by reading slowly. */
-  perAddress: number
-  perOwner: number
-  /** That wait at once. */
+/** Limits of concurrent transfers. */
+interface TransferLimits {
+  /** Maximum number of active transfers; others wait. */
+  maxActive: number
+  /** Limits per client address and per zone owner, so that slow readers can't block everyone. */
+  maxPerAddress: number
+  maxPerOwner: number
+  /** Maximum number of waiting transfers. */
   waiting: number
-  /** Milliseconds that one waits for its turn. */
+  /** Maximum wait in milliseconds. */
   waitMs: number
 }
 
-export const transferLimits: TransferLimits = { atOnce: 10, perAddress: 5, perOwner: 7, waiting: 500, waitMs: 30_000 }
+export const transferLimits: TransferLimits = { maxActive: 10, maxPerAddress: 5, maxPerOwner: 7, waiting: 500, waitMs: 30_000 }
 
-// Compression pointers reach no further, and what is signed in one step keeps others waiting for no longer than some milliseconds.
+// Limit of compression pointers; also keeps signing each message to a few milliseconds.
 const MESSAGE_AIM = 0x4000
-// Deltas with more records than this are not read; a client that is so far behind takes the whole zone.
+// Maximum number of records in deltas; clients further behind get a full transfer.
 const DELTA_RECORDS_MAX = 10_000
 
-/** Sends whole zones (AXFR, RFC 5936) and what changed in them (IXFR, RFC 1995), in turns with everything else that is asked. */
+/** Sends full (AXFR, RFC 5936) and incremental (IXFR, RFC 1995) zone transfers, interleaved with other queries. */
 export class Transfers {
-  #underWay: Pick<TransferAsked, 'peer' | 'owner'>[] = []
+  #active: Pick<TransferRequest, 'peer' | 'owner'>[] = []
   readonly #waiting = new Set<() => void>()
 
   constructor(
-    private readonly around: {
-      hub: Pick<HubLine, 'ask'>
-      counted: Pick<Counted, 'transfers'>
+    private readonly context: {
+      hub: Pick<HubRequests, 'request'>
+      counters: Pick<ServerCounters, 'transfers'>
       /** Seconds since 1970. */
       now(): number
       done(transfer: Transferred): void
@@ -66,62 +66,63 @@ export class Transfers {
     },
   ) {}
 
-  /** The messages of one transfer, signed. */
-  async *messages(asked: TransferAsked): AsyncGenerator<Uint8Array, void> {
-    const { transfers } = this.around.counted
-    if (!(await this.#turn(asked))) {
-      countUp(transfers, 'refused')
-      yield asked.bare('REFUSED')
+  /** Yields the signed messages of a transfer. */
+  async *messages(request: TransferRequest): AsyncGenerator<Uint8Array, void> {
+    const { transfers } = this.context.counters
+    if (!(await this.#acquireSlot(request))) {
+      increment(transfers, 'refused')
+      yield request.emptyAnswer('REFUSED')
       return
     }
-    let how: Transferred['how'] | 'cut_off' = 'cut_off'
+    let type: Transferred['type'] | 'aborted' = 'aborted'
     try {
-      const deltas = asked.from === null ? null : await this.#deltas(asked, asked.from)
-      const zone = asked.zone()
+      const deltas = request.from === null ? null : await this.#deltas(request, request.from)
+      const zone = request.zone()
       if (!zone?.soa) {
-        yield asked.bare('SERVFAIL')
+        yield request.emptyAnswer('SERVFAIL')
         return
       }
       const soa = recordsOf(zone.name.octets, zone.soa)[0]!
       const { records, serial, kind } = content(zone, soa, deltas)
-      const first = message({ id: asked.id, opcode: OPCODE.QUERY, flags: { qr: true, aa: true }, question: [asked.question] })
-      const sign = transferSigner(asked.key, asked.mac)
-      for (const octets of encodeTransfer(first, records, { aim: MESSAGE_AIM, reserve: tsigLength(asked.key) })) {
-        yield sign(octets, this.around.now())
-        // What came meanwhile is answered between two messages.
+      const first = message({ id: request.id, opcode: OPCODE.QUERY, flags: { qr: true, aa: true }, question: [request.question] })
+      const sign = transferSigner(request.key, request.mac)
+      for (const octets of encodeTransfer(first, records, { aim: MESSAGE_AIM, reserve: tsigLength(request.key) })) {
+        yield sign(octets, this.context.now())
+        // Let other queries run between messages.
         await new Promise(resolve => setImmediate(resolve))
       }
-      how = kind
-      const { question, hidden, key, peer } = asked
-      this.around.done({ zone: question.name, hidden, key: key.name, peer, serial, how })
+      type = kind
+      const { question, hidden, key, peer } = request
+      this.context.done({ zone: question.name, hidden, key: key.name, peer, serial, type })
     } finally {
-      countUp(this.around.counted.transfers, how)
-      this.#underWay.splice(this.#underWay.indexOf(asked), 1)
-      for (const look of this.#waiting) look()
+      increment(this.context.counters.transfers, type)
+      this.#active.splice(this.#active.indexOf(request), 1)
+      for (const retry of this.#waiting) retry()
     }
   }
 
-  /** Waits until there is room for one more like this, and takes it. @returns false when that takes too long, or too many wait */
-  async #turn(asked: TransferAsked): Promise<boolean> {
-    const { atOnce, perAddress, perOwner, waiting, waitMs } = { ...transferLimits, ...this.around.limits }
-    const alike = (of: 'peer' | 'owner') => this.#underWay.filter(one => one[of] === asked[of]).length
-    const hasRoom = () => this.#underWay.length < atOnce && alike('peer') < perAddress && alike('owner') < perOwner
-    if (!hasRoom() && this.#waiting.size >= waiting) return false
-    let look = () => {}
-    let isLate = false
-    const late = () => {
-      isLate = true
-      look()
+  /** Waits for a free slot, and takes it. @returns false on a timeout, or if too many are waiting */
+  async #acquireSlot(request: TransferRequest): Promise<boolean> {
+    const { maxActive, maxPerAddress, maxPerOwner, waiting, waitMs } = { ...transferLimits, ...this.context.limits }
+    const activeWithSame = (of: 'peer' | 'owner') => this.#active.filter(one => one[of] === request[of]).length
+    const hasCapacity = () =>
+      this.#active.length < maxActive && activeWithSame('peer') < maxPerAddress && activeWithSame('owner') < maxPerOwner
+    if (!hasCapacity() && this.#waiting.size >= waiting) return false
+    let retry = () => {}
+    let isTimedOut = false
+    const onTimeout = () => {
+      isTimedOut = true
+      retry()
     }
-    const timer = setTimeout(late, waitMs)
-    const wake = () => look()
+    const timer = setTimeout(onTimeout, waitMs)
+    const wake = () => retry()
     try {
-      while (!hasRoom()) {
+      while (!hasCapacity()) {
         this.#waiting.add(wake)
-        await new Promise<void>(resolve => (look = resolve))
-        if (isLate) return false
+        await new Promise<void>(resolve => (retry = resolve))
+        if (isTimedOut) return false
       }
-      this.#underWay.push(asked)
+      this.#active.push(request)
       return true
     } finally {
       clearTimeout(timer)
@@ -129,15 +130,15 @@ export class Transfers {
     }
   }
 
-  async #deltas(asked: TransferAsked, from: number): Promise<Delta[] | null> {
-    const soa = asked.zone()?.soa
-    // Whoever has what is served, or more (RFC 1995 2), is told the serial alone.
+  async #deltas(request: TransferRequest, from: number): Promise<Delta[] | null> {
+    const soa = request.zone()?.soa
+    // A client with the current or a newer serial gets only the SOA (RFC 1995 section 2).
     if (!soa || !isAhead(serialOf(soa.rdata[0]!.octets), from)) return []
-    const question = { kind: 'deltas', zone: asked.question.name, from, most: DELTA_RECORDS_MAX } as const
-    const deltas = asked.hidden ? null : await this.around.hub.ask(question)
-    // Addresses in the place of an ALIAS change with its target, of which the history of the zone knows nothing.
+    const question = { kind: 'deltas', zone: request.question.name, from, maxRecords: DELTA_RECORDS_MAX } as const
+    const deltas = request.hidden ? null : await this.context.hub.request(question)
+    // Addresses of an ALIAS change with its target, which the history of the zone does not contain.
     const hasAlias = (list: readonly { type: string }[]) => list.some(({ type }) => type === 'ALIAS')
-    const isWhole = deltas && !deltas.some(one => hasAlias(one.removed) || hasAlias(one.added)) && !asked.zone()?.hasAliases
+    const isWhole = deltas && !deltas.some(one => hasAlias(one.removed) || hasAlias(one.added)) && !request.zone()?.hasAliases
     return isWhole ? deltas : null
   }
 }
@@ -145,31 +146,30 @@ export class Transfers {
 interface Content {
   records: Iterable<ResourceRecord>
   serial: number
-  kind: Transferred['how']
+  kind: Transferred['type']
 }
 
-/** @param deltas those from the client's serial, none when it is up to date, null when it takes the whole zone */
+/** @param deltas since the client's serial, empty if it is up to date, null for a full transfer */
 function content(zone: ZoneIndex, soa: ResourceRecord, deltas: Delta[] | null): Content {
   const serial = serialOf(soa.rdata)
-  if (deltas?.length === 0) return { records: [soa], serial, kind: 'current' }
+  if (deltas?.length === 0) return { records: [soa], serial, kind: 'up_to_date' }
   if (deltas === null) return { records: whole(soa, setsOf(zone)), serial, kind: 'axfr' }
   return { records: incremental(soa.name, deltas), serial: deltas.at(-1)!.toSerial, kind: 'ixfr' }
 }
 
-/** The SOA stands at both ends (RFC 5936 2.2). */
-function* whole(soa: ResourceRecord, sets: readonly Told[]): Generator<ResourceRecord> {
+/** The SOA comes first and last (RFC 5936 section 2.2). */
+function* whole(soa: ResourceRecord, sets: readonly AnswerSet[]): Generator<ResourceRecord> {
   yield soa
   for (const { owner, set } of sets) yield* recordsOf(owner.octets, set)
   yield soa
 }
 
 /**
- * Every set of the zone as it is now but for the SOA: what is put later changes nothing of it. In the place of an ALIAS are the addresses
- * that the zone was given along with it, since nobody else knows the type. They are not followed here as answers are: the serial says
- * what a secondary has, and moves with these.
+ * All current RRsets except the SOA, as a snapshot. An ALIAS is replaced by its stored addresses, since secondaries don't know the
+ * type. Unlike in answers, they are not resolved again, because the content must match the serial.
  */
-function setsOf(zone: ZoneIndex): Told[] {
-  const found: Told[] = []
+function setsOf(zone: ZoneIndex): AnswerSet[] {
+  const found: AnswerSet[] = []
   for (const node of zone.nodes()) {
     for (const set of node.sets.values()) {
       if (set.type !== TYPE.SOA && set.type !== TYPE.ALIAS) found.push({ owner: node.name, set })
@@ -178,7 +178,7 @@ function setsOf(zone: ZoneIndex): Told[] {
   return found
 }
 
-/** The SOA of now, for each delta the SOA before with what is removed and the SOA after with what is added, and the SOA of now (RFC 1995 4). */
+/** Current SOA; for each delta, old SOA, removed records, new SOA, added records; current SOA (RFC 1995 section 4). */
 function* incremental(name: string, deltas: Delta[]): Generator<ResourceRecord> {
   const soa = ({ ttl, rdata }: Delta['soaAfter']): ResourceRecord => ({ name, type: 'SOA', class: CLASS.IN, ttl, rdata })
   const last = deltas.at(-1)!.soaAfter

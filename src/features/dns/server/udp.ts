@@ -1,37 +1,37 @@
 import type { Answerer } from './answerer'
-import type { Counted } from './counted'
-import type { KeyedAnswers, Later } from './keyed-answers'
+import type { ServerCounters } from './server-counters'
+import type { SignedAnswers, AnswerStream } from './signed-answers'
 import { networkOf, type ResponseRateLimit } from './rate-limit'
 
-/** The part of a UDP socket that answering needs. */
+/** The part of a UDP socket that is needed to answer. */
 interface Sending {
   send(octets: Uint8Array, port: number, address: string): boolean
 }
 
 /** An open UDP port. */
-export interface UdpPort {
+interface UdpPort {
   readonly hostname: string
   readonly port: number
   close(): void
 }
 
-/** Answers what comes by UDP. @throws Error with a code such as EADDRINUSE */
+/** Answers queries over UDP. @throws Error with a code such as EADDRINUSE */
 export async function openUdp(
   host: string,
   port: number,
   {
     answerer,
     keyed,
-    counted,
+    counters,
     limit,
     signedLimit,
     limitLoopback,
   }: {
-    answerer: Answerer<Later>
-    keyed: Pick<KeyedAnswers, 'verified'>
-    counted: Counted
+    answerer: Answerer<AnswerStream>
+    keyed: Pick<SignedAnswers, 'verified'>
+    counters: ServerCounters
     limit: ResponseRateLimit | null
-    /** The limit of answers to whoever signs with a key that is known. */
+    /** Limit for clients that sign with a known key. */
     signedLimit: ResponseRateLimit | null
     limitLoopback: boolean
   },
@@ -41,45 +41,44 @@ export async function openUdp(
     port,
     socket: {
       data(from, query, peerPort, peer) {
-        counted.udp++
+        counters.udp++
         keyed.verified = false
         const answer = answerer.answer(query, 'udp', peer)
         if (answer === null) {
-          counted.ignored++
+          counters.ignored++
           return
         }
         if (!(answer instanceof Uint8Array)) {
           void answer.next().then(({ value }) => value && sendTo(from, value, peerPort, peer))
           return
         }
-        const held = keyed.verified ? signedLimit : limit
-        const network = held && (networkOf(peer) ?? (limitLoopback ? LOOPBACK : null))
-        const verdict = !network ? 'send' : held!.take(network, performance.now())
+        const rateLimit = keyed.verified ? signedLimit : limit
+        const network = rateLimit && (networkOf(peer) ?? (limitLoopback ? LOOPBACK : null))
+        const verdict = !network ? 'send' : rateLimit!.take(network, performance.now())
         if (verdict === 'send') return sendTo(from, answer, peerPort, peer)
         answerer.unsent()
         if (verdict === 'truncate') {
-          counted.truncated++
+          counters.truncated++
           sendTo(from, answerer.truncated(query), peerPort, peer)
-        } else counted.dropped++
+        } else counters.dropped++
       },
-      // Without a handler an answer to a client that has gone (ICMP: port unreachable) ends the process.
+      // Without a handler, an ICMP “port unreachable” from a client ends the process.
       error() {},
     },
   })
   return { hostname: socket.address.address, port: socket.port, close: () => socket.close() }
 }
 
-// Of no other network, which are positive.
+// Real networks are positive.
 const LOOPBACK = -1
 
 /**
- * Sends an answer. What the system reports at a `send` is the fate of an earlier packet to somebody else, and the
- * answer at hand is not sent then: so it is sent again.
+ * Sends a datagram. An error of `send` may belong to an earlier datagram, and the current one is not sent then, so it is retried once.
  */
 export function sendTo(socket: Sending, octets: Uint8Array, port: number, address: string): void {
   for (let tries = 0; tries < 2; tries++) {
     try {
-      // False is a full buffer: then the answer is lost, as a packet may be, and the client asks again.
+      // False means that the buffer is full. The response is lost, and the client retries.
       socket.send(octets, port, address)
       return
     } catch {

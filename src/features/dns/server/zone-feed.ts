@@ -3,21 +3,21 @@ import type { NameServer } from './name-server'
 import type { ServedZone } from './served-zone'
 import type { TransferRights } from './transfer-keys'
 
-/** Where zones come from: all of them, and what has changed since. */
+/** Source of zones and their changes. */
 export interface ZoneSource {
-  /** The number of the last change; numbers grow in the order of commits. */
+  /** Number of the last change; numbers increase in commit order. */
   lastChange(): Promise<number>
-  /** The zones that are served. */
+  /** Lists the served zones. */
   list(): Promise<{ id: string }[]>
-  /** Zones that changed after a number, in the order of their last changes. */
+  /** Zones that changed after a number, ordered by their last change. */
   changesAfter(number: number): Promise<ZoneChange[]>
-  /** A zone as it is now; null when it is gone or not served. */
+  /** Reads a zone; null if it was deleted or is not served. */
   read(id: string): Promise<ServedZone | null>
-  /** The SOA of a zone, and what else of it has changed after a number, as it is now; null when it is gone or not served. */
+  /** Reads the SOA and what else changed after a number; null if the zone was deleted or is not served. */
   readChanges(id: string, after: number): Promise<ServedZone | null>
-  /** Grows whenever {@link rights} change. */
-  rightsNumber(): Promise<number>
-  /** Who may transfer what. */
+  /** Increases when {@link rights} change. */
+  rightsVersion(): Promise<number>
+  /** Reads the TSIG keys and their rights. */
   rights(): Promise<TransferRights>
 }
 
@@ -26,25 +26,22 @@ export interface ZoneChange {
   id: string
   name: string
   number: number
-  /** Whoever has seen less than this has to read the whole zone. */
+  /** Consumers that have seen less than this must read the whole zone. */
   wholeNumber: number
-  /** Whether it is a zone that only holders of its keys are told of. */
+  /** Whether the zone is visible only with its keys. */
   hidden?: boolean
 }
 
 /**
- * Keeps a name server at what the source has. It takes no input: whoever knows of a change calls `look`, others call it
- * now and then, and a restart, a second hub and a lost message are one and the same to it.
+ * Keeps a name server in sync with a source. `poll` reads what has changed; it is called on known changes and periodically, so
+ * restarts, other hubs and lost messages need no special handling.
  */
 export class ZoneFeed {
   #seen = 0
   #empty = true
   #rightsSeen = -1
-  /**
-   * The zones that the server has, by id, with the number as of which it has each: changes of other zones come between two changes
-   * of one, so how far all of them were followed says nothing about it.
-   */
-  readonly #given = new Map<string, number>()
+  /** Zones that were sent to the server, with the change number of each. */
+  readonly #sent = new Map<string, number>()
   #running: Promise<void> | null = null
   #again = false
   #stopped = false
@@ -55,19 +52,19 @@ export class ZoneFeed {
     private readonly log: Log,
   ) {}
 
-  /** Reads what has changed. Safe to call at any time and any number of times. */
-  look(): Promise<void> {
+  /** Reads changes. Can be called at any time. */
+  poll(): Promise<void> {
     this.#again = true
     return (this.#running ??= this.#run().finally(() => {
       this.#running = null
     }))
   }
 
-  /** The name server has nothing: everything is given to it again. */
+  /** Sends everything again, after the name server lost its state. */
   refill(): Promise<void> {
     this.#empty = true
     this.#rightsSeen = -1
-    return this.look()
+    return this.poll()
   }
 
   async stop(): Promise<void> {
@@ -79,31 +76,31 @@ export class ZoneFeed {
     while (this.#again && !this.#stopped) {
       this.#again = false
       try {
-        await this.#grant()
-        if (this.#empty) await this.#fill()
-        await this.#follow()
+        await this.#sendRights()
+        if (this.#empty) await this.#sendAll()
+        await this.#sendChanges()
       } catch (error) {
-        // The next look goes on from here.
-        this.log.warn({ err: error }, 'the name server could not be told of changed zones')
+        // The next run continues from here.
+        this.log.warn({ err: error }, 'could not send changed zones to the name server')
       }
     }
   }
 
-  async #grant(): Promise<void> {
-    const number = await this.source.rightsNumber()
+  async #sendRights(): Promise<void> {
+    const number = await this.source.rightsVersion()
     if (number === this.#rightsSeen) return
     this.server.grant(await this.source.rights())
     this.#rightsSeen = number
   }
 
-  async #fill(): Promise<void> {
+  async #sendAll(): Promise<void> {
     this.#empty = false
     try {
-      // What changes while this runs has a higher number, and is read after it.
+      // Later changes have higher numbers and are read afterwards.
       this.#seen = await this.source.lastChange()
-      this.#given.clear()
+      this.#sent.clear()
       for (const { id } of await this.source.list()) {
-        // A server that began anew meanwhile has only a part of them.
+        // The server restarted meanwhile.
         if (this.#stopped || this.#empty) return
         const zone = await this.source.read(id)
         if (zone) await this.#put(id, zone, this.#seen)
@@ -115,34 +112,34 @@ export class ZoneFeed {
     }
   }
 
-  async #follow(): Promise<void> {
+  async #sendChanges(): Promise<void> {
     for (;;) {
       const changes = await this.source.changesAfter(this.#seen)
       for (const change of changes) {
         if (this.#stopped || this.#empty) return
-        await this.#tell(change)
+        await this.#apply(change)
         this.#seen = change.number
       }
       if (changes.length === 0) return
     }
   }
 
-  async #tell({ id, name, number, wholeNumber, hidden }: ZoneChange): Promise<void> {
-    const given = this.#given.get(id)
-    const isPart = given !== undefined && wholeNumber <= given
-    const zone = await (isPart ? this.source.readChanges(id, given) : this.source.read(id))
+  async #apply({ id, name, number, wholeNumber, hidden }: ZoneChange): Promise<void> {
+    const sent = this.#sent.get(id)
+    const isPart = sent !== undefined && wholeNumber <= sent
+    const zone = await (isPart ? this.source.readChanges(id, sent) : this.source.read(id))
     if (zone && isPart) {
       this.server.change(zone)
-      this.#given.set(id, number)
+      this.#sent.set(id, number)
     } else if (zone) await this.#put(id, zone, number)
     else {
-      this.#given.delete(id)
+      this.#sent.delete(id)
       this.server.remove(name, hidden)
     }
   }
 
   async #put(id: string, zone: ServedZone, number: number): Promise<void> {
     await this.server.put(zone)
-    this.#given.set(id, number)
+    this.#sent.set(id, number)
   }
 }

@@ -1,8 +1,8 @@
-import { typeCode } from '../../../core/dns/type-codes'
+import { typeCode } from '../../../dns/type-codes'
 import { endOfName, keyOfOctets, parentKey, wireName, type NameKey, type WireName } from './name-key'
 import type { ServedSet, ServedZone } from './served-zone'
 
-/** Codes of the types that the rules of answering speak of. */
+/** Type codes with special handling. */
 export const TYPE = {
   NS: 2,
   CNAME: 5,
@@ -25,33 +25,33 @@ export interface IndexedSet {
   readonly rdata: readonly IndexedRdata[]
 }
 
-/** Rdata, and where in it names stand that may be compressed (RFC 3597 4). */
+/** Rdata, and the position of names in it that may be compressed (RFC 3597 section 4). */
 export interface IndexedRdata {
   readonly octets: Uint8Array
-  /** Where the first of the names begins. */
+  /** Offset of the first name. */
   readonly namesAt: number
   readonly names: readonly WireName[]
 }
 
-/** A name that exists: it has sets, or a name below it has (an empty non-terminal, RFC 8020 2). */
+/** An existing name: it has RRsets, or names below it (an empty non-terminal, RFC 8020 section 2). */
 export interface Node {
   readonly name: WireName
   readonly sets: Map<number, IndexedSet>
-  /** Names one label below. */
+  /** Number of names directly below. */
   children: number
 }
 
-/** The names of one zone. */
+/** A zone, indexed by name. */
 export class ZoneIndex {
   readonly name: WireName
-  /** The SOA as it stands in answers that something is not there, with the TTL of RFC 2308 5. */
+  /** SOA for negative responses, with the TTL of RFC 2308 section 5. */
   negative: IndexedSet = { type: TYPE.SOA, ttl: 0, rdata: [] }
   readonly #nodes = new Map<NameKey, Node>()
 
   /**
-   * An empty zone, to be filled.
-   * @param owner whose keys may transfer it; empty for nobody's
-   * @throws DnsFormatError for a name that is none
+   * Creates an empty zone.
+   * @param owner owner whose keys may transfer it; empty for none
+   * @throws DnsFormatError for an invalid name
    */
   constructor(
     name: string,
@@ -61,7 +61,7 @@ export class ZoneIndex {
     this.#nodeAt(this.name)
   }
 
-  /** A zone with all its sets. */
+  /** Creates a zone with all its RRsets. */
   static of({ name, owner, rrsets }: ServedZone): ZoneIndex {
     const zone = new ZoneIndex(name, owner)
     for (const set of rrsets) zone.put(set)
@@ -72,7 +72,7 @@ export class ZoneIndex {
     return this.#nodes.get(this.name.key)!
   }
 
-  /** Null until the zone has one. */
+  /** Null until it is set. */
   get soa(): IndexedSet | null {
     return this.apex.sets.get(TYPE.SOA) ?? null
   }
@@ -86,12 +86,12 @@ export class ZoneIndex {
     return false
   }
 
-  /** Every name that has sets, in no order. */
+  /** All names with RRsets, unordered. */
   nodes(): Iterable<Node> {
     return this.#nodes.values()
   }
 
-  /** Puts a set in the place of what was there, or takes it away when it has no rdata. Sets outside the zone are not taken. */
+  /** Replaces an RRset, or removes it if it has no rdata. Ignores RRsets outside the zone. */
   put({ name, type, ttl, rdata }: ServedSet): void {
     const owner = wireName(name)
     if (!owner.key.endsWith(this.name.key) || !this.#holds(owner.key)) return
@@ -102,7 +102,7 @@ export class ZoneIndex {
     if (code === TYPE.SOA && owner.key === this.name.key) this.negative = { ...set, ttl: Math.min(ttl, minimumOf(rdata[0]!)) }
   }
 
-  /** A suffix of characters may begin within a label. */
+  /** Checks at label boundaries: a suffix of the key may start within a label. */
   #holds(key: NameKey): boolean {
     let at = key
     while (at.length > this.name.key.length) at = parentKey(at)
@@ -129,7 +129,7 @@ export class ZoneIndex {
   }
 }
 
-/** All zones that are served. */
+/** All served zones. */
 export class ZoneSet {
   readonly #zones = new Map<NameKey, ZoneIndex>()
 
@@ -137,9 +137,9 @@ export class ZoneSet {
     return this.#zones.size
   }
 
-  /** Serves the zone from now on, in the place of what was served of it. @throws Error when it has no SOA at its apex */
+  /** Adds or replaces a zone. @throws Error if it has no SOA at its apex */
   put(zone: ZoneIndex): void {
-    if (zone.negative.rdata.length === 0) throw new Error('A zone must have a SOA at its apex')
+    if (zone.negative.rdata.length === 0) throw new Error('A zone must have an SOA record at its apex')
     this.#zones.set(zone.name.key, zone)
   }
 
@@ -147,7 +147,7 @@ export class ZoneSet {
     return this.at(wireName(name).key)
   }
 
-  /** The zone with this very name. */
+  /** The zone with exactly this name. */
   at(key: NameKey): ZoneIndex | undefined {
     return this.#zones.get(key)
   }
@@ -157,8 +157,8 @@ export class ZoneSet {
   }
 
   /**
-   * The zone that answers for a name: the deepest that it is in. DS of a zone's own name is the business of the zone
-   * above it, where that is served too (RFC 4035 3.1.4.1).
+   * The zone that answers for a name: the deepest one. DS records belong to the parent zone, if that is served too (RFC 4035
+   * section 3.1.4.1).
    */
   enclosing(key: NameKey, type: number): ZoneIndex | undefined {
     let own: ZoneIndex | undefined
@@ -171,15 +171,15 @@ export class ZoneSet {
   }
 }
 
-/** For each type of RFC 1035 with names in its rdata: the octets before them, and their number. */
+/** RFC 1035 types with names in their rdata: number of octets before the names, and number of names. */
 const named = new Map<number, readonly [before: number, names: number]>([
   [2, [0, 1]], // NS
   [5, [0, 1]], // CNAME
   [6, [0, 2]], // SOA
   [12, [0, 1]], // PTR
   [15, [2, 1]], // MX
-  [39, [0, 1]], // DNAME, which is never compressed but whose target is asked for
-  [65401, [0, 1]], // ALIAS, which is not told but followed
+  [39, [0, 1]], // DNAME, never compressed, but its target is needed
+  [65401, [0, 1]], // ALIAS, followed, never returned
 ])
 
 function indexed(type: number, octets: Uint8Array): IndexedRdata {
@@ -197,10 +197,10 @@ function indexed(type: number, octets: Uint8Array): IndexedRdata {
 
 const parentOf = ({ key, octets }: WireName): WireName => ({ key: parentKey(key), octets: octets.subarray(1 + octets[0]!) })
 
-/** The last field of a SOA (RFC 1035 3.3.13). */
+/** Last field of an SOA (RFC 1035 section 3.3.13). */
 const minimumOf = (soa: Uint8Array): number => numberAt(soa, soa.length - 4)
 
-/** The first of the five numbers in the rdata of a SOA. */
+/** First of the five numbers in an SOA. */
 export const serialOf = (soa: Uint8Array): number => numberAt(soa, soa.length - 20)
 
 const numberAt = (octets: Uint8Array, at: number): number =>

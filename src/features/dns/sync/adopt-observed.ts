@@ -1,57 +1,63 @@
-import { undoable } from '../../../core/db/savepoint'
+import { inSavepoint } from '../../../core/db/savepoint'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { Problem } from '../../../core/problem'
-import { rdataOfText } from '../../../core/dns/rdata'
-import { valueOfRdata } from '../record-values'
+import { rdataOfText } from '../../../dns/rdata'
+import { valueOfRdata } from '../records/values'
 import { proxiableTypes } from '../providers/provider'
-import type { WantedRrset } from '../rrset-rules'
-import { byItself, changeZone, type ZoneChanged } from '../zone-changes'
-import type { ZoneRow } from '../zone-rows'
-import type { Evaluated, Stands } from './evaluate'
+import type { WantedRrset } from '../changes/rrset-rules'
+import { systemChanger, changeZone, type ZoneChangeResult } from '../changes/change-zone'
+import type { ZoneRow } from '../zones/rows'
+import type { Evaluated } from './evaluate'
+import type { RrsetSyncState } from './three-way'
 import { foundIds, foundKey, type FoundIds } from './found-records'
 import { syncKind } from './sync-jobs'
 
 /**
- * What the policy `adopt` takes over: what others changed, took away and added, and nothing that was changed here too. What stands for an
- * ALIAS is not that ALIAS, and cannot be beside it.
+ * Rrsets that the `adopt` drift policy imports: external changes, deletions and additions, but no conflicts. Addresses that
+ * replace an ALIAS are skipped: they can't coexist with it.
  */
-export const adoptable = ({ stands, expanded }: Pick<Evaluated, 'stands' | 'expanded'>): Stands[] =>
-  stands.filter(one => (one.state === 'drifted' || one.state === 'unmanaged') && !standsForAlias(one, expanded))
+export const adoptable = ({ states, expanded }: Pick<Evaluated, 'states' | 'expanded'>): RrsetSyncState[] =>
+  states.filter(one => (one.state === 'drifted' || one.state === 'unmanaged') && !isAliasExpansion(one, expanded))
 
-/** Whether an rrset is one of those that stand for an ALIAS, or the ALIAS that they stand for. @param expanded names at which they do */
-export const standsForAlias = (one: { name: string; type: string }, expanded: ReadonlySet<string>): boolean =>
+/** Returns whether an rrset is an expanded ALIAS, or one of its addresses. @param expanded names with an expanded ALIAS */
+export const isAliasExpansion = (one: { name: string; type: string }, expanded: ReadonlySet<string>): boolean =>
   expanded.has(one.name) && ['A', 'AAAA', 'ALIAS'].includes(one.type)
 
 /**
- * Makes the zone here as it is at a target, for some rrsets.
- * @returns null when it breaks a rule: then all of it stays as it is
+ * Updates the zone to match a target, for the given rrsets.
+ * @returns null if the result would be invalid; the zone then stays unchanged
  */
-export async function adoptObserved(tx: Tx, hub: Hub, zone: ZoneRow, stands: readonly Stands[]): Promise<ZoneChanged | null> {
+export async function adoptObserved(
+  tx: Tx,
+  hub: Hub,
+  zone: ZoneRow,
+  states: readonly RrsetSyncState[],
+): Promise<ZoneChangeResult | null> {
   const ids = await foundIds(tx, zone.id)
   try {
-    return await undoable(tx, () =>
+    return await inSavepoint(tx, () =>
       changeZone(
         tx,
-        byItself(hub, zone, syncKind),
+        systemChanger(hub, zone, syncKind),
         zone,
-        stands.map(one => wantedAsObserved(one, ids)),
+        states.map(one => wantedFromObserved(one, ids)),
         { source: 'import', origin: 'external' },
       ),
     )
   } catch (error) {
     if (!(error instanceof Problem)) throw error
-    hub.log.warn({ zone: zone.id, detail: error.detail }, 'what was found at a provider could not be adopted')
+    hub.log.warn({ zone: zone.id, detail: error.detail }, 'external changes could not be adopted')
     return null
   }
 }
 
-const keptAs = (found: { id: string; foundAt: number } | undefined) =>
+const keepId = (found: { id: string; foundAt: number } | undefined) =>
   found && { keep: { id: found.id, version: 0, createdAt: found.foundAt } }
 
-/** An rrset as it was read, as one that is to be here; what was listed as found keeps its ids. */
-export function wantedAsObserved(
-  one: Pick<Stands, 'name' | 'type' | 'observed' | 'observedTtl' | 'observedValues'>,
+/** Converts an observed rrset to a zone edit. Records already listed as unmanaged keep their ids. */
+export function wantedFromObserved(
+  one: Pick<RrsetSyncState, 'name' | 'type' | 'observed' | 'observedTtl' | 'observedValues'>,
   ids: FoundIds = new Map(),
 ): WantedRrset {
   const proxied = one.observed?.split('/')[2]
@@ -63,7 +69,7 @@ export function wantedAsObserved(
     ...(proxied && proxiableTypes.has(one.type) && { options: { proxied: proxied === '1' } }),
     values: (one.observedValues ?? []).map(text => ({
       ...valueOfRdata(one.type, rdataOfText(one.type, text, null)),
-      ...keptAs(ids.get(foundKey(one, text))),
+      ...keepId(ids.get(foundKey(one, text))),
       pointer: '#',
     })),
     pointer: '#',

@@ -1,30 +1,35 @@
 import type { Hub } from '../../../core/hub'
-import { ProviderError, type Op, type OpResult } from '../providers/provider'
-import { rrsetKey } from '../zone-rows'
-import { renewClaim, type Claimed } from './claim-target'
-import { apartFrom, inBatches } from './order'
-import type { Opened } from './read-target'
+import { ProviderError, resultOf, type Op, type OpResult } from '../providers/provider'
+import { rrsetKey } from '../zones/names'
+import { renewClaim, type ClaimedTarget } from './claim-target'
+import { independentOf, inBatches } from './order'
+import type { OpenedTarget } from './read-target'
 
-/** What became of the steps of a plan, by `rrsetKey`. */
+/** Outcome of each step, by `rrsetKey`. */
 export type Results = Map<string, OpResult>
 
-/** Steps that were carried out, and what became of them. */
-export interface Brought {
+/** Steps that were sent to a provider, with their outcomes. */
+export interface AppliedOps {
   ops: readonly Op[]
   results: Results
 }
 
-export const mayHaveHappened = (result: OpResult | undefined): boolean =>
+export const mayHaveApplied = (result: OpResult | undefined): boolean =>
   result?.outcome === 'done' || result?.outcome === 'unknown'
 
-// Each costs a request or two.
-const mostRefusals = 20
+// Each refusal costs a request or two.
+const maxRefusals = 20
 
 /**
- * Carries steps out, batch by batch and in order, until one fails. Where it was refused, the others are tried again without it and what
- * hangs on it. Those that are left are for the next time.
+ * Applies steps batch by batch, in order, until one fails. If a step is refused, retries the others without it and its
+ * dependents. Remaining steps are skipped until the next run.
  */
-export async function applyOps(hub: Hub, claimed: Claimed, { provider, at }: Opened, ops: readonly Op[]): Promise<Results> {
+export async function applyOps(
+  hub: Hub,
+  claimed: ClaimedTarget,
+  { provider, at }: OpenedTarget,
+  ops: readonly Op[],
+): Promise<Results> {
   const results: Results = new Map()
   const zoneName = claimed.zone.name
   let batches = inBatches(ops, zoneName, provider.caps.batchOps)
@@ -35,22 +40,21 @@ export async function applyOps(hub: Hub, claimed: Claimed, { provider, at }: Ope
       done = await provider.apply(at, batch)
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error
-      // Nothing at all was sent.
-      done = batch.map(({ name, type }) => ({ name, type, outcome: 'left', detail: error.message }))
+      // Nothing was sent.
+      done = batch.map(op => resultOf(op, 'skipped', error.message))
     }
     for (const one of done) results.set(rrsetKey(one), one)
     const failed = batch.filter(op => results.get(rrsetKey(op))?.outcome !== 'done')
     if (failed.length > 0) {
       const refused = failed.filter(op => results.get(rrsetKey(op))?.outcome === 'refused')
-      const isRest = failed.every(op => refused.includes(op) || results.get(rrsetKey(op))?.outcome === 'left')
-      if (refused.length === 0 || !isRest || ++refusals > mostRefusals) break
+      const isRest = failed.every(op => refused.includes(op) || results.get(rrsetKey(op))?.outcome === 'skipped')
+      if (refused.length === 0 || !isRest || ++refusals > maxRefusals) break
       const all = ops.filter(op => results.get(rrsetKey(op))?.outcome === 'refused')
       const rest = [...failed, ...batches.flat()].filter(op => !refused.includes(op))
-      batches = inBatches(apartFrom(all, rest, zoneName), zoneName, provider.caps.batchOps)
+      batches = inBatches(independentOf(all, rest, zoneName), zoneName, provider.caps.batchOps)
     }
     if (batches.length > 0) await renewClaim(hub, claimed)
   }
-  for (const { name, type } of ops)
-    if (!results.has(rrsetKey({ name, type }))) results.set(rrsetKey({ name, type }), { name, type, outcome: 'left' })
+  for (const op of ops) if (!results.has(rrsetKey(op))) results.set(rrsetKey(op), resultOf(op, 'skipped'))
   return results
 }

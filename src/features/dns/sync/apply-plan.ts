@@ -2,20 +2,20 @@ import { and, eq } from 'drizzle-orm'
 import { target } from '../../../core/audit'
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
-import { locking } from '../../../core/db/dialect'
+import { forUpdate } from '../../../core/db/dialect'
 import type { Tx } from '../../../core/db/transaction'
 import { conflict, invalid, notFound, Problem } from '../../../core/problem'
 import type { ActionKind } from '../../actions/kind'
 import type { ActionView } from '../../actions/shapes'
 import { startAction } from '../../actions/start'
-import { countsOf } from '../rrsets'
-import { changeZone } from '../zone-changes'
-import { zoneHeld, type ZoneRow } from '../zone-rows'
-import { zoneTarget } from '../zones'
-import { allowing } from './allowing'
-import { wantedOfEdit } from './plan-forms'
-import { enforcedOf } from './plan-targets'
-import { planStatus, unlocking, type PlanRow } from './plans'
+import { countsOf } from '../records/rrsets'
+import { changeZone } from '../changes/change-zone'
+import { lockZone, type ZoneRow } from '../zones/rows'
+import { zoneTarget } from '../zones/zones'
+import { requireAllowed } from './require-allowed'
+import { wantedFromEdit } from './plan-forms'
+import { enforcedKeys } from './plan-targets'
+import { planStatus, ignoringLock, type PlanRow } from './plans'
 import { dnsPlans } from './tables'
 import type { PlanApplyInput } from './shapes'
 import type { BlockCode } from './guards'
@@ -24,13 +24,13 @@ import { syncKind } from './sync-jobs'
 import { syncTarget } from './sync-target'
 
 /**
- * Carries a plan out as it was shown. What is kept here changes in the transaction of the call.
- * @throws Problem 404; 409 `plan_expired`, `plan_stale`, `plan_blocked`, `conflict` for one that was applied, `resource_locked`; 422
+ * Applies a plan exactly as it was shown. The local zone changes in the transaction of the request; an action updates the targets.
+ * @throws Problem 404; 409 `plan_expired`, `plan_stale`, `plan_blocked`, `conflict` if already applied, `resource_locked`; 422
  */
 export async function applyPlan(ctx: Ctx, zoneId: string, input: PlanApplyInput): Promise<ActionView> {
   return await change(ctx, 'dns.plan.apply', async tx => {
-    const zone = await zoneHeld(tx, ctx, zoneId)
-    const [plan] = await locking(
+    const zone = await lockZone(tx, ctx, zoneId)
+    const [plan] = await forUpdate(
       tx
         .select()
         .from(dnsPlans)
@@ -39,13 +39,13 @@ export async function applyPlan(ctx: Ctx, zoneId: string, input: PlanApplyInput)
     if (!plan) throw notFound('plan of this zone')
     const now = ctx.hub.clock.now()
     refuseUnlessOpen(plan, planStatus(plan, zone, now), input.hash)
-    const allowed = allowing(plan.blocked, input, { plan_id: plan.id })
+    const allowed = requireAllowed(plan.blocked, input, { plan_id: plan.id })
     const {
       applied: _,
       action,
       done,
       ...rest
-    } = await carryOut(tx, ctx, zone, plan, { allowed, note: input.note || plan.note || null })
+    } = await applyLocally(tx, ctx, zone, plan, { allowed, note: input.note || plan.note || null })
     return {
       result: action,
       target: [target('plan', { id: plan.id }), zoneTarget(zone)],
@@ -57,8 +57,8 @@ export async function applyPlan(ctx: Ctx, zoneId: string, input: PlanApplyInput)
   })
 }
 
-/** What a plan does at once, in the transaction of the caller, who found it open and nothing left that holds it back. @param zone held */
-export async function carryOut(
+/** Applies the local part of an open, unblocked plan in the caller's transaction. @param zone locked */
+export async function applyLocally(
   tx: Tx,
   ctx: Ctx,
   zone: ZoneRow,
@@ -70,14 +70,14 @@ export async function carryOut(
     .set({ appliedAt: ctx.hub.clock.now(), allowed })
     .where(eq(dnsPlans.id, plan.id))
     .returning()
-  const made = await changeZone(tx, ctx, zone, (plan.edits ?? []).map(wantedOfEdit).map(unlocking), {
+  const zoneChange = await changeZone(tx, ctx, zone, (plan.edits ?? []).map(wantedFromEdit).map(ignoringLock), {
     source: plan.source,
     origin: plan.origin,
     note,
     planId: plan.id,
     ...(plan.zoneEdit && { edit: plan.zoneEdit }),
   })
-  const done = { serial: made.zone.serial, ...countsOf(made.changes) }
+  const done = { serial: zoneChange.zone.serial, ...countsOf(zoneChange.changes) }
   const { action, job } = await startAction(tx, ctx, applyAction, {
     resources: [{ type: 'zone', id: zone.id }],
     input: { plan_id: plan.id },
@@ -87,26 +87,25 @@ export async function carryOut(
     applied: applied!,
     action,
     done,
-    events: made.events,
-    wakes: made.wakes, // The action itself brings it to the targets of the plan.
-    jobs: [...made.jobs.filter(one => one.kind !== syncKind), job],
+    events: zoneChange.events,
+    wakeTopics: zoneChange.wakeTopics,
+    jobs: [...zoneChange.jobs.filter(one => one.kind !== syncKind), job],
   }
 }
 
 /** @throws Problem 409 */
 function refuseUnlessOpen(plan: PlanRow, status: ReturnType<typeof planStatus>, hash: string): void {
-  if (status === 'applied') throw conflict('The plan was applied already.')
-  if (status === 'expired')
-    throw new Problem('plan_expired', 'The plan is older than 15 minutes. Make it anew and look at it again.')
+  if (status === 'applied') throw conflict('The plan has already been applied.')
+  if (status === 'expired') throw new Problem('plan_expired', 'The plan is older than 15 minutes. Create and review a new one.')
   if (status === 'stale')
-    throw new Problem('plan_stale', 'The zone has changed since the plan was made. Make it anew and look at it again.')
+    throw new Problem('plan_stale', 'The zone has changed since the plan was created. Create and review a new one.')
   if (plan.hash !== hash)
-    throw invalid([{ pointer: '#/hash', code: 'not_allowed', detail: 'must be the hash of the plan, as it was shown with it.' }])
+    throw invalid([{ pointer: '#/hash', code: 'not_allowed', detail: 'must match the `hash` of the plan.' }])
 }
 
 const busyPauseMs = 1_000
 
-/** What is left to do once the zone here is changed: the targets of the plan, one by one. */
+/** Applies a plan to its targets, one after another. */
 export const applyAction: ActionKind<{ plan_id: string }, { done: string[] }> = {
   type: 'zone.apply',
   area: 'dns',
@@ -118,7 +117,7 @@ export const applyAction: ActionKind<{ plan_id: string }, { done: string[] }> = 
   async run(hub, { input, state, result }) {
     const done = state?.done ?? []
     const [plan] = await hub.read.select().from(dnsPlans).where(eq(dnsPlans.id, input.plan_id))
-    // What was never read is left to the first reading.
+    // Targets that were never read are left to their first sync.
     const next = plan?.targets.find(one => one.target_id !== null && one.observed_hash !== null && !done.includes(one.target_id))
     if (!plan || !next) return async () => ({ result: { done: result } })
     const outcome = await syncTarget(hub, next.target_id!, {
@@ -126,12 +125,12 @@ export const applyAction: ActionKind<{ plan_id: string }, { done: string[] }> = 
       reads: true,
       allow: plan.allowed,
       expects: next,
-      ...(plan.enforce !== null && { enforce: enforcedOf(plan.enforce)! }),
+      ...(plan.enforce !== null && { enforce: enforcedKeys(plan.enforce)! }),
     })
-    if (outcome.did === 'busy') return async () => ({ result: { state: { done }, at: hub.clock.now() + busyPauseMs } })
+    if (outcome.status === 'busy') return async () => ({ result: { state: { done }, at: hub.clock.now() + busyPauseMs } })
     const failed = failureOf(outcome)
     if (failed) return async () => ({ result: { failed, ...(result && { result }) } })
-    const counts = outcome.did === 'read' ? outcome.counts : null
+    const counts = outcome.status === 'read' ? outcome.counts : null
     return async () => ({
       result: { state: { done: [...done, next.target_id!] }, result: { ...result, [next.target_id!]: counts } },
     })

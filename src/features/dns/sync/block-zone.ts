@@ -2,20 +2,20 @@ import { eq } from 'drizzle-orm'
 import { systemActor } from '../../../core/change'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
-import type { JobDraft } from '../../../core/jobs/queue'
-import { dnsZones } from '../tables'
-import type { ZoneRow } from '../zone-rows'
+import type { JobDraft } from '../../../core/jobs/draft'
+import { dnsZones } from '../zones/tables'
+import type { ZoneRow } from '../zones/rows'
 import type { Evaluated } from './evaluate'
 import type { BlockReason } from './guards'
 import { plannedOp, plannedOps } from './plan-forms'
-import { joined, planStatus, writePlan, type PlanRow } from './plans'
+import { mergeReasons, planStatus, storePlan, type PlanRow } from './plans'
 import { syncJobFor, syncKind } from './sync-jobs'
 import { dnsPlans } from './tables'
 import type { TargetRow } from './target-rows'
 
 /**
- * Holds a zone back with the plan that says what would be done and why it is not; the same plan stays while it can be applied. What is
- * held back at several targets is in one plan, so that one word lets it through at all of them.
+ * Blocks a zone with a plan that lists the pending changes and the reasons. Keeps the same plan while it can be applied. One plan
+ * covers all blocked targets, so that it is approved once.
  * @returns the id of the plan
  */
 export async function blockZone(
@@ -23,25 +23,25 @@ export async function blockZone(
   hub: Hub,
   zone: ZoneRow,
   target: TargetRow,
-  seen: Pick<Evaluated, 'ops' | 'observedHash'>,
+  evaluated: Pick<Evaluated, 'ops' | 'observedHash'>,
   reasons: readonly BlockReason[],
 ): Promise<string> {
-  const own = plannedOps(seen.ops.map(plannedOp), {
+  const own = plannedOps(evaluated.ops.map(plannedOp), {
     target_id: target.id,
     provider_id: target.providerId,
-    observed_hash: seen.observedHash,
+    observed_hash: evaluated.observedHash,
   })
   const now = hub.clock.now()
-  const held = await heldPlan(tx, zone)
-  const isOpen = held !== undefined && planStatus(held, zone, now) === 'open'
-  const before = isOpen ? held.targets.find(one => one.target_id === target.id) : undefined
-  if (before?.ops_hash === own.ops_hash && before.observed_hash === own.observed_hash) return held!.id
-  // Reasons are those of all targets: one that holds here no more stays as long as others are held back.
-  const others = isOpen && held.targets.some(one => one !== before) ? held : null
-  const plan = await writePlan(tx, zone, {
+  const blockedPlan = await currentBlockedPlan(tx, zone)
+  const isOpen = blockedPlan !== undefined && planStatus(blockedPlan, zone, now) === 'open'
+  const before = isOpen ? blockedPlan.targets.find(one => one.target_id === target.id) : undefined
+  if (before?.ops_hash === own.ops_hash && before.observed_hash === own.observed_hash) return blockedPlan!.id
+  // Reasons are merged over all targets: one that no longer applies here stays while other targets are blocked.
+  const others = isOpen && blockedPlan.targets.some(one => one !== before) ? blockedPlan : null
+  const plan = await storePlan(tx, zone, {
     edits: null,
     targets: [...(others?.targets.filter(one => one !== before) ?? []), own],
-    blocked: joined([...(others?.blocked ?? []), ...reasons]),
+    blocked: mergeReasons([...(others?.blocked ?? []), ...reasons]),
     origin: 'api',
     source: 'api',
     note: '',
@@ -55,18 +55,18 @@ export async function blockZone(
 }
 
 /**
- * Lets go of a plan that held a target back, since all is there that is to be there.
- * @returns the job that finds out what of it is still held back at others
+ * Removes a target from the plan that blocks the zone, once the target is in sync.
+ * @returns the job that evaluates the remaining targets
  */
 export async function unblockZone(tx: Tx, zone: ZoneRow, target: TargetRow): Promise<JobDraft[]> {
-  const held = await heldPlan(tx, zone)
-  if (!held?.targets.some(one => one.target_id === target.id)) return []
+  const blockedPlan = await currentBlockedPlan(tx, zone)
+  if (!blockedPlan?.targets.some(one => one.target_id === target.id)) return []
   await tx.update(dnsZones).set({ blockedPlanId: null }).where(eq(dnsZones.id, zone.id))
-  return held.appliedAt === null && held.targets.length > 1 ? [syncJobFor(zone.id)] : []
+  return blockedPlan.appliedAt === null && blockedPlan.targets.length > 1 ? [syncJobFor(zone.id)] : []
 }
 
-/** As of now, whatever it was when the zone was read. */
-async function heldPlan(tx: Tx, zone: ZoneRow): Promise<PlanRow | undefined> {
+/** Reads the current row: the zone may have been loaded earlier. */
+async function currentBlockedPlan(tx: Tx, zone: ZoneRow): Promise<PlanRow | undefined> {
   const [row] = await tx
     .select({ plan: dnsPlans })
     .from(dnsZones)

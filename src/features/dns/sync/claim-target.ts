@@ -4,24 +4,24 @@ import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { newUuid4 } from '../../../core/ids'
 import { dnsProviders } from '../accounts/tables'
-import { dnsZones } from '../tables'
-import type { ZoneRow } from '../zone-rows'
+import { dnsZones } from '../zones/tables'
+import type { ZoneRow } from '../zones/rows'
 import { dnsZoneTargets } from './tables'
 import type { TargetRow } from './target-rows'
 
-/** Longer than any one call to a provider takes; renewed between them. */
+/** Longer than any single provider call. Claims are renewed between calls. */
 export const claimMs = 120_000
 
-/** A target that this hub alone works on, with what it needs for that. */
-export interface Claimed {
+/** A target claimed by this hub, with its zone and provider. */
+export interface ClaimedTarget {
   target: TargetRow
   zone: ZoneRow
   provider: typeof dnsProviders.$inferSelect
   claim: string
 }
 
-/** Takes a target for this hub. @returns null when another works on it; undefined when it is gone, or is not kept up */
-export async function claimTarget(hub: Hub, targetId: string): Promise<Claimed | null | undefined> {
+/** Claims a target for this hub. @returns null if another hub has it; undefined if it was deleted or is disabled */
+export async function claimTarget(hub: Hub, targetId: string): Promise<ClaimedTarget | null | undefined> {
   const claim = newUuid4()
   const now = hub.clock.now()
   return await record(hub, async tx => {
@@ -37,38 +37,42 @@ export async function claimTarget(hub: Hub, targetId: string): Promise<Claimed |
     const [zone] = await tx.select().from(dnsZones).where(eq(dnsZones.id, target.zoneId))
     const [provider] = await tx.select().from(dnsProviders).where(eq(dnsProviders.id, target.providerId))
     if (target.enabled && zone && provider) return { result: { target, zone, provider, claim } }
-    await free(tx, claim, targetId)
+    await releaseClaim(tx, claim, targetId)
     return { result: undefined }
   })
 }
 
-/** Keeps a claim for another while. @throws ClaimLost */
-export const renewClaim = (hub: Hub, { claim, target }: Claimed): Promise<void> =>
+/** Extends a claim. @throws ClaimLost */
+export const renewClaim = (hub: Hub, { claim, target }: ClaimedTarget): Promise<void> =>
   record(hub, async tx => {
-    await holdClaim(tx, { claim, target }, hub.clock.now() + claimMs)
+    await confirmClaim(tx, { claim, target }, hub.clock.now() + claimMs)
     return { result: undefined }
   })
 
-/** Makes sure, in the transaction of what is written, that the claim still stands. @throws ClaimLost */
-export async function holdClaim(tx: Tx, { claim, target }: Pick<Claimed, 'claim' | 'target'>, until: number): Promise<TargetRow> {
-  const [held] = await tx
+/** Verifies the claim, in the transaction that writes. @throws ClaimLost */
+export async function confirmClaim(
+  tx: Tx,
+  { claim, target }: Pick<ClaimedTarget, 'claim' | 'target'>,
+  until: number,
+): Promise<TargetRow> {
+  const [claimed] = await tx
     .update(dnsZoneTargets)
     .set({ claimedUntil: until })
     .where(and(eq(dnsZoneTargets.id, target.id), eq(dnsZoneTargets.claim, claim)))
     .returning()
-  if (!held) throw new ClaimLost(target.id)
-  return held
+  if (!claimed) throw new ClaimLost(target.id)
+  return claimed
 }
 
-/** Gives a target back, with what a run leaves of it. */
-export async function free(tx: Tx, claim: string, targetId: string, set: Partial<TargetRow> = {}): Promise<void> {
+/** Releases a claim, and stores the given columns. */
+export async function releaseClaim(tx: Tx, claim: string, targetId: string, set: Partial<TargetRow> = {}): Promise<void> {
   await tx
     .update(dnsZoneTargets)
     .set({ ...set, claim: null, claimedUntil: 0 })
     .where(and(eq(dnsZoneTargets.id, targetId), eq(dnsZoneTargets.claim, claim)))
 }
 
-/** Another hub has taken the target over, or it was removed. */
+/** Another hub claimed the target, or it was removed. */
 export class ClaimLost extends Error {
   override name = 'ClaimLost'
   constructor(targetId: string) {

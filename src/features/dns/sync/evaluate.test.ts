@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { rdataOfText } from '../../../core/dns/rdata'
+import { rdataOfText } from '../../../dns/rdata'
 import type { Caps, Op, ProviderRrset } from '../providers/provider'
-import { rrsetKey } from '../zone-rows'
-import { changedByOthers, evaluate, type Evaluated, type Known, type Reading } from './evaluate'
+import { rrsetKey } from '../zones/names'
+import { externalChanges, evaluate, type Evaluated, type EvaluationInput } from './evaluate'
+import type { KnownState } from './three-way'
 
 const caps: Caps = {
   unit: 'rrset',
@@ -24,85 +25,85 @@ const rrset = (name: string, type: string, text: string, ttl = 300): ProviderRrs
 })
 const a = (name: string, last: number, ttl?: number) => rrset(name, 'A', `192.0.2.${last}`, ttl)
 const keyed = (list: ProviderRrset[]) => new Map(list.map(one => [rrsetKey(one), one]))
-const look = (desired: ProviderRrset[], observed: ProviderRrset[], more: Partial<Reading> = {}) =>
+const look = (desired: ProviderRrset[], observed: ProviderRrset[], more: Partial<EvaluationInput> = {}) =>
   evaluate({
     desired: keyed(desired),
     known: new Map(),
     observed,
     aliases: new Map(),
     caps,
-    unfit: () => [],
+    findUnsupported: () => [],
     rules: [],
-    isExclusive: false,
+    deletesUnmanaged: false,
     isNew: false,
     isFirst: false,
-    puts: () => false,
+    enforces: () => false,
     ...more,
   })
-/** What is known once a reading was written down. */
-const knownOf = (seen: Evaluated): Map<string, Known> => new Map(seen.stands.map(one => [rrsetKey(one), one]))
-const states = (seen: Evaluated) => Object.fromEntries(seen.stands.map(one => [rrsetKey(one), one.state]))
+/** The known states after a snapshot was stored. */
+const knownOf = (seen: Evaluated): Map<string, KnownState> => new Map(seen.states.map(one => [rrsetKey(one), one]))
+const states = (seen: Evaluated) => Object.fromEntries(seen.states.map(one => [rrsetKey(one), one.state]))
 const steps = (seen: Evaluated) => seen.ops.map(one => `${one.action} ${one.name} ${one.type}`)
 
-test('a first reading makes what is here alone, and touches nothing of what is there', () => {
+test('the first sync creates missing rrsets, and changes nothing that exists there', () => {
   const seen = look([a('here', 1), a('both', 2), a('other', 3)], [a('both', 2), a('other', 4), a('there', 5)])
   expect(states(seen)).toEqual({ 'here A': 'pending', 'both A': 'synced', 'other A': 'conflict', 'there A': 'unmanaged' })
   expect(steps(seen)).toEqual(['create here A'])
 })
 
-test('a TTL is asked for and compared as the provider keeps it', () => {
+test('TTLs are sent and compared as the provider stores them', () => {
   const seen = look([a('short', 1, 5)], [])
   expect(seen.ops[0]!.after!.ttl).toBe(60)
   expect(states(look([a('short', 1, 5)], [a('short', 1, 60)]))).toEqual({ 'short A': 'synced' })
 })
 
-test('the NS of the apex are left to a provider that sets them', () => {
+test('apex NS records are left to a provider that manages them', () => {
   const ns = rrset('@', 'NS', 'ns1.example.net.')
   for (const apexNs of ['ro', 'hidden'] as const)
-    expect(look([ns], [], { caps: { ...caps, apexNs } })).toMatchObject({ stands: [{ state: 'ignored' }], ops: [] })
+    expect(look([ns], [], { caps: { ...caps, apexNs } })).toMatchObject({ states: [{ state: 'ignored' }], ops: [] })
   expect(steps(look([ns], []))).toEqual(['create @ NS'])
 })
 
-test('what is not taken is left out, and names that would be lost by it are told', () => {
+test('unsupported rrsets are skipped, and names that would be lost are reported', () => {
   const loc = rrset('x', 'LOC', '52 22 23.000 N 4 53 32.000 E -2.00m 0.00m 10000m 10m')
   const alias = rrset('x', 'ALIAS', 'www.example.net.')
   const before = look([rrset('x', 'CNAME', 'www')], [rrset('x', 'CNAME', 'www')])
   const seen = look([alias, loc], [rrset('x', 'CNAME', 'www')], { known: knownOf(before) })
   expect(states(seen)).toEqual({ 'x ALIAS': 'unsupported', 'x LOC': 'unsupported', 'x CNAME': 'pending' })
   expect(steps(seen)).toEqual(['delete x CNAME'])
-  expect(seen.endangered.map(one => one.type)).toEqual(['ALIAS', 'LOC'])
-  expect(look([loc], []).endangered).toEqual([])
+  expect(seen.blockingUnsupported.map(one => one.type)).toEqual(['ALIAS', 'LOC'])
+  expect(look([loc], []).blockingUnsupported).toEqual([])
 })
 
-test('what a provider refused stays in error while it is as it was', () => {
+test('a refused change stays in error until something changes', () => {
   const refused = look([a('x', 1)], [])
-  refused.stands[0]!.state = 'error'
-  refused.stands[0]!.detail = 'no'
+  refused.states[0]!.state = 'error'
+  refused.states[0]!.detail = 'no'
   const again = look([a('x', 1)], [], { known: knownOf(refused) })
-  expect(again.stands[0]).toMatchObject({ state: 'error', detail: 'no' })
+  expect(again.states[0]).toMatchObject({ state: 'error', detail: 'no' })
   expect(steps(again)).toEqual(['create x A'])
 })
 
-test('what others changed is told against the reading before', () => {
+test('external changes are compared to the previous read', () => {
   const desired = [a('same', 1), a('changed', 2), a('missing', 3), a('ours', 4)]
   const first = look(desired, [...desired, a('found', 8)])
   const now = look(desired, [a('same', 1), a('changed', 9), a('ours', 5), a('new', 6)], { known: knownOf(first) })
-  const told = changedByOthers(now.stands, now.gone, knownOf(first), new Set(['ours A']))
-  expect(told.map(one => [one.name, one.before?.observed !== undefined, one.after?.state ?? null]).sort()).toEqual([
+  const changes = externalChanges(now.states, now.absent, knownOf(first), new Set(['ours A']))
+  expect(changes.map(one => [one.name, one.before?.observed !== undefined, one.after?.state ?? null]).sort()).toEqual([
     ['changed', true, 'drifted'],
     ['found', true, null],
     ['missing', true, 'drifted'],
     ['new', false, 'unmanaged'],
   ])
   const again = look(desired, [a('same', 1), a('changed', 9), a('ours', 5), a('new', 6)], { known: knownOf(now) })
-  expect(changedByOthers(again.stands, again.gone, knownOf(now), new Set())).toEqual([])
+  expect(externalChanges(again.states, again.absent, knownOf(now), new Set())).toEqual([])
 })
 
 const some = fc.uniqueArray(
   fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd'), last: fc.integer({ min: 1, max: 3 }), ttl: fc.constantFrom(60, 300) }),
   { selector: one => one.name, maxLength: 4 },
 )
-const made = (list: { name: string; last: number; ttl: number }[]) => list.map(one => a(one.name, one.last, one.ttl))
+const create = (list: { name: string; last: number; ttl: number }[]) => list.map(one => a(one.name, one.last, one.ttl))
 const applied = (observed: ProviderRrset[], ops: Op[]): ProviderRrset[] => {
   const there = keyed(observed)
   for (const op of ops) {
@@ -112,19 +113,19 @@ const applied = (observed: ProviderRrset[], ops: Op[]): ProviderRrset[] => {
   return [...there.values()]
 }
 
-test('carrying the steps out and looking again leaves nothing to do', () => {
+test('after applying the steps, nothing is left to do', () => {
   fc.assert(
-    fc.property(some, some, some, fc.boolean(), fc.boolean(), (first, desired, observed, isExclusive, enforces) => {
-      const known = knownOf(look(made(first), made(first)))
-      const policy = { isExclusive, puts: () => enforces }
-      const seen = look(made(desired), made(observed), { known, ...policy })
-      const after = look(made(desired), applied(made(observed), seen.ops), { known: knownOf(seen), ...policy })
+    fc.property(some, some, some, fc.boolean(), fc.boolean(), (first, desired, observed, deletesUnmanaged, enforces) => {
+      const known = knownOf(look(create(first), create(first)))
+      const policy = { deletesUnmanaged, enforces: () => enforces }
+      const seen = look(create(desired), create(observed), { known, ...policy })
+      const after = look(create(desired), applied(create(observed), seen.ops), { known: knownOf(seen), ...policy })
       expect(after.ops).toEqual([])
-      // Nothing of others is touched unasked.
+      // Unmanaged rrsets are not changed.
       if (!enforces)
-        for (const one of seen.stands)
+        for (const one of seen.states)
           if (one.state === 'drifted' || one.state === 'conflict') expect(seen.ops.some(op => op.name === one.name)).toBe(false)
-      if (isExclusive && enforces) expect(after.stands.every(one => one.state === 'synced')).toBe(true)
+      if (deletesUnmanaged && enforces) expect(after.states.every(one => one.state === 'synced')).toBe(true)
     }),
   )
 })

@@ -1,84 +1,66 @@
 import { sha256Hex } from '../../../core/crypto'
-import { textOf } from '../../../core/dns/rdata'
+import { textOf } from '../../../dns/rdata'
 import type { AliasAddresses } from '../aliases/expand'
-import type { Caps, Op, ProviderRrset, Unfit } from '../providers/provider'
-import { rrsetKey } from '../zone-rows'
-import { ignoredAmong, type IgnoreRule } from './ignoring'
-import { alike, printOf, ttlKept } from './normalise'
-import { standsOfAlias, withoutAliases } from './without-aliases'
-import { isSynced, standingOf, type DriftKind, type SyncState } from './three-way'
+import type { Caps, Op, ProviderRrset, UnsupportedRrset } from '../providers/provider'
+import { rrsetKey } from '../zones/names'
+import type { IgnoreRule } from '../zones/tables'
+import { ignoredKeys } from './ignore-rules'
+import { fingerprintsMatch, fingerprintOf, effectiveTtl } from './fingerprint'
+import { stateOfAlias, expandDesired } from './expand-desired'
+import { isSynced, threeWayState, type KnownState, type RrsetSyncState } from './three-way'
 
-/** What was known of an rrset at a target. */
-export interface Known {
-  agreed: string | null
-  observed: string | null
-  observedTtl: number | null
-  observedValues: string[] | null
-  /** As a step that was sent would have it, empty for a removal; null where none is under way. */
-  sent: string | null
-  state: SyncState
-  kind: DriftKind | null
-  detail: string | null
-}
-
-/** How an rrset stands now. */
-export interface Stands extends Known {
-  name: string
-  type: string
-}
-
-export interface Reading {
+export interface EvaluationInput {
   desired: ReadonlyMap<string, ProviderRrset>
-  known: ReadonlyMap<string, Known>
+  known: ReadonlyMap<string, KnownState>
   observed: readonly ProviderRrset[]
   caps: Caps
-  /** What ALIASes stand for, by their names. */
+  /** Addresses that ALIASes resolve to, by name. */
   aliases: ReadonlyMap<string, AliasAddresses>
-  unfit(rrset: ProviderRrset): Unfit[]
+  findUnsupported(rrset: ProviderRrset): UnsupportedRrset[]
   rules: readonly IgnoreRule[]
-  /** What is at the target alone is to go. */
-  isExclusive: boolean
-  /** Nothing was ever read there, or somewhere else: what was agreed on before does not count. */
+  /** Delete unmanaged rrsets. */
+  deletesUnmanaged: boolean
+  /** First read of the target, or of a changed provider: earlier agreed states don't count. */
   isFirst: boolean
-  /** The zone was just made there: what it begins with is nobody's. */
+  /** The zone was just created there: its initial records belong to nobody. */
   isNew: boolean
-  /** Whether what somebody else changed is to be put back. */
-  puts: (key: string, state: 'drifted' | 'conflict') => boolean
+  /** Whether an external change is reverted. */
+  enforces: (key: string, state: 'drifted' | 'conflict') => boolean
 }
 
 export interface Evaluated {
-  /** All rrsets that are here or there. */
-  stands: Stands[]
-  /** Keys of what is known and is neither here nor there any more. */
-  gone: string[]
-  /** What would bring the target to what is desired, as far as it is to be. */
+  /** All rrsets that are desired or observed. */
+  states: RrsetSyncState[]
+  /** Keys of known rrsets that are neither desired nor observed anymore. */
+  absent: string[]
+  /** Steps that bring the target to the desired state, as far as policies allow. */
   ops: Op[]
-  /** Of those, how many undo what somebody else did. */
-  putBack: number
-  /** What the target does not take, where something else at the name would go: the name would be lost. */
-  endangered: Unfit[]
-  /** All that the target does not take. */
-  unfit: Unfit[]
-  /** Names at which addresses stand for an ALIAS. */
+  /** How many of the steps revert external changes. */
+  enforcedCount: number
+  /** Unsupported rrsets at names where another rrset would be deleted: the name would be lost. */
+  blockingUnsupported: UnsupportedRrset[]
+  /** All rrsets that the target doesn't support. */
+  unsupported: UnsupportedRrset[]
+  /** Names with addresses in place of an ALIAS. */
   expanded: Set<string>
-  /** Over all that was read. */
+  /** Hash over all observed rrsets. */
   observedHash: string
 }
 
-/** Compares a reading of a target with what is desired there and what both last agreed on. Asks nobody and writes nothing. */
-export function evaluate(of: Reading): Evaluated {
+/** Compares what was read from a target with the desired state and the last agreed state. Pure: no I/O. */
+export function evaluate(of: EvaluationInput): Evaluated {
   const { known, caps } = of
   const observed = new Map(of.observed.map(one => [rrsetKey(one), one]))
-  const expanded = caps.alias === 'expand' ? withoutAliases(of.desired, observed, of.aliases) : null
+  const expanded = caps.alias === 'expand' ? expandDesired(of.desired, observed, of.aliases) : null
   const desired = expanded?.desired ?? of.desired
-  const ignored = ignoredAmong(of.observed, of.rules)
+  const ignored = ignoredKeys(of.observed, of.rules)
   const result: Evaluated = {
-    stands: [],
-    gone: [],
+    states: [],
+    absent: [],
     ops: [],
-    putBack: 0,
-    endangered: [],
-    unfit: [],
+    enforcedCount: 0,
+    blockingUnsupported: [],
+    unsupported: [],
     expanded: new Set(),
     observedHash: '',
   }
@@ -87,22 +69,22 @@ export function evaluate(of: Reading): Evaluated {
     const wanted = desired.get(key)
     const there = observed.get(key)
     const before = of.isFirst ? undefined : known.get(key)
-    const observedPrint = there ? printOf(there, caps) : null
-    if (observedPrint) prints.push(`${key} ${observedPrint}`)
+    const observedFingerprint = there ? fingerprintOf(there, caps) : null
+    if (observedFingerprint) prints.push(`${key} ${observedFingerprint}`)
     if (!wanted && !there) {
-      result.gone.push(key)
+      result.absent.push(key)
       continue
     }
     const { name, type } = (wanted ?? there)!
-    const one: Stands = {
+    const one: RrsetSyncState = {
       name,
       type,
-      // What was sent was agreed on, whatever is wanted by now.
-      agreed: hasLanded(before, observedPrint) ? observedPrint : (before?.agreed ?? null),
-      observed: observedPrint,
+      // A step that arrived counts as agreed, even if something else is desired by now.
+      agreed: wasApplied(before, observedFingerprint) ? observedFingerprint : (before?.agreed ?? null),
+      observed: observedFingerprint,
       observedTtl: there?.ttl ?? null,
       observedValues:
-        there && before?.observed === observedPrint && before.observedValues
+        there && before?.observed === observedFingerprint && before.observedValues
           ? before.observedValues
           : (there?.values.map(value => textOf(type, value)) ?? null),
       sent: null,
@@ -110,22 +92,22 @@ export function evaluate(of: Reading): Evaluated {
       kind: null,
       detail: null,
     }
-    result.stands.push(one)
-    if (of.isNew && wanted && isApexNs(one)) one.agreed = observedPrint
-    const standing = standingOf(wanted ? printOf(wanted, caps) : null, one.agreed, observedPrint)!
-    one.state = standing.state
-    one.kind = standing.kind
+    result.states.push(one)
+    if (of.isNew && wanted && isApexNs(one)) one.agreed = observedFingerprint
+    const threeWay = threeWayState(wanted ? fingerprintOf(wanted, caps) : null, one.agreed, observedFingerprint)!
+    one.state = threeWay.state
+    one.kind = threeWay.kind
     if (isApexNs(one) && caps.apexNs !== 'rw') {
-      Object.assign(one, { state: 'ignored', kind: null, detail: 'The NS of the apex are those of the provider.' })
+      Object.assign(one, { state: 'ignored', kind: null, detail: 'The provider manages the NS records at the apex.' })
       continue
     }
     if (one.state === 'synced') {
-      one.agreed = observedPrint
+      one.agreed = observedFingerprint
       continue
     }
-    const fit = wanted ? unfitOf(of, wanted) : undefined
+    const fit = wanted ? unsupportedReason(of, wanted) : undefined
     if (fit) {
-      result.unfit.push(fit)
+      result.unsupported.push(fit)
       Object.assign(one, { state: 'unsupported', kind: null, detail: fit.detail })
       continue
     }
@@ -133,63 +115,63 @@ export function evaluate(of: Reading): Evaluated {
       Object.assign(one, { state: 'ignored', kind: null })
       continue
     }
-    const isPutBack = (one.state === 'drifted' || one.state === 'conflict') && of.puts(key, one.state)
-    if (!isPutBack && one.state !== 'pending' && !(one.state === 'unmanaged' && of.isExclusive)) continue
-    if (isPutBack || one.state === 'unmanaged') result.putBack++
-    // What failed stays so until it is tried again.
-    if (one.state === 'pending' && before?.state === 'error' && before.observed === observedPrint)
+    const isEnforced = (one.state === 'drifted' || one.state === 'conflict') && of.enforces(key, one.state)
+    if (!isEnforced && one.state !== 'pending' && !(one.state === 'unmanaged' && of.deletesUnmanaged)) continue
+    if (isEnforced || one.state === 'unmanaged') result.enforcedCount++
+    // A failed step stays failed until it is retried.
+    if (one.state === 'pending' && before?.state === 'error' && before.observed === observedFingerprint)
       Object.assign(one, { state: 'error', detail: before.detail })
     result.ops.push({
       action: !there ? 'create' : wanted ? 'update' : 'delete',
       name,
       type,
       before: there ?? null,
-      after: wanted ? { ...wanted, ttl: ttlKept(wanted.ttl, caps) } : null,
+      after: wanted ? { ...wanted, ttl: effectiveTtl(wanted.ttl, caps) } : null,
     })
   }
   for (const name of expanded?.names ?? []) {
     const key = rrsetKey({ name, type: 'ALIAS' })
-    result.stands.push(standsOfAlias(name, result.stands, of.aliases.has(name)))
-    result.gone = result.gone.filter(one => one !== key)
+    result.states.push(stateOfAlias(name, result.states, of.aliases.has(name)))
+    result.absent = result.absent.filter(one => one !== key)
     result.expanded.add(name)
   }
   const deletedAt = new Set(result.ops.filter(one => one.action === 'delete').map(one => one.name))
-  result.endangered = result.unfit.filter(one => deletedAt.has(one.name))
+  result.blockingUnsupported = result.unsupported.filter(one => deletedAt.has(one.name))
   result.observedHash = sha256Hex(prints.sort().join('\n'))
   return result
 }
 
 const isApexNs = ({ name, type }: { name: string; type: string }): boolean => name === '@' && type === 'NS'
 
-/** Whether a step that was sent has been done, though its answer was lost, or the hub stopped before it was written down. */
-const hasLanded = (before: Known | undefined, observed: string | null): boolean =>
-  before !== undefined && before.sent !== null && alike(before.sent || null, observed)
+/** Returns whether a step took effect although its response was lost, or the hub stopped before storing it. */
+const wasApplied = (before: KnownState | undefined, observed: string | null): boolean =>
+  before !== undefined && before.sent !== null && fingerprintsMatch(before.sent || null, observed)
 
-function unfitOf({ caps, unfit }: Reading, rrset: ProviderRrset): Unfit | undefined {
+function unsupportedReason({ caps, findUnsupported }: EvaluationInput, rrset: ProviderRrset): UnsupportedRrset | undefined {
   const { name, type } = rrset
-  if (caps.unsupported.has(type)) return { name, type, detail: `The provider has no ${type}.` }
-  if (type === 'ALIAS' && caps.alias !== 'native') return { name, type, detail: 'The provider has no ALIAS.' }
-  return unfit({ ...rrset, ttl: ttlKept(rrset.ttl, caps) })[0]
+  if (caps.unsupported.has(type)) return { name, type, detail: `The provider doesn’t support ${type} records.` }
+  if (type === 'ALIAS' && caps.alias !== 'native') return { name, type, detail: 'The provider doesn’t support ALIAS records.' }
+  return findUnsupported({ ...rrset, ttl: effectiveTtl(rrset.ttl, caps) })[0]
 }
 
-/** What somebody else changed between two readings: not what was brought there meanwhile, and nothing of what is ignored. */
-export function changedByOthers(
-  stands: readonly Stands[],
-  gone: readonly string[],
-  known: ReadonlyMap<string, Known>,
+/** External changes between two reads: excludes our own steps and ignored rrsets. */
+export function externalChanges(
+  states: readonly RrsetSyncState[],
+  absent: readonly string[],
+  known: ReadonlyMap<string, KnownState>,
   own: ReadonlySet<string>,
-): { name: string; type: string; before: Known | null; after: Stands | null }[] {
-  const changed = stands.flatMap(one => {
+): { name: string; type: string; before: KnownState | null; after: RrsetSyncState | null }[] {
+  const changed = states.flatMap(one => {
     const before = known.get(rrsetKey(one))
-    if (own.has(rrsetKey(one)) || one.state === 'ignored' || alike(before?.observed ?? null, one.observed)) return []
-    if (hasLanded(before, one.observed)) return []
-    // Somebody else, or a step whose answer was lost, did what was to be done.
+    if (own.has(rrsetKey(one)) || one.state === 'ignored' || fingerprintsMatch(before?.observed ?? null, one.observed)) return []
+    if (wasApplied(before, one.observed)) return []
+    // Someone else, or a step with a lost response, already made the desired change.
     if (isSynced(one.state) && before?.state !== 'drifted' && before?.state !== 'conflict') return []
     return [{ name: one.name, type: one.type, before: before ?? null, after: one }]
   })
-  const removed = gone.flatMap(key => {
+  const removed = absent.flatMap(key => {
     const before = known.get(key)!
-    if (own.has(key) || before.observed === null || before.state !== 'unmanaged' || hasLanded(before, null)) return []
+    if (own.has(key) || before.observed === null || before.state !== 'unmanaged' || wasApplied(before, null)) return []
     const [name, type] = [key.slice(0, key.lastIndexOf(' ')), key.slice(key.lastIndexOf(' ') + 1)]
     return [{ name, type, before, after: null }]
   })

@@ -1,20 +1,21 @@
-import type { EventDraft } from '../../../core/change'
+import type { EventDraft } from '../../../core/change-result'
 import type { Hub } from '../../../core/hub'
-import { changedEvent, type RecordChange, type RecordForm } from '../changed-event'
-import { byItself } from '../zone-changes'
-import type { RecordRow, ZoneRow } from '../zone-rows'
-import type { changedByOthers } from './evaluate'
+import { changedEvent, type RecordChange, type RecordState } from '../changes/changed-event'
+import { systemChanger } from '../changes/change-zone'
+import type { RecordRow } from '../records/rows'
+import type { ZoneRow } from '../zones/rows'
+import type { externalChanges } from './evaluate'
 
 type Seen = { ttl: number; values: string[] } | null
 
 /**
- * What somebody else changed at a provider, as the one event of a reading. Values that are kept here have their ids.
- * @param records of the names in question
+ * Creates the one event for all external changes found by a read. Values that match a record carry its id.
+ * @param records records at the affected names
  */
 export function externalEvent(
   hub: Hub,
   zone: ZoneRow,
-  changed: ReturnType<typeof changedByOthers>,
+  changed: ReturnType<typeof externalChanges>,
   records: readonly Pick<RecordRow, 'id' | 'name' | 'type' | 'content'>[],
 ): EventDraft[] {
   const ids = new Map(records.map(one => [`${one.name} ${one.type} ${one.content}`, one.id]))
@@ -26,15 +27,15 @@ export function externalEvent(
       type,
     })),
   )
-  return changes.length === 0 ? [] : [changedEvent(byItself(hub, zone, 'dns.sync-zone'), zone, 'external', changes)]
+  return changes.length === 0 ? [] : [changedEvent(systemChanger(hub, zone, 'dns.sync-zone'), zone, 'external', changes)]
 }
 
 const seen = (one: { observedTtl: number | null; observedValues: string[] | null } | null): Seen =>
   one?.observedValues ? { ttl: one.observedTtl!, values: one.observedValues } : null
 
-/** Value by value: what is gone and what is new go together as edits as far as there are as many. */
+/** Compares value by value: removed and added values are paired up as updates, the rest are deletions or additions. */
 function valueChanges(before: Seen, after: Seen): Pick<RecordChange, 'action' | 'before' | 'after'>[] {
-  const form = (of: Seen, content: string | undefined): RecordForm | null =>
+  const form = (of: Seen, content: string | undefined): RecordState | null =>
     content === undefined ? null : { ttl: of!.ttl, content }
   const was = before?.values.filter(one => !after?.values.includes(one)) ?? []
   const is = after?.values.filter(one => !before?.values.includes(one)) ?? []

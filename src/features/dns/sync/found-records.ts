@@ -1,26 +1,26 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { newId } from '../../../core/ids'
-import { rowsAtOnce, rrsetKey } from '../zone-rows'
-import { reversedName } from '../zone-names'
-import type { Known, Stands } from './evaluate'
+import { rowsPerStatement } from '../records/rows'
+import { rrsetKey, reversedName } from '../zones/names'
+import type { KnownState, RrsetSyncState } from './three-way'
 import { dnsFoundRecords } from './tables'
 
-/** Keeps the records that are at a target alone as they are now, those whose rrset stands otherwise than before. */
-export async function keepFound(
+/** Updates the list of unmanaged records at a target, for rrsets whose state changed. */
+export async function storeFoundRecords(
   tx: Tx,
   zone: { id: string; workspaceId: string },
   target: { id: string },
-  changed: readonly Stands[],
-  gone: readonly string[],
-  known: ReadonlyMap<string, Known>,
+  changed: readonly RrsetSyncState[],
+  absent: readonly string[],
+  known: ReadonlyMap<string, KnownState>,
   now: number,
 ): Promise<void> {
   const found = changed.filter(one => one.state === 'unmanaged')
-  await dropFound(
+  await deleteFoundRecords(
     tx,
     target.id,
-    [...changed.map(rrsetKey), ...gone].filter(key => known.get(key)?.state === 'unmanaged'),
+    [...changed.map(rrsetKey), ...absent].filter(key => known.get(key)?.state === 'unmanaged'),
   )
   const rows = found.flatMap(({ name, type, observedTtl, observedValues }) =>
     (observedValues ?? []).map(content => ({
@@ -36,17 +36,18 @@ export async function keepFound(
       foundAt: now,
     })),
   )
-  for (let at = 0; at < rows.length; at += rowsAtOnce) await tx.insert(dnsFoundRecords).values(rows.slice(at, at + rowsAtOnce))
+  for (let at = 0; at < rows.length; at += rowsPerStatement)
+    await tx.insert(dnsFoundRecords).values(rows.slice(at, at + rowsPerStatement))
 }
 
-/** Forgets found records, since they are gone or become records here. @param keys of `rrsetKey` */
-export async function dropFound(tx: Tx, targetId: string, keys: readonly string[]): Promise<void> {
-  for (let at = 0; at < keys.length; at += rowsAtOnce) {
-    const some = keys.slice(at, at + rowsAtOnce)
+/** Deletes unmanaged records that are gone, or became records of the zone. @param keys of `rrsetKey` */
+export async function deleteFoundRecords(tx: Tx, targetId: string, keys: readonly string[]): Promise<void> {
+  for (let at = 0; at < keys.length; at += rowsPerStatement) {
+    const some = keys.slice(at, at + rowsPerStatement)
     await tx.delete(dnsFoundRecords).where(
       and(
         eq(dnsFoundRecords.targetId, targetId),
-        // By which alone an index finds them.
+        // The index is on the name alone.
         inArray(dnsFoundRecords.name, [...new Set(some.map(key => key.slice(0, key.lastIndexOf(' '))))]),
         inArray(sql`${dnsFoundRecords.name} || ' ' || ${dnsFoundRecords.type}`, some),
       ),
@@ -54,7 +55,7 @@ export async function dropFound(tx: Tx, targetId: string, keys: readonly string[
   }
 }
 
-/** Ids of found records by {@link foundKey}. */
+/** Unmanaged records by {@link foundKey}. */
 export type FoundIds = ReadonlyMap<string, { id: string; foundAt: number }>
 
 export const foundKey = (rrset: { name: string; type: string }, content: string): string => `${rrsetKey(rrset)} ${content}`

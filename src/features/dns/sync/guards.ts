@@ -1,7 +1,7 @@
-import type { Caps, Op, ProviderRrset, Unfit } from '../providers/provider'
-import { rrsetKey } from '../zone-rows'
+import type { Caps, Op, ProviderRrset, UnsupportedRrset } from '../providers/provider'
+import { rrsetKey } from '../zones/names'
 
-/** Why a plan is not carried out unless somebody says so, each for itself. */
+/** Reasons that block a plan until someone allows each of them. */
 export const blockCodes = [
   'updates_over_limit',
   'deletes_over_limit',
@@ -22,55 +22,55 @@ export const blockCodes = [
 ] as const
 export type BlockCode = (typeof blockCodes)[number]
 
-/** A reason for which a plan is held back. */
+/** A reason that blocks a plan. */
 export interface BlockReason {
   code: BlockCode
-  /** For people, with the figures in it. */
+  /** Message with the numbers. */
   detail: string
-  /** The names and types that it is about, the first ones. */
-  members: { name: string; type: string }[]
+  /** The affected rrsets, truncated. */
+  rrsets: { name: string; type: string }[]
 }
 
-/** What a plan would do in one place, and what is there. */
-export interface Planned {
+/** What a plan would do at one place, and what exists there. */
+export interface GuardInput {
   ops: readonly Pick<Op, 'action' | 'name' | 'type'>[]
-  /** The names and types that are there now, but for the SOA. */
+  /** Existing rrsets, without the SOA. */
   existing: readonly { name: string; type: string }[]
-  /** Percent of the rrsets that are there. */
+  /** Percentage of the existing rrsets. */
   limits: { update: number; delete: number }
-  /** By `rrsetKey`. */
+  /** Locked rrsets, by `rrsetKey`. */
   locked: ReadonlySet<string>
-  /** What the provider would not take. */
-  unfit: readonly Unfit[]
-  /** Nothing was ever brought here, so all that is here is of others. */
+  /** Rrsets that the provider would not accept. */
+  unsupported: readonly UnsupportedRrset[]
+  /** Nothing was ever synced here, so everything here belongs to someone else. */
   isFirst: boolean
 }
 
-/** Percent of the rrsets that one plan updates, or removes, without being asked about. */
-export const usualLimit = 30
-/** From so many rrsets on these percents count (octoDNS, `MIN_EXISTING_RECORDS`); below, half of them and three at least. */
-export const fewestForPercent = 10
-const fewestSmallDeletes = 3
-export const mostCreates = 500
-const mostMembers = 20
+/** Percentage of rrsets that a plan may update or delete without approval. */
+export const defaultLimitPercent = 30
+/** The percentages apply from this zone size on (octoDNS `MIN_EXISTING_RECORDS`). Below it: half of the rrsets, and at least 3. */
+const minRrsetsForPercent = 10
+const minDeletesInSmallZone = 3
+const maxCreates = 500
+const maxRrsetsPerReason = 20
 
-/** Why a plan is held back; none for one that is carried out. */
-export function blocksOf(planned: Planned): BlockReason[] {
+/** Returns the reasons that block a plan. */
+export function blockReasons(planned: GuardInput): BlockReason[] {
   return [...byCount(planned), ...byLoss(planned), ...byKind(planned)]
 }
 
-function byCount({ ops, existing, limits }: Planned): BlockReason[] {
+function byCount({ ops, existing, limits }: GuardInput): BlockReason[] {
   const reasons: BlockReason[] = []
   const of = (action: Op['action']) => ops.filter(one => one.action === action)
   const [creates, updates, deletes] = [of('create'), of('update'), of('delete')]
   const total = existing.length
   const over = (some: readonly object[], percent: number) => some.length * 100 > percent * total
-  if (total >= fewestForPercent) {
+  if (total >= minRrsetsForPercent) {
     if (over(updates, limits.update))
       reasons.push(
         reason(
           'updates_over_limit',
-          `It would change ${updates.length} of ${total} rrsets; up to ${limits.update} % go unasked.`,
+          `Updates ${updates.length} of ${total} record sets; the limit is ${limits.update}%.`,
           updates,
         ),
       )
@@ -78,108 +78,107 @@ function byCount({ ops, existing, limits }: Planned): BlockReason[] {
       reasons.push(
         reason(
           'deletes_over_limit',
-          `It would remove ${deletes.length} of ${total} rrsets; up to ${limits.delete} % go unasked.`,
+          `Deletes ${deletes.length} of ${total} record sets; the limit is ${limits.delete}%.`,
           deletes,
         ),
       )
-  } else if (deletes.length >= fewestSmallDeletes && deletes.length * 2 >= total) {
+  } else if (deletes.length >= minDeletesInSmallZone && deletes.length * 2 >= total) {
     reasons.push(
-      reason('deletes_over_limit', `It would remove ${deletes.length} of ${total} rrsets, half of them or more.`, deletes),
+      reason('deletes_over_limit', `Deletes ${deletes.length} of ${total} record sets, at least half of the zone.`, deletes),
     )
   }
-  if (creates.length > mostCreates)
-    reasons.push(
-      reason('creates_over_limit', `It would make ${creates.length} rrsets; up to ${mostCreates} go unasked.`, creates),
-    )
+  if (creates.length > maxCreates)
+    reasons.push(reason('creates_over_limit', `Creates ${creates.length} record sets; the limit is ${maxCreates}.`, creates))
   return reasons
 }
 
 type Named = { name: string; type: string }
 
 const essentials: { code: BlockCode; what: string; is(one: Named): boolean }[] = [
-  { code: 'loses_apex_ns', what: 'the NS of its apex', is: one => one.name === '@' && one.type === 'NS' },
-  { code: 'loses_apex_mx', what: 'the MX of its apex', is: one => one.name === '@' && one.type === 'MX' },
+  { code: 'loses_apex_ns', what: 'the NS records at the apex', is: one => one.name === '@' && one.type === 'NS' },
+  { code: 'loses_apex_mx', what: 'the MX records at the apex', is: one => one.name === '@' && one.type === 'MX' },
   {
     code: 'loses_apex_address',
-    what: 'the last address of its apex',
+    what: 'the last address record at the apex',
     is: one => one.name === '@' && ['A', 'AAAA', 'ALIAS'].includes(one.type),
   },
-  { code: 'loses_ds', what: 'its last DS', is: one => one.type === 'DS' },
-  { code: 'loses_caa', what: 'its last CAA', is: one => one.type === 'CAA' },
+  { code: 'loses_ds', what: 'the last DS record', is: one => one.type === 'DS' },
+  { code: 'loses_caa', what: 'the last CAA record', is: one => one.type === 'CAA' },
 ]
 
-function byLoss({ ops, existing }: Planned): BlockReason[] {
+function byLoss({ ops, existing }: GuardInput): BlockReason[] {
   const deleted = new Set(ops.filter(one => one.action === 'delete').map(rrsetKey))
   if (deleted.size === 0) return []
   const left = [...existing.filter(one => !deleted.has(rrsetKey(one))), ...ops.filter(one => one.action === 'create')]
   const reasons: BlockReason[] = []
-  if (left.length === 0) reasons.push(reason('zone_emptied', 'It would leave nothing in the zone.', existing))
+  if (left.length === 0) reasons.push(reason('zone_emptied', 'Deletes every record of the zone.', existing))
   for (const { code, what, is } of essentials) {
     const lost = existing.filter(is)
-    if (lost.length > 0 && !left.some(is)) reasons.push(reason(code, `The zone would lose ${what}.`, lost))
+    if (lost.length > 0 && !left.some(is)) reasons.push(reason(code, `Removes ${what}.`, lost))
   }
   return reasons
 }
 
-function byKind({ ops, existing, locked, unfit, isFirst }: Planned): BlockReason[] {
+function byKind({ ops, existing, locked, unsupported, isFirst }: GuardInput): BlockReason[] {
   const reasons: BlockReason[] = []
-  const add = (code: BlockCode, detail: string, members: readonly Named[]) => {
-    if (members.length > 0) reasons.push(reason(code, detail, members))
+  const add = (code: BlockCode, detail: string, rrsets: readonly Named[]) => {
+    if (rrsets.length > 0) reasons.push(reason(code, detail, rrsets))
   }
   const changed = ops.filter(one => one.action !== 'create')
   const created = ops.filter(one => one.action === 'create')
   add(
     'apex_ns_change',
-    'It would change the NS of the apex, by which the zone is found.',
+    'Changes the NS records at the apex, which delegate the zone.',
     changed.filter(one => one.name === '@' && one.type === 'NS'),
   )
   add(
     'locked',
-    'It would change what is locked.',
+    'Changes locked records.',
     ops.filter(one => locked.has(rrsetKey(one))),
   )
-  if (unfit.length > 0) reasons.push(reason('unsupported', `The provider does not take it: ${unfit[0]!.detail}`, unfit))
+  if (unsupported.length > 0)
+    reasons.push(reason('unsupported', `Not supported by the provider: ${unsupported[0]!.detail}`, unsupported))
   const there = new Set(existing.map(rrsetKey))
   const isWildcard = (one: Named) => one.name === '*' || one.name.startsWith('*.')
   const wildcards = new Set(existing.filter(isWildcard).map(one => one.name))
   add(
     'new_wildcard',
-    'It would make a wildcard, which answers for every name that is not there.',
+    'Creates a wildcard, which answers for every name that doesn’t exist.',
     created.filter(one => isWildcard(one) && !wildcards.has(one.name)),
   )
   add(
     'new_delegation',
-    'It would hand names below on to other name servers.',
+    'Delegates a subdomain to other name servers.',
     created.filter(one => one.type === 'NS' && one.name !== '@' && !there.has(rrsetKey(one))),
   )
-  if (isFirst)
-    add('first_sync', 'Nothing was ever brought there: what is there is of others, and would be changed or removed.', changed)
+  if (isFirst) add('first_sync', 'First sync: changes or deletes records that were not created by Bailiwick.', changed)
   return reasons
 }
 
-/** @param detail for people @param members what it is about, of which the first are kept */
-export const reason = (code: BlockCode, detail: string, members: readonly Named[]): BlockReason => ({
+/** @param rrsets affected rrsets; only the first ones are kept */
+export const reason = (code: BlockCode, detail: string, rrsets: readonly Named[]): BlockReason => ({
   code,
   detail: detail.slice(0, 500),
-  members: members.slice(0, mostMembers).map(({ name, type }) => ({ name, type })),
+  rrsets: rrsets.slice(0, maxRrsetsPerReason).map(({ name, type }) => ({ name, type })),
 })
 
 /**
- * Why a reading of a zone is not believed: a server that lost its data, or a page that was left out, must not look as if somebody had
- * removed the records. Null for one that is believed.
- * @param before `count`: rrsets of the last reading that was believed, null before the first; `hasNs`: whether it has to have NS at the
- * apex, as it had before, or as every zone has that somebody else made
+ * Explains why the result of a read is implausible: a server that lost its data, or a missing page, must not look like deleted
+ * records. Returns null for a plausible result.
+ * @param before `count`: rrsets of the last accepted read, null before the first; `hasNs`: whether the apex must have NS records,
+ * because it had before, or because someone else created the zone
  */
-export function unbelievable(
+export function implausibleReason(
   read: readonly ProviderRrset[],
   before: { count: number | null; hasNs: boolean },
   caps: Pick<Caps, 'apexNs'>,
 ): string | null {
   if (before.hasNs && caps.apexNs !== 'hidden' && !read.some(one => one.name === '@' && one.type === 'NS'))
-    return 'The reading has no NS at the apex, which every zone has.'
+    return 'The provider returned no NS records at the apex, which every zone has.'
   const { count } = before
   if (count === null || count === 0) return null
-  if (read.length === 0) return `The reading is empty, and the one before had ${count} rrsets.`
-  if (read.length * 2 < count) return `The reading has ${read.length} rrsets, less than half of the ${count} of the one before.`
+  if (read.length === 0) return `The provider returned no records; the last read had ${count} record sets.`
+  if (read.length * 2 < count)
+    return `The provider returned ${read.length} record sets, less than half of the ${count} of the last read.`
   return null
 }

@@ -1,16 +1,18 @@
 import { eq } from 'drizzle-orm'
 import type { Tx } from '../../../core/db/transaction'
-import type { JobDraft } from '../../../core/jobs/queue'
-import { rowsAtOnce, rrsetKey, type ZoneRow } from '../zone-rows'
-import { dropFound } from './found-records'
+import type { JobDraft } from '../../../core/jobs/draft'
+import { rowsPerStatement } from '../records/rows'
+import { rrsetKey } from '../zones/names'
+import { type ZoneRow } from '../zones/rows'
+import { deleteFoundRecords } from './found-records'
 import { syncJobFor } from './sync-jobs'
 import { dnsTargetRrsets, dnsZoneTargets } from './tables'
-import { showStates, targetsOf } from './target-rows'
-import { keepStanding } from './zone-standing'
+import { updateRecordMarks, targetsOf } from './target-rows'
+import { updateZoneSyncState } from './zone-sync-state'
 
 /**
- * Notes, in the transaction of a change, that rrsets of a zone are to be brought to its targets.
- * @returns the job that does so, unless that is left to people
+ * Marks changed rrsets of a zone as pending at its targets, in the transaction of the change.
+ * @returns the sync job, unless the zone is applied manually
  */
 export async function markPending(
   tx: Tx,
@@ -22,16 +24,16 @@ export async function markPending(
   const rrsets = [...new Map(changed.map(({ name, type }) => [rrsetKey({ name, type }), { name, type }])).values()]
   for (const target of await targetsOf(tx, zone.id)) {
     await write(tx, zone, target.id, rrsets, 'pending', now)
-    await dropFound(tx, target.id, rrsets.map(rrsetKey))
+    await deleteFoundRecords(tx, target.id, rrsets.map(rrsetKey))
     if (target.state === 'synced' || target.state === 'ignored' || target.state === 'unknown')
       await tx.update(dnsZoneTargets).set({ state: 'pending' }).where(eq(dnsZoneTargets.id, target.id))
   }
-  await keepStanding(tx, zone.id)
-  await showStates(tx, zone, rrsets)
+  await updateZoneSyncState(tx, zone.id)
+  await updateRecordMarks(tx, zone, rrsets)
   return zone.apply === 'auto' ? [syncJobFor(zone.id)] : []
 }
 
-/** Notes that nothing is known of rrsets at a target that was just added. */
+/** Marks the rrsets at a new target as unknown. */
 export async function markUnknown(
   tx: Tx,
   zone: ZoneRow,
@@ -40,8 +42,8 @@ export async function markUnknown(
   now: number,
 ): Promise<void> {
   await write(tx, zone, targetId, rrsets, 'unknown', now)
-  await keepStanding(tx, zone.id)
-  await showStates(tx, zone, rrsets)
+  await updateZoneSyncState(tx, zone.id)
+  await updateRecordMarks(tx, zone, rrsets)
 }
 
 async function write(
@@ -53,27 +55,27 @@ async function write(
   now: number,
 ): Promise<void> {
   const nothing = { agreed: null, observed: null, observedTtl: null, observedValues: null, sent: null }
-  const stands = { state, kind: null, detail: null, since: now }
-  for (let at = 0; at < rrsets.length; at += rowsAtOnce) {
+  const states = { state, kind: null, detail: null, since: now }
+  for (let at = 0; at < rrsets.length; at += rowsPerStatement) {
     await tx
       .insert(dnsTargetRrsets)
-      .values(rrsets.slice(at, at + rowsAtOnce).map(one => ({ targetId, zoneId: zone.id, ...one, ...nothing, ...stands })))
-      .onConflictDoUpdate({ target: [dnsTargetRrsets.targetId, dnsTargetRrsets.name, dnsTargetRrsets.type], set: stands })
+      .values(rrsets.slice(at, at + rowsPerStatement).map(one => ({ targetId, zoneId: zone.id, ...one, ...nothing, ...states })))
+      .onConflictDoUpdate({ target: [dnsTargetRrsets.targetId, dnsTargetRrsets.name, dnsTargetRrsets.type], set: states })
   }
 }
 
-/** Forgets what was known of a target, for one that is removed: its rrsets count no more. */
-export async function unmark(tx: Tx, zone: ZoneRow, targetId: string): Promise<void> {
+/** Deletes a target and what was known of its rrsets. */
+export async function removeTarget(tx: Tx, zone: ZoneRow, targetId: string): Promise<void> {
   const rows = await tx
     .select({ name: dnsTargetRrsets.name, type: dnsTargetRrsets.type })
     .from(dnsTargetRrsets)
     .where(eq(dnsTargetRrsets.targetId, targetId))
   await tx.delete(dnsZoneTargets).where(eq(dnsZoneTargets.id, targetId))
-  await keepStanding(tx, zone.id)
-  await showStates(tx, zone, rows)
+  await updateZoneSyncState(tx, zone.id)
+  await updateRecordMarks(tx, zone, rows)
 }
 
-/** Has the targets of a zone read whatever their serials say, since they are to be looked at by other rules. */
-export async function readAnew(tx: Tx, zoneId: string): Promise<void> {
+/** Makes the next sync read all targets regardless of their serials, since the rules have changed. */
+export async function forceFullRead(tx: Tx, zoneId: string): Promise<void> {
   await tx.update(dnsZoneTargets).set({ remoteSerial: null }).where(eq(dnsZoneTargets.zoneId, zoneId))
 }

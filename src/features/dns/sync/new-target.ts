@@ -1,19 +1,20 @@
 import { and, eq, gt, inArray, sql } from 'drizzle-orm'
-import { keeping } from '../../../core/db/dialect'
+import { forShare } from '../../../core/db/dialect'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
 import { conflict, invalid, Problem } from '../../../core/problem'
 import { dnsProviders } from '../accounts/tables'
-import { dnsRrsets, dnsZones } from '../tables'
-import type { ZoneRow } from '../zone-rows'
+import { dnsRrsets } from '../records/tables'
+import { dnsZones } from '../zones/tables'
+import type { ZoneRow } from '../zones/rows'
 import { markUnknown } from './mark-pending'
 import { dnsZoneTargets } from './tables'
 import type { TargetRow } from './target-rows'
-import { keepStanding, standingAt } from './zone-standing'
+import { updateZoneSyncState, zoneSyncState } from './zone-sync-state'
 
-/** What is known of a target that was never read. */
-export const unread = {
+/** Columns of a target that was never read. */
+const neverRead = {
   remoteRef: null,
   state: 'unknown',
   lastReadAt: null,
@@ -23,51 +24,51 @@ export const unread = {
   remoteSerial: null,
   error: null,
   isStale: false,
-  failuresInARow: 0,
-  failingTold: false,
+  consecutiveFailures: 0,
+  failureNotified: false,
   blockedFor: null,
-  restsUntil: 0,
+  throttledUntil: 0,
   claim: null,
   claimedUntil: 0,
 } as const satisfies Partial<TargetRow>
 
-/** Has the targets at a provider read as if for the first time, since it is another place by now. Runs that are under way end. */
-export async function readAsNew(tx: Tx, providerId: string, now: number): Promise<void> {
+/** Resets the targets at a provider that now points elsewhere, so that the next sync is their first. Ends syncs in progress. */
+export async function resetTargets(tx: Tx, providerId: string, now: number): Promise<void> {
   await tx
     .update(dnsZoneTargets)
-    .set({ ...unread, nextPollAt: now })
+    .set({ ...neverRead, nextPollAt: now })
     .where(eq(dnsZoneTargets.providerId, providerId))
   const ids = tx.select({ id: dnsZoneTargets.zoneId }).from(dnsZoneTargets).where(eq(dnsZoneTargets.providerId, providerId))
   await tx
     .update(dnsZones)
-    .set(standingAt([unread]))
+    .set(zoneSyncState([neverRead]))
     .where(and(inArray(dnsZones.id, ids), eq(dnsZones.targetCount, 1)))
   const others = await tx
     .select({ id: dnsZones.id })
     .from(dnsZones)
     .where(and(inArray(dnsZones.id, ids), gt(dnsZones.targetCount, 1)))
-  for (const { id } of others) await keepStanding(tx, id)
+  for (const { id } of others) await updateZoneSyncState(tx, id)
 }
 
-/** Targets that a zone may have. */
-export const mostTargets = 10
+/** Maximum number of targets of a zone. */
+const maxTargets = 10
 
-export const noProvider = () =>
+export const providerNotFound = () =>
   invalid([{ pointer: '#/provider_id', code: 'not_found', detail: 'must be a DNS provider of this workspace.' }])
 
 /**
- * Adds a provider to those that a zone is kept at. It is read at once, and what is there is left alone.
- * @throws Problem 422 for a provider that is not there, 409 for one that the zone has, and for too many
+ * Adds a sync target to a zone. It is read immediately; existing records there are left unchanged.
+ * @throws Problem 422 for an unknown provider, 409 for a duplicate or too many
  */
 export async function addTarget(tx: Tx, hub: Hub, zone: ZoneRow, providerId: string): Promise<TargetRow> {
-  const [provider] = await keeping(
+  const [provider] = await forShare(
     tx
       .select({ id: dnsProviders.id })
       .from(dnsProviders)
       .where(and(eq(dnsProviders.id, providerId), eq(dnsProviders.workspaceId, zone.workspaceId))),
   )
-  if (!provider) throw noProvider()
-  if (zone.targetCount >= mostTargets) throw conflict(`A zone has ${mostTargets} targets at most.`)
+  if (!provider) throw providerNotFound()
+  if (zone.targetCount >= maxTargets) throw conflict(`A zone can have at most ${maxTargets} sync targets.`)
   const now = hub.clock.now()
   const [row] = await tx
     .insert(dnsZoneTargets)
@@ -77,7 +78,7 @@ export async function addTarget(tx: Tx, hub: Hub, zone: ZoneRow, providerId: str
       workspaceId: zone.workspaceId,
       providerId,
       enabled: true,
-      ...unread,
+      ...neverRead,
       nextPollAt: now,
       enforcedSince: 0,
       enforcedRuns: 0,
@@ -85,7 +86,7 @@ export async function addTarget(tx: Tx, hub: Hub, zone: ZoneRow, providerId: str
     })
     .onConflictDoNothing()
     .returning()
-  if (!row) throw new Problem('already_exists', 'The zone is kept at this provider already.')
+  if (!row) throw new Problem('already_exists', 'The zone already has this provider as a sync target.')
   await tx
     .update(dnsZones)
     .set({ targetCount: sql`${dnsZones.targetCount} + 1` })

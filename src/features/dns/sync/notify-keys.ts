@@ -1,16 +1,17 @@
 import { eq } from 'drizzle-orm'
-import { lowerName } from '../../../core/dns/name'
-import type { TsigKey } from '../../../core/dns/tsig'
+import { lowerName } from '../../../dns/name'
+import type { TsigKey } from '../../../dns/tsig'
 import type { Hub } from '../../../core/hub'
-import { openProviderSettings } from '../accounts/settings'
+import { openAccountSettings } from '../../../adapters/accounts/accounts'
+import { providerAccounts } from '../accounts/open'
 import { dnsProviders } from '../accounts/tables'
 import { providerKindOf } from '../providers'
-import { dnsZones } from '../tables'
+import { dnsZones } from '../zones/tables'
 import { dnsZoneTargets } from './tables'
 
 /**
- * Keys of a name that the hub has in common with the servers at which a zone is kept. Each installation elsewhere names its keys as it
- * likes, so there may be several.
+ * TSIG keys with this name that are shared with the providers of a zone. Providers name their keys independently, so there may
+ * be several.
  * @param zoneName absolute
  * @param keyName absolute
  */
@@ -24,7 +25,7 @@ export async function notifyKeysOf(hub: Hub, zoneName: string, keyName: string):
   const keys: TsigKey[] = []
   for (const { provider } of rows) {
     const kind = providerKindOf(provider.kind)
-    if (kind?.notifyKeys) keys.push(...kind.notifyKeys(await openProviderSettings(hub, provider)))
+    if (kind?.notifyKeys) keys.push(...kind.notifyKeys(await openAccountSettings(hub, providerAccounts, provider)))
   }
   return keys.filter(key => lowerName(key.name) === lowerName(keyName))
 }

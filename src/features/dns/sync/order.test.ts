@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { rdataOfText } from '../../../core/dns/rdata'
+import { rdataOfText } from '../../../dns/rdata'
 import type { Op, ProviderRrset } from '../providers/provider'
-import { apartFrom, inBatches } from './order'
+import { independentOf, inBatches } from './order'
 
 const rrset = (name: string, type: string, text: string): ProviderRrset => ({
   name,
@@ -17,11 +17,11 @@ const op = (action: Op['action'], name: string, type: string, text = '192.0.2.1'
   before: action === 'create' ? null : rrset(name, type, text),
   after: action === 'delete' ? null : rrset(name, type, text),
 })
-const told = (batches: Op[][]) => batches.map(batch => batch.map(one => `${one.action} ${one.name} ${one.type}`))
+const describeBatches = (batches: Op[][]) => batches.map(batch => batch.map(one => `${one.action} ${one.name} ${one.type}`))
 
-test('what others lead to is made first, and what leads to it is removed first', () => {
+test('targets are created first and deleted last', () => {
   expect(
-    told(
+    describeBatches(
       inBatches(
         [
           op('delete', 'old', 'A'),
@@ -38,37 +38,39 @@ test('what others lead to is made first, and what leads to it is removed first',
   ).toEqual([['create c A', 'create b CNAME', 'create a CNAME', 'update www A', 'delete alias CNAME', 'delete old A']])
 })
 
-test('NS and MX are removed last', () => {
+test('NS and MX are deleted last', () => {
   const ops = [
     op('delete', '@', 'NS', 'ns1'),
     op('delete', '@', 'MX', '10 mail'),
     op('delete', 'www', 'A'),
     op('create', 'x', 'A'),
   ]
-  expect(told(inBatches(ops, 'example.com', 100))).toEqual([['create x A', 'delete www A', 'delete @ NS', 'delete @ MX']])
+  expect(describeBatches(inBatches(ops, 'example.com', 100))).toEqual([
+    ['create x A', 'delete www A', 'delete @ NS', 'delete @ MX'],
+  ])
 })
 
-test('a CNAME and what takes its place stay in one batch, the removal first', () => {
+test('a CNAME and its replacement are in one batch, the deletion first', () => {
   const ops = [
     op('create', 'one', 'A'),
     op('create', 'www', 'A'),
     op('create', 'www', 'AAAA', '2001:db8::1'),
     op('delete', 'www', 'CNAME', 'one'),
   ]
-  expect(told(inBatches(ops, 'example.com', 3))).toEqual([
+  expect(describeBatches(inBatches(ops, 'example.com', 3))).toEqual([
     ['create one A'],
     ['delete www CNAME', 'create www A', 'create www AAAA'],
   ])
 })
 
-test('circles and long chains come to an end', () => {
+test('cycles and long chains terminate', () => {
   const circle = [op('create', 'a', 'CNAME', 'b'), op('create', 'b', 'CNAME', 'a')]
   expect(inBatches(circle, 'example.com', 10).flat()).toHaveLength(2)
   const chain = Array.from({ length: 20_000 }, (_, n) => op('create', `n${n}`, 'CNAME', `n${n + 1}`))
   expect(inBatches(chain, 'example.com', 1000)[0]![0]!.name).toBe('n19999')
 })
 
-test('every step is there once, and no batch is too large', () => {
+test('each step occurs once, and no batch is too large', () => {
   const step = fc
     .record({
       action: fc.constantFrom('create' as const, 'update' as const, 'delete' as const),
@@ -81,19 +83,19 @@ test('every step is there once, and no batch is too large', () => {
     fc.property(
       fc.uniqueArray(step, { selector: one => `${one.name} ${one.type}` }),
       fc.integer({ min: 1, max: 5 }),
-      (ops, most) => {
-        const batches = inBatches(ops, 'example.com', most)
+      (ops, max) => {
+        const batches = inBatches(ops, 'example.com', max)
         expect(new Set(batches.flat())).toEqual(new Set(ops))
         expect(batches.flat()).toHaveLength(ops.length)
-        for (const batch of batches) expect(batch.length).toBeLessThanOrEqual(most)
+        for (const batch of batches) expect(batch.length).toBeLessThanOrEqual(max)
       },
     ),
   )
 })
 
-test('what hangs on a step that was refused waits with it, and nothing else does', () => {
+test('only dependents of a refused step wait', () => {
   const refused = [op('create', 'new', 'A'), { ...op('update', 'www', 'CNAME', 'next'), before: rrset('www', 'CNAME', 'old') }]
-  const apart = apartFrom(
+  const apart = independentOf(
     refused,
     [
       op('create', 'new', 'TXT', 'x'),
@@ -106,5 +108,5 @@ test('what hangs on a step that was refused waits with it, and nothing else does
     ],
     'example.com',
   )
-  expect(told([apart])).toEqual([['delete other A', 'update mail A', 'create next AAAA']])
+  expect(describeBatches([apart])).toEqual([['delete other A', 'update mail A', 'create next AAAA']])
 })

@@ -1,47 +1,47 @@
 import { canonicalJson } from '../../../core/canonical-json'
 import { sha256Hex } from '../../../core/crypto'
-import { rdataOfText, textOf } from '../../../core/dns/rdata'
+import { rdataOfText, textOf } from '../../../dns/rdata'
 import type { Op, ProviderRrset, RrsetOptions } from '../providers/provider'
-import { valueOfRdata } from '../record-values'
-import type { WantedRrset, WantedValue } from '../rrset-rules'
-import { builtin } from '../zone-shapes'
+import { valueOfRdata } from '../records/values'
+import type { WantedRrset, WantedValue } from '../changes/rrset-rules'
+import { builtin } from '../zones/shapes'
 
-/** An rrset in a plan, its values as text with absolute names. */
-export interface PlannedForm {
+/** An rrset in a plan. Values are text with absolute names. */
+interface PlannedRrset {
   /** Seconds. */
   ttl: number
   values: string[]
   options?: RrsetOptions
 }
 
-/** One step of a plan as it is kept and shown. */
+/** A step of a plan, as stored and shown. */
 export interface PlannedOp {
   action: Op['action']
   name: string
   type: string
-  before: PlannedForm | null
-  after: PlannedForm | null
+  before: PlannedRrset | null
+  after: PlannedRrset | null
 }
 
-/** What a plan would do in one place. */
+/** The steps of a plan at one target. */
 export interface PlannedTarget {
-  /** Null where it is the zone as it is kept here. */
+  /** Null for the local zone. */
   target_id: string | null
-  /** Null where it is the zone as it is kept here, and the hub does not serve it. */
+  /** Null for the local zone if the hub doesn't serve it. */
   provider_id: string | null
-  /** Of the last reading, which the plan was worked out from; null for what is kept here. */
+  /** Hash of the read that the plan is based on; null for the local zone. */
   observed_hash: string | null
-  /** Over what all of its steps lead to, in any order. */
+  /** Hash over the results of all steps, independent of their order. */
   ops_hash: string
   op_count: number
-  /** The first ones. */
+  /** The first steps. */
   ops: PlannedOp[]
 }
 
-/** Steps that a plan keeps and shows of each target. */
-export const mostOpsShown = 1000
+/** Maximum number of steps stored and shown per target. */
+export const maxOpsShown = 1000
 
-export const plannedForm = ({ ttl, type, values, options }: ProviderRrset): PlannedForm => ({
+export const plannedRrset = ({ ttl, type, values, options }: ProviderRrset): PlannedRrset => ({
   ttl,
   values: values.map(value => textOf(type, value)),
   ...(options && { options }),
@@ -51,11 +51,11 @@ export const plannedOp = ({ action, name, type, before, after }: Op): PlannedOp 
   action,
   name,
   type,
-  before: before && plannedForm(before),
-  after: after && plannedForm(after),
+  before: before && plannedRrset(before),
+  after: after && plannedRrset(after),
 })
 
-/** The steps of a plan in one place. @param at of the zone as it is kept here: {@link plannedHere} */
+/** Builds the steps at one target. @param at {@link localTarget} for the local zone */
 export const plannedOps = (
   ops: readonly PlannedOp[],
   at: Pick<PlannedTarget, 'target_id' | 'provider_id' | 'observed_hash'>,
@@ -63,19 +63,19 @@ export const plannedOps = (
   ...at,
   ops_hash: opsHash(ops),
   op_count: ops.length,
-  ops: ops.slice(0, mostOpsShown),
+  ops: ops.slice(0, maxOpsShown),
 })
 
-/** The zone as it is kept here, as a place of a plan: the hub is a provider of those alone that it serves. */
-export const plannedHere = ({ isServed }: { isServed: boolean }) => ({
+/** The local zone as a target of a plan. Its provider is `builtin` only if the hub serves it. */
+export const localTarget = ({ isServed }: { isServed: boolean }) => ({
   target_id: null,
   provider_id: isServed ? builtin : null,
   observed_hash: null,
 })
 
-/** Over what steps lead to: the same for any order of them and of their values. */
+/** Hashes the results of steps, independent of the order of steps and values. */
 export function opsHash(ops: readonly PlannedOp[]): string {
-  const told = ops.map(({ action, name, type, after }) =>
+  const forms = ops.map(({ action, name, type, after }) =>
     canonicalJson([
       action,
       name,
@@ -83,18 +83,18 @@ export function opsHash(ops: readonly PlannedOp[]): string {
       after && { ttl: after.ttl, values: after.values.toSorted(), proxied: after.options?.proxied ?? null },
     ]),
   )
-  return sha256Hex(told.sort().join('\n'))
+  return sha256Hex(forms.sort().join('\n'))
 }
 
-/** An edit of a zone in a form that JSON can hold: values as text, with what else an edit says of an rrset as it is. */
-export type KeptEdit = Omit<WantedRrset, 'values'> & { values: Pick<WantedValue, 'content' | 'keep' | 'pointer'>[] }
+/** An edit of a zone that can be stored as JSON: values are text. */
+export type StoredEdit = Omit<WantedRrset, 'values'> & { values: Pick<WantedValue, 'content' | 'keep' | 'pointer'>[] }
 
-export const keptEdit = (wanted: WantedRrset): KeptEdit => ({
+export const storedEdit = (wanted: WantedRrset): StoredEdit => ({
   ...wanted,
   values: wanted.values.map(({ content, keep, pointer }) => ({ content, ...(keep && { keep }), pointer })),
 })
 
-export const wantedOfEdit = (edit: KeptEdit): WantedRrset => ({
+export const wantedFromEdit = (edit: StoredEdit): WantedRrset => ({
   ...edit,
   values: edit.values.map(({ content, ...rest }) => ({
     ...valueOfRdata(edit.type, rdataOfText(edit.type, content, null)),

@@ -6,28 +6,29 @@ import { openProvider } from '../accounts/open'
 import { aliasAddressesOf } from '../aliases/expand'
 import { dnsProviders } from '../accounts/tables'
 import type { Op } from '../providers/provider'
-import { rrsetKey, type ZoneRow } from '../zone-rows'
+import { rrsetKey } from '../zones/names'
+import { type ZoneRow } from '../zones/rows'
 import { evaluate } from './evaluate'
-import { blocksOf, type BlockReason } from './guards'
-import { usualRules } from './ignoring'
+import { blockReasons, type BlockReason } from './guards'
+import { defaultIgnoreRules } from './ignore-rules'
 import { plannedOp, plannedOps, type PlannedTarget } from './plan-forms'
-import { putBackAt } from './put-back'
-import { desiredOf, knownAt, observedOf, targetsOf } from './target-rows'
+import { enforcementAt } from './drift-enforcement'
+import { desiredRrsets, knownStates, observedRrset, targetsOf } from './target-rows'
 import { limitsOf } from './zone-edits'
 
-/** What of the targets of a zone a plan is about. */
+/** Limits a plan to some targets. */
 export interface PlanScope {
   /** Ids of targets; all when absent. */
   targets?: readonly string[]
-  /** What others changed there and is put back: keys of `rrsetKey`, or all. */
+  /** External changes to revert: keys of `rrsetKey`, or all. */
   enforce?: string[] | 'all'
 }
 
-/** As a run over a target takes it. */
-export const enforcedOf = (kept: PlanScope['enforce'] | null): ReadonlySet<string> | 'all' | undefined =>
-  kept === 'all' ? 'all' : kept ? new Set(kept) : undefined
+/** Converts the stored form to the option of a sync. */
+export const enforcedKeys = (stored: PlanScope['enforce'] | null): ReadonlySet<string> | 'all' | undefined =>
+  stored === 'all' ? 'all' : stored ? new Set(stored) : undefined
 
-/** What a plan would do at the targets of a zone, by their last readings. Asks none of them. @throws Problem 422 */
+/** Plans the steps at the targets of a zone from their last reads, without contacting them. @throws Problem 422 */
 export async function plannedAtTargets(
   tx: Tx,
   hub: Hub,
@@ -40,7 +41,7 @@ export async function plannedAtTargets(
   const unknown = scope.targets?.findIndex(id => !all.some(one => one.id === id)) ?? -1
   if (unknown >= 0)
     throw invalid([{ pointer: `#/targets/${unknown}`, code: 'not_found', detail: 'must be a target of the zone.' }])
-  const desired = await desiredOf(tx, zone.id)
+  const desired = await desiredRrsets(tx, zone.id)
   for (const op of edits) {
     if (op.after) desired.set(rrsetKey(op), op.after)
     else desired.delete(rrsetKey(op))
@@ -55,31 +56,34 @@ export async function plannedAtTargets(
       continue
     }
     const provider = await openProvider(hub, row)
-    const known = await knownAt(tx, target.id)
-    const observed = [...known.values()].flatMap(one => observedOf(one) ?? [])
-    const seen = evaluate({
+    const known = await knownStates(tx, target.id)
+    const observed = [...known.values()].flatMap(one => observedRrset(one) ?? [])
+    const evaluated = evaluate({
       desired,
       known,
       observed,
       caps: provider.caps,
       aliases,
-      unfit: rrset => provider.unfit(rrset),
-      rules: zone.ignoreRules ?? usualRules,
+      findUnsupported: rrset => provider.findUnsupported(rrset),
+      rules: zone.ignoreRules ?? defaultIgnoreRules,
       isNew: false,
       isFirst: false,
-      ...putBackAt(zone, target, hub.clock.now(), enforcedOf(scope.enforce)),
+      ...enforcementAt(zone, target, hub.clock.now(), enforcedKeys(scope.enforce)),
     })
     const touched = new Set(edits.map(rrsetKey))
-    const reasons = blocksOf({
-      ops: seen.ops,
+    const reasons = blockReasons({
+      ops: evaluated.ops,
       existing: observed,
       limits: limitsOf(zone),
       locked: new Set(),
-      // Whoever plans is told of all that he asks for and is not taken.
-      unfit: [...seen.endangered, ...seen.unfit.filter(one => touched.has(rrsetKey(one)) && !seen.endangered.includes(one))],
+      // A plan also reports unsupported rrsets that it edits itself.
+      unsupported: [
+        ...evaluated.blockingUnsupported,
+        ...evaluated.unsupported.filter(one => touched.has(rrsetKey(one)) && !evaluated.blockingUnsupported.includes(one)),
+      ],
       isFirst: target.lastSyncAt === null,
     })
-    found.push({ planned: plannedOps(seen.ops.map(plannedOp), at), reasons })
+    found.push({ planned: plannedOps(evaluated.ops.map(plannedOp), at), reasons })
   }
   return found
 }

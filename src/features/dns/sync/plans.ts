@@ -1,28 +1,30 @@
 import { isDeepStrictEqual } from 'node:util'
-import { and, asc, eq, inArray, lt } from 'drizzle-orm'
+import { and, eq, lt } from 'drizzle-orm'
 import { instant } from '../../../core/clock'
 import { canonicalJson } from '../../../core/canonical-json'
 import { sha256Hex } from '../../../core/crypto'
-import { record } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
-import { triedOut } from '../../../core/db/savepoint'
-import { textOf } from '../../../core/dns/rdata'
+import { dryRun } from '../../../core/db/savepoint'
+import { textOf } from '../../../dns/rdata'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
+import { pruneRows } from '../../../core/rows'
 import { newId } from '../../../core/ids'
 import { listPage, type Listing } from '../../../core/list'
-import { reaches } from '../../../core/narrowing'
+import { canAccess } from '../../../core/resource-access'
 import { notFound } from '../../../core/problem'
 import type { Page } from '../../../core/shapes'
-import type { ChangeOrigin } from '../changed-event'
-import type { WantedRrset } from '../rrset-rules'
-import { dnsZones, type RecordSource } from '../tables'
-import { soaMembers, soaRdataOf } from '../soa-members'
-import { changeZone, type Changer, type ZoneEdit } from '../zone-changes'
-import { rrsetKey, type ZoneRow } from '../zone-rows'
-import { zoneOf } from '../zones'
+import type { ChangeOrigin } from '../changes/changed-event'
+import type { WantedRrset } from '../changes/rrset-rules'
+import { dnsZones } from '../zones/tables'
+import { type RecordSource } from '../records/tables'
+import { soaFieldsOf, soaRdataOf } from '../zones/soa-fields'
+import { changeZone, type Changer } from '../changes/change-zone'
+import { rrsetKey } from '../zones/names'
+import { type ZoneEdit, type ZoneRow } from '../zones/rows'
+import { zoneOf } from '../zones/zones'
 import type { BlockReason } from './guards'
-import { keptEdit, plannedHere, plannedOp, plannedOps, type PlannedOp } from './plan-forms'
+import { storedEdit, localTarget, plannedOp, plannedOps, type PlannedOp } from './plan-forms'
 import { plannedAtTargets, type PlanScope } from './plan-targets'
 import type { PlanView } from './shapes'
 import { dnsPlans } from './tables'
@@ -30,18 +32,17 @@ import { editsOf } from './zone-edits'
 
 export type PlanRow = typeof dnsPlans.$inferSelect
 
-/** How long a plan may be carried out, in ms. */
-export const planLifeMs = 15 * 60_000
+/** How long a plan can be applied, in ms. */
+const planLifeMs = 15 * 60_000
 
 /**
- * Writes down what edits would do to a zone, and the reasons not to do so unasked; nothing else is written. The edits are held to the rules
- * of DNS and to the limits of the plan as if they were made.
- * @param zone as of `zoneHeld`
- * @param wanted none, and no edit of the zone itself, is a plan that changes nothing of what is kept here
- * @param at which targets it is for, all when absent, and what of others it puts back there
+ * Stores a plan for edits of a zone, with the reasons that block it. Validates the edits like a real change.
+ * @param zone locked
+ * @param wanted if empty, and the zone itself isn't edited, the plan only syncs targets
+ * @param at targets to include, and external changes to revert there
  * @throws Problem 422, 403 `plan_limit_reached`
  */
-export async function makePlan(
+export async function createPlan(
   tx: Tx,
   ctx: Changer,
   zone: ZoneRow,
@@ -49,16 +50,16 @@ export async function makePlan(
   by: { source: RecordSource; origin: ChangeOrigin; note?: string; edit?: ZoneEdit },
   at: PlanScope = {},
 ): Promise<PlanRow> {
-  await tryOut(tx, ctx, zone, wanted, by)
+  await validateChange(tx, ctx, zone, wanted, by)
   const { ops, reasons } = await editsOf(tx, zone, wanted)
   const elsewhere = await plannedAtTargets(tx, ctx.hub, zone, ops, at)
   const here = [...(by.edit ? soaOps(zone, { ...zone, ...by.edit }) : []), ...ops.map(plannedOp)]
   const isHere = wanted.length > 0 || by.edit !== undefined || elsewhere.length === 0
-  return await writePlan(tx, zone, {
-    edits: wanted.length === 0 ? null : wanted.map(keptEdit),
+  return await storePlan(tx, zone, {
+    edits: wanted.length === 0 ? null : wanted.map(storedEdit),
     zoneEdit: by.edit ?? null,
-    targets: [...(isHere ? [plannedOps(here, plannedHere({ ...zone, ...by.edit }))] : []), ...elsewhere.map(one => one.planned)],
-    blocked: joined([...reasons, ...elsewhere.flatMap(one => one.reasons)]),
+    targets: [...(isHere ? [plannedOps(here, localTarget({ ...zone, ...by.edit }))] : []), ...elsewhere.map(one => one.planned)],
+    blocked: mergeReasons([...reasons, ...elsewhere.flatMap(one => one.reasons)]),
     enforce: at.enforce ?? null,
     origin: by.origin,
     source: by.source,
@@ -73,8 +74,8 @@ type PlanDraft = Pick<
   'edits' | 'zoneEdit' | 'targets' | 'enforce' | 'blocked' | 'origin' | 'source' | 'note' | 'createdBy'
 >
 
-/** Writes down a plan that can be carried out from now on. */
-export async function writePlan(tx: Tx, zone: ZoneRow, { now, ...plan }: PlanDraft & { now: number }): Promise<PlanRow> {
+/** Stores a plan that can be applied from now on. */
+export async function storePlan(tx: Tx, zone: ZoneRow, { now, ...plan }: PlanDraft & { now: number }): Promise<PlanRow> {
   const { edits, zoneEdit, targets, enforce } = plan
   const [row] = await tx
     .insert(dnsPlans)
@@ -94,8 +95,8 @@ export async function writePlan(tx: Tx, zone: ZoneRow, { now, ...plan }: PlanDra
   return row!
 }
 
-/** The change is made and undone again: whatever would refuse it does so now. @throws Problem 422, 403 `plan_limit_reached` */
-export async function tryOut(
+/** Validates a change by making it and rolling it back. @throws Problem 422, 403 `plan_limit_reached` */
+export async function validateChange(
   tx: Tx,
   ctx: Changer,
   zone: ZoneRow,
@@ -103,25 +104,25 @@ export async function tryOut(
   by: { source: RecordSource; origin: ChangeOrigin; edit?: ZoneEdit },
 ): Promise<void> {
   if (wanted.length === 0 && !by.edit) return
-  await triedOut(tx, () => changeZone(tx, ctx, zone, wanted.map(unlocking), by))
+  await dryRun(tx, () => changeZone(tx, ctx, zone, wanted.map(ignoringLock), by))
 }
 
-/** A lock holds a plan back as a reason of its own, which whoever applies it overrides. */
-export const unlocking = (wanted: WantedRrset): WantedRrset => ({ ...wanted, unlocks: true })
+/** Bypasses locks: a lock blocks the plan as a reason that can be allowed. */
+export const ignoringLock = (wanted: WantedRrset): WantedRrset => ({ ...wanted, unlocks: true })
 
-/** Each reason once, with all that it is about. */
-export const joined = (reasons: readonly BlockReason[]): BlockReason[] =>
-  [...Map.groupBy(reasons, one => one.code).values()].map(alike => ({
-    ...alike[0]!,
-    detail: [...new Set(alike.map(one => one.detail))].join(' ').slice(0, 1000),
-    members: [...new Map(alike.flatMap(one => one.members).map(one => [rrsetKey(one), one])).values()].slice(0, 20),
+/** Merges reasons with the same code. */
+export const mergeReasons = (reasons: readonly BlockReason[]): BlockReason[] =>
+  [...Map.groupBy(reasons, one => one.code).values()].map(same => ({
+    ...same[0]!,
+    detail: [...new Set(same.map(one => one.detail))].join(' ').slice(0, 1000),
+    rrsets: [...new Map(same.flatMap(one => one.rrsets).map(one => [rrsetKey(one), one])).values()].slice(0, 20),
   }))
 
-/** What becomes of the SOA record, its serial left as it is: the change moves it. */
+/** Change of the SOA record. Keeps the serial, which is increased by the change itself. */
 function soaOps(zone: ZoneRow, after: ZoneRow): PlannedOp[] {
   const form = (one: ZoneRow) => ({
     ttl: one.soaTtl,
-    values: [textOf('SOA', soaRdataOf(soaMembers(one), zone.serial))],
+    values: [textOf('SOA', soaRdataOf(soaFieldsOf(one), zone.serial))],
   })
   return isDeepStrictEqual(form(zone), form(after))
     ? []
@@ -130,7 +131,7 @@ function soaOps(zone: ZoneRow, after: ZoneRow): PlannedOp[] {
 
 const planHash = (of: object): string => sha256Hex(canonicalJson(JSON.parse(JSON.stringify(of))))
 
-/** How a plan stands now. @param zone its zone; null where that is gone */
+/** Current status of a plan. @param zone its zone, if it still exists */
 export function planStatus(row: PlanRow, zone: { version: number } | undefined, now: number): PlanView['status'] {
   if (row.appliedAt !== null) return 'applied'
   if (row.expiresAt <= now) return 'expired'
@@ -186,36 +187,17 @@ export async function getPlan(ctx: Ctx, id: string): Promise<PlanView> {
 }
 
 /** @throws Problem 404 */
-export async function planOf(read: Reader, ctx: Ctx, id: string): Promise<PlanRow> {
+async function planOf(read: Reader, ctx: Ctx, id: string): Promise<PlanRow> {
   const [row] = await read
     .select()
     .from(dnsPlans)
     .where(and(eq(dnsPlans.id, id), eq(dnsPlans.workspaceId, ctx.workspaceId)))
-  if (!row || !reaches(ctx, row.zoneId)) throw notFound('plan')
+  if (!row || !canAccess(ctx, row.zoneId)) throw notFound('plan')
   return row
 }
 
-const keptMs = 7 * 86_400_000
-const mostAtOnce = 200
+const retentionMs = 7 * 86_400_000
 
-/** Deletes plans a week after their end: what was done is in the history of the zone. */
-export async function prunePlans(hub: Hub): Promise<void> {
-  for (let deleted = mostAtOnce; deleted === mostAtOnce;) {
-    deleted = await record(hub, async tx => {
-      const old = await tx
-        .select({ id: dnsPlans.id })
-        .from(dnsPlans)
-        .where(lt(dnsPlans.expiresAt, hub.clock.now() - keptMs))
-        .orderBy(asc(dnsPlans.expiresAt))
-        .limit(mostAtOnce)
-      if (old.length > 0)
-        await tx.delete(dnsPlans).where(
-          inArray(
-            dnsPlans.id,
-            old.map(row => row.id),
-          ),
-        )
-      return { result: old.length }
-    })
-  }
-}
+/** Deletes plans a week after they expire. Applied changes stay in the history of the zone. */
+export const prunePlans = (hub: Hub): Promise<void> =>
+  pruneRows(hub, dnsPlans, lt(dnsPlans.expiresAt, hub.clock.now() - retentionMs), dnsPlans.expiresAt)

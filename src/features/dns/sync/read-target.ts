@@ -3,50 +3,50 @@ import type { Hub } from '../../../core/hub'
 import { eq, and } from 'drizzle-orm'
 import { openProvider } from '../accounts/open'
 import { ProviderError, type DnsProvider, type ProviderZone, type Snapshot } from '../providers/provider'
-import { dnsRecords } from '../tables'
-import { claimMs, holdClaim, type Claimed } from './claim-target'
+import { dnsRecords } from '../records/tables'
+import { claimMs, confirmClaim, type ClaimedTarget } from './claim-target'
 import { dnsZoneTargets } from './tables'
 
-/** A target that can be asked, and the zone as the provider knows it. */
-export interface Opened {
+/** An opened provider, and the zone as it knows it. */
+export interface OpenedTarget {
   provider: DnsProvider
   at: ProviderZone
-  /** It was made for this: what is there is what the provider begins zones with. */
+  /** The zone was created for this sync: its records are the provider's defaults. */
   isNew: boolean
 }
 
 /**
- * Opens the provider of a target and finds the zone there. One that was never read, and is not there, is made where the provider can.
+ * Opens the provider of a target and finds the zone there. Creates the zone before the first sync if the provider can.
  * @throws ProviderError, ClaimLost
  */
-export async function openTarget(hub: Hub, claimed: Claimed, mayCreate: boolean): Promise<Opened> {
+export async function openTarget(hub: Hub, claimed: ClaimedTarget, mayCreate: boolean): Promise<OpenedTarget> {
   const { target, zone, provider: row } = claimed
   const provider = await openProvider(hub, row)
   if (target.lastReadAt !== null) return { provider, at: { name: zone.name, ref: target.remoteRef }, isNew: false }
-  // It was made, and could not be read then.
+  // An earlier run created the zone but could not read it.
   if (target.remoteRef !== null) return { provider, at: { name: zone.name, ref: target.remoteRef }, isNew: true }
   const found = await provider.findZone(zone.name)
   if (found) return { provider, at: found, isNew: false }
   if (!mayCreate || !provider.createZone)
     throw new ProviderError(
       'zone_not_found',
-      `The provider has no zone ${zone.name}${provider.createZone ? '' : ', and cannot be asked to make it'}.`,
+      `The provider has no zone ${zone.name}${provider.createZone ? '' : ', and doesn’t support creating zones'}.`,
     )
-  const made = await provider.createZone(zone.name, await nameServersOf(hub, zone.id))
+  const createdZone = await provider.createZone(zone.name, await nameServersOf(hub, zone.id))
   await record(hub, async tx => {
-    await holdClaim(tx, claimed, hub.clock.now() + claimMs)
-    await tx.update(dnsZoneTargets).set({ remoteRef: made.ref }).where(eq(dnsZoneTargets.id, target.id))
+    await confirmClaim(tx, claimed, hub.clock.now() + claimMs)
+    await tx.update(dnsZoneTargets).set({ remoteRef: createdZone.ref }).where(eq(dnsZoneTargets.id, target.id))
     return { result: undefined }
   })
-  return { provider, at: made, isNew: true }
+  return { provider, at: createdZone, isNew: true }
 }
 
 /**
- * Everything at the target; null where its serial tells that nothing has changed.
- * @param knownSerial that of the last reading, where nothing is to be brought there; else null
+ * Reads the zone at a target; returns null if its serial shows that nothing changed.
+ * @param knownSerial serial of the last read; null to read in any case
  * @throws ProviderError
  */
-export async function readOpened({ provider, at }: Opened, knownSerial: number | null): Promise<Snapshot | null> {
+export async function readOpened({ provider, at }: OpenedTarget, knownSerial: number | null): Promise<Snapshot | null> {
   if (knownSerial !== null && provider.readSerial && (await provider.readSerial(at)) === knownSerial) return null
   return await provider.read(at)
 }

@@ -1,10 +1,10 @@
-import { area, route } from '../../../access/route'
+import { area, route } from '../../../api/route'
 import { listQuery } from '../../../core/list'
 import { Action } from '../../actions/shapes'
 import { applyPlan } from './apply-plan'
 import { planZone } from './plan-zone'
 import { getPlan, listPlans, planListing } from './plans'
-import { adoptDrift, driftOf } from './drift'
+import { adoptDrift, getDrift } from './drift'
 import { refreshZone } from './refresh'
 import {
   AdoptInput,
@@ -15,7 +15,7 @@ import {
   RefreshInput,
   TargetInput,
   TargetList,
-  ZoneAdopted,
+  ZoneAdoptResult,
   ZoneDrift,
 } from './shapes'
 import { ZoneTarget } from './sync-shapes'
@@ -30,15 +30,15 @@ export const dnsSyncRoutes = area('dns-sync', 'DNS', [
     path: '/v1/dns/zones/:id/plan',
     guard: write,
     action: 'dns.plan.create',
-    operationId: 'planZone',
-    summary: 'Plan changes of a zone',
+    operationId: 'createZonePlan',
+    summary: 'Create a plan for a zone',
     description:
-      'Works out what edits would do, and why they would not be made unasked; nothing is done. The edits are held to the rules of DNS ' +
-      'as if they were made. A plan can be applied for 15 minutes, while the zone is as it was.',
+      'Computes what edits would change, and which reasons block them, without applying anything. The edits are validated like a real ' +
+      'change. A plan can be applied for 15 minutes, as long as the zone does not change.',
     body: PlanInput,
     status: 201,
-    addsTo: '/v1/dns/plans',
-    answer: Plan,
+    collection: '/v1/dns/plans',
+    response: Plan,
     problems: ['plan_limit_reached'],
     run: (ctx, { params, body }) => planZone(ctx, params.id!, body),
   }),
@@ -47,21 +47,21 @@ export const dnsSyncRoutes = area('dns-sync', 'DNS', [
     path: '/v1/dns/zones/:id/plans',
     guard: read,
     operationId: 'listZonePlans',
-    summary: 'List the plans of a zone',
-    description: 'Plans of a zone, kept for a week after their end.',
+    summary: 'List plans of a zone',
+    description: 'Lists the plans of a zone. Plans are deleted a week after they expire.',
     query: listQuery(planListing),
-    answer: PlanList,
+    response: PlanList,
     run: (ctx, { params, query }) => listPlans(ctx, params.id!, query),
   }),
   route({
     method: 'GET',
     path: '/v1/dns/plans/:id',
     guard: read,
-    narrowed: 'verb',
+    restrictedTokens: 'handler',
     operationId: 'getDnsPlan',
-    summary: 'Read a plan',
-    description: 'What a plan would do, and what holds it back.',
-    answer: Plan,
+    summary: 'Get a plan',
+    description: 'Returns the changes of a plan, and the reasons that block it.',
+    response: Plan,
     run: (ctx, { params }) => getPlan(ctx, params.id!),
   }),
   route({
@@ -72,12 +72,12 @@ export const dnsSyncRoutes = area('dns-sync', 'DNS', [
     operationId: 'applyZonePlan',
     summary: 'Apply a plan',
     description:
-      'Carries a plan out as it was shown. A plan that is held back is refused with 409 `plan_blocked` and its reasons: each is ' +
-      'overridden by its code in `allow`, with a note, and the audit log has both. The answer is an action.',
+      'Applies a plan exactly as it was shown. A blocked plan is rejected with 409 `plan_blocked` and its reasons: pass their codes in ' +
+      '`allow`, with a note, to override them. Both are stored in the audit log. Returns an action.',
     body: PlanApplyInput,
     status: 202,
-    addsTo: '/v1/actions',
-    answer: Action,
+    collection: '/v1/actions',
+    response: Action,
     problems: ['plan_blocked', 'plan_stale', 'plan_expired', 'conflict', 'resource_locked', 'plan_limit_reached'],
     run: (ctx, { params, body }) => applyPlan(ctx, params.id!, body),
   }),
@@ -86,9 +86,9 @@ export const dnsSyncRoutes = area('dns-sync', 'DNS', [
     path: '/v1/dns/zones/:id/targets',
     guard: read,
     operationId: 'listZoneTargets',
-    summary: 'List the providers of a zone',
-    description: 'Providers that a zone is kept at beside the hub, all on one page.',
-    answer: TargetList,
+    summary: 'List sync targets of a zone',
+    description: 'Lists the providers that a zone is synced to, on one page. The built-in name server is not included.',
+    response: TargetList,
     run: (ctx, { params }) => listTargets(ctx, params.id!),
   }),
   route({
@@ -97,15 +97,15 @@ export const dnsSyncRoutes = area('dns-sync', 'DNS', [
     guard: write,
     action: 'dns.target.create',
     operationId: 'createZoneTarget',
-    summary: 'Keep a zone at one more provider',
+    summary: 'Add a sync target to a zone',
     description:
-      'Adds a provider to those that a zone is kept at. It is read at once: what is there stays as it is, is told as `unmanaged` or ' +
-      '`conflict`, and can be adopted; what is here alone is brought there. Where the provider has no such zone and can be asked to ' +
-      'make it, it is made.',
+      'Adds a provider that the zone is synced to. It is read immediately: records that exist only there are kept as `unmanaged` or ' +
+      '`conflict` and can be adopted; records that exist only here are created there. If the provider has no such zone and supports ' +
+      'creating zones, the zone is created.',
     body: TargetInput,
     status: 201,
-    nowhere: true,
-    answer: ZoneTarget,
+    noLocation: true,
+    response: ZoneTarget,
     problems: ['already_exists', 'conflict'],
     run: (ctx, { params, body }) => createTarget(ctx, params.id!, body),
   }),
@@ -115,10 +115,10 @@ export const dnsSyncRoutes = area('dns-sync', 'DNS', [
     guard: write,
     action: 'dns.target.delete',
     operationId: 'deleteZoneTarget',
-    summary: 'Keep a zone at a provider no longer',
+    summary: 'Remove a sync target from a zone',
     description:
-      'What the provider has of the zone stays there, and is not looked at any more. The last provider of a zone that the hub does not ' +
-      'serve is kept.',
+      'The zone stays at the provider, but is no longer synced. If the built-in name server does not serve the zone, its last target cannot ' +
+      'be removed.',
     status: 204,
     problems: ['conflict'],
     run: (ctx, { params }) => deleteTarget(ctx, params.id!, params.target!),
@@ -129,15 +129,15 @@ export const dnsSyncRoutes = area('dns-sync', 'DNS', [
     guard: write,
     action: 'dns.zone.refresh',
     operationId: 'refreshZone',
-    summary: 'Read a zone at its providers',
+    summary: 'Refresh a zone',
     description:
-      'Reads each provider now, and tells how each record stands there; nothing is brought there. The answer is an action, which fails ' +
-      'with `provider_failed` where one could not be read. A reading that is empty, or less than half of the one before, is not ' +
-      'believed unless `believe` says so. Ten a minute and zone.',
+      'Reads the zone at each target now, and updates the sync state of its records, without applying anything. Returns an action, which ' +
+      'fails with `provider_failed` if a target could not be read. A result that is empty, or has less than half of the previous RRsets, ' +
+      'is rejected unless `force` is set. Limited to ten requests a minute per zone.',
     body: RefreshInput,
     status: 202,
-    addsTo: '/v1/actions',
-    answer: Action,
+    collection: '/v1/actions',
+    response: Action,
     problems: ['resource_locked', 'rate_limited'],
     run: (ctx, { params, body }) => refreshZone(ctx, params.id!, body),
   }),
@@ -146,10 +146,10 @@ export const dnsSyncRoutes = area('dns-sync', 'DNS', [
     path: '/v1/dns/zones/:id/drift',
     guard: read,
     operationId: 'getZoneDrift',
-    summary: 'Show what differs at the providers',
-    description: 'Each name and type that is not at a provider as it is to be, as of the last readings.',
-    answer: ZoneDrift,
-    run: (ctx, { params }) => driftOf(ctx, params.id!),
+    summary: 'Get the drift of a zone',
+    description: 'Lists the RRsets that are out of sync at the targets, as of the last reads.',
+    response: ZoneDrift,
+    run: (ctx, { params }) => getDrift(ctx, params.id!),
   }),
   route({
     method: 'POST',
@@ -157,12 +157,12 @@ export const dnsSyncRoutes = area('dns-sync', 'DNS', [
     guard: write,
     action: 'dns.zone.adopt',
     operationId: 'adoptZoneDrift',
-    summary: 'Take over what is at a provider',
+    summary: 'Adopt drift',
     description:
-      'Makes the zone here as it is at a provider, for the rrsets that are named, or for all that others changed, added or took away. ' +
-      'The way back is a plan with `enforce`.',
+      'Updates the zone to match a target, for the given RRsets or for all external changes. To revert external changes instead, create a ' +
+      'plan with `enforce`.',
     body: AdoptInput,
-    answer: ZoneAdopted,
+    response: ZoneAdoptResult,
     problems: ['conflict', 'plan_limit_reached'],
     run: (ctx, { params, body }) => adoptDrift(ctx, params.id!, body),
   }),

@@ -1,20 +1,21 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { Instant, Line, ListOf, MaybeInstant, Nullable, Shape, Words } from '../../../core/shapes'
-import { changed, RrsetsInput } from '../record-shapes'
+import { Instant, Line, ListOf, NullableInstant, Nullable, Shape, Words } from '../../../core/shapes'
+import { changed, RrsetsInput } from '../records/shapes'
 import { blockCodes } from './guards'
-import { Form, Op, Reason, rrsetName, State, ZoneTarget } from './sync-shapes'
+import { RrsetForm, Op, Reason, rrsetName, State, ZoneTarget } from './sync-shapes'
 import { driftKinds } from './three-way'
 
 const PlanTarget = Shape({
-  target_id: Nullable(Type.String(), { description: 'The target; null where it is the zone as it is kept here.' }),
+  target_id: Nullable(Type.String(), { description: 'ID of the sync target; null for the local zone.' }),
   provider_id: Nullable(Type.String(), {
     description:
-      'The provider; `builtin` is the hub itself. Null where the zone as it is kept here changes, and the hub does not serve it: what is to be at its providers.',
+      'ID of the provider; `builtin` for the built-in name server. Null for changes to a local zone that the built-in name server does ' +
+      'not serve.',
   }),
-  op_count: Type.Integer({ minimum: 0, description: 'Steps in all.' }),
-  ops: Type.Array(Op, { maxItems: 1000, description: 'The steps, the first ones.' }),
-  truncated: Type.Boolean({ description: 'True when there are more than are shown.' }),
+  op_count: Type.Integer({ minimum: 0, description: 'Total number of changes.' }),
+  ops: Type.Array(Op, { maxItems: 1000, description: 'The first 1000 changes.' }),
+  truncated: Type.Boolean({ description: 'True if `ops` is not complete.' }),
 })
 
 const example = {
@@ -52,35 +53,35 @@ const example = {
 
 export const Plan = Shape(
   {
-    id: Type.String({ description: 'Identifier.' }),
-    zone_id: Type.String({ description: 'The zone.' }),
-    zone_version: Type.Integer({ minimum: 1, description: 'The version of the zone that it was worked out from.' }),
-    hash: Type.String({ description: 'Over all that it would do; sent back to apply it.' }),
+    id: Type.String({ description: 'ID of the plan.' }),
+    zone_id: Type.String({ description: 'ID of the zone.' }),
+    zone_version: Type.Integer({ minimum: 1, description: 'Version of the zone that the plan is based on.' }),
+    hash: Type.String({ description: 'Hash of the plan, required to apply it.' }),
     status: Words(['open', 'applied', 'stale', 'expired'], {
-      description: '`open`: it can be applied. `stale`: the zone has changed since. `expired`: it is older than 15 minutes.',
+      description: '`open`: can be applied. `stale`: the zone has changed since. `expired`: older than 15 minutes.',
     }),
-    blocked: Type.Array(Reason, { description: 'Why it is not applied unless each of these is allowed.' }),
-    targets: Type.Array(PlanTarget, { description: 'What would be done, by place.' }),
-    origin: Words(['api', 'dashboard', 'template', 'import', 'dynamic', 'external'], { description: 'Where it came from.' }),
-    note: Type.String({ description: 'What whoever made it had to say.' }),
-    allowed: Type.Array(Type.String(), { description: 'Reasons that were overridden when it was applied.' }),
+    blocked: Type.Array(Reason, { description: 'Reasons that block the plan until each is allowed.' }),
+    targets: Type.Array(PlanTarget, { description: 'Changes by target.' }),
+    origin: Words(['api', 'dashboard', 'template', 'import', 'dynamic', 'external'], { description: 'Source of the plan.' }),
+    note: Type.String({ description: 'Note of the person who created the plan.' }),
+    allowed: Type.Array(Type.String(), { description: 'Codes of the reasons that were allowed when the plan was applied.' }),
     created_by: Shape(
       {
-        type: Type.String({ description: 'What kind of caller it was.' }),
-        id: Type.String({ description: 'Id of the user or the token; for `system` the name of the job.' }),
-        name: Nullable(Type.String(), { description: 'Name of the user or label of the token.' }),
+        type: Type.String({ description: 'Type of the actor.' }),
+        id: Type.String({ description: 'ID of the user or token; for `system`, the name of the job.' }),
+        name: Nullable(Type.String(), { description: 'Name of the user or token.' }),
       },
-      { description: 'Who made it.' },
+      { description: 'Actor that created the plan.' },
     ),
-    created_at: Instant({ description: 'When it was made.' }),
-    expires_at: Instant({ description: 'When it can be applied no more.' }),
-    applied_at: MaybeInstant({ description: 'When it was applied; null before.' }),
+    created_at: Instant({ description: 'When the plan was created.' }),
+    expires_at: Instant({ description: 'When the plan expires.' }),
+    applied_at: NullableInstant({ description: 'When the plan was applied; null if it was not.' }),
   },
-  { $id: 'DnsPlan', description: 'What would be done to a zone.', examples: [example] },
+  { $id: 'DnsPlan', description: 'A plan: the changes that would be made to a zone and its targets.', examples: [example] },
 )
 export const PlanList = ListOf(Plan)
 
-const note = Line({ maxLength: 500, description: 'Why, for the audit log.' })
+const note = Line({ maxLength: 500, description: 'Reason, for the audit log.' })
 
 const named = Shape({
   name: Type.String({ maxLength: 1024, description: 'Name within the zone; the apex is `@`.' }),
@@ -91,7 +92,7 @@ const named = Shape({
     description: 'Record type.',
   }),
 })
-const all = (description: string) => Type.Literal('all', { description })
+const all = Type.Literal('all', { description: 'All external changes.' })
 
 export const PlanInput = Shape(
   {
@@ -100,20 +101,19 @@ export const PlanInput = Shape(
       Type.Array(Type.String({ maxLength: 40 }), {
         maxItems: 10,
         uniqueItems: true,
-        description: 'Ids of the targets that it is for; all of the zone when absent.',
+        description: 'IDs of the targets to include. Default: all targets of the zone.',
       }),
     ),
     enforce: Type.Optional(
-      Type.Union([all('All of them.'), Type.Array(named, { minItems: 1, maxItems: 1000, description: 'These rrsets.' })], {
-        description: 'What others changed at the targets and is put back, also where it was changed here as well.',
+      Type.Union([all, Type.Array(named, { minItems: 1, maxItems: 1000, description: 'Only these RRsets.' })], {
+        description: 'External changes to revert at the targets, including conflicts.',
       }),
     ),
     note: Type.Optional(note),
   },
   {
     $id: 'DnsPlanInput',
-    description:
-      'Edits of records by name and type, to see what they would do. Without any, the plan is what waits to be brought to the targets.',
+    description: 'Edits by name and type, to preview. Without any, the plan contains the pending changes for the targets.',
     examples: [{ rrsets: [{ name: 'www', type: 'A', ttl: 300, records: [{ content: '192.0.2.20' }] }] }],
   },
 )
@@ -121,28 +121,30 @@ export const PlanInput = Shape(
 export const allowed = Type.Array(Words(blockCodes), {
   maxItems: blockCodes.length,
   uniqueItems: true,
-  description: 'Codes of the reasons to override.',
+  description: 'Codes of the reasons to allow.',
 })
 
 export const PlanApplyInput = Shape(
   {
-    plan_id: Type.String({ maxLength: 40, description: 'The plan.' }),
-    hash: Type.String({ maxLength: 64, description: 'Its hash, as it was shown.' }),
+    plan_id: Type.String({ maxLength: 40, description: 'ID of the plan.' }),
+    hash: Type.String({ maxLength: 64, description: 'Hash of the plan.' }),
     allow: Type.Optional(allowed),
-    note: Type.Optional(Line({ maxLength: 500, description: 'Why, for the audit log; required where a reason is allowed.' })),
+    note: Type.Optional(
+      Line({ maxLength: 500, description: 'Reason, for the audit log. Required with `allow` if the plan is blocked.' }),
+    ),
   },
   {
     $id: 'DnsPlanApplyInput',
-    description: 'A plan to carry out.',
+    description: 'A plan to apply.',
     examples: [{ plan_id: example.id, hash: example.hash }],
   },
 )
 
 export const TargetInput = Shape(
-  { provider_id: Type.String({ maxLength: 40, description: 'A DNS provider of the workspace.' }) },
+  { provider_id: Type.String({ maxLength: 40, description: 'ID of a DNS provider of the workspace.' }) },
   {
     $id: 'ZoneTargetInput',
-    description: 'A provider to keep a zone at.',
+    description: 'A sync target to add to a zone.',
     examples: [{ provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn' }],
   },
 )
@@ -150,40 +152,40 @@ export const TargetList = ListOf(ZoneTarget)
 
 export const RefreshInput = Shape(
   {
-    believe: Type.Optional(
+    force: Type.Optional(
       Type.Boolean({
-        description: 'Takes the reading as it is, even if it is empty or less than half of the one before. Needs `note`.',
+        description: 'Accepts the result even if it is empty or has less than half of the previous RRsets. Requires `note`.',
       }),
     ),
     note: Type.Optional(note),
   },
-  { $id: 'ZoneRefreshInput', description: 'How a zone is to be read.', examples: [{}] },
+  { $id: 'ZoneRefreshInput', description: 'Options of a refresh.', examples: [{}] },
 )
 
 const DriftEntry = Shape({
-  target_id: Type.String({ description: 'The target.' }),
-  provider_id: Type.String({ description: 'Its provider.' }),
+  target_id: Type.String({ description: 'ID of the target.' }),
+  provider_id: Type.String({ description: 'ID of its provider.' }),
   ...rrsetName,
   state: State,
   kind: Nullable(Words(driftKinds), {
-    description: 'What others did: changed it, took it away, or added it; null where they did nothing.',
+    description: 'How the RRset was changed outside Bailiwick; null if it was not.',
   }),
-  detail: Nullable(Type.String(), { description: 'What the provider said, or why it is so.' }),
-  desired: Form('As it is to be; null where it is not to be.'),
-  observed: Form('As it was last read; null where it was not there.'),
-  since: Instant({ description: 'Since when it stands so.' }),
-  checked_at: MaybeInstant({ description: 'When it was last read.' }),
+  detail: Nullable(Type.String(), { description: 'Message of the provider, or an explanation of the state.' }),
+  desired: RrsetForm('Desired RRset; null if it should not exist.'),
+  observed: RrsetForm('The RRset as last read; null if there was none.'),
+  since_at: Instant({ description: 'When the RRset entered this state.' }),
+  checked_at: NullableInstant({ description: 'When the target was last read.' }),
 })
 
 export const ZoneDrift = Shape(
   {
-    zone_id: Type.String({ description: 'The zone.' }),
-    rrsets: Type.Array(DriftEntry, { maxItems: 1000, description: 'By target, name and type.' }),
-    truncated: Type.Boolean({ description: 'True when there are more than 1000.' }),
+    zone_id: Type.String({ description: 'ID of the zone.' }),
+    rrsets: Type.Array(DriftEntry, { maxItems: 1000, description: 'Sorted by target, name and type.' }),
+    truncated: Type.Boolean({ description: 'True if there are more than 1000.' }),
   },
   {
     $id: 'ZoneDrift',
-    description: 'What of a zone is not at its providers as it is to be.',
+    description: 'RRsets of a zone that are out of sync at its targets.',
     examples: [
       {
         zone_id: example.zone_id,
@@ -198,7 +200,7 @@ export const ZoneDrift = Shape(
             detail: null,
             desired: { ttl: 300, values: ['192.0.2.10'] },
             observed: { ttl: 300, values: ['198.51.100.7'] },
-            since: '2026-11-21T10:00:00.000Z',
+            since_at: '2026-11-21T10:00:00.000Z',
             checked_at: '2026-11-21T10:00:00.000Z',
           },
         ],
@@ -210,22 +212,20 @@ export const ZoneDrift = Shape(
 
 export const AdoptInput = Shape(
   {
-    rrsets: Type.Optional(
-      Type.Array(named, { minItems: 1, maxItems: 1000, description: 'Those that become as they are there.' }),
-    ),
-    all: Type.Optional(Type.Boolean({ description: 'All that others changed, added or took away.' })),
+    rrsets: Type.Optional(Type.Array(named, { minItems: 1, maxItems: 1000, description: 'RRsets to adopt.' })),
+    all: Type.Optional(Type.Boolean({ description: 'Adopt all external changes, including additions and deletions.' })),
     target_id: Type.Optional(
-      Type.String({ maxLength: 40, description: 'The target; required where the zone is kept at several.' }),
+      Type.String({ maxLength: 40, description: 'ID of the target; required for zones with several targets.' }),
     ),
   },
-  { $id: 'ZoneAdoptInput', description: 'What to take over from a provider.', examples: [{ all: true }] },
+  { $id: 'ZoneAdoptInput', description: 'External changes to adopt.', examples: [{ all: true }] },
 )
 
-export const ZoneAdopted = Shape(
+export const ZoneAdoptResult = Shape(
   { ...changed },
   {
-    $id: 'ZoneAdopted',
-    description: 'What became of the records here.',
+    $id: 'ZoneAdoptResult',
+    description: 'Changes made to the zone.',
     examples: [{ zone_id: example.zone_id, serial: 8, created: 2, updated: 0, deleted: 1 }],
   },
 )
@@ -234,7 +234,7 @@ export type TargetInput = Static<typeof TargetInput>
 export type RefreshInput = Static<typeof RefreshInput>
 export type Drift = Static<typeof ZoneDrift>
 export type AdoptInput = Static<typeof AdoptInput>
-export type Adopted = Static<typeof ZoneAdopted>
+export type Adopted = Static<typeof ZoneAdoptResult>
 export type PlanView = Static<typeof Plan>
 export type PlanInput = Static<typeof PlanInput>
 export type PlanApplyInput = Static<typeof PlanApplyInput>

@@ -1,8 +1,8 @@
-import type { JobDraft } from '../../../core/jobs/queue'
+import type { JobDraft } from '../../../core/jobs/draft'
 
 export const syncKind = 'dns.sync-zone'
 
-/** One zone at a time is brought to its targets: while a job waits, a second is not added. */
+/** Syncs a zone. Only one job per zone is queued at a time. */
 export const syncJobFor = (zoneId: string, runAt?: number): JobDraft => ({
   kind: syncKind,
   payload: { zone_id: zoneId },

@@ -1,14 +1,14 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { MaybeInstant, Nullable, Shape, Words } from '../../../core/shapes'
+import { NullableInstant, Nullable, Shape, Words } from '../../../core/shapes'
 import { blockCodes } from './guards'
 import { syncStates } from './three-way'
 
 export const State = Words(syncStates, {
   description:
-    '`pending`: changed here and not brought there yet. `drifted`: changed there by others. `conflict`: both. `unmanaged`: there alone. ' +
-    '`ignored`: left alone by a rule. `unsupported`: the provider does not take it. `error`: it could not be brought there. `unknown`: ' +
-    'never read.',
+    '`pending`: changed here, not applied at the provider yet. `drifted`: changed at the provider. `conflict`: changed on both sides. ' +
+    '`unmanaged`: exists only at the provider. `ignored`: matches an ignore rule. `unsupported`: not supported by the provider. ' +
+    '`error`: could not be applied. `unknown`: never read.',
 })
 
 export const rrsetName = {
@@ -18,49 +18,52 @@ export const rrsetName = {
 
 export const Reason = Shape(
   {
-    code: Words(blockCodes, { description: 'The reason; it is overridden by this word. Further ones may be added.' }),
-    detail: Type.String({ description: 'For people, with the figures.' }),
-    members: Type.Array(Shape(rrsetName), { maxItems: 20, description: 'What it is about, the first ones.' }),
+    code: Words(blockCodes, { description: 'Code of the reason, used in `allow` to override it. More codes may be added.' }),
+    detail: Type.String({ description: 'Human-readable message with the numbers.' }),
+    rrsets: Type.Array(Shape(rrsetName), { maxItems: 20, description: 'Affected RRsets; only the first 20 are listed.' }),
   },
   {
     $id: 'DnsPlanReason',
-    description: 'Why a plan is not carried out unasked.',
+    description: 'A reason that blocks a plan until it is allowed.',
     examples: [
       {
         code: 'deletes_over_limit',
-        detail: 'It would remove 4 of 10 rrsets; up to 30 % go unasked.',
-        members: [{ name: 'www', type: 'A' }],
+        detail: 'Deletes 4 of 10 record sets; the limit is 30%.',
+        rrsets: [{ name: 'www', type: 'A' }],
       },
     ],
   },
 )
 
-/** An rrset in a plan or a reading. */
-export const Form = (description: string) =>
+/** An rrset in a plan or at a provider. */
+export const RrsetForm = (description: string) =>
   Nullable(
     Shape({
       ttl: Type.Integer({ minimum: 0, description: 'Time to live in seconds.' }),
-      values: Type.Array(Type.String(), { description: 'Its values as in a zone file.' }),
+      values: Type.Array(Type.String(), { description: 'Values in zone file syntax.' }),
       options: Type.Optional(
-        Shape({ proxied: Type.Optional(Type.Boolean({ description: 'Whether the provider stands before it.' })) }),
+        Shape(
+          { proxied: Type.Optional(Type.Boolean({ description: 'Whether traffic is proxied by the provider.' })) },
+          { description: 'Provider-specific settings; omitted if there are none.' },
+        ),
       ),
     }),
     { description },
   )
 
 export const Op = Shape({
-  action: Words(['create', 'update', 'delete'], { description: 'What is done to the rrset.' }),
+  action: Words(['create', 'update', 'delete'], { description: 'Change to the RRset.' }),
   name: rrsetName.name,
   type: rrsetName.type,
-  before: Form('As it is; null where there is none.'),
-  after: Form('As it is to be; null where it goes.'),
+  before: RrsetForm('Current RRset; null if it is created.'),
+  after: RrsetForm('New RRset; null if it is deleted.'),
 })
 
 const targetExample = {
   id: 'ztgt_01k3z8q4g7e2wv5m9x0c6hbtfn',
   provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn',
   state: 'synced',
-  different_count: 0,
+  out_of_sync_count: 0,
   stale: false,
   checked_at: '2026-11-21T10:00:00.000Z',
   last_sync_at: '2026-11-21T10:00:00.000Z',
@@ -70,52 +73,54 @@ const targetExample = {
 
 export const ZoneTarget = Shape(
   {
-    id: Type.String({ description: 'Identifier.' }),
+    id: Type.String({ description: 'ID of the target.' }),
     provider_id: Type.String({ description: 'The provider.' }),
     state: {
       ...State,
       description:
-        'How the zone stands there: the worst of its rrsets, and `error` as well while the zone is gone there, the provider refuses to show it ' +
-        `or what it shows is not believed. ${State.description}`,
+        'State of the zone at this target: the worst state of its RRsets. Also `error` if the zone is missing there, the provider denies ' +
+        `access, or its last response was rejected as incomplete. ${State.description}`,
     },
-    different_count: Type.Integer({
+    out_of_sync_count: Type.Integer({
       minimum: 0,
-      description: 'Names and types that are not there as they are to be, as of the last reading.',
+      description: 'Number of RRsets that are out of sync, as of the last read.',
     }),
     stale: Type.Boolean({
       description:
-        'True when it could not be read for twice the time between readings. Of one that does not answer `state` is that of the last reading.',
+        'True if the target could not be read for twice the polling interval. While it is unreachable, `state` is from the last read.',
     }),
-    checked_at: MaybeInstant({ description: 'When it was last read; null before the first time.' }),
-    last_sync_at: MaybeInstant({ description: 'When all that was to be brought there last was; null before the first time.' }),
-    serial: Nullable(Type.Integer({ minimum: 0 }), { description: 'Of its SOA, where the provider tells.' }),
+    checked_at: NullableInstant({ description: 'When the target was last read; null if never.' }),
+    last_sync_at: NullableInstant({ description: 'When all changes were last applied; null if never.' }),
+    serial: Nullable(Type.Integer({ minimum: 0 }), { description: 'SOA serial at the provider, if it reports one.' }),
     error: Nullable(
       Shape({
         code: Type.String({
-          description: 'Why it could not be asked, such as `unreachable`; `incomplete` also for a reading that is not believed.',
+          description: 'Error code, such as `unreachable`. `incomplete` is also used for results that look implausible.',
         }),
-        detail: Type.String({ description: 'The same for people.' }),
+        detail: Type.String({ description: 'Human-readable message.' }),
       }),
-      { description: 'What went wrong the last time; null when nothing did.' },
+      { description: 'Error of the last sync; null if it succeeded.' },
     ),
   },
-  { $id: 'ZoneTarget', description: 'A provider that a zone is kept at.', examples: [targetExample] },
+  { $id: 'ZoneTarget', description: 'A provider that a zone is synced to.', examples: [targetExample] },
 )
 
 export const ZoneSync = Shape(
   {
     state: State,
-    targets: Type.Array(ZoneTarget, { maxItems: 10, description: 'The providers it is kept at, beside the hub itself.' }),
+    targets: Type.Array(ZoneTarget, { maxItems: 10, description: 'Sync targets, not including the built-in name server.' }),
   },
-  { description: 'How it stands at its providers; without any it is `synced`, since the hub serves what is kept.' },
+  { description: 'Sync status at the targets. Zones without targets are always `synced`.' },
 )
 
 export const Blocked = Nullable(
   Shape({
-    plan_id: Type.String({ description: 'What would be done. Applying it with each reason in `allow` lets it through.' }),
-    reasons: Type.Array(Reason, { description: 'Why it is not.' }),
+    plan_id: Type.String({
+      description: 'Plan with the blocked changes. Apply it with every reason in `allow` to unblock them.',
+    }),
+    reasons: Type.Array(Reason, { description: 'Reasons that block the plan.' }),
   }),
-  { description: 'Set while changes are held back from the providers; null when none are.' },
+  { description: 'Set while changes are blocked from being applied to the providers; null otherwise.' },
 )
 
 export const RecordSync = Shape(
@@ -125,17 +130,15 @@ export const RecordSync = Shape(
       Shape({
         provider_id: Type.String({ description: 'The provider.' }),
         state: State,
-        detail: Nullable(Type.String(), { description: 'What the provider said, or why it is so.' }),
-        observed: Form('All values of the name and type as they were last read there; null when there were none.'),
-        checked_at: MaybeInstant({ description: 'When it was last read; null before the first time.' }),
+        detail: Nullable(Type.String(), { description: 'Message of the provider, or an explanation of the state.' }),
+        observed: RrsetForm('The RRset as last read from the provider; null if there was none.'),
+        checked_at: NullableInstant({ description: 'When the target was last read; null if never.' }),
       }),
-      { maxItems: 10, description: 'By provider; none where the hub alone serves it.' },
+      { maxItems: 10, description: 'One entry per target; empty if only the built-in name server serves the zone.' },
     ),
   },
-  { description: 'How its name and type stand at the providers of the zone.' },
+  { description: 'Sync status of the RRset at the targets of the zone.' },
 )
-
-export const exampleStates = { zone: { state: 'synced', targets: [] }, record: { state: 'synced', targets: [] } }
 
 export type ZoneSyncView = Static<typeof ZoneSync>
 export type TargetView = Static<typeof ZoneTarget>

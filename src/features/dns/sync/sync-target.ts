@@ -2,81 +2,85 @@ import { and, count, eq, inArray } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import type { Hub } from '../../../core/hub'
 import { ProviderError, type ProviderFailure, type Snapshot } from '../providers/provider'
-import { rrsetKey } from '../zone-rows'
-import { applyOps, mayHaveHappened, type Brought } from './apply-ops'
+import { rrsetKey } from '../zones/names'
+import { applyOps, mayHaveApplied, type AppliedOps } from './apply-ops'
 import { unblockZone } from './block-zone'
-import { claimTarget, ClaimLost, free, holdClaim, renewClaim, type Claimed } from './claim-target'
-import { writeFirstReading } from './first-reading'
-import { unbelievable, type BlockReason } from './guards'
-import { openTarget, readOpened, type Opened } from './read-target'
-import { mayApply, settle, type SyncOrder } from './settle-reading'
-import { countsOf, syncAudit, toldDetail, type SyncCounts } from './sync-tells'
+import { claimTarget, ClaimLost, releaseClaim, confirmClaim, renewClaim, type ClaimedTarget } from './claim-target'
+import { storeFirstSnapshot } from './first-snapshot'
+import { implausibleReason, type BlockReason } from './guards'
+import { openTarget, readOpened, type OpenedTarget } from './read-target'
+import { mayApply, recordSnapshot, type SyncOptions } from './record-snapshot'
+import { countsOf, syncAudit, truncateDetail, type SyncCounts } from './sync-notices'
 import { dnsTargetRrsets } from './tables'
 import type { SyncState } from './three-way'
-import { failingNotices, unblockAudits } from './trouble'
-import { wakeAfterReading } from './wake-targets'
-import { keepStanding } from './zone-standing'
+import { failingNotices, unblockAudits } from './target-failures'
+import { retryAfterRead } from './retry-targets'
+import { updateZoneSyncState } from './zone-sync-state'
 
-/** What came of a run. */
+/** Outcome of a sync. */
 export type SyncOutcome =
-  | { did: 'busy' | 'gone' }
-  | { did: 'failed'; code: string; detail: string; retryAfterMs: number | null }
-  | { did: 'read'; blocked: BlockReason[]; isStale: boolean; counts: SyncCounts }
+  | { status: 'busy' | 'deleted' }
+  | { status: 'failed'; code: string; detail: string; retryAfterMs: number | null }
+  | { status: 'read'; blocked: BlockReason[]; isStale: boolean; counts: SyncCounts }
 
 const nothing: SyncCounts = { created: 0, updated: 0, deleted: 0, failed: 0 }
 
 /**
- * Reads a target, tells how each rrset stands, brings there what is to be brought, and reads again what became of it. Only what was read
- * again counts as agreed.
+ * Reads a target, updates the state of each rrset, applies pending changes, and reads again to verify them. Only verified changes
+ * count as agreed.
  */
-export async function syncTarget(hub: Hub, targetId: string, order: SyncOrder): Promise<SyncOutcome> {
+export async function syncTarget(hub: Hub, targetId: string, options: SyncOptions): Promise<SyncOutcome> {
   const claimed = await claimTarget(hub, targetId)
-  if (!claimed) return { did: claimed === null ? 'busy' : 'gone' }
-  let brought: Brought | null = null
+  if (!claimed) return { status: claimed === null ? 'busy' : 'deleted' }
+  let applied: AppliedOps | null = null
   try {
-    const opened = await openTarget(hub, claimed, mayApply(order, claimed.zone))
+    const opened = await openTarget(hub, claimed, mayApply(options, claimed.zone))
     await renewClaim(hub, claimed)
-    const known = order.reads || (await isWaiting(hub, claimed)) ? null : claimed.target.remoteSerial
+    const known = options.reads || (await isWaiting(hub, claimed)) ? null : claimed.target.remoteSerial
     const snapshot = await readOpened(opened, known)
     if (!snapshot) return await unchanged(hub, claimed)
-    const doubt = order.believes
+    const doubt = options.force
       ? null
-      : unbelievable(snapshot.rrsets, await lastReading(hub, claimed, opened), opened.provider.caps)
+      : implausibleReason(snapshot.rrsets, await lastReading(hub, claimed, opened), opened.provider.caps)
     if (doubt) throw new ProviderError('incomplete', doubt)
-    await writeFirstReading(hub, claimed, opened, snapshot)
+    await storeFirstSnapshot(hub, claimed, opened, snapshot)
     await renewClaim(hub, claimed)
-    const first = await settle(hub, claimed, opened, snapshot, order, null)
+    const first = await recordSnapshot(hub, claimed, opened, snapshot, options, null)
     if (first.ops.length === 0 || first.blocked.length > 0 || first.isStale) {
       await finish(
         hub,
         claimed,
-        first.isStale ? 'again' : first.blocked.length === 0 && mayApply(order, claimed.zone) ? 'done' : 'read',
+        first.isStale ? 'again' : first.blocked.length === 0 && mayApply(options, claimed.zone) ? 'done' : 'read',
       )
-      return { did: 'read', blocked: first.blocked, isStale: first.isStale, counts: nothing }
+      return { status: 'read', blocked: first.blocked, isStale: first.isStale, counts: nothing }
     }
     await renewClaim(hub, claimed)
-    brought = { ops: first.ops, results: await applyOps(hub, claimed, opened, first.ops) }
-    const least = thereAtLeast(snapshot, brought)
+    applied = { ops: first.ops, results: await applyOps(hub, claimed, opened, first.ops) }
+    const minimum = baselineAfter(snapshot, applied)
     await renewClaim(hub, claimed)
     const again = await opened.provider.read(opened.at)
-    const loss = unbelievable(again.rrsets, least, opened.provider.caps)
+    const loss = implausibleReason(again.rrsets, minimum, opened.provider.caps)
     if (loss) throw new ProviderError('incomplete', loss)
-    await settle(hub, claimed, opened, again, { ...order, applies: false }, brought)
-    const counts = countsOf(brought.ops, brought.results)
-    await finish(hub, claimed, counts.failed === 0 ? 'done' : wasRefused(brought) ? 'failed' : 'again')
-    return { did: 'read', blocked: [], isStale: false, counts }
+    await recordSnapshot(hub, claimed, opened, again, { ...options, applies: false }, applied)
+    const counts = countsOf(applied.ops, applied.results)
+    await finish(hub, claimed, counts.failed === 0 ? 'done' : wasRefused(applied) ? 'failed' : 'again')
+    return { status: 'read', blocked: [], isStale: false, counts }
   } catch (error) {
-    if (error instanceof ClaimLost) return { did: 'busy' }
+    if (error instanceof ClaimLost) return { status: 'busy' }
     if (!(error instanceof ProviderError)) {
-      await record(hub, async tx => ({ result: await free(tx, claimed.claim, targetId) }))
+      await record(hub, async tx => ({ result: await releaseClaim(tx, claimed.claim, targetId) }))
       throw error
     }
-    return await failed(hub, claimed, error, brought)
+    return await failed(hub, claimed, error, applied)
   }
 }
 
-/** What a reading is held against. */
-async function lastReading(hub: Hub, { target }: Claimed, { isNew }: Opened): Promise<{ count: number | null; hasNs: boolean }> {
+/** Baseline for the plausibility of a read. */
+async function lastReading(
+  hub: Hub,
+  { target }: ClaimedTarget,
+  { isNew }: OpenedTarget,
+): Promise<{ count: number | null; hasNs: boolean }> {
   if (target.lastReadAt === null) return { count: null, hasNs: !isNew }
   const [ns] = await hub.read
     .select({ observed: dnsTargetRrsets.observed, sent: dnsTargetRrsets.sent })
@@ -86,23 +90,23 @@ async function lastReading(hub: Hub, { target }: Claimed, { isNew }: Opened): Pr
     .select({ n: count() })
     .from(dnsTargetRrsets)
     .where(and(eq(dnsTargetRrsets.targetId, target.id), eq(dnsTargetRrsets.sent, '')))
-  // What was sent and never seen to be done may be done.
+  // Deletions that were sent but not verified may have happened.
   return { count: (target.lastGoodCount ?? 0) - removed!.n, hasNs: Boolean(ns?.observed && ns.sent !== '') }
 }
 
-const wasRefused = ({ results }: Brought): boolean =>
+const wasRefused = ({ results }: AppliedOps): boolean =>
   [...results.values()].some(one => one.outcome === 'refused' || one.outcome === 'unknown')
 
-/** The same once steps were carried out: all that was there, but for what may have been removed. */
-function thereAtLeast({ rrsets }: Snapshot, { ops, results }: Brought): { count: number; hasNs: boolean } {
-  const removed = ops.filter(one => one.action === 'delete' && mayHaveHappened(results.get(rrsetKey(one))))
-  const made = ops.filter(one => one.action === 'create' && results.get(rrsetKey(one))?.outcome === 'done')
+/** Baseline after applying steps: everything that existed, minus what may have been deleted. */
+function baselineAfter({ rrsets }: Snapshot, { ops, results }: AppliedOps): { count: number; hasNs: boolean } {
+  const removed = ops.filter(one => one.action === 'delete' && mayHaveApplied(results.get(rrsetKey(one))))
+  const created = ops.filter(one => one.action === 'create' && results.get(rrsetKey(one))?.outcome === 'done')
   const isApexNs = (one: { name: string; type: string }) => one.name === '@' && one.type === 'NS'
-  return { count: rrsets.length + made.length - removed.length, hasNs: rrsets.some(isApexNs) && !removed.some(isApexNs) }
+  return { count: rrsets.length + created.length - removed.length, hasNs: rrsets.some(isApexNs) && !removed.some(isApexNs) }
 }
 
-/** Whether something waits to be brought there, so that the target is to be read whatever its serial. */
-async function isWaiting(hub: Hub, { target, zone }: Claimed): Promise<boolean> {
+/** Returns whether the target must be read even if its serial is unchanged. */
+async function isWaiting(hub: Hub, { target, zone }: ClaimedTarget): Promise<boolean> {
   if (target.remoteSerial === null) return true
   const waiting: SyncState[] = [
     'pending',
@@ -119,88 +123,88 @@ async function isWaiting(hub: Hub, { target, zone }: Claimed): Promise<boolean> 
   return row !== undefined
 }
 
-/** The serial is that of the last reading, and nothing waits: all is as it was. */
-async function unchanged(hub: Hub, claimed: Claimed): Promise<SyncOutcome> {
+/** Ends a sync of a target with an unchanged serial and no pending changes. */
+async function unchanged(hub: Hub, claimed: ClaimedTarget): Promise<SyncOutcome> {
   const now = hub.clock.now()
   await record(hub, async tx => {
-    const jobs = await wakeAfterReading(tx, hub, await holdClaim(tx, claimed, now), false)
-    const well = { error: null, isStale: false, failuresInARow: 0, failingTold: false }
+    const jobs = await retryAfterRead(tx, hub, await confirmClaim(tx, claimed, now), false)
+    const well = { error: null, isStale: false, consecutiveFailures: 0, failureNotified: false }
     const set = { ...well, lastReadAt: now, nextPollAt: nextPoll(hub, now) }
-    return { result: await free(tx, claimed.claim, claimed.target.id, set), jobs }
+    return { result: await releaseClaim(tx, claimed.claim, claimed.target.id, set), jobs }
   })
-  return { did: 'read', blocked: [], isStale: false, counts: nothing }
+  return { status: 'read', blocked: [], isStale: false, counts: nothing }
 }
 
-// What a provider refused is not asked of it each minute.
+// Don't repeat refused changes every minute.
 const failedPauseMs = 300_000
 const againPauseMs = 10_000
 
 /**
- * Gives the target back until it is read again.
- * @param how `done`: all that was to be brought there is there; `failed`: something was refused; `again`: somebody else was faster
+ * Releases the target until its next read.
+ * @param end `done`: everything was applied; `failed`: the provider refused changes; `again`: the target changed meanwhile
  */
-async function finish(hub: Hub, claimed: Claimed, how: 'done' | 'read' | 'failed' | 'again'): Promise<void> {
+async function finish(hub: Hub, claimed: ClaimedTarget, end: 'done' | 'read' | 'failed' | 'again'): Promise<void> {
   const now = hub.clock.now()
   await record(hub, async tx => {
-    const held = await holdClaim(tx, claimed, now)
-    const pause = how === 'failed' ? failedPauseMs : how === 'again' ? againPauseMs : null
+    const current = await confirmClaim(tx, claimed, now)
+    const pause = end === 'failed' ? failedPauseMs : end === 'again' ? againPauseMs : null
     const nextPollAt = pause === null ? nextPoll(hub, now) : now + pause
-    const isDone = how === 'done'
-    await free(tx, claimed.claim, claimed.target.id, { nextPollAt, ...(isDone && { lastSyncAt: now, blockedFor: null }) })
+    const isDone = end === 'done'
+    await releaseClaim(tx, claimed.claim, claimed.target.id, { nextPollAt, ...(isDone && { lastSyncAt: now, blockedFor: null }) })
     return {
       result: undefined,
-      audits: isDone ? unblockAudits(claimed, held) : [],
+      audits: isDone ? unblockAudits(claimed, current) : [],
       jobs: isDone ? await unblockZone(tx, claimed.zone, claimed.target) : [],
     }
   })
 }
 
-const shortestPauseMs = 60_000
-const longestPauseMs = 3_600_000
-const pauseMs = (failures: number): number => Math.min(shortestPauseMs * 2 ** (failures - 1), longestPauseMs)
+const minPauseMs = 60_000
+const maxPauseMs = 3_600_000
+const pauseMs = (failures: number): number => Math.min(minPauseMs * 2 ** (failures - 1), maxPauseMs)
 
-// Whoever did not answer most likely serves the zone as before; every other failure is an answer, and the zone is not known to be served.
+// An unreachable provider most likely still serves the zone. Any other failure is a response: the zone may not be served.
 const unanswered: readonly ProviderFailure[] = ['unreachable', 'timeout', 'throttled']
 
 /**
- * The target could not be asked, or is not believed: what is known of its rrsets stays, and it is asked again later and later. Where that was
- * its answer, it is in error until it is read in full.
+ * Ends a sync whose target could not be read, or returned an implausible result. Rrset states are kept, and retries back off. If
+ * the provider did respond, the target is in error until it is read in full.
  */
 async function failed(
   hub: Hub,
-  claimed: Claimed,
+  claimed: ClaimedTarget,
   { failure, message, retryAfterMs }: ProviderError,
-  brought: Brought | null,
+  applied: AppliedOps | null,
 ): Promise<SyncOutcome> {
   const now = hub.clock.now()
   await record(hub, async tx => {
-    const held = await holdClaim(tx, claimed, now)
-    const { failuresInARow } = held
-    const detail = toldDetail(message)
+    const current = await confirmClaim(tx, claimed, now)
+    const { consecutiveFailures } = current
+    const detail = truncateDetail(message)
     const isStale = now - (claimed.target.lastReadAt ?? claimed.target.createdAt) > 2 * hub.config.dnsPollSeconds * 1000
-    const notices = failingNotices(claimed, held, { failure, detail, isStale })
-    const askAgainAt = now + Math.max(pauseMs(failuresInARow + 1), retryAfterMs ?? 0)
-    await free(tx, claimed.claim, claimed.target.id, {
+    const notices = failingNotices(claimed, current, { failure, detail, isStale })
+    const retryAt = now + Math.max(pauseMs(consecutiveFailures + 1), retryAfterMs ?? 0)
+    await releaseClaim(tx, claimed.claim, claimed.target.id, {
       error: { code: failure, detail },
       ...(!unanswered.includes(failure) && { state: 'error', remoteSerial: null }),
-      failuresInARow: failuresInARow + 1,
+      consecutiveFailures: consecutiveFailures + 1,
       isStale,
-      failingTold: held.failingTold || notices.length > 0,
-      nextPollAt: askAgainAt,
-      ...(failure === 'throttled' && { restsUntil: askAgainAt }),
+      failureNotified: current.failureNotified || notices.length > 0,
+      nextPollAt: retryAt,
+      ...(failure === 'throttled' && { throttledUntil: retryAt }),
     })
-    await keepStanding(tx, claimed.zone.id)
-    const isChanged = brought?.ops.some(one => mayHaveHappened(brought.results.get(rrsetKey(one))))
+    await updateZoneSyncState(tx, claimed.zone.id)
+    const isChanged = applied?.ops.some(one => mayHaveApplied(applied.results.get(rrsetKey(one))))
     return {
       result: undefined,
-      audits: isChanged ? [syncAudit(claimed.zone, claimed, countsOf(brought!.ops, brought!.results))] : [],
+      audits: isChanged ? [syncAudit(claimed.zone, claimed, countsOf(applied!.ops, applied!.results))] : [],
       notices,
     }
   })
-  return { did: 'failed', code: failure, detail: message, retryAfterMs }
+  return { status: 'failed', code: failure, detail: message, retryAfterMs }
 }
 
-/** A tenth of the interval either way, so that targets are not asked all at once. */
+/** Next poll, with 10% jitter to spread the load. */
 function nextPoll(hub: Hub, now: number): number {
   const interval = hub.config.dnsPollSeconds * 1000
   return now + Math.round(interval * (0.9 + Math.random() * 0.2))

@@ -1,23 +1,24 @@
 import { and, count, eq, inArray } from 'drizzle-orm'
 import { instant } from '../../../core/clock'
 import type { Reader } from '../../../core/db/transaction'
-import { rrsetKey, type ZoneRow } from '../zone-rows'
+import { rrsetKey } from '../zones/names'
+import { type ZoneRow } from '../zones/rows'
 import { dnsPlans, dnsTargetRrsets, dnsZoneTargets } from './tables'
-import { observedOf, type TargetRow, type TargetRrset } from './target-rows'
+import { observedRrset, type TargetRow, type TargetRrset } from './target-rows'
 import { isSynced, syncStates, worstOf } from './three-way'
-import { standingAt } from './zone-standing'
-import { plannedForm } from './plan-forms'
+import { zoneSyncState } from './zone-sync-state'
+import { plannedRrset } from './plan-forms'
 import type { BlockedView, RecordSyncView, TargetView, ZoneSyncView } from './sync-shapes'
 
-/** How a zone stands at its targets, and the plan that is held back. */
+/** Sync status of a zone, and the plan that is blocked. */
 export interface ZoneStanding {
   synced: boolean
   sync: ZoneSyncView
   blocked: BlockedView | null
 }
 
-/** How zones stand, with two queries for those that have targets, and none for the others. */
-export async function standingsOf(read: Reader, zones: readonly ZoneRow[]): Promise<(zone: ZoneRow) => ZoneStanding> {
+/** Loads the sync status of zones: two queries for zones with targets, none for others. */
+export async function zoneSyncViews(read: Reader, zones: readonly ZoneRow[]): Promise<(zone: ZoneRow) => ZoneStanding> {
   const ids = zones.filter(one => one.targetCount > 0).map(one => one.id)
   const plans = zones.flatMap(one => one.blockedPlanId ?? [])
   const targets =
@@ -32,17 +33,17 @@ export async function standingsOf(read: Reader, zones: readonly ZoneRow[]): Prom
   return zone => {
     const own = targets.filter(one => one.zoneId === zone.id)
     const enabled = own.filter(one => one.enabled)
-    const standing = standingAt(enabled)
+    const syncState = zoneSyncState(enabled)
     const plan = blocked.find(one => one.id === zone.blockedPlanId)
     return {
-      synced: standing.isSynced,
-      sync: { state: standing.syncState, targets: own.map(viewOf) },
+      synced: syncState.isSynced,
+      sync: { state: syncState.syncState, targets: own.map(viewOf) },
       blocked: plan ? { plan_id: plan.id, reasons: plan.reasons } : null,
     }
   }
 }
 
-/** Targets as the API shows them, with a query for what differs where anything does. */
+/** Loads targets in API form, with a query for counts only if something is out of sync. */
 export async function targetViews(read: Reader, targets: readonly TargetRow[]): Promise<(row: TargetRow) => TargetView> {
   // The state of a target is the worst of its rrsets.
   const ids = targets.filter(one => !isSynced(one.state)).map(one => one.id)
@@ -59,11 +60,11 @@ export async function targetViews(read: Reader, targets: readonly TargetRow[]): 
 
 const differing = syncStates.filter(state => !isSynced(state))
 
-const targetView = (row: TargetRow, differentCount: number): TargetView => ({
+const targetView = (row: TargetRow, outOfSyncCount: number): TargetView => ({
   id: row.id,
   provider_id: row.providerId,
   state: row.state,
-  different_count: differentCount,
+  out_of_sync_count: outOfSyncCount,
   stale: row.isStale,
   checked_at: instant(row.lastReadAt),
   last_sync_at: instant(row.lastSyncAt),
@@ -71,17 +72,17 @@ const targetView = (row: TargetRow, differentCount: number): TargetView => ({
   error: row.error,
 })
 
-/** How records stand that the hub alone serves. */
-export const standsHere: { synced: boolean; sync: RecordSyncView } = { synced: true, sync: { state: 'synced', targets: [] } }
+/** Sync status of records that only the hub serves. */
+export const servedHere: { synced: boolean; sync: RecordSyncView } = { synced: true, sync: { state: 'synced', targets: [] } }
 
-/** How rrsets of any zones stand at their targets. */
-export async function recordStandings(
+/** Loads the sync status of rrsets in any zones. */
+export async function recordSyncViews(
   read: Reader,
   zones: readonly { id: string; targetCount: number }[],
   names: readonly string[],
 ): Promise<(rrset: { zoneId: string; name: string; type: string }) => { synced: boolean; sync: RecordSyncView }> {
   const ids = zones.filter(one => one.targetCount > 0).map(one => one.id)
-  if (ids.length === 0 || names.length === 0) return () => standsHere
+  if (ids.length === 0 || names.length === 0) return () => servedHere
   const targets = await read
     .select()
     .from(dnsZoneTargets)
@@ -104,12 +105,12 @@ export async function recordStandings(
 }
 
 function at(target: TargetRow, row: TargetRrset | undefined): RecordSyncView['targets'][number] {
-  const observed = row ? observedOf(row) : null
+  const observed = row ? observedRrset(row) : null
   return {
     provider_id: target.providerId,
     state: row?.state ?? 'unknown',
     detail: row?.detail ?? null,
-    observed: observed && plannedForm(observed),
+    observed: observed && plannedRrset(observed),
     checked_at: instant(target.lastReadAt),
   }
 }

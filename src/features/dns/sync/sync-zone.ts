@@ -2,7 +2,7 @@ import { asc, eq, lte } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import type { Hub } from '../../../core/hub'
 import type { JobKind } from '../../../core/jobs/job'
-import { dnsZones } from '../tables'
+import { dnsZones } from '../zones/tables'
 import { syncTarget } from './sync-target'
 import { syncJobFor, syncKind } from './sync-jobs'
 import { dnsZoneTargets } from './tables'
@@ -10,10 +10,10 @@ import { targetsOf } from './target-rows'
 
 const busyPauseMs = 500
 
-/** Brings a zone to its targets, or reads them where that is left to people. */
+/** Syncs a zone to its targets, or only reads them if changes are applied manually. */
 export const syncZoneJob: JobKind<{ zone_id: string }> = {
   kind: syncKind,
-  // One that does not answer must not keep others from being read.
+  // Enough that unreachable providers don't block the others.
   concurrency: 16,
   leaseMs: 600_000,
   retryAfter: attempts => (attempts > 5 ? null : 60_000 * attempts),
@@ -22,17 +22,17 @@ export const syncZoneJob: JobKind<{ zone_id: string }> = {
     if (!zone) return undefined
     let isBusy = false
     for (const target of await targetsOf(hub.read, zone.id)) {
-      if (target.restsUntil > hub.clock.now()) continue
+      if (target.throttledUntil > hub.clock.now()) continue
       const outcome = await syncTarget(hub, target.id, { applies: 'automatic' })
-      isBusy ||= outcome.did === 'busy'
+      isBusy ||= outcome.status === 'busy'
     }
     return async () => ({ result: isBusy ? { again: hub.clock.now() + busyPauseMs } : undefined })
   },
 }
 
-const mostAtOnce = 100
+const batchSize = 100
 
-/** Asks for the reading of targets whose time has come. */
+/** Queues syncs of targets that are due. */
 export async function readDueTargets(hub: Hub): Promise<void> {
   const now = hub.clock.now()
   const due = await hub.read
@@ -40,11 +40,11 @@ export async function readDueTargets(hub: Hub): Promise<void> {
     .from(dnsZoneTargets)
     .where(lte(dnsZoneTargets.nextPollAt, now))
     .orderBy(asc(dnsZoneTargets.nextPollAt))
-    .limit(mostAtOnce)
+    .limit(batchSize)
   if (due.length === 0) return
   await record(hub, async tx => {
     for (const { id } of due)
-      // Until the reading tells when the next one is; if it never comes, it is asked for again.
+      // Provisional: the sync sets the actual time. If it never runs, it is queued again.
       await tx
         .update(dnsZoneTargets)
         .set({ nextPollAt: now + hub.config.dnsPollSeconds * 1000 })
@@ -54,11 +54,11 @@ export async function readDueTargets(hub: Hub): Promise<void> {
 }
 
 /**
- * Reads the targets of a zone at once, for whoever was told that something has changed there; many calls in a short time are one reading.
- * @param zoneName in A-labels, with or without the dot at the end
- * @returns false for a zone that is kept nowhere but here, or not at all
+ * Queues a read of the targets of a zone, for example after a NOTIFY. Repeated calls are merged into one job.
+ * @param zoneName in A-labels, with or without the trailing dot
+ * @returns false if there is no such zone, or it has no targets
  */
-export async function readTargetsSoon(hub: Hub, zoneName: string): Promise<boolean> {
+export async function queueTargetRead(hub: Hub, zoneName: string): Promise<boolean> {
   const name = zoneName.toLowerCase().replace(/\.$/, '')
   const [zone] = await hub.read
     .select({ id: dnsZones.id, targetCount: dnsZones.targetCount })

@@ -1,15 +1,16 @@
 import type { AuditActor } from '../../../core/db/tables'
 import { flag, int, json, text, time } from '../../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../../core/db/dialect'
-import type { ChangeOrigin } from '../changed-event'
+import type { ChangeOrigin } from '../changes/changed-event'
 import type { BlockCode, BlockReason } from './guards'
-import type { KeptEdit, PlannedTarget } from './plan-forms'
+import type { StoredEdit, PlannedTarget } from './plan-forms'
 import { dnsProviders } from '../accounts/tables'
-import { dnsZones, recordSources } from '../tables'
-import type { ZoneEdit } from '../zone-changes'
+import { dnsZones } from '../zones/tables'
+import { recordSources } from '../records/tables'
+import type { ZoneEdit } from '../zones/rows'
 import { driftKinds, syncStates } from './three-way'
 
-/** What would be done to a zone, as it was worked out at one moment; carried out as it is or not at all. */
+/** Plans: changes to a zone, computed at one moment, and applied exactly as computed or not at all. */
 export const dnsPlans = table(
   'dns_plans',
   {
@@ -18,22 +19,22 @@ export const dnsPlans = table(
       .notNull()
       .references(() => dnsZones.id, { onDelete: 'cascade' }),
     workspaceId: text('workspace_id').notNull(),
-    // Of the zone: after any other change of it the plan is stale.
+    // Any other change of the zone makes the plan stale.
     zoneVersion: int('zone_version').notNull(),
-    // Over all that it would do, and what it was worked out from.
+    // Over the changes and what they were computed from.
     hash: text('hash').notNull(),
-    // Null where the plan changes nothing of what is kept here.
-    edits: json<KeptEdit[] | null>('edits'),
-    // Null where nothing but records changes.
+    // Null if the local zone doesn't change.
+    edits: json<StoredEdit[] | null>('edits'),
+    // Null if only records change.
     zoneEdit: json<ZoneEdit | null>('zone_edit'),
     targets: json<PlannedTarget[]>('targets').notNull(),
     blocked: json<BlockReason[]>('blocked').notNull(),
     origin: text('origin').$type<ChangeOrigin>().notNull(),
     source: text('source', { enum: [...recordSources] }).notNull(),
     note: text('note').notNull(),
-    // Reasons that were overridden when it was applied.
+    // Block reasons that were allowed when it was applied.
     allowed: json<BlockCode[]>('allowed').notNull(),
-    // What of others is put back: keys of rrsets, or all; null where only what was changed here is brought there.
+    // External changes to revert: keys of rrsets, or all; null to apply only local changes.
     enforce: json<string[] | 'all' | null>('enforce'),
     createdBy: json<AuditActor>('created_by').notNull(),
     createdAt: time('created_at').notNull(),
@@ -43,7 +44,7 @@ export const dnsPlans = table(
   t => [index('dns_plans_zone').on(t.zoneId, t.id), index('dns_plans_expires').on(t.expiresAt)],
 )
 
-/** Where a zone is kept beside the hub. */
+/** Sync targets of zones. */
 export const dnsZoneTargets = table(
   'dns_zone_targets',
   {
@@ -55,34 +56,34 @@ export const dnsZoneTargets = table(
     providerId: text('provider_id')
       .notNull()
       .references(() => dnsProviders.id),
-    // The provider's own id of the zone; null where it knows zones by name, and before the zone was found.
+    // Id of the zone at the provider; null before it was found, or if the provider identifies zones by name.
     remoteRef: text('remote_ref'),
     enabled: flag('enabled').notNull(),
-    // The worst of its rrsets; `error` also when the last answer was none that tells how they are.
+    // Worst state of its rrsets; also `error` if the last response didn't contain the zone.
     state: text('state', { enum: [...syncStates] }).notNull(),
-    // Null before the first reading that was believed.
+    // Null before the first accepted read.
     lastReadAt: time('last_read_at'),
     lastGoodCount: int('last_good_count'),
-    // When all that was to be done was done. Null before the first time: all that is there is of others.
+    // When everything was last applied. Null if never: everything there belongs to someone else.
     lastSyncAt: time('last_sync_at'),
-    // Over all that was read.
+    // Over everything that was read.
     observedHash: text('observed_hash'),
     remoteSerial: int('remote_serial'),
     error: json<{ code: string; detail: string } | null>('error'),
-    // It could not be read for twice the time between readings.
+    // Not read for twice the polling interval.
     isStale: flag('is_stale').notNull(),
-    failuresInARow: int('failures_in_a_row').notNull(),
-    // That it fails was told.
-    failingTold: flag('failing_told').notNull(),
-    // Codes of the reasons that hold something back from it, as they were told; null when nothing is held back.
+    consecutiveFailures: int('consecutive_failures').notNull(),
+    // A notice about the failure was sent.
+    failureNotified: flag('failure_notified').notNull(),
+    // Codes of the reasons that block changes, as last reported; null if nothing is blocked.
     blockedFor: json<string[] | null>('blocked_for'),
     nextPollAt: time('next_poll_at').notNull(),
-    // The provider has asked to be left alone until then.
-    restsUntil: time('rests_until').notNull(),
-    // Who works on it, and until when.
+    // The provider asked to wait until then.
+    throttledUntil: time('throttled_until').notNull(),
+    // Claim of the hub that works on it.
     claim: text('claim'),
     claimedUntil: time('claimed_until').notNull(),
-    // Runs that put back what somebody else had changed, since a time.
+    // Runs that reverted drift, and when they began.
     enforcedSince: time('enforced_since').notNull(),
     enforcedRuns: int('enforced_runs').notNull(),
     createdAt: time('created_at').notNull(),
@@ -94,7 +95,7 @@ export const dnsZoneTargets = table(
   ],
 )
 
-/** How each rrset stands at a target; what is neither here nor there has no row. */
+/** State of each rrset at a target. Rrsets that are neither desired nor observed have no row. */
 export const dnsTargetRrsets = table(
   'dns_target_rrsets',
   {
@@ -104,18 +105,18 @@ export const dnsTargetRrsets = table(
     zoneId: text('zone_id').notNull(),
     name: text('name').notNull(),
     type: text('type').notNull(),
-    // As both last agreed on it (normalise.ts); null when they never did.
+    // Fingerprint that both sides last agreed on (fingerprint.ts); null if they never did.
     agreed: text('agreed'),
-    // As it was last read; null when it was not there.
+    // Fingerprint of the last read; null if it was not there.
     observed: text('observed'),
     observedTtl: int('observed_ttl'),
-    // Values as text with absolute names.
+    // Text with absolute names.
     observedValues: json<string[] | null>('observed_values'),
     state: text('state', { enum: [...syncStates] }).notNull(),
     kind: text('kind', { enum: [...driftKinds] }),
-    // As it is to be by a step that was sent and not yet seen to be done (normalise.ts); empty for a removal.
+    // Fingerprint of a step that was sent and not verified yet (fingerprint.ts); empty for a deletion.
     sent: text('sent'),
-    // For people: what the provider said, or why it is so.
+    // Message of the provider, or an explanation.
     detail: text('detail'),
     since: time('since').notNull(),
   },
@@ -126,7 +127,7 @@ export const dnsTargetRrsets = table(
   ],
 )
 
-/** Records that are at a target alone, value by value, for lists. One that is taken over keeps its id. */
+/** Unmanaged records at a target, one row per value, for lists. Adopted records keep their ids. */
 export const dnsFoundRecords = table(
   'dns_found_records',
   {

@@ -1,17 +1,18 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Reader, Tx } from '../../../core/db/transaction'
-import { touch } from '../../../core/touches'
-import { rdataOfText } from '../../../core/dns/rdata'
+import { addChangeHint } from '../../../core/change-hints'
+import { rdataOfText } from '../../../dns/rdata'
 import type { ProviderRrset } from '../providers/provider'
-import { dnsRecordMarks, dnsRecords, dnsRrsets } from '../tables'
-import { rowsAtOnce, rrsetKey } from '../zone-rows'
+import { dnsRecordMarks, dnsRecords, dnsRrsets } from '../records/tables'
+import { rowsPerStatement } from '../records/rows'
+import { rrsetKey } from '../zones/names'
 import { dnsTargetRrsets, dnsZoneTargets } from './tables'
 import { isSynced, stateMark, syncStates, unsyncedMark, worstOf, type SyncState } from './three-way'
 
 export type TargetRow = typeof dnsZoneTargets.$inferSelect
 export type TargetRrset = typeof dnsTargetRrsets.$inferSelect
 
-/** Targets of a zone that are kept up, in the order in which they were added. */
+/** Enabled targets of a zone, oldest first. */
 export const targetsOf = (read: Reader, zoneId: string): Promise<TargetRow[]> =>
   read
     .select()
@@ -19,8 +20,8 @@ export const targetsOf = (read: Reader, zoneId: string): Promise<TargetRow[]> =>
     .where(and(eq(dnsZoneTargets.zoneId, zoneId), eq(dnsZoneTargets.enabled, true)))
     .orderBy(dnsZoneTargets.id) as unknown as Promise<TargetRow[]>
 
-/** All rrsets of a zone as they are to be, by `rrsetKey`. */
-export async function desiredOf(read: Reader, zoneId: string): Promise<Map<string, ProviderRrset>> {
+/** Desired rrsets of a zone, by `rrsetKey`. */
+export async function desiredRrsets(read: Reader, zoneId: string): Promise<Map<string, ProviderRrset>> {
   const rows = await read
     .select({
       id: dnsRrsets.id,
@@ -47,14 +48,14 @@ export async function desiredOf(read: Reader, zoneId: string): Promise<Map<strin
   return found
 }
 
-/** What is known of a target's rrsets, by `rrsetKey`. */
-export async function knownAt(read: Reader, targetId: string): Promise<Map<string, TargetRrset>> {
+/** Stored states of the rrsets at a target, by `rrsetKey`. */
+export async function knownStates(read: Reader, targetId: string): Promise<Map<string, TargetRrset>> {
   const rows = await read.select().from(dnsTargetRrsets).where(eq(dnsTargetRrsets.targetId, targetId))
   return new Map(rows.map(row => [rrsetKey(row), row]))
 }
 
-/** An rrset as it was last read; null when it was not there. */
-export function observedOf(
+/** An rrset as last read; null if it was not there. */
+export function observedRrset(
   row: Pick<TargetRrset, 'name' | 'type' | 'observed' | 'observedTtl' | 'observedValues'>,
 ): ProviderRrset | null {
   if (row.observed === null || row.observedValues === null) return null
@@ -68,15 +69,15 @@ export function observedOf(
   }
 }
 
-/** Brings the marks by which records are found to the states of their rrsets at all targets. */
-export async function showStates(
+/** Updates the marks that records are filtered by from the states of their rrsets at all targets. */
+export async function updateRecordMarks(
   tx: Tx,
   zone: { id: string; workspaceId: string },
   changed: readonly { name: string; type: string }[],
 ): Promise<void> {
   const targets = (await targetsOf(tx, zone.id)).map(one => one.id)
-  for (let at = 0; at < changed.length; at += rowsAtOnce) {
-    const some = changed.slice(at, at + rowsAtOnce)
+  for (let at = 0; at < changed.length; at += rowsPerStatement) {
+    const some = changed.slice(at, at + rowsPerStatement)
     const keys = new Set(some.map(rrsetKey))
     const names = [...new Set(some.map(one => one.name))]
     const states = new Map<string, SyncState[]>()
@@ -93,7 +94,7 @@ export async function showStates(
       .from(dnsRecords)
       .where(and(eq(dnsRecords.zoneId, zone.id), inArray(dnsRecords.name, names)))
     const own = records.filter(one => keys.has(rrsetKey(one)))
-    await mark(
+    await writeMarks(
       tx,
       zone,
       own.map(one => ({ id: one.id, state: worstOf(states.get(rrsetKey(one)) ?? []) })),
@@ -101,18 +102,18 @@ export async function showStates(
   }
 }
 
-/** Tells who listens that a zone or its records stand otherwise than before. */
+/** Publishes that the sync state of a zone or its records changed. */
 export const touchZone = (tx: Tx, { id, workspaceId }: { id: string; workspaceId: string }): void =>
-  touch(tx, { workspaceId, action: 'dns.zone.stand', type: 'zone', id, within: id })
+  addChangeHint(tx, { workspaceId, action: 'dns.zone.sync_state', type: 'zone', id, parentId: id })
 
-async function mark(
+async function writeMarks(
   tx: Tx,
   zone: { id: string; workspaceId: string },
   records: readonly { id: string; state: SyncState }[],
 ): Promise<void> {
   if (records.length > 0) touchZone(tx, zone)
-  for (let at = 0; at < records.length; at += rowsAtOnce) {
-    const some = records.slice(at, at + rowsAtOnce)
+  for (let at = 0; at < records.length; at += rowsPerStatement) {
+    const some = records.slice(at, at + rowsPerStatement)
     await tx.delete(dnsRecordMarks).where(
       and(
         inArray(

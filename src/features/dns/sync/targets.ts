@@ -3,15 +3,15 @@ import { target } from '../../../core/audit'
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
 import { requireMatch } from '../../../core/if-match'
-import { reaches } from '../../../core/narrowing'
+import { canAccess } from '../../../core/resource-access'
 import { conflict, notFound } from '../../../core/problem'
-import type { Page } from '../../../core/shapes'
-import { dnsZones } from '../tables'
-import { zoneHeld } from '../zone-rows'
-import { builtin } from '../zone-shapes'
-import { zoneOf, zoneTarget } from '../zones'
-import { unmark } from './mark-pending'
-import { addTarget, noProvider } from './new-target'
+import { onePage, type Page } from '../../../core/shapes'
+import { dnsZones } from '../zones/tables'
+import { lockZone } from '../zones/rows'
+import { builtin } from '../zones/shapes'
+import { zoneOf, zoneTarget } from '../zones/zones'
+import { removeTarget } from './mark-pending'
+import { addTarget, providerNotFound } from './new-target'
 import type { TargetInput } from './shapes'
 import { syncJobFor } from './sync-jobs'
 import type { TargetView } from './sync-shapes'
@@ -19,7 +19,7 @@ import { targetViews } from './sync-views'
 import { dnsZoneTargets } from './tables'
 import { targetsOf } from './target-rows'
 
-/** Providers that a zone is kept at beside the hub, on one page. @throws Problem 404 */
+/** Lists the sync targets of a zone. @throws Problem 404 */
 export async function listTargets(ctx: Ctx, zoneId: string): Promise<Page<TargetView>> {
   const zone = await zoneOf(ctx.hub.read, ctx, zoneId)
   const rows = await ctx.hub.read
@@ -28,15 +28,15 @@ export async function listTargets(ctx: Ctx, zoneId: string): Promise<Page<Target
     .where(eq(dnsZoneTargets.zoneId, zone.id))
     .orderBy(dnsZoneTargets.id)
   const viewOf = await targetViews(ctx.hub.read, rows)
-  return { data: rows.map(viewOf), pagination: { has_more: false, next_cursor: null } }
+  return onePage(rows.map(viewOf))
 }
 
-/** Keeps a zone at one more provider. @throws Problem 404, 409, 412, 422 */
+/** Adds a sync target to a zone. @throws Problem 404, 409, 412, 422 */
 export async function createTarget(ctx: Ctx, zoneId: string, input: TargetInput): Promise<TargetView> {
   return await change(ctx, 'dns.target.create', async tx => {
-    const zone = await zoneHeld(tx, ctx, zoneId)
+    const zone = await lockZone(tx, ctx, zoneId)
     requireMatch(ctx, zone)
-    if (!reaches(ctx, input.provider_id)) throw noProvider()
+    if (!canAccess(ctx, input.provider_id)) throw providerNotFound()
     const row = await addTarget(tx, ctx.hub, zone, input.provider_id)
     const view = (await targetViews(tx, [row]))(row)
     return {
@@ -48,10 +48,10 @@ export async function createTarget(ctx: Ctx, zoneId: string, input: TargetInput)
   })
 }
 
-/** Keeps a zone at a provider no longer; what is there stays there. @throws Problem 404, 409 for the last place where it is, 412 */
+/** Removes a sync target; its records stay at the provider. @throws Problem 404, 409 for the only place that serves the zone, 412 */
 export async function deleteTarget(ctx: Ctx, zoneId: string, targetId: string): Promise<void> {
   await change(ctx, 'dns.target.delete', async tx => {
-    const zone = await zoneHeld(tx, ctx, zoneId)
+    const zone = await lockZone(tx, ctx, zoneId)
     requireMatch(ctx, zone)
     const [row] = await tx
       .select()
@@ -60,9 +60,11 @@ export async function deleteTarget(ctx: Ctx, zoneId: string, targetId: string): 
     if (!row) throw notFound('target of this zone')
     const [other] = (await targetsOf(tx, zone.id)).filter(one => one.id !== row.id)
     if (!other && !zone.isServed)
-      throw conflict('The zone would be served by nobody. Have the hub serve it first (`served`), or add another provider.')
+      throw conflict(
+        'This is the only place that serves the zone. Enable the built-in name server for it (`served`) or add another target first.',
+      )
     const view = (await targetViews(tx, [row]))(row)
-    await unmark(tx, zone, row.id)
+    await removeTarget(tx, zone, row.id)
     const providerId = zone.providerId !== row.providerId ? zone.providerId : zone.isServed ? builtin : other!.providerId
     await tx
       .update(dnsZones)

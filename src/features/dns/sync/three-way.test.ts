@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { isSynced, standingOf, syncStates, worstOf } from './three-way'
+import { isSynced, threeWayState, syncStates, worstOf } from './three-way'
 
 const prints = { '-': null, P: 'p/300/', Q: 'q/300/' } as const
 type Word = keyof typeof prints
 
-// Desired, agreed, observed: all there are of absent, P and Q.
+// Desired, agreed, observed: all combinations of absent, P and Q.
 const table: Record<`${Word}${Word}${Word}`, string> = {
   '---': 'nothing',
   '--P': 'unmanaged added',
@@ -18,7 +18,7 @@ const table: Record<`${Word}${Word}${Word}`, string> = {
   'P--': 'pending',
   'P-P': 'synced',
   'P-Q': 'conflict',
-  'PP-': 'drifted missing',
+  'PP-': 'drifted deleted',
   PPP: 'synced',
   PPQ: 'drifted changed',
   'PQ-': 'conflict',
@@ -30,26 +30,26 @@ const table: Record<`${Word}${Word}${Word}`, string> = {
   'QP-': 'conflict',
   QPP: 'pending',
   QPQ: 'synced',
-  'QQ-': 'drifted missing',
+  'QQ-': 'drifted deleted',
   QQP: 'drifted changed',
   QQQ: 'synced',
 }
 
-test('the table has all cases', () => {
+test('the table is complete', () => {
   expect(Object.keys(table)).toHaveLength(27)
 })
 
-test.each(Object.entries(table))('%s is %s', (key, told) => {
+test.each(Object.entries(table))('%s is %s', (key, expected) => {
   const [desired, agreed, observed] = [...key].map(word => prints[word as Word])
-  const standing = standingOf(desired!, agreed!, observed!)
-  expect(standing === null ? 'nothing' : [standing.state, standing.kind].filter(Boolean).join(' ')).toBe(told)
+  const result = threeWayState(desired!, agreed!, observed!)
+  expect(result === null ? 'nothing' : [result.state, result.kind].filter(Boolean).join(' ')).toBe(expected)
 })
 
-test('with three different values it is a conflict', () => {
-  expect(standingOf('x/300/', 'y/300/', 'z/300/')?.state).toBe('conflict')
+test('three different values are a conflict', () => {
+  expect(threeWayState('x/300/', 'y/300/', 'z/300/')?.state).toBe('conflict')
 })
 
-test('of several targets the worst counts', () => {
+test('the worst state of several targets counts', () => {
   expect(worstOf([])).toBe('synced')
   expect(worstOf(['synced', 'ignored'])).toBe('synced')
   expect(worstOf(['ignored'])).toBe('ignored')

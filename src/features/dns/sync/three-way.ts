@@ -1,6 +1,6 @@
-import { alike } from './normalise'
+import { fingerprintsMatch } from './fingerprint'
 
-/** How an rrset stands at one target. */
+/** State of an rrset at a target. */
 export const syncStates = [
   'synced',
   'pending',
@@ -14,37 +14,55 @@ export const syncStates = [
 ] as const
 export type SyncState = (typeof syncStates)[number]
 
-/** What somebody else did at the provider. */
-export const driftKinds = ['changed', 'missing', 'added'] as const
-export type DriftKind = (typeof driftKinds)[number]
+/** Type of an external change. */
+export const driftKinds = ['changed', 'deleted', 'added'] as const
+type DriftKind = (typeof driftKinds)[number]
 
-export interface Standing {
+/** What is known of an rrset at a target from earlier syncs. */
+export interface KnownState {
+  agreed: string | null
+  observed: string | null
+  observedTtl: number | null
+  observedValues: string[] | null
+  /** Fingerprint of the last step sent, empty for a deletion; null when none is in flight. */
+  sent: string | null
+  state: SyncState
+  kind: DriftKind | null
+  detail: string | null
+}
+
+/** Current state of an rrset at a target. */
+export interface RrsetSyncState extends KnownState {
+  name: string
+  type: string
+}
+
+interface ThreeWayState {
   state: Extract<SyncState, 'synced' | 'pending' | 'drifted' | 'conflict' | 'unmanaged'>
-  /** Null where nobody else did anything, or too much is known to tell. */
+  /** Null if there was no external change, or its type is unclear. */
   kind: DriftKind | null
 }
 
 /**
- * How an rrset stands, from its three prints (normalise.ts); null is that it is not there. Two of them would not tell a change made here
- * from one made at the provider: the third one is what both last agreed on.
- * @param desired as it is to be
- * @param agreed as the provider was last confirmed to have it at our wish
- * @param observed as it was just read
- * @returns null where there is nothing, and is to be nothing
+ * Three-way comparison of fingerprints (fingerprint.ts); null means absent. The last agreed state distinguishes local changes from
+ * external ones.
+ * @param agreed as last confirmed to match at the provider
+ * @param observed as just read
+ * @returns null if the rrset is neither desired nor observed
  */
-export function standingOf(desired: string | null, agreed: string | null, observed: string | null): Standing | null {
+export function threeWayState(desired: string | null, agreed: string | null, observed: string | null): ThreeWayState | null {
   if (desired === null && observed === null) return null
-  if (alike(desired, observed)) return { state: 'synced', kind: null }
+  if (fingerprintsMatch(desired, observed)) return { state: 'synced', kind: null }
   if (desired === null && agreed === null) return { state: 'unmanaged', kind: 'added' }
-  if (alike(observed, agreed)) return { state: 'pending', kind: null }
-  if (alike(desired, agreed)) return { state: 'drifted', kind: observed === null ? 'missing' : 'changed' }
+  if (fingerprintsMatch(observed, agreed)) return { state: 'pending', kind: null }
+  if (fingerprintsMatch(desired, agreed)) return { state: 'drifted', kind: observed === null ? 'deleted' : 'changed' }
   return { state: 'conflict', kind: null }
 }
 
-/** States that count as synced: what the rules leave alone is as it should be. */
+/** States that count as in sync. Ignored rrsets do. */
 export const isSynced = (state: SyncState): boolean => state === 'synced' || state === 'ignored'
 
-// The first that any target has is that of the whole.
+// Most important first: the state of a zone is the first one that any target has.
 const worstFirst: readonly SyncState[] = [
   'error',
   'conflict',
@@ -57,12 +75,12 @@ const worstFirst: readonly SyncState[] = [
   'ignored',
 ]
 
-/** The state that stands for those at several targets. @param states none is `synced`: the hub itself serves what is kept here */
+/** Combines the states of several targets. @param states if empty, `synced`: only the hub serves the zone */
 export const worstOf = (states: Iterable<SyncState>): SyncState => {
   const all = new Set(states)
   return worstFirst.find(one => all.has(one)) ?? 'synced'
 }
 
-/** What is found among record marks: every record that is not synced, and the state of those that are not simply synced. */
+/** Record marks for filters: all records that are out of sync, and those in each state other than `synced`. */
 export const unsyncedMark = '!unsynced'
 export const stateMark = (state: SyncState): string => `!${state}`

@@ -1,13 +1,15 @@
 import { eq } from 'drizzle-orm'
 import type { Reader } from '../../../core/db/transaction'
 import type { Op, ProviderRrset } from '../providers/provider'
-import type { WantedRrset } from '../rrset-rules'
-import { dnsRrsets } from '../tables'
-import { rrsetKey, rrsetsAt, type Rrset, type ZoneRow } from '../zone-rows'
-import { blocksOf, usualLimit, type BlockReason } from './guards'
-import { alike, exactly, printOf } from './normalise'
+import type { WantedRrset } from '../changes/rrset-rules'
+import { dnsRrsets } from '../records/tables'
+import { rrsetKey } from '../zones/names'
+import { rrsetsAt, type Rrset } from '../records/rows'
+import { type ZoneRow } from '../zones/rows'
+import { blockReasons, defaultLimitPercent, type BlockReason } from './guards'
+import { fingerprintsMatch, exactComparison, fingerprintOf } from './fingerprint'
 
-/** What edits would do to a zone as it is kept here, and the reasons not to do so unasked. */
+/** Computes what edits would do to the local zone, and the reasons that block them. */
 export async function editsOf(
   tx: Reader,
   zone: ZoneRow,
@@ -24,33 +26,37 @@ export async function editsOf(
     .select({ name: dnsRrsets.name, type: dnsRrsets.type })
     .from(dnsRrsets)
     .where(eq(dnsRrsets.zoneId, zone.id))
-  const reasons = blocksOf({ ops, existing, limits: limitsOf(zone), locked, unfit: [], isFirst: false })
+  const reasons = blockReasons({ ops, existing, limits: limitsOf(zone), locked, unsupported: [], isFirst: false })
   return { ops, reasons }
 }
 
 export const limitsOf = (zone: Pick<ZoneRow, 'updateLimit' | 'deleteLimit'>) => ({
-  update: zone.updateLimit ?? usualLimit,
-  delete: zone.deleteLimit ?? usualLimit,
+  update: zone.updateLimit ?? defaultLimitPercent,
+  delete: zone.deleteLimit ?? defaultLimitPercent,
 })
 
 function opOf(wanted: WantedRrset, prior: Rrset | undefined): Op | null {
   const { name, type } = wanted
-  const before = prior ? rrsetKept(prior) : null
+  const before = prior ? toProviderRrset(prior) : null
   const options = wanted.options === undefined ? prior?.row.options : wanted.options
   const after: ProviderRrset | null =
     wanted.values.length === 0
       ? null
       : { name, type, ttl: wanted.ttl, values: wanted.values.map(one => one.rdata), ...(options && { options }) }
-  if (alike(before && printOf(before, exactly), after && printOf(after, exactly)) && sameOptions(before, after)) return null
+  if (
+    fingerprintsMatch(before && fingerprintOf(before, exactComparison), after && fingerprintOf(after, exactComparison)) &&
+    sameOptions(before, after)
+  )
+    return null
   return { action: before === null ? 'create' : after === null ? 'delete' : 'update', name, type, before, after }
 }
 
-/** Edits may take back what was said of proxying, which a provider would not notice. */
+/** Compares `proxied` exactly: fingerprints treat an unset value as equal. */
 const sameOptions = (before: ProviderRrset | null, after: ProviderRrset | null): boolean =>
   before?.options?.proxied === after?.options?.proxied
 
-/** An rrset that is kept here, as providers are told of it. */
-export const rrsetKept = ({ row, records }: Rrset): ProviderRrset => ({
+/** Converts a stored rrset to the form that providers use. */
+export const toProviderRrset = ({ row, records }: Rrset): ProviderRrset => ({
   name: row.name,
   type: row.type,
   ttl: row.ttl,

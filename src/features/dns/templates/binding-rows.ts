@@ -1,13 +1,12 @@
 import { and, eq, inArray, isNotNull, isNull, lt, or, sql, type SQL } from 'drizzle-orm'
 import { instant } from '../../../core/clock'
-import type { Ctx } from '../../../core/ctx'
-import { locking } from '../../../core/db/dialect'
+import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
-import { textFilter, timeFilters, wordsFilter, type Filter, type Listing } from '../../../core/list'
-import { reaches } from '../../../core/narrowing'
+import { listingOf, textFilter, timeFilters, wordsFilter, type Filter } from '../../../core/list'
 import { notFound } from '../../../core/problem'
 import { Words } from '../../../core/shapes'
-import { dnsZones } from '../tables'
+import { rowsOf } from '../../../registry'
+import { dnsZones } from '../zones/tables'
 import type { BindingState, BindingView } from './binding-shapes'
 import { bindingStates } from './binding-shapes'
 import { builtinTemplates } from './builtin-templates'
@@ -19,7 +18,7 @@ export type BindingRow = typeof dnsTemplateBindings.$inferSelect
 
 const b = dnsTemplateBindings
 
-/** Whether a template is newer than what was applied, as the database tells it. */
+/** SQL condition: the template has a newer version than the one applied. */
 const isBehind = lt(
   b.templateVersion,
   sql`case ${b.templateId} ${sql.join(
@@ -27,68 +26,51 @@ const isBehind = lt(
     sql` `,
   )} else (select ${dnsTemplates.contentVersion} from ${dnsTemplates} where ${dnsTemplates.id} = ${b.templateId}) end`,
 )
-const isEdited = eq(b.edited, true)
+const isModified = eq(b.modified, true)
 const isOutdated = or(eq(b.pending, true), and(eq(b.mode, 'linked'), isBehind))!
 
-/** The states as conditions on the rows; each row is in one. */
+/** SQL condition of each state. Every row is in exactly one. */
 const inState: Record<BindingState, SQL> = {
   failed: isNotNull(b.error),
-  edited_away: and(isNull(b.error), isEdited)!,
-  outdated: and(isNull(b.error), eq(b.edited, false), isOutdated)!,
-  current: and(isNull(b.error), eq(b.edited, false), sql`not (${isOutdated})`)!,
+  modified: and(isNull(b.error), isModified)!,
+  outdated: and(isNull(b.error), eq(b.modified, false), isOutdated)!,
+  current: and(isNull(b.error), eq(b.modified, false), sql`not (${isOutdated})`)!,
 }
 
 const stateFilter: Filter = {
   schema: Type.Array(Words(bindingStates), {
     minItems: 1,
     maxItems: bindingStates.length,
-    description: 'Only those of these states.',
+    description: 'Only bindings in these states.',
   }),
   where: value => or(...(value as BindingState[]).map(state => inState[state]))!,
   variant: value => (value as string[]).join('+'),
 }
 
-export const bindingListing: Listing<BindingRow> = {
-  name: 'dns-template-bindings',
-  table: b as never,
-  id: b.id,
-  idOf: row => row.id,
-  owner: b.workspaceId,
-  narrowedBy: b.zoneId,
-  defaultSort: '-id',
+export const bindingRows = rowsOf('template_binding', b, { accessTo: row => row.zoneId })
+
+export const bindingListing = listingOf('dns-template-bindings', b, {
+  accessColumn: b.zoneId,
   filters: {
-    template_id: textFilter(b.templateId, 'Only those of this template.'),
-    zone_id: textFilter(b.zoneId, 'Only those of this zone.'),
-    host: textFilter(b.host, 'Only those at this name within their zone; `@` is the apex.', { maxLength: 1024 }),
-    mode: wordsFilter(b.mode, bindingModes, 'Only those of these modes.'),
+    template_id: textFilter(b.templateId, 'Only bindings of this template.'),
+    zone_id: textFilter(b.zoneId, 'Only bindings of this zone.'),
+    host: textFilter(b.host, 'Only bindings applied to this name, relative to the zone. `@` is the apex.', { maxLength: 1024 }),
+    mode: wordsFilter(b.mode, bindingModes, 'Only bindings in these modes.'),
     state: stateFilter,
     ...timeFilters('applied_at', b.appliedAt),
     ...timeFilters('created_at', b.createdAt),
   },
-  sorts: {
-    applied_at: { column: b.appliedAt, read: row => row.appliedAt },
-    created_at: { column: b.createdAt, read: row => row.createdAt },
-  },
-}
+  sorts: ['applied_at', 'created_at'],
+})
 
-/** @throws Problem 404 */
-export async function bindingOf(read: Reader, ctx: Ctx, id: string): Promise<BindingRow> {
-  const [row] = await read
-    .select()
-    .from(b)
-    .where(and(eq(b.id, id), eq(b.workspaceId, ctx.workspaceId)))
-  if (!row || !reaches(ctx, row.zoneId)) throw notFound('template binding')
-  return row
-}
-
-/** The binding of a zone that is held already, held itself. @throws Problem 404 */
-export async function bindingHeld(tx: Tx, id: string): Promise<BindingRow> {
-  const [row] = await locking(tx.select().from(b).where(eq(b.id, id)))
+/** Locks a binding whose zone is already locked. @throws Problem 404 */
+export async function lockBinding(tx: Tx, id: string): Promise<BindingRow> {
+  const [row] = await forUpdate(tx.select().from(b).where(eq(b.id, id)))
   if (!row) throw notFound('template binding')
   return row
 }
 
-/** Bindings as the API shows them, with two queries for what they have in common. */
+/** Bindings as the API returns them. Loads zones and templates with one query each. */
 export async function bindingViews(read: Reader, rows: readonly BindingRow[]): Promise<BindingView[]> {
   if (rows.length === 0) return []
   const zones = await read
@@ -97,7 +79,7 @@ export async function bindingViews(read: Reader, rows: readonly BindingRow[]): P
     .where(inArray(dnsZones.id, [...new Set(rows.map(row => row.zoneId))]))
   const names = new Map(zones.map(zone => [zone.id, zone.name]))
   const newest = await contentVersions(read, [...new Set(rows.map(row => row.templateId))])
-  // Those of a zone that was deleted meanwhile went with it.
+  // Skip bindings whose zone was deleted in the meantime.
   return rows.flatMap(row => (names.has(row.zoneId) ? bindingView(row, names.get(row.zoneId)!, newest.get(row.templateId)) : []))
 }
 
@@ -120,6 +102,6 @@ export const bindingView = (row: BindingRow, zone: string, newest = row.template
 
 function stateOf(row: BindingRow, newest: number): BindingState {
   if (row.error) return 'failed'
-  if (row.edited) return 'edited_away'
+  if (row.modified) return 'modified'
   return row.pending || (row.mode === 'linked' && row.templateVersion < newest) ? 'outdated' : 'current'
 }

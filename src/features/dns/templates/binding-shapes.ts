@@ -1,31 +1,31 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { editable, Instant, Line, ListOf, Nullable, Shape, Words } from '../../../core/shapes'
-import { changed } from '../record-shapes'
+import { changed } from '../records/shapes'
 import { allowed } from '../sync/shapes'
 import { Op } from '../sync/sync-shapes'
 import { Reason } from '../sync/sync-shapes'
 import { VariableValue } from './content'
 import { bindingModes } from './tables'
 
-export const bindingStates = ['current', 'outdated', 'edited_away', 'failed'] as const
+export const bindingStates = ['current', 'outdated', 'modified', 'failed'] as const
 export type BindingState = (typeof bindingStates)[number]
 
 const variables = Type.Record(Type.String({ minLength: 1, maxLength: 40 }), VariableValue, {
   maxProperties: 100,
-  description: 'Values by the names of the template’s variables.',
+  description: 'Variable values, by name.',
 })
-const otherVariables = Type.Record(Type.String({ minLength: 1, maxLength: 40 }), Nullable(VariableValue), {
+const variablesPatch = Type.Record(Type.String({ minLength: 1, maxLength: 40 }), Nullable(VariableValue), {
   maxProperties: 100,
-  description: 'Values to change; null takes one back. The others stay.',
+  description: 'Variable values to change. Null removes a value; other values stay the same.',
 })
 const mode = Words(bindingModes, {
-  description: '`linked`: it follows the template, whose edits are brought to it; `once`: it stays as it was applied.',
+  description: '`linked`: rollouts of the template update the records. `once`: the records are applied once and not updated.',
 })
-const zone_id = Type.String({ maxLength: 100, description: 'The zone.' })
+const zone_id = Type.String({ maxLength: 100, description: 'ID of the zone.' })
 const host = Type.String({
   maxLength: 1024,
-  description: 'Name within the zone at which the template is applied; the apex, `@`, when absent.',
+  description: 'Name in the zone to apply the template to. Default: `@`, the apex.',
 })
 
 const example = {
@@ -45,71 +45,85 @@ const example = {
   updated_at: '2026-11-21T10:00:00.000Z',
 }
 
-const RrsetEdit = Shape({
-  name: Type.String({ description: 'Name within the zone; the apex is `@`.' }),
+const RrsetDifference = Shape({
+  name: Type.String({ description: 'Name relative to the zone. The apex is `@`.' }),
   type: Type.String({ description: 'Record type.' }),
-  kind: Words(['missing', 'changed'], { description: '`missing`: nothing of this name and type is left.' }),
-  essential: Type.Boolean({ description: 'Whether it makes the binding `edited_away`.' }),
-  missing: Type.Array(Type.String(), { description: 'Values that the template made and that are gone; of SPF the terms.' }),
-  extra: Type.Array(Type.String(), { description: 'Values that are there where the template has all.' }),
-  ttl: Nullable(Shape({ expected: Type.Integer(), found: Type.Integer() }), {
-    description: 'The TTL of the template and that of the zone, in seconds; null where they do not differ.',
+  kind: Words(['missing', 'changed'], { description: '`missing`: no records of this name and type exist.' }),
+  essential: Type.Boolean({ description: 'Whether this difference marks the binding as `modified`.' }),
+  missing: Type.Array(Type.String(), {
+    description: 'Values of the template that are missing from the zone. For SPF: missing terms.',
   }),
+  extra: Type.Array(Type.String(), { description: 'Values in the zone that aren’t in the template.' }),
+  ttl: Nullable(
+    Shape({
+      expected: Type.Integer({ description: 'TTL in the template.' }),
+      actual: Type.Integer({ description: 'TTL in the zone.' }),
+    }),
+    {
+      description: 'TTL in the template and in the zone, in seconds. Null if they are equal.',
+    },
+  ),
 })
 
-const Placed = Shape({
-  name: Type.String({ description: 'Name within the zone; the apex is `@`.' }),
+const PlacedRrset = Shape({
+  name: Type.String({ description: 'Name relative to the zone. The apex is `@`.' }),
   type: Type.String({ description: 'Record type.' }),
   ttl: Nullable(Type.Integer(), {
-    description: 'The TTL that the template says; null where it says none, or others have a share.',
+    description: 'TTL set by the template. Null if it sets none, or if the records are shared with others.',
   }),
-  essential: Type.Boolean({ description: 'Whether an edit makes the binding `edited_away`.' }),
-  values: Type.Array(Type.String(), { description: 'The values.' }),
-  spf_terms: Type.Array(Type.String(), { description: 'The terms that it has in an SPF record which others may share.' }),
+  essential: Type.Boolean({ description: 'Whether manual edits mark the binding as `modified`.' }),
+  values: Type.Array(Type.String(), { description: 'Record values.' }),
+  spf_terms: Type.Array(Type.String(), { description: 'Terms the template added to a shared SPF record.' }),
 })
 
-const members = {
-  id: Type.String({ description: 'Identifier.' }),
-  template_id: Type.String({ description: 'The template.' }),
-  template_version: Type.Integer({ minimum: 1, description: 'The `content_version` of the template that was applied.' }),
+const bindingFields = {
+  id: Type.String({ description: 'ID of the binding.' }),
+  template_id: Type.String({ description: 'ID of the template.' }),
+  template_version: Type.Integer({ minimum: 1, description: '`content_version` of the template when it was last applied.' }),
   zone_id,
   zone: Type.String({ description: 'Name of the zone.' }),
-  host: Type.String({ description: 'Name within the zone at which it was applied; the apex is `@`.' }),
+  host: Type.String({ description: 'Name in the zone the template was applied to. The apex is `@`.' }),
   mode,
   variables,
   state: Words(bindingStates, {
     description:
-      '`outdated`: it is linked, and template or variables were edited since; `edited_away`: what it put into the zone was edited or ' +
-      'removed there; `failed`: it could not be brought to the newest version.',
+      '`current`: the zone matches the template. `outdated`: the template or the variables changed since it was applied. ' +
+      '`modified`: its records were edited or deleted in the zone. `failed`: the last rollout failed.',
   }),
-  error: Nullable(Shape({ code: Type.String(), detail: Type.String() }), {
-    description: 'Why the last rollout did not reach it; null when it did.',
-  }),
-  applied_at: Instant({ description: 'When its records were last put into the zone.' }),
+  error: Nullable(
+    Shape({
+      code: Type.String({ description: 'Error code.' }),
+      detail: Type.String({ description: 'Human-readable message.' }),
+    }),
+    {
+      description: 'Why the last rollout failed. Null if it succeeded.',
+    },
+  ),
+  applied_at: Instant({ description: 'When the template was last applied.' }),
   ...editable,
 }
 
-export const Binding = Shape(members, {
+export const Binding = Shape(bindingFields, {
   $id: 'DnsTemplateBinding',
-  description: 'A template that was applied to a zone.',
+  description: 'A template applied to a zone.',
   examples: [example],
 })
 export const BindingList = ListOf(Binding)
 
 export const BindingDetail = Shape(
   {
-    ...members,
-    rrsets: Type.Array(Placed, { description: 'What it put into the zone, by name and type.' }),
-    edits: Type.Array(RrsetEdit, { description: 'How the zone differs from what the template made there.' }),
+    ...bindingFields,
+    rrsets: Type.Array(PlacedRrset, { description: 'Records the template added to the zone, by name and type.' }),
+    differences: Type.Array(RrsetDifference, { description: 'Differences between the template and the zone.' }),
   },
   {
     $id: 'DnsTemplateBindingDetail',
-    description: 'A template that was applied to a zone, and what was edited there since.',
+    description: 'A template applied to a zone, with its records and their differences.',
     examples: [
       {
         ...example,
         rrsets: [{ name: '@', type: 'A', ttl: 300, essential: true, values: ['192.0.2.10'], spf_terms: [] }],
-        edits: [],
+        differences: [],
       },
     ],
   },
@@ -117,112 +131,113 @@ export const BindingDetail = Shape(
 
 const overriding = {
   allow: Type.Optional(allowed),
-  note: Type.Optional(
-    Line({ maxLength: 500, description: 'Why, for the history and the audit log; required where a reason is allowed.' }),
-  ),
+  note: Type.Optional(Line({ maxLength: 500, description: 'Reason, for the history and the audit log. Required with `allow`.' })),
 }
-const where = { zone_id, host: Type.Optional(host), variables: Type.Optional(variables) }
+const placement = { zone_id, host: Type.Optional(host), variables: Type.Optional(variables) }
 
-export const PreviewInput = Shape(where, {
+export const PreviewInput = Shape(placement, {
   $id: 'DnsTemplatePreviewInput',
-  description: 'Where a template would be applied, and with which values.',
+  description: 'Where to apply the template, and with which variables.',
   examples: [{ zone_id: example.zone_id, host: '@', variables: example.variables }],
 })
 
 export const ApplyInput = Shape(
-  { ...where, mode: Type.Optional(mode), ...overriding },
+  { ...placement, mode: Type.Optional(mode), ...overriding },
   {
     $id: 'DnsTemplateApplyInput',
-    description: 'Where a template is to be applied, and with which values; `once` when `mode` is absent.',
+    description: 'Where to apply the template, and with which variables. `mode` defaults to `once`.',
     examples: [{ zone_id: example.zone_id, host: '@', variables: example.variables, mode: 'linked' }],
   },
 )
 
 export const BindingApplyInput = Shape(
-  { variables: Type.Optional(otherVariables), ...overriding },
+  { variables: Type.Optional(variablesPatch), ...overriding },
   {
     $id: 'DnsTemplateBindingApplyInput',
-    description: 'Values to change before it is applied.',
+    description: 'Variables to change before applying.',
     examples: [{ variables: { address: '192.0.2.20' } }],
   },
 )
 
 export const BindingPreviewInput = Shape(
-  { variables: Type.Optional(otherVariables) },
+  { variables: Type.Optional(variablesPatch) },
   {
     $id: 'DnsTemplateBindingPreviewInput',
-    description: 'Values that would be changed before.',
+    description: 'Variables to change for the preview.',
     examples: [{ variables: { address: '192.0.2.20' } }],
   },
 )
 
 export const BindingPatch = Shape(
-  { variables: Type.Optional(otherVariables), mode: Type.Optional(mode) },
+  { variables: Type.Optional(variablesPatch), mode: Type.Optional(mode) },
   {
     $id: 'DnsTemplateBindingPatch',
-    description: 'What of a binding is to change.',
+    description: 'Fields of a binding to update.',
     examples: [{ variables: { address: '192.0.2.20' } }],
   },
 )
 
-const outcomes = ['create', 'keep', 'merge', 'replace', 'skip', 'left', 'conflict'] as const
+const outcomes = ['create', 'keep', 'merge', 'replace', 'skip', 'keep_modified', 'conflict'] as const
 const Outcome = Shape({
-  record: Type.Integer({ minimum: 0, description: 'Its place in the template’s `records`.' }),
-  name: Type.String({ description: 'Name within the zone; the apex is `@`.' }),
+  record_index: Type.Integer({ minimum: 0, description: 'Index of the record in the template’s `records`.' }),
+  name: Type.String({ description: 'Name relative to the zone. The apex is `@`.' }),
   type: Type.String({ description: 'Record type.' }),
-  content: Type.String({ description: 'The value with the variables put in.' }),
+  content: Type.String({ description: 'Value with variables filled in.' }),
   outcome: Words(outcomes, {
     description:
-      '`create`; `keep`: it is there; `merge` and `replace` write it where something else is; `skip`: it is left out for that; `left`: it ' +
-      'is not essential and was edited by hand; `conflict`: because of it nothing is applied.',
+      '`create`: the record is added. `keep`: it already exists. `merge`, `replace`: it is added next to or instead of ' +
+      'conflicting records. `skip`: it is skipped because of them. `keep_modified`: it is not essential and was edited ' +
+      'manually. `conflict`: it prevents the template from being applied.',
   }),
-  others: Type.Array(
+  existing: Type.Array(
     Shape({
-      name: Type.String({ description: 'Name within the zone.' }),
+      name: Type.String({ description: 'Name relative to the zone.' }),
       type: Type.String({ description: 'Record type.' }),
-      content: Type.String({ description: 'The value.' }),
+      content: Type.String({ description: 'Record value.' }),
     }),
-    { description: 'What else is there, at most 20.' },
+    { description: 'Existing records it conflicts with, at most 20.' },
   ),
-  detail: Nullable(Type.String(), { description: 'The reason, for people.' }),
+  detail: Nullable(Type.String(), { description: 'Explanation of the outcome.' }),
 })
 
-const plan = {
+const planFields = {
   records: Type.Array(Outcome, {
-    description: 'What becomes of each record of the template; those that are left out by `when` are not here.',
+    description: 'Outcome for each record of the template, except records skipped by `when`.',
   }),
-  changes: Type.Array(Op, { description: 'What changes in the zone, by name and type.' }),
+  changes: Type.Array(Op, { description: 'Changes to the zone, by name and type.' }),
   warnings: Type.Array(
     Shape({
-      rule: Type.String({ description: 'The rule of the lint.' }),
-      name: Type.String({ description: 'Name within the zone.' }),
+      rule: Type.String({ description: 'Lint rule.' }),
+      name: Type.String({ description: 'Name relative to the zone.' }),
       type: Type.String({ description: 'Record type.' }),
-      detail: Type.String({ description: 'What is wrong, for people.' }),
+      detail: Type.String({ description: 'Description of the problem.' }),
     }),
-    { description: 'What is allowed and most often a mistake.' },
+    { description: 'Settings that are valid but usually a mistake.' },
   ),
 }
 const planExample = {
-  records: [{ record: 0, name: '@', type: 'A', content: '192.0.2.10', outcome: 'create' as const, others: [], detail: null }],
+  records: [
+    { record_index: 0, name: '@', type: 'A', content: '192.0.2.10', outcome: 'create' as const, existing: [], detail: null },
+  ],
   changes: [{ action: 'create' as const, name: '@', type: 'A', before: null, after: { ttl: 300, values: ['192.0.2.10'] } }],
   warnings: [],
 }
 
 export const Preview = Shape(
   {
-    template_id: Type.String({ description: 'The template.' }),
-    template_version: Type.Integer({ description: 'The version of its content.' }),
+    template_id: Type.String({ description: 'ID of the template.' }),
+    template_version: Type.Integer({ description: '`content_version` of the template.' }),
     zone_id,
     zone: Type.String({ description: 'Name of the zone.' }),
-    host: Type.String({ description: 'Name within the zone; the apex is `@`.' }),
-    serial: Type.Integer({ description: 'The serial of the zone that it was held against.' }),
-    applicable: Type.Boolean({ description: 'False when a record is in conflict: then applying answers 409.' }),
-    blocked: Type.Array(Reason, { description: 'Why it is not applied unless each of these is allowed.' }),
-    ...plan,
+    host: Type.String({ description: 'Name relative to the zone. The apex is `@`.' }),
+    serial: Type.Integer({ description: 'Serial of the zone the preview was made for.' }),
+    applicable: Type.Boolean({ description: 'False if a record is in conflict. Applying then fails with a 409.' }),
+    blocked: Type.Array(Reason, { description: 'Reasons that block applying unless each is allowed.' }),
+    ...planFields,
   },
   {
     $id: 'DnsTemplatePreview',
-    description: 'What a template would change.',
+    description: 'Changes a template would make.',
     examples: [
       {
         template_id: example.template_id,
@@ -239,29 +254,29 @@ export const Preview = Shape(
   },
 )
 
-export const Applied = Shape(
-  { ...members, ...changed, ...plan },
+export const ApplyResult = Shape(
+  { ...bindingFields, ...changed, ...planFields },
   {
-    $id: 'DnsTemplateApplied',
-    description: 'A binding, and what applying the template changed in the zone.',
+    $id: 'DnsTemplateApplyResult',
+    description: 'A binding, and the changes made by applying the template.',
     examples: [{ ...example, serial: 8, created: 1, updated: 0, deleted: 0, ...planExample }],
   },
 )
 
 export const RolloutInput = Shape(
   {
-    edited: Type.Optional(
+    modified: Type.Optional(
       Words(['skip', 'restore'], {
         default: 'skip',
-        description: 'What to do with bindings that are `edited_away`: they stay as they are, or what was edited is restored.',
+        description: 'What to do with `modified` bindings: `skip` them, or `restore` the records of the template.',
       }),
     ),
     ...overriding,
   },
   {
     $id: 'DnsTemplateRolloutInput',
-    description: 'How linked bindings are brought to the newest version.',
-    examples: [{ edited: 'skip' }],
+    description: 'Rollout options.',
+    examples: [{ modified: 'skip' }],
   },
 )
 
@@ -270,7 +285,8 @@ export const UnbindQuery = Shape({
     Words(['keep', 'remove'], {
       default: 'keep',
       description:
-        '`remove` takes what the template made out of the zone, but for what was edited and what other bindings rely on.',
+        'Whether to keep or remove the records the template created. Edited records and records that other bindings use are ' +
+        'always kept.',
     }),
   ),
   ...overriding,
@@ -285,4 +301,4 @@ export type RolloutInput = Static<typeof RolloutInput>
 export type PreviewInput = Static<typeof PreviewInput>
 export type ApplyInput = Static<typeof ApplyInput>
 export type PreviewView = Static<typeof Preview>
-export type AppliedView = Static<typeof Applied>
+export type ApplyResultView = Static<typeof ApplyResult>

@@ -1,16 +1,16 @@
 import type { TemplateContent, TemplateRecord, TemplateVariable } from './content'
 
-/** A template that comes with the program. */
+/** A template that ships with Bailiwick. */
 export interface BuiltinTemplate {
   id: string
   name: string
   description: string
   content: TemplateContent
-  /** Goes up with each edit of the content, so that bindings of the one before are told to be outdated. */
+  /** Increase with each edit of the content, so that bindings of earlier versions become outdated. */
   contentVersion: number
 }
 
-// When they came into the program.
+// When they were added.
 export const builtinSince = Date.UTC(2026, 10, 21)
 
 const text = (name: string, description: string, more: Partial<TemplateVariable> = {}): TemplateVariable => ({
@@ -25,9 +25,9 @@ const dmarcPolicy: TemplateVariable = {
   type: 'enum',
   values: ['none', 'quarantine', 'reject'],
   default: 'none',
-  description: 'What receivers are to do with mail that fails DMARC.',
+  description: 'What receivers should do with mail that fails DMARC.',
 }
-const reports = text('reports', 'Address that receives the reports, such as dmarc@example.com.', {
+const reports = text('reports', 'Address that receives reports, such as dmarc@example.com.', {
   pattern: '[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+',
 })
 
@@ -41,8 +41,8 @@ const dmarc: TemplateRecord = {
 }
 
 /**
- * A null MX (RFC 7505), and SPF and DMARC that let nobody send (RFC 7208 section 10.1.2, RFC 7489 section 6.3). Where mail is set up already
- * whoever wants it gone removes it first: it must not end by an oversight.
+ * A null MX (RFC 7505), and SPF and DMARC records that allow no senders (RFC 7208 section 10.1.2, RFC 7489 section 6.3). Fails if
+ * mail is already set up, so that mail can’t be disabled by accident.
  */
 const noMail: TemplateContent = {
   variables: [],
@@ -56,13 +56,13 @@ const noMail: TemplateContent = {
 /** MX (RFC 5321 section 5.1), SPF (RFC 7208), DMARC (RFC 7489). */
 const mail: TemplateContent = {
   variables: [
-    { name: 'mail_host', type: 'host', description: 'The server that takes the mail.' },
+    { name: 'mail_host', type: 'host', description: 'Server that receives mail.' },
     {
       name: 'spf_all',
       type: 'enum',
       values: ['~all', '-all', '?all'],
       default: '~all',
-      description: 'What is said of all other senders, where there is no SPF record yet.',
+      description: 'Policy for all other senders, if there is no SPF record yet.',
     },
     dmarcPolicy,
     reports,
@@ -75,32 +75,33 @@ const mail: TemplateContent = {
 }
 
 /**
- * Microsoft, "External Domain Name System records for Microsoft 365" and "Add DNS records to connect your domain": MX with preference 0
- * and the host that the admin centre shows, autodiscover, and the SPF include; "Set up DKIM to sign mail from your cloud domain": two
- * CNAMEs whose targets the portal shows; "Set up Intune enrollment for Windows devices": the two names of enrolment.
+ * Microsoft, "External Domain Name System records for Microsoft 365" and "Add DNS records to connect your domain": MX with
+ * preference 0 and the host shown in the admin center, autodiscover, and the SPF include; "Set up DKIM to sign mail from your
+ * cloud domain": two CNAMEs with the targets shown in the portal; "Set up Intune enrollment for Windows devices": two enrollment
+ * names.
  */
 const microsoft365: TemplateContent = {
   variables: [
     {
       name: 'mx_host',
       type: 'host',
-      description: 'As the admin centre shows it, such as example-com.mail.protection.outlook.com.',
+      description: 'As shown in the admin center, such as example-com.mail.protection.outlook.com.',
     },
     {
       name: 'verification',
       type: 'string',
       required: false,
       pattern: 'MS=ms\\d+',
-      description: 'Proof of ownership as the admin centre shows it, such as MS=ms12345678.',
+      description: 'Verification value as shown in the admin center, such as MS=ms12345678.',
     },
-    { name: 'dkim_1', type: 'host', required: false, description: 'Target of selector1, as the Defender portal shows it.' },
-    { name: 'dkim_2', type: 'host', required: false, description: 'Target of selector2, as the Defender portal shows it.' },
+    { name: 'dkim_1', type: 'host', required: false, description: 'Target of selector1, as shown in the Defender portal.' },
+    { name: 'dkim_2', type: 'host', required: false, description: 'Target of selector2, as shown in the Defender portal.' },
     {
       name: 'device_enrollment',
       type: 'enum',
       values: ['yes'],
       required: false,
-      description: '`yes` for devices that are enrolled with Intune and registered with Entra.',
+      description: '`yes` to enroll devices with Intune and register them with Entra.',
     },
   ],
   records: [
@@ -120,8 +121,8 @@ function enrollment(name: string, target: string): TemplateRecord {
 }
 
 /**
- * Google Workspace Admin Help, "Google Workspace MX record values": one MX since 2023, with preference 1; "Set up SPF": the include with
- * ~all; "Set up DKIM": a TXT whose selector is `google` unless it was chosen otherwise.
+ * Google Workspace Admin Help, "Google Workspace MX record values": one MX since 2023, with preference 1; "Set up SPF": the
+ * include with ~all; "Set up DKIM": a TXT record with the selector `google` by default.
  */
 const googleWorkspace: TemplateContent = {
   variables: [
@@ -130,21 +131,21 @@ const googleWorkspace: TemplateContent = {
       type: 'string',
       required: false,
       pattern: 'google-site-verification=[A-Za-z0-9_-]+',
-      description: 'Proof of ownership as the admin console shows it.',
+      description: 'Verification value from the admin console, such as google-site-verification=….',
     },
     {
       name: 'dkim_selector',
       type: 'string',
       default: 'google',
       pattern: '[a-z0-9-]+',
-      description: 'Prefix selector of the DKIM key.',
+      description: 'DKIM prefix selector.',
     },
     {
       name: 'dkim_key',
       type: 'string',
       required: false,
       pattern: 'v=DKIM1;.*',
-      description: 'The text of the DKIM key as the admin console shows it.',
+      description: 'DKIM key from the admin console, starting with v=DKIM1;.',
     },
   ],
   records: [
@@ -155,29 +156,29 @@ const googleWorkspace: TemplateContent = {
   ],
 }
 
-/** RFC 8555 section 8.4 has the name; that a CNAME there hands the challenges on, Let’s Encrypt says under "Challenge Types". */
+/** The name is from RFC 8555 section 8.4; Let’s Encrypt documents delegation by CNAME under "Challenge Types". */
 const acmeDelegation: TemplateContent = {
-  variables: [{ name: 'target', type: 'host', description: 'Name at which the challenges are answered.' }],
+  variables: [{ name: 'target', type: 'host', description: 'Name that serves the challenges.' }],
   records: [{ type: 'CNAME', name: '_acme-challenge', content: '{{target}}', on_conflict: 'replace' }],
 }
 
 /** RFC 8659 sections 4.2 to 4.4. */
 const caa: TemplateContent = {
   variables: [
-    { name: 'issuer', type: 'host', default: 'letsencrypt.org', description: 'Who may issue certificates.' },
+    { name: 'issuer', type: 'host', default: 'letsencrypt.org', description: 'CA that may issue certificates.' },
     {
       name: 'wildcard_issuer',
       type: 'string',
       default: ';',
       pattern: ';|[a-z0-9.-]+',
-      description: 'Who may issue those for wildcards; a semicolon is nobody.',
+      description: 'CA that may issue wildcard certificates. Use ; for none.',
     },
     {
       name: 'contact',
       type: 'string',
       required: false,
       pattern: 'mailto:.+|https?:.+',
-      description: 'Whom issuers tell of requests that they refuse, as a mailto: or https: URL.',
+      description: 'Where CAs report rejected requests, as a mailto: or https: URL.',
     },
   ],
   records: [
@@ -187,11 +188,16 @@ const caa: TemplateContent = {
   ],
 }
 
-/** RFC 8461 section 3.1: the id changes with the policy, which is fetched from `mta-sts`; RFC 8460 section 3. */
+/** RFC 8461 section 3.1 (the id must change with the policy, which is fetched from `mta-sts`) and RFC 8460 section 3. */
 const mtaSts: TemplateContent = {
   variables: [
-    { name: 'policy_id', type: 'string', pattern: '[A-Za-z0-9]{1,32}', description: 'Changes whenever the policy changes.' },
-    { name: 'policy_host', type: 'host', description: 'The web server that has the policy.' },
+    {
+      name: 'policy_id',
+      type: 'string',
+      pattern: '[A-Za-z0-9]{1,32}',
+      description: 'Policy ID. Change it whenever the policy changes.',
+    },
+    { name: 'policy_host', type: 'host', description: 'Web server that serves the policy.' },
     reports,
   ],
   records: [
@@ -201,38 +207,33 @@ const mtaSts: TemplateContent = {
   ],
 }
 
-const builtin = (word: string, name: string, description: string, content: TemplateContent): BuiltinTemplate => ({
-  id: `tmpl_builtin_${word}`,
+const builtin = (slug: string, name: string, description: string, content: TemplateContent): BuiltinTemplate => ({
+  id: `tmpl_builtin_${slug}`,
   name,
   description,
   content,
   contentVersion: 1,
 })
 
-/** Every template that comes with the program, by id. */
+/** All built-in templates, by id. */
 export const builtinTemplates: ReadonlyMap<string, BuiltinTemplate> = new Map(
   [
     builtin(
       'no_mail',
       'No mail',
-      'For a name that neither takes nor sends mail: null MX, and SPF and DMARC that refuse all.',
+      'For a domain that doesn’t receive or send mail: null MX, and SPF and DMARC that reject everything.',
       noMail,
     ),
-    builtin('mail', 'Mail server', 'A mail server of your own: MX, SPF and DMARC.', mail),
+    builtin('mail', 'Mail server', 'Your own mail server: MX, SPF, and DMARC.', mail),
     builtin(
       'microsoft_365',
       'Microsoft 365',
-      'Exchange Online with autodiscover and SPF, DKIM and the enrolment of devices if wanted.',
+      'Exchange Online with autodiscover and SPF. Optional: DKIM and device enrollment.',
       microsoft365,
     ),
-    builtin('google_workspace', 'Google Workspace', 'Gmail with SPF, and DKIM if wanted.', googleWorkspace),
-    builtin(
-      'acme_delegation',
-      'ACME delegation',
-      'Leads the challenges of certificates to a name where they are answered.',
-      acmeDelegation,
-    ),
-    builtin('caa', 'CAA', 'Who may issue certificates.', caa),
-    builtin('mta_sts', 'MTA-STS and TLS reports', 'Has mail sent to you by TLS alone, and failures reported.', mtaSts),
+    builtin('google_workspace', 'Google Workspace', 'Gmail with SPF. Optional: DKIM.', googleWorkspace),
+    builtin('acme_delegation', 'ACME delegation', 'Delegates ACME challenges to another name.', acmeDelegation),
+    builtin('caa', 'CAA', 'Restricts which CAs may issue certificates.', caa),
+    builtin('mta_sts', 'MTA-STS and TLS reports', 'Requires TLS for incoming mail and requests failure reports.', mtaSts),
   ].map(one => [one.id, one]),
 )

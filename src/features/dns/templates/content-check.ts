@@ -1,30 +1,32 @@
-import { regexOf, RegexRefused } from '../../../core/regex'
-import { DnsFormatError } from '../../../core/dns/format-error'
+import { compileRegex, InvalidRegex } from '../../../core/regex'
+import { DnsFormatError } from '../../../dns/format-error'
 import type { FieldProblem } from '../../../core/problem'
-import { typeOf } from '../record-values'
-import { isSpf, spfTerms } from '../spf'
+import { typeOf } from '../records/values'
+import { isSpf, spfTerms } from '../records/spf'
 import type { TemplateContent, TemplateRecord, TemplateVariable } from './content'
 import { builtinVariables, PlaceholderError, textsIn, variablesIn } from './placeholders'
 import { renderRecord } from './render'
-import { isSingle, tagOf } from './rivals'
+import { isSingle, tagOf } from './record-conflicts'
 import { valueOfVariable, type Settled } from './variables'
 
-// Each version of a template is kept.
-const mostOctets = 128 * 1024
+// Every version of a template is stored.
+const maxBytes = 128 * 1024
 
 /**
- * What is wrong with a template whatever zone it is applied to: its variables, what records use of them, and the values of the
- * records that can be known by samples.
+ * Validates a template independently of any zone: its variables, their use in records, and record values filled in with defaults
+ * or samples.
  */
 export function contentProblems(content: TemplateContent): FieldProblem[] {
-  if (Buffer.byteLength(JSON.stringify(content)) > mostOctets)
-    return [{ pointer: '#/records', code: 'too_large', detail: `must take at most ${mostOctets / 1024} KiB with the variables.` }]
+  if (Buffer.byteLength(JSON.stringify(content)) > maxBytes)
+    return [
+      { pointer: '#/records', code: 'too_large', detail: `must not exceed ${maxBytes / 1024} KiB, including the variables.` },
+    ]
   const problems = [...variableProblems(content.variables), ...usageProblems(content), ...recordProblems(content)]
-  // What is known to be wrong would be told again, in other words.
+  // Later checks would report the same problems again in other words.
   return problems.length > 0 ? problems : [...sampleProblems(content), ...groupProblems(content)]
 }
 
-const wrong = (pointer: string, code: string, detail: string): FieldProblem => ({ pointer, code, detail })
+const problem = (pointer: string, code: string, detail: string): FieldProblem => ({ pointer, code, detail })
 
 function variableProblems(variables: readonly TemplateVariable[]): FieldProblem[] {
   const seen = new Set<string>()
@@ -32,37 +34,37 @@ function variableProblems(variables: readonly TemplateVariable[]): FieldProblem[
     const pointer = `#/variables/${place}`
     const { name, type } = variable
     const problems: FieldProblem[] = []
-    if (seen.has(name)) problems.push(wrong(`${pointer}/name`, 'not_unique', `must not be declared twice: ${name}.`))
+    if (seen.has(name)) problems.push(problem(`${pointer}/name`, 'not_unique', `must be unique: ${name} is declared twice.`))
     seen.add(name)
     if (Object.hasOwn(builtinVariables, name) || name === 'server' || name === 'dynamic')
-      problems.push(wrong(`${pointer}/name`, 'reserved', `must not be ${name}, which the hub itself gives a value.`))
+      problems.push(problem(`${pointer}/name`, 'reserved', `must not be ${name}: it is a reserved name.`))
     if (type === 'enum' && !variable.values)
-      problems.push(wrong(`${pointer}/values`, 'required', 'is required for a variable of the type enum.'))
+      problems.push(problem(`${pointer}/values`, 'required', 'is required for variables of type enum.'))
     if (type !== 'enum' && variable.values)
-      problems.push(wrong(`${pointer}/values`, 'not_allowed', 'goes with the type enum alone.'))
+      problems.push(problem(`${pointer}/values`, 'not_allowed', 'is only allowed for variables of type enum.'))
     if (variable.values && new Set(variable.values).size < variable.values.length)
-      problems.push(wrong(`${pointer}/values`, 'not_unique', 'must not name a value twice.'))
+      problems.push(problem(`${pointer}/values`, 'not_unique', 'must not contain duplicates.'))
     if (variable.pattern !== undefined) problems.push(...patternProblems(variable, pointer))
     if (problems.length === 0 && variable.default !== undefined && variable.default !== '') {
       const read = valueOfVariable(variable, variable.default)
-      if ('rule' in read) problems.push(wrong(`${pointer}/default`, 'invalid_value', `must ${read.rule}.`))
+      if ('rule' in read) problems.push(problem(`${pointer}/default`, 'invalid_value', `must ${read.rule}.`))
     }
     return problems
   })
 }
 
 function patternProblems({ type, pattern }: TemplateVariable, pointer: string): FieldProblem[] {
-  if (type !== 'string') return [wrong(`${pointer}/pattern`, 'not_allowed', 'goes with the type string alone.')]
+  if (type !== 'string') return [problem(`${pointer}/pattern`, 'not_allowed', 'is only allowed for variables of type string.')]
   try {
-    regexOf(pattern!)
+    compileRegex(pattern!)
     return []
   } catch (error) {
-    if (error instanceof RegexRefused) return [wrong(`${pointer}/pattern`, 'pattern', `must ${error.message}.`)]
+    if (error instanceof InvalidRegex) return [problem(`${pointer}/pattern`, 'pattern', `must ${error.message}.`)]
     throw error
   }
 }
 
-/** Every text of a record in which variables may be, by where it stands. */
+/** All texts of a record that may contain variables, with their pointers. */
 const textsOf = ({ name, content, fields }: TemplateRecord) => textsIn({ name, content, fields })
 
 function usageProblems({ variables, records }: TemplateContent): FieldProblem[] {
@@ -84,14 +86,14 @@ function usageProblems({ variables, records }: TemplateContent): FieldProblem[] 
         }
       } catch (error) {
         if (!(error instanceof PlaceholderError)) throw error
-        found.push(wrong(at, 'placeholder', `must ${error.message}.`))
+        found.push(problem(at, 'placeholder', `must ${error.message}.`))
       }
     }
     return found
   })
   if (problems.length > 0) return problems
   return variables.flatMap(({ name }, place) =>
-    used.has(name) ? [] : [wrong(`#/variables/${place}`, 'unused', `must be used by a record: ${name} is in none.`)],
+    used.has(name) ? [] : [problem(`#/variables/${place}`, 'unused', `is unused: no record refers to ${name}.`)],
   )
 }
 
@@ -102,10 +104,10 @@ const unknownVariable = (
   name: string,
   declared: ReadonlySet<string>,
 ): FieldProblem =>
-  wrong(
+  problem(
     pointer,
     'unknown_variable',
-    `must use variables of the template: record ${index} (${type}) has ${name.slice(0, 60)}, and there are ` +
+    `refers to an undeclared variable: record ${index} (${type}) uses ${name.slice(0, 60)}. Declared: ` +
       `${[...declared, ...Object.keys(builtinVariables)].slice(0, 20).join(', ')}.`,
   )
 
@@ -113,22 +115,22 @@ function recordProblems({ records }: TemplateContent): FieldProblem[] {
   return records.flatMap((record, index) => {
     const pointer = `#/records/${index}`
     if (record.content === undefined && record.fields === undefined)
-      return [wrong(`${pointer}/content`, 'required', 'is required: the value as text, or as `fields`.')]
+      return [problem(`${pointer}/content`, 'required', 'is required, unless you pass `fields`.')]
     if (record.content !== undefined && record.fields !== undefined)
-      return [wrong(`${pointer}/content`, 'not_allowed', 'does not go with `fields`: give the value once.')]
+      return [problem(`${pointer}/content`, 'not_allowed', 'can’t be combined with `fields`.')]
     try {
       const type = typeOf(record.type)
       if (record.on_conflict === 'merge' && isSingle(type))
-        return [wrong(`${pointer}/on_conflict`, 'not_allowed', `must not be merge for ${type}, of which a name has one.`)]
+        return [problem(`${pointer}/on_conflict`, 'not_allowed', `can’t be merge for ${type}: a name can have only one.`)]
       return []
     } catch (error) {
-      if (error instanceof DnsFormatError) return [wrong(`${pointer}/type`, 'dns_rule', `${error.message}.`)]
+      if (error instanceof DnsFormatError) return [problem(`${pointer}/type`, 'dns_rule', `${error.message}.`)]
       throw error
     }
   })
 }
 
-/** Records of one name and type are placed as one. */
+/** Records of one name and type are applied together, so they need the same settings. */
 function groupProblems({ records }: TemplateContent): FieldProblem[] {
   const first = new Map<string, number>()
   return records.flatMap((record, index) => {
@@ -141,19 +143,25 @@ function groupProblems({ records }: TemplateContent): FieldProblem[] {
     const other = records[before]!
     if (other.ttl !== record.ttl)
       return [
-        wrong(
+        problem(
           `#/records/${index}/ttl`,
           'dns_rule',
-          `must be that of record ${before}, of the same name and type (RFC 2181 5.2).`,
+          `must equal the ttl of record ${before}, which has the same name and type (RFC 2181 5.2).`,
         ),
       ]
     if (record.type.toUpperCase() !== 'TXT' && (other.on_conflict ?? 'fail') !== (record.on_conflict ?? 'fail'))
-      return [wrong(`#/records/${index}/on_conflict`, 'conflict', `must be that of record ${before}, of the same name and type.`)]
+      return [
+        problem(
+          `#/records/${index}/on_conflict`,
+          'conflict',
+          `must equal the on_conflict of record ${before}, which has the same name and type.`,
+        ),
+      ]
     return []
   })
 }
 
-// Of RFC 5737, RFC 3849 and RFC 2606.
+// From RFC 5737, RFC 3849 and RFC 2606.
 const samples: Partial<Record<TemplateVariable['type'], string>> = {
   ip: '192.0.2.1',
   ipv6: '2001:db8::1',
@@ -163,8 +171,8 @@ const samplePlace = { zone: 'example.com', host: '@' }
 
 function sampleProblems(content: TemplateContent): FieldProblem[] {
   const values: Record<string, string> = { zone: samplePlace.zone, host: samplePlace.host, fqdn: samplePlace.zone }
-  for (const { name, type, default: fallback, values: words } of content.variables) {
-    const value = fallback === undefined || fallback === '' ? (words?.[0] ?? samples[type]) : String(fallback)
+  for (const { name, type, default: fallback, values: choices } of content.variables) {
+    const value = fallback === undefined || fallback === '' ? (choices?.[0] ?? samples[type]) : String(fallback)
     if (value !== undefined) values[name] = value
   }
   return content.records.flatMap((record, index) =>
@@ -183,9 +191,9 @@ function sampleProblem(content: TemplateContent, record: TemplateRecord, index: 
   const pointer = `#/records/${index}/on_conflict`
   if (isSpf(rendered.text))
     return spfTerms(rendered.text).some(term => /^redirect=/i.test(term))
-      ? [wrong(pointer, 'not_allowed', 'must not be merge for an SPF record with redirect=, of which there can be one.')]
+      ? [problem(pointer, 'not_allowed', 'can’t be merge for an SPF record with redirect=: a record can have only one redirect.')]
       : []
   return tagOf(rendered.text) === null
     ? []
-    : [wrong(pointer, 'not_allowed', `must not be merge for v=${tagOf(rendered.text)}, of which a name has one.`)]
+    : [problem(pointer, 'not_allowed', `can’t be merge for v=${tagOf(rendered.text)}: a name can have only one.`)]
 }

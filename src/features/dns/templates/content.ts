@@ -1,35 +1,37 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { TTL_MAX } from '../../../core/dns/ttl'
+import { TTL_MAX } from '../../../dns/ttl'
 import { Line, Shape, Words } from '../../../core/shapes'
 
-export const mostVariables = 50
-export const mostTemplateRecords = 100
-export const longestValue = 1000
-const mostWords = 100
+const maxVariables = 50
+const maxTemplateRecords = 100
+export const maxValueLength = 1000
+const maxEnumValues = 100
 
-export const variableTypes = ['ip', 'ipv6', 'host', 'string', 'int', 'enum'] as const
-export const conflictWays = ['fail', 'skip', 'replace', 'merge'] as const
-export type ConflictWay = (typeof conflictWays)[number]
+const variableTypes = ['ip', 'ipv6', 'host', 'string', 'int', 'enum'] as const
+const conflictModes = ['fail', 'skip', 'replace', 'merge'] as const
+export type ConflictMode = (typeof conflictModes)[number]
 
-export const VariableValue = Type.Union([Type.String({ maxLength: longestValue }), Type.Integer()], {
-  description: 'Text; a whole number for `int`.',
+export const VariableValue = Type.Union([Type.String({ maxLength: maxValueLength }), Type.Integer()], {
+  description: 'A string, or an integer for `int`.',
 })
 
 export const TemplateVariable = Shape(
   {
     name: Type.String({
       pattern: '^[a-z][a-z0-9_]{0,39}$',
-      'x-rule': 'must be lower-case letters, digits and underscores, from a letter on, at most 40.',
-      description: 'Name, as records use it: `{{name}}`.',
+      'x-rule': 'must start with a lowercase letter and contain at most 40 lowercase letters, digits and underscores.',
+      description: 'Name. Records refer to it as `{{name}}`.',
     }),
     type: Words(variableTypes, {
       description:
-        '`ip` an IPv4 address, `ipv6`, `host` the name of a host, `string` one line of text, `int` a whole number, `enum` one of `values`.',
+        '`ip`: IPv4 address. `ipv6`: IPv6 address. `host`: hostname. `string`: one line of text. `int`: integer. `enum`: one ' +
+        'of `values`.',
     }),
     required: Type.Optional(
       Type.Boolean({
-        description: 'Whether a value must be given. Without it: yes, where there is no default. What is not given is empty.',
+        description:
+          'Whether a value is required. Default: true if there is no `default`. Optional variables without a value are empty.',
       }),
     ),
     default: Type.Optional(VariableValue),
@@ -38,22 +40,22 @@ export const TemplateVariable = Shape(
         minLength: 1,
         maxLength: 200,
         description:
-          'Of `string`: what the whole value must look like, as a regular expression of RE2: without look-around and back-references.',
+          'For `string`: regular expression that the whole value must match, in RE2 syntax (no lookaround or backreferences).',
       }),
     ),
     values: Type.Optional(
       Type.Array(Line({ minLength: 1, maxLength: 200 }), {
         minItems: 1,
-        maxItems: mostWords,
-        description: 'Of `enum`: the values that it takes.',
+        maxItems: maxEnumValues,
+        description: 'For `enum`: allowed values.',
       }),
     ),
-    description: Type.Optional(Line({ maxLength: 500, description: 'What it is for, for people.' })),
+    description: Type.Optional(Line({ maxLength: 500, description: 'Description.' })),
   },
   {
     $id: 'DnsTemplateVariable',
-    description: 'What differs from zone to zone.',
-    examples: [{ name: 'address', type: 'ip', description: 'The web server.' }],
+    description: 'A template variable.',
+    examples: [{ name: 'address', type: 'ip', description: 'Address of the web server.' }],
   },
 )
 
@@ -63,61 +65,59 @@ export const TemplateRecord = Shape(
       minLength: 1,
       maxLength: 20,
       pattern: '^[A-Za-z0-9]+$',
-      'x-rule': 'must be a record type such as A or TXT, or TYPE and its number.',
+      'x-rule': 'must be a record type such as A or TXT, or TYPE followed by a number.',
       description: 'Record type.',
     }),
     name: Type.String({
       maxLength: 1024,
-      description: 'Name below the one at which the template is applied, which is `@`; with a dot at the end it is absolute.',
+      description: 'Name relative to the host the template is applied to, which is `@`. A name with a trailing dot is absolute.',
     }),
     ttl: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: TTL_MAX,
-        description: 'Time to live in seconds; without, that of the records there, or of the zone.',
+        description: 'Time to live in seconds. Default: the TTL of existing records of the name and type, or the zone default.',
       }),
     ),
-    content: Type.Optional(Type.String({ maxLength: 4096, description: 'The value as in a zone file, with variables.' })),
+    content: Type.Optional(Type.String({ maxLength: 4096, description: 'Value in zone file format. May contain variables.' })),
     fields: Type.Optional(
-      Type.Object(
-        {},
-        { additionalProperties: true, description: 'The value by the names of its parts; texts in it may have variables.' },
-      ),
+      Type.Object({}, { additionalProperties: true, description: 'Value as named fields. Strings may contain variables.' }),
     ),
     when: Type.Optional(
-      Type.String({ maxLength: 40, description: 'Name of a variable: the record is left out while that is empty.' }),
+      Type.String({ maxLength: 40, description: 'Name of a variable. The record is skipped if the variable is empty.' }),
     ),
     essential: Type.Optional(
       Type.Boolean({
         default: true,
-        description: 'Whether an edit by hand counts as one of the binding. What is not essential stays as it was edited.',
+        description:
+          'Whether manual edits mark the binding as `modified`. Manual edits to records that are not essential are kept.',
       }),
     ),
     on_conflict: Type.Optional(
-      Words(conflictWays, {
+      Words(conflictModes, {
         default: 'fail',
         description:
-          'What to do where something else is: nothing at all is applied (`fail`), the record is left out (`skip`), what is there goes ' +
-          '(`replace`), or both are kept (`merge`, which joins SPF records into one).',
+          'What to do if conflicting records exist. `fail`: apply nothing. `skip`: skip this record. `replace`: delete the ' +
+          'existing records. `merge`: keep both, and combine SPF records into one.',
       }),
     ),
-    comment: Type.Optional(Line({ maxLength: 500, description: 'A note on the records it makes.' })),
+    comment: Type.Optional(Line({ maxLength: 500, description: 'Comment for the records it creates.' })),
   },
   {
     $id: 'DnsTemplateRecord',
-    description: 'A record that the template makes, with variables in name, content and fields.',
+    description: 'A record of a template. Name, content and fields may contain variables.',
     examples: [{ type: 'A', name: '@', content: '{{address}}', on_conflict: 'replace' }],
   },
 )
 
 export const templateContent = {
-  variables: Type.Array(TemplateVariable, { maxItems: mostVariables, description: 'What differs from zone to zone.' }),
-  records: Type.Array(TemplateRecord, { minItems: 1, maxItems: mostTemplateRecords, description: 'What it makes.' }),
+  variables: Type.Array(TemplateVariable, { maxItems: maxVariables, description: 'Variables of the template.' }),
+  records: Type.Array(TemplateRecord, { minItems: 1, maxItems: maxTemplateRecords, description: 'Records of the template.' }),
 }
 
 export type TemplateVariable = Static<typeof TemplateVariable>
 export type TemplateRecord = Static<typeof TemplateRecord>
-/** What a template puts into zones. */
+/** Variables and records of a template. */
 export interface TemplateContent {
   variables: TemplateVariable[]
   records: TemplateRecord[]

@@ -1,21 +1,22 @@
-import { octetsOf } from '../../../core/dns/octets'
-import { rdataOfTxt } from '../../../core/dns/rdata'
-import { joinedText, valueOfRdata } from '../record-values'
-import type { WantedRrset, WantedValue } from '../rrset-rules'
-import { rrsetKey, type RecordRow, type Rrset } from '../zone-rows'
+import { octetsOf } from '../../../dns/octets'
+import { rdataOfTxt } from '../../../dns/rdata'
+import { joinedText, valueOfRdata } from '../records/values'
+import type { WantedRrset, WantedValue } from '../changes/rrset-rules'
+import { rrsetKey } from '../zones/names'
+import { type RecordRow, type Rrset } from '../records/rows'
 
 /** A value of an rrset that is being changed. */
 export interface DraftValue extends WantedValue {
-  /** Of TXT: its strings joined. */
+  /** For TXT: the strings, joined. */
   text: string | null
-  /** The record that has it in the zone; null for a value that is new. */
+  /** The record in the zone with this value; null for a new value. */
   record: RecordRow | null
 }
 
-/** An rrset on its way from what it is to what it is to be. */
+/** An rrset that is being modified. */
 export class Draft {
   values: DraftValue[]
-  /** Seconds; null while nobody said. */
+  /** Seconds; null if not set yet. */
   ttl: number | null
   #comment: string | null = null
   #pointer: string | null = null
@@ -42,8 +43,8 @@ export class Draft {
     return this.values.some(value => value.hash === hash)
   }
 
-  keepOnly(stays: (value: DraftValue) => boolean): void {
-    this.values = this.values.filter(stays)
+  retain(predicate: (value: DraftValue) => boolean): void {
+    this.values = this.values.filter(predicate)
   }
 
   add(value: Omit<DraftValue, 'record'>): void {
@@ -51,10 +52,10 @@ export class Draft {
     this.#pointer ??= value.pointer
   }
 
-  /** Gives a TXT another text; its record stays. @param text null removes it */
+  /** Replaces the text of a TXT value and keeps its record. @param text null removes the value */
   rewrite(value: DraftValue, text: string | null, pointer = '#'): void {
     if (text === null) {
-      this.keepOnly(one => one !== value)
+      this.retain(one => one !== value)
       return
     }
     const { record } = value
@@ -68,13 +69,13 @@ export class Draft {
     this.values = this.values.map(one => (one === value ? rewritten : one))
   }
 
-  /** @param comment for an rrset that is new; one that is there keeps its own */
-  settle(ttl: number, comment: string | null): void {
+  /** @param comment only used for a new rrset; an existing one keeps its own */
+  setTerms(ttl: number, comment: string | null): void {
     this.ttl = ttl
     this.#comment = comment
   }
 
-  /** How the rrset is to be; null when it is so. */
+  /** The desired rrset; null if nothing changed. */
   wanted(): WantedRrset | null {
     const { name, type, values, existing } = this
     const ttl = this.ttl ?? existing?.row.ttl ?? 0
@@ -95,7 +96,7 @@ export class Draft {
   }
 }
 
-/** The rrsets of a zone that a change may touch. */
+/** The rrsets of a zone that a change may modify. */
 export class Drafts {
   readonly #drafts = new Map<string, Draft>()
 
@@ -108,13 +109,13 @@ export class Drafts {
     return draft
   }
 
-  /** All types of a name. */
+  /** All rrsets at a name. */
   of(name: string): Draft[] {
     for (const { row } of this.existing.values()) if (row.name === name) this.at(row)
     return [...this.#drafts.values()].filter(one => one.name === name)
   }
 
-  /** The rrsets that change, in the order in which they were asked for. */
+  /** The rrsets that change, in the order they were first accessed. */
   wanted(): WantedRrset[] {
     return [...this.#drafts.values()].flatMap(one => one.wanted() ?? [])
   }

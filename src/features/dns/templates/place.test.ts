@@ -1,18 +1,19 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { valueOf } from '../record-values'
-import type { WantedRrset } from '../rrset-rules'
-import { rrsetKey, type RecordRow, type Rrset, type RrsetRow } from '../zone-rows'
-import { editOf } from './edits'
-import { place, type Placing, type Shared } from './place'
+import { valueOf } from '../records/values'
+import type { WantedRrset } from '../changes/rrset-rules'
+import { rrsetKey } from '../zones/names'
+import { type RecordRow, type Rrset, type RrsetRow } from '../records/rows'
+import { differenceOf } from './differences'
+import { place, type Placement, type Shared } from './place'
 import type { TemplateRecord } from './content'
 import { render } from './render'
 
-/** A zone as `name type` and its values. */
+/** A zone: `name type` to TTL and values. */
 type Zone = Map<string, { ttl: number; values: string[] }>
 
 const origin = 'example.com.'
-let made = 0
+let recordCount = 0
 
 const rrsetsOf = (zone: Zone): Map<string, Rrset> =>
   new Map(
@@ -20,7 +21,7 @@ const rrsetsOf = (zone: Zone): Map<string, Rrset> =>
       const [name = '', type = ''] = key.split(' ')
       const records = values.map(content => {
         const { hash, ...value } = valueOf(type, { content }, origin)
-        return { id: `rec_${made++}`, name, type, ...value, rdataHash: hash } as unknown as RecordRow
+        return { id: `rec_${recordCount++}`, name, type, ...value, rdataHash: hash } as unknown as RecordRow
       })
       return [key, { row: { name, type, ttl } as RrsetRow, records }]
     }),
@@ -34,7 +35,12 @@ function after(zone: Zone, wanted: readonly WantedRrset[]): Zone {
   return next
 }
 
-function put(zone: Zone, records: TemplateRecord[], before: Placing['placed'] = [], shared = new Map<string, Shared>()): Placing {
+function apply(
+  zone: Zone,
+  records: TemplateRecord[],
+  before: Placement['placed'] = [],
+  shared = new Map<string, Shared>(),
+): Placement {
   const { records: rendered, problems } = render({ variables: [], records }, { zone: 'example.com', host: '@' }, {})
   expect(problems).toEqual([])
   return place({ rendered, existing: rrsetsOf(zone), before, shared, defaultTtl: 3600 })
@@ -76,38 +82,38 @@ const anyRecords = fc
     { selector: ([n, t]) => `${n} ${t}`, minLength: 1, maxLength: 5 },
   )
   .map(list =>
-    list.map(([n, t, way, content, ttl]): TemplateRecord => ({
+    list.map(([n, t, mode, content, ttl]): TemplateRecord => ({
       type: t,
       name: n,
       content,
-      on_conflict: way === 'merge' && !isMergeable(content) ? 'fail' : (way as 'fail'),
+      on_conflict: mode === 'merge' && !isMergeable(content) ? 'fail' : (mode as 'fail'),
       ...(ttl !== null && { ttl }),
     })),
   )
 
-const isApplied = (placing: Placing) => placing.outcomes.every(one => one.outcome !== 'conflict')
+const isApplicable = (placing: Placement) => placing.outcomes.every(one => one.outcome !== 'conflict')
 
-describe('a template that was put into a zone', () => {
-  test('has nothing to do there any more, and nothing of it counts as edited', () => {
+describe('a template applied to a zone', () => {
+  test('changes nothing when applied again, and isn’t modified', () => {
     fc.assert(
       fc.property(anyZone, anyRecords, (zone, records) => {
-        const first = put(zone, records)
-        fc.pre(isApplied(first))
+        const first = apply(zone, records)
+        fc.pre(isApplicable(first))
         const then = after(zone, first.wanted)
-        const again = put(then, records, first.placed)
+        const again = apply(then, records, first.placed)
         expect(sorted(after(then, again.wanted))).toEqual(sorted(then))
         const existing = rrsetsOf(then)
-        expect(again.placed.flatMap(one => editOf(one, existing.get(rrsetKey(one))) ?? [])).toEqual([])
+        expect(again.placed.flatMap(one => differenceOf(one, existing.get(rrsetKey(one))) ?? [])).toEqual([])
       }),
       { numRuns: 500 },
     )
   })
 
-  test('leaves the zone as it was when it is taken away, but for what it replaced', () => {
+  test('restores the zone when removed, except for replaced records', () => {
     fc.assert(
       fc.property(anyZone, anyRecords, (zone, records) => {
-        const placing = put(zone, records)
-        fc.pre(isApplied(placing) && placing.outcomes.every(one => one.outcome !== 'replace'))
+        const placing = apply(zone, records)
+        fc.pre(isApplicable(placing) && placing.outcomes.every(one => one.outcome !== 'replace'))
         const then = after(zone, placing.wanted)
         const values = (of: Zone) =>
           [...of]
@@ -119,21 +125,21 @@ describe('a template that was put into a zone', () => {
                 .join(),
             ])
             .sort()
-        expect(values(after(then, put(then, [], placing.placed).wanted))).toEqual(values(zone))
+        expect(values(after(then, apply(then, [], placing.placed).wanted))).toEqual(values(zone))
       }),
       { numRuns: 500 },
     )
   })
 
-  test('is restored after any edit by hand, unless what was put there instead is in conflict', () => {
+  test('is restored after any manual edit, unless there are conflicts', () => {
     fc.assert(
       fc.property(anyZone, anyRecords, anyZone, (zone, records, edited) => {
-        const first = put(zone, records)
-        fc.pre(isApplied(first))
-        const again = put(edited, records, first.placed)
-        fc.pre(isApplied(again))
+        const first = apply(zone, records)
+        fc.pre(isApplicable(first))
+        const again = apply(edited, records, first.placed)
+        fc.pre(isApplicable(again))
         const existing = rrsetsOf(after(edited, again.wanted))
-        expect(again.placed.flatMap(one => editOf(one, existing.get(rrsetKey(one))) ?? [])).toEqual([])
+        expect(again.placed.flatMap(one => differenceOf(one, existing.get(rrsetKey(one))) ?? [])).toEqual([])
       }),
       { numRuns: 500 },
     )
@@ -142,34 +148,34 @@ describe('a template that was put into a zone', () => {
 
 const a: TemplateRecord = { type: 'A', name: 'a', content: '192.0.2.1' }
 
-describe('the records of others', () => {
-  test('stay where the template has a value of its own no more', () => {
+describe('other records', () => {
+  test('stay when a value is removed from the template', () => {
     const zone: Zone = new Map([['a A', { ttl: 60, values: ['192.0.2.9'] }]])
-    const first = put(zone, [{ ...a, on_conflict: 'merge' }])
+    const first = apply(zone, [{ ...a, on_conflict: 'merge' }])
     const then = after(zone, first.wanted)
     expect(then.get('a A')).toEqual({ ttl: 60, values: ['192.0.2.1', '192.0.2.9'] })
-    const next = put(then, [{ ...a, content: '192.0.2.2', on_conflict: 'merge' }], first.placed)
+    const next = apply(then, [{ ...a, content: '192.0.2.2', on_conflict: 'merge' }], first.placed)
     expect(after(then, next.wanted).get('a A')).toEqual({ ttl: 60, values: ['192.0.2.2', '192.0.2.9'] })
   })
 
-  test('stay where another binding relies on them', () => {
-    const first = put(new Map(), [a])
+  test('stay if another binding uses them', () => {
+    const first = apply(new Map(), [a])
     const then = after(new Map(), first.wanted)
     const shared = new Map([['a A', { hashes: new Set([first.placed[0]!.values[0]!.hash]), terms: new Set<string>() }]])
-    expect(put(then, [], first.placed, shared).wanted).toEqual([])
-    expect(put(then, [], first.placed).wanted.map(one => one.values)).toEqual([[]])
+    expect(apply(then, [], first.placed, shared).wanted).toEqual([])
+    expect(apply(then, [], first.placed).wanted.map(one => one.values)).toEqual([[]])
   })
 
-  test('that are several SPF records are told, since nothing can be joined with them', () => {
+  test('conflict if they are multiple SPF records', () => {
     const zone: Zone = new Map([['@ TXT', { ttl: 60, values: ['"v=spf1 -all"', '"v=spf1 mx"'] }]])
-    const { outcomes, wanted } = put(zone, [{ type: 'TXT', name: '@', content: 'v=spf1 a -all', on_conflict: 'merge' }])
+    const { outcomes, wanted } = apply(zone, [{ type: 'TXT', name: '@', content: 'v=spf1 a -all', on_conflict: 'merge' }])
     expect([outcomes.map(one => one.outcome), wanted]).toEqual([['conflict'], []])
   })
 
-  test('go where the template changes the type of a name that was its own', () => {
-    const first = put(new Map(), [a])
+  test('of the template are replaced when it changes the type', () => {
+    const first = apply(new Map(), [a])
     const then = after(new Map(), first.wanted)
-    const next = put(then, [{ type: 'CNAME', name: 'a', content: 'b.example.' }], first.placed)
+    const next = apply(then, [{ type: 'CNAME', name: 'a', content: 'b.example.' }], first.placed)
     expect(next.outcomes.map(one => one.outcome)).toEqual(['create'])
     expect(sorted(after(then, next.wanted))).toEqual(['a CNAME 3600 b.example.'])
   })

@@ -1,22 +1,22 @@
 import { pointerPart } from '../../../core/pointer'
 
-/** Names that every template may use without declaring them. */
+/** Variables available in every template without declaring them. */
 export const builtinVariables = {
   zone: 'The name of the zone, such as `example.com`.',
-  host: 'The name within the zone at which the template is applied; `@` is the apex.',
-  fqdn: 'The whole name at which the template is applied, such as `shop.example.com`.',
+  host: 'The name the template is applied to, relative to the zone; `@` is the apex.',
+  fqdn: 'The fully qualified name the template is applied to, such as `shop.example.com`.',
 } as const
 
-/** A piece of a text: as it stands, or what a variable is put for. */
+/** A piece of a text: literal text or a variable. */
 export type Piece = { text: string } | { variable: string }
 
-/** A placeholder that is not closed or has no name; the message is a rule, to follow "must". */
+/** An unclosed placeholder, or one without a name. The message completes a sentence that starts with "must". */
 export class PlaceholderError extends Error {
   override name = 'PlaceholderError'
 }
 
 /**
- * Cuts a text at its placeholders, such as `{{mail_host}}`; blanks within the braces mean nothing.
+ * Splits a text at its placeholders, such as `{{mail_host}}`. Spaces inside the braces are ignored.
  * @throws PlaceholderError
  */
 export function piecesOf(text: string): Piece[] {
@@ -28,7 +28,7 @@ export function piecesOf(text: string): Piece[] {
     const close = text.indexOf('}}', open)
     if (close < 0) throw new PlaceholderError('close each {{ with }}')
     const variable = text.slice(open + 2, close).trim()
-    if (variable === '' || /[{}]/.test(variable)) throw new PlaceholderError('have the name of a variable within {{ and }}')
+    if (variable === '' || /[{}]/.test(variable)) throw new PlaceholderError('have a variable name between {{ and }}')
     if (open > at) pieces.push({ text: text.slice(at, open) })
     pieces.push({ variable })
     at = close + 2
@@ -40,7 +40,7 @@ export function piecesOf(text: string): Piece[] {
 /** Names of the variables in a text. @throws PlaceholderError */
 export const variablesIn = (text: string): string[] => piecesOf(text).flatMap(one => ('variable' in one ? [one.variable] : []))
 
-/** Every text within JSON, with where it stands below it. */
+/** All strings in a JSON value, with their pointers. */
 export function textsIn(value: unknown, pointer = ''): { text: string; pointer: string }[] {
   if (typeof value === 'string') return [{ text: value, pointer }]
   if (typeof value !== 'object' || value === null) return []

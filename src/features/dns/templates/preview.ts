@@ -1,31 +1,32 @@
-import { change, type Changed } from '../../../core/change'
+import { change } from '../../../core/change'
+import type { ChangeResult } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
 import type { Tx } from '../../../core/db/transaction'
-import { ruleKept } from '../rule-problems'
-import { tryOut } from '../sync/plans'
-import { recordNameOf } from '../zone-names'
-import { zoneTarget } from '../zones'
-import { applicationOf, outcomeView } from './application'
+import { parseField } from '../records/parse-field'
+import { validateChange } from '../sync/plans'
+import { recordNameOf } from '../zones/names'
+import { zoneTarget } from '../zones/zones'
+import { planApplication, outcomeView } from './application'
 import type { BindingApplyInput, PreviewInput, PreviewView } from './binding-shapes'
-import { bindingWithZone, zoneReached } from './held'
-import { placedOf } from './note-edits'
+import { lockBindingWithZone, lockAccessibleZone } from './lock-binding'
+import { placedOf } from './track-modifications'
 import { templateOf, templateTarget } from './templates'
 import { mergedValues } from './variables'
 
-/** What a template would change; it is tried out and undone again. @throws Problem 404, 422, 403 `plan_limit_reached` */
+/** Returns what a template would change: applies it and rolls back. @throws Problem 404, 422, 403 `plan_limit_reached` */
 export async function previewTemplate(ctx: Ctx, id: string, input: PreviewInput): Promise<PreviewView> {
   return await previewed(ctx, async tx => {
     const template = await templateOf(tx, ctx, id)
-    const zone = await zoneReached(tx, ctx, input.zone_id)
-    const host = ruleKept('#/host', () => recordNameOf(input.host ?? '@', zone.name))
+    const zone = await lockAccessibleZone(tx, ctx, input.zone_id)
+    const host = parseField('#/host', () => recordNameOf(input.host ?? '@', zone.name))
     return { template, zone, host, variables: input.variables ?? {}, before: null }
   })
 }
 
-/** What bringing a binding to the newest version would change. @throws Problem 404, 422, 403 `plan_limit_reached` */
+/** Returns what updating a binding to the latest version would change. @throws Problem 404, 422, 403 `plan_limit_reached` */
 export async function previewBinding(ctx: Ctx, id: string, input: Pick<BindingApplyInput, 'variables'>): Promise<PreviewView> {
   return await previewed(ctx, async tx => {
-    const { template, zone, row } = await bindingWithZone(tx, ctx, id)
+    const { template, zone, row } = await lockBindingWithZone(tx, ctx, id)
     return {
       template,
       zone,
@@ -36,12 +37,12 @@ export async function previewBinding(ctx: Ctx, id: string, input: Pick<BindingAp
   })
 }
 
-async function previewed(ctx: Ctx, find: (tx: Tx) => Promise<Parameters<typeof applicationOf>[1]>): Promise<PreviewView> {
-  return await change(ctx, 'dns.template.preview', async (tx): Promise<Changed<PreviewView>> => {
+async function previewed(ctx: Ctx, find: (tx: Tx) => Promise<Parameters<typeof planApplication>[1]>): Promise<PreviewView> {
+  return await change(ctx, 'dns.template.preview', async (tx): Promise<ChangeResult<PreviewView>> => {
     const of = await find(tx)
-    const { outcomes, wanted, ops, reasons, warnings } = await applicationOf(tx, of)
+    const { outcomes, wanted, ops, reasons, warnings } = await planApplication(tx, of)
     const applicable = !outcomes.some(one => one.outcome === 'conflict')
-    if (applicable) await tryOut(tx, ctx, of.zone, wanted, { source: 'template', origin: 'template' })
+    if (applicable) await validateChange(tx, ctx, of.zone, wanted, { source: 'template', origin: 'template' })
     const { template, zone } = of
     return {
       result: {

@@ -21,17 +21,17 @@ describe('a template', () => {
     ['www', shop, 'www.shop.eu'],
     ['other.example.com.', shop, 'other'],
     ['{{v}}._domainkey', shop, 'x._domainkey.shop.eu'],
-  ] as const)('has %s at %j as %s', (name, place, expected) => {
+  ] as const)('places %s at %j as %s', (name, place, expected) => {
     const { records } = rendered([{ type: 'TXT', name, content: 'a' }], { v: 'x' }, place)
     expect(records.map(one => one.name)).toEqual([expected])
   })
 
-  test('has names of one label in values below its place', () => {
+  test('resolves single-label names in values relative to its host', () => {
     const records = [{ type: 'MX', name: '@', content: '10 mail' }]
     expect(rendered(records, {}, shop).records[0]!.value.content).toBe('10 mail.shop.eu.example.com.')
   })
 
-  test('knows its zone and its place', () => {
+  test('has variables for its zone and host', () => {
     const records = [{ type: 'TXT', name: '@', content: '{{zone}} {{host}} {{ fqdn }}' }]
     expect([apex, shop].map(place => rendered(records, {}, place).records[0]!.text)).toEqual([
       'example.com @ example.com',
@@ -39,12 +39,12 @@ describe('a template', () => {
     ])
   })
 
-  test('leaves out what is for an empty variable', () => {
+  test('skips records whose condition is empty', () => {
     const records = [{ type: 'TXT', name: '@', content: '{{v}}', when: 'v' }]
     expect([rendered(records, { v: '' }).records.length, rendered(records, { v: 'x' }).records.length]).toEqual([0, 1])
   })
 
-  test('puts whole numbers into fields as numbers', () => {
+  test('fills int variables into fields as numbers', () => {
     const content: TemplateContent = {
       variables: [{ name: 'n', type: 'int' }],
       records: [{ type: 'MX', name: '@', fields: { preference: '{{n}}', exchange: 'm{{n}}.{{zone}}.' } }],
@@ -54,7 +54,7 @@ describe('a template', () => {
 
   const value = fc.string({ unit: 'binary', maxLength: 300 }).filter(one => one.isWellFormed() && !one.includes('\0'))
 
-  test('has any value in a TXT as it is given', () => {
+  test('fills any value into a TXT unchanged', () => {
     fc.assert(
       fc.property(value, value, (a, b) => {
         const { records, problems } = rendered([{ type: 'TXT', name: '@', content: 'x{{a}} y={{b}};{{a}}' }], { a, b })
@@ -65,7 +65,7 @@ describe('a template', () => {
     )
   })
 
-  test('has any short value in a string of a zone file as it is given', () => {
+  test('fills any short value into a quoted string unchanged', () => {
     const short = fc.string({ maxLength: 60 })
     fc.assert(
       fc.property(short, a => {
@@ -78,7 +78,7 @@ describe('a template', () => {
     )
   })
 
-  test('is rendered or refused with a pointer to its record, whatever the values', () => {
+  test('renders or fails with a pointer to the record, for any values', () => {
     const type = fc.constantFrom('A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV', 'CAA', 'HTTPS', 'NS')
     fc.assert(
       fc.property(type, value, value, (kind, a, b) => {
@@ -91,7 +91,7 @@ describe('a template', () => {
   })
 })
 
-describe('values', () => {
+describe('variable values', () => {
   test.each([
     ['ip', '192.0.2.1', '192.0.2.1'],
     ['ip', '2001:db8::1', null],
@@ -110,12 +110,12 @@ describe('values', () => {
     ['int', '-7', '-7'],
     ['int', '07', null],
     ['int', '1e3', null],
-  ] as const)('of the type %s: %p is %p', (type, given, expected) => {
-    const { values, problems } = settleValues([{ name: 'v', type }], { v: given })
+  ] as const)('of type %s: %p becomes %p', (type, input, expected) => {
+    const { values, problems } = settleValues([{ name: 'v', type }], { v: input })
     expect(problems.length === 0 ? values.v! : null).toBe(expected)
   })
 
-  test('that are not given are the defaults, or empty', () => {
+  test('fall back to the default, then to empty', () => {
     const variables = [
       { name: 'a', type: 'ip' as const, default: '192.0.2.1' },
       { name: 'b', type: 'ip' as const, required: false },
@@ -124,11 +124,11 @@ describe('values', () => {
     const { values, problems } = settleValues(variables, {})
     expect(values).toEqual({ a: '192.0.2.1', b: '' })
     expect(problems.map(one => `${one.pointer} ${one.code}`)).toEqual(['#/variables/c required'])
-    // Names of what every object has are no variables.
+    // Properties of Object.prototype are not variables.
     expect(settleValues([], { constructor: 'x' }).problems.length).toBe(1)
   })
 })
 
-test('the templates of the program keep to the rules of templates', () => {
+test('the built-in templates are valid', () => {
   for (const { id, content } of builtinTemplates.values()) expect([id, contentProblems(content)]).toEqual([id, []])
 })

@@ -1,10 +1,10 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { editable, Instant, Line, ListOf, Nullable, Shape } from '../../../core/shapes'
+import { actorFields, editable, Instant, Line, ListOf, Nullable, Shape } from '../../../core/shapes'
 import { templateContent } from './content'
 
-const name = Line({ minLength: 1, maxLength: 200, description: 'Name for people.' })
-const description = Line({ maxLength: 2000, description: 'What it is for, for people.' })
+const name = Line({ minLength: 1, maxLength: 200, description: 'Display name.' })
+const description = Line({ maxLength: 2000, description: 'Description.' })
 
 const content = {
   variables: [{ name: 'address', type: 'ip' as const, description: 'The web server.' }],
@@ -16,8 +16,8 @@ const content = {
 
 const example = {
   id: 'tmpl_01k3z8w2c4e6g8j0m2p4r6t8vw',
-  name: 'Web site',
-  description: 'The server of a site, with www.',
+  name: 'Website',
+  description: 'Address of a website, with www.',
   builtin: false,
   ...content,
   version: 1,
@@ -28,18 +28,18 @@ const example = {
 
 export const Template = Shape(
   {
-    id: Type.String({ description: 'Identifier.' }),
+    id: Type.String({ description: 'ID of the template.' }),
     name,
     description,
-    builtin: Type.Boolean({ description: 'Whether it comes with the program, and cannot be edited.' }),
+    builtin: Type.Boolean({ description: 'Whether this is a built-in template. Built-in templates can’t be edited.' }),
     ...templateContent,
     content_version: Type.Integer({
       minimum: 1,
-      description: 'The version that last changed variables or records: linked bindings of an earlier one are `outdated`.',
+      description: 'Version that last changed the variables or records. Linked bindings of an earlier version are `outdated`.',
     }),
     ...editable,
   },
-  { $id: 'DnsTemplate', description: 'Records that are put into many zones, with variables.', examples: [example] },
+  { $id: 'DnsTemplate', description: 'A set of records with variables that can be applied to many zones.', examples: [example] },
 )
 export const TemplateList = ListOf(Template)
 
@@ -52,8 +52,8 @@ export const TemplateInput = Shape(
   },
   {
     $id: 'DnsTemplateInput',
-    description: 'A template to make.',
-    examples: [{ name: 'Web site', description: 'The server of a site, with www.', ...content }],
+    description: 'A template to create.',
+    examples: [{ name: 'Website', description: 'Address of a website, with www.', ...content }],
   },
 )
 
@@ -66,27 +66,24 @@ export const TemplatePatch = Shape(
   },
   {
     $id: 'DnsTemplatePatch',
-    description: 'What of a template is to change. Lists are replaced as a whole.',
+    description: 'Fields of a template to update. Lists are replaced as a whole.',
     examples: [{ records: [{ type: 'A', name: '@', content: '{{address}}', ttl: 600, on_conflict: 'replace' }] }],
   },
 )
 
-export const TemplateVersion = Shape(
+const TemplateVersion = Shape(
   {
-    template_id: Type.String({ description: 'The template.' }),
-    version: Type.Integer({ minimum: 1, description: 'The version that the template had then.' }),
+    template_id: Type.String({ description: 'ID of the template.' }),
+    version: Type.Integer({ minimum: 1, description: 'Version of the template.' }),
     name,
     description,
     ...templateContent,
-    actor: Shape(
-      { type: Type.String(), id: Type.String(), name: Nullable(Type.String()) },
-      { description: 'Who made it, as in the audit log.' },
-    ),
-    created_at: Instant({ description: 'When.' }),
+    actor: Shape(actorFields, { description: 'Who created this version.' }),
+    created_at: Instant({ description: 'When this version was created.' }),
   },
   {
     $id: 'DnsTemplateVersion',
-    description: 'A template as it was after an edit.',
+    description: 'A version of a template.',
     examples: [
       {
         template_id: example.id,

@@ -3,9 +3,9 @@ import { workspaces } from '../../../access/tables'
 import { flag, int, json, text, time } from '../../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../../core/db/dialect'
 import type { AuditActor } from '../../../core/db/tables'
-import { dnsZones } from '../tables'
+import { dnsZones } from '../zones/tables'
 import type { TemplateContent } from './content'
-import type { PlacedRrset } from './placed'
+import type { PlacedRrset } from './placed-rrsets'
 
 export const bindingModes = ['once', 'linked'] as const
 
@@ -19,7 +19,7 @@ export const dnsTemplates = table(
     name: text('name').notNull(),
     description: text('description').notNull(),
     content: json<TemplateContent>('content').notNull(),
-    // The version that last changed the content: bindings of earlier ones are behind.
+    // Version that last changed the content; bindings of earlier versions are outdated.
     contentVersion: int('content_version').notNull(),
     version: int('version').notNull(),
     createdAt: time('created_at').notNull(),
@@ -28,7 +28,7 @@ export const dnsTemplates = table(
   t => [index('dns_templates_workspace').on(t.workspaceId, t.id)],
 )
 
-/** Templates as they were after each edit. */
+/** Past and current versions of templates. */
 export const dnsTemplateVersions = table(
   'dns_template_versions',
   {
@@ -45,28 +45,28 @@ export const dnsTemplateVersions = table(
   t => [primaryKey({ columns: [t.templateId, t.version] })],
 )
 
-/** Where a template was applied. */
+/** Places where a template was applied. */
 export const dnsTemplateBindings = table(
   'dns_template_bindings',
   {
     id: text('id').primaryKey(),
     workspaceId: text('workspace_id').notNull(),
-    // No reference: templates of the program are no rows.
+    // No reference: built-in templates have no row.
     templateId: text('template_id').notNull(),
     zoneId: text('zone_id')
       .notNull()
       .references(() => dnsZones.id, { onDelete: 'cascade' }),
-    // Within the zone; `@` is the apex.
+    // Relative to the zone; `@` is the apex.
     host: text('host').notNull(),
     mode: text('mode', { enum: [...bindingModes] }).notNull(),
     variables: json<Record<string, string | number>>('variables').notNull(),
-    // The version whose content is in the zone.
+    // Content version that was applied.
     templateVersion: int('template_version').notNull(),
-    // Whether variables were edited since it was applied.
+    // Whether variables changed since it was applied.
     pending: flag('pending').notNull(),
-    // Whether what it put into the zone, and is essential, was edited or removed there.
-    edited: flag('edited').notNull(),
-    // Why it could not be brought to the newest version; null when it could.
+    // Whether essential records were edited or deleted in the zone.
+    modified: flag('modified').notNull(),
+    // Why the last rollout failed; null if it succeeded.
     error: json<{ code: string; detail: string } | null>('error'),
     appliedAt: time('applied_at').notNull(),
     version: int('version').notNull(),
@@ -83,7 +83,7 @@ export const dnsTemplateBindings = table(
   ],
 )
 
-/** What a binding put into its zone, by name and type. */
+/** What a binding placed in its zone, by name and type. */
 export const dnsTemplateRrsets = table(
   'dns_template_rrsets',
   {

@@ -1,18 +1,18 @@
 import { and, count, eq, inArray, lte } from 'drizzle-orm'
-import { refuseOneTooMany } from '../../../access/fixed-limits'
+import { refuseOverLimit } from '../../../access/plans'
 import { target } from '../../../core/audit'
-import { change, isAlready } from '../../../core/change'
+import { change, isUnchanged } from '../../../core/change'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
-import { keeping, locking } from '../../../core/db/dialect'
+import { forShare } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
-import { newId } from '../../../core/ids'
-import { requireMatch } from '../../../core/if-match'
-import { listPage, searchFilter, timeFilters, wordsFilter, type Listing } from '../../../core/list'
-import { pageOfRows } from '../../../core/list-rows'
-import { reaches } from '../../../core/narrowing'
+import { listingOf, listPage, searchFilter, timeFilters, wordsFilter, type Listing } from '../../../core/list'
+import { paginateRows } from '../../../core/list-rows'
+import { canAccess } from '../../../core/resource-access'
 import { conflict, invalid, notFound } from '../../../core/problem'
+import { changedRow, insertRow, lockRow, removeRow, saveRow } from '../../../core/rows'
 import type { Page } from '../../../core/shapes'
+import { rowsOf } from '../../../registry'
 import { builtinSince, builtinTemplates, type BuiltinTemplate } from './builtin-templates'
 import type { TemplateContent } from './content'
 import { contentProblems } from './content-check'
@@ -21,15 +21,14 @@ import { dnsTemplateBindings, dnsTemplates, dnsTemplateVersions } from './tables
 
 type TemplateRow = typeof dnsTemplates.$inferSelect
 type VersionRow = typeof dnsTemplateVersions.$inferSelect
-/** A template of the workspace, or of the program. */
+/** A custom or built-in template. */
 export type KnownTemplate = Pick<
   TemplateRow,
   'id' | 'name' | 'description' | 'content' | 'contentVersion' | 'version' | 'createdAt' | 'updatedAt'
 >
 
-const mostTemplates = 200
-const mostVersions = 50
-const mostProblems = 20
+const maxVersions = 50
+const maxProblems = 20
 
 type Head = Pick<TemplateRow, 'id' | 'name' | 'createdAt' | 'updatedAt'>
 const heads = {
@@ -39,38 +38,35 @@ const heads = {
   updatedAt: dnsTemplates.updatedAt,
 }
 
-// Its filters are looked at in listTemplates: some templates are in no table.
-export const templateListing: Listing<Head> = {
-  name: 'dns-templates',
-  table: dnsTemplates as never,
-  id: dnsTemplates.id,
-  idOf: row => row.id,
-  owner: dnsTemplates.workspaceId,
-  defaultSort: '-id',
-  filters: {
-    q: searchFilter([dnsTemplates.name], 'Only those whose name holds this text.'),
-    origin: wordsFilter(dnsTemplates.id, ['builtin', 'own'], 'Only those that come with the program, or those of the workspace.'),
-  },
-  sorts: {
-    name: { column: dnsTemplates.name, read: row => row.name },
-    created_at: { column: dnsTemplates.createdAt, read: row => row.createdAt },
-    updated_at: { column: dnsTemplates.updatedAt, read: row => row.updatedAt },
-  },
-}
+const templateRows = rowsOf('dns_template', dnsTemplates)
 
-/** Templates of the workspace and of the program; there are so few that all of them are looked at. */
+// Filters are evaluated in listTemplates, since built-in templates aren’t in a table.
+export const templateListing: Listing<Head> = listingOf('dns-templates', dnsTemplates, {
+  filters: {
+    q: searchFilter([dnsTemplates.name], 'Only templates whose name contains this text.'),
+    origin: wordsFilter(dnsTemplates.id, ['builtin', 'custom'], 'Only built-in templates, or only custom ones.'),
+  },
+  sorts: ['name', 'created_at', 'updated_at'],
+})
+
+/** Lists custom and built-in templates. There are few enough to filter them in memory. */
 export async function listTemplates(ctx: Ctx, query: Record<string, unknown>): Promise<Page<TemplateView>> {
   const own = await ctx.hub.read.select(heads).from(dnsTemplates).where(eq(dnsTemplates.workspaceId, ctx.workspaceId))
   const builtins = ctx.resourceIds === null ? [...builtinTemplates.values()].map(knownBuiltin) : []
   const { q, origin } = query as { q?: string; origin?: string[] }
-  const fits = (row: Head) =>
+  const matches = (row: Head) =>
     (q === undefined || row.name.toLowerCase().includes(q.toLowerCase())) &&
-    (origin === undefined || origin.includes(builtinTemplates.has(row.id) ? 'builtin' : 'own'))
-  const page = pageOfRows(ctx, templateListing, query, [...own.filter(row => reaches(ctx, row.id)), ...builtins].filter(fits))
+    (origin === undefined || origin.includes(builtinTemplates.has(row.id) ? 'builtin' : 'custom'))
+  const page = paginateRows(
+    ctx,
+    templateListing,
+    query,
+    [...own.filter(row => canAccess(ctx, row.id)), ...builtins].filter(matches),
+  )
   const ids = page.data.map(row => row.id)
   const rows = ids.length === 0 ? [] : await ctx.hub.read.select().from(dnsTemplates).where(inArray(dnsTemplates.id, ids))
   const known = new Map<string, KnownTemplate>([...builtins, ...rows].map(one => [one.id, one]))
-  // One may have been deleted meanwhile.
+  // A template may have been deleted in the meantime.
   return { ...page, data: ids.flatMap(id => (known.has(id) ? templateView(known.get(id)!) : [])) }
 }
 
@@ -78,38 +74,27 @@ export async function listTemplates(ctx: Ctx, query: Record<string, unknown>): P
 export const getTemplate = async (ctx: Ctx, id: string): Promise<TemplateView> =>
   templateView(await templateOf(ctx.hub.read, ctx, id))
 
-/** @throws Problem 422, 409 for one too many */
+/** @throws Problem 422, 409 if the limit is reached */
 export async function createTemplate(ctx: Ctx, input: TemplateInput): Promise<TemplateView> {
-  const content = checked({ variables: input.variables ?? [], records: input.records })
+  const content = validated({ variables: input.variables ?? [], records: input.records })
   return await change(ctx, 'dns.template.create', async tx => {
-    await refuseOneTooMany(tx, ctx.workspaceId, { table: dnsTemplates, most: mostTemplates, things: 'DNS templates' })
-    const now = ctx.hub.clock.now()
-    const [row] = await tx
-      .insert(dnsTemplates)
-      .values({
-        id: newId('tmpl'),
-        workspaceId: ctx.workspaceId,
-        name: input.name,
-        description: input.description ?? '',
-        content,
-        contentVersion: 1,
-        version: 1,
-        createdAt: now,
-        updatedAt: now,
-      })
-      .returning()
-    await keepVersion(tx, ctx, row!)
-    const view = templateView(row!)
-    return { result: view, target: templateTarget(row!), after: view }
+    await refuseOverLimit(tx, ctx, 'dns_template')
+    const row = await insertRow(tx, ctx, templateRows, {
+      name: input.name,
+      description: input.description ?? '',
+      content,
+      contentVersion: 1,
+    })
+    await storeVersion(tx, ctx, row)
+    return await changedRow(templateRows, null, row, templateView)
   })
 }
 
-/** Edits a template. Zones stay as they are: linked bindings are outdated from then on. @throws Problem 404, 409, 412, 422 */
+/** Updates a template. Zones don’t change; linked bindings become outdated. @throws Problem 404, 409, 412, 422 */
 export async function updateTemplate(ctx: Ctx, id: string, patch: TemplatePatch): Promise<TemplateView> {
   refuseBuiltin(id)
   return await change(ctx, 'dns.template.update', async tx => {
-    const row = await ownTemplate(tx, ctx, id)
-    requireMatch(ctx, row)
+    const row = await lockRow(tx, ctx, templateRows, id)
     const content = {
       variables: patch.variables ?? row.content.variables,
       records: patch.records ?? row.content.records,
@@ -119,43 +104,30 @@ export async function updateTemplate(ctx: Ctx, id: string, patch: TemplatePatch)
       description: patch.description === undefined ? row.description : (patch.description ?? ''),
       content,
     }
-    const before = templateView(row)
-    if (isAlready(row, edit)) return { result: before, target: templateTarget(row), unchanged: true }
-    checked(content)
-    const version = row.version + 1
-    const [after] = await tx
-      .update(dnsTemplates)
-      .set({
-        ...edit,
-        contentVersion: isAlready(row, { content }) ? row.contentVersion : version,
-        version,
-        updatedAt: ctx.hub.clock.now(),
-      })
-      .where(eq(dnsTemplates.id, id))
-      .returning()
-    await keepVersion(tx, ctx, after!)
-    const view = templateView(after!)
-    return { result: view, target: templateTarget(row), before, after: view }
+    if (!isUnchanged(row, edit)) validated(content)
+    const contentVersion = isUnchanged(row, { content }) ? row.contentVersion : row.version + 1
+    const after = await saveRow(tx, ctx, templateRows, row, { ...edit, contentVersion })
+    if (after !== row) await storeVersion(tx, ctx, after)
+    return await changedRow(templateRows, row, after, templateView)
   })
 }
 
 /**
- * Removes a template, and that it was applied here or there once; the records stay.
+ * Deletes a template and its `once` bindings. Records in zones stay.
  * @throws Problem 404, 412, 409 while zones are linked to it
  */
 export async function deleteTemplate(ctx: Ctx, id: string): Promise<void> {
   refuseBuiltin(id)
   await change(ctx, 'dns.template.delete', async tx => {
-    const row = await ownTemplate(tx, ctx, id)
-    requireMatch(ctx, row)
+    const row = await lockRow(tx, ctx, templateRows, id)
     const ownBindings = and(eq(dnsTemplateBindings.workspaceId, ctx.workspaceId), eq(dnsTemplateBindings.templateId, id))
     const [linked] = await tx
       .select({ n: count() })
       .from(dnsTemplateBindings)
       .where(and(ownBindings, eq(dnsTemplateBindings.mode, 'linked')))
-    if (linked!.n > 0) throw conflict(`The template is linked to ${linked!.n} places in zones. Delete these bindings first.`)
+    if (linked!.n > 0) throw conflict(`The template is still linked in ${linked!.n} places. Delete these bindings first.`)
     await tx.delete(dnsTemplateBindings).where(ownBindings)
-    await tx.delete(dnsTemplates).where(eq(dnsTemplates.id, id))
+    await removeRow(tx, templateRows, row)
     return { result: undefined, target: templateTarget(row), before: templateView(row) }
   })
 }
@@ -171,13 +143,13 @@ export const versionListing: Listing<VersionRow> = {
   sorts: {},
 }
 
-/** How a template was after each of its last edits. @throws Problem 404 */
+/** Lists the most recent versions of a template. @throws Problem 404 */
 export async function listVersions(ctx: Ctx, id: string, query: Record<string, unknown>): Promise<Page<TemplateVersionView>> {
   const template = await templateOf(ctx.hub.read, ctx, id)
   return await listPage(ctx, versionListing, query, versionView, template.id)
 }
 
-/** A template that the caller may use. @throws Problem 404 */
+/** Finds a template the caller may use. @throws Problem 404 */
 export async function templateOf(read: Reader, ctx: Pick<Ctx, 'workspaceId'>, id: string): Promise<KnownTemplate> {
   const builtin = builtinTemplates.get(id)
   if (builtin) return knownBuiltin(builtin)
@@ -189,14 +161,14 @@ export async function templateOf(read: Reader, ctx: Pick<Ctx, 'workspaceId'>, id
   return row
 }
 
-/** As {@link templateOf}, and it is neither edited nor deleted until the transaction ends. @throws Problem 404 */
-export async function templateKept(tx: Tx, ctx: Pick<Ctx, 'workspaceId'>, id: string): Promise<KnownTemplate> {
+/** Like {@link templateOf}, and prevents updating or deleting it until the transaction ends. @throws Problem 404 */
+export async function lockTemplate(tx: Tx, ctx: Pick<Ctx, 'workspaceId'>, id: string): Promise<KnownTemplate> {
   if (!builtinTemplates.has(id))
-    await keeping(tx.select({ id: dnsTemplates.id }).from(dnsTemplates).where(eq(dnsTemplates.id, id)))
+    await forShare(tx.select({ id: dnsTemplates.id }).from(dnsTemplates).where(eq(dnsTemplates.id, id)))
   return await templateOf(tx, ctx, id)
 }
 
-/** The newest content of templates, by id; those that are gone are left out. */
+/** Current content versions by template id. Deleted templates are omitted. */
 export async function contentVersions(read: Reader, ids: readonly string[]): Promise<Map<string, number>> {
   const own = ids.filter(id => !builtinTemplates.has(id))
   const rows =
@@ -212,30 +184,18 @@ export async function contentVersions(read: Reader, ids: readonly string[]): Pro
 export const templateTarget = (template: { id: string; name: string }) => target('dns_template', template)
 
 /** @throws Problem 422 */
-function checked(content: TemplateContent): TemplateContent {
+function validated(content: TemplateContent): TemplateContent {
   const problems = contentProblems(content)
-  if (problems.length > 0) throw invalid(problems.slice(0, mostProblems))
+  if (problems.length > 0) throw invalid(problems.slice(0, maxProblems))
   return content
 }
 
 /** @throws Problem 409 */
 function refuseBuiltin(id: string): void {
-  if (builtinTemplates.has(id))
-    throw conflict('This template comes with the program and is not edited. Make one of your own from it.')
+  if (builtinTemplates.has(id)) throw conflict('Built-in templates can’t be edited or deleted. Create a copy instead.')
 }
 
-async function ownTemplate(tx: Tx, ctx: Ctx, id: string): Promise<TemplateRow> {
-  const [row] = await locking(
-    tx
-      .select()
-      .from(dnsTemplates)
-      .where(and(eq(dnsTemplates.id, id), eq(dnsTemplates.workspaceId, ctx.workspaceId))),
-  )
-  if (!row) throw notFound('DNS template')
-  return row
-}
-
-async function keepVersion(tx: Tx, ctx: Ctx, row: TemplateRow): Promise<void> {
+async function storeVersion(tx: Tx, ctx: Ctx, row: TemplateRow): Promise<void> {
   await tx.insert(dnsTemplateVersions).values({
     templateId: row.id,
     version: row.version,
@@ -247,7 +207,7 @@ async function keepVersion(tx: Tx, ctx: Ctx, row: TemplateRow): Promise<void> {
   })
   await tx
     .delete(dnsTemplateVersions)
-    .where(and(eq(dnsTemplateVersions.templateId, row.id), lte(dnsTemplateVersions.version, row.version - mostVersions)))
+    .where(and(eq(dnsTemplateVersions.templateId, row.id), lte(dnsTemplateVersions.version, row.version - maxVersions)))
 }
 
 const knownBuiltin = ({ id, name, description, content, contentVersion }: BuiltinTemplate): KnownTemplate => ({

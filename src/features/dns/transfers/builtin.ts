@@ -1,51 +1,60 @@
 import { isDeepStrictEqual } from 'node:util'
 import { and, asc, eq, notInArray } from 'drizzle-orm'
+import { destinationProblem, workspacePolicy } from '../../../access/network-policy'
 import { workspaces } from '../../../access/tables'
 import { target } from '../../../core/audit'
 import { change, nextNumber } from '../../../core/change'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
-import { locking } from '../../../core/db/dialect'
+import { forUpdate } from '../../../core/db/dialect'
 import { violation } from '../../../core/db/errors'
 import type { Reader, Tx } from '../../../core/db/transaction'
-import { isWithin, lowerName, parseName, wireLength } from '../../../core/dns/name'
-import { nextSerial } from '../../../core/dns/serial'
+import { isWithin, lowerName, parseName, wireLength } from '../../../dns/name'
+import { nextSerial } from '../../../dns/serial'
 import { newId } from '../../../core/ids'
 import { requireMatch } from '../../../core/if-match'
-import type { JobDraft } from '../../../core/jobs/queue'
-import { EgressRefused, networkPolicy } from '../../../core/net/egress'
+import type { JobDraft } from '../../../core/jobs/draft'
+import { EgressRefused } from '../../../core/net/egress'
 import { egressOf } from '../../../core/net/hub-egress'
 import { invalid, Problem, type FieldProblem } from '../../../core/problem'
-import { catalogsOrigin, refuseCatalogName } from '../name-clashes'
-import { nameServerAddress } from '../name-server'
-import { zonesTopic } from '../publish'
-import { ruleKept } from '../rule-problems'
-import { numberChange } from '../zone-numbers'
+import type { DnsProviderView } from '../accounts/shapes'
+import { builtinView } from '../accounts/view'
+import { catalogOrigin, refuseConflictingCatalogName } from '../zones/name-conflicts'
+import { nameServerAddress } from '../publish/name-server'
+import { zonesTopic } from '../publish/published-zones'
+import { parseField } from '../records/parse-field'
+import { numberChange } from '../publish/number-change'
 import { catalogId, type ServingRow } from './catalog'
 import { notifyDraft } from './notify-draft'
 import type { BuiltinProviderPatch, BuiltinProviderView } from './shapes'
 import { dnsSecondaries, dnsServing } from './tables'
-import { rightsCounter, tsigKeysOf } from './tsig-keys'
+import { rightsCounter, existingKeyIds } from './tsig-keys'
 
 type SecondaryRow = typeof dnsSecondaries.$inferSelect
 
+/** The built-in name server with its settings. */
 export const getBuiltin = async (ctx: Ctx): Promise<BuiltinProviderView> => {
   const { read } = ctx.hub
-  const [row] = await read.select().from(dnsServing).where(eq(dnsServing.workspaceId, ctx.workspaceId))
-  return view(ctx, row ?? unset(ctx.workspaceId), await secondariesOf(read, ctx.workspaceId))
+  return view(ctx, await servingOf(read, ctx.workspaceId), await secondariesOf(read, ctx.workspaceId))
 }
 
-/** @throws Problem 412, 422 naming the member, 409 for the name of another catalog or of a zone */
+/** The built-in name server, as listed with the other providers. */
+export async function getBuiltinProvider(ctx: Ctx): Promise<DnsProviderView> {
+  const { read } = ctx.hub
+  return commonView(await servingOf(read, ctx.workspaceId), await secondariesOf(read, ctx.workspaceId))
+}
+
+/** @throws Problem 412, 422 for an invalid field, 409 if the catalog name is already in use */
 export async function updateBuiltin(ctx: Ctx, patch: BuiltinProviderPatch): Promise<BuiltinProviderView> {
   const catalogName = patch.catalog?.name === undefined ? undefined : catalogNameOf(ctx, patch.catalog.name)
-  if (patch.secondaries) await refuseTargets(ctx, patch.secondaries)
+  if (patch.secondaries) await rejectBadAddresses(ctx, patch.secondaries)
   try {
     return await change(ctx, 'dns.builtin.update', async tx => {
       const { workspaceId } = ctx
-      const [kept] = await locking(tx.select().from(dnsServing).where(eq(dnsServing.workspaceId, workspaceId)))
-      const row = kept ?? unset(workspaceId)
+      await forUpdate(tx.select().from(dnsServing).where(eq(dnsServing.workspaceId, workspaceId)))
+      const row = await servingOf(tx, workspaceId)
       requireMatch(ctx, row)
-      await refuseUnknownKeys(tx, ctx, patch)
+      await rejectUnknownKeys(tx, ctx, patch)
       const secondaries = await secondariesOf(tx, workspaceId)
       const before = view(ctx, row, secondaries)
       const wanted = patch.secondaries && wantedSecondaries(ctx, patch.secondaries, secondaries)
@@ -56,19 +65,19 @@ export async function updateBuiltin(ctx: Ctx, patch: BuiltinProviderPatch): Prom
         catalogKeyId: patch.catalog?.tsig_key_id === undefined ? row.catalogKeyId : patch.catalog.tsig_key_id,
       }
       if (edit.catalogEnabled && edit.catalogKeyId === null)
-        throw invalid([{ pointer: '#/catalog/tsig_key_id', code: 'required', detail: 'is needed: nobody could transfer it.' }])
+        throw invalid([{ pointer: '#/catalog/tsig_key_id', code: 'required', detail: 'is required to enable the catalog zone.' }])
       const isSame = Object.entries(edit).every(([name, value]) => isDeepStrictEqual(row[name as keyof typeof edit], value))
       if (isSame && (!wanted || isDeepStrictEqual(wanted, secondaries)))
         return { result: before, target: builtinTarget(ctx), unchanged: true }
       const written = await write(tx, ctx, row, edit)
       if (wanted) await replaceSecondaries(tx, workspaceId, wanted)
       await nextNumber(tx, rightsCounter)
-      const jobs = await tellCatalog(tx, ctx, row, written)
-      const after = view(ctx, written, wanted ?? secondaries)
-      return { result: after, target: builtinTarget(ctx), before, after, wakes: [zonesTopic], jobs }
+      const jobs = await reloadCatalog(tx, ctx, row, written)
+      const after = view(ctx, { ...written, createdAt: row.createdAt }, wanted ?? secondaries)
+      return { result: after, target: builtinTarget(ctx), before, after, wakeTopics: [zonesTopic], jobs }
     })
   } catch (error) {
-    if (violation(error) === 'unique') throw new Problem('already_exists', 'There is a catalog zone of this name here already.')
+    if (violation(error) === 'unique') throw new Problem('already_exists', 'A catalog zone with this name already exists.')
     throw error
   }
 }
@@ -77,17 +86,29 @@ const builtinTarget = (ctx: Ctx) => target('dns_provider', { id: ctx.workspaceId
 
 const defaultCatalog = (workspaceId: string): string => `catalog.${workspaceId.replace('_', '-')}.bailiwick`
 
-/** What holds until somebody sets something. */
-const unset = (workspaceId: string): ServingRow => ({
-  workspaceId,
-  transferKeyIds: null,
-  catalogEnabled: false,
-  catalogName: defaultCatalog(workspaceId),
-  catalogKeyId: null,
-  catalogSerial: 0,
-  version: 0,
-  updatedAt: 0,
-})
+/** The settings of a workspace, which has the name server since it was created. */
+type Serving = ServingRow & { createdAt: number }
+
+/** The stored settings, or the defaults before the first update. */
+async function servingOf(read: Reader | Tx, workspaceId: string): Promise<Serving> {
+  const [found] = await read
+    .select({ createdAt: workspaces.createdAt, stored: dnsServing })
+    .from(workspaces)
+    .leftJoin(dnsServing, eq(dnsServing.workspaceId, workspaces.id))
+    .where(eq(workspaces.id, workspaceId))
+  const { createdAt, stored } = found!
+  const defaults: ServingRow = {
+    workspaceId,
+    transferKeyIds: null,
+    catalogEnabled: false,
+    catalogName: defaultCatalog(workspaceId),
+    catalogKeyId: null,
+    catalogSerial: 0,
+    version: 1,
+    updatedAt: createdAt,
+  }
+  return { ...(stored ?? defaults), createdAt }
+}
 
 const secondariesOf = (read: Reader | Tx, workspaceId: string): Promise<SecondaryRow[]> =>
   read.select().from(dnsSecondaries).where(eq(dnsSecondaries.workspaceId, workspaceId)).orderBy(asc(dnsSecondaries.id))
@@ -95,7 +116,7 @@ const secondariesOf = (read: Reader | Tx, workspaceId: string): Promise<Secondar
 async function write(tx: Tx, ctx: Ctx, row: ServingRow, edit: Partial<ServingRow>): Promise<ServingRow> {
   const set = {
     ...edit,
-    // Whoever had it before it was switched off is to see that something changed.
+    // Secondaries that had the catalog before it was disabled must see a change.
     ...(edit.catalogEnabled && !row.catalogEnabled && { catalogSerial: nextSerial(row.catalogSerial) }),
     version: row.version + 1,
     updatedAt: ctx.hub.clock.now(),
@@ -125,64 +146,60 @@ async function replaceSecondaries(tx: Tx, workspaceId: string, wanted: Secondary
       .onConflictDoUpdate({ target: dnsSecondaries.id, set: { name: one.name, keyId: one.keyId } })
 }
 
-/** Lets the name servers read the catalog again, under its old name and its new one. */
-async function tellCatalog(tx: Tx, ctx: Ctx, before: ServingRow, after: ServingRow): Promise<JobDraft[]> {
+/** Makes the name servers reload the catalog, under its old and new names. */
+async function reloadCatalog(tx: Tx, ctx: Ctx, before: ServingRow, after: ServingRow): Promise<JobDraft[]> {
   const moved = before.catalogEnabled !== after.catalogEnabled || before.catalogName !== after.catalogName
   if (!moved) return []
   if (before.catalogEnabled) await numberChange(tx, { id: catalogId(before), name: before.catalogName }, null)
   if (!after.catalogEnabled) return []
   const id = catalogId(after)
   await numberChange(tx, { id, name: after.catalogName }, null)
-  await refuseCatalogName(tx, ctx.workspaceId, after.catalogName)
+  await refuseConflictingCatalogName(tx, ctx.workspaceId, after.catalogName)
   return [notifyDraft({ id, workspaceId: ctx.workspaceId }, ctx.hub.clock.now())]
 }
 
-/** Those that stay keep their ids and what is known of them. */
+/** Existing secondaries keep their ids and status. */
 function wantedSecondaries(
   ctx: Ctx,
-  given: NonNullable<BuiltinProviderPatch['secondaries']>,
+  input: NonNullable<BuiltinProviderPatch['secondaries']>,
   existing: SecondaryRow[],
 ): SecondaryRow[] {
-  return given
+  return input
     .map(one => {
       const { address, port = 53, name = '', tsig_key_id: keyId = null } = one
-      const kept = existing.find(row => row.address === address && row.port === port)
-      if (kept) return { ...kept, name, keyId }
+      const known = existing.find(row => row.address === address && row.port === port)
+      if (known) return { ...known, name, keyId }
       const { workspaceId, hub } = ctx
       const createdAt = hub.clock.now()
       return {
         ...{ id: newId('sec') as string, workspaceId, name, address, port, keyId, createdAt },
-        ...{ notifiedAt: null, answeredAt: null, problem: null },
+        ...{ notifiedAt: null, acknowledgedAt: null, error: null },
       }
     })
     .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-/** @throws Problem 422 for a server named twice, and for one that the workspace may not call */
-async function refuseTargets(ctx: Ctx, given: NonNullable<BuiltinProviderPatch['secondaries']>): Promise<void> {
+/** @throws Problem 422 for duplicates, and for addresses that the network policy denies */
+async function rejectBadAddresses(ctx: Ctx, input: NonNullable<BuiltinProviderPatch['secondaries']>): Promise<void> {
   const problems: FieldProblem[] = []
-  const [workspace] = await ctx.hub.read
-    .select({ policy: workspaces.networkPolicy })
-    .from(workspaces)
-    .where(eq(workspaces.id, ctx.workspaceId))
-  const policy = networkPolicy(workspace!.policy, { carriesSecret: false })
+  const policy = await workspacePolicy(ctx.hub.read, ctx.workspaceId, false)
   const seen = new Set<string>()
-  for (const [place, { address, port = 53 }] of given.entries()) {
+  for (const [place, { address, port = 53 }] of input.entries()) {
     const pointer = `#/secondaries/${place}/address`
-    if (seen.has(`${address} ${port}`)) problems.push({ pointer, code: 'not_unique', detail: 'is given twice with this port.' })
+    if (seen.has(`${address} ${port}`)) problems.push({ pointer, code: 'not_unique', detail: 'is listed twice with this port.' })
     seen.add(`${address} ${port}`)
     try {
       await egressOf(ctx.hub).vetHost(address, port, policy)
     } catch (error) {
       if (!(error instanceof EgressRefused)) throw error
-      problems.push({ pointer, code: error.errorClass, detail: `is refused (${error.errorClass}). ${error.message}` })
+      problems.push(destinationProblem(pointer, error))
     }
   }
   if (problems.length > 0) throw invalid(problems)
 }
 
 /** @throws Problem 422 */
-async function refuseUnknownKeys(tx: Tx, ctx: Ctx, patch: BuiltinProviderPatch): Promise<void> {
+async function rejectUnknownKeys(tx: Tx, ctx: Ctx, patch: BuiltinProviderPatch): Promise<void> {
   const named: [pointer: string, id: string | null | undefined][] = [
     ...(patch.secondaries ?? []).map((one, place): [string, string | null | undefined] => [
       `#/secondaries/${place}/tsig_key_id`,
@@ -191,35 +208,39 @@ async function refuseUnknownKeys(tx: Tx, ctx: Ctx, patch: BuiltinProviderPatch):
     ['#/catalog/tsig_key_id', patch.catalog?.tsig_key_id],
     ...(patch.transfer_key_ids ?? []).map((id, place): [string, string] => [`#/transfer_key_ids/${place}`, id]),
   ]
-  const given = named.filter((one): one is [string, string] => typeof one[1] === 'string')
-  const known = await tsigKeysOf(
+  const input = named.filter((one): one is [string, string] => typeof one[1] === 'string')
+  const known = await existingKeyIds(
     tx,
     ctx.workspaceId,
-    given.map(([, id]) => id),
+    input.map(([, id]) => id),
   )
-  const problems = given
+  const problems = input
     .filter(([, id]) => !known.has(id))
-    .map(([pointer]) => ({ pointer, code: 'not_found', detail: 'is no TSIG key of this workspace.' }))
+    .map(([pointer]) => ({ pointer, code: 'not_found', detail: 'is not a TSIG key of this workspace.' }))
   if (problems.length > 0) throw invalid(problems)
 }
 
-// Below it stands `<26 characters>.zones`, and a name has at most 255 octets.
-const roomBelow = 35
+// Octets for `<26 characters>.zones` below it. Names are limited to 255 octets.
+const reservedOctets = 35
 
 /** @throws Problem 422 */
 function catalogNameOf(ctx: Ctx, text: string | null): string {
   const own = defaultCatalog(ctx.workspaceId)
   if (text === null) return own
-  const name = ruleKept('#/catalog/name', () => lowerName(parseName(text, '.')))
+  const name = parseField('#/catalog/name', () => lowerName(parseName(text, '.')))
   const wrong = (detail: string) => invalid([{ pointer: '#/catalog/name', code: 'format', detail }])
-  if (name === '.' || wireLength(name) > 255 - roomBelow) throw wrong('must be a domain name of 1 to 219 octets.')
-  if (name !== `${own}.` && isWithin(name, catalogsOrigin))
-    throw wrong('must not end in `bailiwick`: those are the names of catalogs that have no other.')
+  if (name === '.' || wireLength(name) > 255 - reservedOctets) throw wrong('must be a domain name of 1 to 219 octets.')
+  if (name !== `${own}.` && isWithin(name, catalogOrigin))
+    throw wrong('must not end in `bailiwick`, which is reserved for default names.')
   return name.slice(0, -1)
 }
 
-function view(ctx: Ctx, row: ServingRow, secondaries: readonly SecondaryRow[]): BuiltinProviderView {
+const commonView = (row: Serving, secondaries: readonly SecondaryRow[]): DnsProviderView =>
+  builtinView(row, deniedSecondaries(row, secondaries))
+
+function view(ctx: Ctx, row: Serving, secondaries: readonly SecondaryRow[]): BuiltinProviderView {
   return {
+    ...commonView(row, secondaries),
     listen: nameServerAddress(ctx.hub),
     secondaries: secondaries.map(one => ({
       id: one.id,
@@ -228,8 +249,8 @@ function view(ctx: Ctx, row: ServingRow, secondaries: readonly SecondaryRow[]): 
       port: one.port,
       tsig_key_id: one.keyId,
       notified_at: instant(one.notifiedAt),
-      answered_at: instant(one.answeredAt),
-      problem: one.problem,
+      acknowledged_at: instant(one.acknowledgedAt),
+      error: one.error,
     })),
     catalog: {
       enabled: row.catalogEnabled,
@@ -238,16 +259,13 @@ function view(ctx: Ctx, row: ServingRow, secondaries: readonly SecondaryRow[]): 
       serial: row.catalogSerial,
     },
     transfer_key_ids: row.transferKeyIds,
-    warnings: shutOut(row, secondaries),
-    version: row.version,
-    updated_at: row.version === 0 ? null : instant(row.updatedAt),
   }
 }
 
-/** Secondaries that are told of changes and could not get them with the same key. They may have another, so it is no error. */
-const shutOut = ({ transferKeyIds }: ServingRow, secondaries: readonly SecondaryRow[]): string[] =>
+/** Secondaries whose NOTIFY key can't transfer zones. Only a warning: they may use another key for transfers. */
+const deniedSecondaries = ({ transferKeyIds }: ServingRow, secondaries: readonly SecondaryRow[]): string[] =>
   secondaries.flatMap(({ name, address, port, keyId }) =>
     keyId === null || transferKeyIds === null || transferKeyIds.includes(keyId)
       ? []
-      : `The key ${keyId} of the secondary ${name || `${address} port ${port}`} is not among \`transfer_key_ids\`: it gets no zone with it.`,
+      : `The key ${keyId} of the secondary ${name || `${address} port ${port}`} is not in \`transfer_key_ids\`, so it can’t transfer zones.`,
   )

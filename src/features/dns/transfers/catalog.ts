@@ -1,37 +1,37 @@
 import { and, asc, eq, gt } from 'drizzle-orm'
-import { locking } from '../../../core/db/dialect'
+import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
-import { nextSerial } from '../../../core/dns/serial'
-import { rdataOfText } from '../../../core/dns/rdata'
+import { nextSerial } from '../../../dns/serial'
+import { rdataOfText } from '../../../dns/rdata'
 import type { ServedSet, ServedZone } from '../server/served-zone'
-import { dnsZones } from '../tables'
-import { originOf } from '../zone-names'
-import { numberChange } from '../zone-numbers'
+import { dnsZones } from '../zones/tables'
+import { originOf } from '../zones/names'
+import { numberChange } from '../publish/number-change'
 import { dnsServing } from './tables'
 
 export type ServingRow = typeof dnsServing.$inferSelect
 
 const prefix = 'catalog:'
 
-/** What a catalog zone is known by among the changes of zones. It has the name in it, so that another name is another zone. */
+/** Id of a catalog zone in the change feed. Contains the name, so that a renamed catalog is a different zone. */
 export const catalogId = ({ workspaceId, catalogName }: Pick<ServingRow, 'workspaceId' | 'catalogName'>): string =>
   `${prefix}${workspaceId}:${catalogName}`
 
 export const isCatalog = (id: string): boolean => id.startsWith(prefix)
 
-/** The catalog zones that are served. */
+/** Lists the served catalog zones. */
 export async function listCatalogs(read: Reader): Promise<{ id: string }[]> {
   const rows = await read.select().from(dnsServing).where(eq(dnsServing.catalogEnabled, true))
   return rows.map(row => ({ id: catalogId(row) }))
 }
 
 /**
- * Moves the serial of a workspace's catalog, in the transaction of whatever changed which zones are served. To be called before
- * the zone's own change is numbered: edits of the settings take their row before the number too.
- * @returns the catalog, or null when there is none
+ * Increases the serial of a workspace's catalog, in the transaction that changes which zones are served. Call this before
+ * numbering the zone's own change, to lock in the same order as updates of the settings.
+ * @returns the catalog, or null if there is none
  */
-export async function moveCatalog(tx: Tx, workspaceId: string): Promise<ServingRow | null> {
-  const [row] = await locking(
+export async function bumpCatalogSerial(tx: Tx, workspaceId: string): Promise<ServingRow | null> {
+  const [row] = await forUpdate(
     tx
       .select()
       .from(dnsServing)
@@ -47,21 +47,21 @@ export async function moveCatalog(tx: Tx, workspaceId: string): Promise<ServingR
   return moved!
 }
 
-/** A catalog with the rows that it is made of; null when it is not served. */
+/** Finds a catalog by id; null if it is not served. */
 export async function findCatalog(read: Reader, id: string): Promise<ServingRow | null> {
   const workspaceId = id.slice(prefix.length, id.indexOf(':', prefix.length))
   const [row] = await read.select().from(dnsServing).where(eq(dnsServing.workspaceId, workspaceId))
   return row?.catalogEnabled && catalogId(row) === id ? row : null
 }
 
-/** The catalog zone (RFC 9432): a name for each zone that is served, made of the zone's id. Null when it is not served. */
+/** Builds the catalog zone (RFC 9432), with one PTR record per served zone; null if it is not served. */
 export async function readCatalog(read: Reader, id: string): Promise<ServedZone | null> {
   const row = await findCatalog(read, id)
   if (!row) return null
   const origin = originOf(row.catalogName)
   const rrsets = [
     catalogSoa(row),
-    // Nobody is asked for this zone by way of its NS (RFC 9432 4.1).
+    // The zone is never resolved through its NS (RFC 9432 section 4.1).
     recordSet(origin, 'NS', 'invalid.'),
     recordSet(`version.${origin}`, 'TXT', '"2"'),
   ]
@@ -70,11 +70,11 @@ export async function readCatalog(read: Reader, id: string): Promise<ServedZone 
   return { name: origin, owner: row.workspaceId, hidden: true, rrsets }
 }
 
-// Refresh, retry, expire and minimum of its SOA, in seconds. Those who are told of changes need not ask often.
-const times = '3600 600 1209600 0'
+// SOA refresh, retry, expire and minimum, in seconds. Secondaries get a NOTIFY, so they don't have to poll often.
+const soaTimers = '3600 600 1209600 0'
 
 export const catalogSoa = (row: ServingRow): ServedSet =>
-  recordSet(originOf(row.catalogName), 'SOA', `invalid. invalid. ${row.catalogSerial} ${times}`)
+  recordSet(originOf(row.catalogName), 'SOA', `invalid. invalid. ${row.catalogSerial} ${soaTimers}`)
 
 const recordSet = (name: string, type: string, text: string): ServedSet => ({
   name,
@@ -83,7 +83,7 @@ const recordSet = (name: string, type: string, text: string): ServedSet => ({
   rdata: [rdataOfText(type, text, '.')],
 })
 
-const zonesAtOnce = 1000
+const zonesPerQuery = 1000
 
 async function* servedZones(read: Reader, workspaceId: string): AsyncGenerator<{ id: string; name: string }> {
   for (let after = ''; ;) {
@@ -99,9 +99,9 @@ async function* servedZones(read: Reader, workspaceId: string): AsyncGenerator<{
         ),
       )
       .orderBy(asc(dnsZones.id))
-      .limit(zonesAtOnce)
+      .limit(zonesPerQuery)
     yield* rows
-    if (rows.length < zonesAtOnce) return
+    if (rows.length < zonesPerQuery) return
     after = rows.at(-1)!.id
   }
 }

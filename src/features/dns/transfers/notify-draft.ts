@@ -1,25 +1,25 @@
-import type { JobDraft } from '../../../core/jobs/queue'
+import type { JobDraft } from '../../../core/jobs/draft'
 
 export const notifyKind = 'dns.notify'
 
-// Changes of a zone within this time are told as one. The other hubs of a database have read them by then, as a rule.
-const togetherMs = 75
+// Delay to merge changes of a zone into one NOTIFY. Other hubs have usually loaded them by then.
+const debounceMs = 75
 
-/** What one round of telling is about. */
+/** One round of notifications. */
 export interface NotifyPayload extends Record<string, unknown> {
-  /** A zone, or a catalog as `catalogId` names it. */
+  /** A zone, or a catalog as `catalogId` identifies it. */
   zone_id: string
-  /** 1 is the first. */
+  /** Starts at 1. */
   round: number
-  /** Those that are still to be told; absent for all. */
+  /** Secondaries still to notify; absent for all. */
   secondary_ids?: string[]
 }
 
-/** The job that tells secondaries of a change of a zone. */
+/** The job that notifies secondaries of a zone change. */
 export const notifyDraft = (zone: { id: string; workspaceId: string }, now: number): JobDraft => ({
   kind: notifyKind,
   lane: zone.workspaceId,
   payload: { zone_id: zone.id, round: 1 } satisfies NotifyPayload,
-  runAt: now + togetherMs,
+  runAt: now + debounceMs,
   uniqueKey: zone.id,
 })

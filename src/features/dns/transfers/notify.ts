@@ -1,23 +1,24 @@
 import { and, eq, gt, inArray } from 'drizzle-orm'
-import { workspaces } from '../../../access/tables'
+import { workspacePolicy } from '../../../access/network-policy'
 import { hubs } from '../../../core/db/tables'
-import { ask } from '../../../core/dns-client/ask'
-import { AskFailed } from '../../../core/dns-client/failure'
-import { refusal } from '../../../core/dns-client/signed-answer'
-import { CLASS, message, OPCODE, RCODE, type ResourceRecord } from '../../../core/dns/message'
-import type { TsigKey } from '../../../core/dns/tsig'
+import { queryServer } from '../../../dns/client/query-server'
+import { QueryFailed } from '../../../dns/client/failure'
+import { rcodeMessage } from '../../../dns/client/signed-answer'
+import { CLASS, message, OPCODE, RCODE, type ResourceRecord } from '../../../dns/message'
+import type { TsigKey } from '../../../dns/tsig'
 import type { Hub } from '../../../core/hub'
 import type { JobKind } from '../../../core/jobs/job'
-import { inTurns } from '../../../core/jobs/lanes'
-import { hubTimeoutMs, type JobDraft } from '../../../core/jobs/queue'
-import { EgressRefused, networkPolicy } from '../../../core/net/egress'
+import { sequentialLanes } from '../../../core/jobs/lanes'
+import { hubTimeoutMs } from '../../../core/jobs/queue'
+import type { JobDraft } from '../../../core/jobs/draft'
+import { EgressRefused } from '../../../core/net/egress'
 import { egressOf } from '../../../core/net/hub-egress'
-import { NotOpened } from '../../../core/secrets'
-import { tally } from '../../../core/tally'
-import { nameServerCaughtUp } from '../name-server'
-import { soaMembers, soaRdataOf } from '../soa-members'
-import { dnsZones } from '../tables'
-import { originOf } from '../zone-names'
+import { DecryptionFailed } from '../../../core/secrets'
+import { incrementCounter } from '../../../core/metric-counters'
+import { nameServerSynced } from '../publish/name-server'
+import { soaFieldsOf, soaRdataOf } from '../zones/soa-fields'
+import { dnsZones } from '../zones/tables'
+import { originOf } from '../zones/names'
 import { catalogSoa, findCatalog, isCatalog } from './catalog'
 import { notifyKind, type NotifyPayload } from './notify-draft'
 import { openKey } from './rights'
@@ -25,21 +26,21 @@ import { dnsSecondaries, dnsTsigKeys } from './tables'
 
 type SecondaryRow = typeof dnsSecondaries.$inferSelect
 
-// Five rounds within a minute. Whoever has not answered by then asks for the serial by itself, as often as the SOA says.
-const pausesMs = [2_000, 5_000, 15_000, 30_000]
-const askMs = 2_500
-// By then every hub of the database answers with the change, so a server that asks another one than told it finds it there.
-const othersMs = 1_500
+// Five rounds within a minute. After that, secondaries rely on the SOA refresh interval.
+const retryDelaysMs = [2_000, 5_000, 15_000, 30_000]
+const timeoutMs = 2_500
+// By then every hub serves the change, so a secondary behind a load balancer finds it at any of them.
+const finalRoundMs = 1_500
 const concurrency = 64
-const mostOfWorkspace = 16
+const maxPerWorkspace = 16
 
-/** Tells secondaries that a zone changed (RFC 1996). A server that has gone is told again, and the others are not. */
+/** Sends NOTIFY messages to secondaries (RFC 1996). Retries only those that did not respond. */
 export const notifyJob: JobKind<NotifyPayload> = {
   kind: notifyKind,
   concurrency,
-  lanes: { ...inTurns, mostInLane: mostOfWorkspace },
+  lanes: { ...sequentialLanes, maxPerLane: maxPerWorkspace },
   leaseMs: 30_000,
-  retryAfter: attempts => pausesMs[attempts - 1] ?? null,
+  retryAfter: attempts => retryDelaysMs[attempts - 1] ?? null,
   async run(hub, { payload, lane }) {
     const zone = await changedZone(hub, payload.zone_id)
     if (!zone) return undefined
@@ -53,9 +54,9 @@ export const notifyJob: JobKind<NotifyPayload> = {
         ),
       )
     if (secondaries.length === 0) return undefined
-    // Told before this hub answers with the change, they would find nothing new.
-    await nameServerCaughtUp(hub)
-    const results = await Promise.all(secondaries.map(async one => ({ one, ...(await tell(hub, one, zone.soa)) })))
+    // Notified too early, secondaries would query this hub and find nothing new.
+    await nameServerSynced(hub)
+    const results = await Promise.all(secondaries.map(async one => ({ one, ...(await notify(hub, one, zone.soa)) })))
     const again = nextRounds(
       hub,
       payload,
@@ -64,10 +65,10 @@ export const notifyJob: JobKind<NotifyPayload> = {
       payload.round === 1 && (await hasOthers(hub)),
     )
     return async tx => {
-      for (const { one, at, isReached, problem } of results)
+      for (const { one, at, isReached, error } of results)
         await tx
           .update(dnsSecondaries)
-          .set({ notifiedAt: at, ...(isReached && { answeredAt: hub.clock.now() }), problem })
+          .set({ notifiedAt: at, ...(isReached && { acknowledgedAt: hub.clock.now() }), error })
           .where(eq(dnsSecondaries.id, one.id))
       return { result: undefined, jobs: again }
     }
@@ -79,7 +80,7 @@ interface Changed {
   soa: ResourceRecord
 }
 
-/** Null when it is gone, or not served. */
+/** Null if it was deleted or is not served. */
 async function changedZone(hub: Hub, id: string): Promise<Changed | null> {
   if (isCatalog(id)) {
     const catalog = await findCatalog(hub.read, id)
@@ -90,39 +91,36 @@ async function changedZone(hub: Hub, id: string): Promise<Changed | null> {
   const [zone] = await hub.read.select().from(dnsZones).where(eq(dnsZones.id, id))
   if (zone?.status !== 'active' || !zone.isServed) return null
   const { workspaceId, name, serial, soaTtl: ttl } = zone
-  const rdata = soaRdataOf(soaMembers(zone), serial)
+  const rdata = soaRdataOf(soaFieldsOf(zone), serial)
   return { workspaceId, soa: { name: originOf(name), type: 'SOA', class: CLASS.IN, ttl, rdata } }
 }
 
-/** Sends one NOTIFY. `isReached`: an answer came, whatever it says. */
-async function tell(hub: Hub, to: SecondaryRow, soa: ResourceRecord) {
+/** Sends one NOTIFY. `isReached`: a response arrived, whatever its RCODE. */
+async function notify(hub: Hub, to: SecondaryRow, soa: ResourceRecord) {
   const at = hub.clock.now()
   try {
     const key = await keyOf(hub, to)
-    const [workspace] = await hub.read
-      .select({ policy: workspaces.networkPolicy })
-      .from(workspaces)
-      .where(eq(workspaces.id, to.workspaceId))
-    const policy = networkPolicy(workspace!.policy, { carriesSecret: false })
+    const policy = await workspacePolicy(hub.read, to.workspaceId, false)
     const vetted = await egressOf(hub).vetHost(to.address, to.port, policy)
-    const notify = message({
+    const request = message({
       id: 0,
       opcode: OPCODE.NOTIFY,
       flags: { aa: true },
       question: [{ name: soa.name, type: 'SOA', class: CLASS.IN }],
       answer: [soa],
     })
-    const { rcode } = await ask({ at: vetted, key, now: () => hub.clock.now() }, notify, { timeoutMs: askMs })
-    tally(hub, 'dns_notifies', rcode === RCODE.NOERROR ? 'answered' : 'refused')
-    return { at, isReached: true, problem: rcode === RCODE.NOERROR ? null : `${soa.name} ${refusal(rcode)}` }
+    const { rcode } = await queryServer({ at: vetted, key, now: () => hub.clock.now() }, request, { timeoutMs })
+    incrementCounter(hub, 'dns_notifies', rcode === RCODE.NOERROR ? 'answered' : 'refused')
+    return { at, isReached: true, error: rcode === RCODE.NOERROR ? null : `${soa.name} ${rcodeMessage(rcode)}` }
   } catch (error) {
-    if (!(error instanceof AskFailed) && !(error instanceof EgressRefused) && !(error instanceof NotOpened)) throw error
-    tally(hub, 'dns_notifies', 'failed')
-    // The others are told, and whoever looks at this one sees why it is not.
-    if (error instanceof NotOpened) return { at, isReached: false, problem: 'The secret of its key cannot be opened.' }
-    // A refusal is an answer; to be told the same again changes nothing about it.
-    const isReached = error instanceof AskFailed && (error.failure === 'bad_key' || error.failure === 'refused')
-    return { at, isReached, problem: error.message }
+    if (!(error instanceof QueryFailed) && !(error instanceof EgressRefused) && !(error instanceof DecryptionFailed)) throw error
+    incrementCounter(hub, 'dns_notifies', 'failed')
+    // Other secondaries are still notified, and this one shows the error.
+    if (error instanceof DecryptionFailed)
+      return { at, isReached: false, error: 'The secret of its TSIG key can’t be decrypted.' }
+    // A refusal is a response: a retry would not change it.
+    const isReached = error instanceof QueryFailed && (error.failure === 'bad_key' || error.failure === 'refused')
+    return { at, isReached, error: error.message }
   }
 }
 
@@ -133,7 +131,7 @@ async function keyOf(hub: Hub, { keyId }: SecondaryRow): Promise<TsigKey | null>
 }
 
 function nextRounds(hub: Hub, { zone_id, round }: NotifyPayload, lane: string, missed: string[], others: boolean): JobDraft[] {
-  const pause = pausesMs[round - 1]
+  const pause = retryDelaysMs[round - 1]
   const draft = (payload: Omit<NotifyPayload, 'zone_id'>, ms: number, why: string): JobDraft => ({
     kind: notifyKind,
     lane,
@@ -144,7 +142,7 @@ function nextRounds(hub: Hub, { zone_id, round }: NotifyPayload, lane: string, m
   })
   return [
     ...(missed.length > 0 && pause !== undefined ? [draft({ round: round + 1, secondary_ids: missed }, pause, 'again')] : []),
-    ...(others ? [draft({ round: pausesMs.length + 1 }, othersMs, 'others')] : []),
+    ...(others ? [draft({ round: retryDelaysMs.length + 1 }, finalRoundMs, 'others')] : []),
   ]
 }
 

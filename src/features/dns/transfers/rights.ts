@@ -1,19 +1,19 @@
 import { asc, eq } from 'drizzle-orm'
 import { counters } from '../../../core/db/tables'
-import type { TsigKey } from '../../../core/dns/tsig'
+import type { TsigKey } from '../../../dns/tsig'
 import type { Hub } from '../../../core/hub'
 import type { ServedKey, TransferRights } from '../server/transfer-keys'
-import { originOf } from '../zone-names'
+import { originOf } from '../zones/names'
 import { dnsServing, dnsTsigKeys } from './tables'
 import { rightsCounter, sealedAt, type TsigKeyRow } from './tsig-keys'
 
-/** The number of the last change of {@link readRights}; what is read after this was asked is at least as new. */
-export async function rightsNumber(hub: Hub): Promise<number> {
+/** Version of {@link readRights}: rights read after this call are at least as new. */
+export async function rightsVersion(hub: Hub): Promise<number> {
   const [row] = await hub.read.select({ value: counters.value }).from(counters).where(eq(counters.name, rightsCounter))
   return row?.value ?? 0
 }
 
-/** Every key of the installation, and what it opens. */
+/** Loads all TSIG keys of the installation, and what they may transfer. */
 export async function readRights(hub: Hub): Promise<TransferRights> {
   const serving = new Map((await hub.read.select().from(dnsServing)).map(row => [row.workspaceId, row]))
   const rows = await hub.read.select().from(dnsTsigKeys).orderBy(asc(dnsTsigKeys.id))
@@ -22,9 +22,9 @@ export async function readRights(hub: Hub): Promise<TransferRights> {
   for (const row of rows) {
     const good = serving.get(row.workspaceId)?.transferKeyIds ?? null
     try {
-      keys.push({ ...(await openKey(hub, row)), owner: row.workspaceId, forAll: good === null || good.includes(row.id) })
+      keys.push({ ...(await openKey(hub, row)), owner: row.workspaceId, allZones: good === null || good.includes(row.id) })
     } catch (error) {
-      hub.log.error({ err: error, key: row.id }, 'a TSIG key cannot be opened, and nobody can sign with it')
+      hub.log.error({ err: error, key: row.id }, 'could not decrypt a TSIG key; requests signed with it are refused')
     }
   }
   const zones = [...serving.values()]
@@ -37,10 +37,10 @@ export async function readRights(hub: Hub): Promise<TransferRights> {
   return { keys, zones }
 }
 
-/** A key to sign and verify with. @throws NotOpened */
+/** Decrypts a key. @throws DecryptionFailed */
 export async function openKey(hub: Hub, row: TsigKeyRow): Promise<TsigKey> {
   const secret = Buffer.from(await hub.keys.open(sealedAt(row), row.secretSealed), 'base64')
-  // Its owner allowed MD5 when the key was made.
+  // MD5 had to be allowed explicitly when the key was created.
   return {
     name: originOf(row.name),
     algorithm: row.algorithm,

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { area, route } from '../../../access/route'
+import { area, route } from '../../../api/route'
 import { listQuery } from '../../../core/list'
 import { Shape } from '../../../core/shapes'
 import { getBuiltin, updateBuiltin } from './builtin'
@@ -17,9 +17,10 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
     path: builtin,
     guard: read,
     operationId: 'getBuiltinProvider',
-    summary: 'Read the built-in name server',
-    description: 'To whom it gives the zones of the workspace: secondaries, the catalog zone, and keys that may transfer.',
-    answer: BuiltinProvider,
+    summary: 'Get the built-in name server',
+    description:
+      'Returns the fields that all DNS providers have, its secondaries, the catalog zone, and the TSIG keys that can transfer zones.',
+    response: BuiltinProvider,
     run: ctx => getBuiltin(ctx),
   }),
   route({
@@ -28,12 +29,12 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
     guard: write,
     action: 'dns.builtin.update',
     operationId: 'updateBuiltinProvider',
-    summary: 'Edit the built-in name server',
+    summary: 'Update the built-in name server',
     description:
-      'Changes members (JSON merge patch, RFC 7396). Secondaries are told of each change by NOTIFY, signed with their key, at addresses ' +
-      'that the network policy of the workspace allows. The catalog zone is served to holders of its key alone.',
+      'Updates fields (JSON merge patch, RFC 7396). Secondaries receive a NOTIFY for each change, signed with their key, if the network ' +
+      'policy of the workspace allows their address. The catalog zone can be transferred only with its own key.',
     body: BuiltinProviderPatch,
-    answer: BuiltinProvider,
+    response: BuiltinProvider,
     problems: ['already_exists', 'precondition_failed'],
     run: (ctx, { body }) => updateBuiltin(ctx, body),
   }),
@@ -43,9 +44,11 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
     guard: read,
     operationId: 'listZoneTransfers',
     summary: 'List zone transfers',
-    description: 'The last transfer of each zone there is to each address by each key within 90 days, the latest first.',
-    query: Shape({ zone: Type.Optional(Type.String({ maxLength: 253, description: 'Only those of the zone with this name.' })) }),
-    answer: ZoneTransferList,
+    description: 'Lists the last transfer of each zone per address and key within 90 days, newest first.',
+    query: Shape({
+      zone: Type.Optional(Type.String({ maxLength: 253, description: 'Only transfers of the zone with this name.' })),
+    }),
+    response: ZoneTransferList,
     run: (ctx, { query }) => listTransfers(ctx, query),
   }),
   route({
@@ -54,9 +57,9 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
     guard: read,
     operationId: 'listTsigKeys',
     summary: 'List TSIG keys',
-    description: 'Keys that other name servers sign with, without their secrets.',
+    description: 'Lists the TSIG keys of the workspace, without their secrets.',
     query: listQuery(tsigKeyListing),
-    answer: TsigKeyList,
+    response: TsigKeyList,
     run: (ctx, { query }) => listTsigKeys(ctx, query),
   }),
   route({
@@ -66,11 +69,11 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
     action: 'dns.tsig_key.create',
     operationId: 'createTsigKey',
     summary: 'Create a TSIG key',
-    description: 'Makes a key. The answer is the only place where its secret is told.',
+    description: 'Creates a TSIG key. The secret is shown only once, in this response.',
     body: TsigKeyInput,
     status: 201,
-    answer: NewTsigKey,
-    once: ['secret'],
+    response: NewTsigKey,
+    secretFields: ['secret'],
     problems: ['already_exists', 'conflict'],
     run: (ctx, { body }) => createTsigKey(ctx, body),
   }),
@@ -79,9 +82,9 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
     path: `${builtin}/tsig-keys/:id`,
     guard: read,
     operationId: 'getTsigKey',
-    summary: 'Read a TSIG key',
-    description: 'A key without its secret.',
-    answer: TsigKey,
+    summary: 'Get a TSIG key',
+    description: 'Returns a key without its secret.',
+    response: TsigKey,
     run: (ctx, { params }) => getTsigKey(ctx, params.id!),
   }),
   route({
@@ -91,7 +94,7 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
     action: 'dns.tsig_key.delete',
     operationId: 'deleteTsigKey',
     summary: 'Delete a TSIG key',
-    description: 'Whoever signs with it is refused from now on. A key that settings name stays.',
+    description: 'Requests signed with the key are refused from now on. A key that is in use by a setting can’t be deleted.',
     status: 204,
     problems: ['conflict'],
     run: (ctx, { params }) => deleteTsigKey(ctx, params.id!),

@@ -1,8 +1,10 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { Instant, Line, ListOf, MaybeInstant, Nullable, Shape, Words } from '../../../core/shapes'
+import { Instant, Line, ListOf, NullableInstant, Nullable, Shape, Words } from '../../../core/shapes'
+import { DnsProvider } from '../accounts/shapes'
+import { builtin } from '../zones/shapes'
 
-export const tsigAlgorithms = ['hmac-sha256', 'hmac-sha1', 'hmac-sha224', 'hmac-sha384', 'hmac-sha512', 'hmac-md5'] as const
+const tsigAlgorithms = ['hmac-sha256', 'hmac-sha1', 'hmac-sha224', 'hmac-sha384', 'hmac-sha512', 'hmac-md5'] as const
 
 const keyExample = {
   id: 'tsig_01k3z8q4g7e2wv5m9x0c6hbtfn',
@@ -13,38 +15,50 @@ const keyExample = {
 const secretExample = 'x6mWvq0rqv2pP0m9a8S0XzZkV7cY0dQ1m3n5b7t9u2w='
 
 const key = {
-  id: Type.String({ description: 'Identifier.' }),
-  name: Type.String({ description: 'Name, as it is on the wire, without the dot at the end.' }),
-  algorithm: Words(tsigAlgorithms, { description: 'How signatures are made (RFC 8945 section 6).' }),
-  created_at: Instant({ description: 'When it was made.' }),
+  id: Type.String({ description: 'ID of the key.' }),
+  name: Type.String({ description: 'Key name, without the trailing dot.' }),
+  algorithm: Words(tsigAlgorithms, { description: 'Algorithm (RFC 8945 section 6).' }),
+  created_at: Instant({ description: 'When the key was created.' }),
 }
 
 export const TsigKey = Shape(key, {
   $id: 'TsigKey',
-  description: 'A key that other name servers sign with. Its secret is told when it is made, and never again.',
+  description: 'A TSIG key that other name servers sign requests with. Its secret is returned only on creation.',
   examples: [keyExample],
 })
 export const TsigKeyList = ListOf(TsigKey)
 export const NewTsigKey = Shape(
-  { ...key, secret: Type.String({ description: 'The secret in Base64, as configurations of name servers have it.' }) },
-  { $id: 'NewTsigKey', description: 'A key with its secret.', examples: [{ ...keyExample, secret: secretExample }] },
+  {
+    ...key,
+    secret: Type.Optional(
+      Type.String({
+        description: 'Secret in Base64, as used in name server configurations. Shown only once; store it securely.',
+      }),
+    ),
+    secret_shown_before: Type.Optional(
+      Type.Boolean({ description: 'True in a replayed response, which doesn’t contain the secret again.' }),
+    ),
+  },
+  { $id: 'NewTsigKey', description: 'A TSIG key with its secret.', examples: [{ ...keyExample, secret: secretExample }] },
 )
 export const TsigKeyInput = Shape(
   {
-    name: Type.String({ minLength: 1, maxLength: 255, description: 'A domain name; one key has it in the whole installation.' }),
-    algorithm: Type.Optional(Words(tsigAlgorithms, { description: '`hmac-sha256` when absent.' })),
+    name: Type.String({ minLength: 1, maxLength: 255, description: 'Key name: a domain name, unique within the installation.' }),
+    algorithm: Type.Optional(Words(tsigAlgorithms, { description: 'Algorithm. Default: `hmac-sha256`.' })),
     secret: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1024, description: 'Base64 of 16 to 512 octets. Made for you when absent.' }),
+      Type.String({ minLength: 1, maxLength: 1024, description: 'Secret of 16 to 512 octets in Base64. Generated if omitted.' }),
     ),
     allow_md5: Type.Optional(
-      Type.Boolean({ description: 'Must be true for `hmac-md5`, which is broken and which some routers have alone.' }),
+      Type.Boolean({
+        description: 'Must be true for `hmac-md5`, which is insecure and meant only for devices that support nothing else.',
+      }),
     ),
   },
-  { $id: 'TsigKeyInput', description: 'A key to make.', examples: [{ name: 'secondary1.example.com' }] },
+  { $id: 'TsigKeyInput', description: 'A TSIG key to create.', examples: [{ name: 'secondary1.example.com' }] },
 )
 
-const mostSecondaries = 20
-const mostTransferKeys = 50
+const maxSecondaries = 20
+const maxTransferKeys = 50
 
 const keyId = (description: string) => Type.String({ maxLength: 64, description })
 const secondaryExample = {
@@ -54,66 +68,72 @@ const secondaryExample = {
   port: 53,
   tsig_key_id: keyExample.id,
   notified_at: '2026-11-21T10:05:00.100Z',
-  answered_at: '2026-11-21T10:05:00.120Z',
-  problem: null,
+  acknowledged_at: '2026-11-21T10:05:00.120Z',
+  error: null,
 }
 const example = {
+  id: builtin,
+  kind: builtin,
+  name: 'Built-in name server',
+  settings: {},
+  secrets_set: [],
+  state: 'ok',
+  detail: null,
+  warnings: [],
+  last_checked_at: null,
+  last_ok_at: null,
+  last_error: null,
+  version: 3,
+  created_at: '2026-11-20T10:00:00.000Z',
+  updated_at: '2026-11-21T10:00:00.000Z',
   listen: { host: '0.0.0.0', port: 53 },
   secondaries: [secondaryExample],
   catalog: { enabled: true, name: 'catalog.ws-01k3z8q4g7e2wv5m9x0c6hbtfn.bailiwick', tsig_key_id: keyExample.id, serial: 4 },
   transfer_key_ids: null,
-  warnings: [],
-  version: 3,
-  updated_at: '2026-11-21T10:00:00.000Z',
 }
-const transferKeys = Nullable(Type.Array(keyId('Id of a TSIG key.'), { maxItems: mostTransferKeys, uniqueItems: true }), {
-  description: 'Keys that may transfer every zone; null for all keys of the workspace.',
+const transferKeys = Nullable(Type.Array(keyId('ID of a TSIG key.'), { maxItems: maxTransferKeys, uniqueItems: true }), {
+  description: 'Keys that can transfer all zones; null allows all keys of the workspace.',
 })
-const port = Type.Integer({ minimum: 1, maximum: 65_535, description: 'Port; 53 when absent.' })
-const address = Type.String({ minLength: 1, maxLength: 253, description: 'IP address or host name.' })
+const port = Type.Integer({ minimum: 1, maximum: 65_535, description: 'Port. Default: 53.' })
+const address = Type.String({ minLength: 1, maxLength: 253, description: 'IP address or hostname.' })
 
 export const BuiltinProvider = Shape(
   {
+    ...DnsProvider.properties,
     listen: Nullable(
       Shape({
-        host: Type.String({ description: 'Address it listens on.' }),
-        port: Type.Integer({ description: 'Port, of UDP and TCP.' }),
+        host: Type.String({ description: 'Listen address.' }),
+        port: Type.Integer({ description: 'UDP and TCP port.' }),
       }),
-      { description: 'Where the name server of this hub answers; null when it is off.' },
+      { description: 'Listen address of the built-in name server; null if it is disabled.' },
     ),
     secondaries: Type.Array(
       Shape({
-        id: Type.String({ description: 'Identifier.' }),
-        name: Type.String({ description: 'What people know it by.' }),
+        id: Type.String({ description: 'ID of the secondary.' }),
+        name: Type.String({ description: 'Display name.' }),
         address,
         port: Type.Integer({ description: 'Port.' }),
-        tsig_key_id: Nullable(Type.String(), { description: 'The key that NOTIFY is signed with; null for none.' }),
-        notified_at: MaybeInstant({ description: 'When it was last told of a change.' }),
-        answered_at: MaybeInstant({ description: 'When it last answered.' }),
-        problem: Nullable(Type.String(), { description: 'What was wrong with the last NOTIFY, for people; null for nothing.' }),
+        tsig_key_id: Nullable(Type.String(), { description: 'Key that NOTIFY messages are signed with; null if unsigned.' }),
+        notified_at: NullableInstant({ description: 'When the last NOTIFY was sent.' }),
+        acknowledged_at: NullableInstant({ description: 'When the secondary last responded to a NOTIFY.' }),
+        error: Nullable(Type.String(), { description: 'Error of the last NOTIFY; null if it succeeded.' }),
       }),
-      { maxItems: mostSecondaries, description: 'Servers that are told when a zone changed (RFC 1996).' },
+      { maxItems: maxSecondaries, description: 'Secondary name servers to notify of zone changes (RFC 1996).' },
     ),
     catalog: Shape(
       {
-        enabled: Type.Boolean({ description: 'Whether it is served.' }),
-        name: Type.String({ description: 'Its name.' }),
-        tsig_key_id: Nullable(Type.String(), { description: 'The key that transfers it.' }),
-        serial: Type.Integer({ description: 'Moves whenever a zone begins or ceases to be served.' }),
+        enabled: Type.Boolean({ description: 'Whether the catalog zone is served.' }),
+        name: Type.String({ description: 'Name of the catalog zone.' }),
+        tsig_key_id: Nullable(Type.String(), { description: 'Key that can transfer the catalog zone.' }),
+        serial: Type.Integer({ description: 'SOA serial; increases when zones are added or removed.' }),
       },
-      { description: 'The catalog zone (RFC 9432), from which secondaries learn which zones there are.' },
+      { description: 'Catalog zone (RFC 9432) that tells secondaries which zones to serve.' },
     ),
     transfer_key_ids: transferKeys,
-    warnings: Type.Array(Type.String(), {
-      maxItems: mostSecondaries,
-      description: 'What does not go together, for people: secondaries whose key may transfer no zone.',
-    }),
-    version: Type.Integer({ minimum: 0, description: 'Grows with each edit; part of the ETag.' }),
-    updated_at: MaybeInstant({ description: 'When it was last edited.' }),
   },
   {
     $id: 'BuiltinProvider',
-    description: 'The built-in name server as the primary of the zones of a workspace.',
+    description: 'The built-in name server: a DNS provider, with its settings as the primary of the workspace’s zones.',
     examples: [example],
   },
 )
@@ -123,35 +143,35 @@ export const BuiltinProviderPatch = Shape(
     secondaries: Type.Optional(
       Type.Array(
         Shape({
-          name: Type.Optional(Line({ maxLength: 100, description: 'What people know it by.' })),
+          name: Type.Optional(Line({ maxLength: 100, description: 'Display name.' })),
           address,
           port: Type.Optional(port),
-          tsig_key_id: Type.Optional(
-            Nullable(keyId('Id of a TSIG key.'), { description: 'The key that NOTIFY is signed with.' }),
-          ),
+          tsig_key_id: Type.Optional(Nullable(keyId('ID of a TSIG key.'), { description: 'Key to sign NOTIFY messages with.' })),
         }),
-        { maxItems: mostSecondaries, description: 'All of them; those that are not named are forgotten.' },
+        { maxItems: maxSecondaries, description: 'Complete list of secondaries. Secondaries that are not in it are removed.' },
       ),
     ),
     catalog: Type.Optional(
       Shape(
         {
-          enabled: Type.Optional(Type.Boolean({ description: 'Whether it is served.' })),
+          enabled: Type.Optional(Type.Boolean({ description: 'Whether the catalog zone is served.' })),
           name: Type.Optional(
-            Nullable(Type.String({ minLength: 1, maxLength: 200, description: 'Its name.' }), {
-              description: 'Its name; null for `catalog.<workspace>.bailiwick`.',
+            Nullable(Type.String({ minLength: 1, maxLength: 200, description: 'Name of the catalog zone.' }), {
+              description: 'Name of the catalog zone; null for the default, `catalog.<workspace>.bailiwick`.',
             }),
           ),
-          tsig_key_id: Type.Optional(Nullable(keyId('Id of a TSIG key.'), { description: 'The key that transfers it.' })),
+          tsig_key_id: Type.Optional(
+            Nullable(keyId('ID of a TSIG key.'), { description: 'Key that can transfer the catalog zone.' }),
+          ),
         },
-        { description: 'Members of the catalog zone.' },
+        { description: 'Catalog zone settings.' },
       ),
     ),
     transfer_key_ids: Type.Optional(transferKeys),
   },
   {
     $id: 'BuiltinProviderPatch',
-    description: 'What of it is to change.',
+    description: 'Settings to update.',
     examples: [
       {
         secondaries: [{ name: 'ns2', address: '198.51.100.53', tsig_key_id: keyExample.id }],
@@ -161,23 +181,24 @@ export const BuiltinProviderPatch = Shape(
   },
 )
 
-export const ZoneTransfer = Shape(
+const ZoneTransfer = Shape(
   {
-    zone: Type.String({ description: 'Name of the zone, or of the catalog zone.' }),
-    address: Type.String({ description: 'Address that it went to.' }),
+    zone: Type.String({ description: 'Name of the zone or catalog zone.' }),
+    address: Type.String({ description: 'Address of the client.' }),
     secondary_id: Nullable(Type.String(), {
-      description: 'The secondary with this address, of several the one with this key; null when that is none or several.',
+      description: 'ID of the secondary with this address, and with this key if several share it; null if none or several match.',
     }),
-    tsig_key_id: Type.String({ description: 'The key that it was asked for with.' }),
-    serial: Type.Integer({ description: 'Serial that was sent.' }),
-    how: Words(['axfr', 'ixfr', 'current'], {
-      description: 'All of it, what had changed, or nothing, since the server had this serial already.',
+    tsig_key_id: Type.String({ description: 'Key that signed the request.' }),
+    serial: Type.Integer({ description: 'Serial that was transferred.' }),
+    type: Words(['axfr', 'ixfr', 'up_to_date'], {
+      description:
+        'Full transfer (`axfr`), incremental transfer (`ixfr`), or nothing to send because the client was `up_to_date`.',
     }),
-    at: Instant({ description: 'When it ended.' }),
+    transferred_at: Instant({ description: 'When the transfer finished.' }),
   },
   {
     $id: 'ZoneTransfer',
-    description: 'The last transfer of a zone to an address by a key.',
+    description: 'The last transfer of a zone to an address with a key.',
     examples: [
       {
         zone: 'example.com',
@@ -185,15 +206,15 @@ export const ZoneTransfer = Shape(
         secondary_id: secondaryExample.id,
         tsig_key_id: keyExample.id,
         serial: 7,
-        how: 'ixfr',
-        at: '2026-11-21T10:05:00.200Z',
+        type: 'ixfr',
+        transferred_at: '2026-11-21T10:05:00.200Z',
       },
     ],
   },
 )
 export const ZoneTransferList = Shape(
-  { data: Type.Array(ZoneTransfer), truncated: Type.Boolean({ description: 'True when there are more than 1,000.' }) },
-  { $id: 'ZoneTransferList', description: 'Transfers, the latest first.' },
+  { data: Type.Array(ZoneTransfer), truncated: Type.Boolean({ description: 'True if there are more than 1,000.' }) },
+  { $id: 'ZoneTransferList', description: 'Transfers, newest first.' },
 )
 
 export type TsigKeyView = Static<typeof TsigKey>

@@ -4,13 +4,13 @@ import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
 import type { Hub } from '../../../core/hub'
 import type { Transferred } from '../server/messages'
-import { dnsZones } from '../tables'
+import { dnsZones } from '../zones/tables'
 import type { ZoneTransferView } from './shapes'
 import { dnsSecondaries, dnsServing, dnsTransfers, dnsTsigKeys } from './tables'
 
-const mostListed = 1000
+const maxListed = 1000
 
-/** The last transfer of each zone, and of the catalog, to each address by each key, the latest first. */
+/** Lists the last transfer of each zone and the catalog per address and key, newest first. */
 export async function listTransfers(
   ctx: Ctx,
   query: { zone?: string },
@@ -20,13 +20,13 @@ export async function listTransfers(
   const rows = await read
     .select({ transfer: dnsTransfers })
     .from(dnsTransfers)
-    // A zone that was deleted and made again is another one.
+    // Transfers from before a zone was deleted and recreated don't count.
     .leftJoin(
       dnsZones,
       and(
         eq(dnsZones.name, dnsTransfers.zone),
         eq(dnsZones.workspaceId, dnsTransfers.workspaceId),
-        lte(dnsZones.createdAt, dnsTransfers.at),
+        lte(dnsZones.createdAt, dnsTransfers.transferredAt),
       ),
     )
     .where(
@@ -36,24 +36,24 @@ export async function listTransfers(
         query.zone ? eq(dnsTransfers.zone, query.zone) : undefined,
       ),
     )
-    .orderBy(desc(dnsTransfers.at))
-    .limit(mostListed + 1)
+    .orderBy(desc(dnsTransfers.transferredAt))
+    .limit(maxListed + 1)
   const secondaries = await read.select().from(dnsSecondaries).where(eq(dnsSecondaries.workspaceId, ctx.workspaceId))
   return {
-    data: rows.slice(0, mostListed).map(({ transfer: { zone, address, keyId, serial, how, at } }) => ({
+    data: rows.slice(0, maxListed).map(({ transfer: { zone, address, keyId, serial, type, transferredAt } }) => ({
       zone,
       address,
       secondary_id: secondaryAt(secondaries, address, keyId),
       tsig_key_id: keyId,
       serial,
-      how,
-      at: instant(at),
+      type,
+      transferred_at: instant(transferredAt),
     })),
-    truncated: rows.length > mostListed,
+    truncated: rows.length > maxListed,
   }
 }
 
-/** The secondary that is meant: of several at one address the one that has the key to itself. */
+/** Finds the secondary at an address. If there are several, only one with a key of its own is identified. */
 function secondaryAt(
   secondaries: readonly { id: string; address: string; keyId: string | null }[],
   address: string,
@@ -64,64 +64,65 @@ function secondaryAt(
   return own && !another ? own.id : null
 }
 
-const keptMs = 90 * 86_400_000
+const retentionMs = 90 * 86_400_000
 
-/** Forgets transfers that are older than 90 days. */
+/** Deletes transfers older than 90 days. */
 export async function pruneTransfers(hub: Hub): Promise<void> {
   await record(hub, async tx => {
-    await tx.delete(dnsTransfers).where(lt(dnsTransfers.at, hub.clock.now() - keptMs))
+    await tx.delete(dnsTransfers).where(lt(dnsTransfers.transferredAt, hub.clock.now() - retentionMs))
     return { result: undefined }
   })
 }
 
-// A second's worth of zones that all changed; of more the later ones are not kept.
-const mostKept = 5000
-const rowsAtOnce = 200
+// Enough for a second of transfers; more are dropped.
+const maxPending = 5000
+const rowsPerStatement = 200
 
-/** Writes transfers down, now and then and many at once: serving does not wait for it. */
+/** Collects transfers and stores them in batches, so that serving does not wait for the database. */
 export class TransferLog {
-  readonly #fresh = new Map<string, Transferred & { at: number }>()
+  readonly #pending = new Map<string, Transferred & { at: number }>()
   #writing: Promise<void> | null = null
 
   constructor(private readonly hub: Hub) {}
 
   add(transfer: Transferred): void {
     const place = `${transfer.key} ${transfer.zone} ${transfer.peer}`
-    if (this.#fresh.has(place) || this.#fresh.size < mostKept) this.#fresh.set(place, { ...transfer, at: this.hub.clock.now() })
+    if (this.#pending.has(place) || this.#pending.size < maxPending)
+      this.#pending.set(place, { ...transfer, at: this.hub.clock.now() })
   }
 
-  /** Writes what came since the last time. */
+  /** Stores the collected transfers. */
   flush(): Promise<void> {
     return (this.#writing ??= this.#write()
-      .catch(error => this.hub.log.warn({ err: error }, 'transfers of zones could not be written down'))
+      .catch(error => this.hub.log.warn({ err: error }, 'could not store zone transfers'))
       .finally(() => {
         this.#writing = null
       }))
   }
 
   async #write(): Promise<void> {
-    if (this.#fresh.size === 0) return
-    const all = [...this.#fresh.values()]
-    this.#fresh.clear()
-    for (let at = 0; at < all.length; at += rowsAtOnce) await writeDown(this.hub, all.slice(at, at + rowsAtOnce))
+    if (this.#pending.size === 0) return
+    const all = [...this.#pending.values()]
+    this.#pending.clear()
+    for (let at = 0; at < all.length; at += rowsPerStatement) await storeTransfers(this.hub, all.slice(at, at + rowsPerStatement))
   }
 }
 
-async function writeDown(hub: Hub, transfers: (Transferred & { at: number })[]): Promise<void> {
+async function storeTransfers(hub: Hub, transfers: (Transferred & { at: number })[]): Promise<void> {
   await record(hub, async tx => {
     const rows = await tx
       .select({ id: dnsTsigKeys.id, name: dnsTsigKeys.name, workspaceId: dnsTsigKeys.workspaceId })
       .from(dnsTsigKeys)
-      .where(inArray(dnsTsigKeys.name, [...new Set(transfers.map(one => undotted(one.key)))]))
+      .where(inArray(dnsTsigKeys.name, [...new Set(transfers.map(one => withoutDot(one.key)))]))
     const keys = new Map(rows.map(row => [row.name, row]))
-    for (const { key, zone, peer, serial, how, at } of transfers) {
-      const of = keys.get(undotted(key))
-      // It was deleted since.
+    for (const { key, zone, peer, serial, type, at } of transfers) {
+      const of = keys.get(withoutDot(key))
+      // The key was deleted meanwhile.
       if (!of) continue
-      const set = { serial, how, at }
+      const set = { serial, type, transferredAt: at }
       await tx
         .insert(dnsTransfers)
-        .values({ workspaceId: of.workspaceId, zone: undotted(zone), address: peer, keyId: of.id, ...set })
+        .values({ workspaceId: of.workspaceId, zone: withoutDot(zone), address: peer, keyId: of.id, ...set })
         .onConflictDoUpdate({
           target: [dnsTransfers.workspaceId, dnsTransfers.zone, dnsTransfers.address, dnsTransfers.keyId],
           set,
@@ -131,5 +132,5 @@ async function writeDown(hub: Hub, transfers: (Transferred & { at: number })[]):
   })
 }
 
-/** As the API names keys and zones. */
-const undotted = (name: string): string => name.toLowerCase().replace(/\.$/, '')
+/** Converts a name to its API form. */
+const withoutDot = (name: string): string => name.toLowerCase().replace(/\.$/, '')

@@ -1,62 +1,61 @@
-import { and, count, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
+import { refuseOverLimit } from '../../../access/plans'
 import { target } from '../../../core/audit'
 import { change, nextNumber } from '../../../core/change'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
-import { locking } from '../../../core/db/dialect'
+import { forUpdate } from '../../../core/db/dialect'
 import { violation } from '../../../core/db/errors'
 import type { Reader, Tx } from '../../../core/db/transaction'
-import { lowerName, parseName, wireLength } from '../../../core/dns/name'
-import type { TsigAlgorithm } from '../../../core/dns/tsig'
+import { lowerName, parseName, wireLength } from '../../../dns/name'
+import type { TsigAlgorithm } from '../../../dns/tsig'
 import { newId } from '../../../core/ids'
-import { listPage, type Listing, textFilter } from '../../../core/list'
-import { conflict, invalid, notFound, Problem } from '../../../core/problem'
+import { listingOf, listPage, textFilter } from '../../../core/list'
+import { conflict, invalid, Problem } from '../../../core/problem'
+import { findRow, removeRow } from '../../../core/rows'
 import type { Place } from '../../../core/secrets'
 import type { Page } from '../../../core/shapes'
-import { ruleKept } from '../rule-problems'
-import { zonesTopic } from '../publish'
+import { rowsOf } from '../../../registry'
+import { parseField } from '../records/parse-field'
+import { zonesTopic } from '../publish/published-zones'
 import type { TsigKeyInput, TsigKeyView } from './shapes'
 import { dnsSecondaries, dnsServing, dnsTsigKeys } from './tables'
 
 export type TsigKeyRow = typeof dnsTsigKeys.$inferSelect
 
-/** Name of the counter that grows whenever it changes who may transfer what. */
+/** Counter that increases when transfer rights change. */
 export const rightsCounter = 'dns.transfers'
 
-export const tsigKeyListing: Listing<TsigKeyRow> = {
-  name: 'dns-tsig-keys',
-  table: dnsTsigKeys as never,
-  id: dnsTsigKeys.id,
-  idOf: row => row.id,
-  owner: dnsTsigKeys.workspaceId,
-  defaultSort: '-id',
-  filters: { name: textFilter(dnsTsigKeys.name, 'Only the one with this name.', { maxLength: 255 }) },
-  sorts: { name: { column: dnsTsigKeys.name, read: row => row.name } },
-}
+const tsigKeyRows = rowsOf('tsig_key', dnsTsigKeys)
+
+export const tsigKeyListing = listingOf('dns-tsig-keys', dnsTsigKeys, {
+  filters: { name: textFilter(dnsTsigKeys.name, 'Only the key with this name.', { maxLength: 255 }) },
+  sorts: ['name'],
+})
 
 export const listTsigKeys = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<TsigKeyView>> =>
   listPage(ctx, tsigKeyListing, query, tsigKeyView)
 
 /** @throws Problem 404 */
 export const getTsigKey = async (ctx: Ctx, id: string): Promise<TsigKeyView> =>
-  tsigKeyView(await tsigKeyOf(ctx.hub.read, ctx, id))
-
-const mostKeys = 100
+  tsigKeyView(await findRow(ctx.hub.read, ctx, tsigKeyRows, id))
 
 /**
- * Makes a key. The secret is in the result and nowhere else.
+ * Creates a key. Only this result contains the secret.
  * @throws Problem 422, 409 `already_exists`
  */
 export async function createTsigKey(ctx: Ctx, input: TsigKeyInput): Promise<TsigKeyView & { secret: string }> {
   const algorithm = input.algorithm ?? 'hmac-sha256'
   if (algorithm === 'hmac-md5' && input.allow_md5 !== true)
-    throw wrong('#/algorithm', 'needs `allow_md5: true`: HMAC-MD5 must not be used where there is another (RFC 8945 section 6).')
+    throw wrong(
+      '#/algorithm',
+      'requires `allow_md5: true`: HMAC-MD5 must not be used unless nothing else is supported (RFC 8945 section 6).',
+    )
   const name = keyNameOf(input.name)
   const secret = input.secret === undefined ? freshSecret(algorithm) : secretOf(input.secret)
   try {
     return await change(ctx, 'dns.tsig_key.create', async tx => {
-      const [held] = await tx.select({ n: count() }).from(dnsTsigKeys).where(eq(dnsTsigKeys.workspaceId, ctx.workspaceId))
-      if (held!.n >= mostKeys) throw conflict(`There are ${mostKeys} keys, which is the most a workspace may have.`)
+      await refuseOverLimit(tx, ctx, 'tsig_key')
       const id = newId('tsig')
       const place = sealedAt({ id, workspaceId: ctx.workspaceId })
       const [row] = await tx
@@ -72,47 +71,37 @@ export async function createTsigKey(ctx: Ctx, input: TsigKeyInput): Promise<Tsig
         .returning()
       await nextNumber(tx, rightsCounter)
       const view = tsigKeyView(row!)
-      return { result: { ...view, secret }, target: target('tsig_key', row!), after: view, wakes: [zonesTopic] }
+      return { result: { ...view, secret }, target: target('tsig_key', row!), after: view, wakeTopics: [zonesTopic] }
     })
   } catch (error) {
-    if (violation(error) === 'unique') throw new Problem('already_exists', `There is a key ${name} here already.`)
+    if (violation(error) === 'unique') throw new Problem('already_exists', `A TSIG key named ${name} already exists.`)
     throw error
   }
 }
 
-/** Whoever signs with the key is refused from now on. @throws Problem 404, 409 while it is named by settings */
+/** Deletes a key; requests signed with it are refused from now on. @throws Problem 404, 409 while it is in use */
 export async function deleteTsigKey(ctx: Ctx, id: string): Promise<void> {
   await change(ctx, 'dns.tsig_key.delete', async tx => {
     const { workspaceId } = ctx
-    // In the order in which edits of the settings take them.
-    const [serving] = await locking(tx.select().from(dnsServing).where(eq(dnsServing.workspaceId, workspaceId)))
-    const row = await tsigKeyOf(tx, ctx, id)
+    // Same lock order as updates of the settings.
+    const [serving] = await forUpdate(tx.select().from(dnsServing).where(eq(dnsServing.workspaceId, workspaceId)))
+    const row = await findRow(tx, ctx, tsigKeyRows, id)
     const [secondary] = await tx
       .select({ address: dnsSecondaries.address })
       .from(dnsSecondaries)
       .where(and(eq(dnsSecondaries.workspaceId, workspaceId), eq(dnsSecondaries.keyId, id)))
       .limit(1)
-    if (secondary) throw conflict(`The secondary ${secondary.address} is told of changes with this key.`)
-    if (serving?.catalogKeyId === id) throw conflict('The catalog zone is transferred with this key.')
-    if (serving?.transferKeyIds?.includes(id)) throw conflict('The key is among those in `transfer_key_ids`.')
-    await tx.delete(dnsTsigKeys).where(eq(dnsTsigKeys.id, id))
+    if (secondary) throw conflict(`The key is used to notify the secondary ${secondary.address}.`)
+    if (serving?.catalogKeyId === id) throw conflict('The key is used for the catalog zone.')
+    if (serving?.transferKeyIds?.includes(id)) throw conflict('The key is listed in `transfer_key_ids`.')
+    await removeRow(tx, tsigKeyRows, row)
     await nextNumber(tx, rightsCounter)
-    return { result: undefined, target: target('tsig_key', row), before: tsigKeyView(row), wakes: [zonesTopic] }
+    return { result: undefined, target: target('tsig_key', row), before: tsigKeyView(row), wakeTopics: [zonesTopic] }
   })
 }
 
-/** @throws Problem 404 */
-async function tsigKeyOf(read: Reader | Tx, ctx: Ctx, id: string): Promise<TsigKeyRow> {
-  const [row] = await read
-    .select()
-    .from(dnsTsigKeys)
-    .where(and(eq(dnsTsigKeys.id, id), eq(dnsTsigKeys.workspaceId, ctx.workspaceId)))
-  if (!row) throw notFound('TSIG key')
-  return row
-}
-
-/** The workspace's keys among these. */
-export async function tsigKeysOf(read: Reader | Tx, workspaceId: string, ids: readonly string[]): Promise<Set<string>> {
+/** Filters ids to keys of the workspace. */
+export async function existingKeyIds(read: Reader | Tx, workspaceId: string, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   const rows = await read
     .select({ id: dnsTsigKeys.id })
@@ -121,7 +110,7 @@ export async function tsigKeysOf(read: Reader | Tx, workspaceId: string, ids: re
   return new Set(rows.map(row => row.id))
 }
 
-/** Where the secret of a key is sealed for. */
+/** Binds the encrypted secret to its row. */
 export const sealedAt = ({ id, workspaceId }: Pick<TsigKeyRow, 'id' | 'workspaceId'>): Place => ({
   table: 'dns_tsig_keys',
   column: 'secret_sealed',
@@ -137,12 +126,12 @@ const tsigKeyView = ({ id, name, algorithm, createdAt }: TsigKeyRow): TsigKeyVie
 })
 
 function keyNameOf(text: string): string {
-  const name = ruleKept('#/name', () => lowerName(parseName(text, '.')))
+  const name = parseField('#/name', () => lowerName(parseName(text, '.')))
   if (name === '.' || wireLength(name) > 255) throw wrong('#/name', 'must be a domain name of 1 to 253 characters.')
   return name.slice(0, -1)
 }
 
-// As long as what the algorithm gives (RFC 2104 section 3).
+// Same length as the output of the algorithm (RFC 2104 section 3).
 const octetsOf: Record<TsigAlgorithm, number> = {
   'hmac-md5': 16,
   'hmac-sha1': 20,
@@ -158,8 +147,8 @@ const freshSecret = (algorithm: TsigAlgorithm): string =>
 function secretOf(text: string): string {
   const octets = Buffer.from(text, 'base64')
   if (octets.toString('base64').replace(/=+$/, '') !== text.replace(/=+$/, ''))
-    throw wrong('#/secret', 'must be Base64 (RFC 4648 section 4).')
-  if (octets.length < 16 || octets.length > 512) throw wrong('#/secret', 'must be the Base64 of 16 to 512 octets.')
+    throw wrong('#/secret', 'must be valid Base64 (RFC 4648 section 4).')
+  if (octets.length < 16 || octets.length > 512) throw wrong('#/secret', 'must encode 16 to 512 octets.')
   return octets.toString('base64')
 }
 

@@ -1,33 +1,33 @@
 import type { FieldProblem } from '../../../core/problem'
-import { nameOf } from '../understood'
+import { nameOf } from '../definition/parse-target'
 import type { MonitorRow } from '../view'
 import type { MonitorEntry } from './shapes'
 
-/** A monitor of a document, and the one of the workspace that it is. */
+/** A monitor in a document, and the matching monitor of the workspace. */
 export interface Entry {
   place: number
   item: MonitorEntry
   row: MonitorRow | null
-  /** Once it is known: of its row, or of the one that was made. */
+  /** The id of its row, or of the monitor that was created; null until then. */
   id: string | null
-  /** Entries of the document that it depends on, or that are its members. */
+  /** Entries of the document that it depends on or contains. */
   below: Entry[]
 }
 
-/** Entries in an order in which each comes after those that it names, and how to read names. */
+/** Entries in dependency order, and a lookup for the names they use. */
 export interface Entries {
   list: Entry[]
-  /** What is wrong with entries that are one and the same, that could be several, or that lead back to themselves. */
+  /** Problems with entries that are duplicate, ambiguous, or circular. */
   problems: FieldProblem[]
-  /** Entries that have such problems. */
+  /** Entries with such problems. */
   failed: Set<Entry>
-  /** The id that a name stands for; null for none, undefined for an entry that was not made. */
+  /** The id for a name; null if unknown, undefined for an entry that was not created. */
   idOf(name: string): string | null | undefined
 }
 
 /**
- * Finds the monitors that a document tells of: by key, by id, or by name where an entry has no key.
- * @param items null in the place of one that cannot be read
+ * Matches the entries of a document with monitors: by key, by id, or by name if an entry has no key.
+ * @param items null for an entry that could not be parsed
  */
 export function entriesOf(items: readonly (MonitorEntry | null)[], rows: readonly MonitorRow[]): Entries {
   const problems: FieldProblem[] = []
@@ -35,7 +35,7 @@ export function entriesOf(items: readonly (MonitorEntry | null)[], rows: readonl
   const byId = new Map(rows.map(row => [row.id, row]))
   const byName = Map.groupBy(rows, row => row.name)
   const own = new Map<string, Entry>()
-  const taken = new Map<string, number>()
+  const claimed = new Map<string, number>()
   const failed = new Set<Entry>()
   const entries = items.flatMap((item, place): Entry[] => {
     if (item === null) return []
@@ -43,14 +43,15 @@ export function entriesOf(items: readonly (MonitorEntry | null)[], rows: readonl
     const pointer = `#/monitors/${place}/${item.key == null ? 'name' : 'key'}`
     const found = item.key == null ? (byName.get(name) ?? []) : [byKey.get(item.key) ?? byId.get(item.key) ?? []].flat()
     if (found.length > 1)
-      problems.push({ pointer, code: 'ambiguous', detail: 'is the name of several monitors: give each its key.' })
+      problems.push({ pointer, code: 'ambiguous', detail: 'matches several monitors. Give each of them a key.' })
     const row = found[0] ?? null
-    const twice = own.has(name) || (row !== null && taken.has(row.id))
-    if (twice) problems.push({ pointer, code: 'not_unique', detail: 'stands for what another entry of the document is.' })
+    const isDuplicate = own.has(name) || (row !== null && claimed.has(row.id))
+    if (isDuplicate)
+      problems.push({ pointer, code: 'not_unique', detail: 'refers to the same monitor as another entry of the document.' })
     const entry: Entry = { place, item, row, id: row?.id ?? null, below: [] }
     if (!own.has(name)) own.set(name, entry)
-    if (row) taken.set(row.id, place)
-    if (twice || found.length > 1) failed.add(entry)
+    if (row) claimed.set(row.id, place)
+    if (isDuplicate || found.length > 1) failed.add(entry)
     return [entry]
   })
   for (const entry of entries) entry.below = namesIn(entry.item).flatMap(name => own.get(name) ?? [])
@@ -59,7 +60,7 @@ export function entriesOf(items: readonly (MonitorEntry | null)[], rows: readonl
     problems.push({
       pointer: `#/monitors/${entry.place}/${member}`,
       code: 'circular',
-      detail: 'leads back to the monitor itself.',
+      detail: 'creates a circular dependency.',
     })
     failed.add(entry)
   })
@@ -75,17 +76,17 @@ export function entriesOf(items: readonly (MonitorEntry | null)[], rows: readonl
   }
 }
 
-/** Every monitor that an entry names. */
-export function namesIn(item: MonitorEntry): string[] {
+/** The names of all monitors an entry refers to. */
+function namesIn(item: MonitorEntry): string[] {
   const members = item.options?.members
   return [...(item.depends_on ?? []), ...(Array.isArray(members) ? members.filter(one => typeof one === 'string') : [])]
 }
 
-/** @param circular is told which entry closes a circle */
+/** Sorts topologically. @param circular called with each entry that closes a cycle */
 function inOrder(entries: readonly Entry[], circular: (entry: Entry) => void): Entry[] {
   const ordered: Entry[] = []
   const state = new Map<Entry, 'open' | 'done'>()
-  // Not by recursion: a chain may be as long as the document.
+  // Iterative, because a chain may be as long as the document.
   for (const start of entries) {
     const path: { entry: Entry; next: number }[] = [{ entry: start, next: 0 }]
     while (path.length > 0) {

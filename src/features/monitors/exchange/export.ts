@@ -1,64 +1,67 @@
 import { and, asc, eq, gt } from 'drizzle-orm'
 import { stringify } from 'yaml'
-import { Streamed } from '../../../access/streamed'
+import { StreamedResponse } from '../../../api/streamed-response'
 import type { Ctx } from '../../../core/ctx'
-import { rowsInTurns } from '../../../core/db/rows-in-turns'
-import { filledIn, type Settings } from '../../../core/sealed-settings'
-import { piecesInTurns } from '../../../core/turns'
-import { everyWindow } from '../../maintenance/every'
-import { channelNames, stillThere } from '../../notifications/known-channels'
-import { findMonitorType, type GroupOptions } from '../monitor-types'
-import { monitorOf } from '../monitors'
+import { rowsInBatches } from '../../../core/db/rows-in-batches'
+import { withValues, type Settings } from '../../../core/sealed-settings'
+import { streamInSlices } from '../../../core/time-slices'
+import { allWindows } from '../../maintenance/all-windows'
+import { channelNames, existingChannels } from '../../notifications/channel-references'
+import { findMonitorType, type GroupOptions } from '../definition/types'
+import { findRow } from '../../../core/rows'
+import { monitorRows, type MonitorRow } from '../view'
 import { monitors } from '../tables'
-import type { MonitorRow } from '../view'
 import { documentExample } from './shapes'
-import { windowItem } from './windows'
+import { windowEntry } from './windows'
 
 const types = { yaml: 'application/yaml', json: 'application/json' } as const
 
-/** What an export looks like, by media type. */
+/** Example exports by media type. */
 export const exportExamples: Record<string, string> = {
   [types.yaml]: stringify(documentExample),
   [types.json]: JSON.stringify(documentExample),
 }
 
 /**
- * Everything that is watched, as an import takes it: secrets stand as `${secret:…}`, and what is as in a new monitor is left out.
- * @param asked with `monitor`, that one alone
- * @throws Problem 404 where there is no such monitor
+ * Exports the monitoring configuration for import, with placeholders for secrets and without default values.
+ * @param query with `monitor`, exports only that one
+ * @throws Problem 404 for an unknown monitor
  */
-export async function exportMonitoring(ctx: Ctx, asked: { format?: keyof typeof types; monitor?: string }): Promise<Streamed> {
-  const { format = 'yaml', monitor } = asked
-  const chosen = monitor === undefined ? null : await monitorOf(ctx.hub.read, ctx, monitor)
-  const rows = await rowsInTurns((after, most) =>
+export async function exportMonitoring(
+  ctx: Ctx,
+  query: { format?: keyof typeof types; monitor?: string },
+): Promise<StreamedResponse> {
+  const { format = 'yaml', monitor } = query
+  const chosen = monitor === undefined ? null : await findRow(ctx.hub.read, ctx, monitorRows, monitor)
+  const rows = await rowsInBatches((after, limit) =>
     ctx.hub.read
       .select()
       .from(monitors)
       .where(and(eq(monitors.workspaceId, ctx.workspaceId), gt(monitors.id, after)))
       .orderBy(asc(monitors.id))
-      .limit(most),
+      .limit(limit),
   )
   const keys = new Map(rows.map(row => [row.id, keyOf(row)]))
   const channels = await channelNames(ctx.hub.read, ctx.workspaceId)
-  const windows = (await everyWindow(ctx.hub.read, ctx.workspaceId)).flatMap(row => windowItem(row, keys) ?? [])
-  const sections: Section[] = [['monitors', (chosen ? [chosen] : rows).values().map(row => itemOf(row, keys, channels))]]
-  // A document without windows leaves them alone when it is imported.
+  const windows = (await allWindows(ctx.hub.read, ctx.workspaceId)).flatMap(row => windowEntry(row, keys) ?? [])
+  const sections: Section[] = [['monitors', (chosen ? [chosen] : rows).values().map(row => monitorEntry(row, keys, channels))]]
+  // Importing a document without this section leaves maintenance windows unchanged.
   if (!chosen) sections.push(['maintenance_windows', windows.values()])
   const steps = format === 'yaml' ? yamlSteps(sections) : jsonSteps(sections)
-  return new Streamed(types[format], `monitoring.${format}`, piecesInTurns(steps))
+  return new StreamedResponse(types[format], `monitoring.${format}`, streamInSlices(steps))
 }
 
-/** What a document calls a monitor. */
-export const keyOf = (row: Pick<MonitorRow, 'key' | 'id'>): string => row.key ?? row.id
+/** The key of a monitor in a document. */
+const keyOf = (row: Pick<MonitorRow, 'key' | 'id'>): string => row.key ?? row.id
 
-function itemOf(
+function monitorEntry(
   row: MonitorRow,
   keys: ReadonlyMap<string, string>,
   channels: ReadonlyMap<string, string>,
 ): Record<string, unknown> {
   const named = (ids: readonly string[]) => ids.flatMap(id => keys.get(id) ?? [])
-  const options = filledIn(
-    withoutGranted(
+  const options = withValues(
+    withoutDefaults(
       row.type === 'group' ? { ...row.options, members: named((row.options as GroupOptions).members) } : row.options,
       row.type,
     ),
@@ -88,19 +91,19 @@ function itemOf(
     ['depends_on', named(row.dependsOn), []],
     ['dependency_grace_seconds', row.dependencyGraceSeconds, 60],
     ['severity', row.severity, 'critical'],
-    ['channels', stillThere(row.channelIds, channels)?.map(id => channels.get(id)) ?? null, null],
+    ['channels', existingChannels(row.channelIds, channels)?.map(id => channels.get(id)) ?? null, null],
   ]
   for (const [member, value, fresh] of others) if (!Bun.deepEquals(value, fresh)) item[member] = value
   return item
 }
 
-/** Options but for those that the type takes for granted. */
-function withoutGranted(options: Settings, type: MonitorRow['type']): Settings {
+/** Options without those that have their default value. */
+function withoutDefaults(options: Settings, type: MonitorRow['type']): Settings {
   const members = findMonitorType(type)?.options.properties ?? {}
   return Object.fromEntries(Object.entries(options).filter(([name, value]) => !Bun.deepEquals(value, members[name]?.default)))
 }
 
-/** A member of the document with its items. */
+/** A top-level list of the document. */
 type Section = [name: string, items: Iterable<object>]
 
 function* yamlSteps(sections: readonly Section[]): Generator<string> {

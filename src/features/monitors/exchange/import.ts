@@ -1,214 +1,224 @@
 import { eq } from 'drizzle-orm'
-import { takeTurns } from '../../../access/plans'
+import { lockLimit } from '../../../access/plans'
 import { target } from '../../../core/audit'
-import { change, type Changed } from '../../../core/change'
+import { change } from '../../../core/change'
+import type { ChangeResult } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
-import { locking } from '../../../core/db/dialect'
+import { forUpdate } from '../../../core/db/dialect'
 import type { Tx } from '../../../core/db/transaction'
 import { invalid, Problem, type FieldProblem } from '../../../core/problem'
-import { filledIn, type Settings } from '../../../core/sealed-settings'
-import { readCalendar } from '../../maintenance/calendar'
-import { channelNames } from '../../notifications/known-channels'
-import { defined } from '../definition'
-import { monitorTypeOf, type MonitorType } from '../monitor-types'
-import { made, monitorHeld, removed, rewritten } from '../monitors'
-import { checkedOptions, openOptions, optionSecrets, refuseCarried } from '../options'
+import { lockRow } from '../../../core/rows'
+import { withValues, type Settings } from '../../../core/sealed-settings'
+import { refreshCalendar } from '../../maintenance/calendar'
+import { channelNames } from '../../notifications/channel-references'
+import { definitionFrom } from '../definition/definition'
+import { monitorTypeOf, type MonitorType } from '../definition/types'
+import { insertMonitor, removeMonitor, rewriteMonitor } from '../monitors'
+import { validatedOptions, openOptions, optionSecrets, refuseCarriedSecrets } from '../definition/options'
 import type { MonitorInput } from '../shapes'
 import { monitors } from '../tables'
-import { understood } from '../understood'
-import type { MonitorRow } from '../view'
-import { Applying } from './applying'
+import { parseTarget } from '../definition/parse-target'
+import { monitorRows, type MonitorRow } from '../view'
+import { ImportRun } from './import-run'
 import { entriesOf, type Entries, type Entry } from './entries'
-import { Gathered } from './gathered'
+import { ProblemCollector } from './problem-collector'
 import { readDocument, type Readable } from './read-document'
-import type { MonitoringChange, MonitoringImported } from './shapes'
-import { bringWindows } from './windows'
+import type { MonitoringChange, MonitoringImportResult } from './shapes'
+import { importWindows } from './windows'
 
-const mostProblems = 20
+const maxProblems = 20
 
 /**
- * Makes what is watched what a document says, as one change: all of it or nothing. Each monitor that it makes, edits or deletes has an
- * audit entry of its own.
- * @param asked `dry_run` undoes everything; `prune` deletes what the document does not have
- * @throws Problem 422 with line, column and member of all that is wrong, 403 `plan_limit_reached`
+ * Applies a document as one change, all or nothing. Each monitor that is created, updated, or deleted gets its own audit event.
+ * `dry_run` rolls everything back; `prune` deletes what is not in the document.
+ * @throws Problem 422 with line, column, and field of each error, 403 `plan_limit_reached`
  */
 export async function importMonitoring(
   ctx: Ctx,
   sent: { bytes: Uint8Array; mediaType: string },
   { dry_run = false, prune = false }: { dry_run?: boolean; prune?: boolean },
-): Promise<MonitoringImported> {
+): Promise<MonitoringImportResult> {
   const { value, problems, located } = readDocument(sent.bytes, sent.mediaType)
   try {
     const result = await change(ctx, 'monitor.import', async tx => {
-      const applying = new Applying(tx, ctx)
-      await apply(applying, value, problems, prune)
-      const imported = toldOf(applying, value, dry_run)
-      if (dry_run) throw new Undone(imported)
-      return { result: imported, target: target('workspace', { id: ctx.workspaceId }), ...applying.drafts }
+      const run = new ImportRun(tx, ctx)
+      await apply(run, value, problems, prune)
+      const imported = resultOf(run, value, dry_run)
+      if (dry_run) throw new DryRunRollback(imported)
+      return { result: imported, target: target('workspace', { id: ctx.workspaceId }), ...run.drafts }
     })
-    if (result.changes.some(one => one.kind === 'maintenance_window')) await readCalendar(ctx.hub)
+    if (result.changes.some(one => one.kind === 'maintenance_window')) await refreshCalendar(ctx.hub)
     return result
   } catch (error) {
-    if (error instanceof Undone) return error.result
+    if (error instanceof DryRunRollback) return error.result
     if (error instanceof Problem && error.extras.errors) throw invalid(error.extras.errors.map(located))
     throw error
   }
 }
 
-/** Thrown out of a change to undo it, with what it would have come to. */
-class Undone extends Error {
-  constructor(readonly result: MonitoringImported) {
-    super('Nothing was to be done.')
+/** Thrown to roll back the change of a dry run. Carries its result. */
+class DryRunRollback extends Error {
+  constructor(readonly result: MonitoringImportResult) {
+    super('Dry run.')
   }
 }
 
-async function apply(applying: Applying, document: Readable, wrong: readonly FieldProblem[], prune: boolean): Promise<void> {
-  const { tx, ctx } = applying
-  await takeTurns(tx, 'monitors', ctx.workspaceId)
-  const rows = await locking(tx.select().from(monitors).where(eq(monitors.workspaceId, ctx.workspaceId)))
+async function apply(run: ImportRun, document: Readable, wrong: readonly FieldProblem[], prune: boolean): Promise<void> {
+  const { tx, ctx } = run
+  await lockLimit(tx, 'monitors', ctx.workspaceId)
+  const rows = await forUpdate(tx.select().from(monitors).where(eq(monitors.workspaceId, ctx.workspaceId)))
   const entries = entriesOf(document.monitors, rows)
   const channels = new Map([...(await channelNames(tx, ctx.workspaceId))].map(([id, name]) => [name, id]))
-  const take = (op: MonitoringChange['op'], { id, key, name }: Named, part: Changed<unknown>) =>
-    applying.take(op, { kind: 'monitor', id, key, name }, `monitor.${op}`, part)
-  // First, so that what is made has their place under the plan.
-  const kept = new Set(entries.list.flatMap(one => one.row?.id ?? []))
+  const take = (op: MonitoringChange['op'], { id, key, name }: Named, part: ChangeResult<unknown>) =>
+    run.record(op, { kind: 'monitor', id, key, name }, `monitor.${op}`, part)
+  // Delete first, so that deleted monitors don't count toward the limit of the plan.
+  const matched = new Set(entries.list.flatMap(one => one.row?.id ?? []))
   const touched = new Set<string>()
-  for (const row of prune ? rows.filter(one => !kept.has(one.id)) : []) {
-    const part = await removed(tx, ctx, row)
+  for (const row of prune ? rows.filter(one => !matched.has(one.id)) : []) {
+    const part = await removeMonitor(tx, ctx, row)
     take('delete', row, part)
     for (const one of [part.target].flat()) touched.add(one.id)
   }
-  const gathered = new Gathered()
-  gathered.add(wrong)
-  gathered.add(entries.problems)
+  const collector = new ProblemCollector()
+  collector.add(wrong)
+  collector.add(entries.problems)
   const { failed } = entries
   for (const entry of entries.list) {
-    // What it names is wrong, and told already.
+    // It refers to an invalid entry, which is already reported.
     if (entry.below.some(one => failed.has(one))) failed.add(entry)
     const isWrong = wrong.some(one => one.pointer.startsWith(`#/monitors/${entry.place}/`))
     if (isWrong) failed.add(entry)
     try {
-      const row = entry.row && touched.has(entry.row.id) ? await monitorHeld(tx, ctx, entry.row.id) : entry.row
-      const around = { entries, channels, secrets: document.secrets ?? {} }
-      const bring = await brought(tx, ctx, { ...entry, row }, around)
+      const row =
+        entry.row && touched.has(entry.row.id)
+          ? await lockRow(tx, { ...ctx, ifMatch: null }, monitorRows, entry.row.id)
+          : entry.row
+      const scope = { entries, channels, secrets: document.secrets ?? {} }
+      const applyEntry = await prepareEntry(tx, ctx, { ...entry, row }, scope)
       if (failed.has(entry)) continue
-      const part = await bring()
+      const part = await applyEntry()
       entry.id = part.result.id
       take(entry.row ? 'update' : 'create', part.result, part)
     } catch (error) {
       failed.add(entry)
-      gathered.take(error, pointer => `#/monitors/${entry.place}${pointer.slice(1)}`)
-      if (gathered.problems.length >= mostProblems) break
+      collector.addFrom(error, pointer => `#/monitors/${entry.place}${pointer.slice(1)}`)
+      if (collector.problems.length >= maxProblems) break
     }
   }
   const windows = document.maintenance_windows
   try {
-    if (windows) await bringWindows(applying, windows, prune, name => entries.idOf(name))
+    if (windows) await importWindows(run, windows, prune, name => entries.idOf(name))
   } catch (error) {
-    gathered.take(error)
+    collector.addFrom(error)
   }
-  gathered.refuse(mostProblems)
+  collector.throwIfAny(maxProblems)
 }
 
 type Named = Pick<MonitorRow, 'id' | 'key' | 'name'>
 
-/** What entries may name. */
-interface Around {
+/** What entries can refer to. */
+interface ImportScope {
   entries: Entries
-  /** Ids of channels by name. */
+  /** Channel ids by name. */
   channels: ReadonlyMap<string, string>
   secrets: Record<string, string>
 }
 
-/** What makes or edits the monitor of an entry. @throws Problem 422 with all that is wrong below the entry */
-async function brought(tx: Tx, ctx: Ctx, { item, row }: Entry, { entries, channels, secrets }: Around) {
-  const gathered = new Gathered()
-  const { channels: told, ...members } = item
-  const dependsOn = gathered.of(() => item.depends_on && idsOf(item.depends_on, '#/depends_on', name => entries.idOf(name)))
-  const channelIds = gathered.of(() => told && idsOf(told, '#/channels', name => channels.get(name) ?? null))
-  const read = gathered.of(() => understood(item))
+/** Validates an entry and returns a function that creates or updates its monitor. @throws Problem 422 with all errors of the entry */
+async function prepareEntry(tx: Tx, ctx: Ctx, { item, row }: Entry, { entries, channels, secrets }: ImportScope) {
+  const collector = new ProblemCollector()
+  const { channels: channelNamesInput, ...members } = item
+  const dependsOn = collector.run(() => item.depends_on && idsOf(item.depends_on, '#/depends_on', name => entries.idOf(name)))
+  const channelIds = collector.run(
+    () => channelNamesInput && idsOf(channelNamesInput, '#/channels', name => channels.get(name) ?? null),
+  )
+  const read = collector.run(() => parseTarget(item))
   if (read && row && read.type !== row.type)
-    gathered.add([
-      { pointer: '#/type', code: 'conflict', detail: `is ${row.type} and stays so: delete the monitor, or give another key.` },
+    collector.add([
+      {
+        pointer: '#/type',
+        code: 'conflict',
+        detail: `can’t be changed; the monitor is of type ${row.type}. Delete it, or use a different key.`,
+      },
     ])
-  if (!read || (row && read.type !== row.type)) throw invalid(gathered.problems)
-  const { target: targetGiven, name } = read
+  if (!read || (row && read.type !== row.type)) throw invalid(collector.problems)
+  const { target: inputTarget, name } = read
   const type = monitorTypeOf(read.type)
   const full: MonitorInput = {
     ...members,
-    // Found by its id, it has no key that could be told.
+    // An entry matched by id has the id in place of a key.
     key: row && item.key === row.id ? row.key : (item.key ?? row?.key ?? null),
     ...(dependsOn && { depends_on: dependsOn }),
     ...(channelIds && { channel_ids: channelIds }),
   }
-  const given = type.name === 'group' ? withMembers(item.options ?? {}, entries, gathered) : (item.options ?? {})
-  const kept = { target: row?.target ?? '', options: row ? await openOptions(ctx.hub, row, tx) : {} }
-  const filled = gathered.of(() => withSecrets(type, given, row ? optionSecrets(type, kept.options) : {}, secrets))
-  const asked = gathered.of(() => checkedOptions(type, targetGiven, filled?.options ?? given))
-  if (row && asked && filled) gathered.of(() => refuseCarried(type, kept, asked, filled.carried))
-  const definition = gathered.of(() => defined(ctx, type, full, null, row))
-  if (gathered.problems.length > 0 || !asked || !definition) throw invalid(gathered.problems)
+  const inputOptions = type.name === 'group' ? withMembers(item.options ?? {}, entries, collector) : (item.options ?? {})
+  const current = { target: row?.target ?? '', options: row ? await openOptions(ctx.hub, row, tx) : {} }
+  const filled = collector.run(() => withSecrets(type, inputOptions, row ? optionSecrets(type, current.options) : {}, secrets))
+  const next = collector.run(() => validatedOptions(type, inputTarget, filled?.options ?? inputOptions))
+  if (row && next && filled) collector.run(() => refuseCarriedSecrets(type, current, next, filled.carried))
+  const definition = collector.run(() => definitionFrom(ctx, type, full, null, row))
+  if (collector.problems.length > 0 || !next || !definition) throw invalid(collector.problems)
   return async () =>
     row
-      ? await rewritten(tx, ctx, row, { type, kept, asked, definition, name })
-      : await made(tx, ctx, { type, asked, definition, name })
+      ? await rewriteMonitor(tx, ctx, row, { type, current, next, definition, name })
+      : await insertMonitor(tx, ctx, { type, next, definition, name })
 }
 
-/** @param idOf undefined for an entry that was not made, which is told there */
+/** @param idOf returns undefined for an entry that was not created, which is reported there */
 function idsOf(names: readonly string[], pointer: string, idOf: (name: string) => string | null | undefined): string[] {
   const problems: FieldProblem[] = []
   const ids = names.flatMap((name, place) => {
     const id = idOf(name)
     if (id !== null) return id === undefined ? [] : [id]
-    problems.push({ pointer: `${pointer}/${place}`, code: 'unknown', detail: 'is none of the document or the workspace.' })
+    problems.push({ pointer: `${pointer}/${place}`, code: 'unknown', detail: 'is neither in the document nor in the workspace.' })
     return []
   })
   if (problems.length > 0) throw invalid(problems)
   return ids
 }
 
-/** Members by their ids. What stands for none is taken as a problem. */
-function withMembers(options: Settings, entries: Entries, gathered: Gathered): Settings {
+/** Replaces the names of members with ids. Unknown names are collected as problems. */
+function withMembers(options: Settings, entries: Entries, collector: ProblemCollector): Settings {
   const { members } = options
   if (!Array.isArray(members) || !members.every(one => typeof one === 'string')) return options
-  const ids = gathered.of(() => idsOf(members, '#/options/members', name => entries.idOf(name)))
+  const ids = collector.run(() => idsOf(members, '#/options/members', name => entries.idOf(name)))
   return { ...options, members: ids ?? [] }
 }
 
 const placeholder = /^\$\{secret:([^}]{1,300})\}$/
 
 /**
- * Options with the values that `${secret:NAME}` stands for: of the document, or else what the monitor has in that place.
- * @returns carried paths of those that come from the monitor
+ * Replaces `${secret:NAME}` with values from the document, or else with the secret the monitor already has at that path.
+ * @returns carried: paths of the secrets taken from the monitor
  */
 function withSecrets(
   type: MonitorType,
-  given: Settings,
-  kept: Settings,
+  inputOptions: Settings,
+  current: Settings,
   secrets: Record<string, string>,
 ): { options: Settings; carried: string[] } {
   const values: Settings = {}
   const carried: string[] = []
   const problems: FieldProblem[] = []
-  for (const [path, value] of Object.entries(optionSecrets(type, given))) {
+  for (const [path, value] of Object.entries(optionSecrets(type, inputOptions))) {
     const name = typeof value === 'string' ? placeholder.exec(value)?.[1] : undefined
     if (name === undefined) continue
     if (Object.hasOwn(secrets, name)) values[path] = secrets[name]
-    else if (Object.hasOwn(kept, path)) {
-      values[path] = kept[path]
+    else if (Object.hasOwn(current, path)) {
+      values[path] = current[path]
       carried.push(path)
     } else
       problems.push({
         pointer: `#/options/${path}`,
         code: 'required',
-        detail: `stands for a secret that neither the document names under \`secrets\`, as ${name}, nor the monitor has.`,
+        detail: `refers to the secret ${name}, which is neither in \`secrets\` of the document nor set on the monitor.`,
       })
   }
   if (problems.length > 0) throw invalid(problems)
-  return { options: filledIn(given, values), carried }
+  return { options: withValues(inputOptions, values), carried }
 }
 
-function toldOf({ changes }: Applying, document: Readable, dryRun: boolean): MonitoringImported {
+function resultOf({ changes }: ImportRun, document: Readable, dryRun: boolean): MonitoringImportResult {
   const of = (op: MonitoringChange['op']) => changes.filter(one => one.op === op).length
   const named = document.monitors.length + (document.maintenance_windows?.length ?? 0)
   return {
@@ -217,7 +227,7 @@ function toldOf({ changes }: Applying, document: Readable, dryRun: boolean): Mon
     updated: of('update'),
     deleted: of('delete'),
     unchanged: named - of('create') - of('update'),
-    // The id of what was not made leads nowhere.
+    // A monitor that was not created has no id.
     changes: dryRun ? changes.map(one => (one.op === 'create' ? { ...one, id: null } : one)) : changes,
   }
 }

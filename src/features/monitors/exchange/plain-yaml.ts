@@ -1,6 +1,6 @@
 import { isAlias, isMap, isPair, isScalar, isSeq, type Document, type Pair } from 'yaml'
 
-/** What a document holds cannot be told as JSON, or would be too much. @property offset where in the text */
+/** The document can't be represented as JSON, or would be too large. @property offset position in the text */
 export class BadYaml extends Error {
   constructor(
     readonly offset: number,
@@ -11,15 +11,15 @@ export class BadYaml extends Error {
 }
 
 /**
- * The value of a document as JSON has it: no maps with keys that are no texts, no dates, no numbers that are none.
+ * The value of a document as plain JSON: string keys only, no dates, no NaN.
  *
- * It takes as long as the document is, however it is made: what aliases stand for is reckoned before it is written out, and keys that are
- * there twice are found without comparing all of them.
- * @param mostWeight how long it may be with its aliases written out: characters of texts, and eight for all else
+ * Runs in linear time for any input: the size of aliases is computed before they are expanded, and duplicate keys are found
+ * without comparing all pairs.
+ * @param maxWeight the largest size with aliases expanded: the characters of strings, plus eight per node
  * @throws BadYaml
  */
-export function plainYaml(document: Document.Parsed, mostWeight: number): unknown {
-  return JSON.parse(JSON.stringify(new Reading(mostWeight).read(document.contents, 0).value ?? null))
+export function plainYaml(document: Document.Parsed, maxWeight: number): unknown {
+  return JSON.parse(JSON.stringify(new Reading(maxWeight).read(document.contents, 0).value ?? null))
 }
 
 interface Read {
@@ -30,18 +30,18 @@ interface Read {
 const weightOfEach = 8
 
 class Reading {
-  // An alias stands for what had its name last, and not for what it lies in.
+  // An alias refers to the last node with its name, but not to a node that contains it.
   private readonly anchored = new Map<string, Read | null>()
 
-  constructor(private readonly mostWeight: number) {}
+  constructor(private readonly maxWeight: number) {}
 
-  /** @param above offset of what it lies in, for what is not written in the text */
+  /** @param above offset of the parent, for nodes without a position of their own */
   read(node: unknown, above: number): Read {
     const at = offsetOf(node) ?? above
     if (isAlias(node)) {
       const named = this.anchored.get(node.source)
-      if (named === undefined) throw new BadYaml(at, `No anchor before it is called ${shown(node.source)}`)
-      if (named === null) throw new BadYaml(at, 'It stands for what it lies in')
+      if (named === undefined) throw new BadYaml(at, `Unknown alias: no anchor named ${shown(node.source)} before it`)
+      if (named === null) throw new BadYaml(at, 'An alias must not contain itself')
       return named
     }
     const anchor = isScalar(node) || isMap(node) || isSeq(node) ? node.anchor : undefined
@@ -72,7 +72,7 @@ class Reading {
     for (const pair of pairs) {
       const key = this.read(pair.key, at)
       const place = offsetOf(pair.key) ?? at
-      if (typeof key.value === 'object' && key.value !== null) throw new BadYaml(place, 'A key must be a text')
+      if (typeof key.value === 'object' && key.value !== null) throw new BadYaml(place, 'A key must be a string')
       const name = String(key.value ?? '')
       if (value.has(name)) throw new BadYaml(place, 'Map keys must be unique')
       const read = this.read(pair.value, place)
@@ -83,7 +83,7 @@ class Reading {
   }
 
   private sum(weight: number, more: number, at: number): number {
-    if (weight + more > this.mostWeight) throw new BadYaml(at, 'With what its aliases stand for, the document is too long')
+    if (weight + more > this.maxWeight) throw new BadYaml(at, 'The document is too large once its aliases are expanded')
     return weight + more
   }
 }

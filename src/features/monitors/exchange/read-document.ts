@@ -1,32 +1,32 @@
 import { isNode, LineCounter, parseDocument, type Document } from 'yaml'
-import { readJson, unstorable } from '../../../access/request-body'
+import { readJson, unstorable } from '../../../api/request-body'
 import { invalid, type FieldProblem } from '../../../core/problem'
 import { fieldProblems } from '../../../core/validate'
 import { BadYaml, plainYaml } from './plain-yaml'
-import { MonitoringDocument, mostImported } from './shapes'
+import { MonitoringDocument, maxImportBytes } from './shapes'
 
-/** A document as it was sent, and where each of its members stands in the text. */
-export interface ReadDocument {
+/** A parsed document, with the position of its fields in the text. */
+interface ReadDocument {
   value: Readable
-  /** What is wrong with entries, which are in `value` without the members that are wrong, or as null. */
+  /** Problems with entries. In `value`, such an entry lacks its invalid fields, or is null. */
   problems: FieldProblem[]
-  /** A problem with the line and column of what it points to. */
+  /** Adds line and column to a problem. */
   located(problem: FieldProblem): FieldProblem
 }
 
-/** A document of which some entries cannot be read. */
+/** A document in which entries that could not be parsed are null. */
 export interface Readable extends Omit<MonitoringDocument, 'monitors' | 'maintenance_windows'> {
   monitors: (MonitoringDocument['monitors'][number] | null)[]
   maintenance_windows?: (NonNullable<MonitoringDocument['maintenance_windows']>[number] | null)[]
 }
 
-const mostProblems = 20
-// Anchors that are used by each of thousands of monitors are written out for each of them.
-const mostWeight = 4 * mostImported
+const maxProblems = 20
+// An anchor that thousands of monitors use is expanded for each of them.
+const maxWeight = 4 * maxImportBytes
 
 /**
- * Reads YAML 1.2, of which JSON is a part. @throws Problem 422 that tells line, column and member of all that is wrong, 400 for what is
- * sent as JSON and is none
+ * Reads YAML 1.2, including its subset JSON. @throws Problem 422 with line, column, and field of each error, 400 for invalid JSON
+ * that was sent as JSON
  */
 export function readDocument(bytes: Uint8Array, mediaType: string): ReadDocument {
   const isJson = mediaType === 'application/json'
@@ -39,7 +39,7 @@ export function readDocument(bytes: Uint8Array, mediaType: string): ReadDocument
   let read: Document.Parsed | null = null
   const document = () =>
     (read ??= parseDocument(text, { lineCounter: lines, version: '1.2', strict: true, uniqueKeys: false, prettyErrors: false }))
-  // A large document is read several times as fast as JSON; where its members stand is asked only when something is wrong.
+  // Parsing JSON is several times faster. Positions are needed only for errors.
   const value = isJson ? readJson.parse(bytes) : plainOf(document(), at)
   const located = (problem: FieldProblem): FieldProblem => {
     const offset = offsetOf(document(), problem.pointer)
@@ -48,11 +48,11 @@ export function readDocument(bytes: Uint8Array, mediaType: string): ReadDocument
   const hostile = unstorable(value)
   const problems = hostile.length > 0 ? hostile : fieldProblems(MonitoringDocument, value)
   const readable = problems.length === 0 ? (value as Readable) : hostile.length === 0 ? withoutWrong(value, problems) : null
-  if (!readable) throw invalid(problems.slice(0, mostProblems).map(located))
+  if (!readable) throw invalid(problems.slice(0, maxProblems).map(located))
   return { value: readable, problems, located }
 }
 
-/** The document without what is wrong in its entries; null where it is wrong beside them. */
+/** The document without its invalid fields and entries; null if it is invalid elsewhere. */
 function withoutWrong(value: unknown, problems: readonly FieldProblem[]): Readable | null {
   const copy = structuredClone(value) as Record<string, unknown[]> | null
   if (!Array.isArray(copy?.monitors)) return null
@@ -75,32 +75,32 @@ function withoutWrong(value: unknown, problems: readonly FieldProblem[]): Readab
   return fieldProblems(MonitoringDocument, left).length > 0 ? null : (copy as unknown as Readable)
 }
 
-/** @throws Problem 422 for what is no UTF-8 */
+/** @throws Problem 422 for invalid UTF-8 */
 function textOf(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
-    throw invalid([{ pointer: '#', code: 'character', detail: 'must be text in UTF-8.' }])
+    throw invalid([{ pointer: '#', code: 'character', detail: 'must be valid UTF-8.' }])
   }
 }
 
-/** @throws Problem 422 for what is no YAML, and for aliases that stand for too much */
+/** @throws Problem 422 for invalid YAML, and for aliases that expand too far */
 function plainOf(document: Document.Parsed, at: (offset: number) => string): unknown {
   if (document.errors.length > 0)
     throw invalid(
       document.errors
-        .slice(0, mostProblems)
-        .map(error => ({ pointer: '#', code: 'yaml', detail: `cannot be read at ${at(error.pos[0])}: ${error.message}` })),
+        .slice(0, maxProblems)
+        .map(error => ({ pointer: '#', code: 'yaml', detail: `is invalid at ${at(error.pos[0])}: ${error.message}` })),
     )
   try {
-    return plainYaml(document, mostWeight)
+    return plainYaml(document, maxWeight)
   } catch (error) {
     if (!(error instanceof BadYaml)) throw error
-    throw invalid([{ pointer: '#', code: 'yaml', detail: `cannot be read at ${at(error.offset)}: ${error.message}.` }])
+    throw invalid([{ pointer: '#', code: 'yaml', detail: `is invalid at ${at(error.offset)}: ${error.message}.` }])
   }
 }
 
-/** Where a member begins, or what is nearest above it. */
+/** The offset of a field, or of its closest parent in the text. */
 function offsetOf(document: Document.Parsed, pointer: string): number | null {
   const parts = pointer
     .split('/')

@@ -1,13 +1,13 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Nullable, Shape, Words } from '../../../core/shapes'
-import { MaintenanceWindowInput, mostTargets } from '../../maintenance/shapes'
-import { mostNamedChannels } from '../../notifications/known-channels'
+import { MaintenanceWindowInput, maxTargets } from '../../maintenance/shapes'
+import { maxChannelIds } from '../../notifications/shapes'
 import { MonitorInput } from '../shapes'
 
-export const mostImported = 8 * 1024 * 1024
-const mostMonitors = 20_000
-const mostWindows = 200
+export const maxImportBytes = 8 * 1024 * 1024
+const maxMonitors = 20_000
+const maxWindows = 200
 
 export const documentExample = {
   version: 1,
@@ -30,13 +30,13 @@ export const documentExample = {
 
 const { channel_ids: _, ...members } = MonitorInput.properties
 
-/** A monitor of a document, which names channels by their names. */
+/** A monitor in an import document. Refers to channels by name. */
 const MonitorEntry = Type.Object(
   {
     ...members,
     channels: Type.Optional(
-      Nullable(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: mostNamedChannels, uniqueItems: true }), {
-        description: 'Names of the notification channels that are told; null for those that take everything.',
+      Nullable(Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: maxChannelIds, uniqueItems: true }), {
+        description: 'Names of the notification channels to notify; null for the default channels.',
       }),
     ),
   },
@@ -47,67 +47,71 @@ export type MonitorEntry = Static<typeof MonitorEntry>
 const { targets: __, ...timing } = MaintenanceWindowInput.properties
 const Names = (description: string) =>
   Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: mostTargets, uniqueItems: true, description }),
+    Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: maxTargets, uniqueItems: true, description }),
   )
 
-/** A maintenance window of a document, which names monitors as the rest of it does. */
+/** A maintenance window in an import document. Refers to monitors by key, like the rest of the document. */
 const WindowEntry = Type.Object(
   {
     ...timing,
     targets: Shape(
       {
         ...Type.Pick(MaintenanceWindowInput.properties.targets, ['all', 'heartbeats', 'tags']).properties,
-        monitors: Names('Monitors, by key.'),
-        groups: Names('Groups, by key: they and everything in them.'),
+        monitors: Names('Keys of monitors.'),
+        groups: Names('Keys of groups. Covers the group and all its members.'),
       },
-      { description: 'What it is for; what one of these names.' },
+      { description: 'What the window covers.' },
     ),
   },
   { additionalProperties: false },
 )
 export type WindowEntry = Static<typeof WindowEntry>
 
-/** What is watched, as a document. A monitor in it is named by its key, or by its name where it has none. */
+/** The monitoring configuration as a document. A monitor is identified by its key, or by its name if it has none. */
 export const MonitoringDocument = Shape(
   {
-    version: Type.Optional(Type.Literal(1, { description: 'Of the form of the document.' })),
+    version: Type.Optional(Type.Literal(1, { description: 'Version of the document format.' })),
     monitors: Type.Array(MonitorEntry, {
-      maxItems: mostMonitors,
-      description: 'Monitors as they are made, each whole: what is left out is as in a new one.',
+      maxItems: maxMonitors,
+      description: 'Complete definitions of monitors. Omitted fields take their defaults.',
     }),
     maintenance_windows: Type.Optional(
       Type.Array(WindowEntry, {
-        maxItems: mostWindows,
-        description: 'Maintenance windows, each whole and known by its name. Without this member they stay as they are.',
+        maxItems: maxWindows,
+        description:
+          'Complete definitions of maintenance windows, identified by name. If this field is omitted, existing windows are left unchanged.',
       }),
     ),
     secrets: Type.Optional(
       Type.Record(Type.String({ minLength: 1, maxLength: 300 }), Type.String({ maxLength: 65_536 }), {
-        maxProperties: mostMonitors,
-        description: 'Values that `${secret:NAME}` stands for.',
+        maxProperties: maxMonitors,
+        description: 'Values for `${secret:NAME}` placeholders.',
       }),
     ),
   },
-  { $id: 'MonitoringDocument', description: 'What is watched, whole.', examples: [documentExample] },
+  { $id: 'MonitoringDocument', description: 'The complete monitoring configuration.', examples: [documentExample] },
 )
 
 export const ExportQuery = Shape({
-  format: Type.Optional(Words(['yaml', 'json'], { default: 'yaml', description: 'How the document is written.' })),
+  format: Type.Optional(Words(['yaml', 'json'], { default: 'yaml', description: 'Format of the document.' })),
   monitor: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description: 'Only this monitor, by its id, as an import of it alone would take it; maintenance windows are left out.',
+      description: 'Export only the monitor with this ID, without maintenance windows.',
     }),
   ),
 })
 
 export const ImportQuery = Shape({
-  dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Tells what would be done, and does nothing.' })),
+  dry_run: Type.Optional(
+    Type.Boolean({ default: false, description: 'Validate the document and return the changes without applying them.' }),
+  ),
   prune: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Deletes monitors that the document does not have, and maintenance windows where it has that member.',
+      description:
+        'Delete monitors that are not in the document, and maintenance windows too if the document has `maintenance_windows`.',
     }),
   ),
 })
@@ -116,29 +120,31 @@ const Count = (description: string) => Type.Integer({ minimum: 0, description })
 
 export const MonitoringChange = Shape(
   {
-    op: Words(['create', 'update', 'delete'], { description: 'What was done.' }),
-    kind: Words(['monitor', 'maintenance_window'], { description: 'What it was done to.' }),
-    id: Nullable(Type.String(), { description: 'Its id; null for one that would be made.' }),
-    key: Nullable(Type.String(), { description: 'Its key.' }),
-    name: Type.String({ description: 'Its name.' }),
-    before: Type.Record(Type.String(), Type.Unknown(), { description: 'Members that differ, as they were; secrets as tags.' }),
-    after: Type.Record(Type.String(), Type.Unknown(), { description: 'The same as they are to be.' }),
+    op: Words(['create', 'update', 'delete'], { description: 'Operation.' }),
+    kind: Words(['monitor', 'maintenance_window'], { description: 'Kind of resource.' }),
+    id: Nullable(Type.String(), { description: 'ID of the resource; null if it would be created.' }),
+    key: Nullable(Type.String(), { description: 'Key of the monitor; null if it has none.' }),
+    name: Type.String({ description: 'Name of the resource.' }),
+    before: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Previous values of the changed fields. Secrets appear as keyed hashes.',
+    }),
+    after: Type.Record(Type.String(), Type.Unknown(), { description: 'New values of the changed fields.' }),
   },
-  { $id: 'MonitoringChange', description: 'One thing that an import makes different.' },
+  { $id: 'MonitoringChange', description: 'A change made by an import.' },
 )
 
-export const MonitoringImported = Shape(
+export const MonitoringImportResult = Shape(
   {
-    dry_run: Type.Boolean({ description: 'Whether nothing was done.' }),
-    created: Count('Monitors and maintenance windows made.'),
-    updated: Count('Those edited.'),
-    deleted: Count('Those deleted.'),
-    unchanged: Count('Those that are as the document says.'),
-    changes: Type.Array(MonitoringChange, { description: 'In the order in which they are done.' }),
+    dry_run: Type.Boolean({ description: 'Whether this was a dry run.' }),
+    created: Count('Number of monitors and maintenance windows created.'),
+    updated: Count('Number of monitors and maintenance windows updated.'),
+    deleted: Count('Number of monitors and maintenance windows deleted.'),
+    unchanged: Count('Number that already matched the document.'),
+    changes: Type.Array(MonitoringChange, { description: 'Changes in the order they are applied.' }),
   },
   {
-    $id: 'MonitoringImported',
-    description: 'What an import did, or would do.',
+    $id: 'MonitoringImportResult',
+    description: 'What an import changed, or would change.',
     examples: [
       {
         dry_run: true,
@@ -163,5 +169,5 @@ export const MonitoringImported = Shape(
 )
 
 export type MonitoringDocument = Static<typeof MonitoringDocument>
-export type MonitoringImported = Static<typeof MonitoringImported>
+export type MonitoringImportResult = Static<typeof MonitoringImportResult>
 export type MonitoringChange = Static<typeof MonitoringChange>

@@ -1,170 +1,197 @@
 import { desc, eq } from 'drizzle-orm'
 import { target } from '../../../core/audit'
 import type { AuditAction } from '../../../core/audit-actions'
-import { jobContext, systemActor, type EventDraft } from '../../../core/change'
+import { jobContext, systemActor } from '../../../core/change'
+import type { EventDraft } from '../../../core/change-result'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
-import { durationOf } from '../../incidents/fact'
-import type { IncidentRow } from '../../incidents/outage'
+import { durationOf } from '../../incidents/outages/event-data'
+import type { IncidentRow } from '../../incidents/outages/outage'
 import {
   addAffected,
-  incidentFact,
+  incidentEventData,
   openIncident,
   resolveIncident,
   type Drafts,
   type Outage,
   type Subject,
-} from '../../incidents/outages'
-import type { Follow, MonitorStatus } from '../verdict/input'
-import { tell } from '../../notifications/tell'
-import { mostDeep } from '../relations'
+} from '../../incidents/outages/outages'
+import type { FollowUp, MonitorStatus } from '../verdict/input'
+import { notify } from '../../notifications/delivery/notify'
+import { maxDepth } from '../relations'
 import { monitors, monitorTransitions } from '../tables'
 import { monitorFact } from '../view'
 import type { Step } from './judged'
-import type { Kept } from './roster'
+import type { LoadedMonitor } from './roster'
 
-/** What one judgement leaves for the door to report, and for the engine to do. */
+/** The drafts to write and the checks to run after a judgment. */
 export interface Consequences extends Pick<Drafts, 'events' | 'jobs' | 'audits' | 'notices' | 'wakes'> {
-  /** Monitors that are to be checked at once. */
-  asks: string[]
+  /** Monitors to check immediately. */
+  checks: string[]
 }
 
 /**
- * Writes what follows from a judgement, inside the transaction that writes the judgement itself.
- * @param affected those that are down because of this one, of which nobody was told
+ * Writes the consequences of a judgment, in the same transaction as the judgment itself.
+ * @param affected monitors that are down because of this one and were not reported
  */
-export async function consequencesOf(tx: Tx, hub: Hub, kept: Kept, step: Step, affected: readonly Kept[]): Promise<Consequences> {
-  const told: Consequences = { events: [], jobs: [], audits: [], notices: [], wakes: [], asks: [] }
+export async function consequencesOf(
+  tx: Tx,
+  hub: Hub,
+  monitor: LoadedMonitor,
+  step: Step,
+  affected: readonly LoadedMonitor[],
+): Promise<Consequences> {
+  const all: Consequences = { events: [], jobs: [], audits: [], notices: [], wakes: [], checks: [] }
   let incident: IncidentRow | null = null
-  for (const follow of step.follows) {
-    const own = await follows(tx, hub, kept, step, follow, affected)
+  for (const followUp of step.followUps) {
+    const own = await carryOut(tx, hub, monitor, step, followUp, affected)
     incident = own.incident ?? incident
-    told.asks.push(...(own.asks ?? []))
+    all.checks.push(...(own.checks ?? []))
     for (const list of ['events', 'jobs', 'audits', 'notices', 'wakes'] as const)
-      (told[list] as unknown[]).push(...(own[list] ?? []))
+      (all[list] as unknown[]).push(...(own[list] ?? []))
   }
   const { transition } = step
   if (transition) {
     const { from, to, since, reason } = transition
     await tx.insert(monitorTransitions).values({
       id: newId('mtr'),
-      monitorId: kept.id,
-      at: Math.max(since, kept.statusSince),
+      monitorId: monitor.id,
+      at: Math.max(since, monitor.statusSince),
       from,
       to,
       reason,
       incidentId: incident?.id ?? null,
     })
-    told.audits.push(audited(kept, actionOf(from, to), { status: from }, { status: to }, reason))
-  } else if (incident) await bindToLast(tx, kept, incident)
-  return told
+    all.audits.push(audited(monitor, actionOf(from, to), { status: from }, { status: to }, reason))
+  } else if (incident) await bindToLast(tx, monitor, incident)
+  return all
 }
 
-/** What was held back when the status changed is told later: the change that led to it gets its incident then. */
-async function bindToLast(tx: Tx, kept: Kept, incident: IncidentRow): Promise<void> {
+/** If an alert was suppressed at first, links the earlier status change to the incident now. */
+async function bindToLast(tx: Tx, monitor: LoadedMonitor, incident: IncidentRow): Promise<void> {
   const [last] = await tx
     .select({ id: monitorTransitions.id, to: monitorTransitions.to, incidentId: monitorTransitions.incidentId })
     .from(monitorTransitions)
-    .where(eq(monitorTransitions.monitorId, kept.id))
+    .where(eq(monitorTransitions.monitorId, monitor.id))
     .orderBy(desc(monitorTransitions.at), desc(monitorTransitions.id))
     .limit(1)
   if (!last || last.incidentId !== null || (last.to !== 'down' && last.to !== 'degraded')) return
   await tx.update(monitorTransitions).set({ incidentId: incident.id }).where(eq(monitorTransitions.id, last.id))
 }
 
-type Followed = Partial<Consequences> & { incident?: IncidentRow | null }
+type Outcome = Partial<Consequences> & { incident?: IncidentRow | null }
 
-async function follows(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Follow, affected: readonly Kept[]): Promise<Followed> {
-  switch (follow.kind) {
+async function carryOut(
+  tx: Tx,
+  hub: Hub,
+  monitor: LoadedMonitor,
+  step: Step,
+  followUp: FollowUp,
+  affected: readonly LoadedMonitor[],
+): Promise<Outcome> {
+  switch (followUp.kind) {
     case 'alert':
     case 'degraded':
-      return await alarm(tx, hub, kept, step, follow, affected)
-    case 'eased':
-      return await openIncident(tx, hub, outageOf(kept, step, 'monitor.degraded', { ...follow, confirmedAt: follow.at }))
+      return await alarm(tx, hub, monitor, step, followUp, affected)
+    case 'improved':
+      return await openIncident(tx, hub, outageOf(monitor, step, 'monitor.degraded', { ...followUp, confirmedAt: followUp.at }))
     case 'recovered':
-      return await recovery(tx, hub, kept, step, follow)
+      return await recovery(tx, hub, monitor, step, followUp)
     case 'affected':
       return await addAffected(tx, hub, {
-        parentSubject: await originOf(tx, follow.by),
-        subject: subjectOf(kept),
-        at: follow.startedAt,
+        parentSubject: await originOf(tx, followUp.by),
+        subject: subjectOf(monitor),
+        at: followUp.startedAt,
       })
-    case 'flapping_began':
-    case 'flapping_ended':
-      return await flapping(tx, hub, kept, step, follow)
-    case 'ask':
+    case 'flapping_started':
+    case 'flapping_stopped':
+      return await flapping(tx, hub, monitor, step, followUp)
+    case 'check_locations':
     case 'recheck':
-      return { asks: [kept.id] }
-    case 'ask_parents':
-      return { asks: follow.parents }
+      return { checks: [monitor.id] }
+    case 'check_parents':
+      return { checks: followUp.parents }
   }
 }
 
-/** Whose outage that of a monitor is, where that one is itself down because of another: the one that people are told of. */
+/** The monitor at the root of a chain of affected monitors: the one whose outage is reported. */
 async function originOf(tx: Tx, id: string): Promise<string> {
   let origin = id
-  // No longer than monitors may stand one behind the other.
-  for (let depth = 0; depth < mostDeep; depth++) {
+  // Bounded by the longest allowed chain of dependencies.
+  for (let depth = 0; depth < maxDepth; depth++) {
     const [row] = await tx.select({ state: monitors.state }).from(monitors).where(eq(monitors.id, origin))
     const outage = row?.state.outage
-    if (!outage?.affectedBy || outage.told) break
+    if (!outage?.affectedBy || outage.notified) break
     origin = outage.affectedBy
   }
   return origin
 }
 
-type Alarm = Follow & { kind: 'alert' | 'degraded' }
+type Alarm = FollowUp & { kind: 'alert' | 'degraded' }
 
-async function alarm(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Alarm, affected: readonly Kept[]): Promise<Followed> {
-  const isDown = follow.kind === 'alert'
+async function alarm(
+  tx: Tx,
+  hub: Hub,
+  monitor: LoadedMonitor,
+  step: Step,
+  followUp: Alarm,
+  affected: readonly LoadedMonitor[],
+): Promise<Outcome> {
+  const isDown = followUp.kind === 'alert'
   const kind = isDown ? 'monitor.down' : 'monitor.degraded'
-  const opened = await openIncident(tx, hub, outageOf(kept, step, kind, follow))
-  // They were found to be down while there was no incident yet.
+  const opened = await openIncident(tx, hub, outageOf(monitor, step, kind, followUp))
+  // They went down before there was an incident to list them on.
   for (const one of affected)
-    await addAffected(tx, hub, { parentSubject: kept.id, subject: subjectOf(one), at: follow.confirmedAt })
+    await addAffected(tx, hub, { parentSubject: monitor.id, subject: subjectOf(one), at: followUp.confirmedAt })
   const event = {
-    ...aboutOf(kept, follow.confirmedAt),
+    ...aboutOf(monitor, followUp.confirmedAt),
     kind: 'monitor.alert',
-    data: { kind, status: isDown ? 'down' : 'degraded', ...dataOf(kept, step, follow.reason, opened.incident) },
+    data: { kind, status: isDown ? 'down' : 'degraded', ...dataOf(monitor, step, followUp.reason, opened.incident) },
   }
   return { ...opened, events: [...opened.events, event as EventDraft] }
 }
 
 function outageOf(
-  kept: Kept,
+  monitor: LoadedMonitor,
   step: Step,
   kind: 'monitor.down' | 'monitor.degraded',
   found: Pick<Alarm, 'reason' | 'startedAt' | 'confirmedAt' | 'locations'>,
 ): Outage {
   return {
-    workspaceId: kept.workspaceId,
-    subject: subjectOf(kept),
+    workspaceId: monitor.workspaceId,
+    subject: subjectOf(monitor),
     kind,
-    // What still answers calls nobody out of bed.
-    severity: kind === 'monitor.degraded' && kept.severity === 'critical' ? 'warning' : kept.severity,
+    // A degraded service is never critical.
+    severity: kind === 'monitor.degraded' && monitor.severity === 'critical' ? 'warning' : monitor.severity,
     startedAt: found.startedAt,
     confirmedAt: found.confirmedAt,
     cause: found.reason,
     locations: found.locations,
-    evidence: step.found.result?.evidence ?? kept.lastBad?.evidence ?? null,
-    channelIds: kept.channelIds,
+    evidence: step.found.result?.evidence ?? monitor.lastBad?.evidence ?? null,
+    channelIds: monitor.channelIds,
     link: null,
   }
 }
 
-async function recovery(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Follow & { kind: 'recovered' }): Promise<Followed> {
+async function recovery(
+  tx: Tx,
+  hub: Hub,
+  monitor: LoadedMonitor,
+  step: Step,
+  followUp: FollowUp & { kind: 'recovered' },
+): Promise<Outcome> {
   const at = step.transition?.since ?? step.found.at
-  const resolved = await resolveIncident(tx, hub, { subject: kept.id, at, reason: follow.because, text: follow.reason })
-  if (follow.because !== 'recovered') return resolved
-  const downMs = resolved.incident ? durationOf(resolved.incident, at) : at - follow.startedAt
+  const resolved = await resolveIncident(tx, hub, { subject: monitor.id, at, reason: followUp.resolution, text: followUp.reason })
+  if (followUp.resolution !== 'recovered') return resolved
+  const downMs = resolved.incident ? durationOf(resolved.incident, at) : at - followUp.startedAt
   const event = {
-    ...aboutOf(kept, at),
+    ...aboutOf(monitor, at),
     kind: 'monitor.recovered',
     data: {
       kind: 'monitor.recovered',
       status: 'up',
-      ...dataOf(kept, step, follow.reason, resolved.incident),
+      ...dataOf(monitor, step, followUp.reason, resolved.incident),
       downtime_seconds: Math.max(0, Math.round(downMs / 1000)),
     },
   }
@@ -174,79 +201,85 @@ async function recovery(tx: Tx, hub: Hub, kept: Kept, step: Step, follow: Follow
 async function flapping(
   tx: Tx,
   hub: Hub,
-  kept: Kept,
+  monitor: LoadedMonitor,
   step: Step,
-  follow: Follow & { kind: 'flapping_began' | 'flapping_ended' },
-): Promise<Followed> {
-  const began = follow.kind === 'flapping_began'
-  const share = `${Math.round(follow.score * 100)} %`
-  const text = began
-    ? `It changed in ${share} of its last verdicts, the latest counting most. Until it rests, its changes are not told one by one.`
-    : `It changed in ${share} of its last verdicts, and its changes are told again.`
-  const { jobs } = await tell(tx, hub, {
-    workspaceId: kept.workspaceId,
-    channelIds: kept.channelIds,
+  followUp: FollowUp & { kind: 'flapping_started' | 'flapping_stopped' },
+): Promise<Outcome> {
+  const isStart = followUp.kind === 'flapping_started'
+  const share = `${Math.round(followUp.score * 100)}%`
+  const text = isStart
+    ? `The status changed in ${share} of recent checks (weighted). Individual changes are not reported until it is stable again.`
+    : `The status changed in ${share} of recent checks (weighted). Changes are reported again.`
+  const { jobs } = await notify(tx, hub, {
+    workspaceId: monitor.workspaceId,
+    channelIds: monitor.channelIds,
     message: {
       kind: 'monitor.flapping',
       state: 'information',
-      severity: began ? 'warning' : 'info',
-      title: began ? `${kept.name} keeps going up and down` : `${kept.name} has come to rest`,
+      severity: isStart ? 'warning' : 'info',
+      title: isStart ? `${monitor.name} is flapping` : `${monitor.name} stopped flapping`,
       text,
       facts: [
-        ['Monitor', kept.name],
+        ['Monitor', monitor.name],
         ['Status', step.after],
       ],
       link: null,
       acknowledgeLink: null,
-      thread: `flapping ${kept.id}`,
-      resource: target('monitor', kept),
-      tags: kept.tags,
+      thread: `flapping ${monitor.id}`,
+      resource: target('monitor', monitor),
+      tags: monitor.tags,
       occurredAt: step.found.at,
     },
   })
-  const action = began ? 'monitor.flap' : 'monitor.rest'
-  return { jobs, audits: [audited(kept, action, { flapping: !began }, { flapping: began }, text)] }
+  const action = isStart ? 'monitor.flap' : 'monitor.stabilize'
+  return { jobs, audits: [audited(monitor, action, { flapping: !isStart }, { flapping: isStart }, text)] }
 }
 
-const aboutOf = (kept: Kept, occurredAt: number) => ({
-  workspaceId: kept.workspaceId,
-  resource: { type: 'monitor', id: kept.id },
+const aboutOf = (monitor: LoadedMonitor, occurredAt: number) => ({
+  workspaceId: monitor.workspaceId,
+  resource: { type: 'monitor', id: monitor.id },
   occurredAt,
 })
 
-const dataOf = (kept: Kept, step: Step, reason: string, incident: IncidentRow | null) => ({
+const dataOf = (monitor: LoadedMonitor, step: Step, reason: string, incident: IncidentRow | null) => ({
   previous_status: step.before,
   reason,
-  monitor: monitorFact(kept, kept.lastCheckAt),
+  monitor: monitorFact(monitor, monitor.lastCheckAt),
   heartbeat: null,
   probe: null,
-  incident: incident && incidentFact(incident),
+  incident: incident && incidentEventData(incident),
 })
 
-const subjectOf = (kept: Kept): Subject => ({
+const subjectOf = (monitor: LoadedMonitor): Subject => ({
   type: 'monitor',
-  id: kept.id,
-  name: kept.name,
-  tags: kept.tags,
-  target: kept.target || null,
+  id: monitor.id,
+  name: monitor.name,
+  tags: monitor.tags,
+  target: monitor.target || null,
 })
 
-const audited = (kept: Kept, action: AuditAction, before: object, after: object, reason: string): Drafts['audits'][number] => ({
-  workspaceId: kept.workspaceId,
+const audited = (
+  monitor: LoadedMonitor,
+  action: AuditAction,
+  before: object,
+  after: object,
+  reason: string,
+): Drafts['audits'][number] => ({
+  workspaceId: monitor.workspaceId,
   action,
   actor: systemActor('monitors'),
   context: jobContext,
-  targets: [target('monitor', kept)],
+  targets: [target('monitor', monitor)],
   before,
   after,
   reason,
 })
 
 function actionOf(from: MonitorStatus, to: MonitorStatus): AuditAction {
-  if (to === 'maintenance') return 'monitor.shelter'
-  if (from === 'maintenance') return 'monitor.unshelter'
+  if (to === 'maintenance') return 'monitor.enter_maintenance'
+  if (from === 'maintenance') return 'monitor.leave_maintenance'
   if (to === 'down') return 'monitor.fail'
   if (to === 'degraded') return 'monitor.degrade'
-  if (to === 'unknown') return 'monitor.lose'
+  if (to === 'unknown') return 'monitor.lose_contact'
   return from === 'down' || from === 'degraded' ? 'monitor.recover' : 'monitor.begin'
 }

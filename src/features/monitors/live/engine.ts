@@ -1,10 +1,10 @@
 import type { FromEngine, ToEngine } from '../../../checks/messages'
 
-/** What runs the checks of one location: a thread of the hub, or in tests a script. */
+/** Runs the checks of one location: a worker thread of the hub, or a script in tests. */
 export interface Engine {
   send(message: ToEngine): void
-  /** Calls `heard` with all that the engine tells, in order. Set once, before anything is sent. */
-  onMessage(heard: (message: FromEngine) => void): void
-  /** Ends it, with all checks under way. */
+  /** Registers the handler for messages from the engine, which are delivered in order. Call once, before `send`. */
+  onMessage(handler: (message: FromEngine) => void): void
+  /** Stops the engine and all running checks. */
   stop(): Promise<void>
 }

@@ -1,83 +1,94 @@
 import type { CheckResult } from '../../../checks/check'
-import type { MonitorState } from '../state'
-import type { Follow, JudgeInput, MonitorStatus, Transition } from '../verdict/input'
+import type { MonitorState } from '../verdict/state'
+import type { FollowUp, JudgeInput, MonitorStatus, Transition } from '../verdict/input'
 import { judge } from '../verdict/judge'
-import type { Kept } from './roster'
-import type { Surroundings } from './surroundings'
+import type { LoadedMonitor } from './roster'
+import type { RelatedMonitors } from './related-monitors'
 
-/** Something to judge by: a result, or that it is time to look again. */
-export interface Found {
-  /** When it is judged (ms UTC): the same however often that is tried. */
+/** A result to judge, or a wake-up without one. */
+export interface Observation {
+  /** The time to judge it at (ms UTC). Stays the same when retried. */
   at: number
   location: string | null
   result: CheckResult | null
-  /** The version of the state that was known then. */
-  upon: number
+  /** The version of the state that was current then. */
+  stateVersion: number
 }
 
-/** One judgement after which something is to be told. */
+/** A judgment that leads to a status change or other actions. */
 export interface Step {
-  found: Found
+  found: Observation
   before: MonitorStatus
   after: MonitorStatus
   transition: Transition | null
-  follows: Follow[]
+  followUps: FollowUp[]
 }
 
-/** How a monitor stands. Times in ms UTC. */
-export interface Standing {
+/** The current state of a monitor. Times in ms UTC. */
+interface CurrentState {
   state: MonitorState
   status: MonitorStatus
   statusSince: number
 }
 
 export interface Judged {
-  after: Standing & { wakeAt: number | null }
+  after: CurrentState & { wakeAt: number | null }
   steps: Step[]
-  /** Nothing of it needs to survive a restart. */
+  /** Nothing needs to be stored. */
   quiet: boolean
 }
 
-/** Judges what was found, one after the other, upon how the monitor stands. */
-export function judged(kept: Kept, base: Standing, found: readonly Found[], around: Surroundings): Judged {
+/** Judges observations in order, starting from the current state. */
+export function judged(
+  monitor: LoadedMonitor,
+  base: CurrentState,
+  found: readonly Observation[],
+  related: RelatedMonitors,
+): Judged {
   let { state, status, statusSince } = base
-  let wakeAt = kept.wakeAt
+  let wakeAt = monitor.wakeAt
   let quiet = true
   const steps: Step[] = []
   for (const one of found) {
-    const said = judge(state, inputOf(kept, status, one, around), one.at)
-    const { transition, follows } = said
-    if (transition || follows.length > 0) steps.push({ found: one, before: status, after: said.status, transition, follows })
-    if (!said.quiet || !doubtsAlike(state, said.state)) quiet = false
+    const judgment = judge(state, inputOf(monitor, status, one, related), one.at)
+    const { transition, followUps } = judgment
+    if (transition || followUps.length > 0)
+      steps.push({ found: one, before: status, after: judgment.status, transition, followUps })
+    if (!judgment.quiet || !hasSameStreaks(state, judgment.state)) quiet = false
     if (transition) statusSince = Math.max(statusSince, transition.since)
-    ;({ state, status, wakeAt } = said)
+    ;({ state, status, wakeAt } = judgment)
   }
   return { after: { state, status, statusSince, wakeAt }, steps, quiet }
 }
 
-function inputOf(kept: Kept, status: MonitorStatus, { at, location, result }: Found, around: Surroundings): JudgeInput {
-  const group = kept.group ? around.groupOf(kept) : undefined
+function inputOf(
+  monitor: LoadedMonitor,
+  status: MonitorStatus,
+  { at, location, result }: Observation,
+  related: RelatedMonitors,
+): JudgeInput {
+  const group = monitor.group ? related.groupOf(monitor) : undefined
   return {
     rules: {
-      locations: kept.locations,
-      intervalMs: kept.intervalSeconds * 1000,
-      confirm: kept.confirm,
-      recover: kept.recover,
-      recoveryMs: kept.recoverySeconds * 1000,
-      quorum: kept.quorum,
-      dependencyGraceMs: kept.dependencyGraceSeconds * 1000,
+      locations: monitor.locations,
+      intervalMs: monitor.intervalSeconds * 1000,
+      confirm: monitor.confirm,
+      recover: monitor.recover,
+      recoveryMs: monitor.recoverySeconds * 1000,
+      quorum: monitor.quorum,
+      dependencyGraceMs: monitor.dependencyGraceSeconds * 1000,
     },
     status,
     results: result && location !== null ? [{ location, at: result.at, status: result.status, error: result.error }] : [],
-    impaired: around.impaired,
-    maintenance: around.windowOf(kept, at),
-    parents: around.parentsOf(kept, group),
+    impaired: related.impaired,
+    maintenance: related.windowOf(monitor, at),
+    parents: related.parentsOf(monitor, group),
     ...(group && { group }),
   }
 }
 
-/** Whether as many results speak against what each location found before: after a restart that is gone on with. */
-const doubtsAlike = ({ locations: before }: MonitorState, { locations: after }: MonitorState): boolean =>
+/** Whether all streaks are unchanged. A changed streak is stored, so that confirmation continues after a restart. */
+const hasSameStreaks = ({ locations: before }: MonitorState, { locations: after }: MonitorState): boolean =>
   Object.entries(after).every(
     ([name, { streak, degradedStreak }]) =>
       streak === (before[name]?.streak ?? 0) && degradedStreak === (before[name]?.degradedStreak ?? 0),

@@ -2,106 +2,107 @@ import { and, eq, inArray } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
-import { othersTurn } from '../../../core/turns'
+import { yieldToEventLoop } from '../../../core/time-slices'
 import { monitors } from '../tables'
 import { consequencesOf, type Consequences } from './consequences'
-import { judged, type Found, type Judged } from './judged'
+import { judged, type Observation, type Judged } from './judged'
 import type { MonitorRow } from '../view'
-import type { Kept, Roster, RosterChange } from './roster'
+import type { LoadedMonitor, Roster, RosterChange } from './roster'
 import type { Shares } from './shares'
-import type { Surroundings } from './surroundings'
+import { isNewsToOthers, type RelatedMonitors } from './related-monitors'
 import { freshFor } from '../verdict/locations'
 
-// In a transaction. All else in the process waits while SQLite is written, so there are fewer where each takes long.
-const mostAtOnce = 100
-const leastAtOnce = 25
-const longestWriteMs = 80
-// Of one monitor, while nothing can be written: the first failures tell when it began, the last results how it is.
-const mostFound = 64
-// What came back is large. While nothing can be written it is kept of those that may open an incident, and of the last.
-const mostEvidence = 4
+// Monitors per transaction. SQLite writes block the whole process, so slow writes reduce the batch size.
+const maxAtOnce = 100
+const minAtOnce = 25
+const maxWriteMs = 80
+// Observations to keep per monitor while writes fail: the first ones tell when it started, the last ones how it is now.
+const maxFound = 64
+// Evidence is large. While writes fail, keep it for the first observations, which may open an incident, and for the last.
+const maxEvidence = 4
 
 /**
- * Judges what was found. What changes nothing that must survive a restart stays in memory; the rest waits here until it is written,
- * and is judged once more inside the transaction that writes it, upon the state that the database has. So a write that fails is
- * tried again with nothing lost, and one that succeeded unnoticed is not done twice.
+ * Judges results. Quiet outcomes stay in memory. Others wait here to be written, and are judged again within the write transaction,
+ * against the state in the database. So a failed write can be retried without losing anything, and a write that succeeded unnoticed
+ * is not repeated.
  */
 export class Judging {
-  private readonly waitingFound = new Map<string, Found[]>()
-  private atOnce = mostAtOnce
+  private readonly waitingFound = new Map<string, Observation[]>()
+  private atOnce = maxAtOnce
 
   constructor(
     private readonly hub: Hub,
     private readonly roster: Roster,
     private readonly shares: Shares,
-    private readonly surroundings: Surroundings,
+    private readonly related: RelatedMonitors,
     private readonly changed: (change: RosterChange) => void,
-    private readonly ask: (monitors: readonly string[]) => void,
+    private readonly requestChecks: (monitors: readonly string[]) => void,
   ) {}
 
-  /** Monitors that wait to be written. */
+  /** The number of monitors waiting to be written. */
   get waiting(): number {
     return this.waitingFound.size
   }
 
-  take(kept: Kept, given: Omit<Found, 'upon'>): void {
-    const found = { ...given, upon: kept.stateVersion }
-    const before = this.waitingFound.get(kept.id)
+  observe(monitor: LoadedMonitor, input: Omit<Observation, 'stateVersion'>): void {
+    const found = { ...input, stateVersion: monitor.stateVersion }
+    const before = this.waitingFound.get(monitor.id)
     if (before) {
-      if (before.length >= mostFound) before.splice(mostFound / 2, 1)
+      if (before.length >= maxFound) before.splice(maxFound / 2, 1)
       const last = before.at(-1)!
-      if (before.length > mostEvidence && last.result?.evidence) last.result = { ...last.result, evidence: null }
+      if (before.length > maxEvidence && last.result?.evidence) last.result = { ...last.result, evidence: null }
       before.push(found)
       return
     }
-    const { after, quiet } = judged(kept, kept, [found], this.surroundings)
-    if (!quiet) this.waitingFound.set(kept.id, [found])
+    const { after, quiet } = judged(monitor, monitor, [found], this.related)
+    if (!quiet) this.waitingFound.set(monitor.id, [found])
     else {
-      Object.assign(kept, { state: after.state, wakeAt: after.wakeAt })
-      if (found.result) this.surroundings.looked(kept.id)
+      Object.assign(monitor, { state: after.state, wakeAt: after.wakeAt })
+      if (found.result) this.related.checkedAgain(monitor.id)
     }
   }
 
-  /** Where nobody looked for a while, silence says nothing about what is checked: it has time to be heard of first. */
-  stoodStill(): void {
+  /** After the hub itself stalled, missing results mean nothing: allow time for new ones. */
+  resumeAfterStall(): void {
     const at = this.hub.clock.now()
-    for (const kept of this.roster.all())
-      if (kept.wakeAt !== null && !kept.group) kept.wakeAt = Math.max(kept.wakeAt, at + freshFor(kept.intervalSeconds * 1000))
+    for (const monitor of this.roster.all())
+      if (monitor.wakeAt !== null && !monitor.group)
+        monitor.wakeAt = Math.max(monitor.wakeAt, at + freshFor(monitor.intervalSeconds * 1000))
   }
 
-  /** Judges those monitors anew whose time has come, without a result. */
+  /** Judges monitors whose wake-up time has come, without a result. */
   wakeDue(): void {
     const at = this.hub.clock.now()
-    for (const kept of this.roster.all())
-      if (kept.wakeAt !== null && kept.wakeAt <= at && !kept.paused) {
-        kept.wakeAt = null
-        this.take(kept, { at, location: null, result: null })
+    for (const monitor of this.roster.all())
+      if (monitor.wakeAt !== null && monitor.wakeAt <= at && !monitor.paused) {
+        monitor.wakeAt = null
+        this.observe(monitor, { at, location: null, result: null })
       }
   }
 
-  /** Writes what waits. @throws where the database does not take it; it waits on then */
+  /** Writes waiting outcomes. @throws if the database write fails; they stay queued then */
   async write(): Promise<void> {
     for (;;) {
       const ids = this.next()
       if (ids.length === 0) return
-      const began = performance.now()
+      const startedAt = performance.now()
       await this.writeSome(ids.sort())
-      const tookMs = performance.now() - began
-      if (tookMs > longestWriteMs) this.atOnce = Math.max(leastAtOnce, Math.ceil(this.atOnce / 2))
-      else if (tookMs < longestWriteMs / 2) this.atOnce = Math.min(mostAtOnce, this.atOnce * 2)
-      await othersTurn()
+      const tookMs = performance.now() - startedAt
+      if (tookMs > maxWriteMs) this.atOnce = Math.max(minAtOnce, Math.ceil(this.atOnce / 2))
+      else if (tookMs < maxWriteMs / 2) this.atOnce = Math.min(maxAtOnce, this.atOnce * 2)
+      await yieldToEventLoop()
     }
   }
 
-  /** Those that are written next. Workspaces take turns: of one with thousands of monitors that fail no other has to wait. */
+  /** The next batch. Round-robin over workspaces, so that one with thousands of failing monitors doesn't delay the others. */
   private next(): string[] {
     const byWorkspace = new Map<string, string[]>()
     for (const id of this.waitingFound.keys()) {
-      const kept = this.roster.get(id)
-      if (!kept || kept.paused) this.waitingFound.delete(id)
-      else if (this.shares.owns(kept.share)) {
-        const own = byWorkspace.get(kept.workspaceId)
-        if (!own) byWorkspace.set(kept.workspaceId, [id])
+      const monitor = this.roster.get(id)
+      if (!monitor || monitor.paused) this.waitingFound.delete(id)
+      else if (this.shares.owns(monitor.share)) {
+        const own = byWorkspace.get(monitor.workspaceId)
+        if (!own) byWorkspace.set(monitor.workspaceId, [id])
         else if (own.length < this.atOnce) own.push(id)
       }
     }
@@ -121,9 +122,9 @@ export class Judging {
       const own = await this.shares.confirm(tx)
       const outcomes: Outcome[] = []
       for (const id of ids) {
-        const kept = this.roster.get(id)
-        if (kept && !own.has(kept.share)) outcomes.push({ kept, row: null, lost: true })
-        else if (kept) outcomes.push(await this.writeOne(tx, kept, rows.get(id) ?? null, found.get(id)!))
+        const monitor = this.roster.get(id)
+        if (monitor && !own.has(monitor.share)) outcomes.push({ monitor, row: null, lost: true })
+        else if (monitor) outcomes.push(await this.writeOne(tx, monitor, rows.get(id) ?? null, found.get(id)!))
       }
       const all = outcomes.flatMap(one => one.consequences ?? [])
       return {
@@ -132,21 +133,29 @@ export class Judging {
         events: all.flatMap(one => one.events),
         jobs: all.flatMap(one => one.jobs),
         notices: all.flatMap(one => one.notices),
-        wakes: all.flatMap(one => one.wakes),
+        wakeTopics: all.flatMap(one => one.wakes),
       }
     })
-    for (const one of written) await this.apply(one, new Set(found.get(one.kept.id)))
+    for (const one of written) await this.apply(one, new Set(found.get(one.monitor.id)))
   }
 
-  /** Judges one monitor upon the row that the database has, and writes what follows. */
-  private async writeOne(tx: Tx, kept: Kept, row: MonitorRow | null, found: readonly Found[]): Promise<Outcome> {
-    if (!row) return { kept, row }
-    // Edited or paused meanwhile: what was found before says nothing about it as it is now.
-    if (row.version !== kept.version || row.paused) return { kept, row }
-    const isOurs = row.stateVersion === kept.stateVersion
-    const news = found.filter(one => one.upon === row.stateVersion || !isIn(row, one))
-    const { after, steps, quiet } = judged(kept, isOurs ? kept : row, news, this.surroundings)
-    if (quiet) return { kept, row, after }
+  /** Judges one monitor against its row in the database, and writes the outcome. */
+  private async writeOne(
+    tx: Tx,
+    monitor: LoadedMonitor,
+    row: MonitorRow | null,
+    found: readonly Observation[],
+  ): Promise<Outcome> {
+    if (!row) return { monitor, row }
+    // Updated or paused in the meantime: older results no longer apply.
+    if (row.version !== monitor.version || row.paused) return { monitor, row }
+    const isOurs = row.stateVersion === monitor.stateVersion
+    const fresh = found.filter(one => one.stateVersion === row.stateVersion || !isIn(row, one))
+    // Wake-ups from here on are about changes that this judgment doesn't see, such as those of the same batch. A state that was
+    // stored unnoticed is judged again, because its own wake-up got lost.
+    monitor.wakeAt = isOurs ? null : this.hub.clock.now()
+    const { after, steps, quiet } = judged(monitor, isOurs ? monitor : row, fresh, this.related)
+    if (quiet) return { monitor, row, after }
     const won = await tx
       .update(monitors)
       .set({
@@ -154,55 +163,62 @@ export class Judging {
         statusSince: after.statusSince,
         state: after.state,
         stateVersion: row.stateVersion + 1,
-        lastCheckAt: kept.lastCheckAt,
-        certificateExpiresAt: kept.certificateExpiresAt,
+        lastCheckAt: monitor.lastCheckAt,
+        certificateExpiresAt: monitor.certificateExpiresAt,
       })
       .where(and(eq(monitors.id, row.id), eq(monitors.stateVersion, row.stateVersion), eq(monitors.version, row.version)))
       .returning({ id: monitors.id })
-    if (won.length === 0) return { kept, row: null, again: true }
+    if (won.length === 0) return { monitor, row: null, again: true }
     const consequences: Consequences[] = []
     for (const step of steps)
-      consequences.push(await consequencesOf(tx, this.hub, kept, step, this.surroundings.affectedBy(kept.id)))
-    return { kept, row: { ...row, stateVersion: row.stateVersion + 1 }, after, consequences }
+      consequences.push(await consequencesOf(tx, this.hub, monitor, step, this.related.affectedBy(monitor.id)))
+    return { monitor, row: { ...row, stateVersion: row.stateVersion + 1 }, after, consequences }
   }
 
-  /** Takes over into memory what was committed. */
-  private async apply({ kept, row, after, consequences, again, lost }: Outcome, done: ReadonlySet<Found>): Promise<void> {
+  /** Applies what was committed to memory. */
+  private async apply(
+    { monitor, row, after, consequences, again, lost }: Outcome,
+    done: ReadonlySet<Observation>,
+  ): Promise<void> {
     if (again) return
     if (lost) {
-      this.waitingFound.delete(kept.id)
+      this.waitingFound.delete(monitor.id)
+      // Judge it again if this hub gets the share back before it unloads the monitor.
+      monitor.wakeAt = this.hub.clock.now()
       return
     }
-    const left = this.waitingFound.get(kept.id)?.filter(one => !done.has(one)) ?? []
-    this.waitingFound.delete(kept.id)
-    if (!row) return this.changed(this.roster.forget(kept.id))
+    const left = this.waitingFound.get(monitor.id)?.filter(one => !done.has(one)) ?? []
+    this.waitingFound.delete(monitor.id)
+    if (!row) return this.changed(this.roster.forget(monitor.id))
     if (!after) return this.changed(await this.roster.reread(row))
-    const { state, status, statusSince, wakeAt } = after
-    Object.assign(kept, { state, status, statusSince, wakeAt, stateVersion: row.stateVersion })
-    if (consequences) kept.checkWrittenAt = kept.lastCheckAt
-    if (consequences && consequences.length > 0) {
-      this.surroundings.moved(kept.id)
-      this.ask([...new Set(consequences.flatMap(one => one.asks))])
+    const isNews = isNewsToOthers(monitor, after)
+    const wakeAt = Math.min(after.wakeAt ?? Infinity, monitor.wakeAt ?? Infinity)
+    Object.assign(monitor, { ...after, wakeAt: wakeAt === Infinity ? null : wakeAt, stateVersion: row.stateVersion })
+    if (consequences) {
+      monitor.checkWrittenAt = monitor.lastCheckAt
+      this.requestChecks([...new Set(consequences.flatMap(one => one.checks))])
     }
-    for (const one of left) this.take(kept, one)
+    if (isNews) this.related.statusChanged(monitor.id)
+    else this.related.checkedAgain(monitor.id)
+    for (const one of left) this.observe(monitor, one)
   }
 }
 
 interface Outcome {
-  kept: Kept
-  /** As it is in the database by now; null: it is gone. */
+  monitor: LoadedMonitor
+  /** The row in the database; null if it was deleted. */
   row: MonitorRow | null
-  /** Absent where it was edited or paused meanwhile. */
+  /** Absent if it was updated or paused in the meantime. */
   after?: Judged['after']
   consequences?: Consequences[]
-  /** Somebody else wrote at the same moment. */
+  /** Another writer won a concurrent update. */
   again?: boolean
-  /** Another hub has its share by now. */
+  /** Another hub owns its share now. */
   lost?: boolean
 }
 
-/** Whether what was found is part of a state already that somebody wrote since: where the success of a write was not heard of. */
-function isIn(row: MonitorRow, { location, result }: Found): boolean {
+/** Whether a result is already part of the stored state, because an earlier write succeeded unnoticed. */
+function isIn(row: MonitorRow, { location, result }: Observation): boolean {
   const last = location === null ? null : (row.state.locations[location]?.lastResultAt ?? null)
   return result !== null && last !== null && result.at <= last
 }

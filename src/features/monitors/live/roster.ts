@@ -3,21 +3,21 @@ import { workspaces } from '../../../access/tables'
 import type { CheckResult, CheckSpec } from '../../../checks/check'
 import type { Reader } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
-import { Alike } from '../../../core/alike'
+import { InternPool } from '../../../core/intern-pool'
 import { networkPolicy } from '../../../core/net/egress'
-import { othersTurn } from '../../../core/turns'
-import { latestOf } from '../latest'
-import type { GroupOptions } from '../monitor-types'
-import { carriesSecret, isChecked, specOf } from '../spec'
-import type { MonitorState } from '../state'
+import { yieldToEventLoop } from '../../../core/time-slices'
+import { latestOf } from './latest'
+import type { GroupOptions } from '../definition/types'
+import { carriesSecret, isChecked, specOf } from '../definition/spec'
+import type { MonitorState } from '../verdict/state'
 import { monitors } from '../tables'
 import type { MonitorRow } from '../view'
 import { afterEdit } from '../verdict/judge'
 import { freshFor } from '../verdict/locations'
-import { localLocation } from '../locations'
+import { localLocation } from './locations'
 import { shareCount } from './shares'
 
-const keptMembers = [
+const loadedColumns = [
   'id',
   'workspaceId',
   'number',
@@ -46,24 +46,24 @@ const keptMembers = [
   'version',
 ] as const satisfies (keyof MonitorRow)[]
 
-// Of most monitors the others are alike.
-const ownMembers: ReadonlySet<string> = new Set<keyof MonitorRow>(['id', 'name', 'target', 'state'])
+// All other columns have the same values for most monitors, so equal values are shared.
+const distinctColumns: ReadonlySet<string> = new Set<keyof MonitorRow>(['id', 'name', 'target', 'state'])
 
-type KeptRow = Pick<MonitorRow, (typeof keptMembers)[number]>
+type LoadedRow = Pick<MonitorRow, (typeof loadedColumns)[number]>
 
-/** A monitor of this hub's shares, as it is kept in memory: what it is judged and told of by, and how it stands. */
-export interface Kept extends KeptRow {
-  /** When it must be judged again without a result. */
+/** A monitor of this hub's shares in memory, with the columns needed to judge and report it. */
+export interface LoadedMonitor extends LoadedRow {
+  /** When it must be judged again even without a result. */
   wakeAt: number | null
-  /** How it is made of others; null where it is checked itself. */
+  /** The options of a group; null for other types. */
   group: GroupOptions | null
-  /** The last result that was not `up`, with its evidence, as long as none was `up` since. */
+  /** The last result that was not `up`, with its evidence; null once a result is `up`. */
   lastBad: CheckResult | null
-  /** `lastCheckAt` as the database has it. */
+  /** `lastCheckAt` as stored in the database. */
   checkWrittenAt: number | null
 }
 
-/** What changed in memory, for the engine. */
+/** Changes to send to the engine. */
 export interface RosterChange {
   upsert: CheckSpec[]
   remove: string[]
@@ -71,26 +71,26 @@ export interface RosterChange {
 
 const sharesAtOnce = 16
 const rowsAtOnce = 500
-// Clocks of hubs differ, and a change that was written earlier may be committed later.
+// The clocks of hubs differ, and a change written earlier may be committed later.
 const overlapMs = 60_000
 
-/** The monitors of the shares that this hub holds. */
+/** The monitors of the shares this hub owns. */
 export class Roster {
-  private readonly byId = new Map<string, Kept>()
+  private readonly byId = new Map<string, LoadedMonitor>()
   private shares = new Set<number>()
-  private lookedAt: number
+  private refreshedAt: number
   private readonly policies = new Map<string, number>()
-  private readonly alike = new Alike()
+  private readonly pool = new InternPool()
 
   constructor(private readonly hub: Hub) {
-    this.lookedAt = hub.clock.now()
+    this.refreshedAt = hub.clock.now()
   }
 
-  get(id: string): Kept | undefined {
+  get(id: string): LoadedMonitor | undefined {
     return this.byId.get(id)
   }
 
-  all(): IterableIterator<Kept> {
+  all(): IterableIterator<LoadedMonitor> {
     return this.byId.values()
   }
 
@@ -103,41 +103,40 @@ export class Roster {
   }
 
   /**
-   * Reads the monitors of shares that this hub has from now on, some hundreds at a time: all rows at once would take far more room
-   * than what is kept of them.
+   * Loads the monitors of newly acquired shares in batches: all rows at once would take far more memory than what is kept of them.
    */
-  async *take(taken: readonly number[]): AsyncGenerator<RosterChange> {
+  async *load(shares: readonly number[]): AsyncGenerator<RosterChange> {
     let change: RosterChange = { upsert: [], remove: [] }
-    for (let at = 0; at < taken.length; at += sharesAtOnce) {
-      const some = taken.slice(at, at + sharesAtOnce)
+    for (let at = 0; at < shares.length; at += sharesAtOnce) {
+      const some = shares.slice(at, at + sharesAtOnce)
       const rows = await this.hub.read.select().from(monitors).where(inArray(monitors.share, some))
       for (const share of some) this.shares.add(share)
-      await this.keep(rows, change)
+      await this.store(rows, change)
       if (change.upsert.length >= rowsAtOnce) {
         yield change
         change = { upsert: [], remove: [] }
       }
-      await othersTurn()
+      await yieldToEventLoop()
     }
     yield change
   }
 
-  /** Leaves the monitors of shares that this hub has no more. */
-  leave(shares: readonly number[]): RosterChange {
+  /** Unloads the monitors of shares this hub no longer owns. */
+  unload(shares: readonly number[]): RosterChange {
     const change: RosterChange = { upsert: [], remove: [] }
     for (const share of shares) this.shares.delete(share)
     for (const one of this.byId.values()) if (!this.shares.has(one.share)) this.drop(one.id, change)
     return change
   }
 
-  /** Looks for monitors that were made, edited, paused or deleted, by whichever hub. */
-  async look(): Promise<RosterChange> {
+  /** Picks up monitors that any hub created, updated, paused, or deleted. */
+  async refresh(): Promise<RosterChange> {
     const change: RosterChange = { upsert: [], remove: [] }
     if (this.shares.size === 0) return change
     const { read, clock } = this.hub
-    // A clock that was set back makes edits that look old.
+    // After the clock was set back, new updates look old.
     const now = clock.now()
-    const since = Math.min(this.lookedAt, now) - overlapMs
+    const since = Math.min(this.refreshedAt, now) - overlapMs
     const changed = await read
       .select({
         id: monitors.id,
@@ -149,7 +148,7 @@ export class Roster {
       .where(gte(monitors.updatedAt, since))
     const news = changed.filter(row => this.shares.has(row.share) && !this.isKnown(row)).map(row => row.id)
     for (let at = 0; at < news.length; at += rowsAtOnce)
-      await this.keep(
+      await this.store(
         await read
           .select()
           .from(monitors)
@@ -162,15 +161,15 @@ export class Roster {
       const ids = new Set((await read.select({ id: monitors.id }).from(monitors).where(ofShares)).map(row => row.id))
       for (const id of [...this.byId.keys()]) if (!ids.has(id)) this.drop(id, change)
     }
-    await this.followPolicies(since, change)
-    this.lookedAt = now
+    await this.applyPolicyChanges(since, change)
+    this.refreshedAt = now
     return change
   }
 
-  /** Takes a row over as it is in the database: somebody else wrote it. */
+  /** Reloads a row that another writer changed. */
   async reread(row: MonitorRow): Promise<RosterChange> {
     const change: RosterChange = { upsert: [], remove: [] }
-    if (this.shares.has(row.share)) await this.keep([row], change)
+    if (this.shares.has(row.share)) await this.store([row], change)
     return change
   }
 
@@ -185,30 +184,30 @@ export class Roster {
     return known !== undefined && known.version === row.version && known.stateVersion >= row.stateVersion
   }
 
-  private async keep(rows: readonly MonitorRow[], change: RosterChange): Promise<void> {
+  private async store(rows: readonly MonitorRow[], change: RosterChange): Promise<void> {
     for (const row of rows) {
       const before = this.byId.get(row.id)
       const now = this.hub.clock.now()
       const isEdited = before && before.version !== row.version && before.stateVersion === row.stateVersion && !row.paused
       this.byId.set(row.id, {
-        ...this.kept(row),
-        state: isEdited ? afterEdit(row.state, row.locations, now) : before ? row.state : heardLately(row),
-        // Older silence says nothing about the monitor, only about the hubs.
+        ...this.loaded(row),
+        state: isEdited ? afterEdit(row.state, row.locations, now) : before ? row.state : withLastCheck(row),
+        // Missing results from before may be due to the hubs, not the monitor.
         wakeAt: before || row.type === 'group' ? now : now + freshFor(row.intervalSeconds * 1000),
         group: row.type === 'group' ? (row.options as GroupOptions) : null,
         lastBad: before?.lastBad ?? null,
         lastCheckAt: Math.max(before?.lastCheckAt ?? 0, row.lastCheckAt ?? 0) || null,
         checkWrittenAt: row.lastCheckAt,
-        // What is remembered may be newer; of a monitor that was edited it says nothing.
+        // The value in memory may be newer, unless the monitor was updated.
         certificateExpiresAt: (before?.version === row.version ? before : row).certificateExpiresAt,
       })
     }
     await this.specify(rows, change)
   }
 
-  private kept(row: MonitorRow): KeptRow {
-    const members = keptMembers.map(name => [name, ownMembers.has(name) ? row[name] : this.alike.of(row[name])])
-    return Object.fromEntries(members) as KeptRow
+  private loaded(row: MonitorRow): LoadedRow {
+    const members = loadedColumns.map(name => [name, distinctColumns.has(name) ? row[name] : this.pool.intern(row[name])])
+    return Object.fromEntries(members) as LoadedRow
   }
 
   private async specify(rows: readonly MonitorRow[], change: RosterChange): Promise<void> {
@@ -219,20 +218,20 @@ export class Roster {
       if (!stored || !isChecked(row)) change.remove.push(row.id)
       else {
         const secret = carriesSecret(row)
-        const policy = this.alike.of(networkPolicy(stored, { carriesSecret: secret }))
+        const policy = this.pool.intern(networkPolicy(stored, { carriesSecret: secret }))
         const spec = await specOf(this.hub, row, policy, settled)
         change.upsert.push({
           ...spec,
-          // Secrets are remembered no longer than their monitor.
-          options: secret ? spec.options : this.alike.of(spec.options),
-          down_if: this.alike.of(spec.down_if),
-          degraded_if: this.alike.of(spec.degraded_if),
+          // Options with secrets are not shared, so that they are released with their monitor.
+          options: secret ? spec.options : this.pool.intern(spec.options),
+          down_if: this.pool.intern(spec.down_if),
+          degraded_if: this.pool.intern(spec.degraded_if),
         })
       }
     }
   }
 
-  private async followPolicies(since: number, change: RosterChange): Promise<void> {
+  private async applyPolicyChanges(since: number, change: RosterChange): Promise<void> {
     const { read } = this.hub
     const changed = await read
       .select({ id: workspaces.id, at: workspaces.updatedAt })
@@ -260,8 +259,8 @@ export class Roster {
   }
 }
 
-/** Its state with the time of the last check, which is written down more often than what it found: that was nothing new. */
-function heardLately({ state, lastCheckAt }: MonitorRow): MonitorState {
+/** The state with the time of the last check, which is stored more often than the state itself. */
+function withLastCheck({ state, lastCheckAt }: MonitorRow): MonitorState {
   const local = state.locations[localLocation]
   if (!local?.lastResultAt || !lastCheckAt || lastCheckAt <= local.lastResultAt) return state
   return { ...state, locations: { ...state.locations, [localLocation]: { ...local, lastResultAt: lastCheckAt } } }

@@ -2,63 +2,63 @@ import type { CheckResult } from '../../../checks/check'
 import type { Hub } from '../../../core/hub'
 import { newUuid4 } from '../../../core/ids'
 
-interface Asked {
+interface PendingRun {
   waiting: Set<string>
   results: CheckResult[]
   done(): void
 }
 
-// What a notification of PostgreSQL may carry at most is 8,000 octets (NOTIFY); names of many octets take more than they look.
-const longestAnnouncement = 7_000
+// The payload of NOTIFY in PostgreSQL is limited to 8,000 bytes.
+const maxAnnouncementBytes = 7_000
 const channel = 'bailiwick_checks'
 
-type Announced =
+type Announcement =
   | { from: string; kind: 'run'; nonce: string; monitors: string[] }
   | { from: string; kind: 'result'; nonce: string; result: CheckResult }
 
-/** Runs that somebody asked for by name and waits for, whichever hub has the monitors. */
+/** Immediate checks on request, on whichever hub runs the monitors. */
 export class Runs {
-  private readonly asked = new Map<string, Asked>()
+  private readonly pending = new Map<string, PendingRun>()
   private readonly ofOthers = new Map<string, number>()
 
-  /** @param run lets the engine run those that this hub has, and returns which ones those are */
+  /** @param run starts checks of the monitors this hub runs, and returns which those are */
   constructor(
     private readonly hub: Hub,
     private readonly run: (monitors: readonly string[], nonce: string) => readonly string[],
   ) {}
 
-  /** Hears what other hubs ask for. */
+  /** Starts listening for requests from other hubs. */
   async listen(): Promise<void> {
-    await this.hub.store.listen(channel, text => this.heard(JSON.parse(text) as Announced))
+    await this.hub.store.listen(channel, text => this.receive(JSON.parse(text) as Announcement))
   }
 
-  /** Results of the runs that ended in time, in the order in which they did. */
-  async now(monitors: readonly string[], waitMs: number): Promise<CheckResult[]> {
+  /** Runs checks and returns the results that arrive in time, in order of completion. */
+  async runAndWait(monitors: readonly string[], waitMs: number): Promise<CheckResult[]> {
     const nonce = newUuid4()
     const { promise, resolve: done } = Promise.withResolvers<void>()
-    const asked: Asked = { waiting: new Set(monitors), results: [], done }
-    this.asked.set(nonce, asked)
+    const pending: PendingRun = { waiting: new Set(monitors), results: [], done }
+    this.pending.set(nonce, pending)
     const timer = this.hub.clock.after(waitMs, done)
     try {
       await this.begin(monitors, nonce)
-      if (asked.waiting.size > 0 && waitMs > 0) await promise
-      return asked.results
+      if (pending.waiting.size > 0 && waitMs > 0) await promise
+      return pending.results
     } finally {
       timer.cancel()
-      this.asked.delete(nonce)
+      this.pending.delete(nonce)
     }
   }
 
-  /** The same without waiting: the results come as all others do. */
-  ask(monitors: readonly string[]): void {
+  /** Runs checks without waiting. The results arrive like those of scheduled checks. */
+  request(monitors: readonly string[]): void {
     if (monitors.length > 0) void this.begin(monitors, newUuid4())
   }
 
-  /** Takes a result that carries a nonce. */
-  ended(result: CheckResult): void {
+  /** Handles a result that carries a nonce. */
+  finished(result: CheckResult): void {
     const nonce = result.nonce!
-    const asked = this.asked.get(nonce)
-    if (asked) this.settle(asked, result)
+    const pending = this.pending.get(nonce)
+    if (pending) this.settle(pending, result)
     else if (this.ofOthers.has(nonce)) {
       const left = this.ofOthers.get(nonce)! - 1
       if (left > 0) this.ofOthers.set(nonce, left)
@@ -74,34 +74,34 @@ export class Runs {
       await this.announce({ from: this.hub.id, kind: 'run', nonce, monitors: others.slice(at, at + 100) })
   }
 
-  private settle(asked: Asked, result: CheckResult): void {
-    if (!asked.waiting.delete(result.monitor)) return
-    asked.results.push(result)
-    if (asked.waiting.size === 0) asked.done()
+  private settle(pending: PendingRun, result: CheckResult): void {
+    if (!pending.waiting.delete(result.monitor)) return
+    pending.results.push(result)
+    if (pending.waiting.size === 0) pending.done()
   }
 
-  private heard(told: Announced): void {
-    if (told.from === this.hub.id) return
-    if (told.kind === 'result') {
-      const asked = this.asked.get(told.nonce)
-      if (asked) this.settle(asked, told.result)
+  private receive(message: Announcement): void {
+    if (message.from === this.hub.id) return
+    if (message.kind === 'result') {
+      const pending = this.pending.get(message.nonce)
+      if (pending) this.settle(pending, message.result)
       return
     }
-    const own = this.run(told.monitors, told.nonce)
+    const own = this.run(message.monitors, message.nonce)
     if (own.length === 0) return
-    // An engine may lose a run with its thread: what nobody waits for any more goes with the next one.
+    // Runs can get lost with a worker thread, so bound the map by dropping the oldest.
     if (this.ofOthers.size >= 1_000) this.ofOthers.delete(this.ofOthers.keys().next().value!)
-    this.ofOthers.set(told.nonce, own.length)
+    this.ofOthers.set(message.nonce, own.length)
   }
 
-  private async announce(told: Announced): Promise<void> {
+  private async announce(message: Announcement): Promise<void> {
     try {
-      let text = JSON.stringify(told)
-      if (told.kind === 'result' && Buffer.byteLength(text) > longestAnnouncement)
-        text = JSON.stringify({ ...told, result: { ...told.result, certificate: null, conditions: [] } })
-      await this.hub.store.announce(channel, text)
+      let text = JSON.stringify(message)
+      if (message.kind === 'result' && Buffer.byteLength(text) > maxAnnouncementBytes)
+        text = JSON.stringify({ ...message, result: { ...message.result, certificate: null, conditions: [] } })
+      await this.hub.store.notify(channel, text)
     } catch (error) {
-      this.hub.log.warn({ err: error }, 'a check that another hub has was not asked for')
+      this.hub.log.warn({ err: error }, 'could not request a check from another hub')
     }
   }
 }

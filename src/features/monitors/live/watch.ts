@@ -1,63 +1,60 @@
-import type { CheckResult } from '../../../checks/check'
+import { largeMonitorCount, type CheckResult } from '../../../checks/check'
 import type { EngineCapabilities, EnginePulse, FromEngine } from '../../../checks/messages'
-import { Alike } from '../../../core/alike'
+import { InternPool } from '../../../core/intern-pool'
 import type { Timer } from '../../../core/clock'
-import { Garbage } from '../../../core/garbage'
+import { GarbageCollector } from '../../../core/garbage-collector'
 import type { Hub } from '../../../core/hub'
-import { tally } from '../../../core/tally'
+import { incrementCounter } from '../../../core/metric-counters'
 import { topicsOf } from '../../../core/topics'
-import { maintenanceTopic, nextEdge } from '../../maintenance/calendar'
-import { latestOf } from '../latest'
+import { maintenanceTopic, nextBoundary } from '../../maintenance/calendar'
+import { latestOf } from './latest'
 import { recorderOf } from '../series/recorder'
-import { takenOf } from '../series/taken'
-import { localLocation, locationNumber } from '../locations'
-import { Blindness } from './blindness'
+import { beatOf } from '../series/result-beat'
+import { localLocation, locationNumber } from './locations'
+import { ImpairmentNotices } from './impairment'
 import type { Engine } from './engine'
 import { Judging } from './judging'
 import { writeAllLastChecks, writeLastChecks } from './last-checks'
-import { Roster, type Kept, type RosterChange } from './roster'
+import { Roster, type LoadedMonitor, type RosterChange } from './roster'
 import { Runs } from './runs'
-import { leastGapMs, Shares } from './shares'
-import { Surroundings } from './surroundings'
-import { monitoringTopic } from '../topic'
+import { minGapMs, Shares } from './shares'
+import { RelatedMonitors } from './related-monitors'
+import { monitoringTopic } from './topic'
 import { resultTopic } from '../watching'
 
 const tickMs = 1000
-// Three renewals fit into a lease.
+// A third of the lease.
 const divideEachMs = 5000
 const writeChecksEachMs = 5_000
-// From here on their rows and results take more room for a while than all else in this process.
-const manyMonitors = 1000
 
-/** How the monitoring of this hub is, for /readyz and /metrics. Times in ms UTC. */
-export interface Standing {
+/** The state of monitoring on this hub, for /readyz and /metrics. Times in ms UTC. */
+interface MonitoringStatus {
   startedAt: number
   capabilities: EngineCapabilities | null
   pulse: EnginePulse | null
-  /** When the engine last told how it is. */
+  /** When the last pulse arrived. */
   pulseAt: number | null
   sharesHeld: number
   monitors: number
-  /** Since when shares could not be renewed, or verdicts not be written; null while both can be. */
+  /** Since when shares can't be renewed or verdicts can't be stored; null if both work. */
   failingSince: number | null
-  /** Monitors with something that waits to be written. */
+  /** The number of monitors waiting to be written. */
   waiting: number
 }
 
 /**
- * Runs the monitors of this hub's shares: tells the engine what to check, judges what it finds, and writes down what follows. One a
- * hub, kept by it until `stop`.
+ * Runs the monitors of this hub's shares: configures the engine, judges its results, and stores the outcome. One per hub, until `stop`.
  */
 export class MonitoringWatch {
   private readonly shares: Shares
   private readonly roster: Roster
-  private readonly around: Surroundings
+  private readonly related: RelatedMonitors
   private readonly judging: Judging
   private readonly runs: Runs
-  private readonly blindness: Blindness
+  private readonly impairment: ImpairmentNotices
   private readonly startedAt: number
   private timer: Timer | null = null
-  private off: () => void = () => {}
+  private unsubscribe: () => void = () => {}
   private stopped = false
   private work: Promise<void> = Promise.resolve()
   private waitingWork = 0
@@ -67,10 +64,14 @@ export class MonitoringWatch {
   private tickedAt: number | null = null
   private checksWrittenAt: number
   private faults = new Map<string, number>()
-  private readonly alike = new Alike()
-  // What is collected soon is most of what comes; how monitors stand is replaced only with their next check.
-  private readonly garbage = new Garbage({ youngMs: 3_000, allMs: 30_000 })
-  private heard: Pick<Standing, 'capabilities' | 'pulse' | 'pulseAt'> = { capabilities: null, pulse: null, pulseAt: null }
+  private readonly pool = new InternPool()
+  // Most garbage is short-lived; the state of a monitor is replaced only with its next check.
+  private readonly garbage = new GarbageCollector({ youngMs: 3_000, fullMs: 30_000 })
+  private engineStatus: Pick<MonitoringStatus, 'capabilities' | 'pulse' | 'pulseAt'> = {
+    capabilities: null,
+    pulse: null,
+    pulseAt: null,
+  }
 
   constructor(
     private readonly hub: Hub,
@@ -78,75 +79,79 @@ export class MonitoringWatch {
   ) {
     this.shares = new Shares(hub)
     this.roster = new Roster(hub)
-    this.blindness = new Blindness(hub)
-    this.around = new Surroundings(hub, this.roster)
+    this.impairment = new ImpairmentNotices(hub)
+    this.related = new RelatedMonitors(hub, this.roster)
     this.runs = new Runs(hub, (monitors, nonce) => this.run(monitors, nonce))
     this.judging = new Judging(
       hub,
       this.roster,
       this.shares,
-      this.around,
-      change => this.tell(change),
-      monitors => this.runs.ask(monitors),
+      this.related,
+      change => this.configureEngine(change),
+      monitors => this.runs.request(monitors),
     )
     this.startedAt = this.checksWrittenAt = hub.clock.now()
   }
 
   async start(): Promise<void> {
-    this.engine.onMessage(message => this.hear(message))
-    this.engine.send({ kind: 'own_listeners', listeners: [...this.hub.listeners] })
+    this.engine.onMessage(message => this.onEngineMessage(message))
+    this.engine.send({ kind: 'hub_listeners', listeners: [...this.hub.listeners] })
     await this.runs.listen()
-    const offs = [
-      topicsOf(this.hub).on(monitoringTopic, () => this.enqueue('look', () => this.look())),
-      topicsOf(this.hub).on(maintenanceTopic, () => this.enqueue('maintenance', () => this.maintain())),
+    const unsubscribes = [
+      topicsOf(this.hub).on(monitoringTopic, () => this.enqueue('look', () => this.refreshRoster())),
+      topicsOf(this.hub).on(maintenanceTopic, () => this.enqueue('maintenance', () => this.maintenanceChanged())),
     ]
-    this.off = () => offs.forEach(off => off())
+    this.unsubscribe = () => unsubscribes.forEach(unsubscribe => unsubscribe())
     await this.tick()
     this.arm()
   }
 
-  /** The hub's sockets changed: no check may reach them. */
+  /** The listening sockets of the hub changed. Checks must not connect to them. */
   listenersChanged(): void {
-    this.engine.send({ kind: 'own_listeners', listeners: [...this.hub.listeners] })
+    this.engine.send({ kind: 'hub_listeners', listeners: [...this.hub.listeners] })
   }
 
-  /** Takes what a location found. */
-  take(location: string, results: readonly CheckResult[]): void {
+  /** Processes the results of a location. */
+  acceptResults(location: string, results: readonly CheckResult[]): void {
     const latest = latestOf(this.hub)
     const recorder = recorderOf(this.hub)
     const topics = topicsOf(this.hub)
     const number = locationNumber(location)
     for (const result of results) {
-      tally(this.hub, 'monitor_checks', result.status)
-      if (result.nonce !== null) this.runs.ended(result)
-      const kept = this.roster.get(result.monitor)
-      // Of a monitor that was deleted, edited or paused meanwhile, or that another hub runs by now, nothing is told any more.
-      if (!kept || kept.paused || kept.version !== result.revision || !this.shares.owns(kept.share)) continue
-      // A time that is still to come is of a clock that was set back since.
-      const known = kept.lastCheckAt ?? 0
-      kept.lastCheckAt = known > this.hub.clock.now() ? result.at : Math.max(known, result.at)
-      // What failed before it saw a certificate says nothing about it.
-      if (result.certificate || result.status !== 'down') kept.certificateExpiresAt = result.certificate?.chain_not_after ?? null
+      incrementCounter(this.hub, 'monitor_checks', result.status)
+      if (result.nonce !== null) this.runs.finished(result)
+      const monitor = this.roster.get(result.monitor)
+      // Ignore results of monitors that were deleted, updated, or paused in the meantime, or that another hub runs now.
+      if (!monitor || monitor.paused || monitor.version !== result.revision || !this.shares.owns(monitor.share)) continue
+      // A timestamp in the future means the clock was set back; use the new one.
+      const known = monitor.lastCheckAt ?? 0
+      monitor.lastCheckAt = known > this.hub.clock.now() ? result.at : Math.max(known, result.at)
+      // A failure before the TLS handshake says nothing about the certificate.
+      if (result.certificate || result.status !== 'down')
+        monitor.certificateExpiresAt = result.certificate?.chain_not_after ?? null
       const { evidence } = result
-      latest.set(kept.id, { result: this.remembered(result), nextCheckAt: result.due_at + kept.intervalSeconds * 1000 })
-      topics.wake(resultTopic(kept.id))
-      // What a location found that could not see says nothing.
-      if (this.around.impaired.includes(location)) continue
-      if (number !== null) recorder.take(takenOf(result, kept.number, number))
-      if (result.status === 'up') kept.lastBad = null
-      else kept.lastBad = evidence ? result : { ...result, evidence: kept.lastBad?.evidence ?? null }
-      this.judging.take(kept, { at: this.hub.clock.now(), location, result })
+      latest.set(monitor.id, {
+        result: this.withoutEvidence(result),
+        nextCheckAt: result.due_at + monitor.intervalSeconds * 1000,
+      })
+      topics.wake(resultTopic(monitor.id))
+      // Results of an impaired location don't count.
+      if (this.related.impaired.includes(location)) continue
+      if (number !== null) recorder.add(beatOf(result, monitor.number, number))
+      if (result.status === 'up') monitor.lastBad = null
+      else monitor.lastBad = evidence ? result : { ...result, evidence: monitor.lastBad?.evidence ?? null }
+      this.judging.observe(monitor, { at: this.hub.clock.now(), location, result })
     }
     if (this.judging.waiting > 0) this.enqueue('write', () => this.judging.write())
   }
 
   runNow(monitorIds: readonly string[], waitMs: number): Promise<CheckResult[]> {
-    return this.runs.now(monitorIds, waitMs)
+    return this.runs.runAndWait(monitorIds, waitMs)
   }
 
-  standing(): Standing {
+  status(): MonitoringStatus {
     return {
-      ...this.heard,
+      ...this.engineStatus,
       startedAt: this.startedAt,
       sharesHeld: this.shares.held.length,
       monitors: this.roster.size,
@@ -155,16 +160,16 @@ export class MonitoringWatch {
     }
   }
 
-  /** Resolves when everything that was found is written, as far as it can be. */
+  /** Resolves when all queued work is done. */
   async settled(): Promise<void> {
     while (this.waitingWork > 0) await this.work
   }
 
-  /** Ends the checks, writes what was found and gives the shares back. */
+  /** Stops the checks, stores the results, and releases the shares. */
   async stop(): Promise<void> {
     this.stopped = true
     this.timer?.cancel()
-    this.off()
+    this.unsubscribe()
     await this.engine.stop()
     await this.settled()
     await this.attempt('write', () => this.judging.write())
@@ -174,30 +179,30 @@ export class MonitoringWatch {
     })
   }
 
-  /** Without its evidence; of a certificate that many targets show one is kept. */
-  private remembered(result: CheckResult): CheckResult {
-    const [conditions, certificate] = [this.alike.of(result.conditions), this.alike.of(result.certificate)]
+  /** Drops the evidence, and shares equal certificates between monitors. */
+  private withoutEvidence(result: CheckResult): CheckResult {
+    const [conditions, certificate] = [this.pool.intern(result.conditions), this.pool.intern(result.certificate)]
     return { ...result, conditions, certificate, evidence: null }
   }
 
-  private hear(message: FromEngine): void {
+  private onEngineMessage(message: FromEngine): void {
     if (this.stopped) return
-    if (message.kind === 'results') return this.take(localLocation, message.results)
+    if (message.kind === 'results') return this.acceptResults(localLocation, message.results)
     if (message.kind === 'ready') {
-      this.heard.capabilities = message.capabilities
+      this.engineStatus.capabilities = message.capabilities
       const { problem } = message.capabilities.icmp
-      if (problem !== null) this.hub.log.info({ problem }, 'checks by ICMP are not as they could be')
+      if (problem !== null) this.hub.log.info({ problem }, 'ICMP checks are limited')
     } else {
-      this.heard = { ...this.heard, pulse: message.pulse, pulseAt: this.hub.clock.now() }
-      this.around.impaired = message.pulse.impaired === null ? [] : [localLocation]
-      this.blindness.hear(message.pulse.impaired)
+      this.engineStatus = { ...this.engineStatus, pulse: message.pulse, pulseAt: this.hub.clock.now() }
+      this.related.impaired = message.pulse.impaired === null ? [] : [localLocation]
+      this.impairment.update(message.pulse.impaired)
     }
   }
 
   private run(monitors: readonly string[], nonce: string): readonly string[] {
     const own = monitors.filter(id => {
-      const kept = this.roster.get(id)
-      return kept && !kept.paused && this.shares.owns(kept.share)
+      const monitor = this.roster.get(id)
+      return monitor && !monitor.paused && this.shares.owns(monitor.share)
     })
     if (own.length > 0) this.engine.send({ kind: 'run_now', monitors: own, nonce })
     return own
@@ -211,9 +216,9 @@ export class MonitoringWatch {
     })
   }
 
-  /** One piece of work after the other: what one changes in memory, the next one sees. */
+  /** Runs work one after another, so that each step sees the changes of the one before. */
   private enqueue(name: string, piece: () => Promise<void>): void {
-    // What has not begun yet will see what there is by then.
+    // Work that is queued but has not started will cover this request too.
     if (this.queued.has(name)) return
     this.queued.add(name)
     this.waitingWork++
@@ -230,7 +235,7 @@ export class MonitoringWatch {
       this.faults.delete(name)
     } catch (error) {
       if (!this.faults.has(name)) this.faults.set(name, this.hub.clock.now())
-      this.hub.log.error({ err: error, piece: name }, 'monitoring could not do a piece of its work, and tries again')
+      this.hub.log.error({ err: error, piece: name }, 'monitoring step failed, retrying')
     }
   }
 
@@ -238,12 +243,12 @@ export class MonitoringWatch {
     const now = this.hub.clock.now()
     if (this.dividedAt === null || now < this.dividedAt || now - this.dividedAt >= divideEachMs) {
       this.dividedAt = now
-      await this.attempt('shares', () => this.divide())
+      await this.attempt('shares', () => this.divideShares())
     }
-    await this.attempt('look', () => this.look())
-    await this.attempt('surroundings', () => this.around.look())
-    await this.attempt('blindness', () => this.blindness.look(this.roster.size))
-    if (this.tickedAt !== null && now - this.tickedAt >= leastGapMs) this.judging.stoodStill()
+    await this.attempt('look', () => this.refreshRoster())
+    await this.attempt('surroundings', () => this.related.refresh())
+    await this.attempt('impairment', () => this.impairment.notifyDue(this.roster.size))
+    if (this.tickedAt !== null && now - this.tickedAt >= minGapMs) this.judging.resumeAfterStall()
     this.tickedAt = now
     this.followCalendar(now)
     this.judging.wakeDue()
@@ -252,20 +257,20 @@ export class MonitoringWatch {
       this.checksWrittenAt = now
       await this.attempt('last checks', () => writeLastChecks(this.hub, this.roster))
     }
-    if (this.roster.size >= manyMonitors) this.garbage.collect()
+    if (this.roster.size >= largeMonitorCount) this.garbage.collect()
   }
 
   private followCalendar(now: number): void {
-    // Edges that a clock was set over, forwards or back, are passed as well.
-    const edge = this.calendarAt === null || now < this.calendarAt ? now : nextEdge(this.hub, this.calendarAt)
-    if (edge !== null && edge <= now) this.around.edgesPassed()
+    // Also handle edges that were skipped because the clock was set.
+    const edge = this.calendarAt === null || now < this.calendarAt ? now : nextBoundary(this.hub, this.calendarAt)
+    if (edge !== null && edge <= now) this.related.windowEdgePassed()
     this.calendarAt = now
   }
 
-  private async divide(): Promise<void> {
-    const { taken, lost, surplus } = await this.shares.divide()
+  private async divideShares(): Promise<void> {
+    const { claimed, lost, surplus } = await this.shares.divide()
     await this.release(lost)
-    await this.adopt(taken)
+    await this.adopt(claimed)
     if (surplus.length === 0) return
     await this.judging.write()
     await writeAllLastChecks(this.hub, this.roster)
@@ -275,51 +280,52 @@ export class MonitoringWatch {
 
   private async adopt(shares: readonly number[]): Promise<void> {
     if (shares.length === 0) return
-    // With the first ones the engine begins: those it may check when their turn comes, and need not all begin together.
+    // A full configuration lets the engine spread the first checks over their interval.
     let full = this.roster.size === 0
-    for await (const change of this.roster.take(shares)) {
-      this.tell(change, full)
+    for await (const change of this.roster.load(shares)) {
+      this.configureEngine(change, full)
       full = false
     }
-    const taken = new Set(shares)
-    const own = [...this.roster.all()].filter(one => taken.has(one.share))
-    // What reading so many left behind would else stay for good, as room that the next garbage may fill.
-    if (own.length >= manyMonitors) Bun.gc(true)
+    const claimed = new Set(shares)
+    const own = [...this.roster.all()].filter(one => claimed.has(one.share))
+    // Collect now, or the heap keeps its peak size from loading.
+    if (own.length >= largeMonitorCount) Bun.gc(true)
     void recorderOf(this.hub)
       .adopt(own.map(one => one.number))
-      .catch(error => this.hub.log.error({ err: error }, 'results of the open hour could not be read back'))
-    // What was being confirmed is gone on with at once.
-    this.runs.ask(own.filter(isDoubted).map(one => one.id))
+      .catch(error => this.hub.log.error({ err: error }, 'could not read back the results of the current hour'))
+    // Continue with unfinished confirmations immediately.
+    this.runs.request(own.filter(isConfirming).map(one => one.id))
   }
 
   private async release(shares: readonly number[]): Promise<void> {
     if (shares.length === 0) return
-    const given = new Set(shares)
-    const numbers = [...this.roster.all()].filter(one => given.has(one.share)).map(one => one.number)
-    this.tell(this.roster.leave(shares))
+    const released = new Set(shares)
+    const numbers = [...this.roster.all()].filter(one => released.has(one.share)).map(one => one.number)
+    this.configureEngine(this.roster.unload(shares))
     await recorderOf(this.hub).release(numbers)
   }
 
-  private async maintain(): Promise<void> {
-    this.around.edgesPassed()
+  private async maintenanceChanged(): Promise<void> {
+    this.related.windowEdgePassed()
     this.judging.wakeDue()
     await this.judging.write()
   }
 
-  private async look(): Promise<void> {
-    this.tell(await this.roster.look())
+  private async refreshRoster(): Promise<void> {
+    this.configureEngine(await this.roster.refresh())
   }
 
-  private tell({ upsert, remove }: RosterChange, full = false): void {
+  private configureEngine({ upsert, remove }: RosterChange, full = false): void {
     if (upsert.length === 0 && remove.length === 0) return
     this.engine.send({ kind: 'configure', full, upsert, remove })
-    // What is paused, or another by now, is no reason any more to hold anything back.
-    for (const id of [...upsert.map(one => one.monitor), ...remove]) this.around.moved(id)
-    this.around.changed()
+    // Monitors that were paused or updated may no longer suppress alerts of others.
+    for (const id of [...upsert.map(one => one.monitor), ...remove]) this.related.statusChanged(id)
+    this.related.invalidate()
   }
 }
 
-const isDoubted = ({ state, paused }: Kept): boolean => !paused && Object.values(state.locations).some(one => one.streak > 0)
+const isConfirming = ({ state, paused }: LoadedMonitor): boolean =>
+  !paused && Object.values(state.locations).some(one => one.streak > 0)
 
 const watches = new WeakMap<Hub, MonitoringWatch>()
 
@@ -331,13 +337,13 @@ export async function startMonitoring(hub: Hub, engine: Engine): Promise<Monitor
   return watch
 }
 
-/** The monitoring that this process runs; null in a command beside the hub. */
+/** The monitoring of this process; null in CLI commands. */
 export const monitoringOf = (hub: Hub): MonitoringWatch | null => watches.get(hub) ?? null
 
 /**
- * Runs monitors at once, beside their schedule, whichever hub has them.
+ * Runs checks immediately, in addition to the schedule, on whichever hub runs the monitors.
  * @param waitMs how long to wait for the results
- * @returns those that came in time
+ * @returns the results that arrive in time
  */
 export const runNow = async (hub: Hub, monitorIds: readonly string[], waitMs: number): Promise<CheckResult[]> =>
   (await monitoringOf(hub)?.runNow(monitorIds, waitMs)) ?? []

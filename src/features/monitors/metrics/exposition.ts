@@ -1,23 +1,23 @@
-/** One value of a metric, with its labels in the order in which they are written. */
+/** One value of a metric, with its labels in output order. */
 export interface Sample {
   labels: Readonly<Record<string, string>>
   value: number
 }
 
-/** A gauge with all of its values, which the format wants to stand together. */
+/** A gauge with all its values, which the format requires to be grouped together. */
 export interface Gauge {
   name: string
   help: string
   samples: Iterable<Sample>
 }
 
-/** Gauges in Prometheus’ text format 0.0.4, line by line; one without values is left out. */
+/** Yields gauges line by line in the Prometheus text format 0.0.4. Omits gauges without values. */
 export function* exposition(gauges: Iterable<Gauge>): Generator<string> {
   for (const { name, help, samples } of gauges) {
-    let told = false
+    let hasHeader = false
     for (const { labels, value } of samples) {
-      if (!told) yield `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n# TYPE ${name} gauge\n`
-      told = true
+      if (!hasHeader) yield `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n# TYPE ${name} gauge\n`
+      hasHeader = true
       yield `${name}${labelsOf(labels)} ${numberOf(value)}\n`
     }
   }
@@ -30,6 +30,6 @@ function labelsOf(labels: Readonly<Record<string, string>>): string {
 
 const escaped = (value: string): string => value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 
-/** As Go's ParseFloat reads it, which is what the format asks for. */
+/** Formats a number for Go's ParseFloat, as the format requires. */
 const numberOf = (value: number): string =>
   Number.isNaN(value) ? 'NaN' : value === Infinity ? '+Inf' : value === -Infinity ? '-Inf' : String(value)

@@ -1,11 +1,11 @@
 import { and, asc, eq, gt } from 'drizzle-orm'
-import { Streamed } from '../../../access/streamed'
+import { StreamedResponse } from '../../../api/streamed-response'
 import type { CheckResult } from '../../../checks/check'
 import type { Ctx } from '../../../core/ctx'
-import { rowsInTurns } from '../../../core/db/rows-in-turns'
-import { piecesInTurns } from '../../../core/turns'
-import { everyHeartbeat, type HeartbeatStanding } from '../../heartbeats/standing'
-import { latestOf } from '../latest'
+import { rowsInBatches } from '../../../core/db/rows-in-batches'
+import { streamInSlices } from '../../../core/time-slices'
+import { allHeartbeats, type HeartbeatSummary } from '../../heartbeats/all-heartbeats'
+import { latestOf } from '../live/latest'
 import { monitors } from '../tables'
 import type { MonitorRow } from '../view'
 import { exposition, type Gauge, type Sample } from './exposition'
@@ -14,19 +14,19 @@ const type = 'text/plain'
 
 export const metricsExamples: Record<string, string> = {
   [type]:
-    '# HELP probe_success Whether the last check found it up.\n# TYPE probe_success gauge\n' +
+    '# HELP probe_success Whether the last check succeeded.\n# TYPE probe_success gauge\n' +
     'probe_success{monitor="mon_01jd8f3q7eeb9bv0w0r8c7hq2m",name="Shop",type="http",target="https://shop.example.com/"} 1\n',
 }
 
-/** What is watched, for Prometheus: monitors by the names of blackbox_exporter, heartbeats by those of Healthchecks. */
-export async function monitoringMetrics(ctx: Ctx): Promise<Streamed> {
-  const rows = await rowsInTurns((after, most) =>
+/** Prometheus metrics, with the names of blackbox_exporter for monitors and of Healthchecks for heartbeats. */
+export async function monitoringMetrics(ctx: Ctx): Promise<StreamedResponse> {
+  const rows = await rowsInBatches((after, limit) =>
     ctx.hub.read
       .select({ id: monitors.id, name: monitors.name, type: monitors.type, target: monitors.target, status: monitors.status })
       .from(monitors)
       .where(and(eq(monitors.workspaceId, ctx.workspaceId), gt(monitors.id, after)))
       .orderBy(asc(monitors.id))
-      .limit(most),
+      .limit(limit),
   )
   const latest = latestOf(ctx.hub)
   const watched = rows.map(row => ({
@@ -34,18 +34,18 @@ export async function monitoringMetrics(ctx: Ctx): Promise<Streamed> {
     labels: { monitor: row.id, name: row.name, type: row.type, target: row.target },
     result: latest.get(row.id)?.result ?? null,
   }))
-  const heartbeats = await everyHeartbeat(ctx.hub.read, ctx.workspaceId, ctx.hub.clock.now())
+  const heartbeats = await allHeartbeats(ctx.hub.read, ctx.workspaceId, ctx.hub.clock.now())
   const lines = exposition([...monitorGauges(watched), ...heartbeatGauges(heartbeats)])
-  return new Streamed(type, 'metrics.txt', piecesInTurns(lines))
+  return new StreamedResponse(type, 'metrics.txt', streamInSlices(lines))
 }
 
 interface Watched extends Pick<MonitorRow, 'id' | 'name' | 'type' | 'target' | 'status'> {
   labels: Record<string, string>
-  /** Of the last check, where this hub runs it. */
+  /** The result of the last check, if this hub runs the monitor. */
   result: CheckResult | null
 }
 
-// The first four are those of Uptime Kuma, whose dashboards know this name.
+// The first four values match monitor_status of Uptime Kuma, for existing dashboards.
 const statusNumbers: Record<MonitorRow['status'], number> = {
   down: 0,
   up: 1,
@@ -75,40 +75,40 @@ function monitorGauges(watched: readonly Watched[]): Gauge[] {
       'Status: 0 down, 1 up, 2 new or unknown, 3 maintenance, 4 degraded, 5 paused.',
       one => statusNumbers[one.status],
     ),
-    gauge('probe_success', 'Whether the last check found it up.', succeeded),
+    gauge('probe_success', 'Whether the last check succeeded.', succeeded),
     gauge(
       'probe_duration_seconds',
-      'How long the last check took.',
+      'Duration of the last check.',
       ofResult(({ phases }) => seconds(phases.total)),
     ),
     gauge(
       'probe_dns_lookup_time_seconds',
-      'How long the look-up of the name took.',
+      'Duration of the DNS lookup.',
       ofResult(({ phases }) => seconds(phases.dns)),
     ),
     {
       name: 'probe_phase_duration_seconds',
-      help: 'How long each phase of the last check took.',
+      help: 'Duration of each phase of the last check.',
       samples: samplesOf(watched, ({ phases: { dns, connect, tls, first_byte } }) => ({ dns, connect, tls, first_byte })),
     },
     {
       name: 'probe_http_duration_seconds',
-      help: 'How long each phase of the last HTTP request took, by the phases of blackbox_exporter.',
+      help: 'Duration of each phase of the last HTTP request, with the phases of blackbox_exporter.',
       samples: samplesOf(watched, httpPhases),
     },
     gauge(
       'probe_http_status_code',
-      'Status code of the last answer.',
+      'Status code of the last response.',
       ofResult(({ code }, one) => (one.type === 'http' ? (code ?? 0) : null)),
     ),
     gauge(
       'probe_ip_protocol',
-      'Version of IP that was spoken.',
+      'IP version of the connection.',
       ofResult(({ address }) => (address === null ? null : address.includes(':') ? 6 : 4)),
     ),
     gauge(
       'probe_ssl_earliest_cert_expiry',
-      'When the first certificate of the chain ends, in Unix time.',
+      'Earliest expiry in the certificate chain, in Unix time.',
       ofResult(({ certificate }) => seconds(certificate?.chain_not_after ?? null)),
     ),
   ]
@@ -119,7 +119,7 @@ function succeeded({ result, status }: Watched): number | null {
   return status === 'up' || status === 'degraded' ? 1 : status === 'down' ? 0 : null
 }
 
-/** What is left of the total after the first octet is the transfer. */
+/** The transfer takes the rest of the total, after the first byte. */
 function httpPhases({ phases }: CheckResult, { type: typeName }: Watched): Record<string, number | null> {
   if (typeName !== 'http') return {}
   const { dns, connect, tls, first_byte, total } = phases
@@ -141,25 +141,25 @@ function* samplesOf(
 
 const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000)
 
-function heartbeatGauges(heartbeats: readonly HeartbeatStanding[]): Gauge[] {
-  const labels = ({ id, name, tags }: HeartbeatStanding) => ({ name, tags: tags.join(' '), unique_key: id })
-  const isDown = (one: HeartbeatStanding) => one.status === 'down'
+function heartbeatGauges(heartbeats: readonly HeartbeatSummary[]): Gauge[] {
+  const labels = ({ id, name, tags }: HeartbeatSummary) => ({ name, tags: tags.join(' '), unique_key: id })
+  const isDown = (one: HeartbeatSummary) => one.status === 'down'
   const tags = [...new Set(heartbeats.flatMap(one => one.tags))].sort()
   const tagsDown = new Set(heartbeats.filter(isDown).flatMap(one => one.tags))
   return [
     {
       name: 'hc_check_up',
-      help: 'Whether the heartbeat is up, or at least not down.',
+      help: 'Whether the heartbeat is not down.',
       samples: heartbeats.map(one => ({ labels: labels(one), value: isDown(one) ? 0 : 1 })),
     },
     {
       name: 'hc_check_started',
-      help: 'Whether a run of the job has started and not finished.',
+      help: 'Whether a run of the job has started but not finished.',
       samples: heartbeats.map(one => ({ labels: labels(one), value: one.started ? 1 : 0 })),
     },
     {
       name: 'hc_tag_up',
-      help: 'Whether all heartbeats with the tag are up, or at least not down.',
+      help: 'Whether no heartbeat with the tag is down.',
       samples: tags.map(tag => ({ labels: { tag }, value: tagsDown.has(tag) ? 0 : 1 })),
     },
     { name: 'hc_checks_total', help: 'Number of heartbeats.', samples: [{ labels: {}, value: heartbeats.length }] },

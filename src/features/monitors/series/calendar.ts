@@ -1,12 +1,12 @@
-/** A day or a month as the calendar of a time zone has it: `from <= t < to` (ms UTC). */
-export interface CalendarSpan {
+/** A calendar day or month in a time zone: `from <= t < to` (ms UTC). */
+interface CalendarSpan {
   /** `2026-11-21`, or `2026-11`. */
   name: string
   from: number
   to: number
 }
 
-/** The days or months of a zone that a window touches, the first and the last cut to it. @param zone as of canonicalTimezone */
+/** The days or months in a window, with the first and last cut to the window. @param zone from canonicalTimezone */
 export function calendarSpans(zone: string, unit: 'day' | 'month', from: number, to: number): CalendarSpan[] {
   const spans: CalendarSpan[] = []
   const first = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(zone).toPlainDate()
@@ -21,9 +21,9 @@ export function calendarSpans(zone: string, unit: 'day' | 'month', from: number,
   }
 }
 
-/** When the day began that lies so many days before the one of `at`. */
+/** The start of the day that is `daysBefore` days before the day of `at`. */
 export const dayBegins = (zone: string, at: number, daysBefore: number): number =>
   midnight(zone, Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone).toPlainDate().subtract({ days: daysBefore }))
 
-/** Where clocks are set forward over midnight, the day begins with the first moment that there is of it. */
+/** The start of a day. If clocks skip midnight, that is the first moment after the gap. */
 const midnight = (zone: string, date: Temporal.PlainDate): number => date.toZonedDateTime(zone).epochMilliseconds

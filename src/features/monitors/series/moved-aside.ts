@@ -2,11 +2,11 @@ import { operatorWorkspace } from '../../../access/workspaces'
 import { record } from '../../../core/change'
 import type { Hub } from '../../../core/hub'
 
-/** Tells those who run the installation of a file of series that could not be read, and was put out of the way. @returns whether there was one */
-export async function tellMovedAside(hub: Hub): Promise<boolean> {
-  const file = hub.series.movedAside()
+/** Notifies operators if a corrupt series file was moved aside. @returns whether there was one */
+export async function reportMovedAside(hub: Hub): Promise<boolean> {
+  const file = hub.series.takeDamagedFile()
   if (file === null) return false
-  hub.log.error({ file }, 'the file of the series could not be read: it was moved aside, and a new one was begun')
+  hub.log.error({ file }, 'the series file could not be read; moved it aside and started a new one')
   try {
     const { id: workspaceId } = await operatorWorkspace(hub.read)
     await record(hub, async () => ({
@@ -14,16 +14,16 @@ export async function tellMovedAside(hub: Hub): Promise<boolean> {
       notices: [
         {
           workspaceId,
-          kind: 'monitor_results.set_aside',
+          kind: 'monitor_results.damaged',
           resource: null,
-          text: `The file with the results of checks could not be read. It is kept as ${file}, and a new one was begun: what was measured before is missing. Monitors, their uptime and incidents are in the database and are whole.`,
+          text: `The file with check results could not be read. It was moved to ${file} and a new one was started, so earlier measurements are missing. Monitors, uptime, and incidents are stored in the database and are not affected.`,
           details: { file },
-          matter: 'series',
+          dedupKey: 'series',
         },
       ],
     }))
   } catch (error) {
-    hub.log.error({ err: error }, 'a file of series that was moved aside could not be told of')
+    hub.log.error({ err: error }, 'could not create the notice about the series file that was moved aside')
   }
   return true
 }

@@ -1,34 +1,34 @@
-import type { Beat } from '../../../core/db/series'
+import { hourOf } from '../../../core/db/series/hours'
+import { type Beat, type CheckSeries, checkSeries } from './check-series'
 import { ChunkWriter, readChunk } from '../../../core/db/series/chunk'
-import { hourOf } from '../../../core/db/series/store'
 
-/** The hours that are not over yet, or not written down as chunks: packed as they will be stored, a few hundred octets each. */
+/** Hours that are not over yet or not stored as chunks, packed as they will be stored: a few hundred bytes each. */
 export class OpenHours {
-  private readonly writers = new Map<number, ChunkWriter[]>()
+  private readonly writers = new Map<number, ChunkWriter<CheckSeries>[]>()
 
   add(beat: Beat): void {
     const hour = hourOf(beat.at)
-    let own = this.writers.get(beat.monitor)
-    if (!own) this.writers.set(beat.monitor, (own = []))
-    let writer = own.find(one => one.key.hour === hour && one.key.location === beat.location)
-    if (!writer) own.push((writer = new ChunkWriter({ monitor: beat.monitor, location: beat.location, hour })))
+    let own = this.writers.get(beat.series)
+    if (!own) this.writers.set(beat.series, (own = []))
+    let writer = own.find(one => one.key.hour === hour && one.key.part === beat.part)
+    if (!writer) own.push((writer = new ChunkWriter(checkSeries, { series: beat.series, part: beat.part, hour })))
     writer.add(beat)
   }
 
-  /** The beats of a monitor that are here, of hours from `from` up to but not including `until`. A beat may be there twice. */
+  /** The beats of a monitor in memory, for the hours from `from` to `until` (exclusive). May contain duplicates. */
   beats(monitor: number, from: number, until: number): Beat[] {
     return (this.writers.get(monitor) ?? []).filter(one => one.key.hour >= from && one.key.hour < until).flatMap(beatsIn)
   }
 
-  /** Those of hours before this one, oldest first. */
-  before(hour: number): ChunkWriter[] {
+  /** The writers of earlier hours, oldest first. */
+  before(hour: number): ChunkWriter<CheckSeries>[] {
     return [...this.writers.values()]
       .flat()
       .filter(one => one.key.hour < hour)
-      .sort((a, b) => a.key.hour - b.key.hour || a.key.monitor - b.key.monitor)
+      .sort((a, b) => a.key.hour - b.key.hour || a.key.series - b.key.series)
   }
 
-  /** The oldest hour that is here. */
+  /** The oldest hour in memory. */
   oldest(): number | null {
     let oldest: number | null = null
     for (const own of this.writers.values())
@@ -36,16 +36,16 @@ export class OpenHours {
     return oldest
   }
 
-  /** The oldest hour of a monitor that is here. */
+  /** The oldest hour of a monitor in memory. */
   oldestOf(monitor: number): number | null {
     const hours = (this.writers.get(monitor) ?? []).map(one => one.key.hour)
     return hours.length > 0 ? Math.min(...hours) : null
   }
 
-  remove(writer: ChunkWriter): void {
-    const left = (this.writers.get(writer.key.monitor) ?? []).filter(one => one !== writer)
-    if (left.length > 0) this.writers.set(writer.key.monitor, left)
-    else this.writers.delete(writer.key.monitor)
+  remove(writer: ChunkWriter<CheckSeries>): void {
+    const left = (this.writers.get(writer.key.series) ?? []).filter(one => one !== writer)
+    if (left.length > 0) this.writers.set(writer.key.series, left)
+    else this.writers.delete(writer.key.series)
   }
 
   removeAll(monitor: number): void {
@@ -53,8 +53,8 @@ export class OpenHours {
   }
 }
 
-/** What a writer was given, as it will be read back. */
-export function beatsIn(writer: ChunkWriter): Beat[] {
-  const { body, phases } = writer.packed()
-  return readChunk(writer.key, body, phases)
+/** The beats in a writer, as they will be read back. */
+export function beatsIn(writer: ChunkWriter<CheckSeries>): Beat[] {
+  const { body, details } = writer.packed()
+  return readChunk(checkSeries, writer.key, body, details)
 }

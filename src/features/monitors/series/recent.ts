@@ -1,19 +1,18 @@
+import { hourMs, hoursADay } from '../../../core/db/series/hours'
 import { and, eq, inArray } from 'drizzle-orm'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
-import { hourMs } from '../../../core/db/series/chunk'
-import { hoursADay } from '../../../core/db/series/store'
 import type { Hub } from '../../../core/hub'
 import { monitors } from '../tables'
 import type { MonitorRow } from '../view'
 import { walkBack } from './results'
 import { recentResults, type RecentQuery, type RecentView } from './shapes'
 import { historiesOf } from './timeline'
-import { spentBetween, uptimePercent } from './uptime'
+import { timeByStatus, uptimePercent } from './uptime'
 
 const dayMs = hoursADay * hourMs
 
-/** The last checks of some monitors, of the last day at most, and their uptime of that day: what a row of a list shows. */
+/** The last checks of several monitors within the last 24 hours, and their uptime, for rows of a list. */
 export async function readRecent(ctx: Ctx, { ids }: RecentQuery): Promise<{ data: RecentView[] }> {
   const { hub } = ctx
   const rows = await hub.read
@@ -24,7 +23,7 @@ export async function readRecent(ctx: Ctx, { ids }: RecentQuery): Promise<{ data
   const histories = await historiesOf(hub, rows, now - dayMs, now)
   const found = new Map<string, RecentView>()
   for (const row of rows) {
-    const [spent] = spentBetween(histories.get(row.id)!, [Math.max(now - dayMs, row.createdAt), now])
+    const [spent] = timeByStatus(histories.get(row.id)!, [Math.max(now - dayMs, row.createdAt), now])
     found.set(row.id, {
       id: row.id,
       uptime_percent: spent ? uptimePercent(spent) : null,
@@ -36,7 +35,7 @@ export async function readRecent(ctx: Ctx, { ids }: RecentQuery): Promise<{ data
 
 async function resultsOf(hub: Hub, row: MonitorRow, now: number): Promise<RecentView['results']> {
   if (row.type === 'group') return []
-  // Twice the time that so many checks take: one that was paused for long shows fewer, and costs no reading of days.
+  // Look back only twice as long as needed: a monitor that was paused shows fewer results, but no days have to be read.
   const back = Math.min(Math.max(2 * recentResults * row.intervalSeconds * 1000, hourMs), dayMs)
   const from = Math.max(now - back, row.createdAt)
   const beats = await walkBack(hub, row.number, from, now + 1, beat => beat.at >= from && beat.at <= now, recentResults)

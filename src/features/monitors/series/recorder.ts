@@ -1,66 +1,66 @@
-import { textNumber, type Beat } from '../../../core/db/series'
-import { dayOfHour, hourOf } from '../../../core/db/series/store'
+import { dayOfHour, hourOf } from '../../../core/db/series/hours'
+import { type Beat, checksOf } from './check-series'
+import { textNumber } from '../../../core/db/series/series'
 import type { Hub } from '../../../core/hub'
-import { tally } from '../../../core/tally'
-import { othersTurn } from '../../../core/turns'
+import { incrementCounter } from '../../../core/metric-counters'
+import { yieldToEventLoop } from '../../../core/time-slices'
 import { ErrorTexts } from './error-texts'
 import { OpenHours } from './open-hours'
-import { tellMovedAside } from './moved-aside'
-import { textOf, type Taken } from './taken'
+import { reportMovedAside } from './moved-aside'
+import { textOf, type ResultBeat } from './result-beat'
 
 const beatsAtOnce = 2_000
-/** Results that are kept in memory while they cannot be written; of more, the oldest are lost. */
-export const mostWaiting = 200_000
-const lostAtOnce = mostWaiting / 20
-// Long enough for a server that restarts.
-const toldAfterMs = 30_000
+/** Results kept in memory while writing fails. Beyond that, the oldest are dropped. */
+export const maxWaiting = 200_000
+const droppedAtOnce = maxWaiting / 20
+// Long enough for a restart of the database server.
+const reportAfterMs = 30_000
 
-/** Takes the results of checks of the monitors that this hub runs, and writes them down once a second. */
+/** Buffers the results of this hub's monitors and writes them once a second. */
 export class Recorder {
   readonly openHours = new OpenHours()
   readonly errors: ErrorTexts
   readonly startedAt: number
-  private waiting: Taken[] = []
-  private writing: Taken[] = []
+  private waiting: ResultBeat[] = []
+  private writing: ResultBeat[] = []
   private flushing: Promise<void> | null = null
   private failingSince: number | null = null
-  /** The monitors that were taken over, and when (ms UTC). */
+  /** The monitors this hub adopted, and when (ms UTC). */
   private readonly own = new Map<number, number>()
   private adopting: Promise<void> = Promise.resolve()
 
   constructor(private readonly hub: Hub) {
-    this.errors = new ErrorTexts(hub.series)
+    this.errors = new ErrorTexts(checksOf(hub))
     this.startedAt = hub.clock.now()
   }
 
-  /** Never waits and never fails: it is written with the next {@link flush}, and read from here until then. */
-  take(beat: Taken): void {
-    if (this.waiting.length >= mostWaiting) {
-      this.waiting.splice(0, lostAtOnce)
-      tally(this.hub, 'monitor_results', 'lost', lostAtOnce)
-      this.hub.log.error({ lost: lostAtOnce }, 'results of checks could not be written for too long, and the oldest were let go')
+  /** Never blocks and never fails. The result is written with the next {@link flush} and read from memory until then. */
+  add(beat: ResultBeat): void {
+    if (this.waiting.length >= maxWaiting) {
+      this.waiting.splice(0, droppedAtOnce)
+      incrementCounter(this.hub, 'monitor_results', 'lost', droppedAtOnce)
+      this.hub.log.error({ lost: droppedAtOnce }, 'check results could not be written for too long; dropped the oldest')
     }
     this.waiting.push(beat)
   }
 
-  /** Writes down what was taken. Never throws: what cannot be written waits, and is told by {@link trouble}. */
+  /** Writes buffered results. Never throws: results that can't be written stay buffered, and {@link trouble} reports it. */
   flush(): Promise<void> {
-    return (this.flushing ??= this.writeAndTell().finally(() => (this.flushing = null)))
+    return (this.flushing ??= this.writeAndReport().finally(() => (this.flushing = null)))
   }
 
-  /** Why results are not written, in a sentence; null when they are. */
+  /** Why results can't be written, as a sentence; null if they can. */
   trouble(): string | null {
     const { hub } = this
-    if (hub.series.isFull()) return 'The disk of the series is full, and results of checks wait in memory: make room.'
-    return this.failingSince !== null && hub.clock.now() - this.failingSince >= toldAfterMs
-      ? 'Results of checks cannot be written, and wait in memory.'
+    if (hub.series.isFull()) return 'The disk is full and check results are buffered in memory. Free up disk space.'
+    return this.failingSince !== null && hub.clock.now() - this.failingSince >= reportAfterMs
+      ? 'Check results can’t be written and are buffered in memory.'
       : null
   }
 
   /**
-   * Takes over monitors, by their numbers: their open hours are read back from what was written, by whichever hub. Results may be taken
-   * meanwhile; what was read of a monitor that was let go again is let go too.
-   * @returns when all of it was read; nothing else has to wait for that
+   * Adopts monitors, by number, and reads back their open hours, whichever hub wrote them. New results can be added meanwhile.
+   * @returns resolves when everything was read; nothing else has to wait for it
    */
   adopt(monitors: Iterable<number>): Promise<void> {
     const own = new Set(monitors)
@@ -68,32 +68,32 @@ export class Recorder {
     return (this.adopting = this.adopting.catch(() => undefined).then(() => this.readBack(own)))
   }
 
-  /** Lets go of monitors that another hub runs by now, or that are no more. */
+  /** Releases monitors that another hub runs now or that were deleted. */
   async release(monitors: Iterable<number>): Promise<void> {
-    const gone = new Set(monitors)
-    for (const monitor of gone) this.own.delete(monitor)
+    const released = new Set(monitors)
+    for (const monitor of released) this.own.delete(monitor)
     await this.flush()
-    // Those that came back meanwhile stay.
-    for (const monitor of gone) if (this.own.has(monitor)) gone.delete(monitor)
-    for (const monitor of gone) this.openHours.removeAll(monitor)
-    this.waiting = this.waiting.filter(beat => !gone.has(beat.monitor))
+    // Keep monitors that were adopted again in the meantime.
+    for (const monitor of released) if (this.own.has(monitor)) released.delete(monitor)
+    for (const monitor of released) this.openHours.removeAll(monitor)
+    this.waiting = this.waiting.filter(beat => !released.has(beat.series))
   }
 
-  /** Those of some monitors that were taken over since a moment (ms UTC): what came before may be written by others alone. */
-  takenOverSince(since: number, monitors: readonly number[]): Set<number> {
+  /** Which of these monitors were adopted since a time (ms UTC). Earlier results may have been written only by other hubs. */
+  adoptedSince(since: number, monitors: readonly number[]): Set<number> {
     return new Set(monitors.filter(monitor => (this.own.get(monitor) ?? Number.NEGATIVE_INFINITY) >= since))
   }
 
-  /** What is in memory of a monitor, of hours from `from` up to but not including `until`. A beat may be there twice. */
-  async beats(monitor: number, from: number, until: number): Promise<Taken[]> {
+  /** The results of a monitor in memory, for the hours from `from` to `until` (exclusive). May contain duplicates. */
+  async beats(monitor: number, from: number, until: number): Promise<ResultBeat[]> {
     const open = this.openHours.beats(monitor, from, until)
     const waiting = [...this.writing, ...this.waiting].filter(
-      beat => beat.monitor === monitor && hourOf(beat.at) >= from && hourOf(beat.at) < until,
+      beat => beat.series === monitor && hourOf(beat.at) >= from && hourOf(beat.at) < until,
     )
-    return [...(await this.named(open)), ...waiting]
+    return [...(await this.withErrors(open)), ...waiting]
   }
 
-  /** The first hour of which something of a monitor may be in memory alone. */
+  /** The oldest hour for which results of a monitor may exist only in memory. */
   oldestHour(monitor: number): number {
     const waiting = this.writing[0] ?? this.waiting[0]
     const open = this.openHours.oldestOf(monitor)
@@ -101,25 +101,25 @@ export class Recorder {
     return Math.min(now, open ?? now, waiting ? hourOf(waiting.at) : now)
   }
 
-  /** Beats with their errors told. */
-  async named(beats: readonly Beat[]): Promise<Taken[]> {
+  /** Beats with their errors resolved. */
+  async withErrors(beats: readonly Beat[]): Promise<ResultBeat[]> {
     const errorOf = await this.errors.find(beats.map(beat => beat.error))
     return beats.map(beat => ({ ...beat, error: errorOf(beat.error) }))
   }
 
   private async readBack(monitors: ReadonlySet<number>): Promise<void> {
     if (monitors.size === 0) return
-    for (const hour of await this.hub.series.beatHours()) {
-      for await (const beats of this.hub.series.beatsOf(hour, monitors)) {
-        for (const beat of beats) if (this.own.has(beat.monitor)) this.openHours.add(beat)
-        await othersTurn()
+    for (const hour of await checksOf(this.hub).hours()) {
+      for await (const beats of checksOf(this.hub).rowsOf(hour, monitors)) {
+        for (const beat of beats) if (this.own.has(beat.series)) this.openHours.add(beat)
+        await yieldToEventLoop()
       }
     }
   }
 
-  private async writeAndTell(): Promise<void> {
+  private async writeAndReport(): Promise<void> {
     await this.writeAll()
-    if (await tellMovedAside(this.hub)) this.errors.forget()
+    if (await reportMovedAside(this.hub)) this.errors.forget()
   }
 
   private async writeAll(): Promise<void> {
@@ -128,46 +128,43 @@ export class Recorder {
       this.waiting = this.waiting.slice(this.writing.length)
       try {
         const beats = await this.numbered(this.writing)
-        await this.hub.series.append(beats)
+        await checksOf(this.hub).append(beats)
         for (const beat of beats) this.openHours.add(beat)
-        tally(this.hub, 'monitor_results', 'written', beats.length)
-        this.went()
+        incrementCounter(this.hub, 'monitor_results', 'written', beats.length)
+        this.writeSucceeded()
       } catch (error) {
         this.waiting = [...this.writing, ...this.waiting]
-        this.failed(error)
+        this.writeFailed(error)
         return
       } finally {
         this.writing = []
       }
-      await othersTurn()
+      await yieldToEventLoop()
     }
   }
 
-  private async numbered(taken: readonly Taken[]): Promise<Beat[]> {
+  private async numbered(results: readonly ResultBeat[]): Promise<Beat[]> {
     await this.errors.write(
-      taken.flatMap(beat => beat.error ?? []),
+      results.flatMap(beat => beat.error ?? []),
       dayOfHour(hourOf(this.hub.clock.now())),
     )
-    return taken.map(beat => ({ ...beat, error: beat.error && textNumber(textOf(beat.error)) }))
+    return results.map(beat => ({ ...beat, error: beat.error && textNumber(textOf(beat.error)) }))
   }
 
-  private went(): void {
-    if (this.failingSince !== null) this.hub.log.info('results of checks are written again')
+  private writeSucceeded(): void {
+    if (this.failingSince !== null) this.hub.log.info('check results can be written again')
     this.failingSince = null
   }
 
-  private failed(error: unknown): void {
+  private writeFailed(error: unknown): void {
     if (this.failingSince === null)
-      this.hub.log.error(
-        { err: error },
-        'results of checks cannot be written: they wait in memory, and are tried again each second',
-      )
+      this.hub.log.error({ err: error }, 'check results cannot be written; buffering them in memory and retrying every second')
     this.failingSince ??= this.hub.clock.now()
   }
 }
 
 const recorders = new WeakMap<Hub, Recorder>()
-/** The recorder of this process. */
+/** The recorder of this hub. */
 export function recorderOf(hub: Hub): Recorder {
   let recorder = recorders.get(hub)
   if (!recorder) recorders.set(hub, (recorder = new Recorder(hub)))

@@ -5,24 +5,25 @@ import { Instant, ListOf, Nullable, Shape, Words } from '../../../core/shapes'
 import { monitorStatuses } from '../tables'
 
 const resultStatuses = ['up', 'degraded', 'down'] as const
-export const metrics = ['latency', 'dns', 'connect', 'tls', 'first_byte', 'availability'] as const
+const metrics = ['latency', 'dns', 'connect', 'tls', 'first_byte', 'availability'] as const
 export type Metric = (typeof metrics)[number]
-export const ranges = ['24h', '7d', '30d', '90d', '365d'] as const
-/** Points that a series has at most. */
-export const mostPoints = 1_500
+const ranges = ['24h', '7d', '30d', '90d', '365d'] as const
+export const maxPoints = 1_500
 
 const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
-const location = Type.Optional(Type.String({ maxLength: 100, description: 'Only results of this location; of all when absent.' }))
+const location = Type.Optional(
+  Type.String({ maxLength: 100, description: 'Only results from this location. Default: all locations.' }),
+)
 
 export const ResultsQuery = Type.Object(
   {
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Items a page.' })),
-    cursor: Type.Optional(Type.String({ maxLength: 1000, description: 'Where to go on: `next_cursor` of the page before.' })),
-    from: time('Only results of checks that began at or after this time.'),
-    to: time('Only results of checks that began before this time.'),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Results per page.' })),
+    cursor: Type.Optional(Type.String({ maxLength: 1000, description: '`next_cursor` of the previous page.' })),
+    from: time('Only checks that started at or after this time.'),
+    to: time('Only checks that started before this time.'),
     location,
     status: Type.Optional(
-      Type.Array(Words(resultStatuses), { minItems: 1, maxItems: 3, description: 'Only results of these statuses.' }),
+      Type.Array(Words(resultStatuses), { minItems: 1, maxItems: 3, description: 'Only results with these statuses.' }),
     ),
   },
   { additionalProperties: false },
@@ -31,35 +32,35 @@ export type ResultsQuery = Static<typeof ResultsQuery>
 
 const Ms = (description: string) => Nullable(Type.Number({ minimum: 0 }), { description })
 
-export const MonitorResult = Shape(
+const MonitorResult = Shape(
   {
-    at: Instant({ description: 'When the check began.' }),
-    location: Type.String({ description: 'Where it was made.' }),
+    at: Instant({ description: 'When the check started.' }),
+    location: Type.String({ description: 'Location the check ran from.' }),
     status: Words(resultStatuses, {
-      description: 'Of this check alone; the status of the monitor follows when it is confirmed.',
+      description: 'Outcome of this check. The monitor’s own status changes once the outcome is confirmed.',
     }),
-    latency_ms: Ms('How long the check took, to a tenth; null when it came to nothing.'),
-    code: Nullable(Type.Integer(), { description: 'Status code of HTTP, SMTP and others that have one.' }),
+    latency_ms: Ms('Duration of the check in milliseconds, to one decimal place; null if it could not be measured.'),
+    code: Nullable(Type.Integer(), { description: 'Status code, for HTTP, SMTP, and other protocols that have one.' }),
     error: Nullable(
       Shape({
-        kind: Words(checkErrorKinds, { description: 'What kept it from its answer, or was wrong with it.' }),
-        message: Type.String({ description: 'One line for people.' }),
+        kind: Words(checkErrorKinds, { description: 'Kind of failure.' }),
+        message: Type.String({ description: 'Error message, on one line.' }),
       }),
-      { description: 'Why it is not up; null when it is.' },
+      { description: 'Why the check is not `up`; null if it is.' },
     ),
     phases: Shape(
       {
-        dns_ms: Ms('Looking the name up.'),
-        connect_ms: Ms('The connection.'),
-        tls_ms: Ms('The TLS handshake.'),
-        first_byte_ms: Ms('From the request to the first octet of the answer.'),
+        dns_ms: Ms('DNS lookup.'),
+        connect_ms: Ms('Connecting.'),
+        tls_ms: Ms('TLS handshake.'),
+        first_byte_ms: Ms('From sending the request to the first byte of the response.'),
       },
-      { description: 'How long each part took; kept for today and yesterday, null afterwards.' },
+      { description: 'Duration of each phase in milliseconds. Kept for today and yesterday, then null.' },
     ),
   },
   {
     $id: 'MonitorResult',
-    description: 'What one check came to.',
+    description: 'The result of one check.',
     examples: [
       {
         at: '2026-11-21T10:00:04.217Z',
@@ -80,19 +81,18 @@ export const SeriesQuery = Type.Object(
   {
     metric: Type.Optional(
       Words(metrics, {
-        description:
-          'What is told: how long checks or a part of them took, or how much of the time it was up. `latency` when absent.',
+        description: 'What to measure: total check duration, one phase of it, or availability. Default: `latency`.',
       }),
     ),
-    from: time('When it begins; a day before `to` when absent.'),
-    to: time('When it ends; now when absent.'),
+    from: time('Start of the window. Default: 24 hours before `to`.'),
+    to: time('End of the window. Default: now.'),
     step: Type.Optional(
       Type.String({
         pattern: '^(auto|[1-9][0-9]{1,6})$',
-        'x-rule': 'must be `auto` or a number of seconds from 10 on.',
+        'x-rule': 'must be `auto` or a number of seconds, at least 10.',
         description:
-          `Seconds a point. \`auto\`, the default, takes what fits the window; ${mostPoints} points are the most. From an hour on ` +
-          'whole hours, and whole days where the window goes back further than hours are kept.',
+          `Seconds per point, or \`auto\` (default) to choose a step that fits the window. At most ${maxPoints} points. Steps of an hour ` +
+          'or more must be whole hours, and whole days if the window reaches back further than hourly data is kept.',
       }),
     ),
     location,
@@ -102,57 +102,60 @@ export const SeriesQuery = Type.Object(
 export type SeriesQuery = Static<typeof SeriesQuery>
 
 const Seconds = (description: string) => Type.Number({ minimum: 0, description })
-export const UptimeSeconds = Shape(
+const UptimeSeconds = Shape(
   {
-    up: Seconds('Up.'),
-    degraded: Seconds('Degraded, which counts as up.'),
-    down: Seconds('Down.'),
-    maintenance: Seconds('In a maintenance window: not counted.'),
-    paused: Seconds('Paused: not counted.'),
-    unknown: Seconds('Not known, since nobody checked or nothing was confirmed yet: not counted.'),
+    up: Seconds('Time up.'),
+    degraded: Seconds('Time degraded. Counts as up.'),
+    down: Seconds('Time down.'),
+    maintenance: Seconds('Time in maintenance. Not counted.'),
+    paused: Seconds('Time paused. Not counted.'),
+    unknown: Seconds('Time without a known status, because no checks ran or none was confirmed yet. Not counted.'),
   },
   {
     $id: 'UptimeSeconds',
-    description: 'Seconds by what a monitor was shown as.',
+    description: 'Seconds spent in each status.',
     examples: [{ up: 86_000, degraded: 120, down: 280, maintenance: 0, paused: 0, unknown: 0 }],
   },
 )
 const uptime_percent = Nullable(Type.Number({ minimum: 0, maximum: 100 }), {
-  description: 'Up and degraded over up, degraded and down, rounded down to five places; null where nothing of these was.',
+  description:
+    'Time up or degraded as a percentage of time up, degraded, or down, rounded down to five decimal places. Null if there was no such time.',
 })
 
 const Point = Shape({
-  at: Instant({ description: 'When it begins.' }),
-  n: Type.Integer({ minimum: 0, description: 'Checks that are in it; 0 for `availability`.' }),
-  min: Ms('The fastest.'),
-  avg: Ms('The mean.'),
-  max: Ms('The slowest.'),
-  p50: Ms('Half of them took no longer.'),
-  p95: Ms('95 of 100 took no longer; off by a tenth at most.'),
-  p99: Ms('99 of 100 took no longer; off by a tenth at most.'),
+  at: Instant({ description: 'Start of the point.' }),
+  n: Type.Integer({ minimum: 0, description: 'Number of checks in the point; 0 for `availability`.' }),
+  min: Ms('Minimum.'),
+  avg: Ms('Mean.'),
+  max: Ms('Maximum.'),
+  p50: Ms('Median.'),
+  p95: Ms('95th percentile, accurate to within 10%.'),
+  p99: Ms('99th percentile, accurate to within 10%.'),
   phases: Nullable(
     Shape({
-      dns_ms: Ms('Looking the name up.'),
-      connect_ms: Ms('The connection.'),
-      tls_ms: Ms('The TLS handshake.'),
-      first_byte_ms: Ms('From the request to the first octet of the answer.'),
+      dns_ms: Ms('DNS lookup.'),
+      connect_ms: Ms('Connecting.'),
+      tls_ms: Ms('TLS handshake.'),
+      first_byte_ms: Ms('From sending the request to the first byte of the response.'),
     }),
-    { description: 'For `latency` alone: the mean of each part, of all checks; null for one that none had.' },
+    { description: 'Only for `latency`: mean duration of each phase over all checks; null for a phase that no check had.' },
   ),
   uptime_percent,
-  seconds: Nullable(UptimeSeconds, { description: 'For `availability` alone.' }),
+  seconds: Nullable(UptimeSeconds, { description: 'Only for `availability`: seconds spent in each status.' }),
 })
 export const MonitorSeries = Shape(
   {
-    metric: Words(metrics, { description: 'What is told.' }),
-    from_at: Instant({ description: 'When the first point begins.' }),
-    to_at: Instant({ description: 'When the last point ends, at the latest.' }),
-    step_seconds: Type.Integer({ description: 'How long a point is.' }),
-    points: Type.Array(Point, { description: 'One after the other; for times only those in which there were checks.' }),
+    metric: Words(metrics, { description: 'The metric.' }),
+    from_at: Instant({ description: 'Start of the first point.' }),
+    to_at: Instant({ description: 'End of the window; the last point ends here at the latest.' }),
+    step_seconds: Type.Integer({ description: 'Length of each point.' }),
+    points: Type.Array(Point, {
+      description: 'Points in chronological order. Points without checks are omitted, except for `availability`.',
+    }),
   },
   {
     $id: 'MonitorSeries',
-    description: 'How a monitor did over time. Times are of checks that were not down, in milliseconds.',
+    description: 'A time series for charts. Durations are in milliseconds and cover checks that were not down.',
     examples: [
       {
         metric: 'latency',
@@ -186,20 +189,24 @@ export const UptimeQuery = Type.Object(
     range: Type.Optional(
       Words(ranges, {
         description:
-          '`24h` is the last 24 hours; the others are so many days of the time zone, today among them. `30d` when absent.',
+          '`24h` is the last 24 hours. The others are calendar days in the time zone, including today. Default: `30d`.',
       }),
     ),
-    from: time('When the window begins, instead of `range`.'),
-    to: time('When it ends; now when absent.'),
+    from: time('Start of the window, instead of `range`.'),
+    to: time('End of the window. Default: now.'),
     timezone: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 64,
-        description: 'IANA name of the zone whose days and months are told; UTC when absent.',
+        description: 'IANA time zone for `days` and `months`. Default: UTC.',
       }),
     ),
     objective: Type.Optional(
-      Type.Number({ minimum: 50, maximum: 99.9999, description: 'Percent of uptime that was promised: adds the error budget.' }),
+      Type.Number({
+        minimum: 50,
+        maximum: 99.9999,
+        description: 'Uptime objective (SLO) in percent. Adds the error budget to the response.',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -207,50 +214,55 @@ export const UptimeQuery = Type.Object(
 export type UptimeQuery = Static<typeof UptimeQuery>
 
 const Budget = Shape({
-  objective_percent: Type.Number({ description: 'What was promised.' }),
-  allowed_seconds: Seconds('Down time that it allows, of the time that was seen.'),
-  spent_seconds: Seconds('Down time that there was.'),
-  left_seconds: Type.Number({ description: 'What is left; below zero when the promise is broken.' }),
-  met: Type.Boolean({ description: 'Whether it is kept so far.' }),
+  objective_percent: Type.Number({ description: 'Uptime objective in percent.' }),
+  allowed_seconds: Seconds('Downtime the objective allows over the counted time.'),
+  consumed_seconds: Seconds('Downtime so far.'),
+  remaining_seconds: Type.Number({ description: 'Allowed downtime that is left. Negative once the objective is missed.' }),
+  objective_met: Type.Boolean({ description: 'Whether the objective is met so far.' }),
 })
 const spans = { seconds: UptimeSeconds, uptime_percent }
 
 export const MonitorUptime = Shape(
   {
-    from_at: Instant({ description: 'When the window begins, at the earliest when the monitor was made.' }),
-    to_at: Instant({ description: 'When it ends, at the latest now.' }),
-    timezone: Type.String({ description: 'Of the days and months.' }),
+    from_at: Instant({ description: 'Start of the window, but not before the monitor was created.' }),
+    to_at: Instant({ description: 'End of the window, but not after the current time.' }),
+    timezone: Type.String({ description: 'Time zone of `days` and `months`.' }),
     ...spans,
-    outages: Type.Integer({ minimum: 0, description: 'How often it was down. One that goes on through maintenance is one.' }),
-    longest_outage_seconds: Nullable(Type.Number(), { description: 'Down time of the longest; null without one.' }),
-    mttr_seconds: Nullable(Type.Number(), { description: 'Mean time to recovery: down time over outages.' }),
-    mtbf_seconds: Nullable(Type.Number(), { description: 'Mean time between failures: time up over outages.' }),
+    outages: Type.Integer({
+      minimum: 0,
+      description: 'Number of outages. An outage that continues through maintenance counts once.',
+    }),
+    longest_outage_seconds: Nullable(Type.Number(), { description: 'Downtime of the longest outage; null if there was none.' }),
+    mttr_seconds: Nullable(Type.Number(), { description: 'Mean time to recovery: downtime divided by outages.' }),
+    mtbf_seconds: Nullable(Type.Number(), { description: 'Mean time between failures: uptime divided by outages.' }),
     latency: Shape(
       {
-        n: Type.Integer({ description: 'Checks that were not down.' }),
-        avg: Ms('The mean.'),
-        p50: Ms('p50.'),
-        p95: Ms('p95.'),
-        p99: Ms('p99.'),
+        n: Type.Integer({ description: 'Number of checks that were not down.' }),
+        avg: Ms('Mean.'),
+        p50: Ms('Median.'),
+        p95: Ms('95th percentile.'),
+        p99: Ms('99th percentile.'),
       },
-      { description: 'Milliseconds, over whole hours; over whole days where hours are no longer kept.' },
+      {
+        description: 'Check durations in milliseconds, over whole hours, or over whole days where hourly data is no longer kept.',
+      },
     ),
-    error_budget: Nullable(Budget, { description: 'With `objective`.' }),
-    days: Type.Array(Shape({ date: Type.String({ format: 'date', description: 'Day of the zone.' }), ...spans }), {
-      description: 'Each day of the window, the first and the last cut to it.',
+    error_budget: Nullable(Budget, { description: 'Error budget; null without `objective`.' }),
+    days: Type.Array(Shape({ date: Type.String({ format: 'date', description: 'Day in the time zone.' }), ...spans }), {
+      description: 'Each day of the window. The first and last day may be partial.',
     }),
     months: Type.Array(
       Shape({
-        month: Type.String({ pattern: '^\\d{4}-\\d{2}$', description: 'Month of the zone.' }),
+        month: Type.String({ pattern: '^\\d{4}-\\d{2}$', description: 'Month in the time zone.' }),
         ...spans,
-        error_budget: Nullable(Budget, { description: 'With `objective`.' }),
+        error_budget: Nullable(Budget, { description: 'Error budget; null without `objective`.' }),
       }),
-      { description: 'Each month of the window, the first and the last cut to it.' },
+      { description: 'Each month of the window. The first and last month may be partial.' },
     ),
   },
   {
     $id: 'MonitorUptime',
-    description: 'How much of the time a monitor was up, by what it was shown as, second by second.',
+    description: 'Uptime of a monitor, calculated from the time spent in each status.',
     examples: [
       {
         from_at: '2026-11-21T00:00:00.000Z',
@@ -263,7 +275,13 @@ export const MonitorUptime = Shape(
         mttr_seconds: 60,
         mtbf_seconds: 35_940,
         latency: { n: 1198, avg: 84.3, p50: 83.4, p95: 118, p99: 140.3 },
-        error_budget: { objective_percent: 99.9, allowed_seconds: 36, spent_seconds: 60, left_seconds: -24, met: false },
+        error_budget: {
+          objective_percent: 99.9,
+          allowed_seconds: 36,
+          consumed_seconds: 60,
+          remaining_seconds: -24,
+          objective_met: false,
+        },
         days: [
           {
             date: '2026-11-21',
@@ -276,7 +294,13 @@ export const MonitorUptime = Shape(
             month: '2026-11',
             seconds: { up: 35_940, degraded: 0, down: 60, maintenance: 0, paused: 0, unknown: 0 },
             uptime_percent: 99.83333,
-            error_budget: { objective_percent: 99.9, allowed_seconds: 36, spent_seconds: 60, left_seconds: -24, met: false },
+            error_budget: {
+              objective_percent: 99.9,
+              allowed_seconds: 36,
+              consumed_seconds: 60,
+              remaining_seconds: -24,
+              objective_met: false,
+            },
           },
         ],
       },
@@ -285,17 +309,17 @@ export const MonitorUptime = Shape(
 )
 export type UptimeView = Static<typeof MonitorUptime>
 
-/** Monitors whose recent results are told at once, and how many of each. */
-export const mostRecentMonitors = 100
+/** Limits of one request for recent results: monitors, and results per monitor. */
+const maxRecentMonitors = 100
 export const recentResults = 30
 
 export const RecentQuery = Type.Object(
   {
     ids: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
       minItems: 1,
-      maxItems: mostRecentMonitors,
+      maxItems: maxRecentMonitors,
       uniqueItems: true,
-      description: 'Ids of monitors.',
+      description: 'IDs of monitors.',
     }),
   },
   { additionalProperties: false },
@@ -306,23 +330,23 @@ export const MonitorRecentList = Shape(
   {
     data: Type.Array(
       Shape({
-        id: Type.String({ description: 'The monitor.' }),
+        id: Type.String({ description: 'ID of the monitor.' }),
         uptime_percent,
         results: Type.Array(
           Shape({
-            at: Instant({ description: 'When the check began.' }),
-            status: Words(resultStatuses, { description: 'Of this check alone.' }),
-            latency_ms: Ms('How long it took.'),
+            at: Instant({ description: 'When the check started.' }),
+            status: Words(resultStatuses, { description: 'Outcome of this check.' }),
+            latency_ms: Ms('Duration of the check in milliseconds.'),
           }),
-          { maxItems: recentResults, description: 'The last checks, oldest first; none of a group.' },
+          { maxItems: recentResults, description: 'Most recent checks, oldest first. Empty for a group.' },
         ),
       }),
-      { description: 'Those of the ids that there are, in their order.' },
+      { description: 'The monitors that exist, in the order of `ids`.' },
     ),
   },
   {
     $id: 'MonitorRecentList',
-    description: 'How some monitors did lately: their last checks, and the uptime of the last 24 hours.',
+    description: 'Recent checks of several monitors and their uptime over the last 24 hours.',
     examples: [
       {
         data: [
@@ -338,18 +362,20 @@ export const MonitorRecentList = Shape(
 )
 export type RecentView = Static<typeof MonitorRecentList>['data'][number]
 
-export const MonitorTransition = Shape(
+const MonitorTransition = Shape(
   {
-    id: Type.String({ description: 'Names it.' }),
-    at: Instant({ description: 'When it was shown so.' }),
-    from: Words(monitorStatuses, { description: 'What it was shown as before.' }),
-    to: Words(monitorStatuses, { description: 'What it was shown as from then on.' }),
-    reason: Type.String({ description: 'Why, in a sentence.' }),
-    incident_id: Nullable(Type.String(), { description: 'The incident that it opened, resolved or belongs to.' }),
+    id: Type.String({ description: 'ID of the status change.' }),
+    at: Instant({ description: 'When the status changed.' }),
+    from: Words(monitorStatuses, { description: 'Previous status.' }),
+    to: Words(monitorStatuses, { description: 'New status.' }),
+    reason: Type.String({ description: 'Reason for the change, as a sentence.' }),
+    incident_id: Nullable(Type.String(), {
+      description: 'Incident that the change opened, resolved, or belongs to; null if none.',
+    }),
   },
   {
     $id: 'MonitorTransition',
-    description: 'A change of what a monitor is shown as. Kept as long as the monitor.',
+    description: 'A status change of a monitor. Kept as long as the monitor.',
     examples: [
       {
         id: 'mtr_01kaj9x2m4e8r9t0v1w2x3y4z5',

@@ -1,14 +1,14 @@
 import { and, asc, desc, eq, gt, lt, lte, sql } from 'drizzle-orm'
 import { prepared } from '../../../core/db/prepared'
 import type { Hub } from '../../../core/hub'
-import { othersTurn } from '../../../core/turns'
+import { yieldToEventLoop } from '../../../core/time-slices'
 import { monitorGaps, monitorTransitions } from '../tables'
 import type { MonitorRow } from '../view'
 import { stretchesOf, type Stretch, type Timeline } from './uptime'
 
 const transitionsAtOnce = 500
 
-/** What a monitor was shown as, from `from` up to `to` (ms UTC), but neither before it was made nor in what is to come. */
+/** The status history of a monitor from `from` to `to` (ms UTC), limited to the time between its creation and now. */
 export async function historyOf(hub: Hub, monitor: MonitorRow, from: number, to: number): Promise<Stretch[]> {
   const begin = Math.max(from, monitor.createdAt)
   const end = Math.min(to, hub.clock.now())
@@ -26,8 +26,8 @@ export async function historyOf(hub: Hub, monitor: MonitorRow, from: number, to:
 }
 
 /**
- * The same of several monitors, by their ids. Most of them have not changed since `from`, and are not looked up.
- * @param from ms UTC, as `to`
+ * The same for several monitors, by id. Monitors without a status change since `from`, which are most, need no query.
+ * @param from ms UTC, like `to`
  */
 export async function historiesOf(
   hub: Hub,
@@ -57,11 +57,11 @@ const gapsBetween = async (hub: Hub, begin: number, end: number): Promise<Gap[]>
 const gapsOf = (gaps: readonly Gap[], { share }: MonitorRow): Gap[] =>
   gaps.filter(gap => gap.shares === null || gap.shares.includes(share))
 
-/** Changes after `begin` and before `end`, and what it was before the first of them; a monitor that flaps has many. */
+/** Status changes between `begin` and `end`, and the status before the first one. Paged, because a flapping monitor has many. */
 async function transitionsBetween(hub: Hub, { id }: MonitorRow, begin: number, end: number) {
   const transitions: { at: number; to: MonitorRow['status'] }[] = []
   let first: MonitorRow['status'] | null = null
-  // Behind every id of its millisecond.
+  // Sorts after every id with the same timestamp.
   for (let after = { at: begin, id: '~' }; ;) {
     const rows = await prepared<Changed[]>(hub.read, 'transitions-between', read =>
       read
@@ -87,7 +87,7 @@ async function transitionsBetween(hub: Hub, { id }: MonitorRow, begin: number, e
     const last = rows.at(-1)
     if (rows.length < transitionsAtOnce || !last) return { first, transitions }
     after = last
-    await othersTurn()
+    await yieldToEventLoop()
   }
 }
 

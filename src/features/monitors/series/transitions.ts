@@ -2,7 +2,8 @@ import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
 import { listPage, timeFilters, wordsFilter, type Listing } from '../../../core/list'
 import type { Page } from '../../../core/shapes'
-import { monitorOf } from '../monitors'
+import { findRow } from '../../../core/rows'
+import { monitorRows } from '../view'
 import { monitorStatuses, monitorTransitions } from '../tables'
 import type { TransitionView } from './shapes'
 
@@ -22,9 +23,9 @@ export const transitionListing: Listing<TransitionRow> = {
   sorts: { at: { column: monitorTransitions.at, read: row => row.at } },
 }
 
-/** Changes of what a monitor is shown as, newest first. @throws Problem 404 */
+/** Lists the status changes of a monitor, newest first. @throws Problem 404 */
 export async function listTransitions(ctx: Ctx, id: string, query: Record<string, unknown>): Promise<Page<TransitionView>> {
-  await monitorOf(ctx.hub.read, ctx, id)
+  await findRow(ctx.hub.read, ctx, monitorRows, id)
   return await listPage(ctx, transitionListing, query, transitionView, id)
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { monitorStatuses } from '../tables'
-import { added, errorBudget, outagesOf, spentBetween, stretchesOf, uptimePercent, type Timeline } from './uptime'
+import { errorBudget, outagesOf, sumOf, timeByStatus, stretchesOf, uptimePercent, type Timeline } from './uptime'
 
 const moment = fc.integer({ min: 0, max: 10_000 })
 const status = fc.constantFrom(...monitorStatuses)
@@ -12,29 +12,29 @@ const timeline: fc.Arbitrary<Timeline> = fc.record({
 })
 const cuts = fc.uniqueArray(moment, { minLength: 2, maxLength: 12 }).map(all => all.toSorted((a, b) => a - b))
 
-test('what was spent in a window is the sum of what was spent in its parts, wherever it is cut', () => {
+test('the times of a window are the sum of the times of its parts, wherever it is split', () => {
   fc.assert(
-    fc.property(timeline, cuts, (given, edges) => {
+    fc.property(timeline, cuts, (input, edges) => {
       const [from, to] = [edges[0]!, edges.at(-1)!]
-      const [whole] = spentBetween(stretchesOf(given, from, to), [from, to])
-      expect(added(spentBetween(stretchesOf(given, from, to), edges))).toEqual(whole!)
-      // Also where each part is reckoned for itself.
+      const [whole] = timeByStatus(stretchesOf(input, from, to), [from, to])
+      expect(sumOf(timeByStatus(stretchesOf(input, from, to), edges))).toEqual(whole!)
+      // Also if each part is computed separately.
       const apart = edges.slice(0, -1).map((edge, place) => {
         const next = edges[place + 1]!
-        const before = given.transitions.findLast(one => one.at <= edge)
-        const own = { ...given, first: before?.to ?? given.first, transitions: given.transitions.filter(one => one.at > edge) }
-        return spentBetween(stretchesOf(own, edge, next), [edge, next])[0]!
+        const before = input.transitions.findLast(one => one.at <= edge)
+        const own = { ...input, first: before?.to ?? input.first, transitions: input.transitions.filter(one => one.at > edge) }
+        return timeByStatus(stretchesOf(own, edge, next), [edge, next])[0]!
       })
-      expect(added(apart)).toEqual(whole!)
+      expect(sumOf(apart)).toEqual(whole!)
     }),
   )
 })
 
-test('every moment of a window is of one stretch, and two beside each other differ', () => {
+test('every moment of a window is in exactly one stretch, and adjacent stretches differ', () => {
   fc.assert(
-    fc.property(timeline, cuts, (given, edges) => {
+    fc.property(timeline, cuts, (input, edges) => {
       const [from, to] = [edges[0]!, edges.at(-1)!]
-      const all = stretchesOf(given, from, to)
+      const all = stretchesOf(input, from, to)
       expect([all[0]!.from, all.at(-1)!.to]).toEqual([from, to])
       for (const [place, stretch] of all.entries()) {
         expect(stretch.to).toBeGreaterThan(stretch.from)
@@ -45,18 +45,18 @@ test('every moment of a window is of one stretch, and two beside each other diff
   )
 })
 
-test('the time of all outages is the time in which it was down', () => {
+test('the downtime of all outages is the time down', () => {
   fc.assert(
-    fc.property(timeline, cuts, (given, edges) => {
+    fc.property(timeline, cuts, (input, edges) => {
       const [from, to] = [edges[0]!, edges.at(-1)!]
-      const all = stretchesOf(given, from, to)
+      const all = stretchesOf(input, from, to)
       const down = outagesOf(all).reduce((sum, one) => sum + one.downMs, 0)
-      expect(down).toBe(spentBetween(all, [from, to])[0]!.down)
+      expect(down).toBe(timeByStatus(all, [from, to])[0]!.down)
     }),
   )
 })
 
-test('an outage goes on through what nobody saw and through maintenance, and ends with what was seen well', () => {
+test('an outage continues through unknown time and maintenance, and ends when the monitor is up', () => {
   const transitions = [
     { at: 100, to: 'down' as const },
     { at: 300, to: 'maintenance' as const },
@@ -69,17 +69,17 @@ test('an outage goes on through what nobody saw and through maintenance, and end
     { from: 100, to: 600, downMs: 350 },
     { from: 900, to: null, downMs: 100 },
   ])
-  const [spent] = spentBetween(all, [0, 1000])
+  const [spent] = timeByStatus(all, [0, 1000])
   expect(spent).toEqual({ up: 400, degraded: 0, down: 450, maintenance: 100, paused: 0, unknown: 50 })
   expect(uptimePercent(spent!)).toBe(47.05882)
 })
 
-test('a pause stays a pause while nobody checks', () => {
+test('paused time stays paused in periods without checks', () => {
   const all = stretchesOf({ transitions: [], first: 'paused', gaps: [{ from: 10, to: 20 }] }, 0, 100)
   expect(all).toEqual([{ from: 0, to: 100, status: 'paused' }])
 })
 
-test('a hundred percent is told only where nothing was down', () => {
+test('reports 100 percent only without any downtime', () => {
   const year = 365 * 86_400_000
   const spent = { up: year - 1, degraded: 0, down: 1, maintenance: 0, paused: 0, unknown: 0 }
   expect(uptimePercent(spent)).toBe(99.99999)
@@ -87,15 +87,15 @@ test('a hundred percent is told only where nothing was down', () => {
   expect(uptimePercent({ ...spent, up: 0, down: 0 })).toBeNull()
 })
 
-test('what is a round share is told as one', () => {
+test('reports round percentages exactly', () => {
   const spent = { degraded: 0, maintenance: 0, paused: 0, unknown: 0 }
   for (let thousandths = 0; thousandths <= 1000; thousandths++)
     for (const unit of [1, 86_400, 31_536_000])
       expect(uptimePercent({ ...spent, up: thousandths * unit, down: (1000 - thousandths) * unit })).toBe(thousandths / 10)
 })
 
-test('a budget is what the objective leaves of the time that was seen', () => {
+test('the error budget is the share of counted time that the objective allows as downtime', () => {
   const spent = { up: 999_000, degraded: 0, down: 1000, maintenance: 50_000, paused: 0, unknown: 9_000 }
-  const { allowed, spent: used, left } = errorBudget(spent, 99.5)
-  expect([Math.round(allowed), used, Math.round(left)]).toEqual([5000, 1000, 4000])
+  const { allowed, consumed, remaining } = errorBudget(spent, 99.5)
+  expect([Math.round(allowed), consumed, Math.round(remaining)]).toEqual([5000, 1000, 4000])
 })

@@ -1,26 +1,26 @@
 import type { monitorStatuses } from '../tables'
 
-export type Status = (typeof monitorStatuses)[number]
+type Status = (typeof monitorStatuses)[number]
 
-/** A stretch of time in which a monitor was shown as one status: `from <= t < to` (ms UTC). */
+/** A period in which a monitor had one status: `from <= t < to` (ms UTC). */
 export interface Stretch {
   from: number
   to: number
   status: Status
 }
 
-/** What a monitor was shown as over a window of time. */
+/** The status history of a monitor over a window. */
 export interface Timeline {
   /** Changes of status, oldest first. */
   transitions: readonly { at: number; to: Status }[]
-  /** What it was before the first of them. */
+  /** The status before the first change. */
   first: Status
-  /** Times in which nobody checked. */
+  /** Periods without checks. */
   gaps: readonly { from: number; to: number }[]
 }
 
-/** Milliseconds by what a monitor was found to be. New monitors are not known yet. */
-export interface Spent {
+/** Milliseconds spent in each status. `new` counts as unknown. */
+export interface StatusTimes {
   up: number
   degraded: number
   down: number
@@ -29,38 +29,38 @@ export interface Spent {
   unknown: number
 }
 
-/** Time in which a target did not serve: one outage goes on through what nobody saw, and through maintenance that ends in it. */
-export interface Outage {
+/** An outage. It continues through unknown time, and through maintenance if the monitor is still down afterwards. */
+interface Outage {
   from: number
-  /** Null when it is still going on at the end of the window. */
+  /** Null if it is ongoing at the end of the window. */
   to: number | null
-  /** Of it, in which it was seen to be down. */
+  /** The time in it with status down. */
   downMs: number
 }
 
-/** The stretches of a window, without a hole between them. Empty for a window that is. */
+/** The stretches of a window, without gaps between them. Empty for an empty window. */
 export function stretchesOf({ transitions, first, gaps }: Timeline, from: number, to: number): Stretch[] {
-  const shown: Stretch[] = []
+  const spans: Stretch[] = []
   let status = first
   let at = from
   for (const next of transitions) {
     if (next.at > at && next.at < to) {
-      shown.push({ from: at, to: next.at, status })
+      spans.push({ from: at, to: next.at, status })
       at = next.at
     }
     if (next.at < to) status = next.to
   }
-  if (at < to) shown.push({ from: at, to, status })
-  return joined(withGaps(shown, merged(gaps)))
+  if (at < to) spans.push({ from: at, to, status })
+  return joined(withGaps(spans, merged(gaps)))
 }
 
-/** How long each status was shown between each two of the edges, which grow. */
-export function spentBetween(stretches: readonly Stretch[], edges: readonly number[]): Spent[] {
-  const spent: Spent[] = []
+/** The time in each status between consecutive edges, which must be ascending. */
+export function timeByStatus(stretches: readonly Stretch[], edges: readonly number[]): StatusTimes[] {
+  const spent: StatusTimes[] = []
   let place = 0
   for (const [index, from] of edges.slice(0, -1).entries()) {
     const to = edges[index + 1]!
-    const here = nothing()
+    const here = noTime()
     while (place < stretches.length && stretches[place]!.to <= from) place++
     for (let at = place; at < stretches.length && stretches[at]!.from < to; at++) {
       const stretch = stretches[at]!
@@ -71,27 +71,27 @@ export function spentBetween(stretches: readonly Stretch[], edges: readonly numb
   return spent
 }
 
-export const nothing = (): Spent => ({ up: 0, degraded: 0, down: 0, maintenance: 0, paused: 0, unknown: 0 })
+export const noTime = (): StatusTimes => ({ up: 0, degraded: 0, down: 0, maintenance: 0, paused: 0, unknown: 0 })
 
-export function added(all: readonly Spent[]): Spent {
-  const sum = nothing()
-  for (const one of all) for (const name of Object.keys(sum) as (keyof Spent)[]) sum[name] += one[name]
+export function sumOf(all: readonly StatusTimes[]): StatusTimes {
+  const sum = noTime()
+  for (const one of all) for (const name of Object.keys(sum) as (keyof StatusTimes)[]) sum[name] += one[name]
   return sum
 }
 
 /**
- * Up and degraded over up, degraded and down, in percent; null where nothing of these was. Never shown better than it was: rounded down
- * to five places, so that 100 means that there was no down at all.
+ * Time up or degraded as a percentage of time up, degraded, or down; null if there was none. Rounded down to five decimal places, so
+ * that 100 means no downtime at all.
  */
-export function uptimePercent({ up, degraded, down }: Spent): number | null {
+export function uptimePercent({ up, degraded, down }: StatusTimes): number | null {
   const seen = up + degraded + down
-  // Numbers with a point would make 69.2 of a hundred 69.19999.
+  // Floating point would turn 69.2 into 69.19999.
   return seen === 0 ? null : Number((BigInt(up + degraded) * 10_000_000n) / BigInt(seen)) / 1e5
 }
 
-/** Seconds, to the millisecond. */
-export const inSeconds = (spent: Spent): Spent =>
-  Object.fromEntries(Object.entries(spent).map(([name, ms]) => [name, ms / 1000])) as unknown as Spent
+/** Converts to seconds. */
+export const inSeconds = (spent: StatusTimes): StatusTimes =>
+  Object.fromEntries(Object.entries(spent).map(([name, ms]) => [name, ms / 1000])) as unknown as StatusTimes
 
 /** The outages of a window, oldest first. */
 export function outagesOf(stretches: readonly Stretch[]): Outage[] {
@@ -109,21 +109,21 @@ export function outagesOf(stretches: readonly Stretch[]): Outage[] {
   return outages
 }
 
-/** How much of what an objective allows is used up. Milliseconds. @param objective percent of uptime */
-export function errorBudget(spent: Spent, objective: number): { allowed: number; spent: number; left: number } {
+/** The error budget of an objective, in milliseconds. @param objective uptime in percent */
+export function errorBudget(spent: StatusTimes, objective: number): { allowed: number; consumed: number; remaining: number } {
   const seen = spent.up + spent.degraded + spent.down
   const allowed = (seen * (100 - objective)) / 100
-  return { allowed, spent: spent.down, left: allowed - spent.down }
+  return { allowed, consumed: spent.down, remaining: allowed - spent.down }
 }
 
 const ends = new Set<Status>(['up', 'degraded', 'paused', 'new'])
-const countedAs = (status: Status): keyof Spent => (status === 'new' ? 'unknown' : status)
+const countedAs = (status: Status): keyof StatusTimes => (status === 'new' ? 'unknown' : status)
 
-/** Where nobody checked nothing is known, but of what was switched off on purpose. */
-function withGaps(shown: readonly Stretch[], gaps: readonly { from: number; to: number }[]): Stretch[] {
+/** Marks periods without checks as unknown, except in pauses and maintenance. */
+function withGaps(spans: readonly Stretch[], gaps: readonly { from: number; to: number }[]): Stretch[] {
   const seen: Stretch[] = []
   let place = 0
-  for (const stretch of shown) {
+  for (const stretch of spans) {
     let at = stretch.from
     while (place < gaps.length && gaps[place]!.to <= at) place++
     for (let next = place; next < gaps.length && gaps[next]!.from < stretch.to; next++) {
@@ -140,21 +140,21 @@ function withGaps(shown: readonly Stretch[], gaps: readonly { from: number; to: 
 }
 
 function merged(gaps: readonly { from: number; to: number }[]): { from: number; to: number }[] {
-  const whole: { from: number; to: number }[] = []
+  const result: { from: number; to: number }[] = []
   for (const { from, to } of gaps.toSorted((a, b) => a.from - b.from)) {
-    const last = whole.at(-1)
+    const last = result.at(-1)
     if (last && from <= last.to) last.to = Math.max(last.to, to)
-    else if (from < to) whole.push({ from, to })
+    else if (from < to) result.push({ from, to })
   }
-  return whole
+  return result
 }
 
 function joined(stretches: readonly Stretch[]): Stretch[] {
-  const whole: Stretch[] = []
+  const result: Stretch[] = []
   for (const stretch of stretches) {
-    const last = whole.at(-1)
+    const last = result.at(-1)
     if (last?.status === stretch.status) last.to = stretch.to
-    else whole.push({ ...stretch })
+    else result.push({ ...stretch })
   }
-  return whole
+  return result
 }

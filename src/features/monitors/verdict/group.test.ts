@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { MonitorStatus } from './input'
 import { groupVerdict } from './group'
 
-const saying = (statuses: readonly MonitorStatus[], excusedBy: string | null = null) =>
+const membersWith = (statuses: readonly MonitorStatus[], excusedBy: string | null = null) =>
   statuses.map(status => ({ status, excusedBy }))
 
 describe('a group', () => {
@@ -19,20 +19,20 @@ describe('a group', () => {
     [['new', 'up'], 'all', 'up'],
     [['paused'], 'any', 'unknown'],
     [[], 'any', 'unknown'],
-  ] as const)('of %p by %p is %s', (members, rule, expected) => {
-    expect(groupVerdict(saying(members), rule).verdict).toBe(expected)
+  ] as const)('of %p with the rule %p is %s', (statuses, rule, expected) => {
+    expect(groupVerdict(membersWith(statuses), rule).verdict).toBe(expected)
   })
 
-  test('whose members are all excused is what they are, and excused as well', () => {
-    expect(groupVerdict(saying(['down', 'down'], 'mon_p'), 'all')).toMatchObject({ verdict: 'down', excusedBy: 'mon_p' })
-    expect(groupVerdict([...saying(['up']), ...saying(['down'], 'mon_p')], 'all')).toMatchObject({
+  test('whose failing members are all excused has their status and is excused too', () => {
+    expect(groupVerdict(membersWith(['down', 'down'], 'mon_p'), 'all')).toMatchObject({ verdict: 'down', excusedBy: 'mon_p' })
+    expect(groupVerdict([...membersWith(['up']), ...membersWith(['down'], 'mon_p')], 'all')).toMatchObject({
       verdict: 'degraded',
       excusedBy: 'mon_p',
     })
   })
 
-  test('of which one fails by itself is as bad as that one makes it', () => {
-    const members = [...saying(['down', 'up']), ...saying(['down', 'down'], 'mon_p')]
+  test('with a member that fails on its own ignores the excused ones', () => {
+    const members = [...membersWith(['down', 'up']), ...membersWith(['down', 'down'], 'mon_p')]
     expect(groupVerdict(members, { percent: 50 })).toMatchObject({ verdict: 'degraded', excusedBy: null })
     expect(groupVerdict(members, 'any')).toMatchObject({ verdict: 'down', excusedBy: null })
   })

@@ -1,19 +1,19 @@
-import type { Verdict } from '../state'
+import type { Verdict } from './state'
 import type { JudgeInput, MonitorStatus } from './input'
 
-/** When a group is down: with one member, with all, or with at least so many percent of them. */
-export type GroupRule = 'any' | 'all' | { percent: number }
+/** A group is down if any member is down, all are, or at least a percentage of them. */
+type GroupRule = 'any' | 'all' | { percent: number }
 
-export interface Member {
+interface Member {
   status: MonitorStatus
-  /** What it depends on, where nobody is told of it because of that. */
+  /** The dependency that suppresses its alerts, if any. */
   excusedBy: string | null
 }
 
 /**
- * What the members of a group make of it. Members in maintenance, paused, new or unknown have no say; where none has, the group is
- * unknown, or new while all that are not paused are. Some down, but not enough, or some degraded: it is degraded. Members that are
- * excused by what they depend on count as well where others fail by themselves; where none does, the group is excused as they are.
+ * The verdict of a group. Members that are in maintenance, paused, new, or unknown don't count. If none counts, the group is unknown,
+ * or new if all members that are not paused are new. If members are degraded, or too few are down, the group is degraded. Members
+ * that fail only because of a dependency (`excusedBy`) are ignored if others fail on their own; otherwise the group is excused too.
  */
 export function groupVerdict(members: readonly Member[], rule: GroupRule): NonNullable<JudgeInput['group']> {
   const all = verdictOf(
@@ -36,14 +36,14 @@ function verdictOf(members: readonly MonitorStatus[], rule: GroupRule): { verdic
   const silent = members.filter(status => status !== 'paused')
   if (counted.length === 0) {
     const isNew = silent.length > 0 && silent.every(status => status === 'new')
-    return { verdict: isNew ? 'new' : 'unknown', reason: 'None of its monitors says anything.' }
+    return { verdict: isNew ? 'new' : 'unknown', reason: 'None of its monitors has a current status.' }
   }
   const down = counted.filter(status => status === 'down').length
   const reason = `${down} of ${counted.length} monitors ${down === 1 ? 'is' : 'are'} down.`
   if (isEnough(down, counted.length, rule)) return { verdict: 'down', reason }
   if (down > 0) return { verdict: 'degraded', reason }
   const degraded = counted.filter(status => status === 'degraded').length
-  if (degraded === 0) return { verdict: 'up', reason: `All of ${counted.length} monitors are up.` }
+  if (degraded === 0) return { verdict: 'up', reason: `All ${counted.length} monitors are up.` }
   return { verdict: 'degraded', reason: `${degraded} of ${counted.length} monitors ${degraded === 1 ? 'is' : 'are'} degraded.` }
 }
 

@@ -1,18 +1,18 @@
 import type { CheckResult } from '../../../checks/check'
-import type { Quorum } from '../quorum'
-import type { MonitorState, Verdict } from '../state'
+import type { Quorum } from './quorum'
+import type { MonitorState, Verdict } from './state'
 import type { monitorStatuses } from '../tables'
 
 export type MonitorStatus = (typeof monitorStatuses)[number]
 
-/** What of a monitor's configuration its verdict depends on. */
+/** The settings of a monitor that affect its verdict. */
 export interface Rules {
-  /** Those it is assigned to. What others have said is forgotten. */
+  /** The assigned locations. Results from other locations are discarded. */
   locations: readonly string[]
   intervalMs: number
   confirm: number
   recover: number
-  /** The dwell: how long fewer than the quorum must find it down before it is not down any more. */
+  /** How long fewer locations than the quorum must report it as down before it recovers. */
   recoveryMs: number
   quorum: Quorum
   dependencyGraceMs: number
@@ -22,61 +22,60 @@ export interface LocationResult extends Pick<CheckResult, 'at' | 'status' | 'err
   location: string
 }
 
-/** What it depends on. */
+/** A monitor it depends on. */
 export interface Parent {
   id: string
   name: string
   state: MonitorState
 }
 
-/** What is known when a monitor is judged. All times are ms UTC. */
+/** The input for judging a monitor. All times are ms UTC. */
 export interface JudgeInput {
   rules: Rules
-  /** What is shown until now. */
+  /** The status shown so far. */
   status: MonitorStatus
-  /** New ones; none when it is only time to look again. Of one location in any order, of several too. */
+  /** New results in any order, from any locations; empty if only time has passed. */
   results: readonly LocationResult[]
-  /** Locations whose own connection is not to be trusted now. */
+  /** Locations whose own connectivity is currently impaired. */
   impaired?: readonly string[]
   paused?: boolean
-  /** The window that is in force. */
+  /** The active maintenance window. */
   maintenance?: { id: string; name: string; until: number } | null
   parents?: readonly Parent[]
   /**
-   * Of a group: what its members make of it, and why. Locations have no say then. `excusedBy`: what those depend on that alone make
-   * it so, where nobody is told of them because of that; it is among the parents.
+   * For a group: the verdict from its members, used instead of locations. `excusedBy`: the dependency, if only members fail whose alerts
+   * are suppressed by it. It is also in `parents`.
    */
   group?: { verdict: Verdict; reason: string; excusedBy: string | null }
 }
 
-/** What is to be done after a judgement. */
-export type Follow =
+/** An action to take after a judgment. */
+export type FollowUp =
   /**
-   * People are to be told that it is down, or degraded: once each of an outage, and again only where it `eased` between. Never
-   * `degraded` after `alert`.
-   * `startedAt`: the first failure. `locations`: those that find it so.
+   * Notify that it is down (`alert`) or degraded: once each per outage, again only after `improved`. Never `degraded` after `alert`.
+   * `startedAt`: the first failure. `locations`: the locations that report it.
    */
   | { kind: 'alert' | 'degraded'; reason: string; startedAt: number; confirmedAt: number; locations: string[] }
-  /** What people were told is down answers again, though not well. */
-  | { kind: 'eased'; reason: string; startedAt: number; at: number; locations: string[] }
-  /** What people were told of is over: exactly once for each outage that they were told of. */
-  | { kind: 'recovered'; because: 'recovered' | 'paused'; told: 'degraded' | 'down'; reason: string; startedAt: number }
-  /** Its outage is that of `by`: it is listed there, and nobody is told. */
+  /** It was reported as down and is now only degraded. */
+  | { kind: 'improved'; reason: string; startedAt: number; at: number; locations: string[] }
+  /** The outage is over: exactly once for each outage that was reported. */
+  | { kind: 'recovered'; resolution: 'recovered' | 'paused'; notified: 'degraded' | 'down'; reason: string; startedAt: number }
+  /** The outage is caused by the dependency `by`: list it on that incident instead of sending an alert. */
   | { kind: 'affected'; by: string; reason: string; startedAt: number }
-  /** It goes up and down; of its single changes nobody is told until it ends. `score` is a share of 1. */
-  | { kind: 'flapping_began' | 'flapping_ended'; score: number }
-  /** Those locations are to look at once, so that it is decided soon. */
-  | { kind: 'ask'; locations: string[] }
-  /** So are those it depends on, to know whose outage it is. */
-  | { kind: 'ask_parents'; parents: string[] }
-  /** So is it itself, since what it depends on is well again. */
+  /** Status changes are not reported while it is flapping. `score` is from 0 to 1. */
+  | { kind: 'flapping_started' | 'flapping_stopped'; score: number }
+  /** Check from these locations immediately, to reach a verdict soon. */
+  | { kind: 'check_locations'; locations: string[] }
+  /** Check its dependencies immediately, to find the cause of the outage. */
+  | { kind: 'check_parents'; parents: string[] }
+  /** Check the monitor itself immediately, because its dependency recovered. */
   | { kind: 'recheck' }
 
 export interface Transition {
   from: MonitorStatus
   to: MonitorStatus
   at: number
-  /** When what it tells began: the first failure where it is that, else `at`. Never before the verdict of before. */
+  /** When the new status started: the first failure, or else `at`. Never before the previous verdict. */
   since: number
   /** A sentence. */
   reason: string
@@ -86,9 +85,9 @@ export interface Judged {
   state: MonitorState
   status: MonitorStatus
   transition: Transition | null
-  follows: Follow[]
-  /** When it must be judged again without a result, at the latest. */
+  followUps: FollowUp[]
+  /** When it must be judged again even without a result. */
   wakeAt: number | null
-  /** Nothing but times and counts of results changed: it need not be written down. */
+  /** Only times and counts of results changed, so it needn't be stored. */
   quiet: boolean
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { newMonitorState, type MonitorState } from '../state'
-import type { Follow, Judged, JudgeInput, Parent, Rules } from './input'
+import { newMonitorState, type MonitorState } from './state'
+import type { FollowUp, Judged, JudgeInput, Parent, Rules } from './input'
 import { afterEdit, judge } from './judge'
 
 const start = Date.UTC(2026, 0, 1)
@@ -16,16 +16,23 @@ const rules: Rules = {
 }
 const three = { ...rules, locations: ['a', 'b', 'c'], recoveryMs: 60 * second }
 const refused = { kind: 'refused', message: 'Connection refused.' } as const
-const slow = { kind: 'condition', message: 'It took 900 ms, more than 500 ms.' } as const
+const slow = { kind: 'condition', message: 'Response took 900 ms, more than 500 ms.' } as const
 
-/** A monitor that is judged step by step. Seconds are since the start. */
+/** A monitor that is judged step by step. Times are in seconds since the start. */
 function watched(own: Rules = rules) {
-  let judged: Judged = { state: newMonitorState(start), status: 'new', transition: null, follows: [], wakeAt: null, quiet: true }
-  const told: Follow[] = []
+  let judged: Judged = {
+    state: newMonitorState(start),
+    status: 'new',
+    transition: null,
+    followUps: [],
+    wakeAt: null,
+    quiet: true,
+  }
+  const followUps: FollowUp[] = []
   const around: Partial<JudgeInput> = {}
   const step = (at: number, results: JudgeInput['results'] = []) => {
     judged = judge(judged.state, { rules: own, status: judged.status, results, ...around }, start + at * second)
-    told.push(...judged.follows)
+    followUps.push(...judged.followUps)
     return judged
   }
   const was = (status: 'up' | 'degraded' | 'down', at: number, location = own.locations[0]!) =>
@@ -37,8 +44,8 @@ function watched(own: Rules = rules) {
     up: (at: number, location?: string) => was('up', at, location),
     down: (at: number, location?: string) => was('down', at, location),
     slow: (at: number, location?: string) => was('degraded', at, location),
-    kinds: () => told.map(follow => follow.kind),
-    told,
+    kinds: () => followUps.map(followUp => followUp.kind),
+    all: followUps,
     edit: (at: number) => (judged = { ...judged, state: afterEdit(judged.state, own.locations, start + at * second) }),
     get state() {
       return judged.state
@@ -50,11 +57,11 @@ function watched(own: Rules = rules) {
 }
 
 describe('the verdict of one location', () => {
-  test('is up after the first good result, and down after two bad ones, told from the first of them', () => {
+  test('is up after the first success, and down after two failures, starting with the first of them', () => {
     const monitor = watched()
     expect(monitor.up(0).transition).toMatchObject({ from: 'new', to: 'up' })
-    expect(monitor.down(60)).toMatchObject({ status: 'up', transition: null, follows: [], quiet: true })
-    const { transition, follows } = monitor.down(75)
+    expect(monitor.down(60)).toMatchObject({ status: 'up', transition: null, followUps: [], quiet: true })
+    const { transition, followUps } = monitor.down(75)
     expect(transition).toEqual({
       from: 'up',
       to: 'down',
@@ -62,7 +69,7 @@ describe('the verdict of one location', () => {
       since: start + 60 * second,
       reason: 'Connection refused.',
     })
-    expect(follows).toEqual([
+    expect(followUps).toEqual([
       {
         kind: 'alert',
         reason: 'Connection refused.',
@@ -73,12 +80,12 @@ describe('the verdict of one location', () => {
     ])
   })
 
-  test('that is degraded at first is not told as well', () => {
+  test('is up after a first degraded result, with a reason that says so', () => {
     const { transition } = watched().slow(0)
-    expect(transition).toMatchObject({ from: 'new', to: 'up', reason: `It answers, though not well: ${slow.message}` })
+    expect(transition).toMatchObject({ from: 'new', to: 'up', reason: `Up, but degraded: ${slow.message}` })
   })
 
-  test('is up again after two good ones, and tells that once, with the first failure', () => {
+  test('recovers after two successes, and reports that once, with the first failure', () => {
     const monitor = watched()
     monitor.up(0)
     for (const at of [60, 75, 90, 150]) monitor.down(at)
@@ -86,12 +93,12 @@ describe('the verdict of one location', () => {
     monitor.down(225)
     monitor.up(285)
     expect(monitor.status).toBe('down')
-    expect(monitor.up(300).follows).toEqual([
+    expect(monitor.up(300).followUps).toEqual([
       {
         kind: 'recovered',
-        because: 'recovered',
-        told: 'down',
-        reason: 'It answers as it should.',
+        resolution: 'recovered',
+        notified: 'down',
+        reason: 'Checks are passing.',
         startedAt: start + 60 * second,
       },
     ])
@@ -99,14 +106,14 @@ describe('the verdict of one location', () => {
     expect(monitor.kinds()).toEqual(['alert', 'recovered'])
   })
 
-  test('is unknown once nothing was heard for three intervals, and goes on from there without a second alert', () => {
+  test('is unknown after three intervals without results, and continues without a second alert', () => {
     const monitor = watched()
     monitor.up(0)
     monitor.down(60)
     const { wakeAt } = monitor.down(75)
     expect(wakeAt).toBe(start + 255 * second + 1)
     expect(monitor.step(255).status).toBe('down')
-    expect(monitor.step(256)).toMatchObject({ status: 'unknown', follows: [], wakeAt: null })
+    expect(monitor.step(256)).toMatchObject({ status: 'unknown', followUps: [], wakeAt: null })
     monitor.down(600)
     expect(monitor.status).toBe('unknown')
     monitor.down(615)
@@ -116,7 +123,7 @@ describe('the verdict of one location', () => {
     expect([monitor.status, ...monitor.kinds()]).toEqual(['up', 'alert', 'recovered'])
   })
 
-  test('is kept through an edit until the first result, of which one good one is enough', () => {
+  test('is kept through an update until the first result, and a single success is enough', () => {
     const monitor = watched()
     monitor.up(0)
     monitor.down(60)
@@ -127,7 +134,7 @@ describe('the verdict of one location', () => {
     expect(monitor.kinds()).toEqual(['alert', 'recovered'])
   })
 
-  test('is degraded after two slow results, told once, and worse is told once more', () => {
+  test('is degraded after two slow results, reported once, and once more when it gets worse', () => {
     const monitor = watched()
     monitor.up(0)
     monitor.slow(60)
@@ -140,12 +147,12 @@ describe('the verdict of one location', () => {
     expect(monitor.status).toBe('degraded')
     monitor.up(375)
     monitor.up(435)
-    expect(monitor.kinds()).toEqual(['degraded', 'alert', 'eased', 'recovered'])
-    expect(monitor.told.at(-2)).toMatchObject({ startedAt: start + 180 * second, at: start + 315 * second, reason: slow.message })
-    expect(monitor.told.at(-1)).toMatchObject({ told: 'degraded', startedAt: start + 180 * second })
+    expect(monitor.kinds()).toEqual(['degraded', 'alert', 'improved', 'recovered'])
+    expect(monitor.all.at(-2)).toMatchObject({ startedAt: start + 180 * second, at: start + 315 * second, reason: slow.message })
+    expect(monitor.all.at(-1)).toMatchObject({ notified: 'degraded', startedAt: start + 180 * second })
   })
 
-  test('takes no result that came late, and goes on after the clock was put back', () => {
+  test('ignores late results, and continues after the clock was set back', () => {
     const monitor = watched()
     monitor.up(600)
     monitor.step(700, [{ location: 'local', at: start, status: 'down', error: refused }])
@@ -155,7 +162,7 @@ describe('the verdict of one location', () => {
     expect(monitor.status).toBe('down')
   })
 
-  test('ends its outage when it is paused, and begins anew when it is resumed', () => {
+  test('ends its outage when paused, and starts over when resumed', () => {
     const monitor = watched()
     monitor.up(0)
     monitor.down(60)
@@ -163,10 +170,10 @@ describe('the verdict of one location', () => {
     monitor.around.paused = true
     expect(monitor.step(80)).toMatchObject({
       status: 'paused',
-      follows: [{ kind: 'recovered', because: 'paused' }],
+      followUps: [{ kind: 'recovered', resolution: 'paused' }],
       wakeAt: null,
     })
-    expect(monitor.step(90)).toMatchObject({ follows: [], transition: null, quiet: true })
+    expect(monitor.step(90)).toMatchObject({ followUps: [], transition: null, quiet: true })
     monitor.around.paused = false
     expect(monitor.step(100).status).toBe('unknown')
     monitor.down(101)
@@ -182,22 +189,22 @@ describe('the verdict of several locations', () => {
     return monitor
   }
 
-  test('asks the others at once when one finds it down, and is down with more than half', () => {
+  test('requests checks from the others when one reports it as down, and is down with more than half', () => {
     const monitor = settled()
     monitor.down(60, 'a')
-    expect(monitor.down(75, 'a')).toMatchObject({ status: 'up', follows: [{ kind: 'ask', locations: ['b', 'c'] }] })
+    expect(monitor.down(75, 'a')).toMatchObject({ status: 'up', followUps: [{ kind: 'check_locations', locations: ['b', 'c'] }] })
     monitor.down(76, 'b')
     monitor.down(77, 'b')
     expect(monitor.status).toBe('down')
-    expect(monitor.told.at(-1)).toMatchObject({
+    expect(monitor.all.at(-1)).toMatchObject({
       kind: 'alert',
       startedAt: start + 76 * second,
       locations: ['a', 'b'],
-      reason: '2 of 3 locations find it down: Connection refused.',
+      reason: '2 of 3 locations report it as down: Connection refused.',
     })
   })
 
-  test('is degraded when the others have looked and find it well', () => {
+  test('is degraded when the others have checked and report it as up', () => {
     const monitor = settled()
     monitor.down(60, 'a')
     monitor.down(75, 'a')
@@ -205,10 +212,13 @@ describe('the verdict of several locations', () => {
     expect(monitor.status).toBe('up')
     monitor.up(76, 'c')
     expect(monitor.status).toBe('degraded')
-    expect(monitor.told.at(-1)).toMatchObject({ kind: 'degraded', reason: '1 of 3 locations finds it down: Connection refused.' })
+    expect(monitor.all.at(-1)).toMatchObject({
+      kind: 'degraded',
+      reason: '1 of 3 locations reports it as down: Connection refused.',
+    })
   })
 
-  test('is not down any more once fewer than the quorum have found it so for the dwell', () => {
+  test('recovers once fewer than the quorum have reported it as down for the recovery time', () => {
     const monitor = settled()
     for (const location of ['a', 'b', 'c']) for (const at of [60, 75]) monitor.down(at, location)
     for (const at of [120, 135]) for (const location of ['a', 'b']) monitor.up(at, location)
@@ -218,7 +228,7 @@ describe('the verdict of several locations', () => {
     expect(monitor.step(195).status).toBe('degraded')
   })
 
-  test('counts neither silent nor impaired locations, and is unknown when none is left', () => {
+  test('counts no silent or impaired locations, and is unknown when none is left', () => {
     const monitor = settled()
     for (const at of [60, 75]) for (const location of ['a', 'b']) monitor.down(at, location)
     expect(monitor.status).toBe('down')
@@ -229,7 +239,7 @@ describe('the verdict of several locations', () => {
     other.around.impaired = ['a', 'b', 'c']
     expect(other.step(76)).toMatchObject({
       status: 'unknown',
-      transition: { reason: 'What the locations say cannot be trusted at present.' },
+      transition: { reason: 'The locations have connectivity problems of their own.' },
     })
   })
 
@@ -240,7 +250,7 @@ describe('the verdict of several locations', () => {
     [2, ['a'], 'degraded'],
     [2, ['a', 'b'], 'down'],
     [5, ['a', 'b', 'c'], 'degraded'],
-  ] as const)('by the quorum %p with %p down is %s', (quorum, downs, expected) => {
+  ] as const)('with the quorum %p and %p down is %s', (quorum, downs, expected) => {
     const monitor = watched({ ...three, quorum })
     for (const location of three.locations) monitor.up(0, location)
     for (const at of [60, 75])
@@ -253,7 +263,7 @@ describe('the verdict of several locations', () => {
 describe('maintenance', () => {
   const work = { id: 'mw_1', name: 'New disks', until: start + 300 * second }
 
-  test('is shown, keeps the history of checks, and lets nobody be told until an interval after it', () => {
+  test('is shown, keeps the state of checks, and suppresses alerts until an interval after it', () => {
     const monitor = watched()
     monitor.up(0)
     monitor.around.maintenance = work
@@ -263,14 +273,14 @@ describe('maintenance', () => {
       wakeAt: start + 180 * second + 1,
     })
     for (const at of [60, 75, 135, 195, 255]) monitor.down(at)
-    expect(monitor.state).toMatchObject({ verdict: 'down', held: { because: 'maintenance', by: 'mw_1' } })
+    expect(monitor.state).toMatchObject({ verdict: 'down', suppressed: { cause: 'maintenance', by: 'mw_1' } })
     monitor.around.maintenance = null
-    expect(monitor.step(300)).toMatchObject({ status: 'down', follows: [], wakeAt: start + 360 * second })
-    expect(monitor.step(359).follows).toEqual([])
-    expect(monitor.step(360).follows).toMatchObject([{ kind: 'alert', startedAt: start + 60 * second }])
+    expect(monitor.step(300)).toMatchObject({ status: 'down', followUps: [], wakeAt: start + 360 * second })
+    expect(monitor.step(359).followUps).toEqual([])
+    expect(monitor.step(360).followUps).toMatchObject([{ kind: 'alert', startedAt: start + 60 * second }])
   })
 
-  test('says nothing of what is well again in time, and ends what was told before it', () => {
+  test('reports nothing that recovers in time, and reports the recovery of an earlier alert', () => {
     const monitor = watched()
     monitor.up(0)
     monitor.around.maintenance = work
@@ -317,56 +327,56 @@ describe('dependencies', () => {
     return monitor
   }
 
-  test('that are down take the outage over: nobody is told, and it is told of where it belongs', () => {
+  test('that are down suppress the alert, and the monitor is listed as affected', () => {
     const monitor = failing(parent('down', 70))
-    expect(monitor.told).toMatchObject([{ kind: 'affected', by: 'mon_p', startedAt: start + 60 * second }])
+    expect(monitor.all).toMatchObject([{ kind: 'affected', by: 'mon_p', startedAt: start + 60 * second }])
     monitor.down(135)
     expect(monitor.status).toBe('down')
     for (const at of [195, 210]) monitor.up(at)
     expect(monitor.kinds()).toEqual(['affected'])
   })
 
-  test('that were not looked at since are waited for, at most for the grace', () => {
+  test('that were not checked since are waited for, at most for the grace period', () => {
     const monitor = failing(parent('up', 60))
-    expect(monitor.told).toMatchObject([{ kind: 'ask_parents', parents: ['mon_p'] }])
-    expect(monitor.step(100)).toMatchObject({ follows: [], wakeAt: start + 135 * second })
+    expect(monitor.all).toMatchObject([{ kind: 'check_parents', parents: ['mon_p'] }])
+    expect(monitor.step(100)).toMatchObject({ followUps: [], wakeAt: start + 135 * second })
     monitor.around.parents = [parent('up', 101, 1)]
-    expect(monitor.step(101).follows).toEqual([])
-    expect(monitor.step(135).follows).toMatchObject([{ kind: 'alert' }])
+    expect(monitor.step(101).followUps).toEqual([])
+    expect(monitor.step(135).followUps).toMatchObject([{ kind: 'alert' }])
   })
 
-  test('that are found well, or are watched by nobody, are not waited for', () => {
+  test('that are up, or that nothing checks, are not waited for', () => {
     const monitor = failing(parent('up', 60))
     monitor.around.parents = [parent('up', 76)]
-    expect(monitor.step(76).follows).toMatchObject([{ kind: 'alert' }])
+    expect(monitor.step(76).followUps).toMatchObject([{ kind: 'alert' }])
     expect(failing(parent('unknown', 60)).kinds()).toEqual(['alert'])
   })
 
-  test('that turn down within the grace take it over', () => {
+  test('that go down within the grace period suppress the alert', () => {
     const monitor = failing(parent('up', 60))
     monitor.around.parents = [parent('down', 110)]
-    expect(monitor.step(110).follows).toMatchObject([{ kind: 'affected' }])
-    expect(monitor.step(500).follows).toEqual([])
+    expect(monitor.step(110).followUps).toMatchObject([{ kind: 'affected' }])
+    expect(monitor.step(500).followUps).toEqual([])
   })
 
-  test('that are well again leave it to itself once it was looked at again', () => {
+  test('that recover no longer suppress the alert once the monitor was checked again', () => {
     const monitor = failing(parent('down', 70))
     monitor.around.parents = [parent('up', 200)]
-    expect(monitor.step(200).follows).toEqual([{ kind: 'recheck' }])
-    expect(monitor.step(201).follows).toEqual([])
-    expect(monitor.down(202).follows).toMatchObject([{ kind: 'alert' }])
+    expect(monitor.step(200).followUps).toEqual([{ kind: 'recheck' }])
+    expect(monitor.step(201).followUps).toEqual([])
+    expect(monitor.down(202).followUps).toMatchObject([{ kind: 'alert' }])
   })
 
-  test('that are well again raise no alert of it while its last result is a good one, and do once it fails again', () => {
+  test('that recover lead to an alert only if the monitor fails again', () => {
     const monitor = failing(parent('down', 70))
     monitor.around.parents = [parent('up', 200)]
     monitor.step(200)
     monitor.up(202)
     expect(monitor.kinds().filter(kind => kind === 'alert')).toEqual([])
-    expect(monitor.down(204).follows).toMatchObject([{ kind: 'alert' }])
+    expect(monitor.down(204).followUps).toMatchObject([{ kind: 'alert' }])
   })
 
-  test('that go up and down do not make it flap', () => {
+  test('that go up and down cause no flapping', () => {
     const monitor = watched({ ...rules, confirm: 1, recover: 1 })
     monitor.up(0)
     for (let at = 60; at < 1200; at += 60) {
@@ -390,24 +400,24 @@ describe('a group', () => {
     return { ...monitor, is }
   }
 
-  test('whose members fail one by one within an interval is told once, and so is its end', () => {
+  test('whose members fail one after another within an interval is reported once, and so is its recovery', () => {
     const { is, kinds } = group()
-    expect(is(60, 'degraded')).toMatchObject({ status: 'degraded', follows: [], wakeAt: start + 120 * second })
+    expect(is(60, 'degraded')).toMatchObject({ status: 'degraded', followUps: [], wakeAt: start + 120 * second })
     expect(is(80, 'down').status).toBe('down')
     is(600, 'degraded')
     is(620, 'up')
     expect(kinds()).toEqual(['alert', 'recovered'])
   })
 
-  test('that stays degraded for an interval is told as that', () => {
+  test('that stays degraded for an interval is reported as degraded', () => {
     const { is, kinds } = group()
     is(60, 'degraded')
-    expect(is(120, 'degraded').follows).toMatchObject([{ kind: 'degraded', startedAt: start + 60 * second }])
+    expect(is(120, 'degraded').followUps).toMatchObject([{ kind: 'degraded', startedAt: start + 60 * second }])
     is(200, 'up')
     expect(kinds()).toEqual(['degraded', 'recovered'])
   })
 
-  test('changes once by an outage, however many steps that takes within an interval', () => {
+  test('reports an outage once, however many steps it takes within an interval', () => {
     const { is, kinds } = group()
     for (let at = 100; at < 500; at += 200) {
       is(at, 'degraded')
@@ -418,7 +428,7 @@ describe('a group', () => {
     expect(kinds()).toEqual(['alert', 'recovered', 'alert', 'recovered'])
   })
 
-  test('that is down only for what its members depend on is affected, and raises no alert before theirs', () => {
+  test('that is down only because of a dependency of its members is affected, and sends no alert', () => {
     const { is, kinds, around } = group()
     is(60, 'degraded', 'mon_p')
     expect(kinds()).toEqual([])
@@ -441,16 +451,16 @@ describe('flapping', () => {
     return monitor
   }
 
-  test('is told once, and of single changes nobody is told until it has ended', () => {
+  test('is reported once, and suppresses alerts until it stops', () => {
     const monitor = flap()
-    expect(monitor.kinds()).toEqual(['alert', 'recovered', 'alert', 'recovered', 'alert', 'flapping_began'])
+    expect(monitor.kinds()).toEqual(['alert', 'recovered', 'alert', 'recovered', 'alert', 'flapping_started'])
     for (let at = 1200; at < 2400; at += 60) monitor.down(at)
-    expect(monitor.kinds().slice(6)).toEqual(['flapping_ended'])
+    expect(monitor.kinds().slice(6)).toEqual(['flapping_stopped'])
     for (let at = 2400; at < 2600; at += 60) monitor.up(at)
     expect(monitor.kinds().slice(7)).toEqual(['recovered'])
   })
 
-  test('that ends well ends also what was told before', () => {
+  test('reports the recovery of an earlier alert when it stops', () => {
     const monitor = watched({ ...rules, confirm: 1, recover: 1 })
     monitor.up(0)
     for (let at = 60; at < 1200; at += 60) monitor.was(at % 180 === 60 ? 'up' : at % 180 === 120 ? 'down' : 'degraded', at)

@@ -1,17 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { LocationState, MonitorState, Verdict } from '../state'
+import type { LocationState, MonitorState, Verdict } from './state'
 import { flappingScore, isFlapping, remembered } from './flapping'
-import type { Follow, Judged, JudgeInput, MonitorStatus, Transition } from './input'
+import type { FollowUp, Judged, JudgeInput, MonitorStatus, Transition } from './input'
 import { freshUntil, takeResults } from './locations'
 import { recovered, stepOutage } from './outage'
 import { reasonOf } from './reasons'
 import { countVotes, type Count } from './votes'
 
-export type { Follow, Judged, JudgeInput, LocationResult, Parent, Rules, Transition } from './input'
-
 /**
- * Judges a monitor: by what its locations say, how long and how many, what it depends on, and what is being maintained. Pure, and the
- * same for the same input; a judgement without results at the same time changes nothing more.
+ * Judges a monitor by the results of its locations, its dependencies, and maintenance. Pure and deterministic. Judging again at the
+ * same time without new results changes nothing.
  * @param at ms UTC
  */
 export function judge(before: MonitorState, input: JudgeInput, at: number): Judged {
@@ -20,7 +18,7 @@ export function judge(before: MonitorState, input: JudgeInput, at: number): Judg
   const locations = takeResults(before, rules, input.results, at)
   const count = countVotes(locations, input, at)
   const { verdict, recoveringSince } = nextVerdict(before, input, count, at)
-  // Members of a group fail one by one: that is one change.
+  // Members of a group fail one after another; that counts as one change.
   const recent = maintenance ? before.recent : remembered(before.recent, verdict, at, input.group ? rules.intervalMs : 0)
   const changed: MonitorState = {
     ...before,
@@ -32,39 +30,39 @@ export function judge(before: MonitorState, input: JudgeInput, at: number): Judg
     maintenance: nextMaintenance(before, input, at),
   }
   const reason = reasonOf(verdict, locations, count, input)
-  const { outage, held, follows, wakeAt } = stepOutage({ state: changed, input, count, reason, at })
-  // What goes up and down with what it depends on does not flap by itself.
-  const isExcused = held?.because === 'dependency'
-  const state: MonitorState = { ...changed, ...(isExcused && flappingOf(before, before.recent, input, at)), outage, held }
+  const { outage, suppressed, followUps, wakeAt } = stepOutage({ state: changed, input, count, reason, at })
+  // A monitor that goes up and down with its dependency is not flapping.
+  const isExcused = suppressed?.cause === 'dependency'
+  const state: MonitorState = { ...changed, ...(isExcused && flappingOf(before, before.recent, input, at)), outage, suppressed }
   const status: MonitorStatus = maintenance ? 'maintenance' : verdict
   const since =
-    // Time of maintenance stays that, whatever is found out about it afterwards.
+    // Don't backdate a status into a maintenance window.
     verdict === before.verdict || input.status === 'maintenance' || status === 'maintenance'
       ? at
       : ((verdict === 'down' ? count.downSince : verdict === 'degraded' ? count.worseSince : null) ?? at)
   const transition = transitionOf(before, input, status, since, maintenance ? `Maintenance: ${maintenance.name}.` : reason, at)
   const all = [
-    ...askOthers(before, state, count, rules.locations),
-    ...flappingNews(before, state, flappingScore(state.recent, rules.intervalMs, at)),
-    ...follows,
+    ...checkOtherLocations(before, state, count, rules.locations),
+    ...flappingChange(before, state, flappingScore(state.recent, rules.intervalMs, at)),
+    ...followUps,
   ]
   return {
     state,
     status,
     transition,
-    follows: all,
+    followUps: all,
     wakeAt: soonest([wakeAt, maintenance?.until ?? null, ...wakes(state, input, at)], at),
     quiet: transition === null && all.length === 0 && isQuiet(before, state),
   }
 }
 
 /**
- * The state of a monitor whose configuration is another by now: what it is stands until the first result under the new one, and one
+ * The state of a monitor after its settings changed: it keeps its verdict until the first result with the new settings, and a single
  * good result is enough.
  * @param at ms UTC
  */
 export function afterEdit(state: MonitorState, locations: readonly string[], at: number): MonitorState {
-  const asked: LocationState = {
+  const fresh: LocationState = {
     settled: 'new',
     streak: 0,
     streakSince: null,
@@ -75,7 +73,7 @@ export function afterEdit(state: MonitorState, locations: readonly string[], at:
     lastResultAt: at,
     lastError: null,
   }
-  return { ...state, recoveringSince: null, locations: Object.fromEntries(locations.map(name => [name, asked])) }
+  return { ...state, recoveringSince: null, locations: Object.fromEntries(locations.map(name => [name, fresh])) }
 }
 
 function judgePaused(before: MonitorState, input: JudgeInput, at: number): Judged {
@@ -90,20 +88,20 @@ function judgePaused(before: MonitorState, input: JudgeInput, at: number): Judge
     recent: [],
     flapping: false,
     maintenance: null,
-    held: null,
+    suppressed: null,
   }
-  const follows = [
-    ...flappingNews(before, state, 0),
-    ...(before.outage ? recovered(before.outage, 'paused', 'It is not checked while it is paused.') : []),
+  const followUps = [
+    ...flappingChange(before, state, 0),
+    ...(before.outage ? recovered(before.outage, 'paused', 'The monitor was paused.') : []),
   ]
   const transition = transitionOf(before, input, 'paused', at, 'Paused.', at)
   return {
     state,
     status: 'paused',
     transition,
-    follows,
+    followUps,
     wakeAt: null,
-    quiet: transition === null && follows.length === 0 && isQuiet(before, state),
+    quiet: transition === null && followUps.length === 0 && isQuiet(before, state),
   }
 }
 
@@ -115,17 +113,17 @@ function nextVerdict(
 ): Pick<MonitorState, 'verdict' | 'recoveringSince'> {
   const isDown = group ? group.verdict === 'down' : count.isDown
   if (isDown) return { verdict: 'down', recoveringSince: null }
-  const otherwise: Verdict | null = group ? group.verdict : count.otherwise
+  const otherVerdict: Verdict | null = group ? group.verdict : count.otherVerdict
   const hasSay = group ? group.verdict !== 'unknown' && group.verdict !== 'new' : count.voters.length > 0
   if (before.verdict === 'down' && hasSay) {
-    // Of a clock that was put back no dwell is the longer.
+    // Don't wait longer if the clock was set back.
     const recoveringSince = Math.min(before.recoveringSince ?? at, at)
     if (at - recoveringSince < rules.recoveryMs) return { verdict: 'down', recoveringSince }
-    return { verdict: otherwise ?? 'degraded', recoveringSince: null }
+    return { verdict: otherVerdict ?? 'degraded', recoveringSince: null }
   }
-  // Nothing was ever found of a new one.
-  if (before.verdict === 'new' && otherwise === 'unknown') return { verdict: 'new', recoveringSince: null }
-  return { verdict: otherwise ?? before.verdict, recoveringSince: null }
+  // A new monitor stays new until there are results.
+  if (before.verdict === 'new' && otherVerdict === 'unknown') return { verdict: 'new', recoveringSince: null }
+  return { verdict: otherVerdict ?? before.verdict, recoveringSince: null }
 }
 
 function flappingOf(
@@ -134,7 +132,7 @@ function flappingOf(
   { rules, maintenance }: JudgeInput,
   at: number,
 ): Pick<MonitorState, 'recent' | 'flapping'> {
-  // What is worked on may go up and down.
+  // Status changes during maintenance are expected.
   if (maintenance) return { recent, flapping: before.flapping }
   return { recent, flapping: isFlapping(before.flapping, flappingScore(recent, rules.intervalMs, at)) }
 }
@@ -158,26 +156,26 @@ function transitionOf(
   return { from: input.status, to, at, since: Math.min(at, Math.max(since, before.verdictSince)), reason }
 }
 
-/** The locations that have not found it down yet are asked as soon as one more has. */
-function askOthers(
+/** When another location reports it as down, requests checks from the locations that don't yet. */
+function checkOtherLocations(
   before: MonitorState,
   { verdict, locations }: MonitorState,
   { downs }: Count,
   assigned: readonly string[],
-): Follow[] {
+): FollowUp[] {
   const isNews = downs.some(name => before.locations[name]?.settled !== 'down')
   const others = assigned.filter(name => locations[name]?.settled !== 'down')
-  return isNews && verdict !== 'down' && others.length > 0 ? [{ kind: 'ask', locations: others }] : []
+  return isNews && verdict !== 'down' && others.length > 0 ? [{ kind: 'check_locations', locations: others }] : []
 }
 
-function flappingNews(before: MonitorState, after: MonitorState, score: number): Follow[] {
+function flappingChange(before: MonitorState, after: MonitorState, score: number): FollowUp[] {
   if (before.flapping === after.flapping) return []
-  return [{ kind: after.flapping ? 'flapping_began' : 'flapping_ended', score: Math.round(score * 1000) / 1000 }]
+  return [{ kind: after.flapping ? 'flapping_started' : 'flapping_stopped', score: Math.round(score * 1000) / 1000 }]
 }
 
 function wakes(state: MonitorState, { rules }: JudgeInput, at: number): (number | null)[] {
   return [
-    // A result that ceases to count does so a moment later.
+    // A result still counts at `until` and expires one millisecond later.
     ...Object.values(state.locations).map(location => {
       const until = freshUntil(location, rules)
       return until === null ? null : until + 1
@@ -193,15 +191,15 @@ function soonest(times: (number | null)[], at: number): number | null {
   return ahead.length === 0 ? null : Math.min(...ahead)
 }
 
-/** Whether only times and counts of results are others than before. */
+/** Whether only times and counts of results changed. */
 function isQuiet({ locations: seen, ...before }: MonitorState, { locations, ...after }: MonitorState): boolean {
   const names = Object.keys(locations)
   return (
     names.length === Object.keys(seen).length &&
-    names.every(name => Object.hasOwn(seen, name) && standsAlike(seen[name]!, locations[name]!)) &&
+    names.every(name => Object.hasOwn(seen, name) && hasSameOutcome(seen[name]!, locations[name]!)) &&
     isDeepStrictEqual(before, after)
   )
 }
 
-const standsAlike = (a: LocationState, b: LocationState): boolean =>
+const hasSameOutcome = (a: LocationState, b: LocationState): boolean =>
   a.settled === b.settled && (a.settled === 'new' || a.since === b.since) && a.degraded === b.degraded

@@ -1,15 +1,15 @@
-import { nextStreak } from '../../../checks/streak'
-import type { LocationState, MonitorState } from '../state'
+import { nextConfirmation } from '../../../checks/confirmation'
+import type { LocationState, MonitorState } from './state'
 import type { LocationResult, Rules } from './input'
 
-/** For how long a result counts: three intervals, and at least 90 seconds. */
+/** How long a result counts: three intervals, but at least 90 seconds. */
 export const freshFor = (intervalMs: number): number => Math.max(3 * intervalMs, 90_000)
 
-/** When the last result of a location ceases to count; null where there is none. */
+/** When the last result of a location stops counting; null if there is none. */
 export const freshUntil = ({ lastResultAt }: LocationState, { intervalMs }: Rules): number | null =>
   lastResultAt === null ? null : lastResultAt + freshFor(intervalMs)
 
-/** The locations after more results. Those that the monitor is not assigned to any more are gone. @param now ms UTC */
+/** Applies results. Drops locations the monitor is no longer assigned to. @param now ms UTC */
 export function takeResults(
   state: MonitorState,
   rules: Rules,
@@ -26,20 +26,24 @@ export function takeResults(
 
 function takeResult(before: LocationState | null, rules: Rules, result: LocationResult, now: number): LocationState {
   const last = before?.lastResultAt ?? null
-  // Come late: what came after it has been judged. Where the last one is of the future, the clock was put back.
+  // Ignore results that arrive late. But if the last one is in the future, the clock was set back: accept this one.
   if (before && last !== null && result.at < last && last <= now) return before
-  // What it knew before it fell silent says nothing about now.
+  // After a long silence, start over.
   const isSilent = !before || last === null || result.at - last > freshFor(rules.intervalMs)
   const from = isSilent ? unsettled(result.at) : before
   const ok = result.status !== 'down'
-  const { settled, streak } = nextStreak(from, ok, rules)
-  const began = from.streakSince ?? result.at
+  const { status: settled, contradictions: streak } = nextConfirmation(
+    { status: from.settled, contradictions: from.streak },
+    ok,
+    rules,
+  )
+  const startedAt = from.streakSince ?? result.at
   const isNew = settled !== from.settled
   return {
     settled,
     streak,
-    streakSince: streak === 0 ? null : began,
-    since: isNew ? began : from.since,
+    streakSince: streak === 0 ? null : startedAt,
+    since: isNew ? startedAt : from.since,
     ...nextDegraded(from, result, rules, settled === 'down'),
     lastResultAt: result.at,
     lastError: result.status === 'up' ? from.lastError : result.error,
@@ -61,13 +65,13 @@ const unsettled = (at: number): LocationState => ({
 type Degraded = Pick<LocationState, 'degraded' | 'degradedStreak' | 'degradedSince'>
 
 /**
- * `confirm` results in a row that are not up make a location degraded, and `recover` that are end it. So one that is degraded is not
- * well for a moment while it is found to be down.
+ * A location becomes degraded after `confirm` consecutive results that are not up, and recovers after `recover` that are. So a degraded
+ * location doesn't count as up for a moment before it is confirmed as down.
  */
 function nextDegraded(from: LocationState, { at, status }: LocationResult, rules: Rules, isDown: boolean): Degraded {
   if (status === 'down' && isDown) return { degraded: false, degradedStreak: 0, degradedSince: null }
-  const { settled, streak } = nextStreak(
-    { settled: from.degraded ? 'down' : 'up', streak: from.degradedStreak },
+  const { status: settled, contradictions: streak } = nextConfirmation(
+    { status: from.degraded ? 'down' : 'up', contradictions: from.degradedStreak },
     status === 'up',
     rules,
   )

@@ -1,9 +1,9 @@
-import type { LocationState, MonitorState, OutageState } from '../state'
-import type { Follow, JudgeInput, Parent } from './input'
+import type { LocationState, MonitorState, OutageState } from './state'
+import type { FollowUp, JudgeInput, Parent } from './input'
 import type { Count } from './votes'
 
-/** What is known of a monitor when its outage is looked at: `state` as it is by now, but for `outage` and `held`. */
-export interface Scene {
+/** The input for updating an outage. `state` is up to date, except for `outage` and `suppressed`. */
+interface Scene {
   state: MonitorState
   input: JudgeInput
   count: Count
@@ -12,67 +12,75 @@ export interface Scene {
   at: number
 }
 
-/** What became of the outage, and whether something keeps people from being told. */
-export interface OutageStep {
+/** The updated outage, and whether notifications are suppressed. */
+interface OutageStep {
   outage: MonitorState['outage']
-  held: MonitorState['held']
-  follows: Follow[]
+  suppressed: MonitorState['suppressed']
+  followUps: FollowUp[]
   wakeAt: number | null
 }
 
-const nothing: Omit<OutageStep, 'outage'> = { held: null, follows: [], wakeAt: null }
+const nothing: Omit<OutageStep, 'outage'> = { suppressed: null, followUps: [], wakeAt: null }
 
-/** Begins, worsens, tells and ends the outage of a monitor. It looks at what is, not at what changed, and tells nothing twice. */
+/** Starts, updates, reports, and ends the outage of a monitor. Works from the current state, not from changes, and reports nothing twice. */
 export function stepOutage(scene: Scene): OutageStep {
   const { state, at } = scene
   const { verdict } = state
-  if (verdict === 'up') return stepWell(scene)
-  // Whether it still lasts is not known: it stays as it is, and nobody is told of it.
-  if (verdict !== 'down' && verdict !== 'degraded') return { ...nothing, outage: state.outage, held: state.held }
-  const outage = wentOn(scene, verdict)
-  if (outage.told === verdict) return { ...nothing, outage }
-  const hold = holdOf(scene, outage)
-  if (outage.told === 'down') {
-    const wakeAt = hold ? hold.wakeAt : mayYetBeWell(scene)
-    if (hold || wakeAt !== null) return { ...nothing, outage, wakeAt }
-    return { ...nothing, outage: { ...outage, told: verdict }, follows: [easedOf(scene, outage)] }
+  if (verdict === 'up') return stepUp(scene)
+  // Unknown whether it continues: keep the outage as it is and report nothing.
+  if (verdict !== 'down' && verdict !== 'degraded') return { ...nothing, outage: state.outage, suppressed: state.suppressed }
+  const outage = continuedOutage(scene, verdict)
+  if (outage.notified === verdict) return { ...nothing, outage }
+  const suppression = suppressionOf(scene, outage)
+  if (outage.notified === 'down') {
+    const wakeAt = suppression ? suppression.wakeAt : recoveryWait(scene)
+    if (suppression || wakeAt !== null) return { ...nothing, outage, wakeAt }
+    return { ...nothing, outage: { ...outage, notified: verdict }, followUps: [improvementOf(scene, outage)] }
   }
-  if (hold) {
-    const goesOn = hold.follows.length === 0 && state.held?.because === hold.because && state.held.by === hold.by
-    const { because, by, follows, wakeAt } = hold
-    return { outage: hold.outage ?? outage, held: { since: goesOn ? state.held!.since : at, because, by }, follows, wakeAt }
+  if (suppression) {
+    const isUnchanged =
+      suppression.followUps.length === 0 &&
+      state.suppressed?.cause === suppression.cause &&
+      state.suppressed.by === suppression.by
+    const { cause, by, followUps, wakeAt } = suppression
+    return {
+      outage: suppression.outage ?? outage,
+      suppressed: { since: isUnchanged ? state.suppressed!.since : at, cause, by },
+      followUps,
+      wakeAt,
+    }
   }
-  const wakeAt = verdict === 'degraded' ? mayYetBeWorse(scene) : null
+  const wakeAt = verdict === 'degraded' ? degradedWait(scene) : null
   if (wakeAt !== null) return { ...nothing, outage, wakeAt }
-  const follow: Follow = {
+  const followUp: FollowUp = {
     kind: verdict === 'down' ? 'alert' : 'degraded',
     reason: scene.reason,
     startedAt: startOf(outage),
     confirmedAt: outage.confirmedAt,
     locations: verdict === 'down' ? scene.count.downs : scene.count.worse,
   }
-  return { ...nothing, outage: { ...outage, told: verdict, affectedBy: null, recheckSince: null }, follows: [follow] }
+  return { ...nothing, outage: { ...outage, notified: verdict, affectedBy: null, recheckSince: null }, followUps: [followUp] }
 }
 
-/** The end of an outage: of what people were told. */
-export function recovered(outage: OutageState, because: 'recovered' | 'paused', reason: string): Follow[] {
-  return outage.told ? [{ kind: 'recovered', because, told: outage.told, reason, startedAt: startOf(outage) }] : []
+/** The recovery from an outage, if the outage was reported. */
+export function recovered(outage: OutageState, resolution: 'recovered' | 'paused', reason: string): FollowUp[] {
+  return outage.notified ? [{ kind: 'recovered', resolution, notified: outage.notified, reason, startedAt: startOf(outage) }] : []
 }
 
-/** Where some find it down still, the others may be the first of all, and so may members of a group: they have an interval. */
-function mayYetBeWell({ state, input, count, at }: Scene): number | null {
+/** Some locations or members may recover before others: wait an interval before reporting an improvement to degraded. */
+function recoveryWait({ state, input, count, at }: Scene): number | null {
   const until = state.verdictSince + input.rules.intervalMs
   return (input.group || count.downs.length > 0) && until > at && state.verdictSince <= at ? until : null
 }
 
-/** Members of a group are looked at one after the other: the first that fail may be all of it, or well again as the others are seen. */
-function mayYetBeWorse({ state, input, at }: Scene): number | null {
+/** Members of a group are checked one after another: wait an interval before reporting it as degraded, it may yet go down or recover. */
+function degradedWait({ state, input, at }: Scene): number | null {
   const until = state.verdictSince + input.rules.intervalMs
   return input.group && until > at && state.verdictSince <= at ? until : null
 }
 
-const easedOf = ({ reason, count, at }: Scene, outage: OutageState): Follow => ({
-  kind: 'eased',
+const improvementOf = ({ reason, count, at }: Scene, outage: OutageState): FollowUp => ({
+  kind: 'improved',
   reason,
   startedAt: startOf(outage),
   at,
@@ -81,87 +89,95 @@ const easedOf = ({ reason, count, at }: Scene, outage: OutageState): Follow => (
 
 const startOf = ({ since, downSince }: OutageState): number => downSince ?? since
 
-function stepWell({ state, reason }: Scene): OutageStep {
+function stepUp({ state, reason }: Scene): OutageStep {
   const { outage, flapping } = state
   if (!outage) return { ...nothing, outage: null }
-  if (!flapping) return { ...nothing, outage: null, follows: recovered(outage, 'recovered', reason) }
-  // It may fail again at any moment: what people were told of goes on until that has ended.
-  return { ...nothing, outage: outage.told ? outage : null }
+  if (!flapping) return { ...nothing, outage: null, followUps: recovered(outage, 'recovered', reason) }
+  // While flapping it may fail again at any moment: a reported outage continues until flapping stops.
+  return { ...nothing, outage: outage.notified ? outage : null }
 }
 
-function wentOn({ state, count, at }: Scene, verdict: 'down' | 'degraded'): OutageState {
+function continuedOutage({ state, count, at }: Scene, verdict: 'down' | 'degraded'): OutageState {
   const found = verdict === 'down' ? count.downSince : count.worseSince
   const first = Math.min(found ?? at, at)
   const { outage } = state
   if (!outage) {
-    const begun = { confirmedAt: at, told: null, affectedBy: null, recheckSince: null }
-    return { ...begun, since: first, downSince: verdict === 'down' ? first : null }
+    const started = { confirmedAt: at, notified: null, affectedBy: null, recheckSince: null }
+    return { ...started, since: first, downSince: verdict === 'down' ? first : null }
   }
   if (verdict !== 'down' || outage.downSince !== null) return outage
   return { ...outage, downSince: Math.max(first, outage.since), confirmedAt: at }
 }
 
-interface Hold {
-  because: NonNullable<MonitorState['held']>['because']
+interface Suppression {
+  cause: NonNullable<MonitorState['suppressed']>['cause']
   by: string | null
   outage?: OutageState
-  follows: Follow[]
+  followUps: FollowUp[]
   wakeAt: number | null
 }
 
-function holdOf(scene: Scene, outage: OutageState): Hold | null {
+function suppressionOf(scene: Scene, outage: OutageState): Suppression | null {
   const { state, input, at } = scene
   const { maintenance } = state
   if (maintenance) {
     const { id, endedAt } = maintenance
-    // What was being worked on has one interval to be seen well again.
+    // After maintenance, allow one interval for a check to succeed.
     const until = endedAt === null ? (input.maintenance?.until ?? null) : endedAt + input.rules.intervalMs
-    if (endedAt === null || until! > at) return { because: 'maintenance', by: id, follows: [], wakeAt: until }
+    if (endedAt === null || until! > at) return { cause: 'maintenance', by: id, followUps: [], wakeAt: until }
   }
-  return dependencyHold(scene, outage) ?? (state.flapping ? { because: 'flapping', by: null, follows: [], wakeAt: null } : null)
+  return (
+    dependencySuppression(scene, outage) ?? (state.flapping ? { cause: 'flapping', by: null, followUps: [], wakeAt: null } : null)
+  )
 }
 
-function dependencyHold({ state, input, reason, at }: Scene, outage: OutageState): Hold | null {
+function dependencySuppression({ state, input, reason, at }: Scene, outage: OutageState): Suppression | null {
   const parents = input.parents ?? []
-  const hold = (by: string, rest: Partial<Hold> = {}): Hold => ({ because: 'dependency', by, follows: [], wakeAt: null, ...rest })
+  const suppression = (by: string, rest: Partial<Suppression> = {}): Suppression => ({
+    cause: 'dependency',
+    by,
+    followUps: [],
+    wakeAt: null,
+    ...rest,
+  })
   const down =
     parents.find(({ id, state: { verdict } }) => verdict === 'down' && id === outage.affectedBy) ?? parents.find(isDown)
   if (down) {
-    const follows: Follow[] =
+    const followUps: FollowUp[] =
       outage.affectedBy === down.id ? [] : [{ kind: 'affected', by: down.id, reason, startedAt: startOf(outage) }]
-    return hold(down.id, { outage: { ...outage, affectedBy: down.id, recheckSince: null }, follows })
+    return suppression(down.id, { outage: { ...outage, affectedBy: down.id, recheckSince: null }, followUps })
   }
   if (outage.affectedBy !== null) {
     if (outage.recheckSince === null)
-      return hold(outage.affectedBy, {
+      return suppression(outage.affectedBy, {
         outage: { ...outage, recheckSince: at },
-        follows: [{ kind: 'recheck' }],
+        followUps: [{ kind: 'recheck' }],
         wakeAt: at + input.rules.intervalMs,
       })
     const { recheckSince } = outage
-    if (input.group?.excusedBy) return hold(outage.affectedBy)
+    if (input.group?.excusedBy) return suppression(outage.affectedBy)
     const looked = input.group
       ? at >= recheckSince + input.rules.intervalMs
       : Object.values(state.locations).some(one => isBad(one) && isWithin(one.lastResultAt, recheckSince, at))
-    return looked ? null : hold(outage.affectedBy, { wakeAt: recheckSince + input.rules.intervalMs })
+    return looked ? null : suppression(outage.affectedBy, { wakeAt: recheckSince + input.rules.intervalMs })
   }
-  if (input.group?.excusedBy) return hold(input.group.excusedBy)
+  if (input.group?.excusedBy) return suppression(input.group.excusedBy)
   const until = outage.confirmedAt + input.rules.dependencyGraceMs
   const open = parents.filter(parent => isUndecided(parent, outage.confirmedAt))
   if (open.length === 0 || until <= at || at < outage.confirmedAt) return null
-  const isAsked = state.held?.because === 'dependency' && state.held.since >= outage.confirmedAt
-  const follows: Follow[] = isAsked ? [] : [{ kind: 'ask_parents', parents: open.map(({ id }) => id) }]
-  return hold(open[0]!.id, { follows, wakeAt: until })
+  const isRequested = state.suppressed?.cause === 'dependency' && state.suppressed.since >= outage.confirmedAt
+  const followUps: FollowUp[] = isRequested ? [] : [{ kind: 'check_parents', parents: open.map(({ id }) => id) }]
+  return suppression(open[0]!.id, { followUps, wakeAt: until })
 }
 
-/** Whether the last result was a bad one: a good one begins a streak against `down`. */
+/** Whether the last result was a failure: a success starts a streak against `down`. */
 const isBad = ({ settled, streak }: LocationState): boolean => (settled === 'down' ? streak === 0 : streak > 0)
 
 const isWithin = (time: number | null, after: number, until: number): boolean => time !== null && time > after && time <= until
 
 const isDown = ({ state }: Parent): boolean => state.verdict === 'down'
 
-/** Whether it was well, and has not been looked at since without any sign of failing. One that is watched by nobody is not waited for. */
+/** Whether it was up, but has not been confirmed as up since. A dependency that nothing checks is not waited for. */
 function isUndecided({ state }: Parent, since: number): boolean {
   if (state.verdict !== 'up' && state.verdict !== 'degraded') return false
   const locations = Object.values(state.locations)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { newMonitorState, type MonitorState } from '../state'
-import type { Follow, Judged, JudgeInput, LocationResult, Parent, Rules } from './input'
+import { newMonitorState, type MonitorState } from './state'
+import type { FollowUp, Judged, JudgeInput, LocationResult, Parent, Rules } from './input'
 import { judge } from './judge'
 import { needOf } from './votes'
 
@@ -37,7 +37,7 @@ const anyStep: fc.Arbitrary<Step> = fc.record({
 })
 const anySteps = fc.array(anyStep, { maxLength: 80 }).map(calm)
 
-/** Maintenance that lasts: every third change of it counts. */
+/** Keeps maintenance only in every third step. */
 function calm(steps: Step[]): Step[] {
   return steps.map((step, i) => ({ ...step, maintenance: step.maintenance && i % 3 === 0 }))
 }
@@ -73,27 +73,27 @@ function walk(
   }
 }
 
-const isTold = (follow: Follow) => follow.kind === 'alert' || follow.kind === 'degraded' || follow.kind === 'eased'
+const isTold = (followUp: FollowUp) => followUp.kind === 'alert' || followUp.kind === 'degraded' || followUp.kind === 'improved'
 
-describe('whatever the results, the times and what is around', () => {
-  test('of one outage each level is told once, in order, and its end once', () => {
+describe('for any results, times, and relations', () => {
+  test('each level of an outage is reported once, in order, and its recovery once', () => {
     fc.assert(
       fc.property(anyRules, anySteps, (rules, steps) => {
-        let told: 'degraded' | 'down' | null = null
-        walk(rules, steps, ({ follows }) => {
-          for (const follow of follows) {
-            if (follow.kind === 'degraded') {
-              expect(told).toBeNull()
-              told = 'degraded'
-            } else if (follow.kind === 'alert') {
-              expect(told).not.toBe('down')
-              told = 'down'
-            } else if (follow.kind === 'eased') {
-              expect(told).toBe('down')
-              told = 'degraded'
-            } else if (follow.kind === 'recovered') {
-              expect(follow.told).toBe(told!)
-              told = null
+        let reported: 'degraded' | 'down' | null = null
+        walk(rules, steps, ({ followUps }) => {
+          for (const followUp of followUps) {
+            if (followUp.kind === 'degraded') {
+              expect(reported).toBeNull()
+              reported = 'degraded'
+            } else if (followUp.kind === 'alert') {
+              expect(reported).not.toBe('down')
+              reported = 'down'
+            } else if (followUp.kind === 'improved') {
+              expect(reported).toBe('down')
+              reported = 'degraded'
+            } else if (followUp.kind === 'recovered') {
+              expect(followUp.notified).toBe(reported!)
+              reported = null
             }
           }
         })
@@ -102,13 +102,13 @@ describe('whatever the results, the times and what is around', () => {
     )
   })
 
-  test('nobody is told inside maintenance, while it is paused, or of what is not so', () => {
+  test('no alerts are sent in maintenance, while paused, or for another status than the current one', () => {
     fc.assert(
       fc.property(anyRules, anySteps, (rules, steps) => {
-        walk(rules, steps, ({ follows, state, status: shown }, step) => {
-          if (!follows.some(isTold)) return
+        walk(rules, steps, ({ followUps, state, status: shown }, step) => {
+          if (!followUps.some(isTold)) return
           expect(step.maintenance || step.paused).toBe(false)
-          expect(shown).toBe(follows.some(({ kind }) => kind === 'alert') ? 'down' : 'degraded')
+          expect(shown).toBe(followUps.some(({ kind }) => kind === 'alert') ? 'down' : 'degraded')
           expect(state.verdict).toBe(shown as MonitorState['verdict'])
         })
       }),
@@ -116,10 +116,10 @@ describe('whatever the results, the times and what is around', () => {
     )
   })
 
-  test('it is down only by its quorum, and without anybody who has a say it is never found to be so', () => {
+  test('it is down only by quorum, and never without voters', () => {
     fc.assert(
       fc.property(anyRules, anySteps, (rules, steps) => {
-        walk(rules, steps, ({ state, follows }, step, at, _, before) => {
+        walk(rules, steps, ({ state, followUps }, step, at, _, before) => {
           const voters = Object.entries(state.locations).filter(
             ([name, { lastResultAt, settled }]) =>
               !step.impaired.includes(name) && settled !== 'new' && lastResultAt! + Math.max(3 * rules.intervalMs, 90_000) >= at,
@@ -130,26 +130,26 @@ describe('whatever the results, the times and what is around', () => {
             expect(downs.length).toBeGreaterThanOrEqual(needOf(rules.quorum, voters.length))
           }
           if (voters.length === 0 && before.verdict !== 'down' && before.verdict !== 'degraded')
-            expect(follows.some(isTold)).toBe(false)
+            expect(followUps.some(isTold)).toBe(false)
         })
       }),
       { numRuns: 1000 },
     )
   })
 
-  test('judging again at the same time says nothing more, and changes nothing', () => {
+  test('judging again at the same time changes nothing', () => {
     fc.assert(
       fc.property(anyRules, anySteps, (rules, steps) => {
         walk(rules, steps, (judged, _, at, input) => {
           const again = judge(judged.state, { ...input, results: [], status: judged.status }, at)
-          expect(again).toEqual({ ...judged, transition: null, follows: [], quiet: true })
+          expect(again).toEqual({ ...judged, transition: null, followUps: [], quiet: true })
         })
       }),
       { numRuns: 700 },
     )
   })
 
-  test('the order of results of one moment makes no difference, nor does a restart in between', () => {
+  test('the order of simultaneous results makes no difference, and a restart in between does not either', () => {
     fc.assert(
       fc.property(anyRules, anySteps, (rules, steps) => {
         walk(rules, steps, (judged, _, at, input, before) => {
@@ -165,12 +165,12 @@ describe('whatever the results, the times and what is around', () => {
     )
   })
 
-  test('it wakes later than now, and what is quiet shows and tells nothing', () => {
+  test('wake-ups are in the future, and quiet judgments change and report nothing', () => {
     fc.assert(
       fc.property(anyRules, anySteps, (rules, steps) => {
         walk(rules, steps, (judged, _, at, input) => {
           if (judged.wakeAt !== null) expect(judged.wakeAt).toBeGreaterThan(at)
-          if (judged.quiet) expect([judged.status, judged.follows.length]).toEqual([input.status, 0])
+          if (judged.quiet) expect([judged.status, judged.followUps.length]).toEqual([input.status, 0])
           expect(judged.state.recent.length).toBeLessThanOrEqual(20)
           if (judged.transition) expect(judged.transition.since).toBeLessThanOrEqual(at)
         })
@@ -180,7 +180,7 @@ describe('whatever the results, the times and what is around', () => {
   })
 })
 
-test('an even split never makes it down, and changes what is shown once', () => {
+test('an even split never leads to down, and changes the status once', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(2, 4),
@@ -217,7 +217,7 @@ test('an even split never makes it down, and changes what is shown once', () => 
   )
 })
 
-test('a failure that all locations find at once is told as one, in whichever order they tell', () => {
+test('a simultaneous failure at all locations is reported once, in any order of results', () => {
   fc.assert(
     fc.property(fc.shuffledSubarray(names, { minLength: 4 }), order => {
       const rules: Rules = {
@@ -230,7 +230,7 @@ test('a failure that all locations find at once is told as one, in whichever ord
         dependencyGraceMs: 0,
       }
       let { state, status: shown }: Pick<Judged, 'state' | 'status'> = { state: newMonitorState(start), status: 'new' }
-      const told: Follow[] = []
+      const reported: FollowUp[] = []
       for (const [at, result] of [
         [start, 'up'],
         [start + 60_000, 'down'],
@@ -238,10 +238,10 @@ test('a failure that all locations find at once is told as one, in whichever ord
       ] as const)
         for (const location of order) {
           const judged = judge(state, { rules, status: shown, results: [{ location, at, status: result, error: null }] }, at)
-          told.push(...judged.follows.filter(({ kind }) => kind !== 'ask'))
+          reported.push(...judged.followUps.filter(({ kind }) => kind !== 'check_locations'))
           ;({ state, status: shown } = judged)
         }
-      expect(told.map(({ kind }) => kind)).toEqual(['alert', 'recovered'])
+      expect(reported.map(({ kind }) => kind)).toEqual(['alert', 'recovered'])
     }),
   )
 })

@@ -1,28 +1,28 @@
-import type { Quorum } from '../quorum'
-import type { LocationState, MonitorState, Verdict } from '../state'
+import type { Quorum } from './quorum'
+import type { LocationState, MonitorState, Verdict } from './state'
 import type { JudgeInput } from './input'
 import { freshUntil } from './locations'
 
-/** What the locations say together. */
+/** The combined result of all locations. */
 export interface Count {
-  /** Locations that have a say: fresh, trusted, and settled. */
+  /** Locations that vote: with a recent result, not impaired, and settled. */
   voters: string[]
   downs: string[]
-  /** So many of them must find it down. */
+  /** How many of them must report it as down. */
   need: number
   isDown: boolean
-  /** What it is when it is not down; null while that cannot be told yet, and what it was stands. */
-  otherwise: Exclude<Verdict, 'new' | 'down'> | null
-  /** Those that find it degraded, or down where too few do. */
+  /** The verdict if it is not down; null if undecided, which leaves the verdict as it is. */
+  otherVerdict: Exclude<Verdict, 'new' | 'down'> | null
+  /** Locations that report it as degraded or down. */
   worse: string[]
-  /** First failures by which the quorum was reached, and by which it was first worse than up. Ms UTC. */
+  /** The first failure that reached the quorum, and the first result worse than up. Ms UTC. */
   downSince: number | null
   worseSince: number | null
 }
 
 /**
- * How many of `voters` must find a monitor down. A majority is more than half: of two, both. A number is as it stands: while fewer have
- * a say, it is not down.
+ * How many of `voters` must report a monitor as down. A majority is more than half, so both of two. A fixed number applies as it is:
+ * with fewer voters, it can't be down.
  */
 export function needOf(quorum: Quorum, voters: number): number {
   if (quorum === 'majority') return Math.floor(voters / 2) + 1
@@ -46,7 +46,7 @@ export function countVotes(locations: MonitorState['locations'], { rules, impair
     downs: down.map(([name]) => name),
     need,
     isDown,
-    otherwise: otherwise(voting, trusted.length, down, worse),
+    otherVerdict: otherVerdict(voting, trusted.length, down, worse),
     worse: worse.map(([name]) => name).sort(),
     downSince: isDown ? (down.map(([, { since }]) => since).sort((a, b) => a - b)[need - 1] ?? null) : null,
     worseSince:
@@ -58,13 +58,13 @@ export function countVotes(locations: MonitorState['locations'], { rules, impair
 
 type Named = [string, LocationState]
 
-function otherwise(voting: Named[], trusted: number, down: Named[], worse: Named[]): Count['otherwise'] {
-  // Locations that have said something, but not enough yet to settle, leave it as it is.
+function otherVerdict(voting: Named[], trusted: number, down: Named[], worse: Named[]): Count['otherVerdict'] {
+  // Locations with results, but not enough to settle, leave the verdict as it is.
   if (voting.length === 0) return trusted > 0 ? null : 'unknown'
   if (worse.length === 0) return 'up'
   if (down.length === 0) return 'degraded'
   const firstFailure = Math.min(...down.map(([, { since }]) => since))
-  // Where one finds it down, the others are waited for: they are asked at once, and may be about to find the same.
+  // If one location reports it as down, wait for the others: they are checked immediately and may report the same.
   const isOpen = voting.some(([, one]) => one.settled === 'up' && (one.streak > 0 || (one.lastResultAt ?? 0) < firstFailure))
   return isOpen ? null : 'degraded'
 }

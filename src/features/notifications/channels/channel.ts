@@ -1,68 +1,59 @@
-import type { SettingsForm } from '../../../core/sealed-settings'
-import type { Surroundings } from '../../../core/net/surroundings'
+import type { AdapterKind } from '../../../adapters/adapter'
+import type { AdapterContext } from '../../../adapters/context'
 import type { MailServer } from '../../../core/net/mail-server'
-import { toldLine } from '../../../core/told-line'
+import { AdapterError } from '../../../adapters/failure'
 import type { Message } from '../message'
 
 /**
- * Why a message did not go out. `passing`: no answer, too many requests, a fault of the other side: worth another try. `refused`: the
- * other side does not take this message, and would not the next time. `gone`: it does not take any: the address or the token is no
- * longer good.
+ * Why a message was not sent. `temporary`: no response, rate limited or a server error, so it is retried. `rejected`: this message was not
+ * accepted, and a retry wouldn't help. `gone`: no message is accepted, because the destination no longer exists or the credentials are
+ * invalid.
  */
-export const channelFailures = ['passing', 'refused', 'gone'] as const
+export const channelFailures = ['temporary', 'rejected', 'gone'] as const
 export type ChannelFailure = (typeof channelFailures)[number]
 
-/** A message that did not go out; the text is one line for people and holds no secret. */
-export class ChannelError extends Error {
-  override name = 'ChannelError'
-  constructor(
-    readonly failure: ChannelFailure,
-    message: string,
-    /** Milliseconds before which nothing more is to be sent, where the other side told. */
-    readonly retryAfterMs: number | null = null,
-  ) {
-    super(toldLine(message))
-  }
-}
+/** Thrown when a message could not be sent. */
+export const ChannelError = AdapterError<ChannelFailure>
 
-/** One message as it goes out. */
+/** A message to send. */
 export interface Outgoing {
-  /** Of the notification; the same at each try, so that what came through twice can be told. */
+  /** Id of the notification. The same for every attempt, so that receivers can detect duplicates. */
   id: string
-  /** What to say; several that go out together were made into one. */
+  /** The message; a digest if several are sent together. */
   message: Message
-  /** How many it stands for. */
+  /** Number of messages it contains. */
   count: number
-  /** What is told of one matter on one channel shares this name, of letters, digits, `_`, `.` and `-`. */
+  /** Identifies the thread on this channel; letters, digits, `_`, `.` and `-`. */
   thread: string
-  /** Nothing of the thread went out on this channel before. */
+  /** Whether this is the first message of the thread on this channel. */
   first: boolean
 }
 
-/** The world as a channel may see it. */
-export interface ChannelSurroundings extends Surroundings {
-  /** The mail server of the installation; null where none is set. */
+/** What a channel may use from its environment. */
+export interface ChannelContext extends AdapterContext {
+  /**
+   * Stores settings that the destination replaced, such as a new chat id, even if the message could not be sent. Neither secrets nor
+   * settings that determine where secrets are sent.
+   */
+  replaceSettings(settings: Record<string, unknown>): void
+  /** The mail server of the installation; null if none is configured. */
   mail: MailServer | null
-  /** Its sender. */
+  /** Sender address of that mail server. */
   mailFrom: string | null
-  /** Name or address of this installation's host, by which it introduces itself to mail servers. */
+  /** Hostname or address of this installation, sent to mail servers in EHLO. */
   hostName: string
 }
 
-/** A way of telling people, and what a person has to say for it. */
-export interface ChannelKind<S = any> extends SettingsForm {
-  /** As the API names it, such as `slack`. */
-  kind: string
-  /** For people, such as `Slack`. */
-  title: string
-  /** Milliseconds between two messages at least. */
+/** A channel type and its settings. */
+export interface ChannelKind<S = any> extends AdapterKind {
+  /** Minimum time between two messages, in milliseconds. */
   paceMs: number
-  /** Tries in a row that have to end in `gone` before a channel is disabled. */
-  goneToDisable: number
+  /** Number of consecutive `gone` failures before a channel is disabled. */
+  goneBeforeDisable: number
   /**
-   * Sends one message. The same id may come again when nobody saw how the first try ended.
-   * @returns what the other side said, in a line
-   * @throws ChannelError, FetchFailed, EgressRefused
+   * Sends one message. The same id may be sent again if the result of an earlier attempt was lost.
+   * @returns the response of the destination, one line
+   * @throws AdapterError, EgressRefused
    */
-  send(settings: S, outgoing: Outgoing, around: ChannelSurroundings): Promise<string>
+  send(settings: S, outgoing: Outgoing, context: ChannelContext): Promise<string>
 }

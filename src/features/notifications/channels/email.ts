@@ -1,125 +1,138 @@
 import { Type } from '@sinclair/typebox'
+import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { instant } from '../../../core/clock'
-import { MailFailed, sendMail, type MailRoute } from '../../../core/net/mail'
-import { mailPort, mailTls, type MailServer, type MailTls } from '../../../core/net/mail-server'
-import { numbered } from '../../../core/numbered'
+import { MailError, sendMail, type MailRoute } from '../../../core/net/mail'
+import { mailPort, mailTls, type MailServer } from '../../../core/net/mail-server'
+import { pluralize } from '../../../core/pluralize'
 import { invalid } from '../../../core/problem'
 import { Shape, Words } from '../../../core/shapes'
 import type { Message } from '../message'
-import { ChannelError, type ChannelKind, type ChannelSurroundings } from './channel'
+import { ChannelError, type ChannelKind, type ChannelContext } from './channel'
 import { htmlText } from '../../../core/html-text'
-import { colorOf, cut } from './looks'
-
-interface EmailSettings {
-  to: string[]
-  from?: string
-  server?: { host: string; port?: number; tls: MailTls; username?: string; password?: string; ca?: string }
-}
+import { colorOf, truncate } from './styles'
 
 const mailbox = (description: string) =>
   Type.String({
     maxLength: 254,
-    // No comment, no quoted name: what stands here is put into a header and an envelope as it is.
+    // No comments or quoted names: the value is used unchanged in headers and the envelope.
     pattern: '^[^\\s@<>(),;:"\\\\\\u0000-\\u001f\\u007f]+@[^\\s@<>(),;:"\\\\\\u0000-\\u001f\\u007f]+$',
-    'x-rule': 'must be an e-mail address.',
+    'x-rule': 'must be an email address.',
     description,
   })
 
-/** Mail, through the server of the installation or one of the workspace's own. */
+const form = settingsForm({
+  to: Type.Array(mailbox('Email address.'), { minItems: 1, maxItems: 20, uniqueItems: true, description: 'Recipients.' }),
+  from: Type.Optional(mailbox('Sender address. Only used, and required, with your own `server`.')),
+  server: Type.Optional(
+    Shape(
+      {
+        host: Type.String({
+          ...destination,
+          minLength: 1,
+          maxLength: 253,
+          pattern: '^[A-Za-z0-9.:_-]+$',
+          description: 'Hostname or IP address.',
+        }),
+        port: Type.Optional(
+          Type.Integer({
+            ...destination,
+            minimum: 1,
+            maximum: 65_535,
+            description: 'Port. Default: 465 with `implicit`, otherwise 587.',
+          }),
+        ),
+        tls: Words(mailTls, {
+          ...destination,
+          description:
+            '`implicit`: TLS from the start. `starttls`: required. `opportunistic`: STARTTLS if the server offers it. `none`: unencrypted.',
+        }),
+        username: Type.Optional(Type.String({ ...destination, minLength: 1, maxLength: 254, description: 'Username.' })),
+        password: Type.Optional(
+          Type.String({ ...secret, minLength: 1, maxLength: 500, description: 'Password. Stored encrypted.' }),
+        ),
+        ca: Type.Optional(
+          Type.String({ ...destination, maxLength: 20_000, description: 'PEM certificates to trust instead of the public CAs.' }),
+        ),
+      },
+      { description: 'Your own mail server. Default: the mail server of the installation.' },
+    ),
+  ),
+})
+type EmailSettings = SettingsOf<typeof form>
+
+/** Email, through the mail server of the installation or one of the workspace. */
 export const email: ChannelKind<EmailSettings> = {
   kind: 'email',
-  title: 'E-mail',
-  settings: Shape({
-    to: Type.Array(mailbox('An address.'), { minItems: 1, maxItems: 20, uniqueItems: true, description: 'Who is told.' }),
-    from: Type.Optional(mailbox('Sender, which goes with a server of your own.')),
-    server: Type.Optional(
-      Shape(
-        {
-          host: Type.String({ minLength: 1, maxLength: 253, pattern: '^[A-Za-z0-9.:_-]+$', description: 'Name or address.' }),
-          port: Type.Optional(
-            Type.Integer({ minimum: 1, maximum: 65_535, description: 'Port; 465 with `implicit`, else 587, when absent.' }),
-          ),
-          tls: Words(mailTls, {
-            description: '`implicit` from the start; `starttls` before the login; `offered` where the server offers it; `none`.',
-          }),
-          username: Type.Optional(Type.String({ minLength: 1, maxLength: 254, description: 'Name to log in with.' })),
-          password: Type.Optional(Type.String({ minLength: 1, maxLength: 500, description: 'Its password.' })),
-          ca: Type.Optional(
-            Type.String({ maxLength: 20_000, description: 'PEM certificates that are trusted instead of those that all trust.' }),
-          ),
-        },
-        { description: 'A mail server of your own; the one of the installation when absent.' },
-      ),
-    ),
-  }),
-  secrets: ['server/password'],
-  destination: ['server/host', 'server/port', 'server/username', 'server/ca', 'server/tls'],
+  title: 'Email',
+  ...form,
   paceMs: 1_000,
-  goneToDisable: 3,
-  refuse({ from, server }) {
+  goneBeforeDisable: 3,
+  validate({ from, server }) {
     if (server === undefined) {
       if (from !== undefined)
-        throw invalid([{ pointer: '#/settings/from', code: 'not_allowed', detail: 'goes with a `server` of your own alone.' }])
+        throw invalid([{ pointer: '#/settings/from', code: 'not_allowed', detail: 'can only be set together with `server`.' }])
       return
     }
     if (from === undefined)
-      throw invalid([{ pointer: '#/settings/from', code: 'required', detail: 'is required with a `server`.' }])
+      throw invalid([{ pointer: '#/settings/from', code: 'required', detail: 'is required when `server` is set.' }])
     if ((server.username === undefined) !== (server.password === undefined))
-      throw invalid([{ pointer: '#/settings/server/password', code: 'required', detail: 'goes together with `username`.' }])
-    if (server.password !== undefined && (server.tls === 'offered' || server.tls === 'none'))
+      throw invalid([
+        { pointer: '#/settings/server/password', code: 'required', detail: 'must be set together with `username`.' },
+      ])
+    if (server.password !== undefined && (server.tls === 'opportunistic' || server.tls === 'none'))
       throw invalid([
         {
           pointer: '#/settings/server/tls',
           code: 'not_allowed',
-          detail: 'must be `implicit` or `starttls` where there is a password.',
+          detail: 'must be `implicit` or `starttls` if a password is set.',
         },
       ])
   },
-  async send(settings, { id, message, thread, first, count }, around) {
-    const { server, route, from } = await routeOf(settings, around)
+  async send(settings, { id, message, thread, first, count }, context) {
+    const { server, route, from } = await routeOf(settings, context)
     const idOf = (name: string) => `<${name}@${/@([^>\s]+)>?$/.exec(from)![1]!}>`
     try {
-      const { said, refused } = await sendMail(server, route, {
+      const { response, rejected } = await sendMail(server, route, {
         from,
         to: settings.to,
-        subject: cut(message.title, 200),
+        subject: truncate(message.title, 200),
         text: textOf(message),
         html: htmlOf(message),
         messageId: idOf(first ? thread : id),
         references: first || count > 1 ? [] : [idOf(thread)],
         headers: {
-          // RFC 3834: holiday replies and the like are not for programs.
+          // Suppresses automatic replies (RFC 3834).
           'Auto-Submitted': 'auto-generated',
           'X-Auto-Response-Suppress': 'All',
           'X-Bailiwick-Notification': id,
         },
-        date: around.clock.now(),
+        date: context.clock.now(),
       })
-      return refused.length === 0
-        ? said
-        : `${said} (not taken for ${numbered(refused.length, 'recipients')}: ${refused.join(', ')})`
+      return rejected.length === 0
+        ? response
+        : `${response} (rejected for ${pluralize(rejected.length, 'recipients')}: ${rejected.join(', ')})`
     } catch (error) {
-      if (!(error instanceof MailFailed)) throw error
-      throw new ChannelError(error.failure === 'passing' ? 'passing' : 'gone', error.message)
+      if (!(error instanceof MailError)) throw error
+      throw new ChannelError(error.failure === 'temporary' ? 'temporary' : 'gone', error.message)
     }
   },
 }
 
 async function routeOf(
   { server, from }: EmailSettings,
-  around: ChannelSurroundings,
+  context: ChannelContext,
 ): Promise<{ server: MailServer; route: MailRoute; from: string }> {
   if (server === undefined) {
-    if (around.mail === null || around.mailFrom === null)
-      throw new ChannelError('passing', 'This installation has no mail server: name one in the settings of the channel.')
-    // The operator's own, which no policy of a workspace is about.
-    return { server: around.mail, route: { address: around.mail.host, helloName: around.hostName }, from: around.mailFrom }
+    if (context.mail === null || context.mailFrom === null)
+      throw new ChannelError('temporary', 'This installation has no mail server. Set one in the settings of the channel.')
+    // Configured by the operator, so the network policy of the workspace doesn't apply.
+    return { server: context.mail, route: { address: context.mail.host, helloName: context.hostName }, from: context.mailFrom }
   }
   const port = server.port ?? mailPort(server.tls)
-  const { address, host } = await around.vet(server.host, port)
+  const { address, host } = await context.vet(server.host, port)
   return {
     server: { host, port, tls: server.tls, user: server.username ?? null, password: server.password ?? null },
-    route: { address, helloName: around.hostName, ...(server.ca !== undefined && { ca: server.ca }) },
+    route: { address, helloName: context.hostName, ...(server.ca !== undefined && { ca: server.ca }) },
     from: from!,
   }
 }

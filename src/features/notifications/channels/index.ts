@@ -6,8 +6,8 @@ import { slack } from './slack'
 import { telegram } from './telegram'
 import { webhook } from './webhook'
 
-/** Every way of telling people. */
+/** All channel types. */
 export const channelKinds: readonly ChannelKind[] = [email, slack, discord, telegram, ntfy, webhook]
 
-/** Undefined for a kind that another version knows. */
+/** Undefined for a type that only another version of Bailiwick supports. */
 export const channelKindOf = (kind: string): ChannelKind | undefined => channelKinds.find(one => one.kind === kind)

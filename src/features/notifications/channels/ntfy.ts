@@ -1,95 +1,86 @@
 import { Type } from '@sinclair/typebox'
-import { Line, Shape } from '../../../core/shapes'
+import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
+import { Line } from '../../../core/shapes'
 import { invalid } from '../../../core/problem'
 import type { Message } from '../message'
-import { jsonIn, judged } from './answers'
+import { checkResponse, objectOf, postJson } from './responses'
 import type { ChannelKind } from './channel'
-import { HttpAddress } from './fields'
-import { cut, lookOf } from './looks'
-
-interface NtfySettings {
-  server_url: string
-  topic: string
-  token?: string
-  username?: string
-  password?: string
-}
+import { HttpUrl } from './fields'
+import { truncate, styleOf } from './styles'
 
 const priorities = { critical: 5, warning: 4, plain: 3, good: 2 } as const
-// Short codes that ntfy shows as an emoji in front of the title.
+// Short codes that ntfy shows as emoji before the title.
 const tags = { critical: 'rotating_light', warning: 'warning', plain: 'information_source', good: 'white_check_mark' } as const
 
-/** A topic of ntfy (docs.ntfy.sh/publish, “publish as JSON”): messages of 4,096 bytes, priorities from 1 to 5. */
+const form = settingsForm({
+  server_url: HttpUrl('Server URL.', { ...destination, default: 'https://ntfy.sh' }),
+  topic: Type.String({
+    pattern: '^[-_A-Za-z0-9]{1,64}$',
+    description: 'Topic. On a public server, anyone who knows it can read the messages.',
+  }),
+  token: Type.Optional(Line({ ...secret, minLength: 1, maxLength: 200, description: 'Access token. Stored encrypted.' })),
+  username: Type.Optional(
+    Type.String({
+      ...destination,
+      minLength: 1,
+      maxLength: 100,
+      pattern: '^[^:\\u0000-\\u001f]+$',
+      description: 'Username, if you don’t use a token.',
+    }),
+  ),
+  password: Type.Optional(Line({ ...secret, minLength: 1, maxLength: 200, description: 'Password. Stored encrypted.' })),
+})
+type NtfySettings = SettingsOf<typeof form>
+
+/** An ntfy topic (docs.ntfy.sh/publish, “publish as JSON”). Limits: 4,096 bytes per message, priorities 1 to 5. */
 export const ntfy: ChannelKind<NtfySettings> = {
   kind: 'ntfy',
   title: 'ntfy',
-  settings: Shape({
-    server_url: HttpAddress('The server.', 'https://ntfy.sh'),
-    topic: Type.String({
-      pattern: '^[-_A-Za-z0-9]{1,64}$',
-      description: 'The topic. Where it is open to all, it is as good as a password.',
-    }),
-    token: Type.Optional(Line({ minLength: 1, maxLength: 200, description: 'Access token.' })),
-    username: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100,
-        pattern: '^[^:\\u0000-\\u001f]+$',
-        description: 'Name to log in with, where there is no token.',
-      }),
-    ),
-    password: Type.Optional(Line({ minLength: 1, maxLength: 200, description: 'Its password.' })),
-  }),
-  secrets: ['token', 'password'],
-  destination: ['server_url', 'username'],
+  ...form,
   paceMs: 500,
-  goneToDisable: 3,
-  refuse({ token, username, password }) {
+  goneBeforeDisable: 3,
+  validate({ token, username, password }) {
     if ((username === undefined) !== (password === undefined))
-      throw invalid([{ pointer: '#/settings/password', code: 'required', detail: 'goes together with `username`.' }])
+      throw invalid([{ pointer: '#/settings/password', code: 'required', detail: 'must be set together with `username`.' }])
     if (token !== undefined && username !== undefined)
       throw invalid([
-        { pointer: '#/settings/token', code: 'not_allowed', detail: 'does not go with `username`: name one of the two.' },
+        { pointer: '#/settings/token', code: 'not_allowed', detail: 'can’t be combined with `username`. Set only one of them.' },
       ])
   },
-  async send(settings, { message }, around) {
-    const look = lookOf(message)
+  async send(settings, { message }, context) {
+    const style = styleOf(message)
     const actions = [
       ...(message.link === null ? [] : [{ action: 'view', label: 'Open', url: message.link }]),
       ...(message.acknowledgeLink === null ? [] : [{ action: 'view', label: 'Acknowledge', url: message.acknowledgeLink }]),
     ]
-    const answer = await around.request({
-      url: `${settings.server_url.replace(/\/+$/, '')}/`,
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...login(settings) },
-      body: JSON.stringify({
-        topic: settings.topic,
-        title: cut(message.title, 250),
-        message: textOf(message),
-        priority: priorities[look],
-        tags: [tags[look]],
-        ...(message.link !== null && { click: message.link }),
-        ...(actions.length > 0 && { actions }),
-      }),
-    })
-    const told = jsonIn(answer)
-    return judged(answer, around.clock.now(), [401, 403, 404], {
-      ...(typeof told['error'] === 'string' && { said: cut(told['error'], 200) }),
-      ...(answer.status === 200 && { said: `Message ${String(told['id'] ?? '')}`.trim() }),
+    const content = {
+      topic: settings.topic,
+      title: truncate(message.title, 250),
+      message: textOf(message),
+      priority: priorities[style],
+      tags: [tags[style]],
+      ...(message.link !== null && { click: message.link }),
+      ...(actions.length > 0 && { actions }),
+    }
+    const response = await postJson(context, `${settings.server_url.replace(/\/+$/, '')}/`, content, authorization(settings))
+    const body = objectOf(response)
+    return checkResponse(context, response, [401, 403, 404], {
+      ...(typeof body['error'] === 'string' && { text: truncate(body['error'], 200) }),
+      ...(response.status === 200 && { text: `Message ${String(body['id'] ?? '')}`.trim() }),
     })
   },
 }
 
-function login({ token, username, password }: NtfySettings): Record<string, string> {
+function authorization({ token, username, password }: NtfySettings): Record<string, string> {
   if (token !== undefined) return { authorization: `Bearer ${token}` }
   if (username === undefined) return {}
   return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
 }
 
-/** Bytes count, and an empty message is shown as `triggered`. */
+/** Limited by bytes. Never empty: ntfy shows an empty message as `triggered`. */
 function textOf(message: Message): string {
   const text = [message.text, ...message.facts.map(([name, value]) => `${name}: ${value}`)].filter(Boolean).join('\n')
-  let short = cut(text || message.title, 3_500)
-  while (Buffer.byteLength(short) > 4_000) short = cut(short, Math.floor(short.length * 0.9))
-  return short
+  let truncated = truncate(text || message.title, 3_500)
+  while (Buffer.byteLength(truncated) > 4_000) truncated = truncate(truncated, Math.floor(truncated.length * 0.9))
+  return truncated
 }

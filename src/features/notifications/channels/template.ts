@@ -1,10 +1,10 @@
 import { instant } from '../../../core/clock'
 import type { Outgoing } from './channel'
 
-/** How what is put into a text is written there: as it is, in a JSON string, or percent-encoded (RFC 3986 section 2.1). */
+/** How inserted values are escaped: not at all, for a JSON string, or percent-encoded (RFC 3986 section 2.1). */
 export type Escaping = 'none' | 'json' | 'percent'
 
-/** What a place holder stands for; a value of null is an empty text. */
+/** Values of placeholders; null is inserted as an empty string. */
 type Values = Readonly<Record<string, (outgoing: Outgoing) => string | null>>
 
 const statuses = { problem: 'down', recovery: 'up', information: 'information' } as const
@@ -13,7 +13,7 @@ const nameOf = ({ message }: Outgoing): string => message.resource?.name ?? mess
 const actions = { problem: 'trigger', recovery: 'resolve', information: 'trigger' } as const
 
 /** Placeholders in double braces: `{{message.title}}`. */
-export const placeholders: Values = {
+const placeholders: Values = {
   'notification.id': one => one.id,
   'message.kind': one => one.message.kind,
   'message.state': one => one.message.state,
@@ -34,8 +34,8 @@ export const placeholders: Values = {
   event_action: one => actions[one.message.state],
 }
 
-/** Those of Healthchecks, for bodies that were written for it: `$NAME`. Each is also there as `$NAME_JSON`, with quotes. */
-const dollars: Values = {
+/** Placeholders of Healthchecks, such as `$NAME`, for existing templates. `$NAME_JSON` inserts a JSON string with quotes. */
+const healthchecksPlaceholders: Values = {
   NAME: nameOf,
   CODE: one => one.message.resource?.id ?? one.message.thread,
   STATUS: statusOf,
@@ -44,28 +44,38 @@ const dollars: Values = {
   BODY: one => [one.message.text, ...one.message.facts.map(([name, value]) => `${name}: ${value}`)].filter(Boolean).join('\n'),
 }
 
-const braces = /\{\{\s*([\w.-]+)\s*\}\}/g
-const dollar = new RegExp(`\\$(TAG\\d{1,2}|${Object.keys(dollars).join('|')})(_JSON)?(?![A-Z])`, 'g')
+const placeholderPattern = /\{\{\s*([\w.-]+)\s*\}\}/g
+const healthchecksPattern = new RegExp(
+  `\\$(TAG\\d{1,2}|${Object.keys(healthchecksPlaceholders).join('|')})(_JSON)?(?![A-Z])`,
+  'g',
+)
 
-/** Names in double braces that stand for nothing. @param secrets names of secrets that are there */
-export const unknownIn = (text: string, secrets: readonly string[]): string[] =>
-  [...text.matchAll(braces)].map(match => match[1]!).filter(name => !isKnown(name, secrets))
+/** Unknown placeholders in double braces. @param secrets names of the existing secrets */
+export const unknownPlaceholders = (text: string, secrets: readonly string[]): string[] =>
+  [...text.matchAll(placeholderPattern)].map(match => match[1]!).filter(name => !isKnown(name, secrets))
 
-/** A text with its placeholders filled in. What is filled in is not looked into again. */
-export function filled(text: string, outgoing: Outgoing, secrets: Readonly<Record<string, string>>, escaping: Escaping): string {
-  const write = escapings[escaping]
+/** Inserts the values of placeholders. Inserted values are not expanded again. */
+export function renderTemplate(
+  text: string,
+  outgoing: Outgoing,
+  secrets: Readonly<Record<string, string>>,
+  escaping: Escaping,
+): string {
+  const escape = escapes[escaping]
   return text
-    .split(new RegExp(`(${braces.source})`))
-    .map((part, place) => {
-      // Splitting by a group in a group gives the text between, the placeholder, and its name.
-      if (place % 3 === 1) return ''
-      // The whole message is JSON already.
-      if (place % 3 === 2)
-        return part === 'json' && escaping === 'json' ? valueOf(part, outgoing, secrets) : write(valueOf(part, outgoing, secrets))
-      return part.replaceAll(dollar, (_, name: string, json: string | undefined) => {
-        const value = dollarValue(name, outgoing)
+    .split(new RegExp(`(${placeholderPattern.source})`))
+    .map((part, index) => {
+      // Splitting by nested groups yields the text between, the placeholder, and its name.
+      if (index % 3 === 1) return ''
+      // Already JSON, so not escaped.
+      if (index % 3 === 2)
+        return part === 'json' && escaping === 'json'
+          ? valueOf(part, outgoing, secrets)
+          : escape(valueOf(part, outgoing, secrets))
+      return part.replaceAll(healthchecksPattern, (_, name: string, json: string | undefined) => {
+        const value = healthchecksValue(name, outgoing)
         if (json !== undefined) return JSON.stringify(value)
-        return escaping === 'percent' ? write(value) : value
+        return escaping === 'percent' ? escape(value) : value
       })
     })
     .join('')
@@ -75,19 +85,19 @@ const isKnown = (name: string, secrets: readonly string[]): boolean =>
   name === 'json' || Object.hasOwn(placeholders, name) || (name.startsWith('secret.') && secrets.includes(name.slice(7)))
 
 function valueOf(name: string, outgoing: Outgoing, secrets: Readonly<Record<string, string>>): string {
-  if (name === 'json') return JSON.stringify(wholeOf(outgoing))
+  if (name === 'json') return JSON.stringify(messageJson(outgoing))
   if (name.startsWith('secret.')) return secrets[name.slice(7)] ?? ''
   return (Object.hasOwn(placeholders, name) ? placeholders[name]!(outgoing) : null) ?? ''
 }
 
-function dollarValue(name: string, outgoing: Outgoing): string {
+function healthchecksValue(name: string, outgoing: Outgoing): string {
   const tag = /^TAG(\d+)$/.exec(name)
   if (tag) return outgoing.message.tags[Number(tag[1]) - 1] ?? ''
-  return dollars[name]!(outgoing) ?? ''
+  return healthchecksPlaceholders[name]!(outgoing) ?? ''
 }
 
-/** A message as JSON tells of it. */
-export const wholeOf = ({ id, message, count }: Outgoing) => ({
+/** The message as JSON. */
+export const messageJson = ({ id, message, count }: Outgoing) => ({
   notification_id: id,
   count,
   kind: message.kind,
@@ -104,7 +114,7 @@ export const wholeOf = ({ id, message, count }: Outgoing) => ({
   occurred_at: instant(message.occurredAt),
 })
 
-const escapings: Record<Escaping, (text: string) => string> = {
+const escapes: Record<Escaping, (text: string) => string> = {
   none: text => text,
   json: text => JSON.stringify(text).slice(1, -1),
   percent: encodeURIComponent,

@@ -1,104 +1,102 @@
 import { Type } from '@sinclair/typebox'
+import { requestJson } from '../../../adapters/json-http'
+import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { invalid, type FieldProblem } from '../../../core/problem'
-import { Prose, Shape, Words } from '../../../core/shapes'
-import { judged } from './answers'
+import { Prose, Words } from '../../../core/shapes'
+import { checkResponse } from './responses'
 import type { ChannelKind, Outgoing } from './channel'
-import { HttpAddress } from './fields'
-import { filled, unknownIn, wholeOf, type Escaping } from './template'
+import { HttpUrl } from './fields'
+import { renderTemplate, unknownPlaceholders, messageJson, type Escaping } from './template'
 
-interface WebhookSettings {
-  url: string
-  method: 'POST' | 'PUT' | 'PATCH' | 'GET'
-  headers: Record<string, string>
-  secrets: Record<string, string>
-  content_type: string
-  body?: string
-  recovery_body?: string
-}
+const maxBodyLength = 16_384
+const template = (description: string) => Type.Optional(Prose({ maxLength: maxBodyLength, description }))
+const stringMap = (value: ReturnType<typeof Type.String>, pattern: string, maxProperties: number, description: string) =>
+  Type.Record(Type.String({ pattern }), value, { maxProperties, default: {}, additionalProperties: false, description })
 
-const mostBody = 16_384
-const template = (description: string) => Type.Optional(Prose({ maxLength: mostBody, description }))
-const named = (value: ReturnType<typeof Type.String>, pattern: string, most: number, description: string) =>
-  Type.Record(Type.String({ pattern }), value, { maxProperties: most, default: {}, additionalProperties: false, description })
+const form = settingsForm({
+  url: HttpUrl('URL to send the request to. Placeholder values are percent-encoded.', destination),
+  method: Words(['POST', 'PUT', 'PATCH', 'GET'], { default: 'POST', description: 'HTTP method.' }),
+  headers: stringMap(
+    Type.String({ ...secret, maxLength: 4_096, pattern: '^[\\x20-\\x7e\\x80-\\xff]*$' }),
+    "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$",
+    20,
+    'HTTP headers to send. Values are stored encrypted.',
+  ),
+  secrets: stringMap(
+    Type.String({ ...secret, minLength: 1, maxLength: 4_096 }),
+    '^[A-Za-z0-9_-]{1,50}$',
+    20,
+    'Secrets for use in templates as `{{secret.<name>}}`. Stored encrypted.',
+  ),
+  content_type: Type.String({
+    maxLength: 100,
+    pattern: '^[a-z0-9.+-]+/[a-z0-9.+-]+(;[ -~]*)?$',
+    default: 'application/json',
+    description: 'Media type of the body. Placeholder values are escaped in JSON and form bodies.',
+  }),
+  body: template('Body template. Default: the whole message as JSON. Not used with GET.'),
+  recovery_body: template('Body template for recoveries. Default: `body`.'),
+})
+type WebhookSettings = SettingsOf<typeof form>
 
-/** Any service that takes an HTTP request: what is sent is written down as a template. */
+/** Any service with an HTTP API: the request is built from templates. */
 export const webhook: ChannelKind<WebhookSettings> = {
   kind: 'webhook',
   title: 'Webhook',
-  settings: Shape({
-    url: HttpAddress('Where to. Placeholders are percent-encoded.'),
-    method: Words(['POST', 'PUT', 'PATCH', 'GET'], { default: 'POST', description: 'The request method.' }),
-    headers: named(
-      Type.String({ maxLength: 4_096, pattern: '^[\\x20-\\x7e\\x80-\\xff]*$' }),
-      "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$",
-      20,
-      'Headers of the request, by name. Values are secrets.',
-    ),
-    secrets: named(
-      Type.String({ minLength: 1, maxLength: 4_096 }),
-      '^[A-Za-z0-9_-]{1,50}$',
-      20,
-      'Values that templates name as `{{secret.<name>}}`.',
-    ),
-    content_type: Type.String({
-      maxLength: 100,
-      pattern: '^[a-z0-9.+-]+/[a-z0-9.+-]+(;[ -~]*)?$',
-      default: 'application/json',
-      description: 'Media type of the body. In JSON, and in a form, what placeholders stand for is escaped.',
-    }),
-    body: template('Template of the body; absent, it is the whole message as JSON. A GET has none.'),
-    recovery_body: template('Template of the body of recoveries; absent, they have that of `body`.'),
-  }),
-  secrets: ['headers/*', 'secrets/*'],
-  destination: ['url'],
+  ...form,
   paceMs: 200,
-  // A receiver that is being deployed anew answers 404 for a moment.
-  goneToDisable: 3,
-  refuse(settings) {
+  // A receiver may respond with 404 during a deployment.
+  goneBeforeDisable: 3,
+  validate(settings) {
     const secrets = Object.keys(settings.secrets)
     const problems: FieldProblem[] = []
     for (const name of ['url', 'body', 'recovery_body'] as const)
-      for (const unknown of unknownIn(settings[name] ?? '', secrets))
+      for (const unknown of unknownPlaceholders(settings[name] ?? '', secrets))
         problems.push({
           pointer: `#/settings/${name}`,
           code: 'unknown_placeholder',
-          detail: `has the placeholder {{${unknown.slice(0, 60)}}}, which stands for nothing.`,
+          detail: `has the unknown placeholder {{${unknown.slice(0, 60)}}}.`,
         })
-    // The host is settled here, and what secrets may go there with it.
+    // A fixed host determines where secrets are sent.
     if (/\{\{|\$/.test(authorityOf(settings.url)))
-      problems.push({ pointer: '#/settings/url', code: 'not_allowed', detail: 'has placeholders behind the host alone.' })
+      problems.push({
+        pointer: '#/settings/url',
+        code: 'not_allowed',
+        detail: 'can’t have placeholders in the host or before it.',
+      })
     if (settings.method === 'GET' && (settings.body ?? settings.recovery_body) !== undefined)
-      problems.push({ pointer: '#/settings/body', code: 'not_allowed', detail: 'does not go with the method GET.' })
+      problems.push({ pointer: '#/settings/body', code: 'not_allowed', detail: 'can’t be set with the method GET.' })
     if (problems.length > 0) throw invalid(problems)
   },
-  async send(settings, outgoing, around) {
+  async send(settings, outgoing, context) {
     const { method, secrets } = settings
     const headers = new Headers(
       Object.entries(settings.headers).map(
-        ([name, value]) => [name, headerText(filled(value, outgoing, secrets, 'none'))] as [string, string],
+        ([name, value]) => [name, headerValue(renderTemplate(value, outgoing, secrets, 'none'))] as [string, string],
       ),
     )
     if (method !== 'GET' && !headers.has('content-type')) headers.set('content-type', settings.content_type)
-    const answer = await around.request(
+    const response = await requestJson(
+      context,
       {
-        url: filled(settings.url, outgoing, secrets, 'percent'),
+        url: renderTemplate(settings.url, outgoing, secrets, 'percent'),
         method,
         headers,
         ...(method !== 'GET' && { body: bodyOf(settings, outgoing) }),
       },
-      { totalMs: 20_000 },
+      { totalMs: 20_000, overflow: 'drop' },
     )
-    return judged(answer, around.clock.now(), [401, 403, 404, 410])
+    return checkResponse(context, response, [401, 403, 404, 410])
   },
 }
 
-/** A header holds octets of one line (RFC 9110 section 5.5): other scripts than Latin go as UTF-8. */
-const headerText = (text: string): string => Buffer.from(text.replaceAll(/\p{Cc}/gu, ' ').trim(), 'utf8').toString('latin1')
+/** A header value is one line of bytes (RFC 9110 section 5.5): non-Latin text is sent as UTF-8. */
+const headerValue = (text: string): string => Buffer.from(text.replaceAll(/\p{Cc}/gu, ' ').trim(), 'utf8').toString('latin1')
 
 function bodyOf(settings: WebhookSettings, outgoing: Outgoing): string {
   const text = (outgoing.message.state === 'recovery' ? settings.recovery_body : undefined) ?? settings.body
-  if (text === undefined) return JSON.stringify(wholeOf(outgoing))
-  return filled(text, outgoing, settings.secrets, escapingOf(settings.content_type))
+  if (text === undefined) return JSON.stringify(messageJson(outgoing))
+  return renderTemplate(text, outgoing, settings.secrets, escapingOf(settings.content_type))
 }
 
 const escapingOf = (contentType: string): Escaping =>

@@ -1,7 +1,7 @@
 import type { ChangesetView, RrsetChangeView } from '../../../../features/dns/history/shapes'
 import { Diff } from '../../../parts/diff'
-import { dayOf } from '../../../parts/time'
-import { actionOf, RrsetDiff, RrsetName, type RrsetForm } from '../rrset-diff'
+import { formatDate } from '../../../parts/time'
+import { actionOf, RrsetDiff, RrsetName, type RrsetState } from '../rrset-diff'
 
 interface ChangedRrsetsProps {
   soa: ChangesetView['soa']
@@ -11,9 +11,9 @@ interface ChangedRrsetsProps {
   afterLabel: string
 }
 
-/** What changed in a zone, name by name, the SOA first. */
+/** Changes of a zone by name and type, the SOA first. */
 export function ChangedRrsets({ soa, rrsets, truncated, beforeLabel, afterLabel }: ChangedRrsetsProps) {
-  if (!soa && rrsets.length === 0) return <p className="text-muted">Nothing differs.</p>
+  if (!soa && rrsets.length === 0) return <p className="text-muted">No differences.</p>
   return (
     <ul className="flex flex-col gap-3">
       {soa && (
@@ -26,7 +26,7 @@ export function ChangedRrsets({ soa, rrsets, truncated, beforeLabel, afterLabel 
             after={linesOfSoa(soa.after)}
             beforeLabel={beforeLabel}
             afterLabel={afterLabel}
-            around={1}
+            contextLines={1}
           />
         </li>
       )}
@@ -35,10 +35,10 @@ export function ChangedRrsets({ soa, rrsets, truncated, beforeLabel, afterLabel 
           <p className="mb-1">
             <RrsetName name={one.name} type={one.type} action={actionOf(one.before, one.after)} />
           </p>
-          <RrsetDiff before={formOf(one.before)} after={formOf(one.after)} beforeLabel={beforeLabel} afterLabel={afterLabel} />
+          <RrsetDiff before={stateOf(one.before)} after={stateOf(one.after)} beforeLabel={beforeLabel} afterLabel={afterLabel} />
         </li>
       ))}
-      {truncated && <li className="text-muted">There is more than these.</li>}
+      {truncated && <li className="text-muted">There are more changes than shown here.</li>}
     </ul>
   )
 }
@@ -46,18 +46,18 @@ export function ChangedRrsets({ soa, rrsets, truncated, beforeLabel, afterLabel 
 const linesOfSoa = (soa: NonNullable<ChangesetView['soa']>['before']) =>
   Object.entries(soa).map(([name, value]) => `${name} ${value}`)
 
-function formOf(form: RrsetChangeView['before']): RrsetForm | null {
-  if (!form) return null
-  const { ttl, records, options, comment, tags, locked, expires_at: ends } = form
+function stateOf(change: RrsetChangeView['before']): RrsetState | null {
+  if (!change) return null
+  const { ttl, records, options, comment, tags, locked, expires_at: expiresAt } = change
   return {
     ttl,
     options,
     values: records.map(one => one.content),
-    others: [
+    metadata: [
       ...(comment === '' ? [] : [`comment: ${comment}`]),
       ...(tags.length === 0 ? [] : [`tags: ${tags.join(', ')}`]),
       ...(locked ? ['locked'] : []),
-      ...(ends === null ? [] : [`ends ${dayOf(ends)}`]),
+      ...(expiresAt === null ? [] : [`expires ${formatDate(expiresAt)}`]),
     ],
   }
 }

@@ -1,14 +1,15 @@
 import { History as HistoryIcon } from 'lucide-react'
 import type { ChangesetView, RevertInput } from '../../../../features/dns/history/shapes'
 import type { PlanView } from '../../../../features/dns/sync/shapes'
-import type { ZoneView } from '../../../../features/dns/zone-shapes'
-import { useAddress } from '../../../parts/address'
+import type { ZoneView } from '../../../../features/dns/zones/shapes'
+import { useUrlState } from '../../../parts/url-state'
 import { Button } from '../../../parts/button'
 import { Empty } from '../../../parts/empty'
-import { Choice, Filters, SearchField } from '../../../parts/filters'
+import { FilterSelect, Filters, SearchField } from '../../../parts/filters'
 import { Card } from '../../../parts/page'
 import { Problem } from '../../../parts/problem'
-import { dayOf } from '../../../parts/time'
+import { capitalize } from '../../../parts/status'
+import { formatDate } from '../../../parts/time'
 import { useList, useSend } from '../../../queries'
 import { PlanDialog } from '../sync/plan-review'
 import { ZoneFrame } from '../zone-frame'
@@ -17,10 +18,10 @@ import { Comparison } from './comparison'
 
 const origins = ['api', 'dashboard', 'template', 'import', 'dynamic', 'external'] as const satisfies ChangesetView['origin'][]
 
-/** What was changed in a zone, by whom and when; any two versions beside each other; and the way back. */
+/** History of a zone: changesets, comparison of versions, and reverting. */
 export default function HistoryTab({ zone }: { zone: ZoneView }) {
   const path = `/dns/zones/${zone.id}`
-  const [{ name, type, origin, open, from, to, plan }, set] = useAddress({
+  const [{ name, type, origin, open, from, to, plan }, set] = useUrlState({
     name: '',
     type: '',
     origin: '',
@@ -30,30 +31,32 @@ export default function HistoryTab({ zone }: { zone: ZoneView }) {
     plan: '',
   })
   const list = useList<ChangesetView>(`${path}/history`, { name, type: type.toUpperCase(), origin })
-  const revert = useSend<PlanView>({ stale: [`${path}/plans`], onDone: made => set({ plan: made.id }) })
-  const undo = (what: RevertInput) => revert.mutate({ method: 'POST', path: `${path}/revert`, body: what })
-  const byDay = [...Map.groupBy(list.rows, one => dayOf(one.occurred_at))]
+  const revert = useSend<PlanView>({ invalidates: [`${path}/plans`], onSuccess: plan => set({ plan: plan.id }) })
+  const startRevert = (input: RevertInput) => revert.mutate({ method: 'POST', path: `${path}/revert`, body: input })
+  const byDay = [...Map.groupBy(list.rows, one => formatDate(one.occurred_at))]
   return (
     <ZoneFrame zone={zone}>
       <Filters>
-        <SearchField label="Search for a name" value={name} onChange={text => set({ name: text })} />
-        <SearchField label="Type" value={type} onChange={text => set({ type: text })} />
-        <Choice
+        <SearchField label="Search names" value={name} onChange={text => set({ name: text })} />
+        <SearchField label="Record type" value={type} onChange={text => set({ type: text })} />
+        <FilterSelect
           label="Origin"
           value={origin}
           onChange={value => set({ origin: value })}
-          choices={[['', 'All origins'], ...origins.map(one => [one, one] as const)]}
+          choices={[['', 'All origins'], ...origins.map(one => [one, one === 'api' ? 'API' : capitalize(one)] as const)]}
         />
       </Filters>
-      {from !== '' && <Comparison zone={zone} from={from} to={to} onChange={set} onRevert={version => undo({ version })} />}
+      {from !== '' && (
+        <Comparison zone={zone} from={from} to={to} onChange={set} onRevert={version => startRevert({ version })} />
+      )}
       {list.error && list.rows.length === 0 ? (
-        <Problem error={list.error} onAgain={list.again} />
+        <Problem error={list.error} onRetry={list.retry} />
       ) : list.isLoading ? (
         <div className="h-64 animate-pulse rounded-lg bg-hover" />
       ) : list.rows.length === 0 ? (
         <div className="rounded-lg border border-line bg-surface">
           <Empty icon={HistoryIcon} title="No changes">
-            Every change of the zone is kept here, with what was before and after it.
+            Every change to the zone is listed here, with its records before and after.
           </Empty>
         </div>
       ) : (
@@ -65,11 +68,11 @@ export default function HistoryTab({ zone }: { zone: ZoneView }) {
                   key={one.id}
                   zone={zone}
                   change={one}
-                  asked={{ name, type: type.toUpperCase() }}
+                  filter={{ name, type: type.toUpperCase() }}
                   isOpen={open === one.id}
                   onOpen={() => set({ open: open === one.id ? '' : one.id })}
-                  onUndo={() => undo({ changeset_id: one.id })}
-                  onBack={() => undo({ version: one.version })}
+                  onRevert={() => startRevert({ changeset_id: one.id })}
+                  onGoBack={() => startRevert({ version: one.version })}
                   onCompare={() => set({ from: String(one.version - 1 || 1), to: '' })}
                 />
               ))}
@@ -78,8 +81,8 @@ export default function HistoryTab({ zone }: { zone: ZoneView }) {
         ))
       )}
       {list.hasMore && (
-        <Button onClick={list.more} disabled={list.isLoadingMore}>
-          {list.isLoadingMore ? 'Reading…' : 'Earlier changes'}
+        <Button onClick={list.loadMore} disabled={list.isLoadingMore}>
+          {list.isLoadingMore ? 'Loading…' : 'Load more'}
         </Button>
       )}
       <PlanDialog id={plan === '' ? null : plan} onClose={() => set({ plan: '' })} />

@@ -3,28 +3,27 @@ import type { BuiltinProviderView, TsigKeyView } from '../../../../features/dns/
 import { Card, Facts, Loaded, Page } from '../../../parts/page'
 import { Status } from '../../../parts/status'
 import { useList, useOne } from '../../../queries'
-import { BuiltinRights } from './builtin-rights'
+import { TransferSettings } from './transfer-settings'
 import { Secondaries } from './secondaries'
 import { Transfers } from './transfers'
 import { TsigKeys } from './tsig-keys'
 
-const up = { to: '/dns/providers', label: 'Providers' }
-
-/** The name server inside the hub: to whom it gives the zones of the workspace. */
+/** The built-in name server, and its zone transfer settings. */
 export default function Builtin() {
-  const found = useOne<BuiltinProviderView>('/dns/providers/builtin', {}, { everyMs: 15_000 })
+  const found = useOne<BuiltinProviderView>('/dns/providers/builtin', {}, { refetchMs: 15_000 })
   const keys = useList<TsigKeyView>('/dns/providers/builtin/tsig-keys')
   return (
-    <Loaded found={found} up={up}>
+    <Loaded query={found} parent="/dns/providers">
       {server => (
         <Page
-          title="Built-in name server"
-          up={up}
-          aside={server.listen ? <Status state="ok" label="listens" /> : <Status state="disabled" mood="idle" label="off" />}
-          lead="Answers for the zones that are served here, and gives them to secondaries of yours."
+          parent="/dns/providers"
+          aside={
+            server.listen ? <Status status="ok" label="listening" /> : <Status status="disabled" tone="idle" label="disabled" />
+          }
+          description="Serves your zones, and transfers them to your secondaries."
         >
           <div className="grid items-start gap-4 lg:grid-cols-2">
-            <Card title="Where it answers">
+            <Card title="Listen address">
               {server.listen ? (
                 <Facts
                   rows={[
@@ -33,18 +32,18 @@ export default function Builtin() {
                     [
                       'Zones',
                       <Link to="/dns" className="text-accent hover:underline">
-                        those that are served here
+                        View zones
                       </Link>,
                     ],
                   ]}
                 />
               ) : (
                 <p className="text-muted">
-                  It is off on this hub.{' '}
+                  The name server is disabled on this hub. Set{' '}
                   <a className="text-accent underline" href="/docs/settings#bailiwick_dns_listen">
                     BAILIWICK_DNS_LISTEN
                   </a>{' '}
-                  turns it on.
+                  to enable it.
                 </p>
               )}
               {server.warnings.map(one => (
@@ -53,7 +52,7 @@ export default function Builtin() {
                 </p>
               ))}
             </Card>
-            <BuiltinRights key={server.version} server={server} keys={keys.rows} />
+            <TransferSettings key={server.version} server={server} keys={keys.rows} />
             <Secondaries server={server} keys={keys.rows} />
             <TsigKeys list={keys} />
             <Transfers server={server} keys={keys.rows} />

@@ -1,8 +1,6 @@
 import type { DnsProviderKindView, DnsProviderView } from '../../../../features/dns/accounts/shapes'
-import { Form, TextField, type Values } from '../../../parts/form'
-import { OptionFields, schemasOf } from '../../../parts/option-fields'
-import { fieldsOf, mergePatch, optionsFrom } from '../../../parts/option-values'
-import { useSend } from '../../../queries'
+import { SettingsFields, settingsBody, settingValues } from '../../../parts/adapter-settings'
+import { Form, TextField } from '../../../parts/form'
 
 interface EditProviderProps {
   provider: DnsProviderView
@@ -10,32 +8,24 @@ interface EditProviderProps {
   onEnd(): void
 }
 
-/** Settings of a provider to edit; a secret that is typed takes the place of the one that is kept. */
+/** Form for provider settings. A new value replaces a stored secret. */
 export function EditProvider({ provider, kind, onEnd }: EditProviderProps) {
-  const send = useSend<DnsProviderView>({ quiet: true, done: 'Provider saved', stale: ['/dns/providers'], onDone: onEnd })
-  const schemas = schemasOf(kind.settings)
-  const settings = Object.entries(schemas).map(([name, schema]) => fieldsOf(`settings.${name}`, schema, provider.settings[name]))
-  const initial = Object.assign({ name: provider.name }, ...settings) as Values
-  const before = optionsFrom(schemas, initial, 'settings')
+  const initial = { name: provider.name, ...settingValues(kind, provider.settings) }
   return (
-    <Form
+    <Form<DnsProviderView>
       initial={initial}
-      call={values => {
-        const patch = mergePatch(before, optionsFrom(schemas, values, 'settings'))
-        return {
-          method: 'PATCH',
-          path: `/dns/providers/${provider.id}`,
-          ifMatch: provider.version,
-          body: { name: values.name, ...(patch && { settings: patch }) },
-        }
-      }}
-      send={send.mutateAsync}
-      pending={send.isPending}
+      call={values => ({
+        method: 'PATCH',
+        path: `/dns/providers/${provider.id}`,
+        ifMatch: provider.version,
+        body: { name: values.name, ...settingsBody(kind, values, initial) },
+      })}
+      send={{ toast: 'Provider saved', invalidates: ['/dns/providers'], onSuccess: onEnd }}
       onCancel={onEnd}
-      action="Save"
+      submitLabel="Save changes"
     >
       <TextField name="name" label="Name" />
-      <OptionFields schemas={schemas} secrets={kind.secrets} secretsSet={provider.secrets_set} at="settings" />
+      <SettingsFields kind={kind} secretsSet={provider.secrets_set} />
     </Form>
   )
 }

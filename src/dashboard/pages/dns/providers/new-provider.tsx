@@ -1,29 +1,30 @@
 import { useNavigate } from '@tanstack/react-router'
-import type { DnsProviderChecked, DnsProviderKindView, DnsProviderView } from '../../../../features/dns/accounts/shapes'
-import { useAddress } from '../../../parts/address'
+import type { DnsProviderCheckResult, DnsProviderKindView, DnsProviderView } from '../../../../features/dns/accounts/shapes'
+import { useUrlState } from '../../../parts/url-state'
+import { SettingsFields, settingsBody, settingsOf, settingValues } from '../../../parts/adapter-settings'
 import { Button } from '../../../parts/button'
-import { FieldFrame, Form, inputLook, TextField, useForm, type Values } from '../../../parts/form'
-import { OptionFields, schemasOf } from '../../../parts/option-fields'
-import { fieldsOf, optionsFrom } from '../../../parts/option-values'
+import { FieldFrame, Form, TextField, useForm } from '../../../parts/form'
+import { Select } from '../../../parts/input'
 import { Card, Loaded, Page } from '../../../parts/page'
 import { Problem } from '../../../parts/problem'
 import { useOne, useSend } from '../../../queries'
 import { CheckOutcome } from './check-outcome'
 
-const up = { to: '/dns/providers', label: 'Providers' }
-
-/** Makes a provider, whose settings are tried out before. */
+/** Adds a provider. Settings can be tested first. */
 export default function NewProvider() {
   const kinds = useOne<{ data: DnsProviderKindView[] }>('/dns/provider-kinds')
-  const [{ kind }, set] = useAddress({ kind: '' })
+  const [{ kind }, set] = useUrlState({ kind: '' })
   return (
-    <Loaded found={kinds} up={up}>
+    <Loaded query={kinds} parent="/dns/providers">
       {({ data }) => {
-        const chosen = data.find(one => one.kind === kind) ?? data[0]!
+        const selected = data.find(one => one.kind === kind) ?? data[0]!
         return (
-          <Page title="New provider" lead="A server or an account that keeps zones, and how the hub is let in." up={up}>
+          <Page
+            description="A DNS server or account that hosts your zones, and the credentials Bailiwick uses to reach it."
+            parent="/dns/providers"
+          >
             <Card className="max-w-2xl">
-              <Fields key={chosen.kind} kind={chosen} kinds={data} onKind={value => set({ kind: value })} />
+              <Fields key={selected.kind} kind={selected} kinds={data} onKind={value => set({ kind: value })} />
             </Card>
           </Page>
         )
@@ -40,31 +41,26 @@ interface FieldsProps {
 
 function Fields({ kind, kinds, onKind }: FieldsProps) {
   const navigate = useNavigate()
-  const send = useSend<DnsProviderView>({
-    quiet: true,
-    done: 'Provider made',
-    stale: ['/dns/providers'],
-    onDone: made => void navigate({ to: '/dns/providers/$id', params: { id: made.id } }),
-  })
-  const schemas = schemasOf(kind.settings)
-  const settings = Object.entries(schemas).map(([name, schema]) => fieldsOf(`settings.${name}`, schema, undefined))
   return (
-    <Form
-      initial={Object.assign({ name: kind.title }, ...settings) as Values}
+    <Form<DnsProviderView>
+      initial={{ name: kind.title, ...settingValues(kind) }}
       call={values => ({
         method: 'POST',
         path: '/dns/providers',
-        body: { kind: kind.kind, name: values.name, settings: optionsFrom(schemas, values, 'settings') },
+        body: { kind: kind.kind, name: values.name, ...settingsBody(kind, values, null) },
       })}
-      send={send.mutateAsync}
-      pending={send.isPending}
+      send={{
+        toast: 'Provider added',
+        invalidates: ['/dns/providers'],
+        onSuccess: made => void navigate({ to: '/dns/providers/$id', params: { id: made.id } }),
+      }}
       onCancel={() => void navigate({ to: '/dns/providers' })}
-      action="Make the provider"
+      submitLabel="Add provider"
     >
       <Kind kind={kind} kinds={kinds} onKind={onKind} />
-      <TextField name="name" label="Name" hint="To tell it from others of its kind." />
-      <OptionFields schemas={schemas} secrets={kind.secrets} at="settings" />
-      <Try kind={kind} />
+      <TextField name="name" label="Name" hint="Shown in lists, to tell providers apart." />
+      <SettingsFields kind={kind} />
+      <TestSettings kind={kind} />
     </Form>
   )
 }
@@ -72,28 +68,22 @@ function Fields({ kind, kinds, onKind }: FieldsProps) {
 const Kind = ({ kind, kinds, onKind }: FieldsProps) => (
   <FieldFrame name="kind" label="Kind">
     {attributes => (
-      <select {...attributes} value={kind.kind} onChange={event => onKind(event.target.value)} className={`h-9 ${inputLook}`}>
-        {kinds.map(one => (
-          <option key={one.kind} value={one.kind}>
-            {one.title}
-          </option>
-        ))}
-      </select>
+      <Select {...attributes} value={kind.kind} onText={onKind} choices={kinds.map(one => [one.kind, one.title] as const)} />
     )}
   </FieldFrame>
 )
 
-/** Tries the settings as they are typed. */
-function Try({ kind }: { kind: DnsProviderKindView }) {
+/** Tests the settings as entered. */
+function TestSettings({ kind }: { kind: DnsProviderKindView }) {
   const { values } = useForm()
-  const send = useSend<DnsProviderChecked>({ quiet: true })
-  const body = { kind: kind.kind, settings: optionsFrom(schemasOf(kind.settings), values, 'settings') }
+  const send = useSend<DnsProviderCheckResult>({ quiet: true })
+  const body = { kind: kind.kind, settings: settingsOf(kind, values) }
   return (
     <div className="flex flex-col gap-3 rounded-md border border-line p-3">
       <div className="flex flex-wrap items-center gap-3">
-        <p className="min-w-40 grow text-muted">Try the settings out before anything is kept.</p>
+        <p className="min-w-40 grow text-muted">Test the settings before you save them.</p>
         <Button disabled={send.isPending} onClick={() => send.mutate({ method: 'POST', path: '/dns/provider-checks', body })}>
-          {send.isPending ? 'Asking…' : 'Check the connection'}
+          {send.isPending ? 'Testing…' : 'Test provider settings'}
         </Button>
       </div>
       <div aria-live="polite">{send.error ? <Problem error={send.error} /> : send.data && <CheckOutcome {...send.data} />}</div>

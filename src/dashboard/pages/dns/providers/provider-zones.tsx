@@ -1,69 +1,50 @@
 import { Link } from '@tanstack/react-router'
 import { Globe } from 'lucide-react'
-import { useState } from 'react'
 import type { DnsProviderView, DnsProviderZoneView } from '../../../../features/dns/accounts/shapes'
-import { useAddress } from '../../../parts/address'
 import { Button } from '../../../parts/button'
-import { Empty } from '../../../parts/empty'
-import { Filters, SearchField } from '../../../parts/filters'
+import { List, type Column } from '../../../parts/list'
 import { Card } from '../../../parts/page'
 import { StatusIcon } from '../../../parts/status'
-import { Table, type Column } from '../../../parts/table'
-import { useList } from '../../../queries'
 import { usePerson } from '../../../session'
-import { useTakeOver, type Taken } from './take-over'
+import { useZoneImport, type ImportOutcomes } from './import-zones'
 
-/** The zones that a provider has at this moment; those that are not kept here can be taken over. */
+/** Zones that currently exist at a provider, which can be imported. */
 export function ProviderZones({ provider }: { provider: DnsProviderView }) {
-  const { mayWrite } = usePerson()
-  const [{ q }, set] = useAddress({ q: '' })
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const list = useList<DnsProviderZoneView>(provider.state === 'ok' ? `/dns/providers/${provider.id}/zones` : null, {
-    q: q.toLowerCase(),
-  })
-  const { takeOver, taken, isPending } = useTakeOver(provider.id)
-  const free = list.rows.filter(one => chosen.has(one.name) && one.zone_id === null)
+  const { canWrite } = usePerson()
+  const { importZones, outcomes, isPending } = useZoneImport(provider.id)
   if (provider.state !== 'ok') return null
+  const importButton = (rows: readonly DnsProviderZoneView[], clear: () => void) => {
+    const free = rows.filter(one => one.zone_id === null)
+    return (
+      free.length > 0 && (
+        <Button small kind="primary" disabled={isPending} onClick={() => void importZones(free.map(one => one.name)).then(clear)}>
+          {isPending ? 'Importing…' : `Import ${free.length === 1 ? free[0]!.unicode_name : `${free.length} zones`}`}
+        </Button>
+      )
+    )
+  }
   return (
-    <Card
-      title="Zones there"
-      className="lg:col-span-2"
-      actions={
-        mayWrite &&
-        free.length > 0 && (
-          <Button
-            small
-            kind="main"
-            disabled={isPending}
-            onClick={() => void takeOver(free.map(one => one.name)).then(() => setChosen(new Set()))}
-          >
-            {isPending ? 'Taking over…' : `Take over ${free.length === 1 ? free[0]!.unicode_name : `${free.length} zones`}`}
-          </Button>
-        )
-      }
-    >
+    <Card title="Zones at this provider" className="lg:col-span-2">
       <p className="mb-3 text-muted">
-        A zone that is taken over is read as it is. Nothing changes there by that; from then on it is changed and watched from
-        here.
+        Importing a zone reads its records and changes nothing at the provider. After that, you manage the zone here, and external
+        changes are reported as drift.
       </p>
-      <Filters>
-        <SearchField label="Search zones" value={q} onChange={text => set({ q: text })} />
-      </Filters>
-      <Table
-        label="Zones at the provider"
-        columns={columns(taken)}
-        list={list}
+      <List
+        label="Zones"
+        path={`/dns/providers/${provider.id}/zones`}
+        columns={columns(outcomes)}
         idOf={one => one.name}
-        empty={<Empty icon={Globe} title={q === '' ? 'No zones there' : 'No zone is like that'} />}
-        {...(mayWrite && { chosen, onChosen: setChosen })}
+        search
+        query={({ q = '' }) => ({ q: q.toLowerCase() })}
+        bulk={canWrite ? importButton : undefined}
+        empty={{ icon: Globe, title: 'No zones' }}
       />
     </Card>
   )
 }
 
-const columns = (taken: Taken): readonly Column<DnsProviderZoneView>[] => [
+const columns = (outcomes: ImportOutcomes): readonly Column<DnsProviderZoneView>[] => [
   {
-    name: 'name',
     title: 'Zone',
     render: one =>
       one.zone_id ? (
@@ -75,22 +56,21 @@ const columns = (taken: Taken): readonly Column<DnsProviderZoneView>[] => [
       ),
   },
   {
-    name: 'here',
-    title: 'Here',
+    title: 'Status',
     render: one => {
-      const outcome = taken.get(one.name)
+      const outcome = outcomes.get(one.name)
       return (
         <span className="inline-flex items-center gap-1.5" title={outcome?.problem ?? undefined}>
           {outcome?.problem ? (
             <>
-              <StatusIcon state="failed" /> <span className="text-bad">{outcome.problem}</span>
+              <StatusIcon status="failed" /> <span className="text-bad">{outcome.problem}</span>
             </>
           ) : one.zone_id ? (
             <>
-              <StatusIcon state="ok" /> kept here
+              <StatusIcon status="ok" /> imported
             </>
           ) : (
-            <span className="text-muted">not yet</span>
+            <span className="text-muted">not imported</span>
           )}
         </span>
       )

@@ -1,66 +1,60 @@
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { DnsProviderKindView, DnsProviderView } from '../../../../features/dns/accounts/shapes'
 import { Button } from '../../../parts/button'
-import { Copied } from '../../../parts/code'
-import { Confirm } from '../../../parts/dialog'
+import { CopyableText } from '../../../parts/code'
+import { DeleteDialog } from '../../../parts/dialog'
 import { Card, Facts, Loaded, Page } from '../../../parts/page'
-import { Status, wordsOf } from '../../../parts/status'
-import { Ago } from '../../../parts/time'
+import { labelOf } from '../../../parts/option-fields'
+import { Status } from '../../../parts/status'
+import { RelativeTime } from '../../../parts/time'
 import { useOne, useSend } from '../../../queries'
 import { usePerson } from '../../../session'
 import { CheckOutcome } from './check-outcome'
 import { EditProvider } from './edit-provider'
 import { ProviderZones } from './provider-zones'
-import { stateOf } from './provider-words'
+import { providerStatus } from './provider-status'
 
-const up = { to: '/dns/providers', label: 'Providers' }
 const untilCheckedMs = 1500
 
-/** One provider: how it does, its settings, and the zones that are there. */
+/** A provider: its status, settings, and zones. */
 export default function Provider() {
   const { id } = useParams({ strict: false })
   const known = useOne<DnsProviderView>(`/dns/providers/${id}`)
-  // The first check follows at once, and nothing tells when it was made.
+  // The first check follows right after creation; poll for its result.
   const found = useOne<DnsProviderView>(
     `/dns/providers/${id}`,
     {},
-    known.data?.state === 'unknown' ? { everyMs: untilCheckedMs } : {},
+    known.data?.state === 'unknown' ? { refetchMs: untilCheckedMs } : {},
   )
   return (
-    <Loaded found={found} up={up}>
-      {provider => <Shown provider={provider} />}
+    <Loaded query={found} parent="/dns/providers">
+      {provider => <ProviderPage provider={provider} />}
     </Loaded>
   )
 }
 
-function Shown({ provider }: { provider: DnsProviderView }) {
-  const { mayWrite } = usePerson()
-  const navigate = useNavigate()
+function ProviderPage({ provider }: { provider: DnsProviderView }) {
+  const { canWrite } = usePerson()
   const [isEditing, setEditing] = useState(false)
-  const [isAsking, setAsking] = useState(false)
+  const [isDeleting, setDeleting] = useState(false)
   const path = `/dns/providers/${provider.id}`
   const kinds = useOne<{ data: DnsProviderKindView[] }>('/dns/provider-kinds')
   const kind = kinds.data?.data.find(one => one.kind === provider.kind)
-  const check = useSend<DnsProviderView>({ done: 'It was checked', stale: ['/dns/providers'] })
-  const remove = useSend({
-    done: 'Provider deleted',
-    stale: ['/dns/providers'],
-    onDone: () => void navigate({ to: '/dns/providers' }),
-  })
+  const check = useSend<DnsProviderView>({ toast: 'Provider checked', invalidates: ['/dns/providers'] })
   return (
     <Page
       title={provider.name}
-      up={up}
-      aside={<Status {...stateOf(provider)} />}
+      parent="/dns/providers"
+      aside={<Status {...providerStatus(provider)} />}
       actions={
-        mayWrite && (
+        canWrite && (
           <>
             <Button disabled={check.isPending} onClick={() => check.mutate({ method: 'POST', path: `${path}/check` })}>
-              {check.isPending ? 'Asking…' : 'Check now'}
+              {check.isPending ? 'Checking…' : 'Check now'}
             </Button>
             <Button onClick={() => setEditing(true)}>Edit</Button>
-            <Button kind="bad" onClick={() => setAsking(true)}>
+            <Button kind="danger" onClick={() => setDeleting(true)}>
               Delete
             </Button>
           </>
@@ -68,19 +62,19 @@ function Shown({ provider }: { provider: DnsProviderView }) {
       }
     >
       <div className="grid items-start gap-4 lg:grid-cols-2">
-        <Card title="How it does">
+        <Card title="Status">
           {provider.state === 'unknown' ? (
-            <p className="text-muted">It is being asked for the first time.</p>
+            <p className="text-muted">Checking for the first time…</p>
           ) : (
             <CheckOutcome {...provider} state={provider.state} error={provider.last_error} />
           )}
           <div className="mt-4">
             <Facts
               rows={[
-                ['Checked', <Ago at={provider.last_checked_at} />],
-                ['Last fine', <Ago at={provider.last_ok_at} />],
+                ['Last checked', <RelativeTime at={provider.last_checked_at} />],
+                ['Last healthy', <RelativeTime at={provider.last_ok_at} />],
                 ['Kind', kind?.title ?? provider.kind],
-                ['Id', <Copied text={provider.id} />],
+                ['ID', <CopyableText text={provider.id} />],
               ]}
             />
           </div>
@@ -91,27 +85,27 @@ function Shown({ provider }: { provider: DnsProviderView }) {
           ) : (
             <Facts
               rows={[
-                ...Object.entries(provider.settings).map(([name, value]) => [wordsOf(name), <Setting value={value} />] as const),
-                ...provider.secrets_set.map(
-                  name => [wordsOf(name), <span className="text-muted">kept, and shown nowhere</span>] as const,
-                ),
+                ...Object.entries(provider.settings).map(([name, value]) => [labelOf(name), <Setting value={value} />] as const),
+                ...provider.secrets_set.map(name => [labelOf(name), <span className="text-muted">set, hidden</span>] as const),
               ]}
             />
           )}
         </Card>
         <ProviderZones provider={provider} />
       </div>
-      <Confirm
-        open={isAsking}
-        onClose={() => setAsking(false)}
-        title={`Delete ${provider.name}?`}
-        action="Delete provider"
-        typed={provider.name}
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate({ method: 'DELETE', path })}
+      <DeleteDialog
+        open={isDeleting}
+        onClose={() => setDeleting(false)}
+        noun="provider"
+        name={provider.name}
+        path={path}
+        invalidates={['/dns/providers']}
+        parent="/dns/providers"
+        typed
       >
-        Its secrets are forgotten. What is kept there stays there. A provider that a zone is kept at cannot be deleted.
-      </Confirm>
+        Its credentials are deleted. Zones at the provider are not changed. A provider can’t be deleted while zones are synced to
+        it.
+      </DeleteDialog>
     </Page>
   )
 }

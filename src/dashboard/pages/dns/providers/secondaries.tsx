@@ -6,7 +6,7 @@ import { Dialog } from '../../../parts/dialog'
 import { Columns, Form, NumberField, SelectField, TextField } from '../../../parts/form'
 import { Card } from '../../../parts/page'
 import { Status, Tag } from '../../../parts/status'
-import { Ago } from '../../../parts/time'
+import { RelativeTime } from '../../../parts/time'
 import { useSend } from '../../../queries'
 import { usePerson } from '../../../session'
 
@@ -17,18 +17,18 @@ interface SecondariesProps {
 
 const path = '/dns/providers/builtin'
 
-/** Servers that are told of each change, and whether they answered. */
+/** Secondaries that are notified of changes, with the result of the last NOTIFY. */
 export function Secondaries({ server, keys }: SecondariesProps) {
-  const { mayWrite } = usePerson()
+  const { canWrite } = usePerson()
   const [isAdding, setAdding] = useState(false)
-  const kept = server.secondaries.map(given)
-  const at = `secondaries.${kept.length}`
+  const current = server.secondaries.map(inputOf)
+  const at = `secondaries.${current.length}`
   const edit = useSend<BuiltinProviderView>({
-    done: 'The secondaries were changed',
+    toast: 'Secondaries updated',
     quiet: isAdding,
-    stale: ['/dns/providers'],
-    undo: () => ({ method: 'PATCH', path, body: { secondaries: kept } }),
-    onDone: () => setAdding(false),
+    invalidates: ['/dns/providers'],
+    undo: () => ({ method: 'PATCH', path, body: { secondaries: current } }),
+    onSuccess: () => setAdding(false),
   })
   const keyOf = (id: string | null) => keys.find(one => one.id === id)?.name
   return (
@@ -36,9 +36,9 @@ export function Secondaries({ server, keys }: SecondariesProps) {
       title="Secondaries"
       flush
       actions={
-        mayWrite && (
+        canWrite && (
           <Button small onClick={() => setAdding(true)}>
-            Add a secondary
+            Add secondary
           </Button>
         )
       }
@@ -53,45 +53,45 @@ export function Secondaries({ server, keys }: SecondariesProps) {
                   {one.address} {one.port}
                 </code>
                 {keyOf(one.tsig_key_id) && <Tag>{keyOf(one.tsig_key_id)!}</Tag>}
-                {one.problem ? (
-                  <Status state="failed" label="does not answer" />
-                ) : one.answered_at ? (
-                  <Status state="ok" label="answers" />
+                {one.error ? (
+                  <Status status="failed" label="failing" />
+                ) : one.acknowledged_at ? (
+                  <Status status="ok" label="responding" />
                 ) : (
-                  <Status state="new" label="not told yet" />
+                  <Status status="new" label="not notified yet" />
                 )}
               </p>
               <p className="text-[13px] text-muted">
-                told <Ago at={one.notified_at} /> · answered <Ago at={one.answered_at} />
+                Last notified <RelativeTime at={one.notified_at} /> · Last response <RelativeTime at={one.acknowledged_at} />
               </p>
-              {one.problem && <p className="text-bad wrap-anywhere">{one.problem}</p>}
+              {one.error && <p className="text-bad wrap-anywhere">{one.error}</p>}
             </div>
-            {mayWrite && (
+            {canWrite && (
               <Button
                 small
                 kind="quiet"
                 aria-label={`Remove ${one.name || one.address}`}
-                icon={<Trash2 className="size-4" aria-hidden />}
+                icon={Trash2}
                 disabled={edit.isPending}
                 onClick={() =>
                   edit.mutate({
                     method: 'PATCH',
                     path,
                     ifMatch: server.version,
-                    body: { secondaries: kept.filter((_, other) => other !== index) },
+                    body: { secondaries: current.filter((_, other) => other !== index) },
                   })
                 }
               />
             )}
           </li>
         ))}
-        {kept.length === 0 && <li className="p-4 text-muted">None. Zones are answered for by this hub alone.</li>}
+        {current.length === 0 && <li className="p-4 text-muted">No secondaries yet. Only this hub serves the zones.</li>}
       </ul>
       <Dialog
         open={isAdding}
         onClose={() => setAdding(false)}
-        title="Add a secondary"
-        description="It is told of each change by NOTIFY (RFC 1996), at an address that the network policy of the workspace allows."
+        title="Add secondary"
+        description="Receives a NOTIFY for each change (RFC 1996). The network policy of the workspace must allow its address."
       >
         <Form
           initial={{ [`${at}.name`]: '', [`${at}.address`]: '', [`${at}.port`]: 53, [`${at}.tsig_key_id`]: keys[0]?.id ?? '' }}
@@ -101,7 +101,7 @@ export function Secondaries({ server, keys }: SecondariesProps) {
             ifMatch: server.version,
             body: {
               secondaries: [
-                ...kept,
+                ...current,
                 {
                   name: values[`${at}.name`],
                   address: values[`${at}.address`],
@@ -114,17 +114,17 @@ export function Secondaries({ server, keys }: SecondariesProps) {
           send={edit.mutateAsync}
           pending={edit.isPending}
           onCancel={() => setAdding(false)}
-          action="Add it"
+          submitLabel="Add secondary"
         >
-          <TextField name={`${at}.name`} label="Name" hint="What people know it by." autoFocus />
+          <TextField name={`${at}.name`} label="Name" autoFocus />
           <Columns>
-            <TextField name={`${at}.address`} label="Address" mono hint="IP address or host name." />
+            <TextField name={`${at}.address`} label="Address" mono hint="IP address or hostname" />
             <NumberField name={`${at}.port`} label="Port" min={1} max={65_535} />
           </Columns>
           <SelectField
             name={`${at}.tsig_key_id`}
             label="Key"
-            hint="What NOTIFY is signed with."
+            hint="Signs NOTIFY messages."
             choices={[['', 'None'], ...keys.map(one => [one.id, one.name] as const)]}
           />
         </Form>
@@ -133,9 +133,9 @@ export function Secondaries({ server, keys }: SecondariesProps) {
   )
 }
 
-type Given = NonNullable<BuiltinProviderPatch['secondaries']>[number]
+type SecondaryInput = NonNullable<BuiltinProviderPatch['secondaries']>[number]
 
-const given = ({ name, address, port, tsig_key_id }: BuiltinProviderView['secondaries'][number]): Given => ({
+const inputOf = ({ name, address, port, tsig_key_id }: BuiltinProviderView['secondaries'][number]): SecondaryInput => ({
   name,
   address,
   port,

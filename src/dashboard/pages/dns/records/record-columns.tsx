@@ -1,67 +1,53 @@
 import { Lock, Pencil } from 'lucide-react'
-import type { DnsRecordView } from '../../../../features/dns/record-shapes'
-import type { ZoneView } from '../../../../features/dns/zone-shapes'
+import type { DnsRecordView } from '../../../../features/dns/records/shapes'
+import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { CopyButton } from '../../../parts/code'
 import { StatusIcon, Tag } from '../../../parts/status'
 import type { Column } from '../../../parts/table'
-import { Ago } from '../../../parts/time'
-import { isAsItIsToBe } from './record-reason'
+import { RelativeTime } from '../../../parts/time'
+import { isInSync } from './record-reason'
 import { RecordState } from './record-state'
 
-interface Columns {
+interface ColumnOptions {
   zone: ZoneView
-  /** Ids of those whose name stands in the row above as well. */
+  /** Ids of records with the same name as the row above. */
   repeated: ReadonlySet<string>
-  /** Null for whoever may not. */
+  /** Null if the user can’t edit records. */
   onEdit: ((record: DnsRecordView) => void) | null
   onTag(tag: string): void
 }
 
-/** The columns of the records of a zone. */
-export function columnsOf({ zone, repeated, onEdit, onTag }: Columns): readonly Column<DnsRecordView>[] {
-  const isElsewhere = zone.sync.targets.length > 0
+/** Columns of the records table. */
+export function columnsOf({ zone, repeated, onEdit, onTag }: ColumnOptions): readonly Column<DnsRecordView>[] {
+  const hasTargets = zone.sync.targets.length > 0
   return [
+    { title: 'Name', sort: 'name', render: one => <Name record={one} isRepeated={repeated.has(one.id)} onTag={onTag} /> },
     {
-      name: 'name',
-      title: 'Name',
-      sort: 'name',
-      render: one => <Name record={one} isRepeated={repeated.has(one.id)} onTag={onTag} />,
-    },
-    {
-      name: 'type',
       title: 'Type',
       sort: 'type',
       width: '5.5rem',
-      from: 'sm',
+      showFrom: 'sm',
       render: one => <span className="text-[13px]">{one.type}</span>,
     },
-    { name: 'value', title: 'Value', from: 'sm', render: one => <Value record={one} /> },
-    { name: 'ttl', title: 'TTL', width: '5.5rem', right: true, from: 'md', render: one => one.ttl },
-    isElsewhere
-      ? {
-          name: 'state',
-          title: 'State',
-          width: '34%',
-          from: 'md',
-          render: one => <RecordState record={one} zone={zone} />,
-        }
+    { title: 'Value', showFrom: 'sm', render: one => <Value record={one} /> },
+    { title: 'TTL', width: '5.5rem', alignRight: true, showFrom: 'md', render: one => one.ttl },
+    hasTargets
+      ? { title: 'Status', width: '34%', showFrom: 'md', render: one => <RecordState record={one} zone={zone} /> }
       : {
-          name: 'changed',
-          title: 'Changed',
+          title: 'Updated',
           sort: 'updated_at',
           width: '9rem',
-          from: 'lg',
-          render: one => <Ago at={one.updated_at} />,
+          showFrom: 'lg',
+          render: one => <RelativeTime at={one.updated_at} />,
         },
     {
-      name: 'do',
       title: '',
       width: onEdit ? '5.5rem' : '4rem',
-      right: true,
+      alignRight: true,
       render: one => (
         <span className="inline-flex">
           <span className="max-sm:hidden">
-            <CopyButton text={lineOf(one)} label={`Copy ${one.type} of ${one.name} as a line of a zone file`} />
+            <CopyButton text={lineOf(one)} label={`Copy ${one.type} of ${one.name} as a zone file line`} />
           </span>
           {onEdit && one.managed && (
             <button
@@ -80,7 +66,7 @@ export function columnsOf({ zone, repeated, onEdit, onTag }: Columns): readonly 
   ]
 }
 
-/** A record as zone files have it, its name absolute. */
+/** A record as a zone file line, with an absolute name. */
 export const lineOf = ({ fqdn, ttl, type, content }: DnsRecordView): string => `${fqdn}. ${ttl} IN ${type} ${content}`
 
 interface NameProps {
@@ -89,7 +75,7 @@ interface NameProps {
   onTag(tag: string): void
 }
 
-// A phone has the name, and below it type and value.
+// On phones, type and value are shown below the name.
 const Name = ({ record, isRepeated, onTag }: NameProps) => (
   <>
     <span className="flex items-center gap-1.5">
@@ -105,14 +91,14 @@ const Name = ({ record, isRepeated, onTag }: NameProps) => (
           <span className="sr-only">locked</span>
         </>
       )}
-      {!isAsItIsToBe(record.sync.state) && (
+      {!isInSync(record.sync.state) && (
         <span className="shrink-0 md:hidden">
-          <StatusIcon state={record.sync.state} />
+          <StatusIcon status={record.sync.state} />
           <span className="sr-only">{record.sync.state}</span>
         </span>
       )}
       {record.tags.slice(0, 2).map(tag => (
-        <button key={tag} type="button" className="max-lg:hidden" aria-label={`Only the tag ${tag}`} onClick={() => onTag(tag)}>
+        <button key={tag} type="button" className="max-lg:hidden" aria-label={`Filter by tag ${tag}`} onClick={() => onTag(tag)}>
           <Tag>{tag}</Tag>
         </button>
       ))}

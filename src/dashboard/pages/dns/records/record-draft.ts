@@ -1,15 +1,15 @@
-import type { DnsRecordTypeView, DnsRecordView } from '../../../../features/dns/record-shapes'
+import type { DnsRecordTypeView, DnsRecordView } from '../../../../features/dns/records/shapes'
 
-/** A record as it is being typed. */
+/** A record being edited. */
 export interface Draft {
   name: string
   type: string
-  /** Empty takes that of the others, or of the zone. */
+  /** Empty for the TTL of the other records, or the default of the zone. */
   ttl: string
-  /** The value as one text; what is typed where the type has no inputs of its own. */
+  /** The value as text, for types without separate inputs. */
   content: string
-  /** The value by its parts; null where it is typed as one text. */
-  parts: Record<string, string> | null
+  /** The value by field; null if it is edited as text. */
+  fields: Record<string, string> | null
   comment: string
   tags: string[]
   locked: boolean
@@ -20,65 +20,65 @@ export const emptyDraft: Draft = {
   type: 'A',
   ttl: '',
   content: '',
-  parts: null,
+  fields: null,
   comment: '',
   tags: [],
   locked: false,
 }
 
-/** The parts that a type is typed by: where it has several, each a number or a text. Null where it is typed as one text. */
-export function partsOf(types: readonly DnsRecordTypeView[], type: string): DnsRecordTypeView['fields'] | null {
+/** The fields of a type that has several simple ones; null if its value is edited as text. */
+export function editableFields(types: readonly DnsRecordTypeView[], type: string): DnsRecordTypeView['fields'] | null {
   const fields = types.find(one => one.type === type)?.fields ?? []
-  return fields.length > 1 && fields.every(one => one.form !== 'other') ? fields : null
+  return fields.length > 1 && fields.every(one => one.type !== 'other') ? fields : null
 }
 
-/** A record as it is before it is edited. */
+/** The draft for editing an existing record. */
 export function draftOf(record: DnsRecordView, types: readonly DnsRecordTypeView[]): Draft {
-  const { name, type, ttl, fields, comment, tags, locked } = record
-  const parts = partsOf(types, type)
-  const values = Object.entries(fields as Record<string, unknown>)
-  // What is no text, such as octets that are no UTF-8, is typed as in zone files.
-  const isPlain = parts !== null && values.every(([, value]) => typeof value === 'string' || typeof value === 'number')
+  const { name, type, ttl, comment, tags, locked } = record
+  const values = Object.entries(record.fields as Record<string, unknown>)
+  // Values that aren’t plain text, such as binary data, are edited in zone file format.
+  const isPlain =
+    editableFields(types, type) !== null && values.every(([, value]) => typeof value === 'string' || typeof value === 'number')
   return {
     name,
     type,
     ttl: String(ttl),
     content: record.value ?? record.content,
-    parts: isPlain ? Object.fromEntries(values.map(([field, value]) => [field, String(value)])) : null,
+    fields: isPlain ? Object.fromEntries(values.map(([field, value]) => [field, String(value)])) : null,
     comment,
     tags,
     locked,
   }
 }
 
-/** The draft with another type: what was typed of the value goes along where it can. */
+/** Changes the type of a draft. Fields with the same name keep their values. */
 export const withType = (draft: Draft, type: string, types: readonly DnsRecordTypeView[]): Draft => ({
   ...draft,
   type,
-  parts: partsOf(types, type)
-    ? Object.fromEntries(partsOf(types, type)!.map(one => [one.name, draft.parts?.[one.name] ?? '']))
+  fields: editableFields(types, type)
+    ? Object.fromEntries(editableFields(types, type)!.map(one => [one.name, draft.fields?.[one.name] ?? '']))
     : null,
 })
 
-/** Whether anything of the value was typed. */
-export const hasValue = ({ content, parts }: Draft): boolean =>
-  parts ? Object.values(parts).some(text => text !== '') : content.trim() !== ''
+/** Whether a value was entered. */
+export const hasValue = ({ content, fields }: Draft): boolean =>
+  fields ? Object.values(fields).some(text => text !== '') : content.trim() !== ''
 
-/** The value as the API takes it. */
-export function valueOf({ type, content, parts }: Draft, types: readonly DnsRecordTypeView[]): Record<string, unknown> {
-  if (!parts) return { content }
-  const forms = partsOf(types, type) ?? []
+/** The value for the request body. */
+function valueOf({ type, content, fields }: Draft, types: readonly DnsRecordTypeView[]): Record<string, unknown> {
+  if (!fields) return { content }
+  const fieldTypes = editableFields(types, type) ?? []
   return {
     fields: Object.fromEntries(
-      Object.entries(parts).map(([name, text]) => {
-        const isNumber = forms.find(one => one.name === name)?.form === 'integer' && /^\d+$/.test(text.trim())
+      Object.entries(fields).map(([name, text]) => {
+        const isNumber = fieldTypes.find(one => one.name === name)?.type === 'integer' && /^\d+$/.test(text.trim())
         return [name, isNumber ? Number(text) : text.trim()]
       }),
     ),
   }
 }
 
-/** The body of a request that makes the record. */
+/** The request body that creates the record. */
 export const bodyOf = (draft: Draft, types: readonly DnsRecordTypeView[]): Record<string, unknown> => ({
   type: draft.type,
   name: draft.name.trim() || '@',
@@ -89,32 +89,32 @@ export const bodyOf = (draft: Draft, types: readonly DnsRecordTypeView[]): Recor
   ...(draft.locked && { locked: true }),
 })
 
-/** What of the record the draft changes, as the API takes it. */
+/** The request body that updates the record: only changed fields. */
 export function patchOf(draft: Draft, before: Draft, types: readonly DnsRecordTypeView[]): Record<string, unknown> {
   const changed = <Name extends keyof Draft>(name: Name) => JSON.stringify(draft[name]) !== JSON.stringify(before[name])
   return {
     ...(changed('name') && { name: draft.name.trim() || '@' }),
-    ...((changed('content') || changed('parts')) && valueOf(draft, types)),
+    ...((changed('content') || changed('fields')) && valueOf(draft, types)),
     ...(changed('ttl') && { ttl: ttlOf(draft.ttl) }),
     ...(changed('comment') && { comment: draft.comment }),
     ...(changed('tags') && { tags: draft.tags }),
-    // Who edits what is locked says so by naming the lock.
+    // Locked records can only be changed by requests that include `locked`.
     ...((changed('locked') || before.locked) && { locked: draft.locked }),
   }
 }
 
-const spans: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
+const unitSeconds: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
-/** Seconds of a TTL as zone files have it, `1h30m` too; what is none of that goes to the API as it is, which says why not. */
+/** Parses a TTL such as `300` or `1h30m` to seconds. Invalid input is sent to the API unchanged, which returns the error. */
 export function ttlOf(text: string): number | string {
   const word = text.trim().toLowerCase()
   if (/^\d+$/.test(word)) return Number(word)
   if (!/^(\d+[smhdw])+$/.test(word)) return text
-  return [...word.matchAll(/(\d+)([smhdw])/g)].reduce((sum, [, count, unit]) => sum + Number(count) * spans[unit!]!, 0)
+  return [...word.matchAll(/(\d+)([smhdw])/g)].reduce((sum, [, count, unit]) => sum + Number(count) * unitSeconds[unit!]!, 0)
 }
 
-/** What a value of a type looks like, for the usual ones. */
-export const likes: Record<string, string> = {
+/** Example values of common types, used as placeholders. */
+export const exampleValues: Record<string, string> = {
   A: '192.0.2.10',
   AAAA: '2001:db8::10',
   CNAME: 'www.example.net',

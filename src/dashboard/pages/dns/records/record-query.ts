@@ -1,14 +1,22 @@
 import type { Query } from '../../../client'
+import type { ListState } from '../../../parts/list'
 
-/** What of the records is asked for, as the address has it. */
-export const emptyAsked = { sort: 'name', q: '', type: '', state: '', synced: '', tag: '', locked: '' }
-export type Asked = typeof emptyAsked
+export const syncStates = {
+  out_of_sync: 'Out of sync',
+  pending: 'Pending',
+  drifted: 'Drifted',
+  conflict: 'Conflict',
+  error: 'Error',
+  unsupported: 'Not supported by the provider',
+  unmanaged: 'Unmanaged',
+  synced: 'Synced',
+}
 
-/** The same as the API words it. */
-export function queryOf({ sort, q, ...filters }: Asked): Query {
-  // What is at a provider alone is listed in its own order, and not searched.
-  if (filters.state === 'unmanaged') return { state: filters.state, type: filters.type }
+/** Converts the filters of the records page to API query parameters. */
+export function queryOf({ q = '', state, ...filters }: ListState): Query {
+  // The list of unmanaged records has a fixed order and no search.
+  if (state === 'unmanaged') return { state, type: filters.type, limit: 200 }
   const text = q.trim()
   const search = text.startsWith('*.') ? { name: text } : text === '' ? {} : { q: text.endsWith('*') ? text : `${text}*` }
-  return { sort, ...search, ...filters }
+  return { ...search, ...filters, ...(state === 'out_of_sync' ? { synced: 'false' } : { state }), limit: 200 }
 }

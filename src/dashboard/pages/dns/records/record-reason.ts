@@ -1,44 +1,44 @@
-import type { DnsRecordView } from '../../../../features/dns/record-shapes'
-import type { ZoneView } from '../../../../features/dns/zone-shapes'
+import type { DnsRecordView } from '../../../../features/dns/records/shapes'
+import type { ZoneView } from '../../../../features/dns/zones/shapes'
 
-type Standing = DnsRecordView['sync']['targets'][number]
+type TargetState = DnsRecordView['sync']['targets'][number]
 
-export const isAsItIsToBe = (state: string): boolean => state === 'synced' || state === 'ignored'
+export const isInSync = (state: string): boolean => state === 'synced' || state === 'ignored'
 
 /**
- * Why records of a name and type are not at a provider as they are to be, in a sentence. Null where they are.
- * @param place «there», or «at» and the name of the provider
+ * Explains why records of a name and type are out of sync at a provider. Null if they are in sync.
+ * @param place `at the provider`, or `at` and the name of the provider
  */
-export function reasonAt(at: Standing, zone: ZoneView, place: string): string | null {
-  if (isAsItIsToBe(at.state)) return null
-  if (at.detail !== null) return at.detail
-  const there = at.observed?.values.join(', ')
-  const failed = zone.sync.targets.find(one => one.provider_id === at.provider_id)?.error?.detail
-  switch (at.state) {
+export function reasonAt(target: TargetState, zone: ZoneView, place: string): string | null {
+  if (isInSync(target.state)) return null
+  if (target.detail !== null) return target.detail
+  const observed = target.observed?.values.join(', ')
+  const failed = zone.sync.targets.find(one => one.provider_id === target.provider_id)?.error?.detail
+  switch (target.state) {
     case 'pending':
-      return pendingBecause(zone, failed)
+      return pendingReason(zone, failed)
     case 'drifted':
-      return there === undefined ? `Removed ${place} by others.` : `Changed ${place} by others: ${there}`
+      return observed === undefined ? `Deleted ${place}.` : `Changed ${place}: ${observed}`
     case 'conflict':
-      return `Changed here, and ${place} by others: ${there ?? 'removed'}`
+      return `Changed both here and ${place}: ${observed ?? 'deleted'}`
     case 'unmanaged':
-      return `Only ${place}.`
+      return `Exists only ${place}.`
     case 'unknown':
-      return failed ?? `Not read ${place} yet.`
+      return failed ?? `Not checked ${place} yet.`
     default:
       return failed ?? null
   }
 }
 
-/** Why a zone is not as it is to be, in a sentence. Null where nothing more can be said than its state. */
+/** Explains why a zone is out of sync. Null if nothing more specific than its state is known. */
 export function reasonOfZone(zone: ZoneView): string | null {
-  if (zone.blocked) return `Held back: ${zone.blocked.reasons.map(one => one.detail).join(' ')}`
+  if (zone.blocked) return `Blocked: ${zone.blocked.reasons.map(one => one.detail).join(' ')}`
   return zone.sync.targets.find(one => one.error !== null)?.error?.detail ?? null
 }
 
-function pendingBecause(zone: ZoneView, failed: string | undefined): string {
-  if (zone.status === 'paused') return 'The zone is paused: nothing is brought anywhere.'
+function pendingReason(zone: ZoneView, failed: string | undefined): string {
+  if (zone.status === 'paused') return 'The zone is paused, so changes aren’t synced.'
   if (zone.blocked) return reasonOfZone(zone)!
   if (failed !== undefined) return failed
-  return zone.apply === 'manual' ? 'Waits for a plan that is applied.' : 'Changed here, and on its way.'
+  return zone.apply === 'manual' ? 'Waiting for a plan to be applied.' : 'Changed in Bailiwick. Syncing.'
 }

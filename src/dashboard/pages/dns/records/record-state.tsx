@@ -1,28 +1,28 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { DnsRecordView } from '../../../../features/dns/record-shapes'
-import type { ZoneView } from '../../../../features/dns/zone-shapes'
+import type { DnsRecordView } from '../../../../features/dns/records/shapes'
+import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { Dialog } from '../../../parts/dialog'
 import { Facts } from '../../../parts/page'
 import { Status } from '../../../parts/status'
-import { Ago } from '../../../parts/time'
+import { RelativeTime } from '../../../parts/time'
 import { useProviderNames } from '../provider-names'
-import { isAsItIsToBe, reasonAt } from './record-reason'
+import { isInSync, reasonAt } from './record-reason'
 
 interface RecordStateProps {
   record: DnsRecordView
   zone: ZoneView
 }
 
-/** How a record stands at the providers of its zone, and why; opens to tell it of each of them. */
+/** Sync state of a record with the reason. Opens a dialog with the state at each provider. */
 export function RecordState({ record, zone }: RecordStateProps) {
   const [isOpen, setOpen] = useState(false)
   const nameOf = useProviderNames()
   const { state, targets } = record.sync
-  // Of one provider it need not be said which.
-  const placeOf = (id: string) => (targets.length === 1 ? 'there' : `at ${nameOf(id)}`)
+  // With a single provider, its name isn’t needed.
+  const placeOf = (id: string) => (targets.length === 1 ? 'at the provider' : `at ${nameOf(id)}`)
   const reason = targets.map(at => reasonAt(at, zone, placeOf(at.provider_id))).find(one => one !== null)
-  if (isAsItIsToBe(state)) return <Status state={state} />
+  if (isInSync(state)) return <Status status={state} />
   return (
     <>
       <button
@@ -31,16 +31,16 @@ export function RecordState({ record, zone }: RecordStateProps) {
         className="flex max-w-full items-center gap-2 rounded text-left hover:underline"
         title={reason ?? undefined}
       >
-        <Status state={state} />
+        <Status status={state} />
         <span className="line-clamp-2 min-w-0 text-[13px] leading-[1.15rem] whitespace-normal text-muted">
-          {reason ?? 'Why?'}
+          {reason ?? 'Details'}
         </span>
       </button>
       <Dialog
         open={isOpen}
         onClose={() => setOpen(false)}
-        title={`${record.type} of ${record.unicode_fqdn}`}
-        description="How all its values stand at each provider of the zone, as of the last reading."
+        title={`${record.type} record for ${record.unicode_fqdn}`}
+        description="Status at each provider of the zone, as of the last check."
       >
         {isOpen && <Targets record={record} zone={zone} />}
       </Dialog>
@@ -56,30 +56,30 @@ function Targets({ record, zone }: RecordStateProps) {
         <section key={at.provider_id} className="rounded-md border border-line p-3">
           <h3 className="mb-2 flex flex-wrap items-center gap-2 font-medium">
             {nameOf(at.provider_id)}
-            <Status state={at.state} />
+            <Status status={at.state} />
           </h3>
           <Facts
             rows={[
-              ['Why', reasonAt(at, zone, 'there')],
-              record.managed ? ['Here', <code className="font-mono text-[13px]">{record.content}</code>] : null,
-              ['There', <There observed={at.observed} />],
-              ['Read', <Ago at={at.checked_at} />],
+              ['Reason', reasonAt(at, zone, 'at the provider')],
+              record.managed ? ['Desired', <code className="font-mono text-[13px]">{record.content}</code>] : null,
+              ['At the provider', <ObservedValues observed={at.observed} />],
+              ['Checked', <RelativeTime at={at.checked_at} />],
             ]}
           />
         </section>
       ))}
       <p>
         <Link to="/dns/zones/$id/$tab" params={{ id: zone.id, tab: 'drift' }} className="text-accent hover:underline">
-          Compare, adopt or put back
+          Review drift
         </Link>
       </p>
     </div>
   )
 }
 
-const There = ({ observed }: { observed: DnsRecordView['sync']['targets'][number]['observed'] }) =>
+const ObservedValues = ({ observed }: { observed: DnsRecordView['sync']['targets'][number]['observed'] }) =>
   observed === null ? (
-    <span className="text-muted">nothing</span>
+    <span className="text-muted">none</span>
   ) : (
     <ul>
       {observed.values.map(value => (

@@ -1,57 +1,54 @@
 import { FileText, Plus } from 'lucide-react'
-import { useCallback, useEffect, useMemo, useState } from 'react'
-import type { DnsRecordTypeView, DnsRecordView } from '../../../../features/dns/record-shapes'
-import type { ZoneView } from '../../../../features/dns/zone-shapes'
-import { useAddress } from '../../../parts/address'
+import { useCallback, useEffect, useState } from 'react'
+import type { DnsRecordTypeView, DnsRecordView } from '../../../../features/dns/records/shapes'
+import type { ZoneView } from '../../../../features/dns/zones/shapes'
+import { useUrlState } from '../../../parts/url-state'
 import { Button } from '../../../parts/button'
-import { Empty } from '../../../parts/empty'
-import { Table } from '../../../parts/table'
-import { useList, useOne } from '../../../queries'
+import { List } from '../../../parts/list'
+import { useOne } from '../../../queries'
 import { usePerson } from '../../../session'
 import { ImportDialog } from '../import-dialog'
 import { ZoneActions } from '../zone-actions'
 import { ZoneFrame } from '../zone-frame'
-import { BulkBar } from './bulk-bar'
+import { BulkActions } from './bulk-actions'
 import { draftOf, emptyDraft, type Draft } from './record-draft'
 import { RecordEditor } from './record-editor'
-import { RecordFilters } from './record-filters'
 import { columnsOf } from './record-columns'
-import { emptyAsked, queryOf } from './record-query'
+import { queryOf, syncStates } from './record-query'
 
-/** What is being edited: a record, or one that is to be made. */
+/** The record being edited, or a new one. */
 interface Editing {
   record: DnsRecordView | null
   before: Draft
   draft: Draft
-  /** Grows with each that is added: the next one begins anew. */
-  turn: number
+  /** Increases with each added record, to reset the editor. */
+  key: number
 }
 
-/** The records of a zone, and how each stands at the providers of the zone. They are edited where they stand. */
+/** The records of a zone with their sync states. Records are edited inline. */
 export default function Records({ zone }: { zone: ZoneView }) {
-  const { mayWrite } = usePerson()
-  const [asked, set] = useAddress(emptyAsked)
-  const list = useList<DnsRecordView>(`/dns/zones/${zone.id}/records`, { ...queryOf(asked), limit: 200, include: 'total' })
+  const { canWrite } = usePerson()
+  const [, set] = useUrlState({ tag: '' })
   const types = useOne<{ data: DnsRecordTypeView[] }>('/dns/record-types').data?.data ?? noTypes
   const [editing, setEditing] = useState<Editing | null>(null)
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const [pasted, setPasted] = useState<string | null>(null)
-  usePastedLines(mayWrite && editing === null, setPasted)
+  usePastedLines(canWrite && editing === null, setPasted)
   const close = useCallback(() => setEditing(null), [])
   const edit = (record: DnsRecordView) => {
     const before = draftOf(record, types)
-    setEditing({ record, before, draft: before, turn: 0 })
+    setEditing({ record, before, draft: before, key: 0 })
   }
-  const add = (draft = emptyDraft, turn = 0) => setEditing({ record: null, before: emptyDraft, draft, turn })
-  const { rows } = list
-  const repeated = useMemo(
-    () => new Set(rows.flatMap((row, at) => (at > 0 && rows[at - 1]!.name === row.name ? [row.id] : []))),
-    [rows],
-  )
-  const columns = columnsOf({ zone, repeated, onEdit: mayWrite ? edit : null, onTag: tag => set({ tag }) })
+  const add = (draft = emptyDraft, key = 0) => setEditing({ record: null, before: emptyDraft, draft, key })
+  const columns = (rows: readonly DnsRecordView[]) =>
+    columnsOf({
+      zone,
+      repeated: new Set(rows.flatMap((row, at) => (at > 0 && rows[at - 1]!.name === row.name ? [row.id] : []))),
+      onEdit: canWrite ? edit : null,
+      onTag: tag => set({ tag }),
+    })
   const editor = editing && (
     <RecordEditor
-      key={editing.turn}
+      key={editing.key}
       zone={zone}
       types={types}
       record={editing.record}
@@ -59,8 +56,8 @@ export default function Records({ zone }: { zone: ZoneView }) {
       draft={editing.draft}
       onDraft={draft => setEditing({ ...editing, draft })}
       onClose={close}
-      // One after another is typed in without going back to the button.
-      onDone={() => (editing.record ? close() : add({ ...emptyDraft, type: editing.draft.type }, editing.turn + 1))}
+      // After adding a record, stay open for the next one.
+      onDone={() => (editing.record ? close() : add({ ...emptyDraft, type: editing.draft.type }, editing.key + 1))}
     />
   )
   return (
@@ -68,8 +65,8 @@ export default function Records({ zone }: { zone: ZoneView }) {
       zone={zone}
       actions={
         <>
-          {mayWrite && (
-            <Button kind="main" data-new onClick={() => add()} icon={<Plus className="size-4" aria-hidden />}>
+          {canWrite && (
+            <Button kind="primary" data-new onClick={() => add()} icon={Plus}>
               Add record
             </Button>
           )}
@@ -77,27 +74,29 @@ export default function Records({ zone }: { zone: ZoneView }) {
         </>
       }
     >
-      <RecordFilters zone={zone} types={types} asked={asked} set={set} />
       {editor && editing.record === null && <div className="mb-3 overflow-clip rounded-lg border border-accent">{editor}</div>}
-      <Table
+      <List
         label="Records"
-        rowHeight={48}
+        path={`/dns/zones/${zone.id}/records`}
         columns={columns}
-        list={list}
-        idOf={one => one.id}
-        sort={asked.sort}
-        onSort={value => set({ sort: value })}
-        {...(mayWrite && { chosen, onChosen: setChosen })}
-        inPlace={editor && editing.record ? { id: editing.record.id, content: editor } : undefined}
-        empty={
-          <Empty icon={FileText} title="No such records">
-            {asked.q || asked.type || asked.state || asked.tag
-              ? 'Nothing in the zone is like what is asked for.'
-              : 'Paste lines of a zone file here, or add records one by one.'}
-          </Empty>
-        }
+        rowHeight={48}
+        sort="name"
+        search={{ name: 'q', label: 'Search names and values' }}
+        counted
+        filters={[
+          { name: 'type', label: 'Type', all: 'All types', choices: types.map(one => one.type) },
+          ...(zone.sync.targets.length > 0
+            ? [{ name: 'state', label: 'Sync status', all: 'All sync statuses', choices: syncStates }]
+            : []),
+          { name: 'locked', label: 'Lock', all: 'All records', choices: { true: 'Locked', false: 'Unlocked' } },
+          { name: 'tag', label: 'Tag' },
+        ]}
+        params={{ state: '' }}
+        query={queryOf}
+        bulk={canWrite ? (rows, clear) => <BulkActions zone={zone} rows={rows} onDone={clear} /> : undefined}
+        inlineEditor={editor && editing.record ? { id: editing.record.id, content: editor } : undefined}
+        empty={{ icon: FileText, title: 'No records', text: 'Add a record, or paste lines of a zone file here.' }}
       />
-      <BulkBar zone={zone} rows={rows.filter(one => chosen.has(one.id))} onDone={() => setChosen(new Set())} />
       <ImportDialog zone={zone} text={pasted} onClose={() => setPasted(null)} />
     </ZoneFrame>
   )
@@ -105,18 +104,18 @@ export default function Records({ zone }: { zone: ZoneView }) {
 
 const noTypes: readonly DnsRecordTypeView[] = []
 
-/** Takes what is pasted anywhere on the page but into a field: a line of a zone file has a name, a type and a value at least. */
-function usePastedLines(isOn: boolean, take: (text: string) => void): void {
+/** Handles zone file lines pasted anywhere outside an input. A line needs at least a name, a type and a value. */
+function usePastedLines(enabled: boolean, onPaste: (text: string) => void): void {
   useEffect(() => {
-    if (!isOn) return
+    if (!enabled) return
     const pasted = (event: ClipboardEvent) => {
       if ((event.target as HTMLElement).closest('input, textarea, select, [role=dialog]')) return
       const text = event.clipboardData?.getData('text/plain') ?? ''
       if (!/^\S*\s+\S+\s+\S+/m.test(text)) return
       event.preventDefault()
-      take(text)
+      onPaste(text)
     }
     document.addEventListener('paste', pasted)
     return () => document.removeEventListener('paste', pasted)
-  }, [isOn, take])
+  }, [enabled, onPaste])
 }

@@ -1,6 +1,6 @@
-import type { DnsRecordTypeView } from '../../../../features/dns/record-shapes'
-import { inputLook } from '../../../parts/form'
-import type { InputAttributes } from './labelled'
+import type { DnsRecordTypeView } from '../../../../features/dns/records/shapes'
+import { Select } from '../../../parts/input'
+import type { InputAttributes } from '../../../parts/form'
 
 interface TypeSelectProps {
   attributes: InputAttributes
@@ -10,31 +10,25 @@ interface TypeSelectProps {
   onChange(type: string): void
 }
 
-const usual = ['A', 'AAAA', 'CNAME', 'ALIAS', 'MX', 'TXT', 'NS', 'SRV', 'CAA']
+const commonTypes = ['A', 'AAAA', 'CNAME', 'ALIAS', 'MX', 'TXT', 'NS', 'SRV', 'CAA']
 
-/** The type of a record: the usual ones first. */
+/** Record type select, common types first. */
 export function TypeSelect({ attributes, types, value, disabled, onChange }: TypeSelectProps) {
   const names = [...new Set([...types.map(one => one.type), value])]
-  const first = usual.filter(one => names.includes(one))
+  const first = commonTypes.filter(one => names.includes(one))
   const option = (one: string) => (
     <option key={one} value={one}>
       {one}
     </option>
   )
   return (
-    <select
-      {...attributes}
-      value={value}
-      disabled={disabled}
-      onChange={event => onChange(event.target.value)}
-      className={`h-9 ${inputLook}`}
-    >
+    <Select {...attributes} value={value} disabled={disabled} onText={onChange}>
       {first.map(option)}
       <hr />
       {names
         .filter(one => !first.includes(one))
         .sort()
         .map(option)}
-    </select>
+    </Select>
   )
 }

@@ -1,19 +1,19 @@
 import { useEffect, useState } from 'react'
-import type { DnsRecordChecked } from '../../../../features/dns/record-shapes'
-import { call, Refused } from '../../../client'
+import type { DnsRecordCheckResult } from '../../../../features/dns/records/shapes'
+import { call, ApiError } from '../../../client'
 
-const restMs = 300
+const debounceMs = 300
 
 interface Checked {
-  /** As it would be; null while that is not known. */
-  would: DnsRecordChecked | null
-  /** What rule it breaks; null where none is known. */
-  refused: Refused | null
+  /** The record as it would be saved; null while unknown. */
+  result: DnsRecordCheckResult | null
+  /** The validation error; null if there is none. */
+  refused: ApiError | null
 }
 
-const unknown: Checked = { would: null, refused: null }
+const unknown: Checked = { result: null, refused: null }
 
-/** Has the hub try out a record while it is typed: whenever the typing rests. @param body null asks nothing */
+/** Validates a record against the API while typing, debounced. @param body null to skip */
 export function useCheck(zoneId: string, body: Record<string, unknown> | null): Checked {
   const text = body && JSON.stringify(body)
   const [checked, setChecked] = useState<Checked>(unknown)
@@ -24,16 +24,16 @@ export function useCheck(zoneId: string, body: Record<string, unknown> | null): 
     }
     const stop = new AbortController()
     const timer = setTimeout(() => {
-      call<DnsRecordChecked>(
+      call<DnsRecordCheckResult>(
         { method: 'POST', path: `/dns/zones/${zoneId}/records/check`, body: JSON.parse(text) },
         stop.signal,
       ).then(
-        would => setChecked({ would, refused: null }),
+        result => setChecked({ result, refused: null }),
         (error: unknown) => {
-          if (error instanceof Refused) setChecked({ would: null, refused: error })
+          if (error instanceof ApiError) setChecked({ result: null, refused: error })
         },
       )
-    }, restMs)
+    }, debounceMs)
     return () => {
       clearTimeout(timer)
       stop.abort()

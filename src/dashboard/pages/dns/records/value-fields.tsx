@@ -1,7 +1,8 @@
-import type { DnsRecordTypeView } from '../../../../features/dns/record-shapes'
-import { inputLook } from '../../../parts/form'
-import { Labelled } from './labelled'
-import { likes, partsOf, type Draft } from './record-draft'
+import type { DnsRecordTypeView } from '../../../../features/dns/records/shapes'
+import { Input, Textarea } from '../../../parts/input'
+import { capitalize } from '../../../parts/status'
+import { LabeledInput } from './labeled-input'
+import { exampleValues, editableFields, type Draft } from './record-draft'
 
 interface ValueFieldsProps {
   draft: Draft
@@ -10,57 +11,49 @@ interface ValueFieldsProps {
   onDraft(changed: Partial<Draft>): void
 }
 
-/** The value of a record: an input for each of its parts where the type has several, else one for the whole of it. */
+/** The value of a record: one input per field, or a single text input. */
 export function ValueFields({ draft, types, error, onDraft }: ValueFieldsProps) {
-  const fields = draft.parts && partsOf(types, draft.type)
+  const fields = draft.fields && editableFields(types, draft.type)
   if (!fields) {
-    const Input = draft.content.length > 60 ? 'textarea' : 'input'
+    const Control = draft.content.length > 60 ? Textarea : Input
     return (
-      <Labelled label="Value" error={error} hint={draft.type === 'TXT' ? 'The text itself; quotation marks need no care.' : ' '}>
+      <LabeledInput label="Value" error={error} hint={draft.type === 'TXT' ? 'Plain text, without quotation marks.' : ' '}>
         {attributes => (
-          <Input
+          <Control
             {...attributes}
-            {...(Input === 'textarea' && { rows: 3 })}
+            mono
             value={draft.content}
-            placeholder={likes[draft.type] ?? 'As in a zone file'}
-            spellCheck={false}
+            placeholder={exampleValues[draft.type] ?? 'Value in zone file format'}
             autoComplete="off"
-            onChange={event => onDraft({ content: event.target.value })}
-            className={`font-mono text-[13px] ${Input === 'textarea' ? 'block py-1.5' : 'h-9'} ${inputLook}`}
+            onText={content => onDraft({ content })}
           />
         )}
-      </Labelled>
+      </LabeledInput>
     )
   }
-  // The API names the part that is wrong with the first word of what it says.
-  const wrong = error?.split(' ')[0] ?? ''
+  // Error messages about a field start with its name.
+  const wrongField = error?.split(' ')[0] ?? ''
   return (
     <div role="group" aria-label="Value" className="flex flex-wrap gap-3">
-      {fields.map(({ name, form }, at) => {
-        const isWrong = error !== null && (wrong === name || (at === 0 && !fields.some(one => one.name === wrong)))
+      {fields.map(({ name, type }, at) => {
+        const isWrong = error !== null && (wrongField === name || (at === 0 && !fields.some(one => one.name === wrongField)))
         return (
-          <div key={name} className={form === 'integer' ? 'w-24' : 'min-w-32 grow basis-32'}>
-            <Labelled label={labelOf(name)} error={isWrong ? error : null}>
+          <div key={name} className={type === 'integer' ? 'w-24' : 'min-w-32 grow basis-32'}>
+            <LabeledInput label={capitalize(name.replaceAll('_', ' '))} error={isWrong ? error : null}>
               {attributes => (
-                <input
+                <Input
                   {...attributes}
-                  value={draft.parts![name] ?? ''}
-                  inputMode={form === 'integer' ? 'numeric' : 'text'}
-                  spellCheck={false}
+                  value={draft.fields![name] ?? ''}
+                  inputMode={type === 'integer' ? 'numeric' : 'text'}
                   autoComplete="off"
-                  onChange={event => onDraft({ parts: { ...draft.parts!, [name]: event.target.value } })}
-                  className={`h-9 font-mono text-[13px] ${inputLook}`}
+                  onText={text => onDraft({ fields: { ...draft.fields!, [name]: text } })}
+                  mono
                 />
               )}
-            </Labelled>
+            </LabeledInput>
           </div>
         )
       })}
     </div>
   )
-}
-
-const labelOf = (name: string): string => {
-  const words = name.replaceAll('_', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
 }

@@ -10,12 +10,12 @@ interface Setup {
 interface Snippet {
   name: string
   label: string
-  /** Where it belongs. */
+  /** File that it belongs to. */
   file: string
   text(setup: Setup): string
 }
 
-/** How name servers are told to be a secondary of one zone of this hub. Its secret is not known here any more. */
+/** Configurations of a secondary for one zone of this hub. The secret is only known when the key is created. */
 export const snippets: readonly Snippet[] = [
   {
     name: 'bind',
@@ -43,17 +43,17 @@ remote:
     address: ${host}@${port}
     key: ${key}
 acl:
-  - id: told-by-bailiwick
+  - id: notify-from-bailiwick
     key: ${key}
     action: notify
 zone:
   - domain: ${zone}
     master: bailiwick
-    acl: told-by-bailiwick
+    acl: notify-from-bailiwick
 `,
   },
   {
-    // https://doc.powerdns.com/authoritative/tsig.html, «Provisioning signed notification and AXFR requests»
+    // https://doc.powerdns.com/authoritative/tsig.html, “Provisioning signed notification and AXFR requests”
     name: 'powerdns',
     label: 'PowerDNS',
     file: 'shell, with secondary=yes in pdns.conf',

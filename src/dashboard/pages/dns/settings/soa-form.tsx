@@ -1,40 +1,32 @@
-import type { ZoneView } from '../../../../features/dns/zone-shapes'
+import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { Columns, Form, NumberField, TextField } from '../../../parts/form'
-import { Card, Facts } from '../../../parts/page'
-import { useSend } from '../../../queries'
+import { Card } from '../../../parts/page'
 import { usePerson } from '../../../session'
 
-const spans = [
-  ['refresh', 'Refresh', 'How often secondaries ask.'],
-  ['retry', 'Retry', 'How soon they ask again.'],
-  ['expire', 'Expire', 'How long they answer alone.'],
-  ['minimum', 'Minimum', 'How long it is remembered that a name is not there.'],
-  ['ttl', 'TTL of the SOA', 'Of the record itself.'],
+const intervals = [
+  ['refresh', 'Refresh', 'How often secondaries check for changes.'],
+  ['retry', 'Retry', 'How long secondaries wait before they retry a failed check.'],
+  ['expire', 'Expire', 'How long secondaries keep answering while the primary is unreachable.'],
+  ['minimum', 'Negative caching TTL', 'How long negative answers may be cached.'],
+  ['ttl', 'SOA TTL', 'TTL of the SOA record itself.'],
 ] as const
 
-/** The SOA of a zone, but for its serial, which moves by itself; and the TTL of records without one. */
+/** SOA fields and default TTL of a zone. The serial is managed automatically. */
 export function SoaForm({ zone }: { zone: ZoneView }) {
-  const { mayWrite } = usePerson()
+  const { canWrite } = usePerson()
   const path = `/dns/zones/${zone.id}`
   const { soa } = zone
-  const send = useSend({
-    quiet: true,
-    done: 'SOA saved',
-    stale: [path],
-    undo: () => ({ method: 'PATCH', path, body: { soa, default_ttl: zone.default_ttl } }),
-  })
-  if (!mayWrite) {
+  if (!canWrite) {
     return (
-      <Card title="SOA">
-        <Facts
-          rows={[
-            ['Primary', soa.mname],
-            ['Mailbox', soa.rname],
-            ...spans.map(([name, label]) => [label, `${soa[name]} s`] as const),
-            ['Default TTL', `${zone.default_ttl} s`],
-          ]}
-        />
-      </Card>
+      <Card
+        title="SOA"
+        facts={[
+          ['Primary', soa.mname],
+          ['Mailbox', soa.rname],
+          ...intervals.map(([name, label]) => [label, `${soa[name]} s`] as const),
+          ['Default TTL', `${zone.default_ttl} s`],
+        ]}
+      />
     )
   }
   return (
@@ -53,17 +45,20 @@ export function SoaForm({ zone }: { zone: ZoneView }) {
             soa: Object.fromEntries(Object.keys(soa).map(name => [name, values[`soa.${name}`]])),
           },
         })}
-        send={send.mutateAsync}
-        pending={send.isPending}
-        action="Save"
+        send={{
+          toast: 'SOA saved',
+          invalidates: [path],
+          undo: () => ({ method: 'PATCH', path, body: { soa, default_ttl: zone.default_ttl } }),
+        }}
+        submitLabel="Save changes"
       >
         <Columns>
-          <TextField name="soa.mname" label="Primary" hint="The server that changes are made on." mono />
-          <TextField name="soa.rname" label="Mailbox" hint="Whom to write to; an e-mail address is fine." mono />
-          {spans.map(([name, label, hint]) => (
+          <TextField name="soa.mname" label="Primary" hint="Primary name server." mono />
+          <TextField name="soa.rname" label="Mailbox" hint="Contact, as an email address or a domain name." mono />
+          {intervals.map(([name, label, hint]) => (
             <NumberField key={name} name={`soa.${name}`} label={label} hint={hint} unit="s" min={0} />
           ))}
-          <NumberField name="default_ttl" label="Default TTL" hint="Of records that are made without one." unit="s" min={0} />
+          <NumberField name="default_ttl" label="Default TTL" hint="For records created without a TTL." unit="s" min={0} />
         </Columns>
       </Form>
     </Card>

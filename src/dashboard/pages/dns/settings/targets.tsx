@@ -1,30 +1,29 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { TargetView } from '../../../../features/dns/sync/sync-shapes'
-import type { ZoneView } from '../../../../features/dns/zone-shapes'
+import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { Button } from '../../../parts/button'
 import { Confirm } from '../../../parts/dialog'
 import { Card } from '../../../parts/page'
 import { Status } from '../../../parts/status'
-import { Ago } from '../../../parts/time'
+import { RelativeTime } from '../../../parts/time'
 import { useOne, useSend } from '../../../queries'
 import { usePerson } from '../../../session'
 import { useProviderNames } from '../provider-names'
 
-/** The providers that a zone is kept at beside the hub: to add one, and to let go of one. */
+/** Sync targets of a zone: list, add and remove. */
 export function Targets({ zone }: { zone: ZoneView }) {
-  const { mayWrite } = usePerson()
+  const { canWrite } = usePerson()
   const nameOf = useProviderNames()
-  const [leaving, setLeaving] = useState<TargetView | null>(null)
+  const [removing, setRemoving] = useState<TargetView | null>(null)
   const path = `/dns/zones/${zone.id}/targets`
-  const remove = useSend({ done: 'Kept there no longer', stale: ['/dns/zones'], onDone: () => setLeaving(null) })
   const { targets } = zone.sync
   return (
-    <Card title="Kept at">
+    <Card title="Sync targets">
       <ul className="divide-y divide-line">
         <li className="flex items-center gap-3 pb-2">
-          <span className="grow font-medium">This hub</span>
-          <span className="text-muted">{zone.served ? 'answers for it' : 'does not answer for it'}</span>
+          <span className="grow font-medium">Built-in name server</span>
+          <span className="text-muted">{zone.served ? 'enabled' : 'disabled'}</span>
         </li>
         {targets.map(one => (
           <li key={one.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 py-2">
@@ -35,53 +34,53 @@ export function Targets({ zone }: { zone: ZoneView }) {
             >
               {nameOf(one.provider_id)}
             </Link>
-            <Status state={one.state} />
+            <Status status={one.state} />
             <span className="text-[13px] text-muted">
-              read <Ago at={one.checked_at} />
+              checked <RelativeTime at={one.checked_at} />
             </span>
-            {mayWrite && (
-              <Button small kind="bad" onClick={() => setLeaving(one)}>
-                Let go
+            {canWrite && (
+              <Button small kind="danger" onClick={() => setRemoving(one)}>
+                Remove
               </Button>
             )}
             {one.error && <p className="w-full text-[13px] text-bad wrap-anywhere">{one.error.detail}</p>}
           </li>
         ))}
       </ul>
-      {mayWrite && <Adding zone={zone} />}
+      {canWrite && <AddTarget zone={zone} />}
       <Confirm
-        open={leaving !== null}
-        onClose={() => setLeaving(null)}
-        title={`Keep it at ${leaving ? nameOf(leaving.provider_id) : ''} no longer?`}
-        action="Let go"
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate({ method: 'DELETE', path: `${path}/${leaving!.id}` })}
+        open={removing !== null}
+        onClose={() => setRemoving(null)}
+        title={`Remove sync target ${removing ? nameOf(removing.provider_id) : ''}?`}
+        confirmLabel="Remove target"
+        call={() => ({ method: 'DELETE', path: `${path}/${removing!.id}` })}
+        send={{ toast: 'Sync target removed', invalidates: ['/dns/zones'], onSuccess: () => setRemoving(null) }}
       >
-        What is there stays there, and is not looked at any more.
+        Records at the provider stay there, but are no longer synced or checked for drift.
       </Confirm>
     </Card>
   )
 }
 
-function Adding({ zone }: { zone: ZoneView }) {
+function AddTarget({ zone }: { zone: ZoneView }) {
   const { data } = useOne<{ data: { id: string; name: string; kind: string }[] }>('/dns/providers')
-  const others = data?.data.filter(
+  const available = data?.data.filter(
     one => one.kind !== 'builtin' && !zone.sync.targets.some(target => target.provider_id === one.id),
   )
-  const [chosen, setChosen] = useState('')
+  const [selected, setSelected] = useState('')
   const add = useSend({
-    done: 'Kept there too; it is being read',
-    stale: ['/dns/zones'],
-    onDone: () => setChosen(''),
+    toast: 'Sync target added. Reading its records',
+    invalidates: ['/dns/zones'],
+    onSuccess: () => setSelected(''),
   })
-  if (!others || others.length === 0) {
+  if (!available || available.length === 0) {
     return (
       <p className="mt-2 text-[13px] text-muted">
-        Other providers are added{' '}
+        To sync the zone to another provider,{' '}
         <Link to="/dns/providers" className="text-accent underline">
-          with their accounts
-        </Link>
-        .
+          add a provider
+        </Link>{' '}
+        first.
       </p>
     )
   }
@@ -90,24 +89,24 @@ function Adding({ zone }: { zone: ZoneView }) {
       className="mt-2 flex flex-wrap gap-2"
       onSubmit={event => {
         event.preventDefault()
-        add.mutate({ method: 'POST', path: `/dns/zones/${zone.id}/targets`, body: { provider_id: chosen } })
+        add.mutate({ method: 'POST', path: `/dns/zones/${zone.id}/targets`, body: { provider_id: selected } })
       }}
     >
       <select
         aria-label="Provider to add"
-        value={chosen}
-        onChange={event => setChosen(event.target.value)}
+        value={selected}
+        onChange={event => setSelected(event.target.value)}
         className="h-9 min-w-0 grow rounded-md border border-strong-line bg-surface px-2"
       >
         <option value="">Choose a provider</option>
-        {others.map(one => (
+        {available.map(one => (
           <option key={one.id} value={one.id}>
             {one.name}
           </option>
         ))}
       </select>
-      <Button type="submit" disabled={chosen === '' || add.isPending}>
-        Keep it there too
+      <Button type="submit" disabled={selected === '' || add.isPending}>
+        Add sync target
       </Button>
     </form>
   )

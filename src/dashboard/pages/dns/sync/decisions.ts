@@ -1,41 +1,43 @@
-import type { PlanView } from '../../../../features/dns/sync/shapes'
-import type { ZoneView } from '../../../../features/dns/zone-shapes'
+import type { Drift, PlanView } from '../../../../features/dns/sync/shapes'
+import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { toast } from '../../../parts/toast'
 import { useSend } from '../../../queries'
 import { useZoneChange } from '../zone-change'
-import type { DriftRow } from './drift-entry'
+
+export type DriftRow = Drift['rrsets'][number]
 
 export interface Decisions {
-  /** Makes the zone here as it is at the providers, for these rows. */
+  /** Adopts the state at the providers for these rows. */
   adopt(rows: readonly DriftRow[]): void
-  /** Plans to put these rows back at the providers, and shows the plan. */
+  /** Creates a plan that reverts these rows at the providers, and opens it. */
   enforce(rows: readonly DriftRow[]): void
-  /** Leaves what is at the provider alone from now on. */
+  /** Ignores an unmanaged rrset from now on. */
   ignore(row: DriftRow): void
   isPending: boolean
 }
 
-/** What can be decided of what differs. @param show opens a plan by its id */
+/** Actions for drift. @param show opens a plan by its id */
 export function useDecisions(zone: ZoneView, show: (planId: string) => void): Decisions {
   const path = `/dns/zones/${zone.id}`
   const { change, isPending: isAdopting } = useZoneChange(zone)
-  const plan = useSend<PlanView>({ stale: [`${path}/plans`], onDone: made => show(made.id) })
+  const plan = useSend<PlanView>({ invalidates: [`${path}/plans`], onSuccess: made => show(made.id) })
   const ignore = useSend<ZoneView>({
-    done: 'It is left alone from now on',
-    stale: ['/dns/zones'],
+    toast: 'Ignore rule added',
+    invalidates: ['/dns/zones'],
     undo: () => ({ method: 'PATCH', path, body: { ignore_rules: zone.ignore_rules } }),
   })
   return {
     async adopt(rows) {
       try {
-        // One call a provider, since names and types are those of one.
+        // One call per provider, since names and types refer to one target.
         for (const [target_id, ofTarget] of Map.groupBy(rows, one => one.target_id)) {
           const rrsets = ofTarget.map(({ name, type }) => ({ name, type }))
-          const done = rrsets.length === 1 ? `Took over ${rrsets[0]!.name} ${rrsets[0]!.type}` : `Took over ${rrsets.length}`
+          const done =
+            rrsets.length === 1 ? `${rrsets[0]!.name} ${rrsets[0]!.type} adopted` : `${rrsets.length} record sets adopted`
           await change({ call: { method: 'POST', path: `${path}/adopt`, body: { rrsets, target_id } }, done, rrsets })
         }
       } catch (error) {
-        toast.failed(error)
+        toast.error(error)
       }
     },
     enforce: rows => {

@@ -2,79 +2,80 @@ import { CircleCheck, RefreshCw } from 'lucide-react'
 import { useState } from 'react'
 import type { ActionView } from '../../../../features/actions/shapes'
 import type { Drift } from '../../../../features/dns/sync/shapes'
-import type { ZoneView } from '../../../../features/dns/zone-shapes'
-import { useAddress } from '../../../parts/address'
+import type { ZoneView } from '../../../../features/dns/zones/shapes'
+import { useUrlState } from '../../../parts/url-state'
 import { Button, LinkButton } from '../../../parts/button'
 import { Empty } from '../../../parts/empty'
-import { Choice, Filters, SearchField } from '../../../parts/filters'
+import { FilterSelect, Filters, SearchField } from '../../../parts/filters'
 import { Card } from '../../../parts/page'
 import { Problem } from '../../../parts/problem'
-import { wordsOf } from '../../../parts/status'
+import { capitalize, humanize } from '../../../parts/status'
 import { useOne, useSend } from '../../../queries'
 import { usePerson } from '../../../session'
 import { ActionOutcome } from '../action-outcome'
 import { useProviderNames } from '../provider-names'
 import { ZoneFrame } from '../zone-frame'
-import { DriftEntry, keyOf, mayAdopt, type DriftRow } from './drift-entry'
+import { DriftEntry, keyOf, canAdopt } from './drift-entry'
+import type { DriftRow } from './decisions'
 import { IgnoreRules } from './ignore-rules'
 import { PlanDialog } from './plan-review'
 import { useDecisions } from './decisions'
 
-const atOnce = 100
+const pageSize = 100
 
-/** What of a zone is not at its providers as it is to be, and whose word is taken. */
+/** Rrsets of a zone that are out of sync, and what to do about them. */
 export default function DriftTab({ zone }: { zone: ZoneView }) {
-  const { mayWrite } = usePerson()
+  const { canWrite } = usePerson()
   const nameOf = useProviderNames()
   const path = `/dns/zones/${zone.id}`
-  const found = useOne<Drift>(`${path}/drift`, {}, { everyMs: 15_000 })
-  const [{ q, state, target, plan }, set] = useAddress({ q: '', state: '', target: '', plan: '' })
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const [most, setMost] = useState(atOnce)
-  const [reading, setReading] = useState<string | null>(null)
+  const found = useOne<Drift>(`${path}/drift`, {}, { refetchMs: 15_000 })
+  const [{ q, state, target, plan }, set] = useUrlState({ q: '', state: '', target: '', plan: '' })
+  const [selectedKeys, setSelectedKeys] = useState<ReadonlySet<string>>(new Set())
+  const [shownCount, setShownCount] = useState(pageSize)
+  const [refreshId, setRefreshId] = useState<string | null>(null)
   const decide = useDecisions(zone, id => set({ plan: id }))
-  const refresh = useSend<ActionView>({ onDone: action => setReading(action.id) })
+  const refresh = useSend<ActionView>({ onSuccess: action => setRefreshId(action.id) })
 
   const all = found.data?.rrsets ?? []
   const rows = all.filter(
     one =>
       (state === '' || one.state === state) && (target === '' || one.target_id === target) && one.name.includes(q.toLowerCase()),
   )
-  const picked = rows.filter(one => chosen.has(keyOf(one)))
-  const byTarget = [...Map.groupBy(rows.slice(0, most), one => one.target_id)]
+  const picked = rows.filter(one => selectedKeys.has(keyOf(one)))
+  const byTarget = [...Map.groupBy(rows.slice(0, shownCount), one => one.target_id)]
   const choose = (row: DriftRow) => {
-    const next = new Set(chosen)
+    const next = new Set(selectedKeys)
     if (!next.delete(keyOf(row))) next.add(keyOf(row))
-    setChosen(next)
+    setSelectedKeys(next)
   }
   return (
     <ZoneFrame
       zone={zone}
       actions={
-        mayWrite &&
+        canWrite &&
         zone.sync.targets.length > 0 && (
           <Button
-            icon={<RefreshCw className="size-4" aria-hidden />}
+            icon={RefreshCw}
             disabled={refresh.isPending}
             onClick={() => refresh.mutate({ method: 'POST', path: `${path}/refresh`, body: {} })}
           >
-            Read now
+            Refresh
           </Button>
         )
       }
     >
-      {reading && (
+      {refreshId && (
         <div className="mb-4">
           <ActionOutcome
-            key={reading}
-            id={reading}
-            done={() => 'The providers were read. What differs is below.'}
+            key={refreshId}
+            id={refreshId}
+            done={() => 'Refreshed from the providers.'}
             onEnd={() => void found.refetch()}
           />
         </div>
       )}
       {found.error && !found.data ? (
-        <Problem error={found.error} onAgain={() => void found.refetch()} />
+        <Problem error={found.error} onRetry={() => void found.refetch()} />
       ) : all.length === 0 ? (
         <div className="rounded-lg border border-line bg-surface">
           {found.data ? <Nothing zone={zone} /> : <div className="h-64 animate-pulse bg-hover" />}
@@ -83,34 +84,34 @@ export default function DriftTab({ zone }: { zone: ZoneView }) {
         <>
           <Filters>
             <SearchField label="Search names" value={q} onChange={text => set({ q: text })} />
-            <Choice
-              label="State"
+            <FilterSelect
+              label="Status"
               value={state}
               onChange={value => set({ state: value })}
-              choices={[['', 'All states'], ...statesOf(all)]}
+              choices={[['', 'All statuses'], ...statesOf(all)]}
             />
             {zone.sync.targets.length > 1 && (
-              <Choice
+              <FilterSelect
                 label="Provider"
                 value={target}
                 onChange={value => set({ target: value })}
                 choices={[['', 'All providers'], ...zone.sync.targets.map(one => [one.id, nameOf(one.provider_id)] as const)]}
               />
             )}
-            {mayWrite && (
+            {canWrite && (
               <span className="flex grow flex-wrap items-center justify-end gap-2">
                 <span className="text-[13px] text-muted">
-                  {picked.length > 0 ? `${picked.length} chosen` : `${rows.length} differ`}
+                  {picked.length > 0 ? `${picked.length} selected` : `${rows.length} out of sync`}
                 </span>
                 <Button
                   small
-                  disabled={decide.isPending || !(picked.length > 0 ? picked : rows).some(mayAdopt)}
-                  onClick={() => decide.adopt((picked.length > 0 ? picked : rows).filter(mayAdopt))}
+                  disabled={decide.isPending || !(picked.length > 0 ? picked : rows).some(canAdopt)}
+                  onClick={() => decide.adopt((picked.length > 0 ? picked : rows).filter(canAdopt))}
                 >
-                  {picked.length > 0 ? 'Take theirs' : 'Take all of theirs'}
+                  {picked.length > 0 ? 'Adopt' : 'Adopt all'}
                 </Button>
                 <Button small disabled={decide.isPending} onClick={() => decide.enforce(picked.length > 0 ? picked : rows)}>
-                  {picked.length > 0 ? 'Write ours…' : 'Write all of ours…'}
+                  {picked.length > 0 ? 'Revert…' : 'Revert all…'}
                 </Button>
               </span>
             )}
@@ -122,21 +123,21 @@ export default function DriftTab({ zone }: { zone: ZoneView }) {
                   <DriftEntry
                     key={keyOf(row)}
                     row={row}
-                    isChosen={chosen.has(keyOf(row))}
-                    onChosen={() => choose(row)}
+                    isSelected={selectedKeys.has(keyOf(row))}
+                    onSelect={() => choose(row)}
                     decide={decide}
                   />
                 ))}
               </ul>
             </Card>
           ))}
-          {rows.length === 0 && <p className="p-4 text-muted">Nothing that differs is like that.</p>}
-          {rows.length > most && (
-            <Button onClick={() => setMost(most + atOnce)}>
-              {most.toLocaleString()} of {rows.length.toLocaleString()}: show more
+          {rows.length === 0 && <p className="p-4 text-muted">No matches</p>}
+          {rows.length > shownCount && (
+            <Button onClick={() => setShownCount(shownCount + pageSize)}>
+              Show more ({shownCount.toLocaleString()} of {rows.length.toLocaleString()})
             </Button>
           )}
-          {found.data!.truncated && <p className="text-muted">There are more than these; they follow as these are settled.</p>}
+          {found.data!.truncated && <p className="text-muted">Only the first 1,000 record sets are shown.</p>}
         </>
       )}
       {zone.sync.targets.length > 0 && !found.isPending && <IgnoreRules zone={zone} />}
@@ -146,25 +147,28 @@ export default function DriftTab({ zone }: { zone: ZoneView }) {
 }
 
 const statesOf = (rows: readonly DriftRow[]): (readonly [string, string])[] =>
-  [...Map.groupBy(rows, one => one.state)].map(([state, ofState]) => [state, `${wordsOf(state)} (${ofState.length})`])
+  [...Map.groupBy(rows, one => one.state)].map(([state, ofState]) => [
+    state,
+    `${capitalize(humanize(state))} (${ofState.length})`,
+  ])
 
 function Nothing({ zone }: { zone: ZoneView }) {
   const hasTargets = zone.sync.targets.length > 0
   return hasTargets ? (
-    <Empty icon={CircleCheck} title="Nothing differs">
-      What was last read at each provider is as it is to be.
+    <Empty icon={CircleCheck} title="In sync">
+      All records at the providers match the zone.
     </Empty>
   ) : (
     <Empty
       icon={CircleCheck}
-      title="Nothing can differ"
+      title="No sync targets"
       action={
         <LinkButton to="/dns/zones/$id/$tab" params={{ id: zone.id, tab: 'settings' }}>
-          Add a provider
+          Add provider
         </LinkButton>
       }
     >
-      The zone is kept at no provider: the hub serves what is here.
+      This zone is only served by the built-in name server, so there is nothing to sync.
     </Empty>
   )
 }

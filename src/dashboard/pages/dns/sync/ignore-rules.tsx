@@ -1,50 +1,50 @@
 import { X } from 'lucide-react'
 import { useState } from 'react'
-import type { ZoneView } from '../../../../features/dns/zone-shapes'
+import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { Button } from '../../../parts/button'
-import { Columns, Form, TextField, WordsField } from '../../../parts/form'
+import { Columns, Form, TextField, ListField } from '../../../parts/form'
 import { Card } from '../../../parts/page'
 import { Tag } from '../../../parts/status'
 import { useSend } from '../../../queries'
 import { usePerson } from '../../../session'
 
-/** What at the providers is left alone without a word. */
+/** Rules for unmanaged records that are ignored. */
 export function IgnoreRules({ zone }: { zone: ZoneView }) {
-  const { mayWrite } = usePerson()
+  const { canWrite } = usePerson()
   const [isAdding, setAdding] = useState(false)
   const path = `/dns/zones/${zone.id}`
   const rules = zone.ignore_rules
   const at = `ignore_rules.${rules.length}`
   const edit = useSend<ZoneView>({
-    done: 'The rules were changed',
+    toast: 'Ignore rules updated',
     quiet: isAdding,
-    stale: ['/dns/zones'],
+    invalidates: ['/dns/zones'],
     undo: () => ({ method: 'PATCH', path, body: { ignore_rules: rules } }),
-    onDone: () => setAdding(false),
+    onSuccess: () => setAdding(false),
   })
   return (
     <Card
-      title="Left alone"
+      title="Ignore rules"
       className="mt-4"
       actions={
-        mayWrite &&
+        canWrite &&
         !isAdding && (
           <Button small onClick={() => setAdding(true)}>
-            Add a rule
+            Add rule
           </Button>
         )
       }
     >
-      <p className="mb-3 text-muted">What is at a provider alone and fits one of these is neither told nor removed.</p>
+      <p className="mb-3 text-muted">Unmanaged records that match a rule are not reported or deleted.</p>
       <ul className="flex flex-wrap gap-2">
         {rules.map(({ name, types }, index) => (
           <li key={index} className="inline-flex items-center gap-1.5 rounded-md border border-line py-1 pr-1 pl-2">
             <code className="font-mono text-[13px] wrap-anywhere">{name}</code>
             <Tag>{types ? types.join(', ') : 'any type'}</Tag>
-            {mayWrite && (
+            {canWrite && (
               <button
                 type="button"
-                aria-label={`Remove the rule ${name}`}
+                aria-label={`Remove rule ${name}`}
                 disabled={edit.isPending}
                 onClick={() =>
                   edit.mutate({ method: 'PATCH', path, body: { ignore_rules: rules.filter((_, other) => other !== index) } })
@@ -56,7 +56,7 @@ export function IgnoreRules({ zone }: { zone: ZoneView }) {
             )}
           </li>
         ))}
-        {rules.length === 0 && <li className="text-muted">No rules.</li>}
+        {rules.length === 0 && <li className="text-muted">No rules yet.</li>}
       </ul>
       {isAdding && (
         <div className="mt-4 max-w-2xl">
@@ -72,11 +72,11 @@ export function IgnoreRules({ zone }: { zone: ZoneView }) {
             send={edit.mutateAsync}
             pending={edit.isPending}
             onCancel={() => setAdding(false)}
-            action="Add the rule"
+            submitLabel="Add rule"
           >
             <Columns>
-              <TextField name={`${at}.name`} label="Name" mono hint="Within the zone; * stands for any text." autoFocus />
-              <WordsField name={`${at}.types`} label="Types" hint="Empty is any type." />
+              <TextField name={`${at}.name`} label="Name" mono hint="Name within the zone. * matches any text." autoFocus />
+              <ListField name={`${at}.types`} label="Types" hint="Leave empty for all types." />
             </Columns>
           </Form>
         </div>

@@ -5,30 +5,30 @@ import { Dialog } from '../../../parts/dialog'
 import { Form, TextField } from '../../../parts/form'
 import { Facts } from '../../../parts/page'
 import { Status } from '../../../parts/status'
-import { Ago } from '../../../parts/time'
-import { useOne, useSend } from '../../../queries'
+import { RelativeTime } from '../../../parts/time'
+import { useOne } from '../../../queries'
 import { usePerson } from '../../../session'
 import { ActionOutcome } from '../action-outcome'
 import { Problem } from '../../../parts/problem'
 import { PlanSteps } from './plan-steps'
-import { planStates } from './plan-words'
+import { planStatuses } from './plan-status'
 import { Reasons } from './reasons'
 
 interface PlanDialogProps {
-  /** Id of the plan; null shows none. */
+  /** Id of the plan; null hides the dialog. */
   id: string | null
   onClose(): void
 }
 
-/** A plan to look at, and to apply: its steps, and what holds it back. */
+/** A plan to review and apply: its changes, and the reasons that block it. */
 export function PlanDialog({ id, onClose }: PlanDialogProps) {
-  const found = useOne<PlanView>(id && `/dns/plans/${id}`, {}, { keep: true })
+  const found = useOne<PlanView>(id && `/dns/plans/${id}`, {}, { keepPrevious: true })
   return (
     <Dialog open={id !== null} onClose={onClose} title="Plan" wide>
       {found.data && id !== null ? (
         <PlanReview key={found.data.id} plan={found.data} onClose={onClose} />
       ) : found.error ? (
-        <Problem error={found.error} onAgain={() => void found.refetch()} />
+        <Problem error={found.error} onRetry={() => void found.refetch()} />
       ) : (
         <div className="h-48 animate-pulse rounded-md bg-hover" />
       )}
@@ -37,39 +37,37 @@ export function PlanDialog({ id, onClose }: PlanDialogProps) {
 }
 
 function PlanReview({ plan, onClose }: { plan: PlanView; onClose(): void }) {
-  const { mayWrite } = usePerson()
+  const { canWrite } = usePerson()
   const [action, setAction] = useState<ActionView | null>(null)
-  const apply = useSend<ActionView>({
-    done: 'The plan is being applied',
-    quiet: true,
-    stale: ['/dns/zones', '/dns/plans', '/dns/records'],
-    onDone: setAction,
-  })
   const steps = plan.targets.reduce((sum, one) => sum + one.op_count, 0)
   const isBlocked = plan.blocked.length > 0
   return (
     <div className="flex flex-col gap-4">
       <Facts
         rows={[
-          ['State', <Status {...planStates[plan.status]} />],
+          ['Status', <Status {...planStatuses[plan.status]} />],
           ['Note', plan.note || null],
-          ['Made by', `${plan.created_by.name ?? plan.created_by.type}, ${plan.origin}`],
-          ['Made', <Ago at={plan.created_at} />],
-          plan.applied_at ? ['Applied', <Ago at={plan.applied_at} />] : ['Ends', <Ago at={plan.expires_at} />],
-          ['Overridden', plan.allowed.length > 0 ? plan.allowed.join(', ') : null],
+          ['Created by', `${plan.created_by.name ?? plan.created_by.type}, ${plan.origin}`],
+          ['Created', <RelativeTime at={plan.created_at} />],
+          plan.applied_at
+            ? ['Applied', <RelativeTime at={plan.applied_at} />]
+            : ['Expires', <RelativeTime at={plan.expires_at} />],
+          ['Overrides', plan.allowed.length > 0 ? plan.allowed.join(', ') : null],
         ]}
       />
-      {plan.status === 'stale' && <p className="text-muted">The zone has changed since. Make the plan anew to apply it.</p>}
-      {plan.status === 'expired' && <p className="text-muted">A plan can be applied for 15 minutes. Make it anew.</p>}
+      {plan.status === 'stale' && (
+        <p className="text-muted">The zone has changed since this plan was created. Create a new plan.</p>
+      )}
+      {plan.status === 'expired' && <p className="text-muted">This plan is older than 15 minutes. Create a new plan.</p>}
       {isBlocked && <Reasons reasons={plan.blocked} />}
-      {steps === 0 ? <p className="text-muted">There is nothing to do.</p> : <PlanSteps plan={plan} />}
+      {steps === 0 ? <p className="text-muted">No changes</p> : <PlanSteps plan={plan} />}
       {action ? (
-        <ActionOutcome id={action.id} done={() => 'It is as planned everywhere.'} />
+        <ActionOutcome id={action.id} done={() => 'Plan applied.'} />
       ) : (
-        mayWrite &&
+        canWrite &&
         plan.status === 'open' &&
         steps > 0 && (
-          <Form
+          <Form<ActionView>
             initial={{ note: '' }}
             call={({ note }) => ({
               method: 'POST',
@@ -81,18 +79,17 @@ function PlanReview({ plan, onClose }: { plan: PlanView; onClose(): void }) {
                 ...(note !== '' && { note }),
               },
             })}
-            send={apply.mutateAsync}
-            pending={apply.isPending}
+            send={{ toast: 'Applying plan', invalidates: ['/dns/zones', '/dns/plans', '/dns/records'], onSuccess: setAction }}
             onCancel={onClose}
-            action={isBlocked ? 'Override and apply' : 'Apply'}
+            submitLabel={isBlocked ? 'Override and apply' : 'Apply plan'}
           >
             <TextField
               name="note"
-              label={isBlocked ? 'Why it is meant' : 'Note'}
+              label={isBlocked ? 'Reason' : 'Note'}
               hint={
                 isBlocked
-                  ? 'Each reason above is overridden. Audit log and history keep your words.'
-                  : 'May stay empty. The history keeps it.'
+                  ? 'Overrides all reasons above. Stored in the audit log and the history.'
+                  : 'Optional. Stored in the history.'
               }
             />
           </Form>

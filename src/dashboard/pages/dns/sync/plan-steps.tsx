@@ -2,14 +2,16 @@ import type { PlanView } from '../../../../features/dns/sync/shapes'
 import { useProviderNames } from '../provider-names'
 import { RrsetDiff, RrsetName } from '../rrset-diff'
 
-/** What a plan does, place by place. */
+/** The changes of a plan, by target. */
 export function PlanSteps({ plan }: { plan: PlanView }) {
   const nameOf = useProviderNames()
   return plan.targets.map(({ target_id, provider_id, ops, op_count }) => (
     <section key={target_id ?? 'here'} className="min-w-0">
       <h3 className="mb-2 font-semibold">
-        {provider_id === null ? 'Kept here' : target_id === null ? 'Kept here and served by the hub' : nameOf(provider_id)}
-        <span className="ml-2 font-normal text-muted">{op_count === 1 ? '1 step' : `${op_count.toLocaleString()} steps`}</span>
+        {provider_id === null ? 'Zone' : target_id === null ? 'Built-in name server' : nameOf(provider_id)}
+        <span className="ml-2 font-normal text-muted">
+          {op_count === 1 ? '1 change' : `${op_count.toLocaleString()} changes`}
+        </span>
       </h3>
       <ul className="flex flex-col gap-3">
         {ops.map(one => (
@@ -17,13 +19,13 @@ export function PlanSteps({ plan }: { plan: PlanView }) {
             <p className="mb-1">
               <RrsetName {...one} />
             </p>
-            <RrsetDiff before={one.before} after={one.after} beforeLabel="As it is" afterLabel="As it will be" />
+            <RrsetDiff before={one.before} after={one.after} beforeLabel="Current" afterLabel="Planned" />
           </li>
         ))}
       </ul>
       {op_count > ops.length && (
         <p className="mt-2 text-muted">
-          The first {ops.length.toLocaleString()} of {op_count.toLocaleString()}.
+          Showing the first {ops.length.toLocaleString()} of {op_count.toLocaleString()}.
         </p>
       )}
     </section>

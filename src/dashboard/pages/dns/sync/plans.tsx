@@ -1,80 +1,67 @@
 import { ListChecks } from 'lucide-react'
 import type { PlanView } from '../../../../features/dns/sync/shapes'
-import type { ZoneView } from '../../../../features/dns/zone-shapes'
-import { useAddress } from '../../../parts/address'
+import type { ZoneView } from '../../../../features/dns/zones/shapes'
+import { useUrlState } from '../../../parts/url-state'
 import { Button } from '../../../parts/button'
-import { Empty } from '../../../parts/empty'
+import { List, type Column } from '../../../parts/list'
 import { Status } from '../../../parts/status'
-import { Table, type Column } from '../../../parts/table'
-import { Ago } from '../../../parts/time'
-import { useList, useSend } from '../../../queries'
+import { RelativeTime } from '../../../parts/time'
+import { useSend } from '../../../queries'
 import { usePerson } from '../../../session'
 import { ZoneFrame } from '../zone-frame'
 import { PlanDialog } from './plan-review'
-import { planStates, stepsInWords } from './plan-words'
+import { planStatuses, planSummary } from './plan-status'
 
-/** What was planned for a zone: what waits, what is held back, what was applied. */
+/** Plans of a zone: open, blocked and applied. */
 export default function Plans({ zone }: { zone: ZoneView }) {
-  const { mayWrite } = usePerson()
+  const { canWrite } = usePerson()
   const path = `/dns/zones/${zone.id}`
-  const [{ plan: open }, set] = useAddress({ plan: '' })
-  const list = useList<PlanView>(`${path}/plans`)
-  const make = useSend<PlanView>({ stale: [`${path}/plans`], onDone: plan => set({ plan: plan.id }) })
-  const show = (id: string) => set({ plan: id })
+  const [{ plan: open }, set] = useUrlState({ plan: '' })
+  const create = useSend<PlanView>({ invalidates: [`${path}/plans`], onSuccess: plan => set({ plan: plan.id }) })
   return (
     <ZoneFrame
       zone={zone}
       actions={
-        mayWrite && (
+        canWrite && (
           <Button
-            kind="main"
+            kind="primary"
             data-new
-            disabled={make.isPending}
-            onClick={() => make.mutate({ method: 'POST', path: `${path}/plan`, body: {} })}
+            disabled={create.isPending}
+            onClick={() => create.mutate({ method: 'POST', path: `${path}/plan`, body: {} })}
           >
-            Plan what waits
+            Create plan
           </Button>
         )
       }
     >
-      <Table
+      <List
         label="Plans"
-        columns={columns(show)}
-        list={list}
-        idOf={one => one.id}
-        empty={
-          <Empty icon={ListChecks} title="No plans">
-            A plan tells what a change would do before it does it. It can be applied for 15 minutes, and is kept for a week.
-          </Empty>
-        }
+        path={`${path}/plans`}
+        columns={columns}
+        onOpen={one => set({ plan: one.id })}
+        empty={{
+          icon: ListChecks,
+          text: 'A plan shows what would change before anything is applied. It can be applied for 15 minutes and is deleted after a week.',
+        }}
       />
       <PlanDialog id={open === '' ? null : open} onClose={() => set({ plan: '' })} />
     </ZoneFrame>
   )
 }
 
-const columns = (show: (id: string) => void): readonly Column<PlanView>[] => [
+const columns: readonly Column<PlanView>[] = [
+  { title: 'Plan', render: one => <span className="font-medium">{planSummary(one)}</span> },
   {
-    name: 'steps',
-    title: 'Plan',
-    render: one => (
-      <button type="button" onClick={() => show(one.id)} className="max-w-full truncate font-medium text-accent hover:underline">
-        {stepsInWords(one)}
-      </button>
-    ),
-  },
-  {
-    name: 'status',
-    title: 'State',
+    title: 'Status',
     width: '9rem',
     render: one =>
       one.status === 'open' && one.blocked.length > 0 ? (
-        <Status state="blocked" label="held back" />
+        <Status status="blocked" label="blocked" />
       ) : (
-        <Status {...planStates[one.status]} />
+        <Status {...planStatuses[one.status]} />
       ),
   },
-  { name: 'note', title: 'Note', from: 'md', render: one => one.note || <span className="text-muted">–</span> },
-  { name: 'by', title: 'By', from: 'sm', render: one => one.created_by.name ?? one.created_by.type },
-  { name: 'at', title: 'Made', width: '10rem', from: 'sm', render: one => <Ago at={one.created_at} /> },
+  { title: 'Note', showFrom: 'md', render: one => one.note || <span className="text-muted">–</span> },
+  { title: 'Created by', showFrom: 'sm', render: one => one.created_by.name ?? one.created_by.type },
+  { title: 'Created', width: '10rem', showFrom: 'sm', render: one => <RelativeTime at={one.created_at} /> },
 ]

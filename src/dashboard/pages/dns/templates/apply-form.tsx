@@ -1,4 +1,4 @@
-import type { AppliedView, BindingView, PreviewView } from '../../../../features/dns/templates/binding-shapes'
+import type { ApplyResultView, BindingView, PreviewView } from '../../../../features/dns/templates/binding-shapes'
 import type { TemplateView } from '../../../../features/dns/templates/shapes'
 import type { Call } from '../../../client'
 import { Button } from '../../../parts/button'
@@ -11,30 +11,24 @@ import { ZoneField } from './zone-field'
 
 interface ApplyFormProps {
   template: TemplateView
-  /** The zone it is for; it is chosen in the form when absent. */
+  /** Zone to apply the template to. If omitted, the form has a zone field. */
   zoneId?: string
-  /** What was applied before: it is brought to the newest version. */
+  /** Existing binding to update to the latest version. */
   binding?: BindingView
   onEnd(): void
 }
 
-/** Puts a template into a zone: where, with which values, and what that would change. */
+/** Form to apply a template to a zone, with a preview. */
 export function ApplyForm({ template, zoneId, binding, onEnd }: ApplyFormProps) {
   const preview = useSend<PreviewView>({ quiet: true })
-  const apply = useSend<AppliedView>({
-    quiet: true,
-    done: made => `${template.name} is applied to ${made.zone}`,
-    stale: ['/dns/zones', '/dns/templates', '/dns/template-bindings', '/dns/records'],
-    onDone: onEnd,
-  })
   const path = binding ? `/dns/template-bindings/${binding.id}` : `/dns/templates/${template.id}`
-  const where = (values: Values) => ({
+  const targetOf = (values: Values) => ({
     ...(!binding && { zone_id: values.zone_id, host: values.host === '' ? '@' : values.host }),
     variables: variablesOf(template.variables, values),
   })
   const blocked = preview.data?.blocked ?? []
   return (
-    <Form
+    <Form<ApplyResultView>
       initial={{
         zone_id: zoneId ?? '',
         host: '@',
@@ -46,56 +40,56 @@ export function ApplyForm({ template, zoneId, binding, onEnd }: ApplyFormProps) 
         method: 'POST',
         path: `${path}/apply`,
         body: {
-          ...where(values),
+          ...targetOf(values),
           ...(!binding && { mode: values.mode }),
           ...(blocked.length > 0 && { allow: blocked.map(one => one.code), note: values.note }),
         },
       })}
-      send={apply.mutateAsync}
-      pending={apply.isPending}
+      send={{
+        toast: binding => `${template.name} applied to ${binding.zone}`,
+        invalidates: ['/dns/zones', '/dns/templates', '/dns/template-bindings', '/dns/records'],
+        onSuccess: onEnd,
+      }}
       onCancel={onEnd}
-      action={blocked.length > 0 ? 'Override and apply' : 'Apply'}
+      submitLabel={blocked.length > 0 ? 'Override and apply' : 'Apply template'}
     >
       {!binding && (
         <>
           {zoneId === undefined && <ZoneField />}
           <Columns>
-            <TextField name="host" label="At" mono hint="Name within the zone; @ is the apex." />
+            <TextField name="host" label="Host" mono hint="Name relative to the zone. @ is the apex." />
             <SelectField
               name="mode"
-              label="Afterwards"
-              choices={[
-                ['linked', 'Follows the template'],
-                ['once', 'Stays as it was applied'],
-              ]}
+              label="Mode"
+              choices={{ linked: 'Linked: follow template updates', once: 'One-time: ignore template updates' }}
             />
           </Columns>
         </>
       )}
       <VariableFields variables={template.variables} />
-      <Look
+      <PreviewButton
         isPending={preview.isPending}
-        onLook={values => preview.mutate({ method: 'POST', path: `${path}/preview`, body: where(values) } satisfies Call)}
+        onPreview={values => preview.mutate({ method: 'POST', path: `${path}/preview`, body: targetOf(values) } satisfies Call)}
       />
       {preview.error && <Problem error={preview.error} />}
-      {preview.data && !preview.isPending && <Preview would={preview.data} />}
+      {preview.data && !preview.isPending && <Preview preview={preview.data} />}
       {blocked.length > 0 && (
         <TextField
           name="note"
-          label="Why it is meant"
-          hint="Each reason above is overridden. Audit log and history keep your words."
+          label="Reason for overriding"
+          hint="Overrides all safety checks listed above. Stored in the audit log and the history."
         />
       )}
     </Form>
   )
 }
 
-function Look({ isPending, onLook }: { isPending: boolean; onLook(values: Values): void }) {
+function PreviewButton({ isPending, onPreview }: { isPending: boolean; onPreview(values: Values): void }) {
   const { values } = useForm()
   return (
     <div>
-      <Button disabled={isPending} onClick={() => onLook(values)}>
-        {isPending ? 'Working it out…' : 'See what would change'}
+      <Button disabled={isPending} onClick={() => onPreview(values)}>
+        {isPending ? 'Loading preview…' : 'Preview changes'}
       </Button>
     </div>
   )

@@ -3,44 +3,39 @@ import { LayoutTemplate } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import type { BindingDetail, BindingView } from '../../../../features/dns/templates/binding-shapes'
 import type { TemplateView } from '../../../../features/dns/templates/shapes'
-import { useAddress } from '../../../parts/address'
 import { Dialog } from '../../../parts/dialog'
-import { Empty } from '../../../parts/empty'
-import { Choice, Filters } from '../../../parts/filters'
-import { Menu } from '../../../parts/menu'
+import { List, menuColumn, type Column } from '../../../parts/list'
 import { Problem } from '../../../parts/problem'
-import { Status, Tag, wordsOf, type Mood } from '../../../parts/status'
-import { Table, type Column } from '../../../parts/table'
-import { Ago } from '../../../parts/time'
-import { useList, useOne } from '../../../queries'
+import { Status, Tag, capitalize, humanize, type Tone } from '../../../parts/status'
+import { RelativeTime } from '../../../parts/time'
+import { useOne } from '../../../queries'
 import { usePerson } from '../../../session'
 import { ApplyForm } from './apply-form'
-import { BindingEdits } from './binding-edits'
+import { BindingRecords } from './binding-records'
 import { Unbind } from './unbind'
 
-const moods: Record<BindingView['state'], Mood> = { current: 'ok', outdated: 'warn', edited_away: 'warn', failed: 'bad' }
+const tones: Record<BindingView['state'], Tone> = { current: 'ok', outdated: 'warn', modified: 'warn', failed: 'bad' }
+
+const states = Object.keys(tones).map(one => [one, capitalize(humanize(one))] as const)
 
 interface BindingsProps {
-  /** Where they are listed: of a zone, of a template. */
+  /** API path of the list. */
   path: string
-  /** What is shown of each: the zone, or the template. */
+  /** First column: the zone or the template. */
   by: 'zone' | 'template'
   templates: readonly TemplateView[]
-  empty: ReactNode
+  empty: { title: string; text: string; action?: ReactNode }
 }
 
-/** Where templates were applied, how each stands since, and what can be done about it. */
+/** Table of template bindings with their states and actions. */
 export function Bindings({ path, by, templates, empty }: BindingsProps) {
-  const { mayWrite } = usePerson()
-  const [{ state }, set] = useAddress({ state: '' })
-  const list = useList<BindingView>(path, { state })
+  const { canWrite } = usePerson()
   const [applying, setApplying] = useState<BindingView | null>(null)
-  const [looking, setLooking] = useState<BindingView | null>(null)
-  const [leaving, setLeaving] = useState<BindingView | null>(null)
+  const [viewing, setViewing] = useState<BindingView | null>(null)
+  const [deleting, setDeleting] = useState<BindingView | null>(null)
   const nameOf = (id: string) => templates.find(one => one.id === id)?.name ?? id
   const columns: readonly Column<BindingView>[] = [
     {
-      name: 'what',
       title: by === 'zone' ? 'Zone' : 'Template',
       render: one => (
         <Link
@@ -52,93 +47,68 @@ export function Bindings({ path, by, templates, empty }: BindingsProps) {
         </Link>
       ),
     },
+    { title: 'Host', width: '8rem', showFrom: 'sm', render: one => <code className="font-mono text-[13px]">{one.host}</code> },
     {
-      name: 'host',
-      title: 'At',
-      width: '8rem',
-      from: 'sm',
-      render: one => <code className="font-mono text-[13px]">{one.host}</code>,
-    },
-    {
-      name: 'state',
-      title: 'State',
+      title: 'Status',
       width: '9rem',
       render: one => (
         <span title={one.error?.detail}>
-          <Status state={one.state} mood={moods[one.state]} />
+          <Status status={one.state} tone={tones[one.state]} />
         </span>
       ),
     },
-    { name: 'mode', title: 'Mode', width: '6rem', from: 'md', render: one => <Tag>{one.mode}</Tag> },
+    { title: 'Mode', width: '6rem', showFrom: 'md', render: one => <Tag>{one.mode}</Tag> },
     {
-      name: 'values',
-      title: 'Values',
-      from: 'lg',
+      title: 'Variables',
+      showFrom: 'lg',
       render: one =>
         Object.entries(one.variables)
           .map(([name, value]) => `${name} ${value}`)
           .join(', ') || '–',
     },
-    { name: 'at', title: 'Applied', width: '9rem', from: 'md', render: one => <Ago at={one.applied_at} /> },
-    {
-      name: 'more',
-      title: '',
-      width: '4rem',
-      right: true,
-      render: one => (
-        <Menu
-          label={`More with ${by === 'zone' ? one.zone : nameOf(one.template_id)}`}
-          className="inline-flex size-7 items-center justify-center rounded-md border border-line hover:bg-hover"
-          items={[
-            { label: 'What it put there', onSelect: () => setLooking(one) },
-            mayWrite ? { label: 'Apply anew…', onSelect: () => setApplying(one) } : null,
-            mayWrite ? '-' : null,
-            mayWrite ? { label: 'Take off the zone…', bad: true, onSelect: () => setLeaving(one) } : null,
-          ]}
-        />
-      ),
-    },
+    { title: 'Applied', width: '9rem', showFrom: 'md', render: one => <RelativeTime at={one.applied_at} /> },
+    menuColumn(
+      one => (by === 'zone' ? one.zone : nameOf(one.template_id)),
+      one => [
+        { label: 'View records', onSelect: () => setViewing(one) },
+        canWrite ? { label: 'Apply again…', onSelect: () => setApplying(one) } : null,
+        canWrite ? '-' : null,
+        canWrite ? { label: 'Remove from zone…', danger: true, onSelect: () => setDeleting(one) } : null,
+      ],
+    ),
   ]
   return (
     <>
-      <Filters>
-        <Choice
-          label="State"
-          value={state}
-          onChange={value => set({ state: value })}
-          choices={[['', 'All states'], ...Object.keys(moods).map(one => [one, wordsOf(one)] as const)]}
-        />
-      </Filters>
-      <Table
+      <List
         label="Bindings"
+        path={path}
         columns={columns}
-        list={list}
-        idOf={one => one.id}
-        empty={state === '' ? empty : <Empty icon={LayoutTemplate} title="None is like that" />}
+        filters={[{ name: 'state', label: 'Status', all: 'All statuses', choices: states }]}
+        empty={{ icon: LayoutTemplate, ...empty }}
       />
       <Dialog
         open={applying !== null}
         onClose={() => setApplying(null)}
         title={applying && `Apply ${nameOf(applying.template_id)} to ${applying.zone}`}
-        description="The zone is brought to the newest version. What was edited by hand is as the template has it again."
+        description="Updates the zone to the latest version of the template and reverts manual edits."
         wide
       >
-        {applying && <Again binding={applying} onEnd={() => setApplying(null)} />}
+        {applying && <ApplyAgain binding={applying} onEnd={() => setApplying(null)} />}
       </Dialog>
       <Dialog
-        open={looking !== null}
-        onClose={() => setLooking(null)}
-        title={looking && `${nameOf(looking.template_id)} in ${looking.zone}`}
+        open={viewing !== null}
+        onClose={() => setViewing(null)}
+        title={viewing && `${nameOf(viewing.template_id)} in ${viewing.zone}`}
         wide
       >
-        {looking && <BindingEdits id={looking.id} />}
+        {viewing && <BindingRecords id={viewing.id} />}
       </Dialog>
-      {leaving && <Unbind binding={leaving} name={nameOf(leaving.template_id)} onEnd={() => setLeaving(null)} />}
+      {deleting && <Unbind binding={deleting} name={nameOf(deleting.template_id)} onEnd={() => setDeleting(null)} />}
     </>
   )
 }
 
-function Again({ binding, onEnd }: { binding: BindingView; onEnd(): void }) {
+function ApplyAgain({ binding, onEnd }: { binding: BindingView; onEnd(): void }) {
   const template = useOne<TemplateView>(`/dns/templates/${binding.template_id}`)
   const detail = useOne<BindingDetail>(`/dns/template-bindings/${binding.id}`)
   if (template.error) return <Problem error={template.error} />

@@ -1,12 +1,11 @@
 import { useNavigate } from '@tanstack/react-router'
 import type { TemplateView } from '../../../../features/dns/templates/shapes'
-import { useAddress } from '../../../parts/address'
+import { useUrlState } from '../../../parts/url-state'
 import { Card, Loaded, Page } from '../../../parts/page'
 import { useOne, useSend } from '../../../queries'
 import { TemplateForm } from './template-form'
 import { valuesOf } from './template-values'
 
-const up = { to: '/dns/templates', label: 'Templates' }
 const blank = {
   name: '',
   description: '',
@@ -14,28 +13,28 @@ const blank = {
   records: [{ type: 'A', name: '@', content: '', on_conflict: 'fail' as const }],
 }
 
-/** Makes a template, from nothing or as a copy of the one that the address names. */
+/** Creates a template, blank or as a copy of the one in the URL. */
 export default function NewTemplate() {
-  const [{ from }] = useAddress({ from: '' })
+  const [{ from }] = useUrlState({ from: '' })
   const found = useOne<TemplateView>(from === '' ? null : `/dns/templates/${from}`)
-  if (from === '') return <Making template={blank} />
+  if (from === '') return <CreateTemplate template={blank} />
   return (
-    <Loaded found={found} up={up}>
-      {one => <Making template={{ ...one, name: `${one.name} (copy)` }} />}
+    <Loaded query={found} parent="/dns/templates">
+      {one => <CreateTemplate template={{ ...one, name: `${one.name} (copy)` }} />}
     </Loaded>
   )
 }
 
-function Making({ template }: { template: Parameters<typeof valuesOf>[0] }) {
+function CreateTemplate({ template }: { template: Parameters<typeof valuesOf>[0] }) {
   const navigate = useNavigate()
   const send = useSend<TemplateView>({
     quiet: true,
-    done: 'Template made',
-    stale: ['/dns/templates'],
-    onDone: made => void navigate({ to: '/dns/templates/$id', params: { id: made.id } }),
+    toast: 'Template created',
+    invalidates: ['/dns/templates'],
+    onSuccess: created => void navigate({ to: '/dns/templates/$id', params: { id: created.id } }),
   })
   return (
-    <Page title="New template" up={up} lead="Records with variables. Nothing changes in any zone until it is applied.">
+    <Page parent="/dns/templates" description="Define records with variables. Zones don’t change until you apply the template.">
       <Card>
         <TemplateForm
           initial={valuesOf(template)}
@@ -43,7 +42,7 @@ function Making({ template }: { template: Parameters<typeof valuesOf>[0] }) {
           send={send.mutateAsync}
           pending={send.isPending}
           onCancel={() => void navigate({ to: '/dns/templates' })}
-          action="Make the template"
+          action="Create template"
         />
       </Card>
     </Page>

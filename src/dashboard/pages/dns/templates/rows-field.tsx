@@ -1,35 +1,36 @@
 import { Plus, X } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Button } from '../../../parts/button'
-import { inputLook, useForm } from '../../../parts/form'
+import { useForm } from '../../../parts/form'
+import { Input, Select } from '../../../parts/input'
 
-/** A member of the rows, and how it is edited. */
-export interface RowMember<Row> {
+/** A field of a row, and how it is edited. */
+export interface RowField<Row> {
   name: keyof Row & string
   label: string
-  /** CSS width of its column. */
+  /** CSS width of the column. */
   width?: string
-  /** Words to choose from; text when absent. */
+  /** Options of a select. Default: a text input. */
   choices?: readonly (readonly [value: string, label: string])[]
-  /** The value as text, and back. */
+  /** Conversion of the value to text and back. */
   read?(row: Row): string
   write?(text: string): unknown
 }
 
 interface RowsFieldProps<Row> {
-  /** The API's name of the list. */
+  /** API field name of the list. */
   name: string
   label: string
-  members: readonly RowMember<Row>[]
-  /** A row as it begins. */
-  fresh: Row
-  /** The words on the button that adds one. */
-  add: string
+  fields: readonly RowField<Row>[]
+  /** Initial values of a new row. */
+  newRow: Row
+  /** Label of the button that adds a row. */
+  addLabel: string
   hint?: ReactNode
 }
 
-/** A list of things in a form, a line each: the API’s errors are told below the line that they are about. */
-export function RowsField<Row extends object>({ name, label, members, fresh, add, hint }: RowsFieldProps<Row>) {
+/** A list field with one row per item. API errors are shown below their row. */
+export function RowsField<Row extends object>({ name, label, fields, newRow, addLabel, hint }: RowsFieldProps<Row>) {
   const { values, set, errorOf } = useForm()
   const rows = values[name] as Row[]
   const write = (at: number, changed: Partial<Row>) =>
@@ -45,24 +46,24 @@ export function RowsField<Row extends object>({ name, label, members, fresh, add
             return (
               <div key={at}>
                 <div className="flex items-end gap-1.5">
-                  {members.map(member => (
-                    <label key={member.name} className="min-w-0 grow basis-24" style={{ maxWidth: member.width }}>
+                  {fields.map(field => (
+                    <label key={field.name} className="min-w-0 grow basis-24" style={{ maxWidth: field.width }}>
                       <span className={at === 0 ? 'text-[13px] text-muted' : 'sr-only'}>
-                        {member.label}
+                        {field.label}
                         <span className="sr-only"> {at + 1}</span>
                       </span>
                       <Cell
-                        member={member}
+                        field={field}
                         row={row}
-                        isWrong={errorOf(`${name}.${at}.${member.name}`) !== null}
-                        onChange={value => write(at, { [member.name]: value } as Partial<Row>)}
+                        isWrong={errorOf(`${name}.${at}.${field.name}`) !== null}
+                        onChange={value => write(at, { [field.name]: value } as Partial<Row>)}
                       />
                     </label>
                   ))}
                   <Button
                     kind="quiet"
-                    aria-label={`Remove line ${at + 1} of ${label.toLowerCase()}`}
-                    icon={<X className="size-4" aria-hidden />}
+                    aria-label={`Remove row ${at + 1} of ${label.toLowerCase()}`}
+                    icon={X}
                     onClick={() => set({ [name]: rows.filter((_, other) => other !== at) })}
                   />
                 </div>
@@ -72,41 +73,27 @@ export function RowsField<Row extends object>({ name, label, members, fresh, add
           })}
         </div>
       </div>
-      <Button
-        small
-        className="mt-2"
-        icon={<Plus className="size-4" aria-hidden />}
-        onClick={() => set({ [name]: [...rows, fresh] })}
-      >
-        {add}
+      <Button small className="mt-2" icon={Plus} onClick={() => set({ [name]: [...rows, newRow] })}>
+        {addLabel}
       </Button>
     </fieldset>
   )
 }
 
 interface CellProps<Row> {
-  member: RowMember<Row>
+  field: RowField<Row>
   row: Row
   isWrong: boolean
   onChange(value: unknown): void
 }
 
-function Cell<Row>({ member: { name, choices, read, write }, row, isWrong, onChange }: CellProps<Row>) {
+function Cell<Row>({ field: { name, choices, read, write }, row, isWrong, onChange }: CellProps<Row>) {
   const value = read ? read(row) : String(row[name] ?? '')
-  const given = {
+  const attributes = {
     value,
     'aria-invalid': isWrong,
-    onChange: (event: { target: { value: string } }) => onChange(write ? write(event.target.value) : event.target.value),
-    className: `h-9 ${inputLook} font-mono text-[13px]`,
+    onText: (text: string) => onChange(write ? write(text) : text),
+    mono: true,
   }
-  if (!choices) return <input {...given} spellCheck={false} />
-  return (
-    <select {...given}>
-      {choices.map(([word, label]) => (
-        <option key={word} value={word}>
-          {label}
-        </option>
-      ))}
-    </select>
-  )
+  return choices ? <Select {...attributes} choices={choices} /> : <Input {...attributes} />
 }

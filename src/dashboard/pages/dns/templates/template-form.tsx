@@ -1,13 +1,13 @@
 import type { TemplateView } from '../../../../features/dns/templates/shapes'
 import type { Call } from '../../../client'
 import { Form, TextField, type Values } from '../../../parts/form'
-import { wordsOf } from '../../../parts/status'
-import { RowsField, type RowMember } from './rows-field'
+import { humanize } from '../../../parts/status'
+import { RowsField, type RowField } from './rows-field'
 import { bodyOf, type TemplateRecord, type Variable } from './template-values'
 
 interface TemplateFormProps {
   initial: Values
-  /** The call that the body makes. */
+  /** Builds the request from the body. */
   call(body: Values): Call
   send(call: Call): Promise<unknown>
   pending: boolean
@@ -15,47 +15,47 @@ interface TemplateFormProps {
   action: string
 }
 
-/** A template to write: variables and records, a line each. */
+/** Form for a template: name, variables and records. */
 export const TemplateForm = ({ call, action, ...rest }: TemplateFormProps) => (
-  <Form {...rest} call={values => call(bodyOf(values))} action={action}>
+  <Form {...rest} call={values => call(bodyOf(values))} submitLabel={action}>
     <TextField name="name" label="Name" autoFocus />
-    <TextField name="description" label="What it is for" />
+    <TextField name="description" label="Description" />
     <RowsField<Variable>
       name="variables"
       label="Variables"
       hint={
         <>
-          What differs from zone to zone. Records use them as <code className="font-mono">{'{{name}}'}</code>;{' '}
-          <code className="font-mono">{'{{zone}}'}</code>, <code className="font-mono">{'{{host}}'}</code> and{' '}
-          <code className="font-mono">{'{{fqdn}}'}</code> are there always.
+          Values that differ between zones. Records refer to them as <code className="font-mono">{'{{name}}'}</code>;{' '}
+          <code className="font-mono">{'{{zone}}'}</code>, <code className="font-mono">{'{{host}}'}</code>, and{' '}
+          <code className="font-mono">{'{{fqdn}}'}</code> are always available.
         </>
       }
-      members={variableMembers}
-      fresh={{ name: '', type: 'string' }}
-      add="Add a variable"
+      fields={variableFields}
+      newRow={{ name: '', type: 'string' }}
+      addLabel="Add variable"
     />
     <RowsField<TemplateRecord>
       name="records"
       label="Records"
-      hint="Names are below the one that the template is applied at, which is @. Values are written as in a zone file."
-      members={recordMembers}
-      fresh={{ type: 'A', name: '@', content: '', on_conflict: 'fail' }}
-      add="Add a record"
+      hint="Names are relative to the host the template is applied to, which is @. Values are in zone file format."
+      fields={recordFields}
+      newRow={{ type: 'A', name: '@', content: '', on_conflict: 'fail' }}
+      addLabel="Add record"
     />
   </Form>
 )
 
 const types = ['string', 'ip', 'ipv6', 'host', 'int', 'enum'] as const satisfies TemplateView['variables'][number]['type'][]
-const ways = ['fail', 'skip', 'replace', 'merge'] as const satisfies TemplateRecord['on_conflict'][]
-const choicesOf = (words: readonly string[]) => words.map(one => [one, wordsOf(one)] as const)
+const conflictModes = ['fail', 'skip', 'replace', 'merge'] as const satisfies TemplateRecord['on_conflict'][]
+const choicesOf = (words: readonly string[]) => words.map(one => [one, humanize(one)] as const)
 const wholeNumber = /^-?\d{1,15}$/
 
-const variableMembers: readonly RowMember<Variable>[] = [
+const variableFields: readonly RowField<Variable>[] = [
   { name: 'name', label: 'Name', width: '11rem' },
   { name: 'type', label: 'Type', width: '7rem', choices: choicesOf(types) },
   {
     name: 'required',
-    label: 'Must be given',
+    label: 'Required',
     width: '9.5rem',
     choices: [
       ['', 'if no default'],
@@ -74,15 +74,15 @@ const variableMembers: readonly RowMember<Variable>[] = [
   },
   {
     name: 'values',
-    label: 'Values, with commas',
+    label: 'Values, comma-separated',
     read: row => (row.values ?? []).join(','),
     write: text => (text === '' ? undefined : text.split(',')),
   },
   { name: 'pattern', label: 'Pattern', width: '9rem' },
-  { name: 'description', label: 'What it is for' },
+  { name: 'description', label: 'Description' },
 ]
 
-const recordMembers: readonly RowMember<TemplateRecord>[] = [
+const recordFields: readonly RowField<TemplateRecord>[] = [
   { name: 'name', label: 'Name', width: '9rem' },
   { name: 'type', label: 'Type', width: '6rem' },
   {
@@ -93,8 +93,8 @@ const recordMembers: readonly RowMember<TemplateRecord>[] = [
     write: text => (text === '' ? undefined : wholeNumber.test(text) ? Number(text) : text),
   },
   { name: 'content', label: 'Value' },
-  { name: 'on_conflict', label: 'On conflict', width: '7rem', choices: choicesOf(ways) },
-  { name: 'when', label: 'Only with', width: '7rem' },
+  { name: 'on_conflict', label: 'On conflict', width: '7rem', choices: choicesOf(conflictModes) },
+  { name: 'when', label: 'Condition', width: '7rem' },
   {
     name: 'essential',
     label: 'Essential',

@@ -1,13 +1,11 @@
-import { useNavigate, useParams } from '@tanstack/react-router'
-import { LayoutTemplate } from 'lucide-react'
 import { useState } from 'react'
 import type { TemplateView } from '../../../../features/dns/templates/shapes'
 import { Button, LinkButton } from '../../../parts/button'
-import { Confirm, Dialog } from '../../../parts/dialog'
-import { Empty } from '../../../parts/empty'
-import { Card, Loaded, Page } from '../../../parts/page'
+import { Dialog, DeleteDialog } from '../../../parts/dialog'
+import { Card, Page } from '../../../parts/page'
+import { resourcePage } from '../../../parts/resource-page'
 import { Tag } from '../../../parts/status'
-import { useOne, useSend } from '../../../queries'
+import { useSend } from '../../../queries'
 import { usePerson } from '../../../session'
 import { ApplyForm } from './apply-form'
 import { Bindings } from './bindings'
@@ -17,50 +15,36 @@ import { TemplateForm } from './template-form'
 import { valuesOf } from './template-values'
 import { Versions } from './versions'
 
-const up = { to: '/dns/templates', label: 'Templates' }
+/** Template page: content, bindings and versions. */
+export default resourcePage<TemplateView>({ path: '/dns/templates', parent: '/dns/templates' }, template => (
+  <TemplateDetails template={template} />
+))
 
-/** One template: what it makes, where it was applied, and how it was before. */
-export default function Template() {
-  const { id } = useParams({ strict: false })
-  const found = useOne<TemplateView>(`/dns/templates/${id}`)
-  return (
-    <Loaded found={found} up={up}>
-      {template => <Shown template={template} />}
-    </Loaded>
-  )
-}
-
-function Shown({ template }: { template: TemplateView }) {
-  const { mayWrite } = usePerson()
-  const navigate = useNavigate()
+function TemplateDetails({ template }: { template: TemplateView }) {
+  const { canWrite } = usePerson()
   const [open, setOpen] = useState<'apply' | 'rollout' | 'delete' | 'edit' | null>(null)
   const close = () => setOpen(null)
   const path = `/dns/templates/${template.id}`
-  const save = useSend<TemplateView>({ quiet: true, done: 'Template saved', stale: ['/dns/templates'], onDone: close })
-  const remove = useSend({
-    done: 'Template deleted',
-    stale: ['/dns/templates'],
-    onDone: () => void navigate({ to: '/dns/templates' }),
-  })
+  const save = useSend<TemplateView>({ quiet: true, toast: 'Template saved', invalidates: ['/dns/templates'], onSuccess: close })
   return (
     <Page
       title={template.name}
-      up={up}
-      aside={<Tag>{template.builtin ? 'of the program' : `version ${template.version}`}</Tag>}
-      lead={template.description}
+      parent="/dns/templates"
+      aside={<Tag>{template.builtin ? 'built-in' : `version ${template.version}`}</Tag>}
+      description={template.description}
       actions={
-        mayWrite && (
+        canWrite && (
           <>
-            <Button kind="main" onClick={() => setOpen('apply')}>
-              Apply to a zone
+            <Button kind="primary" onClick={() => setOpen('apply')}>
+              Apply to zone
             </Button>
             <Button onClick={() => setOpen('rollout')}>Roll out</Button>
             {!template.builtin && <Button onClick={() => setOpen('edit')}>Edit</Button>}
             <LinkButton to="/dns/templates/new" search={{ from: template.id }}>
-              Copy
+              Duplicate
             </LinkButton>
             {!template.builtin && (
-              <Button kind="bad" onClick={() => setOpen('delete')}>
+              <Button kind="danger" onClick={() => setOpen('delete')}>
                 Delete
               </Button>
             )}
@@ -77,22 +61,18 @@ function Shown({ template }: { template: TemplateView }) {
               send={save.mutateAsync}
               pending={save.isPending}
               onCancel={close}
-              action="Save"
+              action="Save changes"
             />
           </Card>
         ) : (
           <TemplateContent template={template} />
         )}
-        <Card title="Where it was applied">
+        <Card title="Bindings">
           <Bindings
             path={`${path}/bindings`}
             by="zone"
             templates={[template]}
-            empty={
-              <Empty icon={LayoutTemplate} title="Nowhere yet">
-                Zones that are linked to it are brought to its newest version when it is rolled out.
-              </Empty>
-            }
+            empty={{ title: 'Not applied yet', text: 'Apply the template to a zone. Rolling it out updates all linked zones.' }}
           />
         </Card>
         {!template.builtin && <Versions template={template} />}
@@ -103,21 +83,22 @@ function Shown({ template }: { template: TemplateView }) {
       <Dialog
         open={open === 'rollout'}
         onClose={close}
-        title={`Roll ${template.name} out`}
-        description="Every zone that is linked to it is brought to its newest version, each by itself: one that fails stops no other."
+        title={`Roll out ${template.name}`}
+        description="Updates every linked zone to the latest version. Zones are updated independently; a failure doesn’t affect the others."
       >
         <Rollout template={template} />
       </Dialog>
-      <Confirm
+      <DeleteDialog
         open={open === 'delete'}
         onClose={close}
-        title={`Delete ${template.name}?`}
-        action="Delete template"
-        pending={remove.isPending}
-        onConfirm={() => remove.mutate({ method: 'DELETE', path })}
+        noun="template"
+        name={template.name}
+        path={path}
+        invalidates={['/dns/templates']}
+        parent="/dns/templates"
       >
-        Records that it made stay. A template that is linked to zones cannot be deleted: take it off them first.
-      </Confirm>
+        Records it created stay in their zones. You can’t delete a template that is linked to zones: remove it from them first.
+      </DeleteDialog>
     </Page>
   )
 }

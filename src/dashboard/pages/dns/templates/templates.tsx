@@ -1,72 +1,43 @@
-import { LayoutTemplate, Plus } from 'lucide-react'
+import { LayoutTemplate } from 'lucide-react'
 import type { TemplateView } from '../../../../features/dns/templates/shapes'
-import { useAddress } from '../../../parts/address'
-import { LinkButton } from '../../../parts/button'
-import { Empty } from '../../../parts/empty'
-import { Choice, Filters, SearchField } from '../../../parts/filters'
+import { ListPage, type Column } from '../../../parts/list'
 import { Tag } from '../../../parts/status'
-import { Table, type Column } from '../../../parts/table'
-import { Ago } from '../../../parts/time'
-import { useList } from '../../../queries'
-import { usePerson } from '../../../session'
-import { DnsFrame } from '../dns-frame'
-
-const newTemplate = (
-  <LinkButton to="/dns/templates/new" kind="main" data-new icon={<Plus className="size-4" aria-hidden />}>
-    New template
-  </LinkButton>
-)
+import { RelativeTime } from '../../../parts/time'
+import { dnsTabs } from '../dns-tabs'
 
 const columns: readonly Column<TemplateView>[] = [
-  { name: 'name', title: 'Template', sort: 'name', render: one => <span className="font-medium">{one.name}</span> },
-  { name: 'origin', title: 'From', width: '8rem', render: one => <Tag>{one.builtin ? 'program' : 'workspace'}</Tag> },
-  { name: 'for', title: 'What for', from: 'md', render: one => <span title={one.description}>{one.description}</span> },
-  { name: 'records', title: 'Records', width: '6rem', right: true, from: 'sm', render: one => one.records.length },
-  { name: 'variables', title: 'Variables', width: '7rem', right: true, from: 'lg', render: one => one.variables.length },
+  { title: 'Template', sort: 'name', render: one => <span className="font-medium">{one.name}</span> },
+  { title: 'Origin', width: '8rem', render: one => <Tag>{one.builtin ? 'built-in' : 'custom'}</Tag> },
+  { title: 'Description', showFrom: 'md', render: one => <span title={one.description}>{one.description}</span> },
+  { title: 'Records', width: '6rem', alignRight: true, showFrom: 'sm', render: one => one.records.length },
+  { title: 'Variables', width: '7rem', alignRight: true, showFrom: 'lg', render: one => one.variables.length },
   {
-    name: 'updated',
-    title: 'Edited',
+    title: 'Updated',
     width: '9rem',
     sort: 'updated_at',
-    from: 'lg',
-    render: one => (one.builtin ? <span className="text-muted">–</span> : <Ago at={one.updated_at} />),
+    showFrom: 'lg',
+    render: one => (one.builtin ? <span className="text-muted">–</span> : <RelativeTime at={one.updated_at} />),
   },
 ]
 
-/** Sets of records with variables, which are put into many zones. */
+/** List of DNS templates. */
 export default function Templates() {
-  const { mayWrite } = usePerson()
-  const [{ sort, q, origin }, set] = useAddress({ sort: 'name', q: '', origin: '' })
-  const list = useList<TemplateView>('/dns/templates', { sort, q, origin })
   return (
-    <DnsFrame lead="Sets of records with variables, put into many zones and kept alike." actions={mayWrite && newTemplate}>
-      <Filters>
-        <SearchField label="Search templates" value={q} onChange={text => set({ q: text })} />
-        <Choice
-          label="From"
-          value={origin}
-          onChange={value => set({ origin: value })}
-          choices={[
-            ['', 'All'],
-            ['own', 'Of the workspace'],
-            ['builtin', 'Of the program'],
-          ]}
-        />
-      </Filters>
-      <Table
-        label="Templates"
-        columns={columns}
-        list={list}
-        idOf={one => one.id}
-        linkOf={one => `/dns/templates/${one.id}`}
-        sort={sort}
-        onSort={value => set({ sort: value })}
-        empty={
-          <Empty icon={LayoutTemplate} title="No templates" action={mayWrite && newTemplate}>
-            Write records once, with variables for what differs, and put them into as many zones as you like.
-          </Empty>
-        }
-      />
-    </DnsFrame>
+    <ListPage
+      label="Templates"
+      description="Sets of records with variables that you can apply to many zones and keep up to date."
+      tabs={dnsTabs}
+      path="/dns/templates"
+      page="/dns/templates/$id"
+      create="/dns/templates/new"
+      columns={columns}
+      sort="name"
+      search
+      filters={[{ name: 'origin', label: 'Origin', all: 'All origins', choices: { custom: 'Custom', builtin: 'Built-in' } }]}
+      empty={{
+        icon: LayoutTemplate,
+        text: 'Define records once, with variables for values that differ, and apply them to any number of zones.',
+      }}
+    />
   )
 }

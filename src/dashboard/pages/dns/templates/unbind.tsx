@@ -1,51 +1,42 @@
 import type { BindingView } from '../../../../features/dns/templates/binding-shapes'
 import { Dialog } from '../../../parts/dialog'
 import { Form, SelectField } from '../../../parts/form'
-import { useSend } from '../../../queries'
 
 interface UnbindProps {
   binding: BindingView
-  /** Of the template. */
+  /** Name of the template. */
   name: string
   onEnd(): void
 }
 
-/** Takes a template off a zone, with its records or without. */
-export function Unbind({ binding, name, onEnd }: UnbindProps) {
-  const send = useSend({
-    quiet: true,
-    done: `${name} was taken off ${binding.zone}`,
-    stale: ['/dns/zones', '/dns/templates', '/dns/template-bindings', '/dns/records'],
-    onDone: onEnd,
-  })
-  return (
-    <Dialog
-      open
-      onClose={onEnd}
-      title={`Take ${name} off ${binding.zone}?`}
-      description="The zone does not follow the template any more. Records that were edited stay in any case."
+/** Removes a template from a zone, with or without its records. */
+export const Unbind = ({ binding, name, onEnd }: UnbindProps) => (
+  <Dialog
+    open
+    onClose={onEnd}
+    title={`Remove ${name} from ${binding.zone}?`}
+    description="The zone will no longer follow the template. Modified records always stay."
+  >
+    <Form
+      initial={{ records: 'keep' }}
+      call={({ records }) => ({
+        method: 'DELETE',
+        path: `/dns/template-bindings/${binding.id}`,
+        query: { records: String(records) },
+      })}
+      send={{
+        toast: `${name} removed from ${binding.zone}`,
+        invalidates: ['/dns/zones', '/dns/templates', '/dns/template-bindings', '/dns/records'],
+        onSuccess: onEnd,
+      }}
+      onCancel={onEnd}
+      submitLabel="Remove template"
     >
-      <Form
-        initial={{ records: 'keep' }}
-        call={({ records }) => ({
-          method: 'DELETE',
-          path: `/dns/template-bindings/${binding.id}`,
-          query: { records: String(records) },
-        })}
-        send={send.mutateAsync}
-        pending={send.isPending}
-        onCancel={onEnd}
-        action="Take it off"
-      >
-        <SelectField
-          name="records"
-          label="What it put there"
-          choices={[
-            ['keep', 'stays'],
-            ['remove', 'goes, but for what was edited and what others rely on'],
-          ]}
-        />
-      </Form>
-    </Dialog>
-  )
-}
+      <SelectField
+        name="records"
+        label="Records"
+        choices={{ keep: 'Keep in the zone', remove: 'Delete, except modified records and records used by other templates' }}
+      />
+    </Form>
+  </Dialog>
+)

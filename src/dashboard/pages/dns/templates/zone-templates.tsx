@@ -1,47 +1,45 @@
-import { LayoutTemplate } from 'lucide-react'
 import { useState } from 'react'
 import type { TemplateView } from '../../../../features/dns/templates/shapes'
-import type { ZoneView } from '../../../../features/dns/zone-shapes'
+import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { Button } from '../../../parts/button'
 import { Dialog } from '../../../parts/dialog'
-import { Empty } from '../../../parts/empty'
-import { Choice } from '../../../parts/filters'
+import { FilterSelect } from '../../../parts/filters'
 import { useList } from '../../../queries'
 import { usePerson } from '../../../session'
 import { ZoneFrame } from '../zone-frame'
 import { ApplyForm } from './apply-form'
 import { Bindings } from './bindings'
 
-/** The templates that were applied to a zone. */
+/** Templates tab of a zone. */
 export default function ZoneTemplates({ zone }: { zone: ZoneView }) {
-  const { mayWrite } = usePerson()
+  const { canWrite } = usePerson()
   const [isApplying, setApplying] = useState(false)
-  const [chosen, setChosen] = useState('')
+  const [selected, setSelected] = useState('')
   const { rows: templates } = useList<TemplateView>('/dns/templates', { sort: 'name' })
-  const template = templates.find(one => one.id === chosen)
-  const begin = mayWrite && (
-    <Button kind="main" data-new onClick={() => setApplying(true)}>
-      Apply a template
+  const template = templates.find(one => one.id === selected)
+  const applyButton = canWrite && (
+    <Button kind="primary" data-new onClick={() => setApplying(true)}>
+      Apply template
     </Button>
   )
   return (
-    <ZoneFrame zone={zone} actions={begin}>
+    <ZoneFrame zone={zone} actions={applyButton}>
       <Bindings
         path={`/dns/zones/${zone.id}/template-bindings`}
         by="template"
         templates={templates}
-        empty={
-          <Empty icon={LayoutTemplate} title="No templates here" action={begin}>
-            A template puts records into the zone, and can keep them as it says.
-          </Empty>
-        }
+        empty={{
+          title: 'No templates applied',
+          text: 'A template adds records to the zone and can keep them up to date.',
+          action: applyButton,
+        }}
       />
-      <Dialog open={isApplying} onClose={() => setApplying(false)} title={`Apply a template to ${zone.unicode_name}`} wide>
+      <Dialog open={isApplying} onClose={() => setApplying(false)} title={`Apply template to ${zone.unicode_name}`} wide>
         <div className="mb-4">
-          <Choice
+          <FilterSelect
             label="Template"
-            value={chosen}
-            onChange={setChosen}
+            value={selected}
+            onChange={setSelected}
             choices={[['', 'Choose a template'], ...templates.map(one => [one.id, one.name] as const)]}
           />
         </div>

@@ -1,0 +1,113 @@
+/** Values in the plans of a new installation; null for no limit. */
+interface InitialValues {
+  free: number | null
+  pro: number | null
+  business: number | null
+  unlimited: number | null
+}
+
+interface LimitEntry {
+  /** Label in the dashboard. */
+  label: string
+  /** Description in the API and the handbook. */
+  description: string
+  /** Plural noun, if the limit is a number of resources that a workspace may have. */
+  noun?: string
+  initial: InitialValues
+}
+
+const of = (free: number | null, pro: number | null, business: number | null, unlimited: number | null = null) => ({
+  free,
+  pro,
+  business,
+  unlimited,
+})
+
+/**
+ * The limits of a plan, in the order of the API. Their types, labels, descriptions and initial values are all read from here; the
+ * values that apply are stored with each plan.
+ */
+export const limitTable = {
+  requests_per_minute_per_token: {
+    label: 'API requests a minute per token',
+    description: 'API requests a minute per token.',
+    initial: of(60, 600, 3_000),
+  },
+  requests_per_hour_per_workspace: {
+    label: 'API requests an hour',
+    description: 'API requests an hour, for all tokens of the workspace together.',
+    initial: of(1_000, 20_000, 100_000),
+  },
+  webhook_endpoints: {
+    label: 'Webhook endpoints',
+    description: 'Webhook endpoints.',
+    noun: 'webhook endpoints',
+    initial: of(2, 10, 50),
+  },
+  deliveries_per_minute: {
+    label: 'Webhook deliveries a minute',
+    description: 'Webhook delivery attempts a minute; attempts above the limit are delayed.',
+    initial: of(120, 3_000, 30_000),
+  },
+  tokens: { label: 'API tokens', description: 'Active API tokens.', noun: 'tokens', initial: of(5, 50, 500) },
+  heartbeats: { label: 'Heartbeats', description: 'Heartbeats.', noun: 'heartbeats', initial: of(20, 1_000, 10_000) },
+  dns_zones: { label: 'DNS zones', description: 'DNS zones.', noun: 'DNS zones', initial: of(3, 100, 2_000) },
+  dns_records: { label: 'DNS records per zone', description: 'DNS records per zone.', initial: of(500, 10_000, 100_000) },
+  concurrent_requests_per_token: {
+    label: 'Concurrent API requests per token',
+    description: 'Concurrent API requests per token.',
+    initial: of(20, 20, 20),
+  },
+  delivery_log_days: {
+    label: 'Retention of webhook deliveries (days)',
+    description: 'Retention of the delivery log, in days.',
+    initial: of(7, 30, 90, 90),
+  },
+  event_feed_days: {
+    label: 'Retention of events (days)',
+    description: 'Retention of the event feed, in days.',
+    initial: of(7, 30, 90, 90),
+  },
+  audit_days: {
+    label: 'Retention of the audit log (days)',
+    description: 'Retention of the audit log, in days.',
+    initial: of(30, 365, null),
+  },
+  dns_history_days: {
+    label: 'Retention of DNS history (days)',
+    description: 'Retention of the change history of a DNS zone, in days; its last 1,000 changes are always kept.',
+    initial: of(365, 365, 365, 365),
+  },
+  monitors: { label: 'Monitors', description: 'Monitors.', noun: 'monitors', initial: of(20, 1_000, 10_000) },
+  monitor_interval_seconds: {
+    label: 'Shortest monitor interval (seconds)',
+    description: 'The shortest interval of a monitor, in seconds. Unlike the other limits, this is a minimum.',
+    initial: of(60, 10, 5),
+  },
+  monitor_results_days: {
+    label: 'Retention of check results (days)',
+    description: 'Retention of single check results, in days.',
+    initial: of(7, 30, 90, 30),
+  },
+  incident_days: {
+    label: 'Retention of resolved incidents (days)',
+    description: 'Retention of resolved incidents, in days.',
+    initial: of(365, 365, null),
+  },
+} as const satisfies Record<string, LimitEntry>
+
+export type LimitName = keyof typeof limitTable
+export const limitNames = Object.keys(limitTable) as LimitName[]
+
+/** Limits on the number of resources of a workspace. */
+export type CountedLimit = { [N in LimitName]: (typeof limitTable)[N] extends { noun: string } ? N : never }[LimitName]
+
+/** The limits of a plan or a workspace; null for no limit. */
+export type PlanLimits = Record<LimitName, number | null>
+
+/** No limits. */
+export const unlimited = Object.fromEntries(limitNames.map(name => [name, null])) as PlanLimits
+
+/** The limits of a plan of a new installation. */
+export const initialLimits = (plan: keyof InitialValues): PlanLimits =>
+  Object.fromEntries(limitNames.map(name => [name, limitTable[name].initial[plan]])) as PlanLimits

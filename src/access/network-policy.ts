@@ -1,0 +1,39 @@
+import { eq } from 'drizzle-orm'
+import type { Ctx } from '../core/ctx'
+import type { Reader } from '../core/db/transaction'
+import { EgressRefused, networkPolicy, type NetworkPolicy } from '../core/net/egress'
+import { egressOf } from '../core/net/hub-egress'
+import { invalid, type FieldProblem } from '../core/problem'
+import { workspaces } from './tables'
+
+export type StoredPolicy = typeof workspaces.$inferSelect.networkPolicy
+
+/** The current network policy of a workspace. */
+export async function storedPolicy(read: Reader, workspaceId: string): Promise<StoredPolicy> {
+  const [row] = await read.select({ stored: workspaces.networkPolicy }).from(workspaces).where(eq(workspaces.id, workspaceId))
+  return row!.stored
+}
+
+/** The current network policy of a workspace for connections of a kind. */
+export const workspacePolicy = async (read: Reader, workspaceId: string, carriesSecret: boolean): Promise<NetworkPolicy> =>
+  networkPolicy(await storedPolicy(read, workspaceId), { carriesSecret })
+
+/** The problem for a refused destination, with the error class but never an address. */
+export const destinationProblem = (pointer: string, { errorClass, message }: EgressRefused): FieldProblem => ({
+  pointer,
+  code: errorClass,
+  detail: `is not allowed (${errorClass}). ${message}`,
+})
+
+/**
+ * Refuses a URL that the workspace may not call. The URL is checked again before each attempt, because DNS names can change.
+ * @throws Problem 422 at `#/url` with the error class, never with an address
+ */
+export async function refuseForbiddenUrl(ctx: Ctx, url: string): Promise<void> {
+  const policy = await workspacePolicy(ctx.hub.read, ctx.workspaceId, true)
+  try {
+    await egressOf(ctx.hub).vetUrl(url, policy)
+  } catch (error) {
+    throw error instanceof EgressRefused ? invalid([destinationProblem('#/url', error)]) : error
+  }
+}

@@ -1,0 +1,52 @@
+import { Type } from '@sinclair/typebox'
+import { Line, Nullable, NullableInstant, Shape, Words } from '../../core/shapes'
+import { accountStates } from './columns'
+
+const name = Line({ minLength: 1, maxLength: 100, description: 'Name, unique within the workspace.' })
+const settings = (description: string) => Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), { description })
+
+/** Fields of an account in responses. @param kinds all possible kinds; `listedAt` the path of their list */
+export const accountFields = <const K extends readonly string[]>(kinds: K, listedAt: string) => ({
+  kind: kindField(kinds, listedAt),
+  name: Type.String({ description: 'Name, unique within the workspace.' }),
+  settings: settings('Settings of this kind, without secrets.'),
+  secrets_set: Type.Array(Type.String(), {
+    description: 'Paths of the secret settings that are set. Their values are never returned.',
+  }),
+})
+
+/** Fields to create an account with. */
+export const accountInput = <const K extends readonly string[]>(kinds: K, listedAt: string) => ({
+  kind: kindField(kinds, listedAt),
+  name,
+  settings: settings('Settings of this kind, including secrets.'),
+})
+
+/** Fields of an account that can be updated. */
+export const accountPatch = {
+  name: Type.Optional(name),
+  settings: Type.Optional(
+    settings('Settings to change, merged into the existing ones. Omitted secrets are kept; null removes an optional setting.'),
+  ),
+}
+
+/** Fields with the result of the last check. @param failures codes of failures */
+export const checkFields = <const F extends readonly string[]>(failures: F) => ({
+  state: Words(accountStates, {
+    description: 'Result of the last check; `unknown` until the current settings have been checked.',
+  }),
+  detail: Nullable(Type.String(), { description: 'What the last successful check found, such as the server version.' }),
+  warnings: Type.Array(Type.String(), { description: 'Limitations found by the check, such as missing permissions.' }),
+  last_checked_at: NullableInstant({ description: 'When it was last checked.' }),
+  last_ok_at: NullableInstant({ description: 'When a check last succeeded.' }),
+  last_error: Nullable(
+    Shape({
+      code: Words(failures, { description: 'Error code.' }),
+      detail: Type.String({ description: 'Human-readable message.' }),
+    }),
+    { description: 'Error of the last check; null if it succeeded.' },
+  ),
+})
+
+const kindField = <const K extends readonly string[]>(kinds: K, listedAt: string) =>
+  Words(kinds, { description: `Kind, as listed at ${listedAt}.` })

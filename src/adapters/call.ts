@@ -1,0 +1,35 @@
+import { lifetime } from '../core/net/request-lifetime'
+import { Problem } from '../core/problem'
+import { AdapterError } from './failure'
+
+/** How long a request waits for an external system, in milliseconds. Calls have their own timeouts. */
+const maxWaitMs = 30_000
+
+/**
+ * Calls an external system on behalf of a request.
+ * @throws Problem 424 `provider_failed` with `failure` instead of a AdapterError, also on a timeout
+ */
+export async function callAdapter<T>(call: () => Promise<T>): Promise<T> {
+  const life = lifetime(undefined)
+  life.after(maxWaitMs, 'The provider did not respond in time.')
+  try {
+    return await withTimeout(life, call)
+  } catch (error) {
+    if (!(error instanceof AdapterError)) throw error
+    const { failure, message, retryAfterMs } = error
+    throw new Problem('provider_failed', message, {
+      fields: { failure },
+      ...(retryAfterMs !== null && { headers: { 'Retry-After': String(Math.ceil(retryAfterMs / 1000)) } }),
+    })
+  } finally {
+    life.release()
+  }
+}
+
+async function withTimeout<T>(life: ReturnType<typeof lifetime>, call: () => Promise<T>): Promise<T> {
+  try {
+    return await life.orEnd(call())
+  } catch (error) {
+    throw life.reason ? new AdapterError('timeout', life.reason.message) : error
+  }
+}

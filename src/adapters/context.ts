@@ -1,0 +1,14 @@
+import type { Clock } from '../core/clock'
+import type { Log } from '../core/log'
+import type { VettedHost } from '../core/net/egress'
+import type { FetchLimits, GuardedRequest, GuardedResponse } from '../core/net/guarded-fetch'
+
+/** What a plug-in has access to. All connections follow the network policy of its workspace. */
+export interface AdapterContext {
+  clock: Clock
+  log: Log
+  /** Sends an HTTP request. @throws FetchFailed */
+  request(request: GuardedRequest, limits?: FetchLimits): Promise<GuardedResponse>
+  /** Checks a host for connections other than HTTP. @throws EgressRefused */
+  vet(host: string, port: number): Promise<VettedHost>
+}

@@ -1,0 +1,68 @@
+import type { Clock } from '../core/clock'
+import { AdapterError } from './failure'
+
+interface Row extends Record<string, unknown> {
+  id: unknown
+}
+
+/** A page of a list, with its pagination info. */
+export interface NumberedPage {
+  rows: Row[]
+  page: number
+  perPage: number
+  totalCount: number
+  totalPages: number | null
+}
+
+const maxRows = 500_000
+// Time limit for a complete list: the server chooses the page size.
+const listTimeoutMs = 5 * 60_000
+
+/**
+ * Reads a complete list from an API without cursors, where rows move between pages if others are created or deleted meanwhile. So all
+ * pages must report the same total, no row may occur twice, and all pages but the last are read again at the end: if a row had been
+ * deleted from one of them, the following rows would have moved.
+ * @throws AdapterError `incomplete` if the rows may not be a consistent snapshot
+ */
+export async function readNumberedPages(clock: Clock, readPage: (page: number) => Promise<NumberedPage>): Promise<Row[]> {
+  const end = clock.now() + listTimeoutMs
+  const pageAt = async (page: number): Promise<NumberedPage> => {
+    if (clock.now() > end) throw new AdapterError('timeout', 'Reading all pages of the list took too long.')
+    return await readPage(page)
+  }
+  const first = await pageAt(1)
+  const { totalCount } = first
+  if (totalCount > maxRows) throw new AdapterError('refused', `The list has ${totalCount} rows; the limit is ${maxRows}.`)
+  const pages = [first]
+  let collected = rowsExpected(first, first, 0)
+  while (collected < totalCount) {
+    const next = await pageAt(pages.length + 1)
+    collected += rowsExpected(next, first, collected)
+    pages.push(next)
+  }
+  const rows = pages.flatMap(page => page.rows)
+  if (new Set(rows.map(row => row.id)).size < rows.length) throw changedMeanwhile()
+  for (const { rows: before, page } of pages.slice(0, -1)) {
+    const again = (await pageAt(page)).rows
+    if (again.length !== before.length || again.some(({ id }, place) => id !== before[place]!.id)) throw changedMeanwhile()
+  }
+  return rows
+}
+
+export const incompleteList = (what: string) => new AdapterError('incomplete', `The list is incomplete: ${what}.`)
+
+const changedMeanwhile = () => incompleteList('it changed while being read')
+
+/** Validates a page, which must have the expected number of rows after `collected` others. @throws AdapterError `incomplete` */
+function rowsExpected(
+  { rows, page, perPage, totalCount, totalPages }: NumberedPage,
+  first: NumberedPage,
+  collected: number,
+): number {
+  if (totalCount !== first.totalCount || perPage !== first.perPage) throw changedMeanwhile()
+  const expected = Math.min(perPage, totalCount - collected)
+  if (rows.length !== expected) throw incompleteList(`page ${page} has ${rows.length} of ${expected} rows`)
+  if (totalPages !== null && Math.max(1, totalPages) !== Math.max(1, Math.ceil(totalCount / perPage)))
+    throw incompleteList(`${totalPages} pages do not match ${totalCount} rows`)
+  return expected
+}

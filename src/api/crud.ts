@@ -1,0 +1,91 @@
+import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import type { AuditAction } from '../core/audit-actions'
+import type { Ctx } from '../core/ctx'
+import { listQuery, type Listing } from '../core/list'
+import { entryOf, type ResourceType } from '../registry'
+import type { Bulk } from './bulk'
+import type { Route } from './route-declaration'
+import { route } from './route'
+
+/** What a route declares in addition to what follows from its operation. */
+type More = Partial<Omit<Route, 'method' | 'path' | 'body' | 'run'>> & { description: string }
+
+/** The operations of a resource. One that is absent has no route. */
+interface Crud<Input extends TSchema, Patch extends TSchema> {
+  type: ResourceType
+  /** Prefix of the audit actions: `maintenance.window` for `maintenance.window.create`. */
+  action: string
+  response: TSchema
+  list?: More & { listing: Listing<never>; response: TObject; run(ctx: Ctx, query: Record<string, unknown>): Promise<unknown> }
+  create?: More & { body: Input; run(ctx: Ctx, input: Static<Input>): Promise<unknown> }
+  get?: More & { run(ctx: Ctx, id: string): Promise<unknown> }
+  update?: More & { body: Patch; run(ctx: Ctx, id: string, patch: Static<Patch>): Promise<unknown> }
+  delete?: More & { run(ctx: Ctx, id: string): Promise<void> }
+  /** Description of the endpoint that creates, updates, and deletes many at once. */
+  bulk?: string
+}
+
+/**
+ * The routes of a resource: `GET` and `POST` of its list, and `GET`, `PATCH`, and `DELETE` of one. Names, permissions, and audit
+ * actions follow from its entry in the registry.
+ */
+export function crud<Input extends TSchema = TSchema, Patch extends TSchema = TSchema>(of: Crud<Input, Patch>): (Route | Bulk)[] {
+  const { area, name, plural, path } = entryOf(of.type)
+  const schema = of.response.$id!
+  const one = `${/^[aeiou]/i.test(name) ? 'an' : 'a'} ${name}`
+  const list = `/v1${path}`
+  const action = (verb: string) => `${of.action}.${verb}` as AuditAction
+  const common = (method: Route['method'], verb: string, summary: string) => ({
+    method,
+    guard: `${area}.${method === 'GET' ? 'read' : 'write'}` as const,
+    operationId: verb === 'list' ? `list${schema}s` : verb + schema,
+    summary,
+    ...(method !== 'GET' && { action: action(verb) }),
+    ...(verb !== 'delete' && { response: of.response }),
+  })
+  const routes: (Route | Bulk)[] = []
+  if (of.list) {
+    const { listing, run, ...more } = of.list
+    const query = listQuery(listing)
+    routes.push(
+      route({
+        ...common('GET', 'list', `List ${plural}`),
+        path: list,
+        query,
+        run: (ctx, asked) => run(ctx, asked.query),
+        ...more,
+      }),
+    )
+  }
+  if (of.create) {
+    const { run, ...more } = of.create
+    const declared = { ...common('POST', 'create', `Create ${one}`), path: list, status: 201 as const }
+    routes.push(route({ ...declared, run: (ctx, { body }) => run(ctx, body as Static<Input>), ...more }))
+  }
+  if (of.get) {
+    const { run, ...more } = of.get
+    const declared = { ...common('GET', 'get', `Get ${one}`), path: `${list}/:id` }
+    routes.push(route({ ...declared, run: (ctx, { params }) => run(ctx, params.id!), ...more }))
+  }
+  if (of.update) {
+    const { run, ...more } = of.update
+    const declared = { ...common('PATCH', 'update', `Update ${one}`), path: `${list}/:id` }
+    routes.push(route({ ...declared, run: (ctx, { params, body }) => run(ctx, params.id!, body as Static<Patch>), ...more }))
+  }
+  if (of.delete) {
+    const { run, ...more } = of.delete
+    const declared = { ...common('DELETE', 'delete', `Delete ${one}`), path: `${list}/:id`, status: 204 as const }
+    routes.push(route({ ...declared, run: (ctx, { params }) => run(ctx, params.id!), ...more }))
+  }
+  if (of.bulk)
+    routes.push({
+      path: `${list}/bulk`,
+      operationId: `bulk${schema}s`,
+      summary: `Create, update, and delete ${plural} in bulk`,
+      description: of.bulk,
+      action: action('bulk'),
+      of: schema,
+      operations: { create: `create${schema}`, update: `update${schema}`, delete: `delete${schema}` },
+    })
+  return routes
+}

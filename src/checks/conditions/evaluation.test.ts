@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'bun:test'
+import { noFacts, type Facts } from '../check'
+import { evaluateRun } from './evaluation'
+import { formatDuration } from './numbers'
+
+const observed = (facts: Partial<Facts>): Facts => ({ ...noFacts(), connected: true, status: 200, ...facts })
+const spec = { down_if: ['[STATUS] >= 500', '[BODY].ok == false'], degraded_if: ['[STATUS] == 203'], degraded_ms: 500 }
+const evaluated = (facts: Partial<Facts>) => evaluateRun(spec, observed(facts), { now: 0 })
+const took = (total: number) => ({ ...noFacts().phases, total })
+
+describe('the evaluation of a run', () => {
+  test('is up if nothing is wrong', () => {
+    expect(evaluated({ phases: took(500) })).toEqual({ status: 'up', error: null, conditions: [] })
+  })
+
+  test('is down if the check type found a failure, whatever the conditions say', () => {
+    const error = { kind: 'timeout', message: 'No answer within 10 s.' } as const
+    expect(evaluated({ error, status: 503 })).toEqual({ status: 'down', error, conditions: [] })
+  })
+
+  test('is down if a down_if condition holds, and reports all that held', () => {
+    expect(evaluated({ status: 503, body: '{"ok":false}' })).toEqual({
+      status: 'down',
+      error: { kind: 'condition', message: '[STATUS] (503) >= 500, and 1 more' },
+      conditions: [
+        { level: 'down', index: 0, condition: '[STATUS] >= 500', found: '[STATUS] (503) >= 500' },
+        { level: 'down', index: 1, condition: '[BODY].ok == false', found: '[BODY].ok (false) == false' },
+      ],
+    })
+  })
+
+  test('shows readable durations', () => {
+    const day = 86_400_000
+    const certificate = { not_after: 10 * day - 63_713, chain_not_after: 0 } as never
+    const found = evaluateRun(
+      { down_if: ['[CERTIFICATE_EXPIRATION] < 14d', 'age([HEADER].last-modified) >= 1m'], degraded_if: [], degraded_ms: null },
+      observed({ tls: { version: 'TLSv1.3', certificate } as never, headers: { 'last-modified': '1969-12-31T23:58:29.5Z' } }),
+      { now: 0 },
+    )
+    expect(found.conditions.map(one => one.found)).toEqual([
+      '[CERTIFICATE_EXPIRATION] (9d 23h) < 14d',
+      'age([HEADER].last-modified) (1m 30s) >= 1m',
+    ])
+    expect([formatDuration(-90_000), formatDuration(0.4), formatDuration(3_600_000), formatDuration(90_061_000)]).toEqual([
+      '-1m 30s',
+      '0ms',
+      '1h',
+      '1d 1h',
+    ])
+  })
+
+  test('shows no part of a secret, however long', () => {
+    const secret = 'changeme-'.repeat(20)
+    const found = evaluateRun(
+      { ...spec, down_if: ['[HEADER].x-echo != nothing', '[BODY] == pat(*changeme*)'] },
+      observed({ headers: { 'x-echo': `Bearer ${secret}` }, body: secret }),
+      {
+        now: 0,
+        redact: text => text.replaceAll(secret, '[secret]'),
+      },
+    ).conditions.map(one => one.found)
+    expect(found).toEqual(['[HEADER].x-echo (Bearer [secret]) != nothing', '[BODY] ([secret]) == pat(*changeme*)'])
+  })
+
+  test('is degraded by a degraded_if condition or a slow response', () => {
+    expect(evaluated({ status: 203, phases: took(501) })).toMatchObject({
+      status: 'degraded',
+      error: { message: '[STATUS] (203) == 203' },
+    })
+    expect(evaluated({ phases: took(501) })).toEqual({
+      status: 'degraded',
+      error: { kind: 'condition', message: 'Response took 501 ms, more than 500 ms.' },
+      conditions: [],
+    })
+  })
+})

@@ -1,0 +1,68 @@
+import type { CheckError, CheckSpec, Facts, FailedCondition, ResultStatus } from '../check'
+import { evaluateIn, parseCondition, type Condition } from './condition'
+import { evaluationContext } from './values'
+
+/** The outcome of one run. */
+export interface Evaluation {
+  status: ResultStatus
+  /** Why the status is not `up`. */
+  error: CheckError | null
+  conditions: FailedCondition[]
+}
+
+/**
+ * @param now ms UTC
+ * @param redact removes secrets from values for display, before they are cut: no part of a secret may remain
+ */
+export type Evaluator = (facts: Facts, options: { now: number; redact?: (text: string) => string }) => Evaluation
+
+// Shared: results are sent in batches of hundreds.
+const none: FailedCondition[] = []
+
+type ConditionSpec = Pick<CheckSpec, 'down_if' | 'degraded_if' | 'degraded_ms'>
+
+/**
+ * Parses the conditions of a monitor once, to evaluate each of its runs. A failure by the type's own rules is `down`, and the conditions
+ * are not evaluated. Otherwise any of `down_if` makes it `down`, and any of `degraded_if` or exceeding `degraded_ms` makes it `degraded`.
+ * @throws InvalidCondition
+ */
+export function createEvaluator(spec: ConditionSpec): Evaluator {
+  const levels = (['down', 'degraded'] as const)
+    .map(level => ({ level, conditions: spec[`${level}_if`].map(text => parseCondition(text)) }))
+    .filter(one => one.conditions.length > 0)
+  return (facts, { now, redact }) => {
+    if (facts.error) return { status: 'down', error: facts.error, conditions: none }
+    const scope = evaluationContext(facts, now, redact)
+    const failed = levels.flatMap(({ level, conditions }) =>
+      conditions.flatMap((condition, index) => failedIf(condition, evaluateIn(condition, scope), level, index)),
+    )
+    const slow = slowError(facts, spec.degraded_ms)
+    const [worst] = failed
+    if (!worst) return { status: slow ? 'degraded' : 'up', error: slow, conditions: none }
+    // Conditions of `down_if` take precedence over `degraded_if`.
+    return {
+      status: worst.level,
+      error: { kind: 'condition', message: messageOf(failed.filter(one => one.level === worst.level)) },
+      conditions: failed,
+    }
+  }
+}
+
+/** Evaluates a single run. @throws InvalidCondition */
+export const evaluateRun = (spec: ConditionSpec, ...args: Parameters<Evaluator>): Evaluation => createEvaluator(spec)(...args)
+
+const failedIf = (
+  condition: Condition,
+  result: { holds: boolean; found: string },
+  level: FailedCondition['level'],
+  index: number,
+): FailedCondition[] => (result.holds ? [{ level, index, condition: condition.text, found: result.found }] : [])
+
+function messageOf([first, ...more]: FailedCondition[]): string {
+  return more.length === 0 ? first!.found : `${first!.found}, and ${more.length} more`
+}
+
+function slowError({ phases }: Facts, max: number | null): CheckError | null {
+  if (max === null || phases.total === null || phases.total <= max) return null
+  return { kind: 'condition', message: `Response took ${Math.round(phases.total)} ms, more than ${max} ms.` }
+}

@@ -1,0 +1,147 @@
+import { afterEach, expect, test } from 'bun:test'
+import { resolve } from 'node:path'
+import { spec } from '../../../test/support/engine'
+import { ManualClock } from '../../../test/support/manual-clock'
+import { openLog } from '../../core/log'
+import type { Resolver } from '../../core/net/resolvers'
+import type { CheckResult, CheckSpec } from '../check'
+import type { FromEngine, ToEngine } from '../messages'
+import { EngineSupervisor } from './engine-supervisor'
+
+const entry = resolve('test/support/checks-thread.ts')
+const open: EngineSupervisor[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map(supervisor => supervisor.stop()))
+})
+
+/** A supervisor of a scripted thread; time on the hub's side is controlled by the test. */
+function supervise(resolvers: Resolver[] | null = null) {
+  const clock = new ManualClock()
+  const log: string[] = []
+  const supervisor = new EngineSupervisor({ entry, clock, log: openLog('error', { write: text => log.push(text) }), resolvers })
+  const messages: FromEngine[] = []
+  supervisor.onMessage(message => messages.push(message))
+  open.push(supervisor)
+  const results = (): CheckResult[] => messages.flatMap(one => (one.kind === 'results' ? one.results : []))
+  return { clock, supervisor, messages, results, log }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let tries = 0; !condition(); tries++) {
+    if (tries > 2000) throw new Error('Timed out after 20 seconds.')
+    await Bun.sleep(10)
+  }
+}
+
+const configure = (upsert: CheckSpec[]): ToEngine => ({ kind: 'configure', full: false, upsert, remove: [] })
+const runNow = (nonce: string, ...monitors: string[]): ToEngine => ({ kind: 'run_now', monitors, nonce })
+const readies = (messages: FromEngine[]) => messages.filter(one => one.kind === 'ready').length
+
+test('results arrive from the thread, and messages sent before it is ready are delivered', async () => {
+  const { supervisor, messages, results } = supervise()
+  supervisor.start()
+  supervisor.send(configure([spec('mon_1', { confirmed_status: 'new' })]))
+  await until(() => results().length > 0)
+  expect(messages[0]).toMatchObject({ kind: 'ready', capabilities: { max_in_flight: expect.any(Number) } })
+  expect(results()[0]).toMatchObject({ monitor: 'mon_1', status: 'up' })
+})
+
+test('a thread that dies is restarted with all monitors; results resume and none is repeated', async () => {
+  const { clock, supervisor, messages, results, log } = supervise()
+  supervisor.start()
+  supervisor.send(configure([spec('mon_1'), spec('mon_2', { revision: 3 }), spec('left')]))
+  supervisor.send({ kind: 'configure', full: false, upsert: [], remove: ['left'] })
+  supervisor.send(runNow('before', 'mon_1'))
+  await until(() => results().some(one => one.nonce === 'before'))
+  supervisor.send(configure([spec('deadly', { target: 'die' })]))
+  await until(() => log.some(entry => entry.includes('ended')))
+  supervisor.send({ kind: 'configure', full: false, upsert: [], remove: ['deadly'] })
+  // The restart follows the hub's clock; runs requested until then are lost, not deferred.
+  supervisor.send(runNow('lost', 'mon_1'))
+  expect(readies(messages)).toBe(1)
+  clock.advance(1000)
+  await until(() => readies(messages) === 2)
+  supervisor.send(runNow('after', 'mon_1', 'mon_2', 'left'))
+  await until(() => results().filter(one => one.nonce === 'after').length === 2)
+  await Bun.sleep(300)
+  const after = results().filter(one => one.nonce === 'after')
+  expect(after.map(one => `${one.monitor} ${one.revision}`).sort()).toEqual(['mon_1 1', 'mon_2 3'])
+  expect(results().filter(one => one.nonce === 'lost')).toEqual([])
+  const keys = results().map(one => `${one.monitor} ${one.at} ${one.nonce}`)
+  expect(new Set(keys).size).toBe(keys.length)
+}, 60_000)
+
+test('a thread that hangs is replaced after ten missed pulses', async () => {
+  const { clock, supervisor, messages, results } = supervise()
+  supervisor.start()
+  supervisor.send(configure([spec('mon_1')]))
+  await until(() => readies(messages) === 1)
+  supervisor.send(configure([spec('stuck', { target: 'hang' })]))
+  // It sends a pulse every second while it is alive.
+  for (let before = -1; before !== messages.length; await Bun.sleep(2000)) before = messages.length
+  for (let look = 0; look <= 10; look++) clock.advance(1000)
+  supervisor.send({ kind: 'configure', full: false, upsert: [], remove: ['stuck'] })
+  clock.advance(1000)
+  await until(() => readies(messages) === 2)
+  supervisor.send(runNow('after', 'mon_1'))
+  await until(() => results().some(one => one.nonce === 'after'))
+}, 60_000)
+
+test('a thread that keeps dying is restarted with increasing delays', async () => {
+  const { clock, supervisor, messages, log } = supervise()
+  supervisor.start()
+  supervisor.send(configure([spec('deadly', { target: 'die', confirmed_status: 'new' })]))
+  for (const [life, waitMs] of [1000, 2000, 4000].entries()) {
+    await until(() => readies(messages) === life + 1)
+    // It dies with its first check.
+    await until(() => log.length === life + 1)
+    expect(JSON.parse(log.at(-1)!)).toMatchObject({ wait_ms: waitMs })
+    clock.advance(waitMs - 1)
+    await Bun.sleep(50)
+    expect(readies(messages)).toBe(life + 1)
+    clock.advance(1)
+  }
+}, 60_000)
+
+test('after a stop nothing is reported or restarted', async () => {
+  const { clock, supervisor, messages } = supervise()
+  supervisor.start()
+  supervisor.send(configure([spec('mon_1', { confirmed_status: 'new' })]))
+  await until(() => readies(messages) === 1)
+  await supervisor.stop()
+  const before = messages.length
+  clock.advance(60_000)
+  await Bun.sleep(100)
+  expect(messages.length).toBe(before)
+})
+
+test('unresponsive resolvers are reported before the first result, and until they respond', async () => {
+  let answers = false
+  const resolver = await Bun.udpSocket({
+    hostname: '127.0.0.1',
+    binaryType: 'uint8array',
+    socket: {
+      data(from, octets, port, address) {
+        if (!answers) return
+        // NXDOMAIN: the query with the flags of a response.
+        const answer = Uint8Array.from(octets)
+        answer.set([0x81, 0x83], 2)
+        from.send(answer, port, address)
+      },
+    },
+  })
+  try {
+    const { supervisor, messages } = supervise([{ address: '127.0.0.1', port: resolver.port }])
+    const impaired = () => messages.findLast(one => one.kind === 'pulse')?.pulse.impaired
+    supervisor.start()
+    supervisor.send(configure([spec('mon_1', { target: 'www.test', confirmed_status: 'new', confirm: 1 })]))
+    await until(() => messages.some(one => one.kind === 'results'))
+    expect(messages.find(one => one.kind === 'results')?.results[0]).toMatchObject({ status: 'down', error: { kind: 'dns' } })
+    const result = messages.findIndex(one => one.kind === 'results')
+    expect(messages.slice(0, result).some(one => one.kind === 'pulse' && one.pulse.impaired !== null)).toBe(true)
+    answers = true
+    await until(() => impaired() === null)
+  } finally {
+    resolver.close()
+  }
+}, 60_000)

@@ -1,0 +1,94 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { loadConfig, type Config } from '../../core/config'
+
+/** Creates a temporary folder and the settings of a hub in it. `remove` deletes the folder. */
+export function temporaryInstallation(): { config: Config; folder: string; remove(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-bench-'))
+  return {
+    folder,
+    // Suppresses the log message about the new master key.
+    config: { ...loadConfig({ data: folder, listen: '127.0.0.1:0' }), logLevel: 'error' },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+/** A process of this program that listens on a port. */
+export interface ServerProcess {
+  port: number
+  pid: number
+  stop(): Promise<void>
+}
+
+/** Starts this program with `args` and waits until it prints the port it listens on. */
+export async function startServer(args: string[]): Promise<ServerProcess> {
+  const child = spawnSelf(args)
+  let printed = ''
+  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+    printed += chunk
+    const port = /:(\d+)\s*$/m.exec(printed)?.[1]
+    if (port) {
+      return {
+        port: Number(port),
+        pid: child.pid,
+        async stop() {
+          child.kill('SIGTERM')
+          await child.exited
+        },
+      }
+    }
+  }
+  throw new Error(`The benchmark process exited: ${printed}`)
+}
+
+/** Resident memory of a process, from Linux's /proc; NaN elsewhere. */
+export function residentBytes(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+  } catch {
+    return Number.NaN
+  }
+}
+
+/** CPU time used by a process in seconds, from Linux's /proc (proc_pid_stat(5)); NaN elsewhere. */
+export function cpuSecondsOf(pid: number): number {
+  try {
+    // Skip the process name, which can contain any character. `utime` and `stime` are the 12th and 13th field after it.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+  } catch {
+    return Number.NaN
+  }
+}
+
+/**
+ * Time passed on all cores, and how much of it the host gave to other virtual machines, from Linux's /proc (proc_stat(5)); NaN
+ * elsewhere.
+ */
+export function machineTime(): { stolen: number; all: number } {
+  try {
+    // user, nice, system, idle, iowait, irq, softirq, steal. The time of guests is already included in `user`.
+    const parts = /^cpu +(.*)/.exec(readFileSync('/proc/stat', 'utf8'))![1]!.split(' ').slice(0, 8).map(Number)
+    return { stolen: parts[7]!, all: parts.reduce((sum, part) => sum + part, 0) }
+  } catch {
+    return { stolen: Number.NaN, all: Number.NaN }
+  }
+}
+
+// USER_HZ, which is 100 on all supported architectures.
+const ticksPerSecond = 100
+
+/** Runs this program with `args` until it exits. @returns its output @throws Error if it fails */
+export async function runToEnd(args: string[]): Promise<string> {
+  const child = spawnSelf(args)
+  const printed = await new Response(child.stdout).text()
+  if ((await child.exited) !== 0) throw new Error(`The benchmark process failed: ${printed}`)
+  return printed
+}
+
+function spawnSelf(args: string[]) {
+  // When run from source, the executable is Bun and the first argument is the script.
+  const command = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]
+  return Bun.spawn([...command, ...args], { stdout: 'pipe', stderr: 'inherit' })
+}

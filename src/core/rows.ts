@@ -1,0 +1,180 @@
+import { and, eq, inArray, type SQL } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { target } from './audit'
+import type { AuditAction } from './audit-actions'
+import { change, isUnchanged, record } from './change'
+import type { ChangeResult } from './change-result'
+import type { Ctx } from './ctx'
+import { forUpdate } from './db/dialect'
+import { violation } from './db/errors'
+import type { AuditTarget } from './db/tables'
+import type { Reader, Tx } from './db/transaction'
+import type { Hub } from './hub'
+import { newId, type IdPrefix } from './ids'
+import { requireMatch } from './if-match'
+import { notFound, Problem } from './problem'
+import { canAccess } from './resource-access'
+
+// What operations do with the rows of a resource: find, lock, insert, save, remove, prune.
+
+type RowTable = SQLiteTable & { id: SQLiteColumn; workspaceId: SQLiteColumn }
+type VersionedTable = RowTable & { version: SQLiteColumn; updatedAt: SQLiteColumn }
+type RowOf<T extends SQLiteTable> = T['$inferSelect']
+
+/** The rows of a resource. */
+interface Rows<T extends RowTable = RowTable> {
+  table: T
+  /** Type in the audit log and in events, such as `maintenance_window`. */
+  type: string
+  /** Noun in messages, such as `maintenance window`. */
+  name: string
+  /** Prefix of the ids. */
+  prefix: IdPrefix
+  /** The resource to which a restricted token needs access; the row itself by default. */
+  accessTo?(row: RowOf<T>): string | null
+  /** The property that names a row in the audit log. */
+  label: string
+}
+
+/** A row as the target of audit events. */
+const targetOf = ({ type, label }: Pick<Rows, 'type' | 'label'>, row: { id: string }): AuditTarget =>
+  target(type, { id: row.id, name: row[label as 'id'] })
+
+/** Condition for one row of the caller's workspace. */
+const ownRow = ({ table }: Rows, { workspaceId }: Pick<Ctx, 'workspaceId'>, id: string): SQL =>
+  and(eq(table.id, id), eq(table.workspaceId, workspaceId))!
+
+/** Returns a row of the caller's workspace. @throws Problem 404 */
+export const findRow = async <T extends RowTable>(read: Reader, ctx: Ctx, rows: Rows<T>, id: string): Promise<RowOf<T>> =>
+  existing(ctx, rows, await selectRow(read, ctx, rows, id))
+
+/** Locks a row of the caller's workspace until the transaction ends, and checks If-Match. @throws Problem 404, 412 */
+export async function lockRow<T extends RowTable>(tx: Tx, ctx: Ctx, rows: Rows<T>, id: string): Promise<RowOf<T>> {
+  const row = existing(ctx, rows, await forUpdate(selectRow(tx, ctx, rows, id)))
+  if ('version' in row) requireMatch(ctx, row as { version: number })
+  return row
+}
+
+const selectRow = <T extends RowTable>(read: Reader, ctx: Ctx, rows: Rows<T>, id: string) =>
+  read
+    .select()
+    .from(rows.table as SQLiteTable)
+    .where(ownRow(rows, ctx, id)) as unknown as Promise<RowOf<T>[]>
+
+function existing<T extends RowTable>(ctx: Ctx, { accessTo, name }: Rows<T>, [row]: RowOf<T>[]): RowOf<T> {
+  if (!row || !canAccess(ctx, accessTo ? accessTo(row) : (row.id as string))) throw notFound(name)
+  return row
+}
+
+type Managed = 'id' | 'workspaceId' | 'version' | 'createdAt' | 'updatedAt'
+
+/** Inserts a row into the caller's workspace. @param values all columns but id, workspace, version, and times */
+export async function insertRow<T extends VersionedTable>(
+  tx: Tx,
+  ctx: Pick<Ctx, 'hub' | 'workspaceId'>,
+  { table, prefix }: Rows<T>,
+  values: Omit<T['$inferInsert'], Managed> & { id?: string },
+): Promise<RowOf<T>> {
+  const now = ctx.hub.clock.now()
+  const own = { id: newId(prefix), workspaceId: ctx.workspaceId, version: 1, createdAt: now, updatedAt: now }
+  const [row] = await tx
+    .insert(table as SQLiteTable)
+    .values({ ...own, ...values })
+    .returning()
+  return row as RowOf<T>
+}
+
+/** Saves columns as a new version of a row. Returns the same row, unchanged, if they all have these values already. */
+export async function saveRow<T extends VersionedTable>(
+  tx: Tx,
+  { hub }: Pick<Ctx, 'hub'>,
+  { table }: Rows<T>,
+  row: RowOf<T>,
+  columns: Partial<RowOf<T>>,
+): Promise<RowOf<T>> {
+  if (isUnchanged(row as object, columns)) return row
+  const [saved] = await tx
+    .update(table as SQLiteTable)
+    .set({ ...columns, version: (row.version as number) + 1, updatedAt: hub.clock.now() })
+    .where(eq(table.id, row.id))
+    .returning()
+  return saved as RowOf<T>
+}
+
+/** Deletes a row. */
+export async function removeRow<T extends RowTable>(tx: Tx, { table }: Rows<T>, row: RowOf<T>): Promise<void> {
+  await tx.delete(table).where(eq(table.id, row.id))
+}
+
+type ViewOf<Row, View> = (row: Row) => View | Promise<View>
+
+/** What a change did to a row, for `change`. @param before null if the row is new; the same object as `after` if nothing changed */
+export async function changedRow<Row extends { id: string }, View extends object>(
+  rows: Pick<Rows, 'type' | 'label'>,
+  before: Row | null,
+  after: Row,
+  view: ViewOf<Row, View>,
+): Promise<ChangeResult<View>> {
+  const result = await view(after)
+  const named = targetOf(rows, before ?? after)
+  if (before === after) return { result, target: named, unchanged: true }
+  return { result, target: named, before: before && (await view(before)), after: result }
+}
+
+/** Deletes a row. @throws Problem 404, 412 */
+export const deleteRow = <T extends RowTable>(
+  ctx: Ctx,
+  action: AuditAction,
+  rows: Rows<T>,
+  id: string,
+  view: (row: RowOf<T>, tx: Tx) => object | Promise<object>,
+): Promise<void> =>
+  change(ctx, action, async tx => {
+    const row = await lockRow(tx, ctx, rows, id)
+    await removeRow(tx, rows, row)
+    return { result: undefined, target: targetOf(rows, row as { id: string }), before: await view(row, tx) }
+  })
+
+/** Reports a duplicate name as such. @throws Problem 409 `already_exists` */
+export async function uniqueName<R>({ name: noun }: Pick<Rows, 'name'>, name: string, fn: () => Promise<R>): Promise<R> {
+  try {
+    return await fn()
+  } catch (error) {
+    if (violation(error) !== 'unique') throw error
+    throw new Problem('already_exists', `A ${noun} named ${JSON.stringify(name)} already exists.`, {
+      errors: [{ pointer: '#/name', code: 'already_exists', detail: 'must be unique within the workspace.' }],
+    })
+  }
+}
+
+type IdTable = SQLiteTable & { id: SQLiteColumn }
+
+// Keeps transactions short: each blocks all other writes of the process.
+const rowsPerBatch = 500
+
+/** Deletes all rows that meet a condition, in short transactions. @param order in which they are deleted, to use an index */
+export async function pruneRows(hub: Hub, table: IdTable, condition: SQL | undefined, ...order: SQLiteColumn[]): Promise<void> {
+  while ((await pruneBatch(hub, table, condition, ...order)) === rowsPerBatch) continue
+}
+
+/** Deletes a batch of the rows that meet a condition. Returns how many. */
+export const pruneBatch = (hub: Hub, table: IdTable, condition: SQL | undefined, ...order: SQLiteColumn[]): Promise<number> =>
+  record(hub, async tx => ({ result: (await deleteBatch(tx, table, condition, ...order)).length }))
+
+/** Like `pruneBatch`, within a transaction. Returns the ids. */
+export async function deleteBatch(
+  tx: Tx,
+  table: IdTable,
+  condition: SQL | undefined,
+  ...order: SQLiteColumn[]
+): Promise<string[]> {
+  const old = await tx
+    .select({ id: table.id })
+    .from(table)
+    .where(condition)
+    .orderBy(...order)
+    .limit(rowsPerBatch)
+  const ids = old.map(row => row.id as string)
+  if (ids.length > 0) await tx.delete(table).where(inArray(table.id, ids))
+  return ids
+}

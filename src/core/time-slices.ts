@@ -1,0 +1,65 @@
+/** How long work may block the event loop, in milliseconds. */
+const maxSliceMs = 5
+/** Minimum number of characters per chunk. */
+const chunkLength = 64 * 1024
+
+/** Lets other pending work of this process run first. */
+export const yieldToEventLoop = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+/**
+ * Runs long work step by step, yielding to the event loop every few milliseconds.
+ * @param steps each must be much shorter than that
+ */
+export async function runInSlices<R>(steps: Iterator<unknown, R>): Promise<R> {
+  for (let since = performance.now(); ;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    if (performance.now() - since < maxSliceMs) continue
+    await yieldToEventLoop()
+    since = performance.now()
+  }
+}
+
+/** Generates a long text in chunks, yielding to the event loop in between. @param steps as in {@link runInSlices} */
+export async function* streamInSlices(steps: Iterable<string | void>): AsyncGenerator<string> {
+  let chunk = ''
+  let since = performance.now()
+  for (const text of steps) {
+    if (text) chunk += text
+    if (chunk.length >= chunkLength) {
+      yield chunk
+      chunk = ''
+    }
+    if (performance.now() - since < maxSliceMs) continue
+    await yieldToEventLoop()
+    since = performance.now()
+  }
+  if (chunk !== '') yield chunk
+}
+
+const itemsPerStep = 1000
+
+/** Returns a sorted copy of a list, step by step. The sort is stable. */
+export function* sortInSteps<T>(list: readonly T[], compare: (a: T, b: T) => number): Generator<void, T[]> {
+  let runs: T[][] = []
+  for (let at = 0; at < list.length; at += itemsPerStep) {
+    runs.push(list.slice(at, at + itemsPerStep).sort(compare))
+    yield
+  }
+  while (runs.length > 1) {
+    const longer: T[][] = []
+    for (let at = 0; at < runs.length; at += 2) longer.push(yield* mergeInSteps(runs[at]!, runs[at + 1] ?? [], compare))
+    runs = longer
+  }
+  return runs[0] ?? []
+}
+
+function* mergeInSteps<T>(one: readonly T[], other: readonly T[], compare: (a: T, b: T) => number): Generator<void, T[]> {
+  const merged: T[] = []
+  for (let a = 0, b = 0; a < one.length || b < other.length;) {
+    const isOfOne = b === other.length || (a < one.length && compare(one[a]!, other[b]!) <= 0)
+    merged.push(isOfOne ? one[a++]! : other[b++]!)
+    if (merged.length % itemsPerStep === 0) yield
+  }
+  return merged
+}

@@ -1,0 +1,113 @@
+import { entryOfId } from '../registry'
+import type { Person } from './session'
+import type { IconName } from './shell/icons'
+
+/** What the dashboard knows about a page before its code is loaded. */
+export interface DeclaredPage {
+  /** Title of the page and the browser tab, label of its links, and name in the palette. Pages of a resource show its name instead. */
+  title?: string
+  /** Label in the row of tabs that the page shares with others, if it isn't the title. */
+  tab?: string
+  /** Group in the sidebar. The empty one has no heading. */
+  group?: '' | 'Monitoring' | 'DNS' | 'Integrations' | 'Workspace'
+  icon?: IconName
+  /** The page opens by pressing `g` and this letter. */
+  letter?: string
+  /** Who sees links to it. Everyone does if absent. */
+  visibleTo?: 'canReadAccount' | 'canWrite' | 'canAdminister' | 'operator'
+  /** Label of the quick action that opens it. */
+  quickAction?: string
+  /** On phones, shown in the bottom bar instead of behind “More”. */
+  inBottomBar?: true
+  /** For signed-out users. */
+  isPublic?: true
+}
+
+/** Every page, in the order of the sidebar. `$id` stands for one segment. The router loads its code. */
+export const pages = {
+  '/': { title: 'Overview', group: '', icon: 'CircleGauge', letter: 'o', inBottomBar: true },
+  '/monitors': { title: 'Monitors', group: 'Monitoring', icon: 'Activity', letter: 'm', inBottomBar: true },
+  '/monitors/new': { title: 'Create monitor', icon: 'Activity', quickAction: 'Create monitor', visibleTo: 'canWrite' },
+  '/monitors/import': { title: 'Import monitors' },
+  '/monitors/$id': {},
+  '/monitors/$id/edit': {},
+  '/heartbeats': { title: 'Heartbeats', group: 'Monitoring', icon: 'HeartPulse', letter: 'h' },
+  '/heartbeats/new': { title: 'Create heartbeat', icon: 'HeartPulse', quickAction: 'Create heartbeat', visibleTo: 'canWrite' },
+  '/heartbeats/ping-key': { title: 'Ping key' },
+  '/heartbeats/$id': {},
+  '/heartbeats/$id/edit': {},
+  '/incidents': { title: 'Incidents', group: 'Monitoring', icon: 'Siren', letter: 'i', inBottomBar: true },
+  '/incidents/$id': {},
+  '/maintenance': { title: 'Maintenance', group: 'Monitoring', icon: 'CalendarClock', letter: 'c' },
+  '/maintenance/new': {
+    title: 'Schedule maintenance',
+    icon: 'CalendarClock',
+    quickAction: 'Create maintenance window',
+    visibleTo: 'canWrite',
+  },
+  '/maintenance/$id': {},
+  '/maintenance/$id/edit': {},
+  '/channels': { title: 'Channels', group: 'Monitoring', icon: 'Megaphone', letter: 'n' },
+  '/channels/new': { title: 'Create channel', icon: 'Megaphone', quickAction: 'Create channel', visibleTo: 'canWrite' },
+  '/channels/$id': {},
+  '/channels/$id/edit': {},
+  '/dns': { title: 'DNS', tab: 'Zones', group: 'DNS', icon: 'Globe', letter: 'd', inBottomBar: true },
+  '/dns/zones/$id': {},
+  '/dns/zones/$id/$tab': {},
+  '/dns/templates': { title: 'DNS', tab: 'Templates' },
+  '/dns/templates/new': { title: 'Create template', visibleTo: 'canWrite' },
+  '/dns/templates/$id': {},
+  '/dns/providers': { title: 'DNS', tab: 'Providers' },
+  '/dns/providers/new': { title: 'Add provider', visibleTo: 'canWrite' },
+  '/dns/providers/builtin': { title: 'Built-in name server' },
+  '/dns/providers/$id': {},
+  '/webhooks': { title: 'Webhooks', tab: 'Endpoints', group: 'Integrations', icon: 'Webhook', letter: 'w' },
+  '/webhooks/new': {
+    title: 'Create endpoint',
+    icon: 'Webhook',
+    quickAction: 'Create webhook endpoint',
+    visibleTo: 'canWrite',
+  },
+  '/webhooks/deliveries': { title: 'Deliveries' },
+  '/webhooks/deliveries/$id': {},
+  '/webhooks/$id': {},
+  '/webhooks/$id/$tab': {},
+  '/events': { title: 'Events', group: 'Integrations', icon: 'Radio', letter: 'e' },
+  '/tokens': { title: 'Tokens', group: 'Integrations', icon: 'KeyRound', letter: 't', visibleTo: 'canReadAccount' },
+  '/tokens/new': { title: 'Create token', icon: 'KeyRound', quickAction: 'Create token', visibleTo: 'canAdminister' },
+  '/tokens/$id': {},
+  '/actions': { title: 'Actions', group: 'Integrations', icon: 'ListChecks' },
+  '/actions/$id': {},
+  '/audit': { title: 'Audit log', group: 'Workspace', icon: 'FileClock', letter: 'a', visibleTo: 'canReadAccount' },
+  '/audit/$id': {},
+  '/audit-streams': { title: 'Audit streams' },
+  '/notices': { title: 'Notices', group: 'Workspace', icon: 'Bell', visibleTo: 'canReadAccount' },
+  '/members': { title: 'Members', group: 'Workspace', icon: 'Users', visibleTo: 'canReadAccount' },
+  '/plan': { title: 'Plan and limits', group: 'Workspace', icon: 'CreditCard', visibleTo: 'canReadAccount' },
+  '/settings': { title: 'Settings', group: 'Workspace', icon: 'Settings', letter: 's', visibleTo: 'canReadAccount' },
+  '/operator': { title: 'Installation', tab: 'Workspaces', group: 'Workspace', icon: 'ServerCog', visibleTo: 'operator' },
+  '/operator/$tab': { title: 'Installation' },
+  '/profile': { title: 'Your profile' },
+  '/setup': { isPublic: true },
+  '/login': { isPublic: true },
+  '/sign-up': { isPublic: true },
+  '/invite': { isPublic: true },
+  '/reset': { isPublic: true },
+} as const satisfies Record<string, DeclaredPage>
+
+export type PagePath = keyof typeof pages
+
+/** The pages with their paths. */
+export const pageList = Object.entries(pages).map(([path, info]: [string, DeclaredPage]) => ({ ...info, path: path as PagePath }))
+export type PageEntry = (typeof pageList)[number]
+
+/** Whether a user sees links to a page. */
+export const isVisibleTo = (person: Person, { visibleTo }: DeclaredPage): boolean => visibleTo === undefined || person[visibleTo]
+
+/** Label of a page among others, such as in a row of tabs. */
+export const labelOf = (path: PagePath): string => pageAt(path).tab ?? titleOf(path)
+export const titleOf = (path: PagePath): string => pageAt(path).title ?? ''
+const pageAt = (path: PagePath): DeclaredPage => pages[path]
+
+/** Returns the path of a resource's page. Null if it has none. */
+export const resourcePath = (id: string): string | null => entryOfId(id)?.page?.replace('$id', id) ?? null

@@ -1,0 +1,15 @@
+import type { ActionView } from '../../../features/actions/shapes'
+import { capitalize, humanize } from '../../parts/status'
+
+const titles: Record<string, string> = { 'zone.apply': 'Apply zone changes' }
+const statusLabels: Partial<Record<ActionView['status'], string>> = { success: 'succeeded', error: 'failed' }
+
+/** Returns the label of a status: `success` is shown as “succeeded”. */
+export const statusLabelOf = ({ status }: ActionView): string => statusLabels[status] ?? humanize(status)
+
+/** Returns a readable title: `webhook_endpoint.recover` becomes “Recover webhook endpoint”. */
+export function titleOf({ type }: ActionView): string {
+  const [resource = '', ...verb] = type.split('.')
+  if (titles[type]) return titles[type]
+  return capitalize(`${humanize(verb.join(' '))} ${humanize(resource)}`.trim())
+}

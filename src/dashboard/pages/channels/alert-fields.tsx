@@ -1,0 +1,130 @@
+import type { NotificationTopicView } from '../../../features/notifications/shapes'
+import { DurationField } from '../../parts/duration-field'
+import {
+  CheckboxField,
+  Columns,
+  FieldFrame,
+  Collapsible,
+  NumberField,
+  SelectField,
+  useForm,
+  ListField,
+  CheckboxesField,
+  TextField,
+} from '../../parts/form'
+import { TimezoneField } from '../../parts/timezone-field'
+import { useOne } from '../../queries'
+
+const severityChoices = [
+  ['info', 'Info'],
+  ['warning', 'Warning'],
+  ['critical', 'Critical'],
+] as const
+const quietFieldNames = ['timezone', 'days', 'from', 'to', 'except_severity'].map(name => `quiet_hours.${name}`)
+
+/** Form fields for what a channel notifies about, quiet hours, grouping and reminders. */
+export function AlertFields() {
+  const { values } = useForm()
+  return (
+    <>
+      <CheckboxField
+        name="is_default"
+        label="Default channel"
+        hint="Notify for anything without channels of its own. Otherwise, only resources that select this channel use it."
+      />
+      {values.is_default === true && (
+        <>
+          <Topics />
+          <ListField
+            name="tags"
+            label="Tags"
+            placeholder="prod, database"
+            hint="Only notify about resources with one of these tags. Leave empty for all."
+          />
+        </>
+      )}
+      <SelectField name="min_severity" label="Minimum severity" choices={severityChoices} />
+      <Collapsible label="Quiet hours" names={['quiet_hours', ...quietFieldNames]}>
+        <CheckboxField
+          name="quiet_hours"
+          label="Enable quiet hours"
+          hint="Messages are held and sent as one summary at the end."
+        />
+        {values.quiet_hours === true && <QuietHours />}
+      </Collapsible>
+      <Collapsible label="Grouping and reminders" names={['group_seconds', 'remind_every_seconds', 'max_reminders']}>
+        <DurationField
+          name="group_seconds"
+          label="Group messages within"
+          hint="Messages that follow another within this time are combined. 0 sends each message separately."
+        />
+        <Columns>
+          <DurationField
+            name="remind_every_seconds"
+            label="Reminder interval"
+            hint="Repeats until the problem is acknowledged or resolved. Leave empty for no reminders."
+          />
+          <NumberField name="max_reminders" label="Maximum reminders" min={0} max={1000} hint="Per problem." />
+        </Columns>
+      </Collapsible>
+    </>
+  )
+}
+
+function Topics() {
+  const { values, set } = useForm()
+  const { data } = useOne<{ data: NotificationTopicView[] }>('/notification-channels/topics')
+  const selected = values.topics as string[]
+  const all = data?.data ?? []
+  const toggle = (topic: string, isOn: boolean) =>
+    set({ topics: isOn ? [...selected, topic] : selected.filter(other => other !== topic) })
+  const checkbox = ({ topic, title, parent }: NotificationTopicView) => {
+    const isWithin = parent !== null && selected.includes(parent)
+    return (
+      <label key={topic} className="flex items-start gap-2">
+        <input
+          type="checkbox"
+          className="mt-1"
+          checked={isWithin || selected.includes(topic)}
+          disabled={isWithin}
+          onChange={event => toggle(topic, event.target.checked)}
+        />
+        <span>{title}</span>
+      </label>
+    )
+  }
+  return (
+    <FieldFrame name="topics" label="Topics">
+      {attributes => (
+        <div {...attributes} role="group" aria-label="Topics" className={`flex flex-col gap-1 ${data ? '' : 'min-h-20'}`}>
+          {all.filter(one => one.parent === null).map(checkbox)}
+          {!selected.includes('notices') && (
+            <div className="grid gap-x-4 gap-y-1 border-l-2 border-line pl-3 sm:grid-cols-2">
+              {all.filter(one => one.parent === 'notices').map(checkbox)}
+            </div>
+          )}
+        </div>
+      )}
+    </FieldFrame>
+  )
+}
+
+const days = { mon: 'Mon', tue: 'Tue', wed: 'Wed', thu: 'Thu', fri: 'Fri', sat: 'Sat', sun: 'Sun' }
+
+const QuietHours = () => (
+  <>
+    <Columns>
+      <TextField type="time" name="quiet_hours.from" label="From" />
+      <TextField type="time" name="quiet_hours.to" label="To" hint="On the next day if it is not later than the start." />
+    </Columns>
+    <CheckboxesField name="quiet_hours.days" label="Days" choices={days} />
+    <Columns>
+      <TimezoneField name="quiet_hours.timezone" />
+      <SelectField
+        name="quiet_hours.except_severity"
+        label="Exceptions"
+        choices={{ critical: 'Critical messages', warning: 'Warnings and critical messages', '': 'None' }}
+      />
+    </Columns>
+  </>
+)

@@ -1,0 +1,46 @@
+import { useState } from 'react'
+import { wordsOf } from '../../../parts/form'
+import { Input } from '../../../parts/input'
+import { LabeledInput } from './labeled-input'
+import type { Draft } from './record-draft'
+
+interface MetadataFieldsProps {
+  draft: Draft
+  onDraft(changed: Partial<Draft>): void
+  errorAt(field: string): string | null
+}
+
+/** Comment, tags and lock, which apply to all records of the name and type. */
+export function MetadataFields({ draft, onDraft, errorAt }: MetadataFieldsProps) {
+  const [tags, setTags] = useState(draft.tags.join(', '))
+  const tagError = errorAt('tags')
+  return (
+    <details open={draft.comment !== '' || draft.tags.length > 0 || draft.locked || undefined}>
+      <summary className="w-fit text-[13px] text-muted hover:text-ink">Comment, tags, lock</summary>
+      <div className="mt-2 grid gap-3 sm:grid-cols-[1fr_1fr_auto]">
+        <LabeledInput label="Comment" error={errorAt('comment')}>
+          {attributes => (
+            <Input {...attributes} value={draft.comment} maxLength={500} onText={text => onDraft({ comment: text })} />
+          )}
+        </LabeledInput>
+        <LabeledInput label="Tags" error={tagError}>
+          {attributes => (
+            <Input
+              {...attributes}
+              value={tags}
+              spellCheck={false}
+              onText={text => {
+                setTags(text)
+                onDraft({ tags: wordsOf(text) })
+              }}
+            />
+          )}
+        </LabeledInput>
+        <label className="flex h-9 items-center gap-2 self-start sm:mt-[1.6rem]">
+          <input type="checkbox" checked={draft.locked} onChange={event => onDraft({ locked: event.target.checked })} />
+          Locked
+        </label>
+      </div>
+    </details>
+  )
+}

@@ -1,0 +1,23 @@
+import type { PlanView } from '../../../../features/dns/sync/shapes'
+import type { Tone } from '../../../parts/status'
+
+/** Display of plan statuses. */
+export const planStatuses: Record<PlanView['status'], { status: string; tone: Tone; label: string }> = {
+  open: { status: 'pending', tone: 'busy', label: 'open' },
+  applied: { status: 'applied', tone: 'ok', label: 'applied' },
+  stale: { status: 'stale', tone: 'idle', label: 'stale' },
+  expired: { status: 'expired', tone: 'idle', label: 'expired' },
+}
+
+/** Summarizes the changes of a plan: “2 added, 1 deleted”. Counts only the listed changes. */
+export function planSummary({ targets }: Pick<PlanView, 'targets'>): string {
+  const count = (action: string) =>
+    targets.reduce((max, one) => Math.max(max, one.ops.filter(op => op.action === action).length), 0)
+  const words = [
+    [count('create'), 'added'],
+    [count('update'), 'changed'],
+    [count('delete'), 'deleted'],
+  ] as const
+  const parts = words.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`)
+  return parts.length === 0 ? 'No changes' : parts.join(', ')
+}

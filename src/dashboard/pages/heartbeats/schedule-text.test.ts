@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test'
+import { cronText, scheduleText } from './schedule-text'
+
+test('common cron expressions are described in words, and others are returned unchanged', () => {
+  const expected = {
+    '* * * * *': 'every minute',
+    '*/15 * * * *': 'every 15 min',
+    '5 * * * *': 'at minute 5 of every hour',
+    '30 3 * * *': 'at 03:30 every day',
+    '0 22 * * 7': 'at 22:00 every Sunday',
+    '0 6 * * 1-5': 'at 06:00 from Monday to Friday',
+    '0 0 1 * *': 'at 00:00 on day 1 of every month',
+    '*/7 * * * *': '*/7 * * * *',
+    '0 3 1 * 1': '0 3 1 * 1',
+    '0 3 * 6 *': '0 3 * 6 *',
+    '0 3 * * mon#1': '0 3 * * mon#1',
+  }
+  for (const [expression, words] of Object.entries(expected))
+    expect([expression, cronText(expression)]).toEqual([expression, words])
+})
+
+test('the time zone is included unless it is UTC', () => {
+  const cron = { kind: 'cron', expression: '30 3 * * *', grace_seconds: 60 } as const
+  expect(scheduleText({ ...cron, timezone: 'UTC' })).toBe('at 03:30 every day')
+  expect(scheduleText({ ...cron, timezone: 'Europe/Berlin' })).toBe('at 03:30 every day, Europe/Berlin')
+  expect(scheduleText({ ...cron, kind: 'calendar', expression: 'Mon *-*-* 01:00\nSat *-*-* 02:00', timezone: 'UTC' })).toBe(
+    'Mon *-*-* 01:00 or Sat *-*-* 02:00',
+  )
+  expect(scheduleText({ kind: 'period', period_seconds: 5400, grace_seconds: 60 })).toBe('every 1 h 30 min')
+})

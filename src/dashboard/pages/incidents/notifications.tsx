@@ -1,0 +1,40 @@
+import type { NotificationView } from '../../../features/notifications/log/shapes'
+import type { NotificationChannelView } from '../../../features/notifications/shapes'
+import type { IncidentView } from '../../../features/incidents/shapes'
+import type { Page as Listing } from '../../client'
+import { Card } from '../../parts/page'
+import { ResourceLink } from '../../parts/resource'
+import { Status, capitalize, humanize } from '../../parts/status'
+import { RelativeTime } from '../../parts/time'
+import { useList, useOne } from '../../queries'
+
+/** Notifications sent about an incident, with their delivery status. */
+export function Notifications({ incident }: { incident: IncidentView }) {
+  const list = useList<NotificationView>('/notifications', { thread: incident.id, limit: 50 }, { refetchMs: 10_000 })
+  const channels = useOne<Listing<NotificationChannelView>>('/notification-channels', { limit: 100, fields: 'name' })
+  return (
+    <Card title="Notifications">
+      {!list.isLoading && list.rows.length === 0 && <p className="text-muted">No channel was notified.</p>}
+      <ul className="flex min-h-8 flex-col gap-3">
+        {list.rows.map(one => (
+          <li key={one.id}>
+            <div className="flex flex-wrap items-center gap-2">
+              <ResourceLink
+                id={one.channel_id}
+                type="channel"
+                name={channels.data?.data.find(two => two.id === one.channel_id)?.name ?? null}
+              />
+              <Status status={one.status} />
+            </div>
+            <p className="text-[13px] text-muted">
+              {capitalize(humanize(one.kind.replace('.', ' ')))} · <RelativeTime at={one.sent_at ?? one.created_at} />
+            </p>
+            {(one.last_error?.detail ?? one.reason) && (
+              <p className="text-[13px] wrap-anywhere">{one.last_error?.detail ?? humanize(one.reason!)}</p>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}

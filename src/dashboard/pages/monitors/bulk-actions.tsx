@@ -1,0 +1,108 @@
+import { CirclePause, CirclePlay, Play, Tag as TagIcon, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import type { MonitorView } from '../../../features/monitors/shapes'
+import { call, type Call } from '../../client'
+import { Button } from '../../parts/button'
+import { Confirm, Dialog } from '../../parts/dialog'
+import { Form, SelectField, ListField } from '../../parts/form'
+import { toast } from '../../parts/toast'
+import { useSend } from '../../queries'
+
+interface BulkActionsProps {
+  /** The selected monitors that are in the list. */
+  selected: readonly MonitorView[]
+  onSuccess(): void
+}
+
+const maxOperations = 500
+const maxChecked = 20
+const invalidates = ['/monitors']
+
+const bulk = (operations: readonly object[]): Call => ({ method: 'POST', path: '/monitors/bulk', body: { operations } })
+const count = (n: number) => `${n.toLocaleString()} ${n === 1 ? 'monitor' : 'monitors'}`
+
+/** Bulk actions for the selected monitors, applied to all or none. */
+export function BulkActions({ selected, onSuccess }: BulkActionsProps) {
+  const [dialog, setDialog] = useState<'delete' | 'tag' | null>(null)
+  const ids = selected.map(one => one.id).slice(0, maxOperations)
+  const each = (op: string) => bulk(ids.map(id => ({ op, id })))
+  const pause = useSend({ toast: `${count(ids.length)} paused`, undo: () => each('resume'), invalidates, onSuccess })
+  const resume = useSend({ toast: `${count(ids.length)} resumed`, undo: () => each('pause'), invalidates, onSuccess })
+  const checked = selected.filter(one => one.type !== 'group' && one.status !== 'paused').slice(0, maxChecked)
+  const [isChecking, setChecking] = useState(false)
+  const check = async () => {
+    setChecking(true)
+    try {
+      await Promise.all(checked.map(one => call({ method: 'POST', path: `/monitors/${one.id}/check` })))
+      toast.success(`${count(checked.length)} checked`)
+    } catch (error) {
+      toast.error(error)
+    } finally {
+      setChecking(false)
+    }
+  }
+  return (
+    <>
+      {checked.length > 0 && (
+        <Button small icon={Play} onClick={() => void check()} disabled={isChecking}>
+          Check now{checked.length < selected.length ? ` (${checked.length})` : ''}
+        </Button>
+      )}
+      <Button small icon={CirclePause} onClick={() => pause.mutate(each('pause'))}>
+        Pause
+      </Button>
+      <Button small icon={CirclePlay} onClick={() => resume.mutate(each('resume'))}>
+        Resume
+      </Button>
+      <Button small icon={TagIcon} onClick={() => setDialog('tag')}>
+        Tags
+      </Button>
+      <Button small kind="danger" icon={Trash2} onClick={() => setDialog('delete')}>
+        Delete
+      </Button>
+      <Confirm
+        open={dialog === 'delete'}
+        onClose={() => setDialog(null)}
+        title={`Delete ${count(ids.length)}?`}
+        confirmLabel={`Delete ${count(ids.length)}`}
+        {...(ids.length > 1 && { typeToConfirm: String(ids.length) })}
+        call={() => each('delete')}
+        send={{ toast: `${count(ids.length)} deleted`, invalidates, onSuccess }}
+      >
+        This deletes their results, uptime, and history. This can’t be undone.
+      </Confirm>
+      <Dialog open={dialog === 'tag'} onClose={() => setDialog(null)} title={`Edit tags of ${count(ids.length)}`}>
+        {dialog === 'tag' && <TagForm selected={selected.slice(0, maxOperations)} onSuccess={onSuccess} />}
+      </Dialog>
+    </>
+  )
+}
+
+function TagForm({ selected, onSuccess }: BulkActionsProps) {
+  const before = bulk(selected.map(({ id, tags }) => ({ op: 'update', id, body: { tags } })))
+  return (
+    <Form
+      initial={{ mode: 'add', tags: [] }}
+      call={({ mode, tags }) =>
+        bulk(
+          selected.map(one => ({
+            op: 'update',
+            id: one.id,
+            body: { tags: changedTags(one.tags, mode as string, tags as string[]) },
+          })),
+        )
+      }
+      send={{ toast: `Tags of ${count(selected.length)} updated`, undo: () => before, invalidates, onSuccess }}
+      submitLabel="Update tags"
+    >
+      <SelectField name="mode" label="Action" choices={{ add: 'Add tags', remove: 'Remove tags', set: 'Replace tags' }} />
+      <ListField name="tags" label="Tags" placeholder="prod, web" />
+    </Form>
+  )
+}
+
+function changedTags(before: readonly string[], mode: string, tags: readonly string[]): string[] {
+  if (mode === 'set') return [...tags]
+  if (mode === 'remove') return before.filter(tag => !tags.includes(tag))
+  return [...new Set([...before, ...tags])]
+}

@@ -1,0 +1,52 @@
+import type { MonitorCheckView } from '../../../features/monitors/shapes'
+import { Code } from '../../parts/code'
+import { Facts } from '../../parts/page'
+import { Status } from '../../parts/status'
+import { Waterfall } from './waterfall'
+
+type Result = NonNullable<MonitorCheckView['result']>
+
+/** All details of a check: phases, conditions, request, and response. */
+export function CheckDetails({ result }: { result: Result }) {
+  const { evidence } = result
+  return (
+    <div className="flex flex-col gap-4">
+      <Facts
+        rows={[
+          ['Status', <Status status={result.status} />],
+          ['Error', result.error && `${result.error.message} (${result.error.kind})`],
+          ['Code', result.code],
+          ['Address', result.address],
+          ['Certificate', result.certificate && `${result.certificate.subject}, issued by ${result.certificate.issuer}`],
+          ['Request', evidence?.request],
+          ['TLS', evidence?.tls && `${evidence.tls.version}, ${evidence.tls.cipher}`],
+          ['DNS', evidence?.dns && `${evidence.dns.rcode} ${evidence.dns.answers.join(', ')}`],
+        ]}
+      />
+      {result.conditions.length > 0 && (
+        <div>
+          <h3 className="mb-1 font-medium">Conditions that were true</h3>
+          <ul className="flex flex-col gap-1">
+            {result.conditions.map(one => (
+              <li key={`${one.level}${one.index}`}>
+                <Status status={one.level} /> <code className="font-mono text-[13px]">{one.found}</code>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <Waterfall phases={result.phases} latencyMs={result.latency_ms} />
+      {evidence?.headers && (
+        <Code
+          label="response headers"
+          text={Object.entries(evidence.headers)
+            .map(([name, value]) => `${name}: ${value}`)
+            .join('\n')}
+        />
+      )}
+      {evidence?.body && (
+        <Code label={evidence.body_truncated ? 'start of the response body' : 'response body'} text={evidence.body} wrap />
+      )}
+    </div>
+  )
+}

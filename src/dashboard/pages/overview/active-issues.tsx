@@ -1,0 +1,128 @@
+import { Link } from '@tanstack/react-router'
+import { CircleCheck } from 'lucide-react'
+import type { ReactNode } from 'react'
+import type { IncidentView } from '../../../features/incidents/shapes'
+import type { OverviewView } from '../../../features/overview/shapes'
+import { Button } from '../../parts/button'
+import { pluralize } from '../../parts/plural'
+import { Card } from '../../parts/page'
+import { StatusIcon, humanize } from '../../parts/status'
+import { ElapsedTime } from '../../parts/time'
+import { useSend } from '../../queries'
+import { usePerson } from '../../session'
+import type { Issue } from './issues'
+
+interface ActiveIssuesProps {
+  overview: OverviewView
+  issues: readonly Issue[]
+}
+
+/** Active issues: open incidents first, then other problems. */
+export function ActiveIssues({ overview, issues }: ActiveIssuesProps) {
+  const incidents = overview.incidents?.data ?? []
+  const hidden = (overview.incidents?.total ?? 0) - incidents.length
+  const unlisted = (overview.dns?.records_out_of_sync ?? 0) - (overview.dns?.unsynced_records.length ?? 0)
+  if (incidents.length === 0 && issues.length === 0) {
+    return (
+      <Card title="Active issues">
+        <p className="flex items-center gap-2 text-muted">
+          <CircleCheck className="size-4 text-ok" aria-hidden />
+          No open incidents, records out of sync, or failed deliveries.
+        </p>
+      </Card>
+    )
+  }
+  return (
+    <Card title="Active issues" flush>
+      <ul className="divide-y divide-line">
+        {incidents.map(one => (
+          <Incident key={one.id} incident={one} />
+        ))}
+        {hidden > 0 && <More to="/incidents" label={pluralize(hidden, 'more incident', 'more incidents')} />}
+        {issues.map(one => (
+          <Row key={one.id} {...one} />
+        ))}
+        {unlisted > 0 && (
+          <More
+            to="/dns"
+            search={{ state: 'out_of_sync' }}
+            label={pluralize(unlisted, 'more record out of sync', 'more records out of sync')}
+          />
+        )}
+      </ul>
+    </Card>
+  )
+}
+
+function Incident({ incident }: { incident: IncidentView }) {
+  const { canWrite } = usePerson()
+  const path = `/incidents/${incident.id}`
+  const send = useSend({
+    toast: 'Incident acknowledged',
+    undo: () => ({ method: 'POST', path: `${path}/unacknowledge`, body: {} }),
+    invalidates: ['/overview', '/incidents'],
+  })
+  const isAcknowledged = incident.status === 'acknowledged'
+  return (
+    <Row
+      state={incident.status}
+      tone={isAcknowledged ? 'warn' : 'bad'}
+      title={incident.title}
+      reason={[
+        incident.cause !== incident.title && incident.cause,
+        isAcknowledged && `Acknowledged by ${incident.acknowledged_by?.name ?? 'someone'}.`,
+      ]
+        .filter(Boolean)
+        .join(' · ')}
+      to={path}
+      since={incident.started_at}
+    >
+      {canWrite && !isAcknowledged && (
+        <Button
+          small
+          disabled={send.isPending}
+          aria-label={`Acknowledge ${incident.title}`}
+          onClick={() => send.mutate({ method: 'POST', path: `${path}/acknowledge`, body: {} })}
+        >
+          Acknowledge
+        </Button>
+      )}
+    </Row>
+  )
+}
+
+type RowProps = Omit<Issue, 'id'> & {
+  children?: ReactNode
+}
+
+const Row = ({ state, hidesStatus, tone, title, reason, to, search = {}, since, children }: RowProps) => (
+  <li className="flex items-start gap-3 px-4 py-2.5 hover:bg-hover">
+    <StatusIcon status={state} tone={tone} className="mt-0.5 size-4" />
+    <div className="min-w-0 grow">
+      <p className="flex flex-wrap items-baseline gap-x-3">
+        <Link to={to} search={search} className="font-medium wrap-anywhere hover:underline">
+          {title}
+        </Link>
+        <span className="text-[13px] text-muted">
+          {hidesStatus ? <span className="sr-only">{humanize(state)}</span> : humanize(state)}
+          {since && (
+            <>
+              {' · '}
+              <ElapsedTime at={since} />
+            </>
+          )}
+        </span>
+      </p>
+      <p className="line-clamp-2 text-[13px] wrap-anywhere text-muted">{reason}</p>
+    </div>
+    {children}
+  </li>
+)
+
+const More = ({ to, search = {}, label }: { to: string; search?: Record<string, string>; label: string }) => (
+  <li className="px-4 py-2.5 pl-11">
+    <Link to={to} search={search} className="text-accent hover:underline">
+      {label}
+    </Link>
+  </li>
+)

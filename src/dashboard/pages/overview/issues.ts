@@ -1,0 +1,131 @@
+import type { DnsRecordView } from '../../../features/dns/records/shapes'
+import type { ZoneView } from '../../../features/dns/zones/shapes'
+import type { OverviewView } from '../../../features/overview/shapes'
+import { pluralize } from '../../parts/plural'
+import { toneOf, humanize, type Tone } from '../../parts/status'
+import { reasonAt, reasonOfZone } from '../dns/records/record-reason'
+
+/** A problem, with a link to where it can be fixed. */
+export interface Issue {
+  id: string
+  state: string
+  /** Hides the status because the title already says it. */
+  hidesStatus?: boolean
+  tone: Tone
+  title: string
+  /** The cause, if known. */
+  reason: string
+  to: string
+  search?: Record<string, string>
+  /** Start of the problem; null if unknown. */
+  since: string | null
+}
+
+/** All issues other than incidents, worst first. */
+export function issuesOf({ incidents, heartbeats, dns, webhooks }: OverviewView): Issue[] {
+  const inIncidents = new Set(incidents?.data.flatMap(one => one.heartbeats.map(heartbeat => heartbeat.id)))
+  const overdue = (heartbeats?.overdue ?? [])
+    .filter(one => !inIncidents.has(one.id))
+    .map((one): Issue => {
+      const isLate = one.status === 'grace'
+      return {
+        id: one.id,
+        state: one.status,
+        tone: isLate ? 'warn' : 'bad',
+        title: one.name,
+        reason: isLate ? 'The ping is late and the grace period is running.' : 'The ping is missing.',
+        to: `/heartbeats/${one.id}`,
+        since: isLate ? one.expected_at : one.status_since_at,
+      }
+    })
+  const all = [...overdue, ...(dns ? dnsIssues(dns) : []), ...(webhooks ? webhookIssues(webhooks) : [])]
+  return all.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))
+}
+
+const order: readonly Tone[] = ['bad', 'warn', 'busy', 'idle', 'ok']
+
+function dnsIssues({ unsynced_zones: zones, unsynced_records: records }: NonNullable<OverviewView['dns']>): Issue[] {
+  const zonesOfRecords = new Set(records.map(one => one.zone_id))
+  return [
+    ...records.map(one => ofRecord(one, zones.find(zone => zone.id === one.zone_id) ?? null)),
+    // Skip zones whose records are already listed, unless the zone has a reason of its own.
+    ...zones.filter(one => reasonOfZone(one) !== null || !zonesOfRecords.has(one.id)).map(ofZone),
+  ]
+}
+
+function ofRecord(record: DnsRecordView, zone: ZoneView | null): Issue {
+  const { state, targets } = record.sync
+  const at = targets.find(one => one.state === state)
+  return {
+    id: record.id,
+    state,
+    tone: toneOf(state),
+    title: `${record.unicode_fqdn} ${record.type}`,
+    reason: (at && zone ? reasonAt(at, zone, 'at the provider') : at?.detail) ?? `The record is ${humanize(state)}.`,
+    to: `/dns/zones/${record.zone_id}`,
+    search: { state: 'out_of_sync', ...(record.name !== '@' && { q: record.name }) },
+    since: null,
+  }
+}
+
+function ofZone(zone: ZoneView): Issue {
+  const { state } = zone.sync
+  return {
+    id: zone.id,
+    state,
+    tone: zone.blocked ? 'warn' : toneOf(state),
+    title: zone.unicode_name,
+    reason: reasonOfZone(zone) ?? `The zone is ${humanize(state)}.`,
+    to: zone.blocked ? `/dns/zones/${zone.id}/plans` : `/dns/zones/${zone.id}/drift`,
+    since: null,
+  }
+}
+
+function webhookIssues({ endpoints, deliveries }: NonNullable<OverviewView['webhooks']>): Issue[] {
+  const rows: (Issue | false)[] = [
+    endpoints.disabled > 0 && {
+      id: 'endpoints-disabled',
+      state: 'disabled',
+      hidesStatus: true,
+      tone: 'bad',
+      title: pluralize(endpoints.disabled, 'webhook endpoint is disabled', 'webhook endpoints are disabled'),
+      reason: 'Disabled after repeated failures. No deliveries are sent until you re-enable it.',
+      to: '/webhooks',
+      search: { status: 'disabled' },
+      since: null,
+    },
+    endpoints.failing > 0 && {
+      id: 'endpoints-failing',
+      state: 'failing',
+      hidesStatus: true,
+      tone: 'bad',
+      title: pluralize(endpoints.failing, 'webhook endpoint is failing', 'webhook endpoints are failing'),
+      reason: 'The most recent deliveries all failed.',
+      to: '/webhooks',
+      since: null,
+    },
+    deliveries.failed > 0 && {
+      id: 'deliveries-failed',
+      state: 'exhausted',
+      hidesStatus: true,
+      tone: 'bad',
+      title: pluralize(deliveries.failed, 'delivery failed permanently', 'deliveries failed permanently'),
+      reason: 'In the last 24 hours. You can resend them.',
+      to: '/webhooks/deliveries',
+      search: { status: 'exhausted' },
+      since: null,
+    },
+    deliveries.retrying > 0 && {
+      id: 'deliveries-retrying',
+      state: 'retrying',
+      hidesStatus: true,
+      tone: 'warn',
+      title: pluralize(deliveries.retrying, 'delivery is waiting for a retry', 'deliveries are waiting for a retry'),
+      reason: 'The last attempt failed.',
+      to: '/webhooks/deliveries',
+      search: { status: 'retrying' },
+      since: null,
+    },
+  ]
+  return rows.filter(one => one !== false)
+}

@@ -1,0 +1,27 @@
+import { useEffect, type ReactNode } from 'react'
+
+/** The layout of pages shown before sign-in. */
+export function SignInFrame({ title, description, children }: { title: string; description?: ReactNode; children: ReactNode }) {
+  useEffect(() => {
+    document.title = `${title} · Bailiwick`
+  }, [title])
+  return (
+    <main className="flex min-h-dvh flex-col items-center justify-center p-4">
+      <div className="w-full max-w-sm rounded-xl border border-line bg-surface p-6">
+        <img src="/icon.svg" alt="" width="32" height="32" className="mb-4" />
+        <h1 className="text-lg font-semibold wrap-anywhere">{title}</h1>
+        {description && <p className="mt-1 wrap-anywhere text-muted">{description}</p>}
+        <div className="mt-5">{children}</div>
+      </div>
+      <p className="mt-4 text-[13px] text-muted">
+        <a className="hover:underline" href="/docs">
+          Handbook
+        </a>
+        {' · '}
+        <a className="hover:underline" href="/swagger">
+          API reference
+        </a>
+      </p>
+    </main>
+  )
+}

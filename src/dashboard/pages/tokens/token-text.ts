@@ -1,0 +1,18 @@
+import { systemClock } from '../../../core/clock'
+import type { TokenView } from '../../../features/tokens/shapes'
+import type { Tone } from '../../parts/status'
+
+/** Status of a token, for `Status`. */
+export function statusOf(token: TokenView): { status: string; tone: Tone } {
+  if (token.revoked_at !== null) return { status: 'revoked', tone: 'idle' }
+  if (token.expires_at !== null && new Date(token.expires_at).getTime() <= systemClock.now())
+    return { status: 'expired', tone: 'bad' }
+  return { status: 'active', tone: 'ok' }
+}
+
+/** Short text for the permissions of a token. */
+export function permissionsText({ mode, permissions }: TokenView): string {
+  if (mode === 'full') return 'Full access'
+  if (mode === 'read_only') return 'Read-only'
+  return permissions.join(', ')
+}

@@ -1,0 +1,13 @@
+import { useEffect, useState } from 'react'
+
+const debounceMs = 300
+
+/** Returns a value once it has stopped changing, such as when the user stops typing. */
+export function useDebounced<Value extends string>(value: Value): Value {
+  const [debounced, setDebounced] = useState(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setDebounced(value), debounceMs)
+    return () => clearTimeout(timer)
+  }, [value])
+  return debounced
+}

@@ -1,0 +1,30 @@
+import { useParams } from '@tanstack/react-router'
+import { Fragment, type ReactNode } from 'react'
+import type { Query } from '../client'
+import type { PagePath } from '../pages'
+import { useOne } from '../queries'
+import { Loaded } from './page'
+
+interface Options {
+  /** API path of the resources. The id is in the URL of the page. */
+  path: string
+  /** The page that lists them. */
+  parent: PagePath
+  query?: Query
+  refetchMs?: number
+}
+
+/** Creates the page of one resource. */
+export const resourcePage = <Resource,>(
+  { path, parent, query, refetchMs }: Options,
+  render: (resource: Resource) => ReactNode,
+): (() => ReactNode) =>
+  function ResourcePage() {
+    const { id } = useParams({ strict: false })
+    const found = useOne<Resource>(`${path}/${id}`, query, { ...(refetchMs && { refetchMs }) })
+    return (
+      <Loaded query={found} parent={parent}>
+        {resource => <Fragment key={id}>{render(resource)}</Fragment>}
+      </Loaded>
+    )
+  }

@@ -1,0 +1,58 @@
+import { useNavigate } from '@tanstack/react-router'
+import { BookOpen, Keyboard, LogOut, Monitor, Moon, Sun, Terminal, User, type LucideIcon } from 'lucide-react'
+import type { MenuAction } from '../parts/menu'
+import { useUpdatePreferences } from '../preferences'
+import type { Person } from '../session'
+import { isVisibleTo, pageList } from '../pages'
+import { chosenTheme, type Theme } from '../theme'
+import { icons } from './icons'
+import { useSignOut } from './sign-out'
+
+/** An action in the palette or the user menu, available on every page. */
+export interface QuickAction extends MenuAction {
+  label: string
+  icon: LucideIcon
+  /** Label in the palette, if it differs. */
+  longLabel?: string
+}
+
+/** Themes with their label and icon. */
+export const themes: readonly (readonly [Theme, string, LucideIcon])[] = [
+  ['system', 'System', Monitor],
+  ['light', 'Light', Sun],
+  ['dark', 'Dark', Moon],
+]
+
+/** Returns the groups of actions in the user menu. */
+export function useUserActions(open: { apiCalls(): void; shortcuts(): void }): QuickAction[][] {
+  const navigate = useNavigate()
+  const updatePreferences = useUpdatePreferences()
+  const signOut = useSignOut()
+  const chosen = chosenTheme()
+  return [
+    [
+      { label: 'Your profile', icon: User, onSelect: () => void navigate({ to: '/profile' }) },
+      { label: 'Handbook', icon: BookOpen, onSelect: () => location.assign('/docs') },
+      { label: 'View API calls', icon: Terminal, onSelect: open.apiCalls },
+      { label: 'Keyboard shortcuts', icon: Keyboard, onSelect: open.shortcuts },
+    ],
+    themes.map(([theme, label, icon]) => ({
+      label,
+      icon,
+      longLabel: `Theme: ${label.toLowerCase()}`,
+      selected: theme === chosen,
+      onSelect: () => updatePreferences({ theme }),
+    })),
+    [{ label: 'Sign out', icon: LogOut, onSelect: signOut }],
+  ]
+}
+
+/** Returns the pages that a user may open to create something. */
+export function useCreateActions(person: Person): QuickAction[] {
+  const navigate = useNavigate()
+  return pageList.flatMap(({ path, quickAction, icon, visibleTo }) =>
+    quickAction !== undefined && isVisibleTo(person, { visibleTo })
+      ? [{ label: quickAction, icon: icons[icon!], onSelect: () => void navigate({ to: path }) }]
+      : [],
+  )
+}

@@ -1,0 +1,50 @@
+import { Type } from '@sinclair/typebox'
+import { Words, Shape } from '../../core/shapes'
+import { extensionKind } from '../../core/event-kinds'
+import { At, IdOf, MaybeText, Text, Texts } from '../../core/event-fields'
+
+export const certificateKinds = [
+  extensionKind({
+    kind: 'certificate.expiring',
+    area: 'certificates',
+    title: 'Certificate expiring',
+    description: 'A certificate in use is about to expire, relative to its lifetime, and has not been replaced.',
+    data: Shape({
+      certificate: Shape(
+        {
+          id: IdOf('cert', 'Certificate ID.'),
+          common_name: MaybeText('Common name of the subject.'),
+          dns_names: Texts('DNS names that the certificate is valid for.'),
+          issuer: Text('Issuer.'),
+          serial_number: Type.String({ pattern: '^[0-9a-f]+$', description: 'Serial number in hex.' }),
+          fingerprint_sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the DER encoding, in hex.' }),
+          not_before: At('Start of the validity period.'),
+          not_after: At('End of the validity period.'),
+        },
+        { description: 'The certificate.' },
+      ),
+      level: Words(['expiring', 'critical', 'expired'], { description: 'Urgency.' }),
+      days_left: Type.Integer({ description: 'Whole days until `not_after`; negative if expired.' }),
+      renewal_overdue: Type.Boolean({
+        description: 'Whether an automatic renewal should have replaced the certificate already.',
+      }),
+      seen_at: Texts('Where the certificate is served or stored: `host:port` or `server:path`.'),
+    }),
+    example: {
+      certificate: {
+        id: 'cert_01k3zc1d3e5f7g9h1j3k5m7n9p',
+        common_name: 'shop.example.com',
+        dns_names: ['shop.example.com', 'www.shop.example.com'],
+        issuer: 'Example Issuing CA 3',
+        serial_number: '04d1f2a3b4c5d6e7f8091a2b3c4d5e6f7081',
+        fingerprint_sha256: '5b1c0f6d3f9d7f0f4f1a4e3c2b1a09f8e7d6c5b4a39281706f5e4d3c2b1a0f9e',
+        not_before: '2026-11-10T00:00:00.000Z',
+        not_after: '2027-02-08T00:00:00.000Z',
+      },
+      level: 'critical',
+      days_left: 7,
+      renewal_overdue: true,
+      seen_at: ['shop.example.com:443', 'web-1:/etc/ssl/shop.pem'],
+    },
+  }),
+] as const

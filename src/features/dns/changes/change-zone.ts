@@ -1,0 +1,214 @@
+import { and, eq, gte, inArray, sql } from 'drizzle-orm'
+import { jobContext, systemActor } from '../../../core/change'
+import type { EventDraft } from '../../../core/change-result'
+import type { Ctx } from '../../../core/ctx'
+import { insertRows } from '../../../core/db/insert-rows'
+import type { Tx } from '../../../core/db/transaction'
+import { nextSerial } from '../../../dns/serial'
+import type { Hub } from '../../../core/hub'
+import type { JobDraft } from '../../../core/jobs/draft'
+import { invalid, Problem, type FieldProblem } from '../../../core/problem'
+import { resolveAlias } from '../aliases/queue'
+import { changedEvent, type RecordChange } from './changed-event'
+import { recordChangeset, type ChangeCause } from '../history/record-changeset'
+import { zonesTopic } from '../publish/published-zones'
+import { markPending } from '../sync/mark-pending'
+import { lockedProblem, metadataProblems } from '../records/rrset-metadata'
+import { ruleViolation, rrsetProblems, type WantedRrset } from './rrset-rules'
+import { dnsRecordMarks, dnsRecords, dnsRrsets, type RecordSource } from '../records/tables'
+import { dnsZones } from '../zones/tables'
+import { notifyServers } from '../transfers/notify-servers'
+import { hasNameServers, zoneProblems } from './zone-rules'
+import { batches, rrsetsAt, type RrsetRow } from '../records/rows'
+import { rrsetKey } from '../zones/names'
+import { type ZoneEdit, type ZoneRow } from '../zones/rows'
+import { stepsOf, type Steps } from './steps'
+import { updateModifiedFlags } from '../templates/track-modifications'
+
+export interface ZoneChangeResult {
+  zone: ZoneRow
+  changes: RecordChange[]
+  events: EventDraft[]
+  wakeTopics: string[]
+  /** Jobs to run after the commit. */
+  jobs: JobDraft[]
+  /** True if nothing changed, including metadata. */
+  unchanged: boolean
+}
+
+/** Who changes a zone: a caller or a background job ({@link systemChanger}). */
+export type Changer = Pick<Ctx, 'hub' | 'workspaceId' | 'actor' | 'context' | 'limits' | 'planId'>
+
+/** The system as changer, for background jobs. @param name of the job */
+export const systemChanger = (hub: Hub, zone: Pick<ZoneRow, 'workspaceId'>, name: string): Changer => ({
+  hub,
+  workspaceId: zone.workspaceId,
+  actor: systemActor(name),
+  context: jobContext,
+  limits: {},
+  planId: '',
+})
+
+/**
+ * Writes the wanted rrsets of a zone in the caller’s transaction: validates the result, increases the serial, and returns events
+ * and jobs. Unchanged records keep their ids and versions. If nothing changes, the serial stays the same.
+ * @param zone from {@link lockZone}
+ * @param by.edit fields of the zone to set, even if no records change
+ * @throws Problem 422 naming the field, rule and RFC, or locked rrsets; 403 `plan_limit_reached`
+ */
+export async function changeZone(
+  tx: Tx,
+  ctx: Changer,
+  zone: ZoneRow,
+  wanted: readonly WantedRrset[],
+  by: ChangeCause & { source: RecordSource; edit?: ZoneEdit },
+): Promise<ZoneChangeResult> {
+  refuse(wanted.flatMap(rrsetProblems))
+  const now = ctx.hub.clock.now()
+  const existing = await rrsetsAt(
+    tx,
+    zone.id,
+    wanted.map(one => one.name),
+  )
+  refuse(wanted.flatMap(one => metadataProblems(one, existing.get(rrsetKey(one))?.row ?? one.carried, now)))
+  const steps = stepsOf({ ...by, zone, existing, wanted, now })
+  refuse(steps.locked.map(lockedProblem))
+  if (steps.changedRrsets.length === 0 && steps.changes.length === 0 && !by.edit)
+    return { zone, changes: [], events: [], wakeTopics: [], jobs: [], unchanged: true }
+  refuseTooMany(steps)
+  const recordCount = zone.recordCount + steps.inserts.length - steps.removedRecords.length
+  if (recordCount > zone.recordCount) refuseOverRecordLimit(ctx, zone, recordCount)
+  await write(tx, steps, now)
+  refuse(await zoneProblems(tx, zone, steps.touched))
+  await updateModifiedFlags(tx, zone.id, steps.rrsets, now)
+  const removedNs = wanted.find(one => one.name === '@' && one.type === 'NS' && one.values.length === 0)
+  if (removedNs && existing.has('@ NS') && !(await hasNameServers(tx, zone)))
+    refuse([ruleViolation(removedNs.pointer, 'A zone needs at least one NS record at its apex', 'RFC 1034 4.2.1')])
+  // Metadata such as comments and tags doesn’t affect DNS answers.
+  const affectsAnswers = steps.changes.length > 0 || by.edit !== undefined
+  // A blocked plan no longer applies once the zone has changed.
+  const after = await updateZoneRow(
+    tx,
+    zone,
+    affectsAnswers ? { ...by.edit, blockedPlanId: null, recordCount } : { serial: zone.serial, recordCount },
+    now,
+  )
+  await recordChangeset(tx, ctx, { before: zone, after }, by, steps)
+  if (!affectsAnswers) return { zone: after, changes: [], events: [], wakeTopics: [], jobs: [], unchanged: false }
+  const notifyJobs = await notifyServers(tx, ctx.hub, after, {
+    changed: isAnswered(after) === isAnswered(zone) ? steps.changes : null,
+    servedChanged: zone.version === 0 ? after.isServed : isAnswered(after) !== isAnswered(zone),
+  })
+  const syncJobs = await markPending(tx, after, steps.changes, now)
+  return {
+    zone: after,
+    changes: steps.changes,
+    events: steps.changes.length > 0 ? [changedEvent(ctx, after, by.origin, steps.changes)] : [],
+    wakeTopics: [zonesTopic],
+    jobs: [
+      ...notifyJobs,
+      ...syncJobs,
+      ...steps.rrsets.flatMap(one =>
+        one.type === 'ALIAS' && one.after ? [resolveAlias({ rrsetId: one.after.row.id, workspaceId: zone.workspaceId })] : [],
+      ),
+    ],
+    unchanged: false,
+  }
+}
+
+const isAnswered = ({ status, isServed }: ZoneRow): boolean => status === 'active' && isServed
+
+async function updateZoneRow(tx: Tx, zone: ZoneRow, edit: ZoneEdit & { recordCount: number }, now: number): Promise<ZoneRow> {
+  const [after] = await tx
+    .update(dnsZones)
+    .set({ serial: nextSerial(zone.serial), ...edit, version: zone.version + 1, updatedAt: now })
+    .where(eq(dnsZones.id, zone.id))
+    .returning()
+  return after!
+}
+
+/** Deletes first, so that a value can move from one record to another. */
+async function write(tx: Tx, steps: Steps, now: number): Promise<void> {
+  for (const ids of batches(steps.removedRecords)) await tx.delete(dnsRecords).where(inArray(dnsRecords.id, ids))
+  for (const ids of batches(steps.removedRrsets)) await tx.delete(dnsRrsets).where(inArray(dnsRrsets.id, ids))
+  await insertRows(tx, dnsRrsets, steps.newRrsets)
+  for (const group of Map.groupBy(steps.changedRrsets, one => JSON.stringify(settable(one))).values())
+    for (const rows of batches(group))
+      await tx
+        .update(dnsRrsets)
+        .set({ ...settable(rows[0]!), version: sql`${dnsRrsets.version} + 1`, updatedAt: now })
+        .where(
+          inArray(
+            dnsRrsets.id,
+            rows.map(one => one.id),
+          ),
+        )
+  // Two records may swap values. Clear their hashes first, so that the unique index isn’t violated halfway.
+  for (const { id } of steps.updates.length > 1 ? steps.updates : [])
+    await tx
+      .update(dnsRecords)
+      .set({ rdataHash: sql`${dnsRecords.id}` })
+      .where(eq(dnsRecords.id, id))
+  for (const { id, content, contentKey, target, rdata, rdataHash, version } of steps.updates)
+    await tx
+      .update(dnsRecords)
+      .set({ content, contentKey, target, rdata, rdataHash, version, updatedAt: now })
+      .where(eq(dnsRecords.id, id))
+  for (const ids of batches(steps.bumpedRecords))
+    await tx
+      .update(dnsRecords)
+      .set({ version: sql`${dnsRecords.version} + 1`, updatedAt: now })
+      .where(inArray(dnsRecords.id, ids))
+  await insertRows(tx, dnsRecords, steps.inserts)
+  for (const ids of batches(steps.clearedMarks))
+    await tx.delete(dnsRecordMarks).where(and(inArray(dnsRecordMarks.recordId, ids), metadataMarks))
+  await insertRows(tx, dnsRecordMarks, steps.marks)
+}
+
+/** Marks of metadata. Marks of sync states sort before `#`. */
+const metadataMarks = gte(dnsRecordMarks.mark, '#')
+
+/** Columns of an rrset that an edit may set. */
+const settable = ({ ttl, options, comment, locked, tags, expiresAt }: RrsetRow) => ({
+  ttl,
+  options,
+  comment,
+  locked,
+  tags,
+  expiresAt,
+})
+
+const maxProblems = 20
+
+/** @throws Problem 422 if there are any problems */
+export function refuse(problems: readonly FieldProblem[]): void {
+  if (problems.length > 0) throw invalid(problems.slice(0, maxProblems))
+}
+
+/**
+ * Maximum number of records one change may create, update and delete. A change is one transaction that blocks all other writes,
+ * and on SQLite all requests. Writing this many takes about a second.
+ */
+export const maxRecordsPerChange = 10_000
+
+/** @throws Problem 422 */
+function refuseTooMany({ inserts, updates, bumpedRecords, removedRecords }: Steps): void {
+  const count = inserts.length + updates.length + bumpedRecords.length + removedRecords.length
+  if (count > maxRecordsPerChange)
+    throw invalid([
+      {
+        pointer: '#',
+        code: 'too_many',
+        detail: `changes ${count} records, but a request can change at most ${maxRecordsPerChange}. Split it into several requests.`,
+      },
+    ])
+}
+
+/** @throws Problem 403 `plan_limit_reached` */
+function refuseOverRecordLimit(ctx: Changer, zone: ZoneRow, wanted: number): void {
+  const max = ctx.limits.dns_records
+  if (max === null || max === undefined || wanted <= max) return
+  throw new Problem('plan_limit_reached', `Your plan allows ${max} records per zone; ${zone.name} has ${zone.recordCount}.`, {
+    fields: { limit: 'dns_records', max, used: zone.recordCount, plan: ctx.planId },
+  })
+}

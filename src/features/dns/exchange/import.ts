@@ -1,0 +1,88 @@
+import type { Ctx } from '../../../core/ctx'
+import { DnsFormatError } from '../../../dns/format-error'
+import { readZoneFile, ZoneFileError } from '../../../dns/zone-file'
+import { invalid, type FieldProblem } from '../../../core/problem'
+import { yieldToEventLoop } from '../../../core/time-slices'
+import { readDocument, ZoneDocument } from './document'
+import { ImportedZone, maxImportRecords } from './imported-zone'
+import { ruleProblem } from '../records/parse-field'
+import { applyImport } from './apply-import'
+import { originOf } from '../zones/names'
+import type { ZoneRow } from '../zones/rows'
+import { zoneOf } from '../zones/zones'
+import { type ImportQuery, type ZoneImportResult } from './shapes'
+
+export const maxImportBytes = 8 * 1024 * 1024
+
+const example =
+  '$ORIGIN example.com.\n$TTL 3600\n@ IN SOA ns1 hostmaster 2026112101 1h 10m 2w 5m\n@ IN NS ns1\nns1 IN A 192.0.2.53\nwww IN CNAME @\n'
+const jsonType = 'application/json'
+
+/** Media types of imports: zone files (RFC 4027, and text/plain for clients that don’t know it) and JSON. */
+export const importMediaTypes = { 'text/dns': example, 'text/plain': example, [jsonType]: ZoneDocument }
+
+/**
+ * @throws Problem 404, 412, 400, 422 pointing to lines of a file or fields of JSON, 409 `plan_blocked`, 403 `plan_limit_reached`
+ */
+export async function importZone(
+  ctx: Ctx,
+  id: string,
+  { bytes, mediaType }: { bytes: Uint8Array; mediaType: string },
+  query: ImportQuery,
+): Promise<ZoneImportResult> {
+  const zone = await zoneOf(ctx.hub.read, ctx, id)
+  const parsed = mediaType === jsonType ? await readDocument(bytes, zone) : await readFile(textOfFile(bytes), zone)
+  return await applyImport(ctx, id, parsed, query, { action: 'dns.zone.import', notePointer: '#/query/note' })
+}
+
+/** @throws Problem 422 if the file isn’t UTF-8 */
+function textOfFile(file: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(file)
+  } catch {
+    throw invalid([{ pointer: '#', code: 'character', detail: 'must be UTF-8 text.' }])
+  }
+}
+
+const maxProblems = 20
+// Yields to other work after this many records while parsing a long file.
+const recordsPerTurn = 2000
+
+/** Parses a zone file. Of duplicate records, the first is used, as name servers do. @throws Problem 422 */
+async function readFile(text: string, zone: ZoneRow): Promise<ImportedZone> {
+  const zoneRead = new ImportedZone(zone.name)
+  const problems: FieldProblem[] = []
+  let count = 0
+  const options = {
+    origin: originOf(zone.name),
+    defaultTtl: zone.defaultTtl,
+    // Reports all problems together.
+    broken: (error: ZoneFileError) => {
+      problems.push(ruleProblem(error, lineOf(error.line)))
+      return problems.length < maxProblems
+    },
+  }
+  try {
+    for (const record of readZoneFile(text, options)) {
+      try {
+        zoneRead.add(record, lineOf(record.line))
+      } catch (error) {
+        if (!(error instanceof DnsFormatError)) throw error
+        problems.push(ruleProblem(error, lineOf(record.line)))
+        if (problems.length >= maxProblems) break
+      }
+      if (++count > maxImportRecords) {
+        const detail = `exceeds the limit of ${maxImportRecords} records per import. Import the remaining records in a separate file.`
+        throw invalid([...problems, { pointer: lineOf(record.line), code: 'too_many', detail }])
+      }
+      if (count % recordsPerTurn === 0) await yieldToEventLoop()
+    }
+  } catch (error) {
+    if (!(error instanceof ZoneFileError)) throw error
+    if (problems.length < maxProblems) problems.push(ruleProblem(error, lineOf(error.line)))
+  }
+  if (problems.length > 0) throw invalid(problems)
+  return zoneRead
+}
+
+const lineOf = (line: number): string => `#/lines/${line}`

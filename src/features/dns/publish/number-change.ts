@@ -1,0 +1,41 @@
+import { eq } from 'drizzle-orm'
+import { nextNumber } from '../../../core/change'
+import type { Tx } from '../../../core/db/transaction'
+import { changesCounter } from './published-zones'
+import { dnsRrsetChanges, dnsZoneChanges } from './tables'
+import { batches } from '../records/rows'
+import { rrsetKey } from '../zones/names'
+
+// Reading more rrsets than this one by one takes longer than reading the whole zone.
+const maxTrackedRrsets = 1000
+
+/**
+ * Assigns the next change number, in commit order, to a change of served data.
+ * @param changed the names and types that changed, or null to have the whole zone read again
+ */
+export async function numberChange(
+  tx: Tx,
+  zone: { id: string; name: string },
+  changed: readonly { name: string; type: string }[] | null,
+): Promise<void> {
+  const number = await nextNumber(tx, changesCounter)
+  const rrsets = [...new Map(changed?.map(one => [rrsetKey(one), one])).values()]
+  const whole = changed === null || rrsets.length > maxTrackedRrsets
+  await tx
+    .insert(dnsZoneChanges)
+    .values({ zoneId: zone.id, number, name: zone.name, wholeNumber: number })
+    .onConflictDoUpdate({ target: dnsZoneChanges.zoneId, set: { number, ...(whole && { wholeNumber: number }) } })
+  if (whole) {
+    // Reading the whole zone covers these too.
+    await tx.delete(dnsRrsetChanges).where(eq(dnsRrsetChanges.zoneId, zone.id))
+    return
+  }
+  for (const some of batches(rrsets))
+    await tx
+      .insert(dnsRrsetChanges)
+      .values(some.map(({ name, type }) => ({ zoneId: zone.id, name, type, number })))
+      .onConflictDoUpdate({
+        target: [dnsRrsetChanges.zoneId, dnsRrsetChanges.name, dnsRrsetChanges.type],
+        set: { number },
+      })
+}

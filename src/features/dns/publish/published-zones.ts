@@ -1,0 +1,242 @@
+import { and, asc, eq, gt, lte, type Column, type GetColumnData } from 'drizzle-orm'
+import { counters } from '../../../core/db/tables'
+import type { Reader } from '../../../core/db/transaction'
+import { yieldToEventLoop } from '../../../core/time-slices'
+import { soaFieldsOf, soaRdataOf } from '../zones/soa-fields'
+import { aliasAddressesOf } from '../aliases/expand'
+import { dnsRecords, dnsRrsets } from '../records/tables'
+import { dnsRrsetChanges, dnsZoneChanges } from './tables'
+import { dnsZones } from '../zones/tables'
+import { rrsetKey, absoluteOf, originOf } from '../zones/names'
+
+/** Signaled in this process when a zone changes (core/topics.ts). Other processes poll {@link zoneChangesAfter}. */
+export const zonesTopic = 'dns.zones'
+
+/** Name of the counter that numbers zone changes. */
+export const changesCounter = 'dns.zones'
+
+/** A zone as served. Names are absolute with a trailing dot, in lower case. */
+export interface PublishedZone {
+  id: string
+  workspaceId: string
+  name: string
+  serial: number
+  /** The SOA record with its serial. Negative answers may be cached for at most `minimum` seconds (RFC 2308 section 3). */
+  soa: { ttl: number; rdata: Uint8Array; minimum: number }
+  /** All rrsets except the SOA, unordered. */
+  rrsets: PublishedRrset[]
+}
+
+export interface PublishedRrset {
+  name: string
+  type: string
+  /** Seconds. */
+  ttl: number
+  rdata: Uint8Array[]
+}
+
+/** Lists the served zones, ordered by id. */
+export async function listPublishedZones(read: Reader): Promise<{ id: string; name: string; serial: number }[]> {
+  const rows = await read
+    .select({ id: dnsZones.id, name: dnsZones.name, serial: dnsZones.serial })
+    .from(dnsZones)
+    .where(and(eq(dnsZones.status, 'active'), eq(dnsZones.isServed, true)))
+    .orderBy(asc(dnsZones.id))
+  return rows.map(row => ({ ...row, name: originOf(row.name) }))
+}
+
+/** Finds a zone by its name, with a trailing dot and in any case; null if there is none. */
+export async function findZone(read: Reader, name: string): Promise<{ id: string } | null> {
+  const [row] = await read
+    .select({ id: dnsZones.id })
+    .from(dnsZones)
+    .where(eq(dnsZones.name, name.toLowerCase().slice(0, -1)))
+  return row ?? null
+}
+
+/**
+ * Lists changes after a number, oldest first. Name servers poll this every second, and whenever {@link zonesTopic} is signaled.
+ * Numbers increase in commit order, and each zone is listed only with its last change. Includes deleted and paused zones; reading
+ * them returns null.
+ * @param after number of the last change that was read, 0 for all
+ */
+export async function zoneChangesAfter(
+  read: Reader,
+  after: number,
+  limit = 1000,
+): Promise<{ number: number; wholeNumber: number; zoneId: string; name: string }[]> {
+  const rows = await read
+    .select()
+    .from(dnsZoneChanges)
+    .where(gt(dnsZoneChanges.number, after))
+    .orderBy(asc(dnsZoneChanges.number))
+    .limit(limit)
+  return rows.map(row => ({ ...row, name: originOf(row.name) }))
+}
+
+/** Number of the last change. Data read after this call is at least as new. */
+export async function lastZoneChange(read: Reader): Promise<number> {
+  const [row] = await read.select({ value: counters.value }).from(counters).where(eq(counters.name, changesCounter))
+  return row?.value ?? 0
+}
+
+/**
+ * Reads what changed in a zone after a number: its SOA and the current rrset of each changed name and type, with empty rdata if
+ * it was deleted. As consistent as {@link readPublishedZone}. Null if the zone was deleted or isn’t served.
+ */
+export async function readPublishedChanges(read: Reader, zoneId: string, after: number): Promise<PublishedZone | null> {
+  return await readServed(read, zoneId, async (_, zone) => {
+    const changed = await read
+      .select({ name: dnsRrsetChanges.name, type: dnsRrsetChanges.type })
+      .from(dnsRrsetChanges)
+      .where(and(eq(dnsRrsetChanges.zoneId, zone.id), gt(dnsRrsetChanges.number, after)))
+    const rrsets: PublishedRrset[] = []
+    for (const { name, type } of withAddresses(changed)) {
+      const rows = await read
+        .select({ ttl: dnsRrsets.ttl, rdata: dnsRecords.rdata })
+        .from(dnsRrsets)
+        .innerJoin(dnsRecords, eq(dnsRecords.rrsetId, dnsRrsets.id))
+        .where(and(eq(dnsRrsets.zoneId, zone.id), eq(dnsRrsets.name, name), eq(dnsRrsets.type, type)))
+        .orderBy(asc(dnsRecords.id))
+      const own = { name: absoluteOf(name, zone.name), type, ttl: rows[0]?.ttl ?? 0, rdata: rows.map(row => row.rdata) }
+      const alias =
+        rows.length === 0 && (type === 'A' || type === 'AAAA') && (await aliasAddressesOf(read, zone.id, name)).get(name)
+      rrsets.push(alias ? { ...own, ttl: alias.ttl, rdata: alias[type as 'A'] } : own)
+    }
+    return rrsets
+  })
+}
+
+/** Adds A and AAAA for each changed ALIAS, since its addresses change with it. */
+const withAddresses = (changed: readonly { name: string; type: string }[]): { name: string; type: string }[] => [
+  ...new Map(
+    changed
+      .flatMap(one => (one.type === 'ALIAS' ? ['ALIAS', 'A', 'AAAA'].map(type => ({ name: one.name, type })) : [one]))
+      .map(one => [rrsetKey(one), one]),
+  ).values(),
+]
+
+/**
+ * Reads a zone with all its records; null if it was deleted or isn’t served. Includes the addresses of ALIAS records that were
+ * resolved. The result is one consistent version, unless the zone keeps changing: then it may include part of a later change,
+ * which is reported again under its own number.
+ */
+export const readPublishedZone = (read: Reader, zoneId: string): Promise<PublishedZone | null> =>
+  readServed(read, zoneId, async (_, zone) => {
+    const rrsets = await readRrsets(read, zone)
+    if (!rrsets.some(one => one.type === 'ALIAS')) return rrsets
+    const aliases = await aliasAddressesOf(read, zone.id)
+    return [
+      ...rrsets,
+      ...[...aliases.values()].flatMap(({ name, ttl, ...found }) =>
+        (['A', 'AAAA'] as const).map(type => ({ name: absoluteOf(name, zone.name), type, ttl, rdata: found[type] })),
+      ),
+    ].filter(one => one.rdata.length > 0)
+  })
+
+type Zone = typeof dnsZones.$inferSelect
+type RrsetsOf = (read: Reader, zone: { id: string; name: string }) => Promise<PublishedRrset[]>
+
+async function readServed(read: Reader, zoneId: string, rrsetsOf: RrsetsOf): Promise<PublishedZone | null> {
+  const [zone] = await read
+    .select({ status: dnsZones.status, isServed: dnsZones.isServed })
+    .from(dnsZones)
+    .where(eq(dnsZones.id, zoneId))
+  if (zone?.status !== 'active' || !zone.isServed) return null
+  const found = await readUnchanged(read, zoneId, rrsetsOf)
+  return found?.zone.status === 'active' && found.zone.isServed ? found.published : null
+}
+
+// A zone that changes every second must not keep the name server from reading the others.
+const maxAttempts = 4
+
+async function readUnchanged(
+  read: Reader,
+  zoneId: string,
+  rrsetsOf: RrsetsOf,
+): Promise<{ zone: Zone; published: PublishedZone } | null> {
+  for (let attempt = 1; ; attempt++) {
+    const [zone] = await read.select().from(dnsZones).where(eq(dnsZones.id, zoneId))
+    if (!zone) return null
+    const rrsets = await rrsetsOf(read, zone)
+    // Every change increases the version, or for ALIAS addresses the serial. If both are the same before and after, nothing
+    // changed.
+    const [again] = await read
+      .select({ version: dnsZones.version, serial: dnsZones.serial })
+      .from(dnsZones)
+      .where(eq(dnsZones.id, zoneId))
+    const isSame = again?.version === zone.version && again.serial === zone.serial
+    if (isSame || attempt === maxAttempts) return { zone, published: published(zone, rrsets) }
+  }
+}
+
+const published = (zone: Zone, rrsets: PublishedRrset[]): PublishedZone => ({
+  id: zone.id,
+  workspaceId: zone.workspaceId,
+  name: originOf(zone.name),
+  serial: zone.serial,
+  soa: { ttl: zone.soaTtl, rdata: soaRdata(zone), minimum: zone.soaMinimum },
+  rrsets,
+})
+
+const soaRdata = (zone: Zone): Uint8Array => soaRdataOf(soaFieldsOf(zone), zone.serial)
+
+async function readRrsets(read: Reader, zone: { id: string; name: string }): Promise<PublishedRrset[]> {
+  const found = new Map<string, PublishedRrset>()
+  for await (const rows of recordPages(read, zone.id, servedColumns)) {
+    for (const { rrsetId, name, type, ttl, rdata } of rows) {
+      const rrset = found.get(rrsetId)
+      if (rrset) rrset.rdata.push(rdata)
+      else found.set(rrsetId, { name: absoluteOf(name, zone.name), type, ttl, rdata: [rdata] })
+    }
+  }
+  return [...found.values()]
+}
+
+const servedColumns = {
+  id: dnsRecords.id,
+  rrsetId: dnsRecords.rrsetId,
+  name: dnsRecords.name,
+  type: dnsRecords.type,
+  ttl: dnsRrsets.ttl,
+  rdata: dnsRecords.rdata,
+}
+/** Columns of a record with the metadata of its rrset. */
+export const snapshotColumns = {
+  ...servedColumns,
+  options: dnsRrsets.options,
+  comment: dnsRrsets.comment,
+  locked: dnsRrsets.locked,
+  tags: dnsRrsets.tags,
+  expiresAt: dnsRrsets.expiresAt,
+}
+
+// A page is read in a few milliseconds.
+const pageSize = 1000
+
+/**
+ * Reads the records of a zone page by page, ordered by id. Yields to other work between pages, so the zone may change meanwhile.
+ * @param last id to stop at, so that reading ends even if records keep being added
+ */
+export async function* recordPages<C extends typeof servedColumns>(
+  read: Reader,
+  zoneId: string,
+  columns: C,
+  last?: string,
+): AsyncGenerator<{ [K in keyof C]: C[K] extends Column ? GetColumnData<C[K]> : never }[]> {
+  for (let after = ''; ;) {
+    const rows = await read
+      .select(columns as typeof servedColumns)
+      .from(dnsRecords)
+      .innerJoin(dnsRrsets, eq(dnsRrsets.id, dnsRecords.rrsetId))
+      .where(
+        and(eq(dnsRecords.zoneId, zoneId), gt(dnsRecords.id, after), last === undefined ? undefined : lte(dnsRecords.id, last)),
+      )
+      .orderBy(asc(dnsRecords.id))
+      .limit(pageSize)
+    yield rows as never
+    if (rows.length < pageSize) return
+    await yieldToEventLoop()
+    after = rows.at(-1)!.id
+  }
+}

@@ -1,0 +1,244 @@
+import { Type } from '@sinclair/typebox'
+import { and, eq, sql, type SQL } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import type { Ctx } from '../../../core/ctx'
+import { toAscii } from '../../../dns/name'
+import { DnsFormatError } from '../../../dns/format-error'
+import { recordTypeOf } from '../../../dns/types'
+import { listPage, listQuery, wordsFilter, type Filter, type Listing } from '../../../core/list'
+import { canAccess } from '../../../core/resource-access'
+import { invalidParameter } from '../../../core/query'
+import type { Page } from '../../../core/shapes'
+import type { DnsRecordView } from './shapes'
+import { filtersByMark, markFilters, markListing } from './marks'
+import { contentKeyLength, contentKeyOf } from './values'
+import { dnsFoundRecords } from '../sync/tables'
+import { dnsRecords, recordSources } from './tables'
+import { dnsZones } from '../zones/tables'
+import { unmanagedViews, recordViews, type FoundRow } from './views'
+import { asciiName, matches, patternFilter, patternOf, type Pattern, type Place } from '../zones/name-patterns'
+import type { RecordRow } from './rows'
+import { reversedName } from '../zones/names'
+
+/** Parses a name filter: an exact name, a prefix, or names below a name. `*` alone is the wildcard record itself. */
+function namePattern(value: string): Pattern & { below: boolean } {
+  const text = asciiName(value.toLowerCase())
+  if (text === '*' || text === '') return { text: text || '@', isPrefix: false, below: false }
+  if (text.startsWith('*.') && !text.slice(2).includes('*')) return { text: text.slice(2), isPrefix: true, below: true }
+  return { ...patternOf('name', text), below: false }
+}
+
+function nameMatches(columns: { name: SQLiteColumn; nameReversed: SQLiteColumn }, value: string, place: Place): SQL {
+  const pattern = namePattern(value)
+  if (!pattern.below) return matches(columns.name, pattern, place)
+  return matches(columns.nameReversed, { text: `${reversedName(pattern.text)}.`, isPrefix: true }, place)
+}
+
+/** @throws Problem 400 for an unknown type */
+function parseType(text: string): string {
+  try {
+    return recordTypeOf(text).name
+  } catch (error) {
+    if (error instanceof DnsFormatError)
+      throw invalidParameter('type', `must be a record type; ${text.toUpperCase()} is unknown.`)
+    throw error
+  }
+}
+
+const filters: Record<string, Filter> = {
+  type: {
+    schema: Type.String({
+      pattern: '^[A-Za-z0-9]{1,20}$',
+      'x-rule': 'must be a single record type. Send one request per type.',
+      description: 'Only records of this type.',
+    }),
+    where: (value, place) => sql`${dnsRecords.type} = ${place(parseType(value as string))}`,
+  },
+  name: patternFilter({
+    maxLength: 255,
+    description:
+      'Only records with this name, relative to the zone (`@` is the apex), with a prefix (`www*`), or below a name (`*.dev`). ' +
+      'Patterns sort by name unless `sort` is set.',
+    where: (value, place) => nameMatches(dnsRecords, value, place),
+  }),
+  content: patternFilter({
+    maxLength: contentKeyLength,
+    description: `Only records with this value, or with a prefix (\`192.0.2.*\`). Case-insensitive; compares the first ${contentKeyLength} characters. For TXT, the text.`,
+    where: (value, place) => matches(dnsRecords.contentKey, keyPattern('content', value), place),
+  }),
+  source: wordsFilter(dnsRecords.source, recordSources, 'Only records from these sources.'),
+  updated_since: {
+    schema: Type.String({
+      format: 'date-time',
+      description: 'Only records created or updated at or after this time. Sorts by update time unless `sort` is set.',
+    }),
+    where: (value, place) => sql`${dnsRecords.updatedAt} >= ${place(Date.parse(value as string))}`,
+  },
+}
+
+function keyPattern(parameter: string, value: string): Pattern {
+  const pattern = patternOf(parameter, value)
+  return { ...pattern, text: contentKeyOf(pattern.text) }
+}
+
+/** Searches names and values of an owner’s records. Uses a union, since SQLite would scan all rows for an `or`. */
+const searchOf = (owner: SQLiteColumn, ownerId: string): Filter =>
+  patternFilter({
+    maxLength: 100,
+    description: 'Only records whose name or value equals this text, or starts with a prefix (`mail*`).',
+    where(value, place) {
+      const pattern = keyPattern('q', value)
+      const found = (column: SQLiteColumn) =>
+        sql`select ${dnsRecords.id} from ${dnsRecords} where ${owner} = ${place(ownerId)} and ${matches(column, pattern, place)}`
+      return sql`${dnsRecords.id} in (${found(dnsRecords.name)} union all ${found(dnsRecords.contentKey)})`
+    },
+  })
+
+/** The records of all zones of a workspace. */
+const recordListing: Listing<RecordRow> = {
+  name: 'dns-records',
+  table: dnsRecords as never,
+  id: dnsRecords.id,
+  idOf: row => row.id,
+  owner: dnsRecords.workspaceId,
+  // Records of deleted zones exist until they are cleaned up (zones/clear-zone.ts). The id is compared as an expression, so that the
+  // query planner doesn’t start from the zones and sort the result.
+  condition: sql`exists (select 1 from ${dnsZones} where ${dnsZones.id} = ${dnsRecords.zoneId} || '')`,
+  accessColumn: dnsRecords.zoneId,
+  defaultSort: '-id',
+  maxItems: 1000,
+  filters,
+  sorts: {
+    name: { column: dnsRecords.name, read: row => row.name },
+    type: { column: dnsRecords.type, read: row => row.type },
+    name_reversed: { column: dnsRecords.nameReversed, read: row => row.nameReversed },
+    content: { column: dnsRecords.contentKey, read: row => row.contentKey },
+    updated_at: { column: dnsRecords.updatedAt, read: row => row.updatedAt },
+  },
+}
+
+/** The records of one zone. */
+const zoneRecordListing: Listing<RecordRow> = {
+  ...recordListing,
+  name: 'dns-zone-records',
+  owner: dnsRecords.zoneId,
+  condition: undefined,
+}
+
+// Public sort options: without those that are only used for patterns.
+const publicListing = {
+  ...recordListing,
+  filters: { ...filters, ...markFilters({}), q: searchOf(dnsRecords.workspaceId, '') },
+  sorts: { name: recordListing.sorts.name!, type: recordListing.sorts.type!, updated_at: recordListing.sorts.updated_at! },
+}
+
+/** Query parameters for the records of a zone. */
+export const zoneRecordQuery = listQuery(publicListing)
+/** Query parameters for the records of all zones. */
+export const recordQuery = listQuery({
+  ...publicListing,
+  filters: {
+    zone: {
+      schema: Type.String({ minLength: 1, maxLength: 253, description: 'Only records of this zone, by ID or name.' }),
+      where: () => sql`1 = 1`,
+    },
+    ...publicListing.filters,
+  },
+})
+
+/** Lists records of all zones, or of the zone in the query. */
+export async function listRecords(ctx: Ctx, query: Record<string, unknown>): Promise<Page<DnsRecordView>> {
+  const { zone, ...rest } = query
+  const listed = rest.state === 'unmanaged' ? listUnmanaged : listManaged
+  if (zone === undefined) return await listed(ctx, recordListing, rest)
+  const ref = zoneIdOrName((zone as string).replace(/\.$/, ''))
+  const [row] = await ctx.hub.read
+    .select({ id: dnsZones.id })
+    .from(dnsZones)
+    .where(
+      and(eq(dnsZones.workspaceId, ctx.workspaceId), ref.startsWith('zone_') ? eq(dnsZones.id, ref) : eq(dnsZones.name, ref)),
+    )
+  // An unknown or inaccessible zone has no records.
+  return await listed(ctx, zoneRecordListing, rest, row && canAccess(ctx, row.id) ? row.id : 'none')
+}
+
+/** A zone id, or a zone name in A-labels. Returns invalid names unchanged; they match no zone. */
+function zoneIdOrName(text: string): string {
+  try {
+    return toAscii(text).toLowerCase()
+  } catch (error) {
+    if (error instanceof DnsFormatError) return text
+    throw error
+  }
+}
+
+/** Lists records of one zone. @param zoneId must belong to the caller’s workspace */
+export const listZoneRecords = (ctx: Ctx, zoneId: string, query: Record<string, unknown>): Promise<Page<DnsRecordView>> =>
+  (query.state === 'unmanaged' ? listUnmanaged : listManaged)(ctx, zoneRecordListing, query, zoneId)
+
+/** Lists records that exist only at providers. @throws Problem 400 for filters and sort orders that only managed records have */
+async function listUnmanaged(
+  ctx: Ctx,
+  { owner: column }: Listing<RecordRow>,
+  query: Record<string, unknown>,
+  owner?: string,
+): Promise<Page<DnsRecordView>> {
+  const { state: _, ...rest } = query
+  const of = column === dnsRecords.zoneId ? unmanagedZoneListing : unmanagedListing
+  const unsupported = Object.keys(rest).find(
+    name => !['limit', 'cursor', 'include'].includes(name) && !Object.hasOwn(of.filters, name) && name !== 'sort',
+  )
+  if (unsupported !== undefined) throw invalidParameter(unsupported, 'can’t be combined with state=unmanaged.')
+  if (rest.sort !== undefined && !(rest.sort as string[]).every(word => /^-?id$/.test(word)))
+    throw invalidParameter('sort', 'must be id or -id with state=unmanaged.')
+  const page = await listPage(ctx, of, rest, row => row, owner)
+  return { ...page, data: await unmanagedViews(ctx.hub.read, page.data) }
+}
+
+const unmanagedListing: Listing<FoundRow> = {
+  name: 'dns-found-records',
+  table: dnsFoundRecords as never,
+  id: dnsFoundRecords.id,
+  idOf: row => row.id,
+  owner: dnsFoundRecords.workspaceId,
+  accessColumn: dnsFoundRecords.zoneId,
+  defaultSort: '-id',
+  maxItems: recordListing.maxItems!,
+  filters: {
+    type: { ...filters.type!, where: (value, place) => sql`${dnsFoundRecords.type} = ${place(parseType(value as string))}` },
+    name: { ...filters.name!, where: (value, place) => nameMatches(dnsFoundRecords, value as string, place) },
+  },
+  sorts: {},
+}
+const unmanagedZoneListing: Listing<FoundRow> = {
+  ...unmanagedListing,
+  name: 'dns-found-zone-records',
+  owner: dnsFoundRecords.zoneId,
+}
+
+async function listManaged(
+  ctx: Ctx,
+  listing: Listing<RecordRow>,
+  query: Record<string, unknown>,
+  owner?: string,
+): Promise<Page<DnsRecordView>> {
+  const byMark = filtersByMark(query)
+  const ordered = query.sort === undefined && !byMark ? { ...query, ...orderOf(query) } : query
+  const of = {
+    ...(byMark ? markListing(listing) : listing),
+    filters: { ...filters, ...markFilters(query), q: searchOf(listing.owner!, owner ?? ctx.workspaceId) },
+  }
+  const page = await listPage(ctx, of, ordered, row => row, owner)
+  return { ...page, data: await recordViews(ctx.hub.read, page.data) }
+}
+
+/** The order of the index used for a pattern. Any other order would sort all matches for each page. */
+function orderOf({ name, content, updated_since }: Record<string, unknown>): { sort: string[] } | {} {
+  if (typeof name === 'string') {
+    const pattern = namePattern(name)
+    if (pattern.isPrefix) return { sort: [pattern.below ? 'name_reversed' : 'name'] }
+  }
+  if (typeof content === 'string' && content.endsWith('*')) return { sort: ['content'] }
+  if (updated_since !== undefined) return { sort: ['updated_at'] }
+  return {}
+}

@@ -1,0 +1,71 @@
+import { Type } from '@sinclair/typebox'
+import { eq, sql, type SQL } from 'drizzle-orm'
+import type { Filter, Listing } from '../../../core/list'
+import { Tag, Words } from '../../../core/shapes'
+import { lockMark, tagMark } from './rrset-metadata'
+import { stateMark, syncStates, unsyncedMark, type SyncState } from '../sync/three-way'
+import { dnsRecordMarks, dnsRecords } from './tables'
+import type { RecordRow } from './rows'
+
+type Query = Record<string, unknown>
+
+/** Filters that find records by their marks. */
+export const markFilters = (query: Query): Record<string, Filter> => {
+  // One mark is scanned; the others are checked for each record it finds.
+  const scanned = scannedMark(query)
+  const marked = (mark: string, place: (value: unknown) => SQL): SQL =>
+    mark === scanned ? sql`${dnsRecordMarks.mark} = ${place(mark)}` : hasMark(mark, place)
+  const variant = (value: unknown) => `${String(value)} ${scanned === undefined}`
+  return {
+    tag: {
+      schema: { ...Tag, description: 'Only records with this tag.' },
+      where: (value, place) => marked(tagMark(value as string), place),
+    },
+    locked: {
+      schema: Type.Boolean({ description: 'Only locked records, or only records that are not locked.' }),
+      where: (value, place) => (value ? marked(lockMark, place) : sql`not ${hasMark(lockMark, place)}`),
+      variant,
+    },
+    state: {
+      schema: Words(syncStates, {
+        description:
+          'Only records in this sync state. `unmanaged` lists records that exist only at a provider; it can be combined with ' +
+          '`zone`, `type` and `name`.',
+      }),
+      where: (value, place) =>
+        value === 'synced'
+          ? sql`not ${hasMark(unsyncedMark, place)} and not ${hasMark(stateMark('ignored'), place)}`
+          : marked(stateMark(value as SyncState), place),
+      variant,
+    },
+    synced: {
+      schema: Type.Boolean({ description: 'Only records that are in sync, or only those that are not.' }),
+      where: (value, place) => (value ? sql`not ${hasMark(unsyncedMark, place)}` : marked(unsyncedMark, place)),
+      variant,
+    },
+  }
+}
+
+/** The mark to scan: the one in the query that is probably the rarest. */
+function scannedMark({ tag, locked, state, synced }: Query): string | undefined {
+  if (tag !== undefined) return tagMark(tag as string)
+  if (state !== undefined && state !== 'synced') return stateMark(state as SyncState)
+  if (synced === false) return unsyncedMark
+  return locked === true ? lockMark : undefined
+}
+
+const hasMark = (mark: string, place: (value: unknown) => SQL): SQL =>
+  sql`exists (select 1 from ${dnsRecordMarks} as other where other.record_id = ${dnsRecords.id} and other.mark = ${place(mark)})`
+
+/** Whether a query scans marks. */
+export const filtersByMark = (query: Query): boolean => scannedMark(query) !== undefined
+
+/** A listing that scans marks, so that pages are fast even if few records have the mark. */
+export const markListing = (listing: Listing<RecordRow>): Listing<RecordRow> => ({
+  ...listing,
+  name: `${listing.name}-marked`,
+  through: { table: dnsRecordMarks, on: eq(dnsRecords.id, dnsRecordMarks.recordId) },
+  id: dnsRecordMarks.recordId,
+  owner: listing.owner === dnsRecords.zoneId ? dnsRecordMarks.zoneId : dnsRecordMarks.workspaceId,
+  accessColumn: dnsRecordMarks.zoneId,
+})

@@ -1,0 +1,36 @@
+import { DnsFormatError } from '../../../dns/format-error'
+import { invalid, Problem, type FieldProblem } from '../../../core/problem'
+
+/** Turns a violated DNS rule into a problem with a field of a request. */
+export function ruleProblem(error: DnsFormatError, pointer: string): FieldProblem {
+  return { pointer, code: 'dns_rule', detail: `${error.message.replace(/\.$/, '')}.` }
+}
+
+/** Returns the result of `read`. @throws Problem 422 pointing to the field if `read` throws a DnsFormatError */
+export function parseField<T>(pointer: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof DnsFormatError) throw invalid([ruleProblem(error, pointer)])
+    throw error
+  }
+}
+
+const maxProblems = 20
+
+/** Parses each item and reports the problems of all of them together. @throws Problem 422 */
+export function parseEach<T, R>(list: readonly T[], read: (one: T, place: number) => R): R[] {
+  const problems: FieldProblem[] = []
+  const results: R[] = []
+  for (const [place, one] of list.entries()) {
+    try {
+      results.push(read(one, place))
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'validation_failed') throw error
+      problems.push(...(error.extras.errors ?? []))
+      if (problems.length >= maxProblems) break
+    }
+  }
+  if (problems.length > 0) throw invalid(problems.slice(0, maxProblems))
+  return results
+}

@@ -1,0 +1,141 @@
+import { inArray } from 'drizzle-orm'
+import { instant } from '../../../core/clock'
+import { DnsFormatError } from '../../../dns/format-error'
+import { hexText } from '../../../dns/octets'
+import { rowsById } from '../../../core/db/rows-by-id'
+import { fieldsOf, rdataOfText } from '../../../dns/rdata'
+import type { Reader } from '../../../core/db/transaction'
+import type { DnsRecordView } from './shapes'
+import { joinedText } from './values'
+import { defaultMetadata, metadataView } from './rrset-metadata'
+import { dnsRrsets } from './tables'
+import { dnsZones } from '../zones/tables'
+import type { RecordRow, RrsetRow } from './rows'
+import type { ZoneRow } from '../zones/rows'
+import { fqdnOf, unicodeOf } from '../zones/names'
+import type { dnsFoundRecords } from '../sync/tables'
+import { recordSyncViews } from '../sync/sync-views'
+import type { RecordSyncView } from '../sync/sync-shapes'
+
+/** @param sync sync state of the name and type, from `recordSyncViews` */
+export function recordView(
+  record: RecordRow,
+  rrset: RrsetRow,
+  zone: { id: string; name: string },
+  sync: { synced: boolean; sync: RecordSyncView },
+): DnsRecordView {
+  const fqdn = fqdnOf(record.name, zone.name)
+  return {
+    id: record.id,
+    zone_id: zone.id,
+    zone: zone.name,
+    type: record.type,
+    name: record.name,
+    fqdn,
+    unicode_fqdn: unicodeOf(fqdn),
+    ttl: rrset.ttl,
+    content: record.content,
+    fields: fieldsShown(record),
+    value: joinedText(record.type, record.rdata),
+    ...sync,
+    source: record.source,
+    options: rrset.options,
+    managed: true,
+    ...metadataView(rrset),
+    version: record.version,
+    created_at: instant(record.createdAt),
+    updated_at: instant(record.updatedAt),
+  }
+}
+
+/** A record of a zone that is already loaded. */
+export async function recordViewOf(read: Reader, record: RecordRow, rrset: RrsetRow, zone: ZoneRow): Promise<DnsRecordView> {
+  const syncOf = await recordSyncViews(read, [zone], [record.name])
+  return recordView(record, rrset, zone, syncOf(record))
+}
+
+/** Records of any zones as the API returns them. Loads rrsets and zones with one query each. */
+export async function recordViews(read: Reader, records: readonly RecordRow[]): Promise<DnsRecordView[]> {
+  const ids = (of: (record: RecordRow) => string) => new Set(records.map(of))
+  const [rrsetOf, zoneOf] = await Promise.all([
+    rowsById<RrsetRow>(
+      read,
+      'dns_rrsets',
+      dnsRrsets,
+      dnsRrsets.id,
+      ids(record => record.rrsetId),
+    ),
+    rowsById<ZoneRow>(
+      read,
+      'dns_zones',
+      dnsZones,
+      dnsZones.id,
+      ids(record => record.zoneId),
+    ),
+  ])
+  const syncOf = await recordSyncViews(
+    read,
+    [...zoneOf.values()],
+    records.map(one => one.name),
+  )
+  return records.flatMap(record => {
+    const rrset = rrsetOf.get(record.rrsetId)
+    const zone = zoneOf.get(record.zoneId)
+    // Skip records deleted since the page was read.
+    return rrset && zone ? [recordView(record, rrset, zone, syncOf(record))] : []
+  })
+}
+
+export type FoundRow = typeof dnsFoundRecords.$inferSelect
+
+/** Unmanaged records, which exist only at providers, as the API returns them. */
+export async function unmanagedViews(read: Reader, rows: readonly FoundRow[]): Promise<DnsRecordView[]> {
+  if (rows.length === 0) return []
+  const zones = await read
+    .select({ id: dnsZones.id, name: dnsZones.name, targetCount: dnsZones.targetCount })
+    .from(dnsZones)
+    .where(inArray(dnsZones.id, [...new Set(rows.map(row => row.zoneId))]))
+  const syncOf = await recordSyncViews(
+    read,
+    zones,
+    rows.map(one => one.name),
+  )
+  return rows.flatMap(row => {
+    const zone = zones.find(one => one.id === row.zoneId)
+    if (!zone) return []
+    const fqdn = fqdnOf(row.name, zone.name)
+    const rdata = rdataOfText(row.type, row.content, null)
+    return [
+      {
+        id: row.id,
+        zone_id: zone.id,
+        zone: zone.name,
+        type: row.type,
+        name: row.name,
+        fqdn,
+        unicode_fqdn: unicodeOf(fqdn),
+        ttl: row.ttl,
+        content: row.content,
+        fields: fieldsShown({ type: row.type, rdata }),
+        value: joinedText(row.type, rdata),
+        ...syncOf(row),
+        source: 'external' as const,
+        options: null,
+        managed: false,
+        ...metadataView(defaultMetadata),
+        version: 1,
+        created_at: instant(row.foundAt),
+        updated_at: instant(row.foundAt),
+      },
+    ]
+  })
+}
+
+function fieldsShown({ type, rdata }: Pick<RecordRow, 'type' | 'rdata'>): Record<string, unknown> {
+  try {
+    return fieldsOf(type, rdata)
+  } catch (error) {
+    if (error instanceof DnsFormatError) return { rdata: hexText(rdata) }
+    throw error
+  }
+}

@@ -1,0 +1,63 @@
+import { record } from '../../../core/change'
+import { aliasAddressesOf } from '../aliases/expand'
+import type { Hub } from '../../../core/hub'
+import { yieldToEventLoop } from '../../../core/time-slices'
+import type { Snapshot } from '../providers/provider'
+import type { ZoneRow } from '../zones/rows'
+import { claimMs, confirmClaim, type ClaimedTarget } from './claim-target'
+import { evaluate, type EvaluationInput } from './evaluate'
+import type { KnownState } from './three-way'
+import { defaultIgnoreRules } from './ignore-rules'
+import type { OpenedTarget } from './read-target'
+import { storeRrsetStates } from './rrset-state-rows'
+import { desiredRrsets, knownStates } from './target-rows'
+
+/** The part of the evaluation input that depends only on the zone and the provider. */
+export const evaluationInput = (
+  zone: ZoneRow,
+  { provider }: OpenedTarget,
+  snapshot: Snapshot,
+  known: ReadonlyMap<string, KnownState>,
+): Omit<EvaluationInput, 'desired' | 'aliases' | 'isNew' | 'isFirst' | 'enforces' | 'deletesUnmanaged'> => ({
+  known,
+  observed: snapshot.rrsets,
+  caps: provider.caps,
+  findUnsupported: rrset => provider.findUnsupported(rrset),
+  rules: zone.ignoreRules ?? defaultIgnoreRules,
+})
+
+const batchSize = 1000
+
+/**
+ * Stores the first snapshot of a large zone in batches, so that other writers get their turn. `recordSnapshot` then handles
+ * changes made meanwhile, and has little left to write.
+ * @throws ClaimLost
+ */
+export async function storeFirstSnapshot(
+  hub: Hub,
+  claimed: ClaimedTarget,
+  opened: OpenedTarget,
+  snapshot: Snapshot,
+): Promise<void> {
+  const { target, zone } = claimed
+  if (target.lastReadAt !== null || snapshot.rrsets.length <= batchSize) return
+  const known = await knownStates(hub.read, target.id)
+  const desired = await desiredRrsets(hub.read, zone.id)
+  const { states } = evaluate({
+    ...evaluationInput(zone, opened, snapshot, known),
+    desired,
+    aliases: await aliasAddressesOf(hub.read, zone.id),
+    isNew: opened.isNew,
+    isFirst: true,
+    enforces: () => false,
+    deletesUnmanaged: false,
+  })
+  for (let at = 0; at < states.length; at += batchSize) {
+    await record(hub, async tx => {
+      await confirmClaim(tx, claimed, hub.clock.now() + claimMs)
+      await storeRrsetStates(tx, zone, target, { states: states.slice(at, at + batchSize), absent: [] }, known, hub.clock.now())
+      return { result: undefined }
+    })
+    await yieldToEventLoop()
+  }
+}

@@ -1,0 +1,82 @@
+import { target } from '../../../core/audit'
+import { jobContext, systemActor } from '../../../core/change'
+import type { AuditDraft } from '../../../core/change-result'
+import type { NoticeDraft } from '../../../core/notices'
+import type { ProviderFailure } from '../providers/provider'
+import type { ZoneRow } from '../zones/rows'
+import { zoneTarget } from '../zones/zones'
+import type { ClaimedTarget } from './claim-target'
+import type { BlockReason } from './guards'
+import { syncKind } from './sync-jobs'
+import type { TargetRow } from './target-rows'
+
+// These need someone to act; other failures may be temporary.
+const needsAction = (failure: ProviderFailure): boolean =>
+  failure === 'zone_not_found' || failure === 'unauthorized' || failure === 'incomplete'
+
+/** Returns whether a failure affects the whole provider rather than one zone. */
+export const isProviderWide = (failure: string): boolean => failure !== 'zone_not_found' && failure !== 'incomplete'
+
+/**
+ * Creates a notice for a target that can't be read: once per outage, immediately if someone has to act, otherwise once it is stale.
+ * Failures that affect the whole provider are reported for the provider instead.
+ * @param current row of the target as of the transaction
+ */
+export function failingNotices(
+  { zone, provider }: ClaimedTarget,
+  current: TargetRow,
+  { failure, detail, isStale }: { failure: ProviderFailure; detail: string; isStale: boolean },
+): NoticeDraft[] {
+  if (current.failureNotified || !(isStale || needsAction(failure))) return []
+  if (provider.state === 'failing' && isProviderWide(failure)) return []
+  return [
+    {
+      workspaceId: zone.workspaceId,
+      kind: 'dns_zone.target_failing',
+      resource: zoneTarget(zone),
+      text: `${zone.name} can’t be synced to ${provider.name}: ${detail}`,
+      details: { zone_id: zone.id, provider_id: provider.id, target_id: current.id, code: failure },
+      dedupKey: `${zone.id} ${provider.id}`,
+    },
+  ]
+}
+
+/** Notice and audit event for a blocked plan; null if the same reasons were already reported. */
+export function blockReport(
+  zone: ZoneRow,
+  { provider }: ClaimedTarget,
+  current: TargetRow,
+  planId: string | null,
+  reasons: readonly BlockReason[],
+): { codes: string[]; audit: AuditDraft; notice: NoticeDraft } | null {
+  const codes = reasons.map(one => one.code).sort()
+  if (planId === null || codes.join() === current.blockedFor?.join()) return null
+  const after = { plan_id: planId, provider_id: provider.id, reasons: codes }
+  return {
+    codes,
+    audit: { ...ofJob(zone), action: 'dns.zone.block', targets: [zoneTarget(zone), target('plan', { id: planId })], after },
+    notice: {
+      workspaceId: zone.workspaceId,
+      kind: 'dns_zone.blocked',
+      resource: zoneTarget(zone),
+      text: `Changes to ${zone.name} are blocked from being applied to ${provider.name}. ${reasons.map(one => one.detail).join(' ')}`,
+      details: { zone_id: zone.id, ...after },
+      dedupKey: `${zone.id} ${provider.id}`,
+    },
+  }
+}
+
+/** Audit event for a target that is no longer blocked; none if it wasn't. */
+export const unblockAudits = ({ zone, provider }: ClaimedTarget, current: TargetRow): AuditDraft[] =>
+  current.blockedFor === null
+    ? []
+    : [
+        {
+          ...ofJob(zone),
+          action: 'dns.zone.unblock',
+          targets: [zoneTarget(zone), target('provider', provider)],
+          before: { provider_id: provider.id, reasons: current.blockedFor },
+        },
+      ]
+
+const ofJob = ({ workspaceId }: ZoneRow) => ({ workspaceId, actor: systemActor(syncKind), context: jobContext })

@@ -1,0 +1,56 @@
+import { Type } from '@sinclair/typebox'
+import { sql, type SQL } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { DnsFormatError } from '../../../dns/format-error'
+import { toAscii } from '../../../dns/name'
+import type { Filter } from '../../../core/list'
+import { invalidParameter } from '../../../core/query'
+
+export type Place = (value: unknown) => SQL
+
+/** A parsed filter: an exact text or a prefix. */
+export interface Pattern {
+  text: string
+  isPrefix: boolean
+}
+
+const patternRule = 'may have "*" only at its end.'
+
+/** @throws Problem 400 for an asterisk that isn’t at the end */
+export function patternOf(parameter: string, value: string): Pattern {
+  const isPrefix = value.endsWith('*')
+  const text = isPrefix ? value.slice(0, -1) : value
+  if (text.includes('*')) throw invalidParameter(parameter, patternRule)
+  return { text, isPrefix }
+}
+
+/** A name in A-labels. @throws Problem 400 */
+export function asciiName(text: string): string {
+  try {
+    return toAscii(text)
+  } catch (error) {
+    if (error instanceof DnsFormatError) throw invalidParameter('name', `${error.rule}.`)
+    throw error
+  }
+}
+
+/** SQL condition for a pattern. A prefix becomes a range, so that an index can be used. */
+export function matches(column: SQLiteColumn, { text, isPrefix }: Pattern, place: Place): SQL {
+  if (!isPrefix) return sql`${column} = ${place(text)}`
+  // The upper bound is the last Unicode character, which no value contains.
+  return sql`(${column} >= ${place(text)} and ${column} < ${place(`${text}\u{10ffff}`)})`
+}
+
+/** A filter by exact text or prefix. The variant matters because each kind generates different SQL. */
+export const patternFilter = (options: {
+  maxLength: number
+  description: string
+  where(value: string, place: Place): SQL
+}): Filter => ({
+  schema: Type.String({ minLength: 1, maxLength: options.maxLength, description: options.description }),
+  where: (value, place) => options.where(value as string, place),
+  variant: value => {
+    const text = value as string
+    return text.startsWith('*.') ? 'below' : text.endsWith('*') && text !== '*' ? 'prefix' : 'whole'
+  },
+})

@@ -1,0 +1,194 @@
+import type { Static } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { TTL_MAX } from '../../../dns/ttl'
+import { editable, ListOf, Nullable, Shape, Words } from '../../../core/shapes'
+import { Blocked, ZoneSync } from '../sync/sync-shapes'
+import { applyModes, driftPolicies, unmanagedPolicies, zoneStatuses } from './tables'
+
+export { syncStates } from '../sync/three-way'
+
+/** Provider id of the built-in name server. */
+export const builtin = 'builtin'
+
+const seconds = (description: string, maximum = TTL_MAX) => Type.Integer({ minimum: 0, maximum, description })
+const DnsName = (description: string) => Type.String({ minLength: 1, maxLength: 1024, description })
+
+const soa = {
+  mname: DnsName('Primary name server, with a trailing dot.'),
+  rname: DnsName('Mailbox of the zone administrator, as a domain name or an email address.'),
+  ttl: seconds('TTL of the SOA record itself.'),
+  refresh: seconds('How often secondaries check for changes.'),
+  retry: seconds('How long secondaries wait before retrying a failed check.'),
+  expire: seconds('How long secondaries keep answering when they can’t reach the primary.'),
+  minimum: seconds('How long resolvers may cache that a name or type doesn’t exist (RFC 2308).'),
+}
+
+export const soaSchema = Shape(soa, { description: 'The SOA record, without its serial.' })
+
+const status = Words(zoneStatuses, { description: '`paused`: the zone keeps its records, but is neither served nor synced.' })
+export const default_ttl = seconds('TTL in seconds for records created without one.')
+
+const percent = (what: string) =>
+  Nullable(Type.Integer({ minimum: 0, maximum: 100 }), {
+    description: `Share of record sets, in percent, that one plan may ${what} before it is blocked; null for the default of 30.`,
+  })
+const update_limit_percent = percent('update')
+const delete_limit_percent = percent('delete')
+
+const apply = Words(applyModes, {
+  description: '`auto`: changes are synced to the providers right away. `manual`: changes wait until a plan is applied.',
+})
+const drift_policy = Words(driftPolicies, {
+  description:
+    'What to do with changes made at a provider outside Bailiwick. `report`: report them as drift. `enforce`: revert them. ' +
+    '`adopt`: copy them into the zone.',
+})
+const unmanaged = Words(unmanagedPolicies, {
+  description: 'What to do with record sets that exist only at a provider: `keep` or `delete` them.',
+})
+const ignore_rules = Type.Array(
+  Shape({
+    name: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[\\x21-\\x7e]+$',
+      'x-rule': 'must contain only visible ASCII characters.',
+      description: 'Name relative to the zone. `*` matches any text.',
+    }),
+    types: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[A-Z0-9]{1,20}$', 'x-rule': 'must be a record type.' }), {
+        minItems: 1,
+        maxItems: 50,
+        description: 'Only these record types. Default: all.',
+      }),
+    ),
+  }),
+  { maxItems: 50, description: 'Record sets to ignore if they exist only at a provider.' },
+)
+const policies = {
+  update_limit_percent: Type.Optional(update_limit_percent),
+  delete_limit_percent: Type.Optional(delete_limit_percent),
+  apply: Type.Optional(apply),
+  drift_policy: Type.Optional(drift_policy),
+  unmanaged: Type.Optional(unmanaged),
+  ignore_rules: Type.Optional(Nullable(ignore_rules, { description: `${ignore_rules.description} Null: the default rules.` })),
+}
+
+export const zoneExample = {
+  id: 'zone_01k3z8q4g7e2wv5m9x0c6hbtfn',
+  name: 'example.com',
+  unicode_name: 'example.com',
+  status: 'active',
+  provider_id: builtin,
+  nameservers: ['ns1.example.com'],
+  serial: 7,
+  default_ttl: 3600,
+  soa: {
+    mname: 'ns1.example.com.',
+    rname: 'hostmaster.example.com.',
+    ttl: 3600,
+    refresh: 3600,
+    retry: 600,
+    expire: 1_209_600,
+    minimum: 300,
+  },
+  record_count: 12,
+  update_limit_percent: null,
+  delete_limit_percent: null,
+  served: true,
+  apply: 'auto',
+  drift_policy: 'report',
+  unmanaged: 'keep',
+  ignore_rules: [{ name: '_acme-challenge*' }],
+  synced: true,
+  sync: { state: 'synced', targets: [] },
+  blocked: null,
+  version: 7,
+  created_at: '2026-11-21T10:00:00.000Z',
+  updated_at: '2026-11-21T10:05:00.000Z',
+}
+
+export const Zone = Shape(
+  {
+    id: Type.String({ description: 'ID of the zone.' }),
+    name: Type.String({ description: 'Name in A-labels, without a trailing dot.' }),
+    unicode_name: Type.String({ description: 'Name in Unicode.' }),
+    status,
+    provider_id: Type.String({
+      description: 'Provider the zone was created at. `builtin` is the built-in name server. `sync` lists all providers.',
+    }),
+    nameservers: Type.Array(Type.String(), { description: 'Name servers in the NS records at the apex.' }),
+    serial: Type.Integer({
+      minimum: 0,
+      maximum: 0xffff_ffff,
+      description: 'SOA serial. Increases with every change that affects DNS answers (RFC 1982).',
+    }),
+    default_ttl,
+    soa: soaSchema,
+    record_count: Type.Integer({ minimum: 0, description: 'Number of records, without the SOA.' }),
+    update_limit_percent,
+    delete_limit_percent,
+    served: Type.Boolean({ description: 'Whether the built-in name server answers for the zone.' }),
+    apply,
+    drift_policy,
+    unmanaged,
+    ignore_rules,
+    synced: Type.Boolean({ description: 'Whether every provider matched the zone when last read.' }),
+    sync: ZoneSync,
+    blocked: Blocked,
+    ...editable,
+    version: Type.Integer({
+      minimum: 1,
+      description: 'Increases with each change of the zone or its records. Used in the ETag.',
+    }),
+  },
+  { $id: 'Zone', description: 'A DNS zone.', examples: [zoneExample] },
+)
+export const ZoneList = ListOf(Zone)
+
+/** Any subset of the SOA fields. */
+export const SoaInput = Type.Partial(Type.Object(soa), { additionalProperties: false, description: 'SOA fields to set.' })
+
+export const ZoneInput = Shape(
+  {
+    name: DnsName('Name, in Unicode or A-labels.'),
+    provider_id: Type.Optional(
+      Type.String({
+        maxLength: 40,
+        description:
+          'Provider that hosts the zone. Default: `builtin`, the built-in name server. Records that already exist at the ' +
+          'provider stay unchanged there.',
+      }),
+    ),
+    nameservers: Type.Optional(
+      Type.Array(DnsName('Hostname of a name server, with or without a trailing dot.'), {
+        minItems: 1,
+        maxItems: 13,
+        description: 'Name servers for the NS records. Default: those of the installation.',
+      }),
+    ),
+    default_ttl: Type.Optional(default_ttl),
+    soa: Type.Optional(SoaInput),
+    ...policies,
+  },
+  { $id: 'ZoneInput', description: 'A zone to create.', examples: [{ name: 'example.com' }] },
+)
+
+export const ZonePatch = Shape(
+  {
+    status: Type.Optional(status),
+    served: Type.Optional(
+      Type.Boolean({
+        description: 'Whether the built-in name server answers for the zone too. Can’t be false for a zone without sync targets.',
+      }),
+    ),
+    default_ttl: Type.Optional(Nullable(default_ttl)),
+    soa: Type.Optional(SoaInput),
+    ...policies,
+  },
+  { $id: 'ZonePatch', description: 'Fields of a zone to update.', examples: [{ soa: { minimum: 60 } }] },
+)
+
+export type ZoneView = Static<typeof Zone>
+export type ZoneInput = Static<typeof ZoneInput>
+export type ZonePatch = Static<typeof ZonePatch>

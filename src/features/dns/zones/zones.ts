@@ -1,0 +1,288 @@
+import { Type } from '@sinclair/typebox'
+import { and, asc, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
+import { workspaces } from '../../../access/tables'
+import { refuseOverLimit, limitsChanged } from '../../../access/plans'
+import { target } from '../../../core/audit'
+import { change, isUnchanged } from '../../../core/change'
+import type { Ctx } from '../../../core/ctx'
+import { violation } from '../../../core/db/errors'
+import type { Reader, Tx } from '../../../core/db/transaction'
+import { isWithin } from '../../../dns/name'
+import { newId } from '../../../core/ids'
+import { requireMatch } from '../../../core/if-match'
+import { listPage, searchFilter, textFilter, timeFilters, wordsFilter, type Listing } from '../../../core/list'
+import { invalid, notFound } from '../../../core/problem'
+import { Words, type Page } from '../../../core/shapes'
+import { changedEvent, callerOrigin } from '../changes/changed-event'
+import { asciiName, matches, patternFilter, patternOf } from './name-patterns'
+import { clearZone } from './clear-zone'
+import { catalogOrigin, refuseConflictingZoneName, zoneNameTaken } from './name-conflicts'
+import { initialRrsets, soaColumns } from './new-zone'
+import { zonesTopic } from '../publish/published-zones'
+import { parseField } from '../records/parse-field'
+import { forceFullRead } from '../sync/mark-pending'
+import { addTarget } from '../sync/new-target'
+import { syncJobFor } from '../sync/sync-jobs'
+import { syncStates } from '../sync/three-way'
+import { zoneSyncState } from '../sync/zone-sync-state'
+import { dnsPastSerials, dnsZones, zoneStatuses } from './tables'
+import { dnsRecords, dnsRrsets, type RecordSource } from '../records/tables'
+import { zoneView, zoneViews } from './views'
+import { dnsTransfers } from '../transfers/tables'
+import { notifyServers } from '../transfers/notify-servers'
+import { changeZone } from '../changes/change-zone'
+import { lockZone, type ZoneRow } from './rows'
+import { originOf, unicodeOf, zoneNameOf } from './names'
+import { builtin, type ZoneInput, type ZonePatch, type ZoneView } from './shapes'
+
+export const zoneListing: Listing<ZoneRow> = {
+  name: 'dns-zones',
+  table: dnsZones as never,
+  id: dnsZones.id,
+  idOf: row => row.id,
+  owner: dnsZones.workspaceId,
+  defaultSort: '-id',
+  filters: {
+    name: patternFilter({
+      maxLength: 255,
+      description:
+        'Only the zone with this name, or zones whose name starts with a prefix (`shop*`). A prefix sorts by name unless ' +
+        '`sort` is set.',
+      where: (value, place) => matches(dnsZones.name, patternOf('name', asciiName(value.toLowerCase())), place),
+    }),
+    status: wordsFilter(dnsZones.status, zoneStatuses, 'Only zones with these statuses.'),
+    provider_id: textFilter(dnsZones.providerId, 'Only zones created at this provider.', { maxLength: 40 }),
+    state: {
+      schema: Words(syncStates, { description: 'Only zones with this `sync.state`.' }),
+      where: (value, place) => sql`${dnsZones.syncState} = ${place(value)}`,
+    },
+    synced: {
+      schema: Type.Boolean({ description: 'Only zones that are in sync, or only zones that are not.' }),
+      where: (value, place) => sql`${dnsZones.isSynced} = ${place(value)}`,
+    },
+    blocked: {
+      schema: Type.Boolean({ description: 'Only zones with a blocked plan, or only the others.' }),
+      where: value => (value ? isNotNull(dnsZones.blockedPlanId) : isNull(dnsZones.blockedPlanId)),
+      variant: String,
+    },
+    q: searchFilter([dnsZones.name, dnsZones.unicodeName], 'Only zones whose name contains this text.'),
+    ...timeFilters('created_at', dnsZones.createdAt),
+    ...timeFilters('updated_at', dnsZones.updatedAt),
+  },
+  sorts: {
+    name: { column: dnsZones.name, read: row => row.name },
+    created_at: { column: dnsZones.createdAt, read: row => row.createdAt },
+    updated_at: { column: dnsZones.updatedAt, read: row => row.updatedAt },
+  },
+}
+
+const defaultTtl = 3600
+
+export async function listZones(ctx: Ctx, query: Record<string, unknown>): Promise<Page<ZoneView>> {
+  const { name, sort } = query
+  // Sort by name, which is the order of the index used for prefixes.
+  const isPattern = typeof name === 'string' && name.endsWith('*') && sort === undefined
+  const page = await listPage(ctx, zoneListing, isPattern ? { ...query, sort: ['name'] } : query, row => row)
+  return { ...page, data: await zoneViews(ctx.hub.read, page.data) }
+}
+
+/** @throws Problem 404 */
+export const getZone = async (ctx: Ctx, id: string): Promise<ZoneView> =>
+  await zoneView(ctx.hub.read, await zoneOf(ctx.hub.read, ctx, id))
+
+/** @throws Problem 404 */
+export async function zoneOf(read: Reader, ctx: Ctx, id: string): Promise<ZoneRow> {
+  const [row] = await read
+    .select()
+    .from(dnsZones)
+    .where(and(eq(dnsZones.id, id), eq(dnsZones.workspaceId, ctx.workspaceId)))
+  if (!row) throw notFound('zone')
+  return row
+}
+
+/**
+ * Creates a zone with an SOA and NS records, and glue if the name servers are inside the zone.
+ * @throws Problem 422, 409 `already_exists`, 403 `plan_limit_reached`
+ */
+export async function createZone(ctx: Ctx, input: ZoneInput): Promise<ZoneView> {
+  const name = parseField('#/name', () => zoneNameOf(input.name))
+  const initial = initialRrsets(ctx.hub, name, input)
+  const providerId = input.provider_id ?? builtin
+  const soa = soaColumns({ mname: initial.nameservers[0] ?? `ns1.${name}.`, rname: `hostmaster.${name}.` }, input.soa ?? {}, name)
+  try {
+    return await change(ctx, 'dns.zone.create', async tx => {
+      await refuseOverLimit(tx, ctx, 'zone')
+      await refuseTopLevel(tx, ctx, name)
+      const now = ctx.hub.clock.now()
+      const [row] = await tx
+        .insert(dnsZones)
+        .values({
+          id: newId('zone'),
+          workspaceId: ctx.workspaceId,
+          name,
+          unicodeName: unicodeOf(name),
+          status: 'active',
+          defaultTtl: input.default_ttl ?? defaultTtl,
+          ...soa,
+          serial: await pastSerial(tx, name),
+          recordCount: 0,
+          updateLimit: input.update_limit_percent ?? null,
+          deleteLimit: input.delete_limit_percent ?? null,
+          providerId,
+          isServed: providerId === builtin,
+          targetCount: 0,
+          ...zoneSyncState([]),
+          apply: input.apply ?? 'auto',
+          driftPolicy: input.drift_policy ?? 'report',
+          unmanaged: input.unmanaged ?? 'keep',
+          ignoreRules: input.ignore_rules ?? null,
+          blockedPlanId: null,
+          version: 0,
+          createdAt: now,
+          updatedAt: now,
+        })
+        .returning()
+      const isElsewhere = providerId !== builtin
+      if (isElsewhere) await addTarget(tx, ctx.hub, row!, providerId)
+      const zone = { ...row!, targetCount: isElsewhere ? 1 : 0 }
+      // Creates the first version, even without records.
+      const by = { source: sourceOf(ctx), origin: callerOrigin(ctx), edit: {} }
+      const result = await changeZone(tx, ctx, zone, initial.rrsets, by)
+      await refuseConflictingZoneName(tx, ctx.workspaceId, name)
+      const view = await zoneView(tx, result.zone)
+      const jobs = isElsewhere ? [...result.jobs, syncJobFor(zone.id)] : result.jobs
+      return {
+        result: view,
+        target: zoneTarget(result.zone),
+        after: view,
+        events: result.events,
+        wakeTopics: result.wakeTopics,
+        jobs,
+      }
+    })
+  } catch (error) {
+    if (violation(error) === 'unique') throw zoneNameTaken(name)
+    throw error
+  }
+}
+
+/** @throws Problem 404, 412, 422 */
+export async function updateZone(ctx: Ctx, id: string, patch: ZonePatch): Promise<ZoneView> {
+  return await change(ctx, 'dns.zone.update', async tx => {
+    const row = await lockZone(tx, ctx, id)
+    requireMatch(ctx, row)
+    const before = await zoneView(tx, row)
+    const edit = {
+      status: patch.status ?? row.status,
+      defaultTtl: patch.default_ttl === undefined ? row.defaultTtl : (patch.default_ttl ?? defaultTtl),
+      ...soaColumns(null, patch.soa ?? {}, row.name),
+      ...(patch.update_limit_percent !== undefined && { updateLimit: patch.update_limit_percent }),
+      ...(patch.delete_limit_percent !== undefined && { deleteLimit: patch.delete_limit_percent }),
+      ...(patch.served !== undefined && { isServed: patch.served }),
+      ...(patch.apply !== undefined && { apply: patch.apply }),
+      ...(patch.drift_policy !== undefined && { driftPolicy: patch.drift_policy }),
+      ...(patch.unmanaged !== undefined && { unmanaged: patch.unmanaged }),
+      ...(patch.ignore_rules !== undefined && { ignoreRules: patch.ignore_rules }),
+    }
+    if (patch.served === false && row.targetCount === 0)
+      throw invalid([{ pointer: '#/served', code: 'not_allowed', detail: 'must be true for a zone without sync targets.' }])
+    if (isUnchanged(row, edit)) return { result: before, target: zoneTarget(row), unchanged: true }
+    const edited = await changeZone(tx, ctx, row, [], { source: sourceOf(ctx), origin: callerOrigin(ctx), edit })
+    const view = await zoneView(tx, edited.zone)
+    // The new settings may require different changes at the targets.
+    if (row.targetCount > 0) await forceFullRead(tx, row.id)
+    const jobs = row.targetCount > 0 ? [...edited.jobs, syncJobFor(row.id)] : edited.jobs
+    return { result: view, target: zoneTarget(row), before, after: view, wakeTopics: edited.wakeTopics, jobs }
+  })
+}
+
+// The event of a zone deletion lists at most this many records; its count includes all.
+const maxDeletedListed = 200
+
+/** Deletes a zone right away; a job deletes its records afterwards. @throws Problem 404, 412 */
+export async function deleteZone(ctx: Ctx, id: string): Promise<void> {
+  await change(ctx, 'dns.zone.delete', async tx => {
+    const row = await lockZone(tx, ctx, id)
+    requireMatch(ctx, row)
+    const before = await zoneView(tx, row)
+    const records = await tx
+      .select()
+      .from(dnsRecords)
+      .where(eq(dnsRecords.zoneId, id))
+      .orderBy(asc(dnsRecords.id))
+      .limit(maxDeletedListed)
+    const changes = (await ttlsOf(tx, records)).map(({ record, ttl }) => ({
+      action: 'deleted' as const,
+      recordId: record.id,
+      type: record.type,
+      name: record.name,
+      before: { ttl, content: record.content },
+      after: null,
+    }))
+    await tx.delete(dnsZones).where(eq(dnsZones.id, id))
+    await storeSerial(tx, row)
+    const notifyJobs = await notifyServers(tx, ctx.hub, row, { changed: null, servedChanged: row.isServed })
+    return {
+      result: undefined,
+      target: zoneTarget(row),
+      before,
+      events: row.recordCount > 0 ? [changedEvent(ctx, row, callerOrigin(ctx), changes, row.recordCount)] : [],
+      jobs: [
+        ...notifyJobs,
+        clearZone(id),
+        ...(ctx.limits.dns_zones == null ? [] : [limitsChanged({ workspace_id: ctx.workspaceId })]),
+      ],
+      wakeTopics: [zonesTopic],
+    }
+  })
+}
+
+/**
+ * Stores the last serial of a deleted zone if it was ever transferred. If not, no secondary knows it and a new zone can start
+ * over.
+ */
+async function storeSerial(tx: Tx, { workspaceId, name, serial }: ZoneRow): Promise<void> {
+  const ofZone = and(eq(dnsTransfers.workspaceId, workspaceId), eq(dnsTransfers.zone, name))
+  const [transfer] = await tx.select({ zone: dnsTransfers.zone }).from(dnsTransfers).where(ofZone).limit(1)
+  if (transfer === undefined && (await pastSerial(tx, name)) === 0) return
+  await tx.insert(dnsPastSerials).values({ name, serial }).onConflictDoUpdate({ target: dnsPastSerials.name, set: { serial } })
+}
+
+/** Last serial of a deleted zone of this name that was transferred, or 0. */
+async function pastSerial(tx: Tx, name: string): Promise<number> {
+  const [row] = await tx.select({ serial: dnsPastSerials.serial }).from(dnsPastSerials).where(eq(dnsPastSerials.name, name))
+  return row?.serial ?? 0
+}
+
+async function ttlsOf(tx: Tx, records: (typeof dnsRecords.$inferSelect)[]) {
+  if (records.length === 0) return []
+  const rows = await tx
+    .select({ id: dnsRrsets.id, ttl: dnsRrsets.ttl })
+    .from(dnsRrsets)
+    .where(inArray(dnsRrsets.id, [...new Set(records.map(record => record.rrsetId))]))
+  const ttls = new Map(rows.map(row => [row.id, row.ttl]))
+  return records.map(record => ({ record, ttl: ttls.get(record.rrsetId)! }))
+}
+
+/** Source of records created by a caller: `manual` from the dashboard, `api` otherwise. */
+export const sourceOf = (ctx: Ctx): RecordSource => (ctx.context.channel === 'dashboard' ? 'manual' : 'api')
+
+export const zoneTarget = (zone: { id: string; name: string }) => target('zone', zone)
+
+/** A top-level zone would block all names below it, and catalog names, for other workspaces. @throws Problem 422 */
+async function refuseTopLevel(tx: Tx, ctx: Ctx, name: string): Promise<void> {
+  if (isWithin(originOf(name), catalogOrigin))
+    throw invalid([
+      { pointer: '#/name', code: 'not_allowed', detail: 'must not end in `bailiwick`, which is reserved for catalog zones.' },
+    ])
+  if (name.includes('.')) return
+  const [row] = await tx.select({ isOperator: workspaces.isOperator }).from(workspaces).where(eq(workspaces.id, ctx.workspaceId))
+  if (!row?.isOperator)
+    throw invalid([
+      {
+        pointer: '#/name',
+        code: 'not_allowed',
+        detail: 'must have at least two labels. Only the operator can create top-level zones.',
+      },
+    ])
+}

@@ -1,0 +1,196 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia, type AnyElysia } from 'elysia'
+import { callerIp, problemResponse, requestId, type Peer } from '../../../api/serve'
+import { area, route } from '../../../api/route'
+import type { Method } from '../../../access/guard'
+import type { RouteInput } from '../../../api/route-declaration'
+import type { Ctx } from '../../../core/ctx'
+import type { Hub } from '../../../core/hub'
+import { notFound, Problem, tooManyRequests } from '../../../core/problem'
+import { Words } from '../../../core/shapes'
+import { receivePing, type PingRequest, type PingResult } from './receive'
+import { PingReceipt, type PingReceipt as PingReceiptView } from '../shapes'
+
+const pingQuery = Type.Object(
+  {
+    rid: Type.Optional(
+      Type.String({ maxLength: 100, description: 'ID of the run, a UUID. Matches the start of a run with its end.' }),
+    ),
+    create: Type.Optional(Words(['0', '1'], { description: '`1` creates a heartbeat if the slug is unknown.' })),
+    every: Type.Optional(Type.String({ maxLength: 20, description: 'Period of the created heartbeat, such as `30m`.' })),
+    grace: Type.Optional(Type.String({ maxLength: 20, description: 'Grace period of the created heartbeat, such as `5m`.' })),
+  },
+  { additionalProperties: false },
+)
+
+/** The ping API of Healthchecks, with identical responses, so that its clients work unchanged. */
+export const pingRoutes: AnyElysia = ['/ping/:target', '/ping/:target/:suffix', '/ping/:target/:suffix/:action']
+  .reduce(
+    (app: AnyElysia, path) =>
+      [path, `${path}/`].reduce((inner: AnyElysia, one) => inner.all(one, handlePing, { parse: 'none' }), app),
+    new Elysia({ name: 'pings' }) as AnyElysia,
+  )
+  .get('/api/push/:token', handlePush)
+  .get('/api/push/:token/', handlePush)
+
+/** The same endpoints under /v1, with JSON responses. */
+export const jsonPingRoutes = area(
+  'json-pings',
+  'Ingest',
+  (['GET', 'POST'] as const).flatMap(method => [
+    jsonPingRoute(
+      method,
+      ['target'],
+      'ping',
+      'Ping a heartbeat',
+      'Reports that the job succeeded. `target` is the UUID of the heartbeat.',
+    ),
+    jsonPingRoute(
+      method,
+      ['target', 'suffix'],
+      'pingWithResult',
+      'Ping a heartbeat with a result',
+      '`suffix` is `start`, `fail`, `log`, or an exit status from 0 to 255. If `target` is a ping key, `suffix` is a slug.',
+    ),
+    jsonPingRoute(
+      method,
+      ['target', 'suffix', 'action'],
+      'pingBySlugWithResult',
+      'Ping a heartbeat by slug with a result',
+      '`target` is the ping key, `suffix` the slug, and `action` is `start`, `fail`, `log`, or an exit status.',
+    ),
+  ]),
+)
+
+const statusCodes: Record<Exclude<PingResult['outcome'], 'recorded' | 'rate limited'>, number> = {
+  'not found': 404,
+  'invalid url format': 400,
+  'invalid uuid format': 400,
+  'invalid schedule': 400,
+  'ambiguous slug': 409,
+}
+
+type Context = { request: Request; params: Record<string, string>; server: Peer | null; hub: Hub }
+
+async function handlePing(context: unknown): Promise<Response> {
+  const { request, params, server, hub } = context as Context
+  const headers = {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Access-Control-Allow-Origin': '*',
+    'Ping-Body-Limit': String(hub.config.pingBodyLimit),
+    'Cache-Control': 'max-age=0, no-cache, no-store, must-revalidate, private',
+  }
+  try {
+    const result = await receivePing(hub, await pingRequest(hub, request, params, callerIp(hub, request, server)))
+    if (result.outcome === 'recorded')
+      return new Response(result.created ? 'Created' : 'OK', { status: result.created ? 201 : 200, headers })
+    if (result.outcome === 'rate limited') {
+      return new Response('rate limited, try again shortly', {
+        status: 429,
+        headers: { ...headers, 'Retry-After': String(result.retryAfterSeconds) },
+      })
+    }
+    return new Response(result.outcome, { status: statusCodes[result.outcome], headers })
+  } catch (error) {
+    if (!(error instanceof Problem)) return problemResponse(hub, error, requestId(request))
+    return new Response(error.detail, { status: error.status, headers: { ...headers, ...error.extras.headers } })
+  }
+}
+
+/** The push URL of Uptime Kuma: `status=up|down`; `msg` is stored as the body. */
+async function handlePush(context: unknown): Promise<Response> {
+  const { request, params, server, hub } = context as Context
+  const query = new URL(request.url).searchParams
+  const down = query.get('status') === 'down'
+  const result = await receivePing(hub, {
+    parts: down ? [params.token!, 'fail'] : [params.token!],
+    query: new URLSearchParams(),
+    method: request.method,
+    source: callerIp(hub, request, server),
+    userAgent: request.headers.get('user-agent') ?? '',
+    body: new TextEncoder().encode(query.get('msg') ?? ''),
+  })
+  if (result.outcome === 'recorded') return Response.json({ ok: true })
+  if (result.outcome === 'rate limited')
+    return Response.json(
+      { ok: false, msg: 'Try again shortly.' },
+      { status: 429, headers: { 'Retry-After': String(result.retryAfterSeconds) } },
+    )
+  return Response.json({ ok: false, msg: 'Monitor not found or not active.' }, { status: 404 })
+}
+
+async function pingRequest(hub: Hub, request: Request, params: Record<string, string>, source: string): Promise<PingRequest> {
+  const parts = [params.target, params.suffix, params.action].filter(part => part !== undefined)
+  const start = request.url.indexOf('?')
+  return {
+    parts,
+    query: new URLSearchParams(start < 0 ? '' : request.url.slice(start)),
+    method: request.method,
+    source,
+    userAgent: request.headers.get('user-agent') ?? '',
+    body: request.body && hub.config.pingBodyLimit > 0 ? await firstBytes(request.body, hub.config.pingBodyLimit) : null,
+  }
+}
+
+/** Reads the start of a body. The rest is not kept in memory, since the client is not authenticated yet. */
+async function firstBytes(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of stream) {
+    if (length < maxBytes) chunks.push(chunk.slice(0, maxBytes - length))
+    length += chunk.length
+  }
+  return Buffer.concat(chunks)
+}
+
+function jsonPingRoute(
+  method: Extract<Method, 'GET' | 'POST'>,
+  names: string[],
+  operation: string,
+  summary: string,
+  description: string,
+) {
+  return route({
+    method,
+    path: `/v1/ingest/heartbeats/${names.map(name => `:${name}`).join('/')}`,
+    guard: 'ingest',
+    action: 'heartbeat.ping',
+    operationId: `${operation}${method === 'GET' ? 'ByGet' : 'ByPost'}`,
+    summary: `${summary} (${method})`,
+    description: `${description} Query parameters: \`rid\` is the UUID of a run. \`create=1\` creates a heartbeat for an unknown slug, with \`every\` as its period and \`grace\` as its grace period, such as \`30m\`.`,
+    rawBody: true,
+    response: PingReceipt,
+    problems: ['not_found', 'conflict', 'malformed_request'],
+    query: pingQuery,
+    run: handleJsonPing,
+  })
+}
+
+async function handleJsonPing(ctx: Ctx, { request, params, ip }: RouteInput<unknown, unknown>): Promise<PingReceiptView> {
+  const result = await receivePing(ctx.hub, await pingRequest(ctx.hub, request, params, ip))
+  switch (result.outcome) {
+    case 'recorded':
+      return {
+        ok: true,
+        heartbeat_id: result.ping.heartbeatId,
+        created: result.created,
+        n: result.ping.n,
+        kind: result.ping.kind,
+      }
+    case 'rate limited':
+      throw tooManyRequests(result.retryAfterSeconds)
+    case 'not found':
+      throw notFound('heartbeat')
+    case 'ambiguous slug':
+      throw new Problem('conflict', 'Several heartbeats have this slug. Use the ping URL with the UUID instead.')
+    case 'invalid uuid format':
+      throw new Problem('malformed_request', '`rid` must be a UUID.')
+    case 'invalid schedule':
+      throw new Problem(
+        'malformed_request',
+        '`every` must be between 5s and 365d, and `grace` between 1s and 365d. Examples: 90s, 30m, 12h, 7d.',
+      )
+    case 'invalid url format':
+      throw new Problem('malformed_request', 'The exit status must be between 0 and 255, and slugs must be lowercase.')
+  }
+}

@@ -1,0 +1,195 @@
+import { and, eq, lte, sql } from 'drizzle-orm'
+import { record } from '../../../core/change'
+import type { AuditContext } from '../../../core/db/tables'
+import { prepared } from '../../../core/db/prepared'
+import type { Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import { Problem } from '../../../core/problem'
+import { incrementCounter } from '../../../core/metric-counters'
+import { topicsOf } from '../../../core/topics'
+import { joined, type Drafts } from '../../incidents/outages/outage'
+import { scheduleDueCheck } from '../status/due-timer'
+import { reportFlip } from '../status/alerts'
+import { maintenanceHoldUntil } from '../status/maintenance-hold'
+import { lockHeartbeats, writePings, writeStates } from './writes'
+import { columnsAfter, flipRow } from '../status/rows'
+import { applyPing, type PingKind } from '../status/state'
+import { flips, heartbeats, pings } from '../tables'
+import type { HeartbeatRow } from '../view'
+import { pingTopic } from '../watching'
+
+/** A received ping, through any of the ping APIs. */
+export interface IncomingPing {
+  uuidHash: string
+  kind: Exclude<PingKind, 'ign'>
+  exitStatus: number | null
+  rid: string | null
+  at: number
+  method: string
+  source: string
+  userAgent: string
+  body: Uint8Array | null
+}
+
+/** A recorded ping, or null if no heartbeat has this UUID. */
+export type RecordedPing = { heartbeatId: string; n: number; kind: PingKind } | null
+
+// All pings received during one transaction go into the next, so that each commit covers many pings.
+const maxBatchSize = 500
+const maxQueued = 20_000
+// Like Healthchecks, keeps 100 pings and prunes after every 100, so up to 199 are stored.
+const keptPings = 100
+
+interface QueuedPing {
+  ping: IncomingPing
+  resolve: (recorded: RecordedPing) => void
+  reject: (error: unknown) => void
+}
+
+/** The pings of one process that are waiting to be stored. */
+class PingQueue {
+  private waiting: QueuedPing[] = []
+  private draining = false
+  private last: Promise<unknown> = Promise.resolve()
+  constructor(private readonly hub: Hub) {}
+
+  /** Resolves when the ping is stored. @throws Problem 503 `overloaded` if the queue is full */
+  add(ping: IncomingPing): Promise<RecordedPing> {
+    if (this.waiting.length >= maxQueued)
+      throw new Problem('overloaded', 'Too many pings are waiting to be stored. Try again shortly.', {
+        headers: { 'Retry-After': '1' },
+      })
+    const recorded = new Promise<RecordedPing>((resolve, reject) => {
+      this.waiting.push({ ping, resolve, reject })
+    })
+    this.last = recorded.catch(() => null)
+    if (!this.draining) {
+      this.draining = true
+      setImmediate(() => void this.drain())
+    }
+    return recorded
+  }
+
+  /** Resolves when all pings queued so far are stored. Does not wait for pings added later. */
+  async settled(): Promise<void> {
+    await this.last
+  }
+
+  private async drain(): Promise<void> {
+    while (this.waiting.length > 0) {
+      const batch = this.waiting.splice(0, maxBatchSize)
+      try {
+        const { recorded, earliestDue } = await record(this.hub, tx =>
+          recordBatch(
+            tx,
+            this.hub,
+            batch.map(one => one.ping),
+          ),
+        )
+        for (const one of recorded) {
+          if (!one) continue
+          incrementCounter(this.hub, 'heartbeat_pings', one.kind)
+          topicsOf(this.hub).wake(pingTopic(one.heartbeatId))
+        }
+        scheduleDueCheck(this.hub, earliestDue)
+        batch.forEach((one, index) => one.resolve(recorded[index]!))
+      } catch (error) {
+        for (const one of batch) one.reject(error)
+      }
+    }
+    this.draining = false
+  }
+}
+
+const queues = new WeakMap<Hub, PingQueue>()
+/** The ping queue of this process. */
+export function pingQueue(hub: Hub): PingQueue {
+  let queue = queues.get(hub)
+  if (!queue) queues.set(hub, (queue = new PingQueue(hub)))
+  return queue
+}
+
+async function recordBatch(tx: Tx, hub: Hub, incoming: IncomingPing[]) {
+  const hashes = [...new Set(incoming.map(one => one.uuidHash))]
+  const rows = await lockHeartbeats(tx, hashes)
+  const before = new Map(rows.map(row => [row.uuidHash, row]))
+  const after = new Map(before)
+  const pingRows: (typeof pings.$inferInsert)[] = []
+  const flipRows: (typeof flips.$inferInsert)[] = []
+  const drafts: Drafts[] = []
+  const recorded: RecordedPing[] = []
+
+  for (const ping of incoming) {
+    const row = after.get(ping.uuidHash)
+    if (!row) {
+      recorded.push(null)
+      continue
+    }
+    const kind: PingKind = row.methods === 'POST' && ping.method !== 'POST' ? 'ign' : ping.kind
+    const outcome = applyPing(row, row.schedule, { kind, at: ping.at, rid: ping.rid, exitStatus: ping.exitStatus }, row)
+    const { state, flip, durationMs } = outcome
+    const n = row.pingCount + 1
+    const alertHeldUntil = flip?.to === 'down' ? maintenanceHoldUntil(hub, row, flip.at) : null
+    after.set(ping.uuidHash, { ...row, ...columnsAfter(row, outcome, alertHeldUntil), pingCount: n })
+    pingRows.push({
+      heartbeatId: row.id,
+      n,
+      kind,
+      at: ping.at,
+      exitStatus: ping.exitStatus,
+      durationMs,
+      rid: ping.rid,
+      source: ping.source,
+      userAgent: ping.userAgent,
+      method: ping.method,
+      body: ping.body,
+    })
+    recorded.push({ heartbeatId: row.id, n, kind })
+    if (flip?.from) {
+      flipRows.push(flipRow(row.id, flip))
+      drafts.push(await reportFlip(tx, hub, row, state, flip, ingestActor(row, ping), { failure: ping, alertHeldUntil }))
+    }
+  }
+  await writeStates(
+    tx,
+    [...after.values()].filter(row => row !== before.get(row.uuidHash)),
+  )
+  await writePings(tx, pingRows)
+  if (flipRows.length > 0) await tx.insert(flips).values(flipRows)
+  await prunePings(tx, before, after)
+  const dues = [...after.values()].flatMap(row => row.downAt ?? row.alertHeldUntil ?? [])
+  return { result: { recorded, earliestDue: dues.length > 0 ? Math.min(...dues) : null }, ...joined(...drafts) }
+}
+
+/** Deletes all but the last 100 pings of a heartbeat whenever its ping count passes a multiple of 100. */
+async function prunePings(tx: Tx, before: Map<string, HeartbeatRow>, after: Map<string, HeartbeatRow>): Promise<void> {
+  for (const [hash, row] of after) {
+    if (Math.floor(row.pingCount / keptPings) === Math.floor(before.get(hash)!.pingCount / keptPings)) continue
+    await tx.delete(pings).where(and(eq(pings.heartbeatId, row.id), lte(pings.n, row.pingCount - keptPings)))
+  }
+}
+
+function ingestActor(row: HeartbeatRow, ping: IncomingPing) {
+  const context: AuditContext = {
+    ip: ping.source,
+    user_agent: ping.userAgent || null,
+    request_id: null,
+    idempotency_key: null,
+    channel: 'ingest',
+  }
+  return { actor: { type: 'ingest' as const, id: row.id, name: row.name, hint: null }, context }
+}
+
+/** Whether a heartbeat with this UUID exists. Checked before a ping is queued, so that guessed UUIDs never reach the writer. */
+export async function heartbeatExists(hub: Hub, uuidHash: string): Promise<boolean> {
+  const [row] = await prepared(hub.read, 'heartbeat-by-uuid', read =>
+    read
+      .select({ id: heartbeats.id })
+      .from(heartbeats)
+      .where(eq(heartbeats.uuidHash, sql.placeholder('hash'))),
+  ).execute({ hash: uuidHash })
+  return row !== undefined
+}
+
+/** Records a ping and resolves when it is stored. Null: no heartbeat has this UUID. */
+export const recordPing = (hub: Hub, ping: IncomingPing): Promise<RecordedPing> => pingQueue(hub).add(ping)

@@ -1,0 +1,35 @@
+import { severities } from '../../../core/notices'
+import { limitEvidence, oneLine } from './evidence'
+import type { IncidentRow, Outage } from './outage'
+
+const maxLocations = 100
+
+/** Columns set from a confirmed outage. */
+export const outageColumns = (outage: Outage): Pick<IncidentRow, 'cause' | 'locations' | 'evidence'> => ({
+  cause: oneLine(outage.cause) || 'Failed.',
+  locations: outage.locations.slice(0, maxLocations),
+  evidence: limitEvidence(outage.evidence),
+})
+
+/** Details for the timeline entry. */
+export const updateDetails = (outage: Outage) => ({
+  kind: outage.kind,
+  severity: outage.severity,
+  locations: outage.locations.slice(0, maxLocations),
+})
+
+/** Title of the incident. */
+export const titleOf = ({ kind, subject }: Outage): string => oneLine(`${subject.name} ${titles[kind]}`, 250)
+
+const titles: Record<Outage['kind'], string> = {
+  'monitor.down': 'is down',
+  'monitor.degraded': 'is degraded',
+  'heartbeat.missed': 'missed a ping',
+}
+
+/** Higher is worse. */
+export const rankOf = (kind: IncidentRow['kind']): number => (kind === 'monitor.degraded' ? 1 : 2)
+
+/** The higher of the two severities of an incident and a new outage. */
+export const higherSeverity = (incident: IncidentRow, outage: Outage) =>
+  severities[Math.max(severities.indexOf(incident.severity), severities.indexOf(outage.severity))]!

@@ -1,0 +1,73 @@
+import { workspacePolicy } from '../../../access/network-policy'
+import type { Ctx } from '../../../core/ctx'
+import type { Reader } from '../../../core/db/transaction'
+import { parseAddress } from '../../../core/net/address'
+import { EgressRefused, type NetworkPolicy } from '../../../core/net/egress'
+import { canonicalHost, isPrivateName } from '../../../core/net/host-name'
+import { egressOf } from '../../../core/net/hub-egress'
+import { invalid } from '../../../core/problem'
+import type { MonitorType } from './types'
+import { destinations, optionSecrets, type TargetAndOptions } from './options'
+
+/**
+ * Rejects servers that the network policy of the workspace never allows: IP addresses, and names that always refer to a private
+ * network. Other names are resolved only when a check runs, since they can change. Sends no requests.
+ * @throws Problem 422 at `#/target` or an option, with the class of the error
+ */
+export async function refuseUnreachable(ctx: Ctx, read: Reader, type: MonitorType, input: TargetAndOptions): Promise<void> {
+  const servers = serversOf(type, input)
+  if (servers.length === 0) return
+  const carriesSecret = Object.keys(optionSecrets(type, input.options)).length > 0
+  const policy = await workspacePolicy(read, ctx.workspaceId, carriesSecret)
+  for (const server of servers) await refuseClosed(ctx, policy, server)
+}
+
+interface Server {
+  pointer: string
+  host: string
+  port: number
+  /** Whether the connection is unencrypted. */
+  isPlain: boolean
+}
+
+async function refuseClosed(ctx: Ctx, policy: NetworkPolicy, { pointer, host: named, port, isPlain }: Server): Promise<void> {
+  const refused = (code: string, message: string) => invalid([{ pointer, code, detail: `is refused (${code}). ${message}` }])
+  const host = canonicalHost(named)
+  if (host === null) throw refused('invalid_url', 'The host is neither a hostname nor an IP address.')
+  if (policy.requireHttps && isPlain && policy.allowRanges.length === 0)
+    throw refused('invalid_url', 'The URL must use https, because the check sends a secret.')
+  const isOpenName = policy.allowPrivate || policy.allowRanges.length > 0 || !isPrivateName(host)
+  if (!parseAddress(host) && isOpenName) return
+  try {
+    await egressOf(ctx.hub).vetHost(host, port, policy)
+  } catch (error) {
+    if (!(error instanceof EgressRefused)) throw error
+    throw refused(error.errorClass, error.message)
+  }
+}
+
+/** The servers a check connects to according to its target and options. */
+function serversOf(type: MonitorType, { target, options }: TargetAndOptions): Server[] {
+  const configured = new Map(destinations(type, options))
+  const others: Server[] = [...configured].flatMap(([pointer, value]) => {
+    const url = typeof value === 'string' && value.includes('://') ? URL.parse(value) : null
+    return url ? [{ ...urlServer(url), pointer: `#/options${pointer}` }] : []
+  })
+  const bastion = configured.get('/ssh_tunnel/host')
+  if (typeof bastion === 'string') {
+    const port = Number(configured.get('/ssh_tunnel/port') ?? 22)
+    others.push({ host: bastion, port, isPlain: false, pointer: '#/options/ssh_tunnel/host' })
+  }
+  // With a proxy or an SSH tunnel, the hub connects only to that, and it resolves the target itself.
+  const isBehind = others.some(one => /^#\/options\/(proxy|ssh_tunnel)\//.test(one.pointer))
+  if (isBehind || type.name === 'group' || type.name === 'dns') return others
+  const url = target.includes('://') ? URL.parse(target) : null
+  if (url) return [{ ...urlServer(url), pointer: '#/target' }, ...others]
+  const [, bracketed, named, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(target) ?? []
+  return [{ host: bracketed ?? named ?? target, port: Number(port ?? 1), isPlain: false, pointer: '#/target' }, ...others]
+}
+
+function urlServer(url: URL): { host: string; port: number; isPlain: boolean } {
+  const isPlain = url.protocol === 'http:' || url.protocol === 'ws:'
+  return { host: url.hostname, port: Number(url.port || (isPlain ? 80 : url.protocol.startsWith('socks') ? 1080 : 443)), isPlain }
+}

@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test'
+import { digest } from './digest'
+import type { Message } from '../message'
+
+const message = (more: Partial<Message>): Message => ({
+  kind: 'incident.opened',
+  state: 'problem',
+  severity: 'warning',
+  title: 'a is down',
+  text: 'Refused.',
+  facts: [],
+  link: null,
+  acknowledgeLink: 'https://hub.example.com/ack',
+  thread: 'inc_1',
+  resource: null,
+  tags: ['a'],
+  occurredAt: Date.parse('2026-11-21T10:00:00Z'),
+  ...more,
+})
+
+test('a single message is unchanged', () => {
+  const one = message({})
+  expect(digest([one], false)).toBe(one)
+})
+
+test('several messages are counted by state and have the severity of the worst problem', () => {
+  const one = digest(
+    [
+      message({ severity: 'info' }),
+      message({ title: 'b is up', state: 'recovery', severity: 'critical', tags: ['b'] }),
+      message({ title: 'a token expires', state: 'information' }),
+    ],
+    false,
+  )
+  expect(one).toMatchObject({
+    state: 'problem',
+    severity: 'info',
+    title: '1 problem, 1 recovery, 1 message',
+    acknowledgeLink: null,
+    tags: ['a', 'b'],
+    facts: [
+      ['Problem', 'a is down (2026-11-21T10:00:00.000Z)'],
+      ['Recovered', 'b is up (2026-11-21T10:00:00.000Z)'],
+      ['Notice', 'a token expires (2026-11-21T10:00:00.000Z)'],
+    ],
+  })
+  expect(digest([message({ state: 'recovery' }), message({ state: 'recovery' })], true)).toMatchObject({
+    state: 'recovery',
+    title: 'During quiet hours: 2 recoveries',
+  })
+})
+
+test('long digests list the first messages and count the rest', () => {
+  const one = digest(
+    Array.from({ length: 100 }, () => message({})),
+    false,
+  )
+  expect([one.title, one.facts.length, one.facts.at(-1)]).toEqual(['100 problems', 21, ['More', '80 more in the channel log']])
+})

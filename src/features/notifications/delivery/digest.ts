@@ -1,0 +1,48 @@
+import { instant } from '../../../core/clock'
+import { pluralize } from '../../../core/pluralize'
+import type { Message } from '../message'
+import { isAtLeast } from './quiet-hours'
+
+/** Maximum number of messages listed individually. */
+const maxListed = 20
+
+/**
+ * Combines several messages into one that lists them in order. A single message is returned unchanged.
+ * @param afterQuiet whether they were held by quiet hours
+ */
+export function digest(messages: readonly Message[], afterQuiet: boolean): Message {
+  const [first, ...others] = messages
+  if (others.length === 0) return first!
+  const problems = messages.filter(one => one.state === 'problem')
+  const recoveries = messages.filter(one => one.state === 'recovery')
+  const rest = messages.length - problems.length - recoveries.length
+  const counts = [
+    problems.length > 0 ? pluralize(problems.length, 'problems') : '',
+    recoveries.length > 0 ? pluralize(recoveries.length, 'recoveries') : '',
+    rest > 0 ? pluralize(rest, 'messages') : '',
+  ].filter(text => text !== '')
+  const decisive = problems.length > 0 ? problems : messages
+  const more = messages.length - maxListed
+  return {
+    kind: 'digest',
+    state: problems.length > 0 ? 'problem' : recoveries.length === messages.length ? 'recovery' : 'information',
+    severity: decisive.reduce(
+      (highest, one) => (isAtLeast(one.severity, highest) ? one.severity : highest),
+      decisive[0]!.severity,
+    ),
+    title: `${afterQuiet ? 'During quiet hours: ' : ''}${counts.join(', ')}`,
+    text: '',
+    facts: [
+      ...messages.slice(0, maxListed).map(one => [labels[one.state], `${one.title} (${instant(one.occurredAt)})`] as const),
+      ...(more > 0 ? [['More', `${more} more in the channel log`] as const] : []),
+    ],
+    link: messages.every(one => one.link === first!.link) ? first!.link : null,
+    acknowledgeLink: null,
+    thread: first!.thread,
+    resource: null,
+    tags: [...new Set(messages.flatMap(one => one.tags))],
+    occurredAt: Math.max(...messages.map(one => one.occurredAt)),
+  }
+}
+
+const labels = { problem: 'Problem', recovery: 'Recovered', information: 'Notice' } as const

@@ -1,0 +1,125 @@
+import { crud } from '../../../api/crud'
+import { area, route } from '../../../api/route'
+import { setCookie } from '../sign-in/sessions'
+import { CurrentSession } from '../sign-in/shapes'
+import { previewInvitation, acceptInvitation } from './acceptance'
+import {
+  invitationListing,
+  listInvitations,
+  createInvitation,
+  getInvitation,
+  deleteInvitation,
+  renewInvitation,
+} from './invitations'
+import {
+  InvitationList,
+  InvitationInput,
+  NewInvitation,
+  Invitation,
+  InvitationRenewal,
+  InvitationCode,
+  InvitationPreview,
+  InvitationAcceptance,
+} from './shapes'
+
+export const invitationRoutes = area('invitations', 'Members', [
+  ...crud({
+    type: 'invitation',
+    action: 'account.invitation',
+    response: Invitation,
+    list: {
+      listing: invitationListing,
+      description: 'Lists the invitations to the workspace, including those accepted or expired in the last 90 days.',
+      response: InvitationList,
+      run: listInvitations,
+    },
+    create: {
+      description:
+        'Invites a person to the workspace. The code and the link are shown only once, in this response; share them with ' +
+        'the invited ' +
+        'person. You cannot invite to a role above your own. The response does not reveal whether the email address has ' +
+        'an account. ' +
+        'If sign-up is closed and anyone but the operator invites, `note` says that only people with an account can ' +
+        'accept. If the ' +
+        'installation has a mail server, the link is also emailed, unless `send` is false.',
+      body: InvitationInput,
+      response: NewInvitation,
+      secretFields: ['code', 'link'],
+      problems: ['already_exists', 'conflict', 'mail_not_set_up'],
+      run: createInvitation,
+    },
+    get: {
+      description: 'Returns an invitation, without its code.',
+      run: getInvitation,
+    },
+    delete: {
+      description:
+        'Revokes an invitation: its code stops working, and it is removed from the list. If it was accepted, the member ' +
+        'stays.',
+      run: deleteInvitation,
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/invitations/:id/renew',
+    guard: 'account.write',
+    action: 'account.invitation.renew',
+    operationId: 'renewInvitation',
+    summary: 'Renew an invitation',
+    description:
+      'Gives the invitation a new code, shown only once in this response, and a new expiry. The old code stops working.',
+    body: InvitationRenewal,
+    response: NewInvitation,
+    secretFields: ['code', 'link'],
+    problems: ['conflict', 'mail_not_set_up', 'precondition_failed'],
+    run: (ctx, { params, body }) => renewInvitation(ctx, params.id!, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/invitations/preview',
+    guard: 'anyone',
+    operationId: 'previewInvitation',
+    summary: 'Preview an invitation',
+    description: 'Returns the workspace, email address and role of a pending invitation, given its code.',
+    body: InvitationCode,
+    response: InvitationPreview,
+    problems: ['not_found', 'origin_not_allowed'],
+    run: (ctx, { body }) => previewInvitation(ctx, body.code),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/invitations/accept',
+    guard: 'anyone',
+    session: 'optional',
+    whileSuspended: true,
+    action: 'account.invitation.accept',
+    operationId: 'acceptInvitation',
+    summary: 'Accept an invitation',
+    description:
+      'Joins the workspace and starts a session in it. If the invited user is signed in, only the code is needed. ' +
+      'Otherwise the ' +
+      'existing user with the email address sends their password, and a second factor if they have one; if there is no ' +
+      'such user, ' +
+      'name and password create one. If sign-up is closed, no user is created. Unknown, used, revoked and expired ' +
+      'codes get the ' +
+      'same response.',
+    body: InvitationAcceptance,
+    status: 201,
+    response: CurrentSession,
+    noLocation: true,
+    problems: [
+      'not_found',
+      'invalid_login',
+      'second_factor_required',
+      'invalid_code',
+      'invalid_passkey',
+      'passkeys_unavailable',
+      'origin_not_allowed',
+      'conflict',
+      'already_exists',
+      'workspace_suspended',
+    ],
+    run: (ctx, { body, request }) => acceptInvitation(ctx, body, request),
+    ...setCookie,
+  }),
+])

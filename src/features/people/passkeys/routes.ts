@@ -1,0 +1,142 @@
+import { area, route } from '../../../api/route'
+import { listQuery } from '../../../core/list'
+import { Reauthentication } from '../second-factors/shapes'
+import { createSession, setCookie, withCookie } from '../sign-in/sessions'
+import { CurrentSession } from '../sign-in/shapes'
+import { passkeyRequestOptions, authenticateByPasskey } from './authentication'
+import {
+  createPasskey,
+  deletePasskey,
+  getPasskey,
+  listPasskeys,
+  passkeyCreationOptions,
+  passkeyListing,
+  updatePasskey,
+} from './passkeys'
+import {
+  Passkey,
+  PasskeyCreationOptions,
+  PasskeyInput,
+  PasskeyList,
+  PasskeyPatch,
+  PasskeyRequestOptions,
+  PasskeySignInInput,
+} from './shapes'
+
+export const passkeyRoutes = area('passkeys', 'Sessions', [
+  route({
+    method: 'POST',
+    path: '/v1/sessions/passkey/options',
+    guard: 'anyone',
+    operationId: 'getPasskeyRequestOptions',
+    summary: 'Get passkey sign-in options',
+    description:
+      'Returns the options for `navigator.credentials.get()`. Send the result to `POST /v1/sessions/passkey` within ' +
+      'five minutes.',
+    response: PasskeyRequestOptions,
+    problems: ['passkeys_unavailable', 'origin_not_allowed'],
+    run: ctx => passkeyRequestOptions(ctx.hub),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/sessions/passkey',
+    guard: 'anyone',
+    action: 'account.session.create',
+    operationId: 'signInWithPasskey',
+    summary: 'Sign in with a passkey',
+    description:
+      'Starts a session for the owner of the passkey, without email address and password. The passkey verifies the user by ' +
+      'biometrics or PIN, so it counts as two factors.',
+    body: PasskeySignInInput,
+    status: 201,
+    response: CurrentSession,
+    noLocation: true,
+    problems: ['invalid_passkey', 'invalid_login', 'passkeys_unavailable', 'origin_not_allowed'],
+    async run(ctx, { body, request }) {
+      const { user, passkey } = await authenticateByPasskey(ctx, body.credential)
+      return withCookie(await createSession(ctx, user, request, { reason: `Signed in with the passkey “${passkey.name}”.` }))
+    },
+    ...setCookie,
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/passkeys',
+    guard: 'session',
+    whileSuspended: true,
+    operationId: 'listPasskeys',
+    summary: 'List your passkeys',
+    description: 'Lists the passkeys of the signed-in user.',
+    query: listQuery(passkeyListing),
+    response: PasskeyList,
+    run: (ctx, { query }) => listPasskeys(ctx, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/passkeys/options',
+    guard: 'session',
+    whileSuspended: true,
+    action: 'account.passkey.create',
+    operationId: 'getPasskeyCreationOptions',
+    summary: 'Get passkey creation options',
+    description:
+      'Returns the options for `navigator.credentials.create()`, after the user confirms their identity. Send the result to ' +
+      '`POST /v1/passkeys` within five minutes.',
+    body: Reauthentication,
+    response: PasskeyCreationOptions,
+    problems: ['passkeys_unavailable', 'conflict'],
+    run: (ctx, { body }) => passkeyCreationOptions(ctx, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/passkeys',
+    guard: 'session',
+    whileSuspended: true,
+    action: 'account.passkey.create',
+    operationId: 'createPasskey',
+    summary: 'Add a passkey',
+    description: 'Registers a passkey that the browser created. A user can have at most 20.',
+    body: PasskeyInput,
+    status: 201,
+    response: Passkey,
+    problems: ['passkeys_unavailable', 'already_exists', 'conflict'],
+    run: (ctx, { body }) => createPasskey(ctx, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/passkeys/:id',
+    guard: 'session',
+    whileSuspended: true,
+    operationId: 'getPasskey',
+    summary: 'Get a passkey',
+    description: 'Returns a passkey of the signed-in user.',
+    response: Passkey,
+    run: (ctx, { params }) => getPasskey(ctx, params.id!),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/passkeys/:id',
+    guard: 'session',
+    whileSuspended: true,
+    action: 'account.passkey.update',
+    operationId: 'updatePasskey',
+    summary: 'Update a passkey',
+    description: 'Renames a passkey (JSON merge patch, RFC 7396).',
+    body: PasskeyPatch,
+    response: Passkey,
+    problems: ['precondition_failed'],
+    run: (ctx, { params, body }) => updatePasskey(ctx, params.id!, body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/passkeys/:id',
+    guard: 'session',
+    whileSuspended: true,
+    action: 'account.passkey.delete',
+    operationId: 'deletePasskey',
+    summary: 'Delete a passkey',
+    description: 'The passkey can no longer be used to sign in. The device keeps offering it until you delete it there too.',
+    status: 204,
+    problems: ['precondition_failed'],
+    run: (ctx, { params }) => deletePasskey(ctx, params.id!),
+  }),
+])

@@ -1,0 +1,45 @@
+import { invalid } from '../../core/problem'
+
+/** Minimum length of a password. NIST SP 800-63B section 5.1.1.1 requires 8. */
+export const minPasswordLength = 10
+
+// argon2id with the second parameter set recommended by OWASP: 46 MiB, one pass; about 34 ms on a small server.
+const cost = { algorithm: 'argon2id', memoryCost: 46 * 1024, timeCost: 1 } as const
+
+// Each hash needs its full memory while it runs, so concurrent sign-ins are queued.
+const maxConcurrent = 3
+let running = 0
+const waiting: (() => void)[] = []
+
+/**
+ * Refuses the email address as password, which an attacker would try first.
+ * @throws Problem 422 at `pointer`
+ */
+export function refuseEmailAsPassword(email: string, password: string, pointer = '#/password'): void {
+  if (password.trim().toLowerCase() === email.trim().toLowerCase())
+    throw invalid([{ pointer, code: 'same_as_email', detail: 'must not be the email address.' }])
+}
+
+export const hashPassword = (password: string): Promise<string> => throttled(() => Bun.password.hash(password, cost))
+
+/** Whether the password is correct. Takes the same time if the user does not exist: pass null as hash. */
+export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
+  // Computed in every case, so that the first sign-in for an unknown user takes no longer than others.
+  const dummy = await dummyHash()
+  const isCorrect = await throttled(() => Bun.password.verify(password, hash ?? dummy))
+  return isCorrect && hash !== null
+}
+
+let dummyHashPromise: Promise<string> | null = null
+const dummyHash = () => (dummyHashPromise ??= Bun.password.hash('no such login', cost))
+
+async function throttled<T>(fn: () => Promise<T>): Promise<T> {
+  if (running >= maxConcurrent) await new Promise<void>(resolve => waiting.push(resolve))
+  running++
+  try {
+    return await fn()
+  } finally {
+    running--
+    waiting.shift()?.()
+  }
+}

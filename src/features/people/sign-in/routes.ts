@@ -1,0 +1,134 @@
+import { sessionCookieHeader, sessionIdOf } from '../../../access/sessions'
+import { area, route } from '../../../api/route'
+import { listQuery } from '../../../core/list'
+import { revokeOtherSessions, revokeSession, getOwnSession, listOwnSessions, ownSessionListing } from './own-sessions'
+import { currentSession, signOut, switchWorkspace, setCookie, withCookie } from './sessions'
+import { Session, OwnSessionList, CurrentSession, SessionPatch, SignInInput, SignInMethods } from './shapes'
+import { signIn, signInMethods } from './sign-in'
+
+export const sessionRoutes = area('sessions', 'Sessions', [
+  route({
+    method: 'GET',
+    path: '/v1/sessions/methods',
+    guard: 'anyone',
+    operationId: 'getSignInMethods',
+    summary: 'List sign-in methods',
+    description: 'Returns the sign-in methods of this hub, for the sign-in page.',
+    response: SignInMethods,
+    run: ctx => signInMethods(ctx.hub),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/sessions',
+    guard: 'anyone',
+    action: 'account.session.create',
+    operationId: 'signIn',
+    summary: 'Sign in',
+    description:
+      'Starts a dashboard session with email address and password; the response sets its cookie. If the user has a ' +
+      'second factor, ' +
+      'the response is 401 `second_factor_required` with `methods`: repeat the request with a `code`, or with a ' +
+      '`passkey` assertion ' +
+      'for `passkey_options`.',
+    body: SignInInput,
+    status: 201,
+    response: CurrentSession,
+    noLocation: true,
+    problems: [
+      'invalid_login',
+      'second_factor_required',
+      'invalid_code',
+      'invalid_passkey',
+      'passkeys_unavailable',
+      'origin_not_allowed',
+    ],
+    run: async (ctx, { body, request }) => withCookie(await signIn(ctx, body, request)),
+    ...setCookie,
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/sessions',
+    guard: 'session',
+    whileSuspended: true,
+    action: 'account.session.delete',
+    operationId: 'signOut',
+    summary: 'Sign out',
+    description: 'Ends the current session.',
+    status: 204,
+    run: ctx => signOut(ctx, sessionIdOf(ctx)),
+    headers: hub => ({ 'Set-Cookie': sessionCookieHeader(hub, '', 0) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/sessions',
+    guard: 'session',
+    whileSuspended: true,
+    operationId: 'listSessions',
+    summary: 'List your sessions',
+    description: 'Lists the sessions of the signed-in user.',
+    query: listQuery(ownSessionListing),
+    response: OwnSessionList,
+    run: (ctx, { query }) => listOwnSessions(ctx, query),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/sessions/others',
+    guard: 'session',
+    whileSuspended: true,
+    action: 'account.session.delete',
+    operationId: 'revokeOtherSessions',
+    summary: 'Revoke your other sessions',
+    description: 'Ends all sessions of the signed-in user except the current one. API tokens keep working.',
+    status: 204,
+    run: ctx => revokeOtherSessions(ctx),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/sessions/:id',
+    guard: 'session',
+    whileSuspended: true,
+    operationId: 'getSession',
+    summary: 'Get a session',
+    description: 'Returns a session of the signed-in user.',
+    response: Session,
+    run: (ctx, { params }) => getOwnSession(ctx, params.id!),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/sessions/:id',
+    guard: 'session',
+    whileSuspended: true,
+    action: 'account.session.delete',
+    operationId: 'revokeSession',
+    summary: 'Revoke a session',
+    description: 'Ends a session of the signed-in user. Its browser is signed out with its next request.',
+    status: 204,
+    run: (ctx, { params }) => revokeSession(ctx, params.id!),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/sessions/current',
+    guard: 'session',
+    whileSuspended: true,
+    operationId: 'getCurrentSession',
+    summary: 'Get the current session',
+    description:
+      'Returns the current session with the user, their workspaces, the default workspace of the session, and the user’s ' +
+      'permissions in the workspace of this request.',
+    response: CurrentSession,
+    run: ctx => currentSession(ctx),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/sessions/current',
+    guard: 'session',
+    whileSuspended: true,
+    action: 'account.session.switch',
+    operationId: 'switchWorkspace',
+    summary: 'Switch workspaces',
+    description: 'Changes the workspace used by requests of this session that do not send Bailiwick-Workspace.',
+    body: SessionPatch,
+    response: CurrentSession,
+    run: (ctx, { body }) => switchWorkspace(ctx, body.workspace_id),
+  }),
+])

@@ -1,0 +1,69 @@
+import { area, route } from '../../../api/route'
+import { createSession, setCookie, withCookie } from '../sign-in/sessions'
+import { CurrentSession } from '../sign-in/shapes'
+import { hasUsers } from '../users'
+import { completeSetup } from './setup'
+import { SignUpInput, SignUpReceipt, SignUpStatus, SetupInput, SetupStatus } from './shapes'
+import { signUp, signUpState } from './sign-up'
+
+export const setupRoutes = area('setup', 'Setup', [
+  route({
+    method: 'GET',
+    path: '/v1/setup',
+    guard: 'anyone',
+    operationId: 'getSetupStatus',
+    summary: 'Get the setup status',
+    description: 'Setup is open until the first user is created.',
+    response: SetupStatus,
+    run: async ctx => ({ open: !(await hasUsers(ctx.hub.read)) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/setup',
+    guard: 'anyone',
+    action: 'account.setup.complete',
+    operationId: 'completeSetup',
+    summary: 'Complete setup',
+    description:
+      'Creates the first user, who is the owner of the operator’s workspace, with the token of the setup link. Signs ' +
+      'them in.',
+    body: SetupInput,
+    status: 201,
+    response: CurrentSession,
+    noLocation: true,
+    problems: ['setup_closed', 'origin_not_allowed'],
+    run: async (ctx, { body, request }) => withCookie(await createSession(ctx, await completeSetup(ctx, body), request)),
+    ...setCookie,
+  }),
+])
+
+export const signUpRoutes = area('sign-up', 'Sessions', [
+  route({
+    method: 'GET',
+    path: '/v1/sign-up',
+    guard: 'anyone',
+    operationId: 'getSignUpStatus',
+    summary: 'Get the sign-up status',
+    description: 'Returns whether sign-up is open to anyone, to invited people only, or closed.',
+    response: SignUpStatus,
+    run: ctx => signUpState(ctx.hub),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/sign-up',
+    guard: 'anyone',
+    action: 'account.sign_up.create',
+    operationId: 'signUp',
+    summary: 'Sign up',
+    description:
+      'Creates a user and a workspace of their own on the default plan, if sign-up is open. Does not sign in. The ' +
+      'response is the ' +
+      'same if the email address already has an account, in which case nothing is created. Accepts five sign-ups an ' +
+      'hour per IP address.',
+    body: SignUpInput,
+    status: 202,
+    response: SignUpReceipt,
+    problems: ['sign_up_closed', 'origin_not_allowed'],
+    run: (ctx, { body }) => signUp(ctx, body),
+  }),
+])

@@ -1,0 +1,215 @@
+import { and, count, eq, ne } from 'drizzle-orm'
+import { forgetCallers } from '../../access/callers'
+import { normalizeEmail } from '../../access/email-address'
+import { sessionRequired } from '../../access/sessions'
+import { memberships, sessions, users, type Role } from '../../access/tables'
+import type { AuditAction } from '../../core/audit-actions'
+import { record } from '../../core/change'
+import type { AuditDraft, RecordResult } from '../../core/change-result'
+import type { Ctx } from '../../core/ctx'
+import { violation } from '../../core/db/errors'
+import type { AuditActor, AuditContext, AuditTarget } from '../../core/db/tables'
+import type { Reader, Tx } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
+import { newId } from '../../core/ids'
+import { Problem } from '../../core/problem'
+import { revokeInvitations } from './invitations/revocation'
+import { passwordResets } from './password-resets/tables'
+import { hashPassword, refuseEmailAsPassword } from './passwords'
+
+export type User = typeof users.$inferSelect
+
+/** A new user, as created by the command line or the setup page. */
+interface NewUser {
+  email: string
+  name: string
+  password: string
+  role: Role
+  workspaceId: string
+  isOperator: boolean
+}
+/** Who changes a user, and in which context. */
+export interface AuditSource {
+  actor: AuditActor
+  context: AuditContext
+}
+
+export async function hasUsers(read: Reader): Promise<boolean> {
+  const [row] = await read.select({ n: count() }).from(users)
+  return row!.n > 0
+}
+
+/**
+ * Creates a user and adds them to a workspace.
+ * @param by null if users create their own account
+ * @throws Problem 409 `already_exists`, 422
+ */
+export async function addUser(
+  hub: Hub,
+  action: AuditAction,
+  input: NewUser,
+  by: AuditSource | null,
+  before?: (tx: Tx) => Promise<void>,
+  context?: AuditContext,
+): Promise<User> {
+  const email = normalizeEmail(input.email)
+  refuseEmailAsPassword(email, input.password)
+  const passwordHash = await hashPassword(input.password)
+  const now = hub.clock.now()
+  const row: User = {
+    id: newId('usr'),
+    email,
+    name: input.name,
+    passwordHash,
+    isOperator: input.isOperator,
+    disabledAt: null,
+    preferences: null,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  }
+  try {
+    await record(hub, async (tx): Promise<RecordResult<void>> => {
+      await before?.(tx)
+      await tx.insert(users).values(row)
+      await tx.insert(memberships).values(newMembership(input.workspaceId, row.id, input.role, now))
+      return {
+        result: undefined,
+        audits: [
+          {
+            workspaceId: input.workspaceId,
+            action,
+            actor: by?.actor ?? actorOf(row),
+            context: by?.context ?? context!,
+            targets: [{ type: 'user', id: row.id, name: row.name }],
+            after: { email, name: row.name, role: input.role, operator: input.isOperator },
+          },
+        ],
+      }
+    })
+  } catch (error) {
+    if (violation(error) === 'unique')
+      throw new Problem('already_exists', `A user with the email address ${email} already exists.`)
+    throw error
+  }
+  return row
+}
+
+/** The membership of a user who joins a workspace at `now` (ms UTC). */
+export const newMembership = (workspaceId: string, userId: string, role: Role, now: number): typeof memberships.$inferInsert => ({
+  workspaceId,
+  userId,
+  role,
+  version: 1,
+  createdAt: now,
+  updatedAt: now,
+})
+
+/**
+ * Sets a new password. Ends the sessions of the user and deletes their password reset links.
+ * @param options id of a session to keep, a step to run first in the same transaction, and a reason for the audit log
+ */
+export async function setPassword(
+  hub: Hub,
+  user: User,
+  password: string,
+  by: AuditSource,
+  { keepSessionId, before, reason }: { keepSessionId?: string; before?(tx: Tx): Promise<void>; reason?: string } = {},
+): Promise<void> {
+  refuseEmailAsPassword(user.email, password)
+  const passwordHash = await hashPassword(password)
+  await record(hub, async tx => {
+    await before?.(tx)
+    await tx
+      .update(users)
+      .set({ passwordHash, updatedAt: hub.clock.now(), version: user.version + 1 })
+      .where(eq(users.id, user.id))
+    await tx.delete(passwordResets).where(eq(passwordResets.userId, user.id))
+    await tx
+      .delete(sessions)
+      .where(and(eq(sessions.userId, user.id), keepSessionId === undefined ? undefined : ne(sessions.id, keepSessionId)))
+    return { result: undefined, audits: await userAudits(tx, user, 'account.user.set_password', by, { reason }) }
+  })
+  forgetCallers(hub)
+}
+
+/** Disables or enables a user. Disabling ends all their sessions and revokes their pending invitations. */
+export async function setDisabled(hub: Hub, user: User, disabled: boolean, by: AuditSource): Promise<void> {
+  await record(hub, async tx => {
+    const now = hub.clock.now()
+    await tx
+      .update(users)
+      .set({ disabledAt: disabled ? now : null, updatedAt: now, version: user.version + 1 })
+      .where(eq(users.id, user.id))
+    if (disabled) {
+      await tx.delete(sessions).where(eq(sessions.userId, user.id))
+      await revokeInvitations(tx, { invitedBy: user.id })
+    }
+    return {
+      result: undefined,
+      audits: await userAudits(tx, user, disabled ? 'account.user.disable' : 'account.user.enable', by),
+    }
+  })
+}
+
+export async function findUser(read: Reader, email: string): Promise<User | null> {
+  const [row] = await read
+    .select()
+    .from(users)
+    .where(eq(users.email, normalizeEmail(email)))
+  return row ?? null
+}
+
+/**
+ * Changes how a user signs in, and audits it in each of their workspaces.
+ * @param fn makes the change; returns the result, and additions to the audit events
+ */
+export const changeUser = <T>(
+  { hub, actor, context }: Ctx,
+  user: User,
+  action: AuditAction,
+  fn: (tx: Tx) => Promise<{ result: T } & Pick<AuditDraft, 'before' | 'after'> & { target?: AuditTarget; unchanged?: boolean }>,
+): Promise<T> =>
+  record(hub, async tx => {
+    const { result, target, unchanged, ...details } = await fn(tx)
+    if (unchanged) return { result }
+    const audits = await userAudits(tx, user, action, { actor, context }, { ...details, ...(target && { targets: [target] }) })
+    return { result, audits }
+  })
+
+/** One audit event for each workspace of the user. */
+export async function userAudits(
+  tx: Tx,
+  user: User,
+  action: AuditAction,
+  { actor, context }: AuditSource,
+  details: Partial<Pick<AuditDraft, 'outcome' | 'reason' | 'before' | 'after' | 'targets'>> = {},
+): Promise<AuditDraft[]> {
+  const of = await tx.select({ id: memberships.workspaceId }).from(memberships).where(eq(memberships.userId, user.id))
+  return of.map(workspace => ({
+    workspaceId: workspace.id,
+    action,
+    actor,
+    context,
+    targets: [{ type: 'user', id: user.id, name: user.name }],
+    ...details,
+  }))
+}
+
+/** The signed-in user. @throws Problem 403 `session_required` */
+export async function signedInUser(ctx: Ctx): Promise<User> {
+  if (ctx.sessionId === null) throw sessionRequired(ctx.hub)
+  const [row] = await ctx.hub.read
+    .select()
+    .from(users)
+    .where(and(eq(users.id, ctx.actor.id)))
+  return row!
+}
+
+/** A user as the actor of an audit event. */
+export const actorOf = (user: Pick<User, 'id' | 'name'>): AuditActor => ({
+  type: 'user',
+  id: user.id,
+  name: user.name,
+  hint: null,
+})

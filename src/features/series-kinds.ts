@@ -1,0 +1,4 @@
+import { checkSeries } from './monitors/series/check-series'
+
+/** All kinds of series. */
+export const seriesKinds = [checkSeries]

@@ -1,0 +1,96 @@
+import { crud } from '../../api/crud'
+import { area, route } from '../../api/route'
+import { reportToken } from './report'
+import { rotateToken } from './rotation'
+import { TokenList, TokenInput, NewToken, Token, TokenPatch, TokenRotation, TokenReport } from './shapes'
+import { tokenListing, tokenRelations, listTokens, createToken, getToken, updateToken, revokeToken } from './tokens'
+
+export const tokenRoutes = area('tokens', 'Tokens', [
+  ...crud({
+    type: 'token',
+    action: 'account.token',
+    response: Token,
+    list: {
+      listing: tokenListing,
+      description: 'Lists the API tokens of the workspace, including revoked ones.',
+      response: TokenList,
+      expands: tokenRelations,
+      run: listTokens,
+    },
+    create: {
+      description:
+        'Creates an API token. Its value is shown only once, in this response. A token cannot create a token with more ' +
+        'access than ' +
+        'its own.',
+      body: TokenInput,
+      response: NewToken,
+      secretFields: ['token'],
+      problems: ['plan_limit_reached'],
+      run: createToken,
+    },
+    get: {
+      description: 'Returns a token with its hint and last use.',
+      expands: tokenRelations,
+      run: getToken,
+    },
+    update: {
+      description:
+        'Updates the name, expiry and allowed addresses (JSON merge patch, RFC 7396). A token cannot set a later expiry or more ' +
+        'addresses than its own, or loosen the restrictions of a token with more access. An expired token cannot be updated.',
+      body: TokenPatch,
+      problems: ['conflict'],
+      run: updateToken,
+    },
+    delete: {
+      action: 'account.token.revoke',
+      operationId: 'revokeToken',
+      summary: 'Revoke a token',
+      description: 'The token stops working immediately and stays in the list.',
+      run: revokeToken,
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/tokens/:id/rotate',
+    guard: 'account.write',
+    action: 'account.token.rotate',
+    operationId: 'rotateToken',
+    summary: 'Rotate a token',
+    description:
+      'Creates a token that replaces this one, with the same name, permissions and restrictions. Its value is shown ' +
+      'only once, in ' +
+      'this response. The old token expires `grace_seconds` after the new one is first used, or after 30 days if it is never ' +
+      'used; with 0 it is revoked immediately. Its `expires_at` shows when.',
+    body: TokenRotation,
+    status: 201,
+    response: NewToken,
+    collection: '/v1/tokens',
+    secretFields: ['token'],
+    problems: ['conflict', 'precondition_failed'],
+    run: (ctx, { params, body }) => rotateToken(ctx, params.id!, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/tokens/report',
+    guard: 'anyone',
+    action: 'account.token.report',
+    operationId: 'reportToken',
+    summary: 'Report a leaked token',
+    description:
+      'Revokes a token that was found in a place where others can read it. Anyone can send a report. The response is the same ' +
+      'whether or not the token exists. Accepts ten reports a minute per IP address.',
+    body: TokenReport,
+    status: 204,
+    problems: ['origin_not_allowed'],
+    run: (ctx, { body }) => reportToken(ctx, body.token),
+  }),
+  {
+    path: '/v1/tokens/bulk',
+    operationId: 'bulkTokens',
+    summary: 'Revoke tokens in bulk',
+    description: 'Revokes several tokens.',
+    action: 'account.token.bulk',
+    of: 'Token',
+    operations: { revoke: 'revokeToken' },
+  },
+])

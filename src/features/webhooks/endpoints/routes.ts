@@ -1,0 +1,191 @@
+import { crud } from '../../../api/crud'
+import { area, route } from '../../../api/route'
+import { Action } from '../../actions/shapes'
+import { getEventKind, listEventKinds } from './event-kinds'
+import { createEndpoint, deleteEndpoint, endpointListing, getEndpoint, listEndpoints, updateEndpoint } from './endpoints'
+import { enableEndpoint } from './enable'
+import { WebhookDeliveryDetail, WebhookRecoveryInput } from '../deliveries/shapes'
+import {
+  EventKindEntry,
+  EventKindList,
+  NewWebhookEndpoint,
+  WebhookEndpoint,
+  WebhookEndpointEnable,
+  WebhookEndpointInput,
+  WebhookEndpointList,
+  WebhookEndpointPatch,
+  WebhookSecretRotation,
+  WebhookTestInput,
+  WebhookEndpointHealth,
+} from './shapes'
+import { endpointHealth } from './health'
+import { recoverEndpoint } from '../deliveries/recovery'
+import { promoteSecret, rotateSecret } from './secret-rotation'
+import { sendTest } from '../sending/test-message'
+
+export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
+  ...crud({
+    type: 'webhook_endpoint',
+    action: 'webhooks.endpoint',
+    response: WebhookEndpoint,
+    list: {
+      listing: endpointListing,
+      description: 'Lists the webhook endpoints of the workspace.',
+      response: WebhookEndpointList,
+      run: listEndpoints,
+    },
+    create: {
+      description:
+        'Subscribes a URL to the given event kinds. Subscribing to a kind requires read permission on its area. The signing ' +
+        'secret is ' +
+        'shown only once, in this response. Messages are posted as `{event, data}` and signed in the X-Service-Signature header ' +
+        'and, ' +
+        'following Standard Webhooks, in webhook-signature. X-Service-Resource is the `<type>/<id>` of the resource the event ' +
+        'is about.',
+      body: WebhookEndpointInput,
+      response: NewWebhookEndpoint,
+      secretFields: ['secret'],
+      problems: ['plan_limit_reached'],
+      run: createEndpoint,
+    },
+    get: {
+      description: 'Returns an endpoint. Its signing secret is masked.',
+      run: getEndpoint,
+    },
+    update: {
+      description:
+        'Updates an endpoint (JSON merge patch, RFC 7396). While `active` is false, deliveries are held; they are sent when you ' +
+        'set it ' +
+        'back to true. If you set `ordering` back to `none`, deliveries waiting for an earlier one are sent.',
+      body: WebhookEndpointPatch,
+      problems: ['conflict'],
+      run: updateEndpoint,
+    },
+    delete: {
+      description: 'Deletes an endpoint and cancels its unfinished deliveries. The delivery log is kept.',
+      run: deleteEndpoint,
+    },
+    bulk:
+      'Creates, updates, and deletes several endpoints in one request. Signing secrets of new endpoints are shown only once, ' +
+      'in this response.',
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/webhook-endpoints/:id/health',
+    guard: 'webhooks.read',
+    operationId: 'getWebhookEndpointHealth',
+    summary: 'Get the health of a webhook endpoint',
+    description: 'Returns the state of the circuit breaker, the consecutive failures, and the number of waiting deliveries.',
+    response: WebhookEndpointHealth,
+    run: (ctx, { params }) => endpointHealth(ctx, params.id!),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/webhook-endpoints/:id/enable',
+    guard: 'webhooks.write',
+    action: 'webhooks.endpoint.enable',
+    operationId: 'enableWebhookEndpoint',
+    summary: 'Enable a webhook endpoint',
+    description:
+      'Re-enables an endpoint that was disabled because its deliveries failed. `replay` selects which missed deliveries are ' +
+      'sent. ' +
+      'If the endpoint is already enabled, only the replay runs, for example to send deliveries that an earlier request with `none` left on hold. ' +
+      'An endpoint that was disabled because of a plan limit is re-enabled automatically and can’t be enabled with this call.',
+    body: WebhookEndpointEnable,
+    response: WebhookEndpoint,
+    problems: ['conflict', 'resource_locked', 'precondition_failed', 'plan_limit_reached', 'rate_limited'],
+    run: (ctx, { params, body }) => enableEndpoint(ctx, params.id!, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/webhook-endpoints/:id/secret/rotate',
+    guard: 'webhooks.write',
+    action: 'webhooks.secret.rotate',
+    operationId: 'rotateWebhookSecret',
+    summary: 'Rotate the signing secret',
+    description:
+      'Generates a new signing secret, shown only once, in this response. During the overlap, webhook-signature contains a ' +
+      'signature ' +
+      'for each secret, X-Service-Signature uses the old secret, and X-Service-Signature-Next the new one, so a receiver can ' +
+      'verify ' +
+      'every message with either secret. When the overlap ends, the new secret replaces the old one automatically.',
+    body: WebhookSecretRotation,
+    response: NewWebhookEndpoint,
+    secretFields: ['secret'],
+    problems: ['conflict', 'precondition_failed'],
+    run: (ctx, { params, body }) => rotateSecret(ctx, params.id!, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/webhook-endpoints/:id/secret/promote',
+    guard: 'webhooks.write',
+    action: 'webhooks.secret.promote',
+    operationId: 'promoteWebhookSecret',
+    summary: 'Promote the new signing secret',
+    description: 'Ends a rotation early: drops the old secret, so that messages are signed only with the new one.',
+    response: WebhookEndpoint,
+    problems: ['conflict', 'precondition_failed'],
+    run: (ctx, { params }) => promoteSecret(ctx, params.id!),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/webhook-endpoints/:id/recover',
+    guard: 'webhooks.write',
+    action: 'webhooks.endpoint.recover',
+    operationId: 'recoverWebhookEndpoint',
+    summary: 'Recover failed deliveries',
+    description:
+      'Resends deliveries of a time range that failed permanently, are held, or are waiting for a retry. They are sent oldest ' +
+      'first, ' +
+      'with the same ID and body and a new signature, after new deliveries and within the rate limits of the endpoint. A ' +
+      'delivery that ' +
+      'had failed permanently gets one attempt. Returns an action whose `result` counts `matched`, `queued`, and `skipped` ' +
+      'deliveries ' +
+      '(skipped: an attempt was already in progress). Limited to five requests a minute per endpoint. Only one recovery can ' +
+      'run at a time.',
+    body: WebhookRecoveryInput,
+    status: 202,
+    collection: '/v1/actions',
+    response: Action,
+    problems: ['conflict', 'resource_locked', 'rate_limited'],
+    run: (ctx, { params, body }) => recoverEndpoint(ctx, params.id!, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/webhook-endpoints/:id/test',
+    guard: 'webhooks.write',
+    action: 'webhooks.endpoint.test',
+    operationId: 'testWebhookEndpoint',
+    summary: 'Send a test message',
+    description:
+      'Sends an example event once and returns the result. The message has the header X-Service-Test: 1. ' +
+      'If it is delivered, the circuit breaker of the endpoint closes. Limited to five requests a minute per endpoint.',
+    body: WebhookTestInput,
+    response: WebhookDeliveryDetail,
+    problems: ['rate_limited'],
+    run: (ctx, { params, body }) => sendTest(ctx, params.id!, body.event),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/event-kinds',
+    guard: 'webhooks.read',
+    operationId: 'listEventKinds',
+    summary: 'List event kinds',
+    description:
+      'Lists all event kinds on one page: the built-in kinds first, then the extensions, which endpoints receive only if they name them.',
+    response: EventKindList,
+    restrictedTokens: 'all',
+    run: async () => listEventKinds(),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/event-kinds/:kind',
+    guard: 'webhooks.read',
+    operationId: 'getEventKind',
+    summary: 'Get an event kind',
+    description: 'Returns an event kind with its JSON Schema and an example.',
+    response: EventKindEntry,
+    restrictedTokens: 'all',
+    run: async (_ctx, { params }) => getEventKind(params.kind!),
+  }),
+])

@@ -1,0 +1,291 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { eventKinds } from '../../event-kinds'
+import { ownSecret, secretHints, secretRotation, shownSecret } from '../../../core/outgoing/secret-shapes'
+import { editable, Instant, NullableInstant, ListOf, Nullable, Prose, Shape, Words } from '../../../core/shapes'
+import { maxScheduleSeconds, maxRetries } from '../../../core/outgoing/retry-schedule'
+import { endpointStates, orderings } from './tables'
+import { areas } from '../../../core/permissions'
+
+export const maxHeaders = 10
+/** Maximum length of a value in characters. Long enough for a JWT. */
+export const maxHeaderValueLength = 4_096
+
+const kinds = eventKinds.map(one => one.kind)
+
+const url = Type.String({
+  minLength: 1,
+  maxLength: 2_048,
+  description: 'URL to post messages to. Must use HTTPS, unless the network policy of the workspace allows HTTP.',
+})
+const description = Prose({ maxLength: 500, description: 'Description of the endpoint.' })
+const events = Type.Array(Words(kinds), {
+  minItems: 1,
+  maxItems: kinds.length,
+  uniqueItems: true,
+  description: 'Event kinds to send to the endpoint, by exact name. See /v1/event-kinds.',
+})
+const active = Type.Boolean({
+  description: 'Whether the endpoint is active. While it is false, events are held; they are sent when you set it back to true.',
+})
+
+const filters = Shape(
+  {
+    resource_ids: Nullable(
+      Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 100, uniqueItems: true }),
+      {
+        description: 'Send only events about these resources, by `resource.id`; null for all resources.',
+      },
+    ),
+  },
+  { description: 'Limits which events of the subscribed kinds are sent.' },
+)
+const retrySchedule = Nullable(Type.Array(Type.Integer({ minimum: 1, maximum: maxScheduleSeconds }), { maxItems: maxRetries }), {
+  description:
+    `Seconds to wait before each retry, from the end of the previous attempt: at most ${maxRetries} retries and ` +
+    `${maxScheduleSeconds} seconds in total. ` +
+    'An empty list disables retries; null uses the standard schedule of ten attempts.',
+})
+const timeoutSeconds = Type.Integer({
+  minimum: 1,
+  maximum: 30,
+  description: 'Timeout of an attempt in seconds, including connecting and reading the response.',
+})
+const maxPerSecond = Nullable(Type.Integer({ minimum: 1, maximum: 1_000 }), {
+  description:
+    'Maximum attempts a second, with bursts of up to one second’s worth. Waiting for the limit doesn’t count as an attempt. ' +
+    'Null for no limit.',
+})
+const ordering = Words(orderings, {
+  description:
+    '`per_resource`: messages about the same resource are sent one at a time, in event order; each waits until the previous ' +
+    'one was ' +
+    'delivered or failed permanently. Different resources don’t block each other. `none`: messages don’t wait for each other.',
+})
+const exampleEndpoint = {
+  id: 'whe_01jd8f3q7eeb9bv0w0r8c7hq2m',
+  url: 'https://hooks.example.com/bailiwick',
+  description: 'Chat room',
+  events: ['monitor.alert'],
+  filters: { resource_ids: null },
+  active: true,
+  status: 'enabled',
+  disabled_reason: null,
+  secret_hint: 'whsec_…n2o=',
+  next_secret_hint: null,
+  overlap_ends_at: null,
+  retry_schedule: null,
+  timeout_seconds: 15,
+  max_per_second: null,
+  ordering: 'none',
+  header_names: ['Authorization'],
+  version: 1,
+  created_at: '2026-11-21T10:00:00.000Z',
+  updated_at: '2026-11-21T10:00:00.000Z',
+}
+const endpointMembers = {
+  id: Type.String({ description: 'ID of the endpoint.' }),
+  url,
+  description: Type.String({ description: 'Description of the endpoint.' }),
+  events: Type.Array(Words(kinds), { description: 'Event kinds that are sent to the endpoint.' }),
+  filters,
+  active,
+  status: Words(endpointStates, {
+    description:
+      '`disabled`: Bailiwick stopped sending because deliveries kept failing or the plan allows fewer endpoints. Use `active` ' +
+      'to pause an endpoint yourself.',
+  }),
+  disabled_reason: Nullable(Type.String(), {
+    description:
+      'Why the endpoint was disabled. `gone`: it responded with 410 twice in a row. `failing`: no delivery succeeded for 5 ' +
+      'days. `plan_limit`: the plan allows fewer endpoints.',
+  }),
+  ...secretHints,
+  retry_schedule: retrySchedule,
+  timeout_seconds: timeoutSeconds,
+  max_per_second: maxPerSecond,
+  ordering,
+  header_names: Type.Array(Type.String(), { description: 'Names of the custom headers. Their values are never returned.' }),
+  ...editable,
+}
+export const WebhookEndpoint = Shape(endpointMembers, {
+  $id: 'WebhookEndpoint',
+  description: 'A URL that receives events.',
+  examples: [exampleEndpoint],
+})
+export const WebhookEndpointList = ListOf(WebhookEndpoint)
+export const NewWebhookEndpoint = Shape(
+  {
+    ...endpointMembers,
+    ...shownSecret,
+  },
+  {
+    $id: 'NewWebhookEndpoint',
+    description: 'An endpoint with its new signing secret.',
+    examples: [{ ...exampleEndpoint, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazcuYmxpn2o=' }],
+  },
+)
+const headersNote =
+  `Custom headers to send with each message, such as Authorization: at most ${maxHeaders}. Values are stored encrypted and ` +
+  'never returned. ' +
+  'Headers that Bailiwick sets itself are not allowed: Host, User-Agent, Content-*, X-Service-*, webhook-*, and connection ' +
+  'headers.'
+const headerValue = Type.String({ minLength: 1, maxLength: maxHeaderValueLength })
+export const WebhookEndpointInput = Shape(
+  {
+    url,
+    description: Type.Optional(description),
+    events,
+    filters: Type.Optional(filters),
+    active: Type.Optional(active),
+    retry_schedule: Type.Optional(retrySchedule),
+    timeout_seconds: Type.Optional(Type.Integer({ ...timeoutSeconds, default: 15 })),
+    max_per_second: Type.Optional(maxPerSecond),
+    ordering: Type.Optional(Words(orderings, { description: ordering.description, default: 'none' })),
+    secret: Type.Optional(ownSecret),
+    headers: Type.Optional(Type.Record(Type.String(), headerValue, { description: headersNote })),
+  },
+  {
+    $id: 'WebhookEndpointInput',
+    description: 'The endpoint to create.',
+    examples: [{ url: 'https://hooks.example.com/bailiwick', description: 'Chat room', events: ['monitor.alert'] }],
+  },
+)
+export const WebhookEndpointPatch = Shape(
+  {
+    url: Type.Optional(url),
+    description: Type.Optional(description),
+    events: Type.Optional(events),
+    filters: Type.Optional(filters),
+    active: Type.Optional(active),
+    retry_schedule: Type.Optional(retrySchedule),
+    timeout_seconds: Type.Optional(timeoutSeconds),
+    max_per_second: Type.Optional(maxPerSecond),
+    ordering: Type.Optional(ordering),
+    headers: Type.Optional(
+      Nullable(Type.Record(Type.String(), Nullable(headerValue)), {
+        description:
+          `${headersNote} Headers you don’t name are kept, null removes a header, and null for \`headers\` removes all. ` +
+          'If you change the URL to another server, you must provide every value again.',
+      }),
+    ),
+  },
+  { $id: 'WebhookEndpointPatch', description: 'Fields of the endpoint to update.', examples: [{ active: false }] },
+)
+export const WebhookEndpointEnable = Shape(
+  {
+    replay: Type.Optional(
+      Words(['held', 'none', 'since'], {
+        description:
+          '`held` (default): send the deliveries that were held while the endpoint was disabled. `none`: keep them held. ' +
+          '`since`: resend everything that was not delivered since a given time, including deliveries that failed permanently.',
+        default: 'held',
+      }),
+    ),
+    since: Type.Optional(Instant({ description: 'With `replay: since`: resend only deliveries created at or after this time.' })),
+  },
+  { $id: 'WebhookEndpointEnable', description: 'Options for re-enabling an endpoint.', examples: [{ replay: 'none' }] },
+)
+export type WebhookEndpointEnable = Static<typeof WebhookEndpointEnable>
+export const WebhookSecretRotation = Shape(secretRotation, {
+  $id: 'WebhookSecretRotation',
+  description: 'Options for the rotation.',
+  examples: [{ overlap_seconds: 86_400 }],
+})
+export type WebhookSecretRotation = Static<typeof WebhookSecretRotation>
+export const WebhookTestInput = Shape(
+  {
+    event: Type.Optional(
+      Words(kinds, {
+        description: 'Event kind whose example is sent; defaults to the first kind the endpoint is subscribed to.',
+      }),
+    ),
+  },
+  { $id: 'WebhookTestInput', description: 'The test message to send.', examples: [{ event: 'monitor.alert' }] },
+)
+export type WebhookEndpointView = Static<typeof WebhookEndpoint>
+export type WebhookEndpointInput = Static<typeof WebhookEndpointInput>
+export type WebhookEndpointPatch = Static<typeof WebhookEndpointPatch>
+
+export const EventKindEntry = Shape(
+  {
+    kind: Words(kinds, { description: 'Name of the event kind: `event` in the message, and the X-Service-Event header.' }),
+    title: Type.String({ description: 'Short title.' }),
+    description: Type.String({ description: 'When the event occurs.' }),
+    area: Words(areas, {
+      description: 'Area of the event kind. Subscribing to the kind and reading its events require read permission on this area.',
+    }),
+    extension: Type.Boolean({
+      description: 'False for built-in event kinds, true for extensions, which endpoints receive only if they name them.',
+    }),
+    version: Type.Integer({ description: 'Incremented when `data` changes in a way that may affect receivers.' }),
+    schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema 2020-12 of the message’s `data`.' }),
+    example: Type.Record(Type.String(), Type.Unknown(), { description: 'Example `data`; also sent in test messages.' }),
+  },
+  {
+    $id: 'EventKind',
+    description: 'An event kind that webhook endpoints can subscribe to.',
+    examples: [
+      {
+        kind: 'domain.expiring',
+        title: 'Domain expiring',
+        description: 'A domain is about to expire.',
+        area: 'domains',
+        extension: false,
+        version: 1,
+        schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' },
+        example: { domain: 'example.com', expires_at: '2027-01-31' },
+      },
+    ],
+  },
+)
+export const EventKindList = ListOf(EventKindEntry)
+export type EventKindView = Static<typeof EventKindEntry>
+
+const number = (description: string) => Type.Integer({ minimum: 0, description })
+
+export const WebhookEndpointHealth = Shape(
+  {
+    breaker: Shape(
+      {
+        state: Words(['closed', 'open', 'half_open'], {
+          description:
+            '`closed`: sending normally. `open`: sending is suspended until `half_open_at`. `half_open`: one delivery is sent to ' +
+            'test the endpoint.',
+        }),
+        half_open_at: NullableInstant({ description: 'When an open breaker becomes half open; null otherwise.' }),
+      },
+      { description: 'Circuit breaker of the endpoint. It opens when the endpoint keeps failing.' },
+    ),
+    consecutive_failures: number(
+      'Consecutive attempts that got no response, 429, or a 5xx status. Five in a row open the breaker.',
+    ),
+    failed_attempts: number('Failed attempts since the last success, not counting manual resends and recoveries.'),
+    last_success_at: NullableInstant({
+      description: 'When a delivery last succeeded, within the retention of the delivery log; null if none did.',
+    }),
+    deliveries: Shape(
+      {
+        pending: number('Deliveries waiting for the first attempt.'),
+        in_flight: number('Deliveries being sent.'),
+        retrying: number('Deliveries waiting for a retry.'),
+        held: number('Deliveries held until the endpoint can receive them.'),
+      },
+      { description: 'Number of unfinished deliveries by status.' },
+    ),
+  },
+  {
+    $id: 'WebhookEndpointHealth',
+    description: 'Health of an endpoint and the number of waiting deliveries.',
+    examples: [
+      {
+        breaker: { state: 'open', half_open_at: '2026-11-21T10:00:30.000Z' },
+        consecutive_failures: 5,
+        failed_attempts: 5,
+        last_success_at: '2026-11-21T09:41:12.000Z',
+        deliveries: { pending: 120, in_flight: 0, retrying: 5, held: 0 },
+      },
+    ],
+  },
+)
+
+export type WebhookEndpointHealthView = Static<typeof WebhookEndpointHealth>

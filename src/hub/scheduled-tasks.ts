@@ -1,0 +1,108 @@
+import { flushTokenUses } from '../access/token-use'
+import { warnOfExpiringTokens } from '../features/tokens/expiry'
+import { cron } from '@elysiajs/cron'
+import { Elysia } from 'elysia'
+import { pruneKeys } from '../api/idempotency'
+import { pruneInvitations } from '../features/people/invitations/invitations'
+import { flushDeprecatedUse } from '../api/deprecated-use'
+import { limiterOf } from '../access/limiter'
+import { pruneSessions } from '../features/people/sign-in/sessions'
+import { record } from '../core/change'
+import type { Hub } from '../core/hub'
+import { reap } from '../core/jobs/queue'
+import type { Worker } from '../core/jobs/worker'
+import { pruneActions } from '../features/actions/retention'
+import { signAudit } from '../features/audit/checkpoint-file'
+import { pruneAudit } from '../features/audit/retention'
+import { pruneEvents } from '../features/events/retention'
+import { watchExcesses } from '../features/limits/excess'
+import { expireRecords } from '../features/dns/records/expiry'
+import { readChangedZones, writeTransfers } from '../features/dns/publish/name-server'
+import { pruneTransfers } from '../features/dns/transfers/transfer-log'
+import { pruneHistory } from '../features/dns/history/retention'
+import { prunePlans } from '../features/dns/sync/plans'
+import { readDueTargets } from '../features/dns/sync/sync-zone'
+import { catchUp } from '../features/heartbeats/status/watch'
+import { pruneHeartbeats } from '../features/heartbeats/retention'
+import { recorderOf } from '../features/monitors/series/recorder'
+import { pruneSeries, thinSeries } from '../features/monitors/series/retention'
+import { sealHours } from '../features/monitors/series/seal'
+import { refreshCalendar } from '../features/maintenance/calendar'
+import { pruneNotices } from '../features/notices/retention'
+import { pruneIncidents } from '../features/incidents/retention'
+import { pruneNotifications } from '../features/notifications/delivery/retention'
+import { checkFailingEndpoints } from '../features/webhooks/endpoints/failing'
+import { hasOpenDelivery } from '../features/webhooks/deliveries/open'
+import type { Listening } from './listen'
+import { pruneDeliveries } from '../features/webhooks/deliveries/retention'
+import { notifyFailedJobs } from './failed-jobs'
+import { reloadMasterKey } from './keys/reload'
+import { renewPresence } from './presence'
+
+/** Starts all scheduled tasks. Every hub runs them, possibly at the same time, so a task may only claim, renew or delete rows. */
+export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listening): () => void {
+  const tasks: { name: string; pattern: string; run(): Promise<unknown> }[] = [
+    { name: 'renew-master-key', pattern: '* * * * * *', run: () => reloadMasterKey(hub) },
+    { name: 'renew-presence', pattern: '* * * * * *', run: () => renewPresence(hub) },
+    {
+      name: 'catch-up',
+      pattern: '* * * * * *',
+      run: async () => {
+        worker.wake()
+        await catchUp(hub)
+      },
+    },
+    { name: 'read-changed-zones', pattern: '* * * * * *', run: () => readChangedZones(hub) },
+    { name: 'expire-records', pattern: '* * * * * *', run: () => expireRecords(hub) },
+    { name: 'write-transfers', pattern: '* * * * * *', run: () => writeTransfers(hub) },
+    { name: 'read-maintenance', pattern: '* * * * * *', run: () => refreshCalendar(hub) },
+    { name: 'write-results', pattern: '* * * * * *', run: () => recorderOf(hub).flush() },
+    { name: 'seal-hours', pattern: '*/10 * * * * *', run: () => sealHours(hub) },
+    { name: 'reap-jobs', pattern: '*/5 * * * * *', run: () => record(hub, async tx => ({ result: await reap(tx, hub) })) },
+    { name: 'renew-tls', pattern: '15 * * * * *', run: () => listening.renewTls(hub.log) },
+    { name: 'flush-token-uses', pattern: '0 * * * * *', run: () => flushTokenUses(hub) },
+    { name: 'flush-deprecated-use', pattern: '0 * * * * *', run: () => flushDeprecatedUse(hub) },
+    { name: 'sweep-rate-limits', pattern: '30 * * * * *', run: async () => limiterOf(hub).sweep(hub.clock.now()) },
+    { name: 'warn-of-expiring-tokens', pattern: '20 * * * * *', run: () => warnOfExpiringTokens(hub) },
+    { name: 'check-failing-endpoints', pattern: '25 * * * * *', run: () => checkFailingEndpoints(hub) },
+    { name: 'report-failed-jobs', pattern: '35 * * * * *', run: () => notifyFailedJobs(hub) },
+    { name: 'check-plan-limits', pattern: '50 */10 * * * *', run: () => watchExcesses(hub) },
+    { name: 'sign-audit', pattern: '45 * * * * *', run: () => signAudit(hub) },
+    { name: 'prune-sessions', pattern: '0 7 * * * *', run: () => pruneSessions(hub) },
+    { name: 'prune-invitations', pattern: '0 12 * * * *', run: () => pruneInvitations(hub) },
+    { name: 'prune-idempotency-keys', pattern: '0 17 * * * *', run: () => pruneKeys(hub) },
+    { name: 'prune-heartbeats', pattern: '0 27 * * * *', run: () => pruneHeartbeats(hub) },
+    { name: 'prune-deliveries', pattern: '0 37 * * * *', run: () => pruneDeliveries(hub) },
+    { name: 'prune-actions', pattern: '0 */10 * * * *', run: () => pruneActions(hub) },
+    { name: 'read-due-targets', pattern: '*/5 * * * * *', run: () => readDueTargets(hub) },
+    { name: 'prune-dns-plans', pattern: '0 40 * * * *', run: () => prunePlans(hub) },
+    { name: 'prune-incidents', pattern: '0 32 * * * *', run: () => pruneIncidents(hub) },
+    { name: 'prune-events', pattern: '0 47 * * * *', run: () => pruneEvents(hub, hasOpenDelivery) },
+    { name: 'prune-notices', pattern: '0 52 * * * *', run: () => pruneNotices(hub) },
+    { name: 'prune-series', pattern: '0 */5 * * * *', run: () => pruneSeries(hub) },
+    { name: 'thin-series', pattern: '0 17 3 * * *', run: () => thinSeries(hub) },
+    { name: 'prune-notifications', pattern: '0 54 * * * *', run: () => pruneNotifications(hub) },
+    { name: 'prune-transfers', pattern: '0 22 * * * *', run: () => pruneTransfers(hub) },
+    { name: 'prune-dns-history', pattern: '0 42 * * * *', run: () => pruneHistory(hub) },
+    { name: 'prune-audit', pattern: '0 57 * * * *', run: () => pruneAudit(hub) },
+  ]
+  let app = new Elysia({ name: 'scheduled-tasks' })
+  for (const task of tasks) {
+    app = app.use(
+      cron({
+        name: task.name,
+        pattern: task.pattern,
+        // Never run a task twice at once, and don't let an error end the process.
+        protect: true,
+        catch: error => hub.log.error({ err: error, task: task.name }, 'a scheduled task failed'),
+        run: async () => {
+          await task.run()
+        },
+      }),
+    ) as never
+  }
+  const { cron: timers } = app.store as unknown as { cron: Record<string, { stop(): void }> }
+  return () => {
+    for (const timer of Object.values(timers)) timer.stop()
+  }
+}

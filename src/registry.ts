@@ -1,0 +1,277 @@
+import type { CountedLimit } from './access/limit-table'
+import type { IdPrefix } from './core/ids'
+import type { Area } from './core/permissions'
+
+/** What everything that lists resources knows of a kind of resource. */
+interface Resource {
+  /** Prefix of its ids. */
+  prefix: string
+  /** Noun in messages. */
+  name: string
+  /** Plural noun in messages; the name with an s by default. */
+  plural?: string
+  /** Permission area. */
+  area: Area
+  /** Path of its list in the API, below `/v1`. */
+  path?: string
+  /** Other paths whose responses contain it, which the dashboard reloads after a change. */
+  alsoIn?: readonly string[]
+  /** Page in the dashboard. */
+  page?: string
+  /** Field by which the palette of the dashboard finds it. */
+  searchBy?: string
+  /** Maximum number in a workspace: a plan limit, or a number that is the same on every plan. */
+  limit?: CountedLimit | number
+  /** The table with its rows. */
+  table?: string
+  /** Columns that are set when it no longer counts against the limit. */
+  endedBy?: readonly string[]
+  /** Whether events can be about it. */
+  hasEvents?: true
+  /** Whether tokens can be restricted to single ones. */
+  isRestrictable?: true
+}
+
+/**
+ * All resources, by their type in the audit log and in events. Id prefixes, limits, token restrictions, links and live updates of the
+ * dashboard, and who sees an event or a change are derived from it. Only routes (hub/areas.ts) and pages (dashboard/pages.ts) are
+ * listed elsewhere, because their code can’t be imported here.
+ */
+export const registry = {
+  workspace: {
+    prefix: 'ws',
+    name: 'workspace',
+    area: 'account',
+    path: '/workspaces',
+    alsoIn: ['/plans', '/limits', '/sessions'],
+    page: '/settings',
+  },
+  user: { prefix: 'usr', name: 'user', area: 'account', path: '/members', alsoIn: ['/sessions', '/users'], page: '/members' },
+  session: { prefix: 'ses', name: 'session', area: 'account', path: '/sessions' },
+  passkey: { prefix: 'pkey', name: 'passkey', area: 'account', path: '/passkeys' },
+  invitation: {
+    prefix: 'inv',
+    name: 'invitation',
+    area: 'account',
+    path: '/invitations',
+    alsoIn: ['/overview'],
+    page: '/members',
+  },
+  token: {
+    prefix: 'tok',
+    name: 'token',
+    table: 'tokens',
+    area: 'account',
+    path: '/tokens',
+    alsoIn: ['/overview'],
+    page: '/tokens/$id',
+    searchBy: 'name',
+    limit: 'tokens',
+    endedBy: ['revoked_at', 'rotated_to'],
+  },
+  notice: { prefix: 'ntc', name: 'notice', area: 'account', path: '/notices', alsoIn: ['/overview'] },
+  action: { prefix: 'act', name: 'action', area: 'account', path: '/actions', page: '/actions/$id' },
+  audit_event: { prefix: 'aud', name: 'audit event', area: 'account', path: '/audit-events', page: '/audit/$id' },
+  audit_stream: {
+    prefix: 'aus',
+    name: 'audit stream',
+    table: 'audit_streams',
+    area: 'account',
+    path: '/audit-streams',
+    page: '/audit-streams',
+    limit: 10,
+  },
+
+  zone: {
+    prefix: 'zone',
+    name: 'zone',
+    table: 'dns_zones',
+    area: 'dns',
+    path: '/dns/zones',
+    alsoIn: ['/dns/records', '/overview'],
+    page: '/dns/zones/$id',
+    searchBy: 'name',
+    limit: 'dns_zones',
+    hasEvents: true,
+    isRestrictable: true,
+  },
+  record: { prefix: 'rec', name: 'DNS record', area: 'dns', path: '/dns/records', alsoIn: ['/dns/zones'] },
+  zone_target: { prefix: 'ztgt', name: 'sync target', area: 'dns', path: '/dns/zones', alsoIn: ['/overview'] },
+  plan: { prefix: 'plan', name: 'plan', area: 'dns', path: '/dns/plans', alsoIn: ['/dns/zones'] },
+  dns_template: {
+    prefix: 'tmpl',
+    name: 'DNS template',
+    table: 'dns_templates',
+    area: 'dns',
+    path: '/dns/templates',
+    alsoIn: ['/dns/template-bindings'],
+    page: '/dns/templates/$id',
+    searchBy: 'name',
+    limit: 200,
+  },
+  template_binding: {
+    prefix: 'tbnd',
+    name: 'template binding',
+    area: 'dns',
+    path: '/dns/template-bindings',
+    alsoIn: ['/dns/templates', '/dns/zones'],
+  },
+  dns_provider: {
+    prefix: 'prov',
+    name: 'DNS provider',
+    table: 'dns_providers',
+    area: 'dns',
+    path: '/dns/providers',
+    page: '/dns/providers/$id',
+    limit: 50,
+  },
+  tsig_key: { prefix: 'tsig', name: 'TSIG key', table: 'dns_tsig_keys', area: 'dns', path: '/dns/providers', limit: 100 },
+
+  heartbeat: {
+    prefix: 'hb',
+    name: 'heartbeat',
+    table: 'heartbeats',
+    area: 'monitoring',
+    path: '/heartbeats',
+    alsoIn: ['/overview'],
+    page: '/heartbeats/$id',
+    searchBy: 'name',
+    limit: 'heartbeats',
+    hasEvents: true,
+    isRestrictable: true,
+  },
+  monitor: {
+    prefix: 'mon',
+    name: 'monitor',
+    table: 'monitors',
+    area: 'monitoring',
+    path: '/monitors',
+    alsoIn: ['/monitoring', '/overview'],
+    page: '/monitors/$id',
+    searchBy: 'name',
+    limit: 'monitors',
+    hasEvents: true,
+    isRestrictable: true,
+  },
+  incident: {
+    prefix: 'inc',
+    name: 'incident',
+    area: 'monitoring',
+    path: '/incidents',
+    alsoIn: ['/overview'],
+    page: '/incidents/$id',
+    searchBy: 'title',
+  },
+  maintenance_window: {
+    prefix: 'mw',
+    name: 'maintenance window',
+    table: 'maintenance_windows',
+    area: 'monitoring',
+    path: '/maintenance-windows',
+    alsoIn: ['/overview'],
+    page: '/maintenance/$id',
+    searchBy: 'name',
+    limit: 200,
+  },
+  notification_channel: {
+    prefix: 'chan',
+    name: 'notification channel',
+    table: 'notification_channels',
+    area: 'monitoring',
+    path: '/notification-channels',
+    alsoIn: ['/notifications', '/overview'],
+    page: '/channels/$id',
+    searchBy: 'name',
+    limit: 50,
+    isRestrictable: true,
+  },
+  notification: {
+    prefix: 'ntf',
+    name: 'notification',
+    area: 'monitoring',
+    path: '/notifications',
+    alsoIn: ['/notification-channels'],
+  },
+
+  webhook_endpoint: {
+    prefix: 'whe',
+    name: 'webhook endpoint',
+    table: 'webhook_endpoints',
+    area: 'webhooks',
+    path: '/webhook-endpoints',
+    alsoIn: ['/overview'],
+    page: '/webhooks/$id',
+    searchBy: 'url',
+    limit: 'webhook_endpoints',
+    hasEvents: true,
+    isRestrictable: true,
+  },
+  webhook_delivery: {
+    prefix: 'dlv',
+    name: 'delivery',
+    plural: 'deliveries',
+    area: 'webhooks',
+    path: '/webhook-deliveries',
+    alsoIn: ['/webhook-endpoints', '/overview'],
+    page: '/webhooks/deliveries/$id',
+  },
+
+  // Not part of the API yet, but of events that endpoints can subscribe to.
+  domain: { prefix: 'dom', name: 'domain', area: 'domains', hasEvents: true },
+  watched_domain: { prefix: 'wdom', name: 'watched domain', area: 'domains', hasEvents: true },
+  server: { prefix: 'srv', name: 'server', area: 'cloud', hasEvents: true },
+  deployment: { prefix: 'dep', name: 'deployment', area: 'cloud', hasEvents: true },
+  agent: { prefix: 'agent', name: 'agent', area: 'cloud', hasEvents: true },
+  certificate: { prefix: 'cert', name: 'certificate', area: 'certificates', hasEvents: true },
+  tls_endpoint: { prefix: 'tls', name: 'TLS endpoint', area: 'certificates', hasEvents: true },
+  probe: { prefix: 'probe', name: 'probe', area: 'monitoring', hasEvents: true },
+  dynamic_ip: { prefix: 'dip', name: 'dynamic IP', area: 'dynamic_ip', hasEvents: true },
+} as const satisfies Record<string, Resource>
+
+/** Prefixes of other ids, of rows that are not resources. */
+type OtherPrefix =
+  'att' | 'evt' | 'flip' | 'gap' | 'hub' | 'iup' | 'job' | 'msg' | 'mtr' | 'req' | 'rrset' | 'sec' | 'use' | 'zchg'
+
+declare module './core/declared' {
+  interface Declared {
+    idPrefix: (typeof registry)[ResourceType]['prefix'] | OtherPrefix
+  }
+}
+
+/** The type of a resource in the audit log and in events. */
+export type ResourceType = keyof typeof registry
+
+type Entry = Readonly<Resource & { plural: string }>
+
+export const resourceTypes = Object.keys(registry) as ResourceType[]
+
+/** Returns what is registered of a resource. */
+export const entryOf = (type: ResourceType): Entry => entries[type]
+
+const entries = Object.fromEntries(
+  Object.entries<Resource>(registry).map(([type, entry]) => [type, { plural: `${entry.name}s`, ...entry }]),
+) as Record<ResourceType, Entry>
+
+export const resourceEntries: readonly Entry[] = Object.values(entries)
+
+/** Returns what is registered of the resource with this id; undefined for other ids. */
+export const entryOfId = (id: string): Entry | undefined => byPrefix.get(id.slice(0, id.indexOf('_')))
+
+const byPrefix = new Map(resourceEntries.map(entry => [entry.prefix, entry]))
+
+/** The id prefixes of the resources that match. */
+export const prefixesWhere = (is: (entry: Entry) => boolean | undefined): IdPrefix[] =>
+  resourceEntries.flatMap(entry => (is(entry) ? [entry.prefix as IdPrefix] : []))
+
+/** What `rowsOf` can't derive from the registry. `label` is the property that names a row in the audit log. */
+type RowOptions<T extends { $inferSelect: unknown }> = {
+  name?: string
+  label?: string
+  accessTo?(row: T['$inferSelect']): string | null
+}
+
+/** The rows of a resource, for the functions of `core/rows`. */
+export const rowsOf = <T extends { $inferSelect: unknown }>(type: ResourceType, table: T, options: RowOptions<T> = {}) => {
+  const { prefix, name, plural } = entries[type]
+  return { type, table, prefix: prefix as IdPrefix, name, plural, label: 'name', ...options }
+}

@@ -1,0 +1,71 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { testFiles } from './support/suite'
+
+/** What a test file needs: nothing, a database, the compiled program, or the compiled program and a browser. */
+export type Need = 'pure' | 'store' | 'program' | 'pages'
+
+// Modules of the program that open a database.
+const opening = ['test/support/world', 'src/core/db/store', 'src/core/db/series', 'src/core/db/migrate', 'src/hub/run']
+
+const known = new Map<string, Set<string>>()
+
+/** What a test file needs, read from what it imports, directly or through the helpers of tests. */
+export function needOf(file: string): Need {
+  const imported = importsOf(file)
+  if (imported.has('test/support/dashboard')) return 'pages'
+  if (/^test\/(?:e2e|real)\//.test(file)) return 'program'
+  return opening.some(module => imported.has(module)) ? 'store' : 'pure'
+}
+
+/** Files that need neither root nor a network. They run on SQLite. */
+export const suite = testFiles(['src', 'test'], ['test/real', 'test/e2e'])
+
+/** Files of the suite that also run on PostgreSQL: all that open a database. */
+export const suiteOnPostgres = suite.filter(file => needOf(file) === 'store')
+
+/** Files that run the compiled program, partly against real servers. */
+export const programs = testFiles(['test/real', 'test/e2e'])
+
+/** Files of the compiled program that depend on the database: durability, several hubs, failover, keys, and one with pages. */
+export const programsOnPostgres = [
+  'test/e2e/audit-stream.test.ts',
+  'test/e2e/binary.test.ts',
+  'test/e2e/dashboard-overview.test.ts',
+  'test/e2e/hubs.test.ts',
+  'test/e2e/keys.test.ts',
+  'test/e2e/kill.test.ts',
+  'test/e2e/name-server.test.ts',
+  'test/e2e/planted-secrets.test.ts',
+  'test/e2e/restart.test.ts',
+  'test/e2e/story.test.ts',
+  'test/e2e/webhook-kill.test.ts',
+  'test/real/dns-sync.test.ts',
+]
+
+/** Files that measure time or create heavy load. They run alone. */
+const exclusive = [
+  'test/e2e/hubs.test.ts',
+  'test/e2e/kill.test.ts',
+  'test/e2e/restart.test.ts',
+  'test/e2e/story.test.ts',
+  'test/real/checks-http.test.ts',
+  'test/real/monitors.test.ts',
+]
+export const isExclusive = (file: string): boolean => exclusive.includes(file)
+
+/** Modules that a test file imports, directly or through modules in test/. */
+function importsOf(file: string): Set<string> {
+  let found = known.get(file)
+  if (found) return found
+  known.set(file, (found = new Set()))
+  for (const [, name] of readFileSync(file, 'utf8').matchAll(
+    /(?:^(?:import|export|\}).*from |^import |import\(\s*)'(\.[^']+)'/gm,
+  )) {
+    const module = normalize(join(dirname(file), name!))
+    found.add(module)
+    // Tests can contain imports of other files in texts.
+    if (module.startsWith('test/') && existsSync(`${module}.ts`)) for (const one of importsOf(`${module}.ts`)) found.add(one)
+  }
+  return found
+}
