@@ -37,7 +37,7 @@ test('after sign-in, it takes two actions to monitor a pasted URL with its certi
   const { data } = await ui.api('GET', '/v1/monitors?sort=created_at')
   expect(data.map((one: any) => one.type).sort()).toEqual(['dns', 'http', 'tls'])
   // The step is done, and its field disappears.
-  await page.getByRole('listitem').filter({ hasText: 'Monitor a website' }).getByLabel('Done').waitFor()
+  await page.getByRole('listitem').filter({ hasText: 'Monitor a website' }).getByLabel('Done', { exact: true }).waitFor()
   expect(await page.getByLabel('Paste an address to monitor').count()).toBe(0)
   await expectClean(page)
 }, 90_000)

@@ -85,6 +85,11 @@ export const beginTest = (): void => {
   withinTest = true
 }
 
+/** Registers what to close after the current test, or at the end of the run if no test is running. */
+export const closeLater = (close: Close): void => {
+  ;(withinTest ? ofTest : ofFile).push(close)
+}
+
 /** Closes the worlds of the test. */
 export async function endTest(): Promise<void> {
   withinTest = false
@@ -128,8 +133,7 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
   const engine = new ScriptedEngine(clock)
   const monitoring = await startMonitoring(hub, engine)
   const app = createApp(hub, worker, [...apiAreas, ...ingestAreas, ...more])
-  const closing = withinTest ? ofTest : ofFile
-  closing.push(async () => {
+  closeLater(async () => {
     watch.stop()
     liveOf(hub).end()
     await worker.stop(5000)

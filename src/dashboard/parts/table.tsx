@@ -154,6 +154,7 @@ export function Table<Row>(props: TableProps<Row>) {
                 <input
                   type="checkbox"
                   aria-label="Select all"
+                  disabled={rows.length === 0}
                   checked={rows.length > 0 && selected.size >= rows.length}
                   onChange={event => onSelect?.(new Set(event.target.checked ? rows.map(idOf) : []))}
                 />
