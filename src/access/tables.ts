@@ -36,6 +36,17 @@ export const workspaces = table(
   t => [uniqueIndex('workspaces_name').on(t.name)],
 )
 
+/** The columns of every resource of a workspace. */
+export const resourceColumns = () => ({
+  id: text('id').primaryKey(),
+  workspaceId: text('workspace_id')
+    .notNull()
+    .references(() => workspaces.id, { onDelete: 'cascade' }),
+  version: int('version').notNull(),
+  createdAt: time('created_at').notNull(),
+  updatedAt: time('updated_at').notNull(),
+})
+
 /** Dashboard preferences of a user. */
 export interface Preferences {
   theme: 'system' | 'light' | 'dark'
@@ -117,10 +128,7 @@ export type TokenMode = (typeof tokenModes)[number]
 export const tokens = table(
   'tokens',
   {
-    id: text('id').primaryKey(),
-    workspaceId: text('workspace_id')
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    ...resourceColumns(),
     name: text('name').notNull(),
     tokenHash: text('token_hash').notNull(),
     hint: text('hint').notNull(),
@@ -141,9 +149,6 @@ export const tokens = table(
     // The expiry that the workspace was last notified of, and how many days in advance.
     warnedEnd: time('warned_end'),
     warnedDays: int('warned_days'),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
   },
   t => [
     uniqueIndex('tokens_hash').on(t.tokenHash),

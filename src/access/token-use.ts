@@ -1,5 +1,6 @@
 import { inArray, eq } from 'drizzle-orm'
 import { target } from '../core/audit'
+import { editableView } from '../core/members'
 import { record } from '../core/change'
 import type { AuditDraft } from '../core/change-result'
 import { instant } from '../core/clock'
@@ -83,9 +84,7 @@ export function tokenView(hub: Hub, row: TokenRow) {
     rotated_from: row.rotatedFrom,
     rotated_to: row.rotatedTo,
     revoked_at: instant(row.revokedAt),
-    version: row.version,
-    created_at: instant(row.createdAt),
-    updated_at: instant(row.updatedAt),
+    ...editableView(row),
   }
 }
 

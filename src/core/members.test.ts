@@ -21,6 +21,7 @@ const of = members({
   is_default: { schema: Type.Boolean(), default: false },
   note: { schema: Nullable(Type.String()) },
   tags: { schema: Type.Array(Type.String()), default: [] },
+  ranges: { schema: Type.Array(Type.String()), input: Type.Array(Type.String(), { maxItems: 2 }), default: [] },
 })
 
 test('columns follow the schemas', () => {
@@ -32,6 +33,7 @@ test('columns follow the schemas', () => {
     ['isDefault', 'is_default', 'boolean', true],
     ['note', 'note', 'string', false],
     ['tags', 'tags', 'json', true],
+    ['ranges', 'ranges', 'json', true],
   ])
 })
 
@@ -40,12 +42,14 @@ test('required, optional, clearable and fixed members are so in requests', () =>
   const Patch = Shape(patchMembers(of))
   expect(Object.keys(Input.properties).filter(name => Input.required!.includes(name as never))).toEqual(['name', 'kind'])
   expect(Patch.required).toBeUndefined()
-  expect(Object.keys(Patch.properties)).toEqual(['name', 'max_hours', 'is_default', 'note', 'tags'])
+  expect(Object.keys(Patch.properties)).toEqual(['name', 'max_hours', 'is_default', 'note', 'tags', 'ranges'])
+  for (const request of [Input, Patch]) expect(request.properties.ranges.maxItems).toBe(2)
+  expect(viewMembers(of).ranges.maxItems).toBeUndefined()
   expect(Object.keys(Shape(viewMembers(of)).properties)).toEqual(Object.keys(of))
   const input: Static<typeof Input> = { name: 'a', kind: 'once' }
   const patch: Static<typeof Patch> = { max_hours: null, note: null }
   const row = inputColumns(of, input)
-  expect(row).toEqual({ name: 'a', kind: 'once', maxHours: 8, isDefault: false, note: null, tags: [] })
+  expect(row).toEqual({ name: 'a', kind: 'once', maxHours: 8, isDefault: false, note: null, tags: [], ranges: [] })
   expect(memberView(of, { ...row, maxHours: 2 })).toEqual({
     name: 'a',
     kind: 'once',
@@ -53,6 +57,7 @@ test('required, optional, clearable and fixed members are so in requests', () =>
     is_default: false,
     note: null,
     tags: [],
+    ranges: [],
   })
   expect(patchColumns(of, patch)).toEqual({ maxHours: 8, note: null })
 })

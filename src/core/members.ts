@@ -1,5 +1,6 @@
 import { Type, type Static, type TNull, type TOptional, type TSchema, type TUnion } from '@sinclair/typebox'
 import type { $Type, NotNull } from 'drizzle-orm'
+import { instant } from './clock'
 import { flag, int, json, text } from './db/columns'
 import { propertyOf, type PropertyName } from './property-name'
 import { Nullable } from './shapes'
@@ -7,6 +8,8 @@ import { Nullable } from './shapes'
 /** A member of a resource that clients set and that is stored as it is. Members of a resource are declared once, by their name in the API. */
 interface Member<S extends TSchema = TSchema> {
   schema: S
+  /** Its schema in requests, if it differs from the one in responses. */
+  input?: TSchema
   /** Whether a new resource must have it. */
   required?: boolean
   /** Its value in a new resource that does not have it; null if there is no default. */
@@ -18,6 +21,7 @@ interface Member<S extends TSchema = TSchema> {
 }
 type Members = Readonly<Record<string, Member>>
 type StaticOf<M extends Member> = Static<M['schema']>
+type InputOf<M extends Member> = M extends { input: infer S extends TSchema } ? S : M['schema']
 
 /** Declares the members of a resource. */
 export const members = <const M extends Members>(declared: M): M => declared
@@ -27,19 +31,21 @@ export const viewMembers = <M extends Members>(of: M) => map(of, one => one.sche
 
 /** The members of a request that creates a resource. */
 export const inputMembers = <M extends Members>(of: M) =>
-  map(of, one => (one.required ? one.schema : Type.Optional(one.schema))) as {
-    [K in keyof M]: M[K] extends { required: true } ? M[K]['schema'] : TOptional<M[K]['schema']>
+  map(of, one => (one.required ? inputOf(one) : Type.Optional(inputOf(one)))) as {
+    [K in keyof M]: M[K] extends { required: true } ? InputOf<M[K]> : TOptional<InputOf<M[K]>>
   }
 
 /** The members of a request that updates a resource. */
 export const patchMembers = <M extends Members>(of: M) =>
   map(Object.fromEntries(Object.entries(of).filter(([, one]) => !one.fixed)) as M, one =>
-    Type.Optional(one.clearable ? Nullable(one.schema) : one.schema),
+    Type.Optional(one.clearable ? Nullable(inputOf(one)) : inputOf(one)),
   ) as {
     [K in keyof M as M[K] extends { fixed: true } ? never : K]: TOptional<
-      M[K] extends { clearable: true } ? TUnion<[M[K]['schema'], TNull]> : M[K]['schema']
+      M[K] extends { clearable: true } ? TUnion<[InputOf<M[K]>, TNull]> : InputOf<M[K]>
     >
   }
+
+const inputOf = (one: Member): TSchema => one.input ?? one.schema
 
 type Base<V> = [V] extends [string]
   ? $Type<ReturnType<typeof text>, V>
@@ -82,6 +88,13 @@ type Values<M extends Members> = { [K in keyof M as PropertyName<K & string>]: S
 /** The members of a row as the API returns them. */
 export const memberView = <M extends Members>(of: M, row: Values<M>) =>
   map(of, (_, name) => row[propertyOf(name) as keyof Values<M>]) as { [K in keyof M]: StaticOf<M[K]> }
+
+/** The fields of `editable` as the API returns them. */
+export const editableView = (row: { version: number; createdAt: number; updatedAt: number }) => ({
+  version: row.version,
+  created_at: instant(row.createdAt),
+  updated_at: instant(row.updatedAt),
+})
 
 /** The columns of a new resource, with defaults for absent members. */
 export const inputColumns = <M extends Members>(of: M, input: { [K in keyof M]?: StaticOf<M[K]> }): Values<M> =>

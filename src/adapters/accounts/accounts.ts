@@ -4,7 +4,6 @@ import { refuseOverLimit } from '../../access/plans'
 import { target } from '../../core/audit'
 import type { AuditAction } from '../../core/audit-actions'
 import { change } from '../../core/change'
-import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { forUpdate } from '../../core/db/dialect'
 import type { Reader, Tx } from '../../core/db/transaction'
@@ -50,18 +49,13 @@ interface AccountUpdate<R extends AccountRow> {
   destinationChanged: boolean
 }
 
-/** The first and the last fields of the API form of an account. Secrets are only listed by name. */
+/** The first fields of an account as the API returns it. Secrets are only listed by name. */
 export const accountView = ({ id, kind, name, settings, secretNames }: AccountRow) => ({
   id,
   kind: kind as any,
   name,
   settings,
   secrets_set: secretNames,
-})
-export const editableView = ({ version, createdAt, updatedAt }: Pick<AccountRow, 'version' | 'createdAt' | 'updatedAt'>) => ({
-  version,
-  created_at: instant(createdAt),
-  updated_at: instant(updatedAt),
 })
 
 /** The current row of an account of any workspace, locked until the transaction ends; undefined if it was deleted. */

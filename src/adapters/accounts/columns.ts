@@ -1,13 +1,10 @@
 import type { BuildColumns, ColumnBuilderBase, InferModelFromColumns } from 'drizzle-orm'
-import { workspaces } from '../../access/tables'
+import { resourceColumns } from '../../access/tables'
 import { int, json, text, time } from '../../core/db/columns'
 
 /** The columns of every table of accounts. */
 export const accountColumns = () => ({
-  id: text('id').primaryKey(),
-  workspaceId: text('workspace_id')
-    .notNull()
-    .references(() => workspaces.id, { onDelete: 'cascade' }),
+  ...resourceColumns(),
   kind: text('kind').notNull(),
   name: text('name').notNull(),
   // Settings of its kind, without secrets.
@@ -15,9 +12,6 @@ export const accountColumns = () => ({
   // Encrypted JSON object of all secrets by path; null if there are none.
   secretsSealed: text('secrets_sealed'),
   secretNames: json<string[]>('secret_names').notNull(),
-  version: int('version').notNull(),
-  createdAt: time('created_at').notNull(),
-  updatedAt: time('updated_at').notNull(),
 })
 
 export const accountStates = ['ok', 'failing', 'unknown'] as const

@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { auditCounter } from '../../core/audit-chain'
+import { editableView } from '../../core/members'
 import { instant } from '../../core/clock'
 import { counters } from '../../core/db/tables'
 import type { Reader } from '../../core/db/transaction'
@@ -38,8 +39,6 @@ export function streamView(row: StreamRow, head: number, now: number): AuditStre
     failing_since_at: instant(row.failingSince),
     next_attempt_at: row.active ? instant(row.nextAttemptAt) : null,
     ...secretHintsOf(row, now),
-    version: row.version,
-    created_at: instant(row.createdAt),
-    updated_at: instant(row.updatedAt),
+    ...editableView(row),
   }
 }

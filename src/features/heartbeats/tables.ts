@@ -1,4 +1,4 @@
-import { workspaces } from '../../access/tables'
+import { resourceColumns, workspaces } from '../../access/tables'
 import { bytes, flag, int, json, text, time } from '../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
 import { severities } from '../../core/notices'
@@ -8,10 +8,7 @@ import type { OpenRun } from './status/state'
 export const heartbeats = table(
   'heartbeats',
   {
-    id: text('id').primaryKey(),
-    workspaceId: text('workspace_id')
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    ...resourceColumns(),
     name: text('name').notNull(),
     slug: text('slug').notNull(),
     tags: json<string[]>('tags').notNull(),
@@ -40,9 +37,6 @@ export const heartbeats = table(
     expectedAt: time('expected_at'),
     downAt: time('down_at'),
     pingCount: int('ping_count').notNull(),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
   },
   t => [
     index('heartbeats_workspace').on(t.workspaceId, t.id),

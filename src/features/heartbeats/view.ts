@@ -1,4 +1,5 @@
 import { instant } from '../../core/clock'
+import { editableView } from '../../core/members'
 import type { Reader } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { HeartbeatView } from './shapes'
@@ -60,8 +61,6 @@ export function heartbeatView(hub: Hub, row: HeartbeatRow, uuid: string | null):
     last_duration_ms: row.lastDurationMs,
     expected_at: instant(row.expectedAt),
     down_at: instant(row.status === 'down' ? row.statusSince : row.downAt),
-    version: row.version,
-    created_at: instant(row.createdAt),
-    updated_at: instant(row.updatedAt),
+    ...editableView(row),
   }
 }

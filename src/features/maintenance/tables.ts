@@ -1,5 +1,5 @@
-import { workspaces } from '../../access/tables'
-import { int, text, time } from '../../core/db/columns'
+import { resourceColumns } from '../../access/tables'
+import { time } from '../../core/db/columns'
 import { index, table } from '../../core/db/dialect'
 import { memberColumns } from '../../core/members'
 import { windowMembers } from './shapes'
@@ -7,19 +7,13 @@ import { windowMembers } from './shapes'
 export const maintenanceWindows = table(
   'maintenance_windows',
   {
-    id: text('id').primaryKey(),
-    workspaceId: text('workspace_id')
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    ...resourceColumns(),
     ...memberColumns(windowMembers),
     // The last manual start and its end. Null if it was never started manually.
     startedAt: time('started_at'),
     startedUntil: time('started_until'),
     // The last manual stop. Ended the scheduled occurrences that were active.
     stoppedAt: time('stopped_at'),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
   },
   t => [
     index('maintenance_windows_workspace').on(t.workspaceId, t.id),

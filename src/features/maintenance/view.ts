@@ -1,6 +1,6 @@
 import { instant } from '../../core/clock'
 import { nextOccurrences, occurrencesBetween, type Occurrence } from './occurrences'
-import { memberView } from '../../core/members'
+import { editableView, memberView } from '../../core/members'
 import { windowMembers, type MaintenanceOccurrenceView, type MaintenanceWindowView } from './shapes'
 import type { maintenanceWindows } from './tables'
 
@@ -19,9 +19,7 @@ export function windowView(row: WindowRow, now: number): MaintenanceWindowView {
     status: current ? 'in_progress' : next.length > 0 ? 'scheduled' : 'ended',
     current: current && occurrenceView(current),
     next_occurrences: next.map(occurrenceView),
-    version: row.version,
-    created_at: instant(row.createdAt),
-    updated_at: instant(row.updatedAt),
+    ...editableView(row),
   }
 }
 

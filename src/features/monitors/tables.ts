@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { workspaces } from '../../access/tables'
+import { resourceColumns } from '../../access/tables'
 import { flag, int, json, text, time } from '../../core/db/columns'
 import { index, table, uniqueIndex } from '../../core/db/dialect'
 import type { Quorum } from './verdict/quorum'
@@ -11,10 +11,7 @@ export const monitorStatuses = ['new', 'up', 'degraded', 'down', 'maintenance', 
 export const monitors = table(
   'monitors',
   {
-    id: text('id').primaryKey(),
-    workspaceId: text('workspace_id')
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    ...resourceColumns(),
     // Identifies the monitor in series: 8 bytes instead of 30. Never reused.
     number: int('number').notNull(),
     // The share it belongs to, a hash of its id from 0 to 255. Hubs divide the shares among themselves.
@@ -58,9 +55,6 @@ export const monitors = table(
     lastCheckAt: time('last_check_at'),
     // The earliest expiry in the certificate chain of the last check, written with it; null if there was none.
     certificateExpiresAt: time('certificate_expires_at'),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
   },
   t => [
     index('monitors_workspace').on(t.workspaceId, t.id),

@@ -1,5 +1,6 @@
 import type { CheckResult } from '../../checks/check'
 import { target } from '../../core/audit'
+import { editableView } from '../../core/members'
 import { instant } from '../../core/clock'
 import type { Hub } from '../../core/hub'
 import { latestOf } from './live/latest'
@@ -45,9 +46,7 @@ export function monitorView(hub: Hub, row: MonitorRow): MonitorView {
     last_check_at: instant(Math.max(latest?.result.at ?? 0, row.lastCheckAt ?? 0) || null),
     next_check_at: row.paused ? null : instant(latest?.nextCheckAt ?? null),
     last_result: latest ? lastResult(latest.result) : null,
-    version: row.version,
-    created_at: instant(row.createdAt),
-    updated_at: instant(row.updatedAt),
+    ...editableView(row),
   }
 }
 

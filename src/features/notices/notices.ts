@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { and, eq, isNull, lte, or, lt, sql } from 'drizzle-orm'
 import { target } from '../../core/audit'
+import { editableView } from '../../core/members'
 import { change } from '../../core/change'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
@@ -100,7 +101,5 @@ const noticeView = (row: typeof notices.$inferSelect): NoticeView => ({
   occurred_at: instant(row.occurredAt),
   read: row.readAt !== null,
   read_at: instant(row.readAt),
-  version: row.version,
-  created_at: instant(row.createdAt),
-  updated_at: instant(row.updatedAt),
+  ...editableView(row),
 })

@@ -1,6 +1,7 @@
-import { accountView, editableView, type Accounts } from '../../adapters/accounts/accounts'
+import { accountView, type Accounts } from '../../adapters/accounts/accounts'
 import { target } from '../../core/audit'
 import { instant } from '../../core/clock'
+import { editableView } from '../../core/members'
 import { rowsOf } from '../../registry'
 import { channelKindOf } from './channels'
 import type { ChannelKind } from './channels/channel'

@@ -1,6 +1,6 @@
 import { asc, eq, count } from 'drizzle-orm'
 import { users, workspaces, memberships } from '../../access/tables'
-import { instant } from '../../core/clock'
+import { editableView } from '../../core/members'
 import type { Reader } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { passkeys } from './passkeys/tables'
@@ -32,8 +32,6 @@ export async function userView(hub: Hub, user: User, read: Reader = hub.read): P
     second_factor: { one_time_codes: enabled, recovery_codes_remaining: remaining, passkeys: passkeyCount!.n },
     preferences: { ...defaultPreferences, ...user.preferences },
     workspaces: memberOf,
-    version: user.version,
-    created_at: instant(user.createdAt),
-    updated_at: instant(user.updatedAt),
+    ...editableView(user),
   }
 }

@@ -4,8 +4,8 @@ import { unlimited } from '../../access/limit-table'
 import { limitsChanged, limitsOfPlan } from '../../access/plans'
 import { plans, workspaces } from '../../access/tables'
 import { target } from '../../core/audit'
+import { editableView } from '../../core/members'
 import { change, isUnchanged } from '../../core/change'
-import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { forUpdate } from '../../core/db/dialect'
 import { violation } from '../../core/db/errors'
@@ -141,7 +141,5 @@ const planView = (row: Row): PlanView => ({
   api_access: row.apiAccess,
   limits: limitsOfPlan(row),
   default: row.isDefault,
-  version: row.version,
-  created_at: instant(row.createdAt),
-  updated_at: instant(row.updatedAt),
+  ...editableView(row),
 })

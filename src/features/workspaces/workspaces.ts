@@ -5,6 +5,7 @@ import type { LimitName } from '../../access/limit-table'
 import { limitsChanged } from '../../access/plans'
 import { workspaces, plans } from '../../access/tables'
 import { target } from '../../core/audit'
+import { editableView } from '../../core/members'
 import { change, isUnchanged } from '../../core/change'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
@@ -166,7 +167,5 @@ export const workspaceView = (row: Row): WorkspaceView => ({
   limit_overrides: Object.fromEntries(Object.entries(row.limitOverrides).map(([name, max]) => [name, max ?? 'unlimited'])),
   suspended_at: instant(row.suspendedAt),
   suspension_reason: row.suspensionReason,
-  version: row.version,
-  created_at: instant(row.createdAt),
-  updated_at: instant(row.updatedAt),
+  ...editableView(row),
 })

@@ -1,4 +1,5 @@
-import { accountView, editableView } from '../../../adapters/accounts/accounts'
+import { accountView } from '../../../adapters/accounts/accounts'
+import { editableView } from '../../../core/members'
 import { checkView } from '../../../adapters/accounts/check'
 import type { DnsProviderView } from './shapes'
 import type { dnsProviders } from './tables'

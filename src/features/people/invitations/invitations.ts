@@ -6,6 +6,7 @@ import { invitationsSent } from '../../../access/rate-limits'
 import { lockMembers, refuseUngrantableRole } from '../../../access/role-rules'
 import { memberships, roles, users, workspaces } from '../../../access/tables'
 import { target } from '../../../core/audit'
+import { editableView } from '../../../core/members'
 import { change } from '../../../core/change'
 import { instant } from '../../../core/clock'
 import { sha256Hex } from '../../../core/crypto'
@@ -236,8 +237,6 @@ function invitationView(hub: Hub, row: InvitationRow): InvitationView {
     sent_to: row.sentTo,
     mailed_at: instant(row.mailedAt),
     mail_error: row.mailError,
-    version: row.version,
-    created_at: instant(row.createdAt),
-    updated_at: instant(row.updatedAt),
+    ...editableView(row),
   }
 }

@@ -1,14 +1,11 @@
-import { workspaces, roles, type Role } from '../../../access/tables'
-import { text, flag, time, int } from '../../../core/db/columns'
+import { resourceColumns, roles, type Role } from '../../../access/tables'
+import { text, flag, time } from '../../../core/db/columns'
 import { table, uniqueIndex, index } from '../../../core/db/dialect'
 
 export const invitations = table(
   'invitations',
   {
-    id: text('id').primaryKey(),
-    workspaceId: text('workspace_id')
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    ...resourceColumns(),
     // In lowercase, like the email addresses of users.
     email: text('email').notNull(),
     role: text('role', { enum: [...roles] as [Role, ...Role[]] }).notNull(),
@@ -24,9 +21,6 @@ export const invitations = table(
     sentTo: text('sent_to'),
     mailedAt: time('mailed_at'),
     mailError: text('mail_error'),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
   },
   t => [uniqueIndex('invitations_code_hash').on(t.codeHash), index('invitations_workspace').on(t.workspaceId, t.id)],
 )

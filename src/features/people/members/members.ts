@@ -4,6 +4,7 @@ import { forgetCallers } from '../../../access/callers'
 import { lockMembers, refuseHigherRole, refuseUngrantableRole } from '../../../access/role-rules'
 import { memberships, roles, sessions, tokens, users } from '../../../access/tables'
 import { target } from '../../../core/audit'
+import { editableView } from '../../../core/members'
 import { change } from '../../../core/change'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
@@ -186,8 +187,6 @@ async function memberView(read: Reader, row: Row): Promise<MemberView> {
     tokens: created!.n,
     joined_at: instant(row.createdAt),
     last_seen_at: instant(row.seenAt),
-    version: row.version,
-    created_at: instant(row.createdAt),
-    updated_at: instant(row.updatedAt),
+    ...editableView(row),
   }
 }

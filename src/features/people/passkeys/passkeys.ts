@@ -2,6 +2,7 @@ import { generateRegistrationOptions, verifyRegistrationResponse, type Registrat
 import { and, count, eq } from 'drizzle-orm'
 import { users } from '../../../access/tables'
 import { target } from '../../../core/audit'
+import { editableView } from '../../../core/members'
 import { instant } from '../../../core/clock'
 import { encodeBase64url } from '../../../core/crypto'
 import type { Ctx } from '../../../core/ctx'
@@ -190,7 +191,5 @@ const passkeyView = (row: PasskeyRow): PasskeyView => ({
   transports: row.transports,
   backed_up: row.backedUp,
   last_used_at: instant(row.lastUsedAt),
-  version: row.version,
-  created_at: instant(row.createdAt),
-  updated_at: instant(row.updatedAt),
+  ...editableView(row),
 })
