@@ -12,6 +12,7 @@ import { newId, newUuid4 } from '../../core/ids'
 import { draftsOf, noDrafts } from '../incidents/outages/outage'
 import { refuseUnknownChannels } from '../notifications/channel-references'
 import { resolveIncident } from '../incidents/outages/outages'
+import { inputColumns, patchColumns } from '../../core/members'
 import { mergePatch } from '../../core/merge-patch'
 import { containsFilter, idsFilter, listingOf, listPage, searchFilter, textFilter, timeFilters } from '../../core/list'
 import { invalid } from '../../core/problem'
@@ -23,6 +24,7 @@ import { scheduleDueCheck } from './status/due-timer'
 import { columnsAfter, flipRow } from './status/rows'
 import { checkSchedule, type Schedule } from './schedule/schedule'
 import {
+  heartbeatMembers,
   heartbeatStatuses,
   Schedule as ScheduleShape,
   type HeartbeatInput,
@@ -92,22 +94,12 @@ export async function insertHeartbeat(
   const now = hub.clock.now()
   const uuid = newUuid4()
   const id = newId('hb')
-  const firstPingWithin = input.first_ping_within_seconds ?? null
   const row = await insertRow(tx, ctx, heartbeatRows, {
     id,
-    name: input.name,
-    slug: input.slug ?? slugOf(input.name),
-    tags: input.tags ?? [],
-    description: input.description ?? '',
-    schedule: input.schedule as Schedule,
-    methods: input.methods ?? 'any',
-    manualResume: input.manual_resume ?? false,
-    firstPingWithinSeconds: firstPingWithin,
-    severity: input.severity ?? 'critical',
-    channelIds: input.channel_ids ?? null,
+    ...inputColumns(heartbeatMembers, { ...input, slug: input.slug ?? slugOf(input.name) }),
     uuidHash: sha256Hex(uuid),
     uuidSealed: await hub.keys.seal(tx, uuidLocation({ id, workspaceId }), uuid),
-    ...createState(now, firstPingWithin).state,
+    ...createState(now, input.first_ping_within_seconds ?? null).state,
     statusSince: now,
     alertHeldUntil: null,
     pingCount: 0,
@@ -119,41 +111,26 @@ export async function insertHeartbeat(
 export function updateHeartbeat(ctx: Ctx, id: string, patch: HeartbeatPatch): Promise<HeartbeatView> {
   return edit(ctx, 'heartbeat.update', id, row => {
     const schedule = patch.schedule ? patchedSchedule(ctx, row.schedule, patch.schedule) : row.schedule
-    const name = patch.name ?? row.name
-    const firstPingWithin =
-      patch.first_ping_within_seconds === undefined ? row.firstPingWithinSeconds : patch.first_ping_within_seconds
-    const isLimitChanged = row.status === 'new' && firstPingWithin !== row.firstPingWithinSeconds
-    const state = isLimitChanged ? createState(row.createdAt, firstPingWithin).state : row
-    return {
-      set: {
-        name,
-        slug: patched(patch.slug, row.slug, slugOf(name)),
-        tags: patched(patch.tags, row.tags, []),
-        description: patched(patch.description, row.description, ''),
-        methods: patched(patch.methods, row.methods, 'any'),
-        manualResume: patched(patch.manual_resume, row.manualResume, false),
-        schedule,
-        firstPingWithinSeconds: firstPingWithin,
-        severity: patched(patch.severity, row.severity, 'critical'),
-        channelIds: patch.channel_ids === undefined ? row.channelIds : patch.channel_ids,
-      },
-      outcome: { state: reschedule({ ...state, openRuns: row.openRuns }, schedule), flip: null },
+    const set = {
+      ...patchColumns(heartbeatMembers, { ...patch, schedule: undefined }),
+      ...(patch.slug === null && { slug: slugOf(patch.name ?? row.name) }),
+      schedule,
     }
+    const { firstPingWithinSeconds } = { ...row, ...set }
+    const isLimitChanged = row.status === 'new' && firstPingWithinSeconds !== row.firstPingWithinSeconds
+    const state = isLimitChanged ? createState(row.createdAt, firstPingWithinSeconds).state : row
+    return { set, outcome: { state: reschedule({ ...state, openRuns: row.openRuns }, schedule), flip: null } }
   })
 }
-
-/** A field after a merge patch: undefined keeps the current value, null resets it to the default. */
-const patched = <T>(value: T | null | undefined, current: T, byDefault: T): T =>
-  value === undefined ? current : (value ?? byDefault)
 
 function patchedSchedule(ctx: Ctx, current: Schedule, patch: NonNullable<HeartbeatPatch['schedule']>): Schedule {
   // Only the grace period carries over to another kind.
   const base = patch.kind === undefined || patch.kind === current.kind ? current : { grace_seconds: current.grace_seconds }
-  const merged = mergePatch(base, patch)
+  const merged = mergePatch(base, patch) as Schedule
   const problems = fieldProblems(ScheduleShape, merged, '#/schedule')
   if (problems.length > 0) throw invalid(problems)
-  requireValidSchedule(ctx, merged as HeartbeatInput['schedule'])
-  return merged as Schedule
+  requireValidSchedule(ctx, merged)
+  return merged
 }
 
 /** Deletes a heartbeat with its pings and flips. @throws Problem 404, 412 */
@@ -222,8 +199,8 @@ export const heartbeatViewFor = (ctx: Ctx, row: HeartbeatRow, read?: Reader): He
     ? uuidOf(ctx.hub, row, read).then(uuid => heartbeatView(ctx.hub, row, uuid))
     : heartbeatView(ctx.hub, row, null)
 
-function requireValidSchedule(ctx: Ctx, schedule: HeartbeatInput['schedule']): void {
-  const problems = checkSchedule(schedule as Schedule, ctx.hub.clock.now())
+function requireValidSchedule(ctx: Ctx, schedule: Schedule): void {
+  const problems = checkSchedule(schedule, ctx.hub.clock.now())
   if (problems.length > 0) throw invalid(problems.map(one => ({ ...one, pointer: `#/schedule${one.pointer}` })))
 }
 

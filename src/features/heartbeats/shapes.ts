@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
+import { inputMembers, members, patchMembers, viewMembers } from '../../core/members'
 import { severities } from '../../core/notices'
 import {
   discriminator,
@@ -75,24 +76,46 @@ const secret_shown_before = Type.Optional(
 
 export const heartbeatStatuses = ['new', 'up', 'grace', 'down', 'paused'] as const
 
-const name = Line({ minLength: 1, maxLength: 100, description: 'Name of the job.' })
-const slug = Type.String({
-  pattern: '^[a-z0-9_-]{0,100}$',
-  'x-rule': 'must be at most 100 lowercase letters, digits, hyphens, and underscores.',
-  description: 'Name in ping URLs that use the ping key, or empty for none. Default: a slug of the name.',
+/** The fields that clients set. The columns and the fields of requests and responses are made from them. */
+export const heartbeatMembers = members({
+  name: { schema: Line({ minLength: 1, maxLength: 100, description: 'Name of the job.' }), required: true },
+  slug: {
+    schema: Type.String({
+      pattern: '^[a-z0-9_-]{0,100}$',
+      'x-rule': 'must be at most 100 lowercase letters, digits, hyphens, and underscores.',
+      description: 'Name in ping URLs that use the ping key, or empty for none. Default: a slug of the name.',
+    }),
+    clearable: true,
+  },
+  tags: { schema: Tags, default: [], clearable: true },
+  description: { schema: Prose({ maxLength: 5000, description: 'Notes about the job.' }), default: '', clearable: true },
+  schedule: { schema: Schedule, required: true },
+  methods: {
+    schema: Words(['any', 'POST'], {
+      description: 'HTTP methods that count as a ping. With `POST`, pings by other methods are recorded but ignored.',
+    }),
+    default: 'any',
+    clearable: true,
+  },
+  manual_resume: {
+    schema: Type.Boolean({
+      description: 'Whether a paused heartbeat stays paused until it is resumed manually. Otherwise, a ping resumes it.',
+    }),
+    default: false,
+    clearable: true,
+  },
+  first_ping_within_seconds: {
+    schema: Nullable(Type.Integer({ minimum: 1, maximum: 365 * 86_400 }), {
+      description: 'Time in which the first ping is expected, or null to wait for it without alerting.',
+    }),
+  },
+  severity: {
+    schema: Words(severities, { description: 'Severity of the incidents the heartbeat opens.' }),
+    default: 'critical',
+    clearable: true,
+  },
+  channel_ids: { schema: ChannelIds },
 })
-const description = Prose({ maxLength: 5000, description: 'Notes about the job.' })
-const methods = Words(['any', 'POST'], {
-  description: 'HTTP methods that count as a ping. With `POST`, pings by other methods are recorded but ignored.',
-})
-const manual_resume = Type.Boolean({
-  description: 'Whether a paused heartbeat stays paused until it is resumed manually. Otherwise, a ping resumes it.',
-})
-const first_ping_within_seconds = Nullable(Type.Integer({ minimum: 1, maximum: 365 * 86_400 }), {
-  description: 'Time in which the first ping is expected, or null to wait for it without alerting.',
-})
-
-const severity = Words(severities, { description: 'Severity of the incidents the heartbeat opens.' })
 
 const example = {
   id: 'hb_01jd8f3q7eeb9bv0w0r8c7hq2m',
@@ -123,21 +146,12 @@ const example = {
 export const Heartbeat = Shape(
   {
     id: Type.String({ description: 'ID of the heartbeat.' }),
-    name,
-    slug,
-    tags: Tags,
-    description,
+    ...viewMembers(heartbeatMembers),
     status: Words(heartbeatStatuses, {
       description: '`new`: not pinged yet. `grace`: a ping is late, but still within the grace period.',
     }),
     status_since_at: Instant({ description: 'When the status last changed. `grace` counts as `up`.' }),
     started: Type.Boolean({ description: 'Whether a run is in progress.' }),
-    schedule: Schedule,
-    methods,
-    manual_resume,
-    first_ping_within_seconds,
-    severity,
-    channel_ids: ChannelIds,
     uuid: Nullable(Type.String(), { description: 'UUID in the ping URL, or null without `monitoring.write`.' }),
     ping_url: Nullable(Type.String(), { description: 'URL to ping, or null without `monitoring.write`.' }),
     ping_count: Type.Integer({ description: 'Number of pings received.' }),
@@ -160,21 +174,11 @@ const inputExample = {
   tags: ['prod'],
   schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 },
 }
-export const HeartbeatInput = Shape(
-  {
-    name,
-    schedule: Schedule,
-    slug: Type.Optional(slug),
-    tags: Type.Optional(Tags),
-    description: Type.Optional(description),
-    methods: Type.Optional(methods),
-    manual_resume: Type.Optional(manual_resume),
-    first_ping_within_seconds: Type.Optional(first_ping_within_seconds),
-    severity: Type.Optional(severity),
-    channel_ids: Type.Optional(ChannelIds),
-  },
-  { $id: 'HeartbeatInput', description: 'A heartbeat to create.', examples: [inputExample] },
-)
+export const HeartbeatInput = Shape(inputMembers(heartbeatMembers), {
+  $id: 'HeartbeatInput',
+  description: 'A heartbeat to create.',
+  examples: [inputExample],
+})
 const SchedulePatch = Shape(
   {
     kind: Type.Optional(
@@ -189,18 +193,7 @@ const SchedulePatch = Shape(
 )
 
 export const HeartbeatPatch = Shape(
-  {
-    name: Type.Optional(name),
-    schedule: Type.Optional(SchedulePatch),
-    slug: Type.Optional(Nullable(slug)),
-    tags: Type.Optional(Nullable(Tags)),
-    description: Type.Optional(Nullable(description)),
-    methods: Type.Optional(Nullable(methods)),
-    manual_resume: Type.Optional(Nullable(manual_resume)),
-    first_ping_within_seconds: Type.Optional(first_ping_within_seconds),
-    severity: Type.Optional(Nullable(severity)),
-    channel_ids: Type.Optional(ChannelIds),
-  },
+  { ...patchMembers(heartbeatMembers), schedule: Type.Optional(SchedulePatch) },
   {
     $id: 'HeartbeatPatch',
     description: 'Fields of a heartbeat to update. Null resets a field to its default.',

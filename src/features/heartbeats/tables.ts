@@ -1,28 +1,19 @@
 import { resourceColumns, workspaces } from '../../access/tables'
-import { bytes, flag, int, json, text, time } from '../../core/db/columns'
+import { bytes, int, json, text, time } from '../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
-import { severities } from '../../core/notices'
-import type { Schedule } from './schedule/schedule'
+import { memberColumns } from '../../core/members'
+import { heartbeatMembers } from './shapes'
 import type { OpenRun } from './status/state'
+
+const columns = memberColumns(heartbeatMembers)
 
 export const heartbeats = table(
   'heartbeats',
   {
     ...resourceColumns(),
-    name: text('name').notNull(),
-    slug: text('slug').notNull(),
-    tags: json<string[]>('tags').notNull(),
-    description: text('description').notNull(),
-    schedule: json<Schedule>('schedule').notNull(),
-    methods: text('methods', { enum: ['any', 'POST'] }).notNull(),
-    manualResume: flag('manual_resume').notNull(),
-    firstPingWithinSeconds: int('first_ping_within_seconds'),
-    // Severity of its incidents.
-    severity: text('severity', { enum: [...severities] })
-      .notNull()
-      .default('critical'),
-    // Null: the default channels of the workspace.
-    channelIds: json<string[] | null>('channel_ids'),
+    ...columns,
+    // The migration has this default too.
+    severity: columns.severity.default('critical'),
     uuidHash: text('uuid_hash').notNull(),
     uuidSealed: text('uuid_sealed').notNull(),
     // `grace` is not stored: it is `up` past expected_at.

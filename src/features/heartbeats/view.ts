@@ -1,8 +1,8 @@
 import { instant } from '../../core/clock'
-import { editableView } from '../../core/members'
+import { editableView, memberView } from '../../core/members'
 import type { Reader } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
-import type { HeartbeatView } from './shapes'
+import { heartbeatMembers, type HeartbeatView } from './shapes'
 import { isStarted, statusAt } from './status/state'
 import type { heartbeats } from './tables'
 
@@ -41,19 +41,10 @@ export function heartbeatView(hub: Hub, row: HeartbeatRow, uuid: string | null):
   const status = statusAt(row, hub.clock.now())
   return {
     id: row.id,
-    name: row.name,
-    slug: row.slug,
-    tags: row.tags,
-    description: row.description,
+    ...memberView(heartbeatMembers, row),
     status,
     status_since_at: instant(row.statusSince),
     started: isStarted(row),
-    schedule: row.schedule as HeartbeatView['schedule'],
-    methods: row.methods,
-    manual_resume: row.manualResume,
-    first_ping_within_seconds: row.firstPingWithinSeconds,
-    severity: row.severity,
-    channel_ids: row.channelIds,
     uuid,
     ping_url: uuid === null ? null : `${hub.baseUrl}/ping/${uuid}`,
     ping_count: row.pingCount,
