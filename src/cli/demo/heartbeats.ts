@@ -1,6 +1,6 @@
 import { newUuid4 } from '../../core/ids'
 import type { HeartbeatInput } from '../../features/heartbeats/shapes'
-import { startHeartbeats } from '../../features/heartbeats/status/watch'
+import { startHeartbeats } from '../../features/heartbeats/status/late-heartbeats'
 import type { Simulation } from './simulation'
 import type { Scenario } from './scenario'
 import { dayMs, hourMs, minuteMs, secondMs } from './time-units'

@@ -20,20 +20,20 @@ export function refuseEmailAsPassword(email: string, password: string, pointer =
     throw invalid([{ pointer, code: 'same_as_email', detail: 'must not be the email address.' }])
 }
 
-export const hashPassword = (password: string): Promise<string> => throttled(() => Bun.password.hash(password, cost))
+export const hashPassword = (password: string): Promise<string> => queued(() => Bun.password.hash(password, cost))
 
 /** Whether the password is correct. Takes the same time if the user does not exist: pass null as hash. */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   // Computed in every case, so that the first sign-in for an unknown user takes no longer than others.
   const dummy = await dummyHash()
-  const isCorrect = await throttled(() => Bun.password.verify(password, hash ?? dummy))
+  const isCorrect = await queued(() => Bun.password.verify(password, hash ?? dummy))
   return isCorrect && hash !== null
 }
 
 let dummyHashPromise: Promise<string> | null = null
 const dummyHash = () => (dummyHashPromise ??= Bun.password.hash('no such login', cost))
 
-async function throttled<T>(fn: () => Promise<T>): Promise<T> {
+async function queued<T>(fn: () => Promise<T>): Promise<T> {
   if (running >= maxConcurrent) await new Promise<void>(resolve => waiting.push(resolve))
   running++
   try {
