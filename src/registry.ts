@@ -1,3 +1,4 @@
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { CountedLimit } from './access/limit-table'
 import type { IdPrefix } from './core/ids'
 import type { Area } from './core/permissions'
@@ -264,14 +265,20 @@ export const prefixesWhere = (is: (entry: Entry) => boolean | undefined): IdPref
   resourceEntries.flatMap(entry => (is(entry) ? [entry.prefix as IdPrefix] : []))
 
 /** What `rowsOf` can't derive from the registry. `label` is the property that names a row in the audit log. */
-type RowOptions<T extends { $inferSelect: unknown }> = {
+type RowOptions<T extends RowTable> = {
   name?: string
   label?: string
   accessTo?(row: T['$inferSelect']): string | null
-}
+} & (T extends { workspaceId: SQLiteColumn } ? { owner?: SQLiteColumn } : { owner: SQLiteColumn | null })
+type RowTable = { $inferSelect: unknown; workspaceId?: SQLiteColumn }
 
-/** The rows of a resource, for the functions of `core/rows`. */
-export const rowsOf = <T extends { $inferSelect: unknown }>(type: ResourceType, table: T, options: RowOptions<T> = {}) => {
+/** The rows of a resource, for the functions of `core/rows`. Their owner is the workspace, if they have one. */
+export const rowsOf = <T extends RowTable>(
+  type: ResourceType,
+  table: T,
+  ...[options]: {} extends RowOptions<T> ? [options?: RowOptions<T>] : [options: RowOptions<T>]
+) => {
   const { prefix, name, plural } = entries[type]
-  return { type, table, prefix: prefix as IdPrefix, name, plural, label: 'name', ...options }
+  const owner = table.workspaceId as SQLiteColumn | null
+  return { type, table, prefix: prefix as IdPrefix, name, plural, label: 'name', owner, ...options }
 }

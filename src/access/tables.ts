@@ -1,4 +1,4 @@
-import { flag, int, json, text, time } from '../core/db/columns'
+import { editableColumns, flag, int, json, text, time } from '../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../core/db/dialect'
 import type { Permission } from '../core/permissions'
 import type { PlanLimits } from './limit-table'
@@ -9,9 +9,7 @@ export const plans = table('plans', {
   apiAccess: text('api_access', { enum: ['none', 'read', 'full'] }).notNull(),
   limits: json<PlanLimits>('limits').notNull(),
   isDefault: flag('is_default').notNull(),
-  version: int('version').notNull(),
-  createdAt: time('created_at').notNull(),
-  updatedAt: time('updated_at').notNull(),
+  ...editableColumns(),
 })
 
 export const workspaces = table(
@@ -29,9 +27,7 @@ export const workspaces = table(
     // Set while the operator has suspended the workspace.
     suspendedAt: time('suspended_at'),
     suspensionReason: text('suspension_reason'),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
+    ...editableColumns(),
   },
   t => [uniqueIndex('workspaces_name').on(t.name)],
 )
@@ -42,9 +38,7 @@ export const resourceColumns = () => ({
   workspaceId: text('workspace_id')
     .notNull()
     .references(() => workspaces.id, { onDelete: 'cascade' }),
-  version: int('version').notNull(),
-  createdAt: time('created_at').notNull(),
-  updatedAt: time('updated_at').notNull(),
+  ...editableColumns(),
 })
 
 /** Dashboard preferences of a user. */
@@ -70,9 +64,7 @@ export const users = table(
     disabledAt: time('disabled_at'),
     // Preferences that the user changed; null if none.
     preferences: json<Partial<Preferences>>('preferences'),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
+    ...editableColumns(),
   },
   t => [uniqueIndex('users_email').on(t.email)],
 )
@@ -92,9 +84,7 @@ export const memberships = table(
     role: text('role', { enum: [...roles] as [Role, ...Role[]] }).notNull(),
     // When the user last used this workspace; null for never.
     seenAt: time('seen_at'),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
+    ...editableColumns(),
   },
   t => [primaryKey({ columns: [t.workspaceId, t.userId] }), index('memberships_user').on(t.userId)],
 )

@@ -7,20 +7,26 @@ import type { Bulk } from './bulk'
 import type { Route } from './route-declaration'
 import { route } from './route'
 
-/** What a route declares in addition to what follows from its operation. */
-type More = Partial<Omit<Route, 'method' | 'path' | 'body' | 'run'>> & { description: string }
+/** What routes declare in addition to what follows from their operation. */
+type Shared = Partial<Omit<Route, 'method' | 'path' | 'body' | 'run'>>
+type More = Shared & { description: string }
+type Query = Record<string, unknown>
 
 /** The operations of a resource. One that is absent has no route. */
-interface Crud<Input extends TSchema, Patch extends TSchema> {
+interface Crud<Input extends TSchema, Patch extends TSchema> extends Partial<Pick<ReturnType<typeof entryOf>, 'name' | 'path'>> {
+  /** Name and path follow from its entry in the registry, if they are not given. */
   type: ResourceType
   /** Prefix of the audit actions: `maintenance.window` for `maintenance.window.create`. */
   action: string
   response: TSchema
-  list?: More & { listing: Listing<never>; response: TObject; run(ctx: Ctx, query: Record<string, unknown>): Promise<unknown> }
+  /** What all routes that read it declare, or all that change it. */
+  reads?: Shared
+  writes?: Shared
+  list?: More & { listing: Listing<never>; response: TObject; run(ctx: Ctx, query: Query): Promise<unknown> }
   create?: More & { body: Input; run(ctx: Ctx, input: Static<Input>): Promise<unknown> }
-  get?: More & { run(ctx: Ctx, id: string): Promise<unknown> }
+  get?: More & { run(ctx: Ctx, id: string, query: Query): Promise<unknown> }
   update?: More & { body: Patch; run(ctx: Ctx, id: string, patch: Static<Patch>): Promise<unknown> }
-  delete?: More & { run(ctx: Ctx, id: string): Promise<void> }
+  delete?: More & { run(ctx: Ctx, id: string, query: Query): Promise<void> }
   /** Description of the endpoint that creates, updates, and deletes many at once. */
   bulk?: string
 }
@@ -30,18 +36,21 @@ interface Crud<Input extends TSchema, Patch extends TSchema> {
  * actions follow from its entry in the registry.
  */
 export function crud<Input extends TSchema = TSchema, Patch extends TSchema = TSchema>(of: Crud<Input, Patch>): (Route | Bulk)[] {
-  const { area, name, plural, path } = entryOf(of.type)
+  const entry = entryOf(of.type)
+  const { name = entry.name, path = entry.path } = of
+  const plural = of.name ? `${of.name}s` : entry.plural
   const schema = of.response.$id!
   const one = `${/^[aeiou]/i.test(name) ? 'an' : 'a'} ${name}`
   const list = `/v1${path}`
   const action = (verb: string) => `${of.action}.${verb}` as AuditAction
   const common = (method: Route['method'], verb: string, summary: string) => ({
     method,
-    guard: `${area}.${method === 'GET' ? 'read' : 'write'}` as const,
+    guard: `${entry.area}.${method === 'GET' ? 'read' : 'write'}` as const,
     operationId: verb === 'list' ? `list${schema}s` : verb + schema,
     summary,
     ...(method !== 'GET' && { action: action(verb) }),
     ...(verb !== 'delete' && { response: of.response }),
+    ...(method === 'GET' ? of.reads : of.writes),
   })
   const routes: (Route | Bulk)[] = []
   if (of.list) {
@@ -65,7 +74,7 @@ export function crud<Input extends TSchema = TSchema, Patch extends TSchema = TS
   if (of.get) {
     const { run, ...more } = of.get
     const declared = { ...common('GET', 'get', `Get ${one}`), path: `${list}/:id` }
-    routes.push(route({ ...declared, run: (ctx, { params }) => run(ctx, params.id!), ...more }))
+    routes.push(route({ ...declared, run: (ctx, { params, query }) => run(ctx, params.id!, query), ...more }))
   }
   if (of.update) {
     const { run, ...more } = of.update
@@ -75,7 +84,7 @@ export function crud<Input extends TSchema = TSchema, Patch extends TSchema = TS
   if (of.delete) {
     const { run, ...more } = of.delete
     const declared = { ...common('DELETE', 'delete', `Delete ${one}`), path: `${list}/:id`, status: 204 as const }
-    routes.push(route({ ...declared, run: (ctx, { params }) => run(ctx, params.id!), ...more }))
+    routes.push(route({ ...declared, run: (ctx, { params, query }) => run(ctx, params.id!, query), ...more }))
   }
   if (of.bulk)
     routes.push({

@@ -48,22 +48,29 @@ export interface Listing<Row> {
   maxItems?: number
 }
 
-type OwnedTable = SQLiteTable & { id: SQLiteColumn; workspaceId: SQLiteColumn }
+type ListedTable = SQLiteTable & { id?: SQLiteColumn; workspaceId?: SQLiteColumn }
+// A table without an ID or a workspace has to declare by which columns its rows are identified and owned.
+type ListingOptions<T extends ListedTable> = Partial<Omit<Listing<T['$inferSelect']>, 'sorts'>> & {
+  sorts: readonly string[]
+} & Pick<
+    Listing<T['$inferSelect']>,
+    (T extends { id: SQLiteColumn } ? never : 'id' | 'idOf') | (T extends { workspaceId: SQLiteColumn } ? never : 'owner')
+  >
 
 /**
  * The listing of the rows of a workspace, newest first.
  * @param options `sorts` are names of fields, with columns that are not nullable
  */
-export const listingOf = <T extends OwnedTable>(
+export const listingOf = <T extends ListedTable>(
   name: string,
   table: T,
-  { sorts, ...options }: Partial<Omit<Listing<T['$inferSelect']>, 'sorts'>> & { sorts: readonly string[] },
+  { sorts, ...options }: ListingOptions<T>,
 ): Listing<T['$inferSelect']> => ({
   name,
   table: table as never,
-  id: table.id,
+  id: table.id!,
   idOf: row => row.id as string,
-  owner: table.workspaceId,
+  owner: table.workspaceId!,
   filters: {},
   defaultSort: '-id',
   sorts: Object.fromEntries(
@@ -311,6 +318,12 @@ export const idsFilter = (column: SQLiteColumn): Filter => ({
   }),
   where: (value, bind) => sql`${column} in (${sql.join((value as string[]).map(bind), sql`, `)})`,
   variant: value => String((value as string[]).length),
+})
+
+/** Matches rows whose column is true, or false. */
+export const flagFilter = (column: SQLiteColumn, description: string): Filter => ({
+  schema: Type.Boolean({ description }),
+  where: (value, bind) => sql`${column} = ${bind(value)}`,
 })
 
 /** Matches the exact text. */

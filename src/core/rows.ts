@@ -17,7 +17,7 @@ import { canAccess } from './resource-access'
 
 // What operations do with the rows of a resource: find, lock, insert, save, remove, prune.
 
-type RowTable = SQLiteTable & { id: SQLiteColumn; workspaceId: SQLiteColumn }
+type RowTable = SQLiteTable & { id: SQLiteColumn; workspaceId?: SQLiteColumn }
 type VersionedTable = RowTable & { version: SQLiteColumn; updatedAt: SQLiteColumn }
 type RowOf<T extends SQLiteTable> = T['$inferSelect']
 
@@ -32,6 +32,8 @@ interface Rows<T extends RowTable = RowTable> {
   prefix: IdPrefix
   /** The resource to which a restricted token needs access; the row itself by default. */
   accessTo?(row: RowOf<T>): string | null
+  /** The column with the workspace, or with another owner such as a user. Null if all rows belong to the installation. */
+  owner: SQLiteColumn | null
   /** The property that names a row in the audit log. */
   label: string
 }
@@ -40,26 +42,33 @@ interface Rows<T extends RowTable = RowTable> {
 const targetOf = ({ type, label }: Pick<Rows, 'type' | 'label'>, row: { id: string }): AuditTarget =>
   target(type, { id: row.id, name: row[label as 'id'] })
 
-/** Condition for one row of the caller's workspace. */
-const ownRow = ({ table }: Rows, { workspaceId }: Pick<Ctx, 'workspaceId'>, id: string): SQL =>
-  and(eq(table.id, id), eq(table.workspaceId, workspaceId))!
+/** Returns a row of the caller's workspace, or of `owner`. @throws Problem 404 */
+export const findRow = async <T extends RowTable>(
+  read: Reader,
+  ctx: Ctx,
+  rows: Rows<T>,
+  id: string,
+  owner: string = ctx.workspaceId,
+): Promise<RowOf<T>> => existing(ctx, rows, await selectRow(read, rows, id, owner))
 
-/** Returns a row of the caller's workspace. @throws Problem 404 */
-export const findRow = async <T extends RowTable>(read: Reader, ctx: Ctx, rows: Rows<T>, id: string): Promise<RowOf<T>> =>
-  existing(ctx, rows, await selectRow(read, ctx, rows, id))
-
-/** Locks a row of the caller's workspace until the transaction ends, and checks If-Match. @throws Problem 404, 412 */
-export async function lockRow<T extends RowTable>(tx: Tx, ctx: Ctx, rows: Rows<T>, id: string): Promise<RowOf<T>> {
-  const row = existing(ctx, rows, await forUpdate(selectRow(tx, ctx, rows, id)))
+/** Locks a row of the caller's workspace, or of `owner`, until the transaction ends, and checks If-Match. @throws Problem 404, 412 */
+export async function lockRow<T extends RowTable>(
+  tx: Tx,
+  ctx: Ctx,
+  rows: Rows<T>,
+  id: string,
+  owner: string = ctx.workspaceId,
+): Promise<RowOf<T>> {
+  const row = existing(ctx, rows, await forUpdate(selectRow(tx, rows, id, owner)))
   if ('version' in row) requireMatch(ctx, row as { version: number })
   return row
 }
 
-const selectRow = <T extends RowTable>(read: Reader, ctx: Ctx, rows: Rows<T>, id: string) =>
+const selectRow = <T extends RowTable>(read: Reader, { table, owner: column }: Rows<T>, id: string, owner: string) =>
   read
     .select()
-    .from(rows.table as SQLiteTable)
-    .where(ownRow(rows, ctx, id)) as unknown as Promise<RowOf<T>[]>
+    .from(table as SQLiteTable)
+    .where(and(eq(table.id, id), column ? eq(column, owner) : undefined)) as unknown as Promise<RowOf<T>[]>
 
 function existing<T extends RowTable>(ctx: Ctx, { accessTo, name }: Rows<T>, [row]: RowOf<T>[]): RowOf<T> {
   if (!row || !canAccess(ctx, accessTo ? accessTo(row) : (row.id as string))) throw notFound(name)
@@ -68,7 +77,7 @@ function existing<T extends RowTable>(ctx: Ctx, { accessTo, name }: Rows<T>, [ro
 
 type Managed = 'id' | 'workspaceId' | 'version' | 'createdAt' | 'updatedAt'
 
-/** Inserts a row into the caller's workspace. @param values all columns but id, workspace, version, and times */
+/** Inserts a row, into the caller's workspace if it belongs to one. @param values all columns but id, workspace, version, and times */
 export async function insertRow<T extends VersionedTable>(
   tx: Tx,
   ctx: Pick<Ctx, 'hub' | 'workspaceId'>,
@@ -76,10 +85,11 @@ export async function insertRow<T extends VersionedTable>(
   values: Omit<T['$inferInsert'], Managed> & { id?: string },
 ): Promise<RowOf<T>> {
   const now = ctx.hub.clock.now()
-  const own = { id: newId(prefix), workspaceId: ctx.workspaceId, version: 1, createdAt: now, updatedAt: now }
+  const own = { id: newId(prefix), ...(table.workspaceId && { workspaceId: ctx.workspaceId }) }
+  const stamps = { version: 1, createdAt: now, updatedAt: now }
   const [row] = await tx
     .insert(table as SQLiteTable)
-    .values({ ...own, ...values })
+    .values({ ...own, ...stamps, ...values })
     .returning()
   return row as RowOf<T>
 }

@@ -24,3 +24,10 @@ export const time = int
 export const flag = (name: string) => either(Sqlite.integer(name, { mode: 'boolean' }), Pg.boolean(name))
 export const json = <T>(name: string) => either(Sqlite.text(name, { mode: 'json' }).$type<T>(), pgJson(name))
 export const bytes = (name: string) => either(sqliteBytes(name), pgBytes(name))
+
+/** The columns of a row that can be updated; `editable` are its fields in the API. */
+export const editableColumns = () => ({
+  version: int('version').notNull(),
+  createdAt: time('created_at').notNull(),
+  updatedAt: time('updated_at').notNull(),
+})

@@ -1,5 +1,5 @@
+import { crud } from '../../api/crud'
 import { area, route } from '../../api/route'
-import { listQuery } from '../../core/list'
 import { promoteStreamSecret, rotateStreamSecret } from './stream-secret'
 import {
   AuditStream,
@@ -14,75 +14,39 @@ import { testStream } from './test-stream'
 import { createStream, deleteStream, getStream, listStreams, streamListing, updateStream } from './streams'
 
 export const auditStreamRoutes = area('audit-streams', 'Audit', [
-  route({
-    method: 'GET',
-    path: '/v1/audit-streams',
-    guard: 'account.read',
-    operationId: 'listAuditStreams',
-    summary: 'List audit streams',
-    description: 'Lists the audit streams of the workspace with their delivery status.',
-    query: listQuery(streamListing),
-    response: AuditStreamList,
-    run: (ctx, { query }) => listStreams(ctx, query),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/audit-streams',
-    guard: 'account.write',
-    action: 'account.audit_stream.create',
-    operationId: 'createAuditStream',
-    summary: 'Create an audit stream',
-    description:
-      'Sends the audit log to a URL as it is written. The signing secret is shown only once, in this response. ' +
-      'Messages are `{"event": "audit.entries", "data": {workspace_id, stream_id, gap, checkpoint, checkpoints, entries}}`: ' +
-      'up to ' +
-      '100 entries and 64 KiB, ordered by `seq`, in the format of the export, delivered at least once; the checkpoints signed ' +
-      'since ' +
-      'the last message; and in `gap` the range of entries that were pruned before they could be delivered. Messages are ' +
-      'signed like ' +
-      'webhooks, in X-Service-Signature and webhook-signature, and retried until they are delivered.',
-    body: AuditStreamInput,
-    status: 201,
-    response: NewAuditStream,
-    secretFields: ['secret'],
-    problems: ['conflict'],
-    run: (ctx, { body }) => createStream(ctx, body),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/audit-streams/:id',
-    guard: 'account.read',
-    operationId: 'getAuditStream',
-    summary: 'Get an audit stream',
-    description: 'Returns a stream with its delivery status and the last error.',
+  ...crud({
+    type: 'audit_stream',
+    action: 'account.audit_stream',
     response: AuditStream,
-    run: (ctx, { params }) => getStream(ctx, params.id!),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/v1/audit-streams/:id',
-    guard: 'account.write',
-    action: 'account.audit_stream.update',
-    operationId: 'updateAuditStream',
-    summary: 'Update an audit stream',
-    description:
-      'Updates a stream (JSON merge patch, RFC 7396). Setting `active` to false pauses the stream at its current position, and ' +
-      'retention no longer waits for it. Setting it back to true resumes from there. If you change the URL or the actions of a ' +
-      'failing stream, it is retried immediately.',
-    body: AuditStreamPatch,
-    response: AuditStream,
-    run: (ctx, { params, body }) => updateStream(ctx, params.id!, body),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/v1/audit-streams/:id',
-    guard: 'account.write',
-    action: 'account.audit_stream.delete',
-    operationId: 'deleteAuditStream',
-    summary: 'Delete an audit stream',
-    description: 'Deletes a stream. Entries that were not delivered yet are no longer sent.',
-    status: 204,
-    run: (ctx, { params }) => deleteStream(ctx, params.id!),
+    list: {
+      description: 'Lists the audit streams of the workspace with their delivery status.',
+      listing: streamListing,
+      response: AuditStreamList,
+      run: listStreams,
+    },
+    create: {
+      description:
+        'Sends the audit log to a URL as it is written. The signing secret is shown only once, in this response. ' +
+        'Messages are `{"event": "audit.entries", "data": {workspace_id, stream_id, gap, checkpoint, checkpoints, entries}}`: ' +
+        'up to 100 entries and 64 KiB, ordered by `seq`, in the format of the export, delivered at least once; the checkpoints ' +
+        'signed since the last message; and in `gap` the range of entries that were pruned before they could be delivered. ' +
+        'Messages are signed like webhooks, in X-Service-Signature and webhook-signature, and retried until they are delivered.',
+      body: AuditStreamInput,
+      response: NewAuditStream,
+      secretFields: ['secret'],
+      problems: ['conflict'],
+      run: createStream,
+    },
+    get: { description: 'Returns a stream with its delivery status and the last error.', run: getStream },
+    update: {
+      description:
+        'Updates a stream (JSON merge patch, RFC 7396). Setting `active` to false pauses the stream at its current position, and ' +
+        'retention no longer waits for it. Setting it back to true resumes from there. If you change the URL or the actions of a ' +
+        'failing stream, it is retried immediately.',
+      body: AuditStreamPatch,
+      run: updateStream,
+    },
+    delete: { description: 'Deletes a stream. Entries that were not delivered yet are no longer sent.', run: deleteStream },
   }),
   route({
     method: 'POST',

@@ -1,26 +1,42 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
+import { inputMembers, members, patchMembers, viewMembers } from '../../core/members'
 import { ownSecret, secretHints, secretRotation, shownSecret } from '../../core/outgoing/secret-shapes'
 import { editable, Line, ListOf, NullableInstant, Nullable, Shape, Words } from '../../core/shapes'
 import { actionPattern } from './shapes'
 
 const streamStates = ['ok', 'failing', 'paused'] as const
 
-const name = Line({ minLength: 1, maxLength: 100, description: 'Name of the stream.' })
-const url = Type.String({
-  minLength: 1,
-  maxLength: 2_048,
-  description: 'URL to post the audit log to. Must be HTTPS, unless the operator allows more.',
+/** The members that clients set. The columns and the fields of requests and responses are made from them. */
+export const streamMembers = members({
+  name: {
+    schema: Type.String({ description: 'Name of the stream.' }),
+    input: Line({ minLength: 1, maxLength: 100, description: 'Name of the stream.' }),
+    required: true,
+  },
+  url: {
+    schema: Type.String({
+      minLength: 1,
+      maxLength: 2_048,
+      description: 'URL to post the audit log to. Must be HTTPS, unless the operator allows more.',
+    }),
+    required: true,
+  },
+  actions: {
+    schema: Nullable(Type.Array(Type.String(actionPattern), { minItems: 1, maxItems: 50, uniqueItems: true }), {
+      description:
+        'Send only entries with these actions or prefixes, such as `heartbeat.*`; null for all actions. The receiver can’t ' +
+        'verify that a filtered log is complete.',
+    }),
+  },
+  active: {
+    schema: Type.Boolean({
+      description: 'Whether the stream is active. False pauses it; when you set it back to true, it resumes where it stopped.',
+    }),
+    default: true,
+  },
 })
-const actions = Nullable(Type.Array(Type.String(actionPattern), { minItems: 1, maxItems: 50, uniqueItems: true }), {
-  description:
-    'Send only entries with these actions or prefixes, such as `heartbeat.*`; null for all actions. The receiver can’t verify ' +
-    'that ' +
-    'a filtered log is complete.',
-})
-const active = Type.Boolean({
-  description: 'Whether the stream is active. False pauses it; when you set it back to true, it resumes where it stopped.',
-})
+
 const example = {
   id: 'aus_01jd8f3q7eeb9bv0w0r8c7hq2m',
   name: 'SIEM',
@@ -41,12 +57,9 @@ const example = {
   created_at: '2026-11-21T10:00:00.000Z',
   updated_at: '2026-11-21T10:00:00.000Z',
 }
-const members = {
+const fields = {
   id: Type.String({ description: 'ID of the stream.' }),
-  name: Type.String({ description: 'Name of the stream.' }),
-  url,
-  actions,
-  active,
+  ...viewMembers(streamMembers),
   status: Words(streamStates, {
     description: '`failing`: the last attempt failed and is being retried. `paused`: `active` is false.',
   }),
@@ -59,7 +72,7 @@ const members = {
   ...secretHints,
   ...editable,
 }
-export const AuditStream = Shape(members, {
+export const AuditStream = Shape(fields, {
   $id: 'AuditStream',
   description: 'A URL that receives the audit log of the workspace.',
   examples: [example],
@@ -67,7 +80,7 @@ export const AuditStream = Shape(members, {
 export const AuditStreamList = ListOf(AuditStream)
 export const NewAuditStream = Shape(
   {
-    ...members,
+    ...fields,
     ...shownSecret,
   },
   {
@@ -78,10 +91,7 @@ export const NewAuditStream = Shape(
 )
 export const AuditStreamInput = Shape(
   {
-    name,
-    url,
-    actions: Type.Optional(actions),
-    active: Type.Optional(active),
+    ...inputMembers(streamMembers),
     from: Type.Optional(
       Words(['now', 'beginning'], {
         default: 'now',
@@ -96,10 +106,11 @@ export const AuditStreamInput = Shape(
     examples: [{ name: 'SIEM', url: 'https://siem.example.com/bailiwick', from: 'beginning' }],
   },
 )
-export const AuditStreamPatch = Shape(
-  { name: Type.Optional(name), url: Type.Optional(url), actions: Type.Optional(actions), active: Type.Optional(active) },
-  { $id: 'AuditStreamPatch', description: 'Fields of the stream to update.', examples: [{ active: false }] },
-)
+export const AuditStreamPatch = Shape(patchMembers(streamMembers), {
+  $id: 'AuditStreamPatch',
+  description: 'Fields of the stream to update.',
+  examples: [{ active: false }],
+})
 export const AuditStreamSecretRotation = Shape(secretRotation, {
   $id: 'AuditStreamSecretRotation',
   description: 'Options for the rotation.',

@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm'
 import { auditCounter } from '../../core/audit-chain'
-import { editableView } from '../../core/members'
 import { instant } from '../../core/clock'
 import { counters } from '../../core/db/tables'
 import type { Reader } from '../../core/db/transaction'
+import { editableView, memberView } from '../../core/members'
 import { secretHintsOf } from '../../core/outgoing/signing-secrets'
-import type { AuditStreamView } from './stream-shapes'
+import { streamMembers, type AuditStreamView } from './stream-shapes'
 import type { auditStreams } from './tables'
 
 export type StreamRow = typeof auditStreams.$inferSelect
@@ -27,10 +27,7 @@ export async function headOf(read: Reader, chain: string): Promise<number> {
 export function streamView(row: StreamRow, head: number, now: number): AuditStreamView {
   return {
     id: row.id,
-    name: row.name,
-    url: row.url,
-    actions: row.actions,
-    active: row.active,
+    ...memberView(streamMembers, row),
     status: !row.active ? 'paused' : row.failedAttempts > 0 ? 'failing' : 'ok',
     position: row.position,
     lag: Math.max(0, head - row.position),

@@ -1,5 +1,4 @@
-import { Type } from '@sinclair/typebox'
-import { desc, eq, sql } from 'drizzle-orm'
+import { desc, eq } from 'drizzle-orm'
 import { refuseOverLimit } from '../../access/plans'
 import { refuseForbiddenUrl } from '../../access/network-policy'
 import { change, isUnchanged } from '../../core/change'
@@ -7,7 +6,8 @@ import type { Ctx } from '../../core/ctx'
 import { auditCheckpoints } from '../../core/db/tables'
 import type { Reader, Tx } from '../../core/db/transaction'
 import { newId } from '../../core/ids'
-import { listingOf, listPage, searchFilter, timeFilters } from '../../core/list'
+import { flagFilter, listingOf, listPage, searchFilter, timeFilters } from '../../core/list'
+import { inputColumns } from '../../core/members'
 import { onlySecret, secretOf } from '../../core/outgoing/signing-secrets'
 import { invalid } from '../../core/problem'
 import { changedRow, deleteRow, findRow, insertRow, lockRow, saveRow } from '../../core/rows'
@@ -16,7 +16,7 @@ import { rowsOf } from '../../registry'
 import { unknownActions, unknownActionDetail } from './actions-filter'
 import { boundaryOf } from './checkpoints'
 import { streamJobFor } from './stream-jobs'
-import type { AuditStreamInput, AuditStreamPatch, AuditStreamView } from './stream-shapes'
+import { streamMembers, type AuditStreamInput, type AuditStreamPatch, type AuditStreamView } from './stream-shapes'
 import { streamTarget } from './stream-target'
 import { headOf, streamView, type StreamRow } from './stream-view'
 import { auditStreams } from './tables'
@@ -25,10 +25,7 @@ export const streamRows = rowsOf('audit_stream', auditStreams)
 
 export const streamListing = listingOf('audit-streams', auditStreams, {
   filters: {
-    active: {
-      schema: Type.Boolean({ description: 'Only active streams, or only paused ones.' }),
-      where: (value, bind) => sql`${auditStreams.active} = ${bind(value)}`,
-    },
+    active: flagFilter(auditStreams.active, 'Only active streams, or only paused ones.'),
     q: searchFilter([auditStreams.name, auditStreams.url], 'Only streams whose name or URL contains this text.'),
     ...timeFilters('created_at', auditStreams.createdAt),
   },
@@ -57,10 +54,7 @@ export async function createStream(ctx: Ctx, input: AuditStreamInput): Promise<A
     const own = { id: newId('aus'), workspaceId: ctx.workspaceId }
     const row = await insertRow(tx, ctx, streamRows, {
       ...own,
-      name: input.name,
-      url: input.url,
-      actions: input.actions ?? null,
-      active: input.active ?? true,
+      ...inputColumns(streamMembers, input),
       ...(await onlySecret(tx, ctx.hub, auditStreams, own, secret)),
       ...(await startAt(tx, ctx.workspaceId, input.from ?? 'now')),
       ...noFailures,

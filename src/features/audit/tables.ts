@@ -1,21 +1,16 @@
-import { workspaces } from '../../access/tables'
-import { flag, int, json, text, time } from '../../core/db/columns'
+import { resourceColumns } from '../../access/tables'
+import { int, text, time } from '../../core/db/columns'
 import { index, table } from '../../core/db/dialect'
+import { memberColumns } from '../../core/members'
 import { secretColumns } from '../../core/outgoing/secret-columns'
+import { streamMembers } from './stream-shapes'
 
 /** Receivers of the audit log of a workspace, and their positions. */
 export const auditStreams = table(
   'audit_streams',
   {
-    id: text('id').primaryKey(),
-    workspaceId: text('workspace_id')
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
-    name: text('name').notNull(),
-    url: text('url').notNull(),
-    // Actions and prefixes such as `heartbeat.*`; null for all.
-    actions: json<string[] | null>('actions'),
-    active: flag('active').notNull(),
+    ...resourceColumns(),
+    ...memberColumns(streamMembers),
     // The next secret is kept until the next rotation.
     ...secretColumns(),
     // Entries up to this number were delivered or filtered out.
@@ -33,9 +28,6 @@ export const auditStreams = table(
     // The run that is sending, and until when it has the stream exclusively.
     sender: text('sender'),
     senderUntil: time('sender_until'),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
   },
   t => [index('audit_streams_workspace').on(t.workspaceId, t.id)],
 )

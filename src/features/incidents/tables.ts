@@ -1,4 +1,4 @@
-import { workspaces } from '../../access/tables'
+import { resourceColumns } from '../../access/tables'
 import { flag, int, json, text, time } from '../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
 import { severities } from '../../core/notices'
@@ -34,10 +34,7 @@ export interface IncidentActor {
 export const incidents = table(
   'incidents',
   {
-    id: text('id').primaryKey(),
-    workspaceId: text('workspace_id')
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    ...resourceColumns(),
     kind: text('kind', { enum: [...incidentKinds] }).notNull(),
     // The monitor or heartbeat that failed; null for manual incidents.
     subjectId: text('subject_id'),
@@ -71,9 +68,6 @@ export const incidents = table(
     notes: text('notes').notNull(),
     postmortem: text('postmortem'),
     postmortemAt: time('postmortem_at'),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
   },
   t => [
     uniqueIndex('incidents_unresolved').on(t.openSubject),

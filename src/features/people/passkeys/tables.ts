@@ -1,5 +1,5 @@
 import { users } from '../../../access/tables'
-import { text, int, json, flag, time } from '../../../core/db/columns'
+import { editableColumns, flag, int, json, text, time } from '../../../core/db/columns'
 import { table, uniqueIndex, index } from '../../../core/db/dialect'
 
 export const passkeys = table(
@@ -18,9 +18,7 @@ export const passkeys = table(
     backedUp: flag('backed_up').notNull(),
     name: text('name').notNull(),
     lastUsedAt: time('last_used_at'),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
+    ...editableColumns(),
   },
   t => [uniqueIndex('passkeys_credential').on(t.credentialId), index('passkeys_user').on(t.userId, t.id)],
 )

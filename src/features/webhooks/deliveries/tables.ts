@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { workspaces } from '../../../access/tables'
+import { resourceColumns } from '../../../access/tables'
 import { int, json, text, time } from '../../../core/db/columns'
 import { index, table, uniqueIndex } from '../../../core/db/dialect'
 
@@ -25,10 +25,7 @@ export type RecoverableState = (typeof recoverableStates)[number]
 export const webhookDeliveries = table(
   'webhook_deliveries',
   {
-    id: text('id').primaryKey(),
-    workspaceId: text('workspace_id')
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    ...resourceColumns(),
     // Not a foreign key: the log outlives the endpoint.
     endpointId: text('endpoint_id').notNull(),
     // Null for test messages, which have no event.
@@ -55,9 +52,6 @@ export const webhookDeliveries = table(
     endedAs: json<{ status: FinalState; reason: string | null; finished_at: number | null } | null>('ended_as'),
     // When the responses were last removed.
     expungedAt: time('expunged_at'),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
   },
   t => [
     // One delivery per event and endpoint: dispatching twice adds nothing.

@@ -1,4 +1,4 @@
-import { workspaces } from '../../../access/tables'
+import { resourceColumns } from '../../../access/tables'
 import { flag, int, json, text, time } from '../../../core/db/columns'
 import { index, table } from '../../../core/db/dialect'
 import type { EventKind } from '../../../core/event-kinds'
@@ -12,10 +12,7 @@ export const orderings = ['none', 'per_resource'] as const
 export const webhookEndpoints = table(
   'webhook_endpoints',
   {
-    id: text('id').primaryKey(),
-    workspaceId: text('workspace_id')
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    ...resourceColumns(),
     url: text('url').notNull(),
     description: text('description').notNull(),
     events: json<EventKind[]>('events').notNull(),
@@ -53,9 +50,6 @@ export const webhookEndpoints = table(
     lastSuccessAt: time('last_success_at'),
     // When the endpoint was last re-enabled.
     reenabledAt: time('reenabled_at'),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
   },
   t => [index('webhook_endpoints_workspace').on(t.workspaceId, t.id), index('webhook_endpoints_failing').on(t.failingSince)],
 )
