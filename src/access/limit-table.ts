@@ -29,13 +29,13 @@ const of = (free: number | null, pro: number | null, business: number | null, un
  */
 export const limitTable = {
   requests_per_minute_per_token: {
-    label: 'API requests a minute per token',
-    description: 'API requests a minute per token.',
+    label: 'API requests per minute, per token',
+    description: 'API requests per minute, counted for each token.',
     initial: of(60, 600, 3_000),
   },
   requests_per_hour_per_workspace: {
-    label: 'API requests an hour',
-    description: 'API requests an hour, for all tokens of the workspace together.',
+    label: 'API requests per hour',
+    description: 'API requests per hour, for all tokens of the workspace together.',
     initial: of(1_000, 20_000, 100_000),
   },
   webhook_endpoints: {
@@ -45,8 +45,8 @@ export const limitTable = {
     initial: of(2, 10, 50),
   },
   deliveries_per_minute: {
-    label: 'Webhook deliveries a minute',
-    description: 'Webhook delivery attempts a minute; attempts above the limit are delayed.',
+    label: 'Webhook deliveries per minute',
+    description: 'Webhook delivery attempts per minute; attempts above the limit are delayed.',
     initial: of(120, 3_000, 30_000),
   },
   tokens: { label: 'API tokens', description: 'Active API tokens.', noun: 'tokens', initial: of(5, 50, 500) },
@@ -86,7 +86,7 @@ export const limitTable = {
   },
   monitor_results_days: {
     label: 'Retention of check results (days)',
-    description: 'Retention of single check results, in days.',
+    description: 'Retention of individual check results, in days.',
     initial: of(7, 30, 90, 30),
   },
   incident_days: {

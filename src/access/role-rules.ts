@@ -45,7 +45,7 @@ export async function refuseHigherRole(tx: Tx, ctx: Ctx, ...touched: Role[]): Pr
   const above = touched.find(role => !isAtLeast(own, role))
   if (!above) return
   const who = ctx.actor.type === 'user' ? `Your role is ${own}` : 'A token acts as an admin'
-  throw new Problem('insufficient_permission', `${who}. Only an ${above} can assign, remove or change the role ${above}.`, {
+  throw new Problem('insufficient_permission', `${who}. Only an ${above} can assign, remove, or change the role ${above}.`, {
     fields: { required_role: above },
   })
 }

@@ -32,7 +32,7 @@ export const settings = {
   data: setting(
     'BAILIWICK_DATA',
     './data',
-    'Folder for the database, the master key and the lock file.',
+    'Folder for the database, the master key, and the lock file.',
     text => resolve(text),
     '--data',
   ),
@@ -82,19 +82,19 @@ export const settings = {
   logLevel: setting(
     'BAILIWICK_LOG_LEVEL',
     'info',
-    'Minimum log level: debug, info, warn, error or silent.',
+    'Minimum log level: debug, info, warn, error, or silent.',
     oneOf('debug', 'info', 'warn', 'error', 'silent'),
   ),
   anonymousPerMinute: setting(
     'BAILIWICK_ANONYMOUS_PER_MINUTE',
     '300',
-    'Maximum number of unauthenticated requests a minute from one address.',
+    'Maximum number of unauthenticated requests per minute from one address.',
     parseCount(1, 1_000_000),
   ),
   failedCredentialsPerMinute: setting(
     'BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE',
     '30',
-    'Maximum number of failed sign-ins and invalid tokens a minute from one address.',
+    'Maximum number of failed sign-ins and invalid tokens per minute from one address.',
     parseCount(1, 1_000_000),
   ),
   signUp: setting(
@@ -258,7 +258,7 @@ function parseBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !/^https?:$/.test(url.protocol)) throw new Error(`'${text}' is not an http:// or https:// URL.`)
   if (url.search || url.hash || url.username || url.pathname !== '/')
-    throw new Error('must consist of scheme, host and port only, without path, query, username or password.')
+    throw new Error('must consist of scheme, host, and port only, without path, query, username, or password.')
   return url.origin
 }
 
@@ -274,7 +274,7 @@ function parseHostName(text: string): string {
   const name = text.toLowerCase()
   const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
   if (name.length > 253 || !name.split('.').every(part => label.test(part)))
-    throw new Error(`'${text}' is not a hostname such as ping.example.com, without scheme, port and path.`)
+    throw new Error(`'${text}' is not a hostname such as ping.example.com, without scheme, port, or path.`)
   return name
 }
 

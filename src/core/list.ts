@@ -289,7 +289,7 @@ export function cursorValues(ctx: Ctx, cursor: string, filterHash: string, lengt
   }
   throw new Problem(
     'invalid_cursor',
-    'The cursor is invalid, or belongs to another list, filter or sort order. Request the first page without a cursor.',
+    'The cursor is invalid, or belongs to another list, filter, or sort order. Request the first page without a cursor.',
     {
       errors: [{ pointer: '#/query/cursor', code: 'invalid_cursor', detail: 'does not belong to this list.' }],
     },

@@ -29,7 +29,7 @@ export class InvalidCursor extends Error {
 export function sealCursor(key: Uint8Array, { values, filterHash }: Position): string {
   for (const value of values) {
     const isStorable = value === null || typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
-    if (!isStorable) throw new TypeError('A cursor can only contain strings, finite numbers, booleans and null.')
+    if (!isStorable) throw new TypeError('A cursor can only contain strings, finite numbers, booleans, and null.')
   }
   const payload = Buffer.from(JSON.stringify(values))
   return encodeBase64url(Buffer.concat([tag(key, payload, filterHash), payload]))

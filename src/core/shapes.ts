@@ -51,7 +51,7 @@ export const Prose = (options: SchemaOptions & { maxLength: number }) =>
 export const Tag = Type.String({
   pattern: '^[a-z0-9][a-z0-9_.:-]{0,49}$',
   'x-rule':
-    'must start with a lowercase letter or digit, and contain only lowercase letters, digits and _ . : - (at most 50 characters).',
+    'must start with a lowercase letter or digit, and contain only lowercase letters, digits, and _ . : - (at most 50 characters).',
 })
 /** User-defined tags of a resource. */
 export const Tags = Type.Array(Tag, { maxItems: 20, uniqueItems: true, description: 'Tags for filtering.' })

@@ -29,7 +29,7 @@ export class Metrics {
     new Gauge({ name: 'bailiwick_info', help: 'Version of this hub.', labelNames: ['version'], registers }).set({ version }, 1)
     this.requests = new Counter({
       name: 'bailiwick_http_requests_total',
-      help: 'HTTP requests, by method, route and status.',
+      help: 'HTTP requests, by method, route, and status.',
       labelNames: ['method', 'route', 'status'],
       registers,
     })

@@ -35,7 +35,8 @@ export const problemSchemas: Record<string, JsonSchema> = {
       methods: {
         type: 'array',
         items: { type: 'string' },
-        description: 'With `second_factor_required`: the accepted second factors: `one_time_code`, `recovery_code` or `passkey`.',
+        description:
+          'With `second_factor_required`: the accepted second factors: `one_time_code`, `recovery_code`, or `passkey`.',
       },
       passkey_options: {
         type: 'object',

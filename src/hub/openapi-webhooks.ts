@@ -88,13 +88,8 @@ export function webhookSection(schemas: Schemas): Record<string, JsonSchema> {
             summary: entry.title,
             description: [
               entry.description,
-              `Selecting it for an endpoint requires the permission \`${entry.area}.read\`.`,
-              entry.extension
-                ? 'This kind is an extension of the core event kinds. Like those, it is only sent to endpoints that selected it by name.'
-                : '',
-            ]
-              .filter(Boolean)
-              .join('\n\n'),
+              `Sent only to endpoints that subscribe to it, which requires the permission \`${entry.area}.read\`.`,
+            ].join('\n\n'),
             'x-extension': entry.extension,
             'x-event-version': entry.version,
             security: [],

@@ -61,10 +61,10 @@ const texts = new Map<string, string>()
 const info = {
   title: 'Bailiwick',
   version,
-  summary: 'Infrastructure management: domains, DNS, servers, certificates, monitoring and dynamic IP.',
+  summary: 'Infrastructure management: domains, DNS, servers, certificates, monitoring, and dynamic IP.',
   description:
     'The REST API of a Bailiwick installation. Requests and responses are JSON. Errors are problem details (RFC 9457). ' +
-    'The handbook explains conventions such as pagination, idempotency and rate limits.',
+    'The handbook explains conventions such as pagination, idempotency, and rate limits.',
   license: { name: 'MIT', identifier: 'MIT' },
 }
 

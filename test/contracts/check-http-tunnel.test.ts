@@ -89,7 +89,7 @@ describe('an SSH tunnel', () => {
     const denies = await sshServer(() => false)
     expect((await run(at(target.port), { ssh_tunnel: { ...value.ssh_tunnel, port: denies.port } })).error).toEqual({
       kind: 'protocol',
-      message: 'ssh: authentication failed: username, password or key rejected',
+      message: 'ssh: authentication failed: username, password, or key rejected',
     })
     expect(denies.logins).toEqual(['probe publickey'])
   })
@@ -98,7 +98,7 @@ describe('an SSH tunnel', () => {
     const server = await sshServer(() => false, { methods: ['password', 'keyboard-interactive'] })
     expect((await run('http://a.test/', through(server.port))).error).toEqual({
       kind: 'protocol',
-      message: 'ssh: authentication failed: username, password or key rejected',
+      message: 'ssh: authentication failed: username, password, or key rejected',
     })
     expect(server.logins).toEqual(['probe password'])
   })

@@ -88,7 +88,7 @@ AuthorizedKeysFile ${at}/authorized\n${more}\n`,
     })
     expect(await error({ private_key: read('unauthorized') })).toEqual({
       kind: 'protocol',
-      message: 'ssh: authentication failed: username, password or key rejected',
+      message: 'ssh: authentication failed: username, password, or key rejected',
     })
     expect(await error({ host_key: fingerprintOf(read('host-rsa.pub')) })).toEqual({
       kind: 'certificate',

@@ -23,7 +23,7 @@ function serverOfUrl(text: string): DnsServer {
   // The URL parser silently drops or rewrites these characters; the stored URL must be the one requested.
   const url = /[\s\p{Cc}\\#]/u.test(text) || !/^https:\/\//i.test(text) ? null : URL.parse(text)
   if (!url || url.username || url.password)
-    throw invalid('must be an https URL without username, password or fragment with transport doh.')
+    throw invalid('must be an https URL without a username, password, or fragment with transport doh.')
   return { host: bareHost(url.hostname), port: Number(url.port || 443), url }
 }
 

@@ -120,7 +120,7 @@ const closed = 'connection closed by the server'
 /** @param handshakeDone whether the key exchange is done, so that authentication was rejected */
 function failure(error: Error & { level?: string }, handshakeDone: boolean): CheckFailed {
   if (error.level === 'client-authentication')
-    return new CheckFailed('protocol', 'authentication failed: username, password or key rejected')
+    return new CheckFailed('protocol', 'authentication failed: username, password, or key rejected')
   if (error.level === 'client-socket') return connectFailure(error, 'established')
   if (/connection lost/i.test(error.message)) return new CheckFailed('closed', closed)
   if (/no matching/i.test(error.message)) return new CheckFailed('protocol', 'no algorithm in common with the server')

@@ -28,7 +28,7 @@ export function validateHttpOptions(options: HttpOptions, target: string): void 
   if (auth?.type === 'basic' && auth.username.includes(':'))
     reject('auth/username', 'must not contain a colon (RFC 7617 section 2).')
   if (auth?.type === 'oauth2' && !isUrl(auth.token_url, ['http:', 'https:']))
-    reject('auth/token_url', 'must be an http or https URL without username, password or fragment.')
+    reject('auth/token_url', 'must be an http or https URL without a username, password, or fragment.')
   if (auth?.type === 'ntlm' && options.http_version === '2')
     reject('http_version', 'must be 1.1 with NTLM, which authenticates a single connection.')
   if (options.tls === 'forbidden' && options.follow_redirects === false && target.startsWith('https:'))
@@ -36,7 +36,7 @@ export function validateHttpOptions(options: HttpOptions, target: string): void 
   if (proxy && !isUrl(proxy.url, ['http:', 'https:', 'socks4:', 'socks5:']))
     reject(
       'proxy/url',
-      'must be an http, https, socks4 or socks5 URL with a host and port, such as socks5://proxy.example.net:1080.',
+      'must be an http, https, socks4, or socks5 URL with a host and port, such as socks5://proxy.example.net:1080.',
     )
   if (proxy?.password !== undefined && proxy.username === undefined) reject('proxy/username', 'is required with a password.')
   if (options.resolver !== undefined) {

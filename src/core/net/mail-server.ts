@@ -27,7 +27,7 @@ export function parseMailServer(text: string): MailServer {
   const unknown = [...url.searchParams.keys()].filter(name => name !== 'tls')
   if (unknown.length > 0) throw new Error(`unknown parameter '${unknown[0]}'; only tls is supported.`)
   if (tlsParameter !== null && (url.protocol === 'smtps:' || !['starttls', 'opportunistic', 'none'].includes(tlsParameter)))
-    throw new Error('tls must be starttls, opportunistic or none, and can only be used with smtp://.')
+    throw new Error('tls must be starttls, opportunistic, or none, and can only be used with smtp://.')
   const tls = url.protocol === 'smtps:' ? 'implicit' : ((tlsParameter ?? 'starttls') as MailTls)
   const [user, password] = [url.username, url.password].map(part => (part === '' ? null : decodeURIComponent(part)))
   if ((user === null) !== (password === null)) throw new Error('it must not contain only a user or only a password.')

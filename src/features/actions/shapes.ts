@@ -22,7 +22,7 @@ const ActionError = Shape(
   {
     type: Type.String({ format: 'uri-reference', description: 'Page that explains the error code.' }),
     title: Type.String({ description: 'Short description of the error code.' }),
-    status: Type.Integer({ description: 'HTTP status code of the error code.' }),
+    status: Type.Integer({ description: 'HTTP status code that corresponds to the error code.' }),
     detail: Type.String({ description: 'What went wrong.' }),
     code: Type.String({ description: 'Machine-readable error code, such as `interrupted`.' }),
   },
@@ -46,12 +46,13 @@ export const Action = Shape(
     id: Type.String({ description: 'ID of the action.' }),
     type: Type.String({ description: 'What the action does, as `<resource>.<verb>`.' }),
     area: Type.String({
-      description: 'Permission area of the action. Requires read permission on this area to see, and write permission to cancel.',
+      description:
+        'Permission area of the action. Read permission on this area is required to see the action, write permission to cancel it.',
     }),
-    status: Words(actionStates, { description: 'Status of the action. `success`, `error` and `cancelled` are final.' }),
+    status: Words(actionStates, { description: 'Status of the action. `success`, `error`, and `cancelled` are final.' }),
     progress: Type.Integer({ minimum: 0, maximum: 100, description: 'Progress in percent.' }),
     resources: Type.Array(Shape(resourceFields), {
-      description: 'Resources the action works on. They are locked for other actions until it has finished.',
+      description: 'Resources the action works on. Other actions can’t use them until this action has finished.',
     }),
     steps: Type.Array(ActionStep, { description: 'Steps of the action, in order; empty if it has none.' }),
     result: Nullable(Type.Record(Type.String(), Type.Unknown()), {
@@ -67,7 +68,7 @@ export const Action = Shape(
   },
   {
     $id: 'Action',
-    description: 'A long-running operation in the background.',
+    description: 'A long-running operation that runs in the background.',
     examples: [
       {
         id: 'act_01jd8f3q7eeb9bv0w0r8c7hq2m',

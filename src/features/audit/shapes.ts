@@ -19,7 +19,7 @@ export const AuditEvent = Shape(
       description: 'The action: `<area>.<resource>.<verb>` or `<resource>.<verb>`. See /v1/audit-events/catalog.',
     }),
     code: Nullable(Type.String(), {
-      description: 'Six-character code of the action and its outcome; null for an action of an earlier version.',
+      description: 'Six-character code of the action and its outcome; null for an action that this version no longer has.',
     }),
     outcome: Words(['success', 'failure', 'denied'], {
       description: 'Whether the action succeeded, failed, or was denied.',
@@ -103,7 +103,7 @@ const AuditAction = Shape(
         failure: Type.String({ description: 'Code if the action failed.' }),
         denied: Type.String({ description: 'Code if the action was denied.' }),
       },
-      { description: 'Code of an event by outcome. Codes never change.' },
+      { description: 'Codes of the events by outcome. Codes never change.' },
     ),
     description: Type.String({ description: 'What the action means.' }),
     channels: Type.Array(Words(channels), { description: 'Where the action can come from.' }),

@@ -9,7 +9,7 @@ export const deprecationRoutes = area('deprecations', 'Deprecations', [
     guard: 'account.read',
     operationId: 'listDeprecations',
     summary: 'List deprecations',
-    description: 'Lists the deprecated parts of the API, with the requests by tokens of the workspace that used them.',
+    description: 'Lists the deprecated parts of the API, and how often tokens of the workspace used them.',
     response: DeprecatedPartList,
     run: ctx => listDeprecations(ctx),
   }),

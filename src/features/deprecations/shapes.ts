@@ -10,14 +10,14 @@ const TokenUse = Shape({
   id: Type.String({ description: 'ID of the token.' }),
   name: Type.String({ description: 'Name of the token.' }),
   uses: Type.Integer({ minimum: 1, description: 'Number of requests with this token.' }),
-  last_used_at: Instant({ description: 'When it was last used by this token.' }),
+  last_used_at: Instant({ description: 'When this token last used it.' }),
 })
 const Day = (description: string) => Type.String({ format: 'date', description })
 
 const DeprecatedPart = Shape(
   {
     id: Type.String({ description: 'ID of the deprecated part.' }),
-    kind: Words(deprecatedKinds, { description: 'Which kind of part is deprecated.' }),
+    kind: Words(deprecatedKinds, { description: 'Kind of the deprecated part.' }),
     operation_id: Type.String({ description: 'ID of the operation.' }),
     method: Type.String({ description: 'HTTP method of the operation.' }),
     path: Type.String({ description: 'Path of the operation.' }),
@@ -26,7 +26,7 @@ const DeprecatedPart = Shape(
         'Name of the parameter or response field, or JSON pointer of the request field; null if the whole operation is ' +
         'deprecated.',
     }),
-    since: Day('Date since when it is deprecated.'),
+    since: Day('Date it was deprecated.'),
     sunset: Day('Date from which it may be removed.'),
     link: Type.String({ description: 'Page that describes the replacement.' }),
     note: Type.String({ description: 'What to use instead.' }),

@@ -99,7 +99,7 @@ export const heartbeatMembers = members({
   },
   manual_resume: {
     schema: Type.Boolean({
-      description: 'Whether a paused heartbeat stays paused until it is resumed manually. Otherwise, a ping resumes it.',
+      description: 'Whether a paused heartbeat remains paused until it is resumed manually. Otherwise, a ping resumes it.',
     }),
     default: false,
     clearable: true,
@@ -254,12 +254,12 @@ export const RecentPingsList = Shape(
           { maxItems: maxRecentPings, description: 'Most recent pings, oldest first.' },
         ),
       }),
-      { description: 'The heartbeats in the order of `ids`. IDs that don’t exist are left out.' },
+      { description: 'The heartbeats in the order of `ids`. IDs that don’t exist are omitted.' },
     ),
   },
   {
     $id: 'RecentPingsList',
-    description: 'Recent pings of several heartbeats.',
+    description: 'Recent pings of the requested heartbeats.',
     examples: [
       {
         data: [

@@ -74,9 +74,10 @@ export const incidentRoutes = area('incidents', 'Incidents', [
     operationId: 'listIncidentChanges',
     summary: 'List changes before an incident',
     description:
-      'Lists the changes made in the workspace before the incident started, from the audit log and the events. Related changes come ' +
-      'first, above all DNS records that the target’s name resolves through, then the latest. Audit events require `account.read`, ' +
-      'events the read permission of their area; changes you may not read are left out.',
+      'Lists the changes made in the workspace before the incident started, from the audit log and the events. Related changes are ' +
+      'listed first, starting with DNS records that the target’s name resolves through; equally related changes are listed latest ' +
+      'first. Audit events require `account.read`, and events require read permission on their area; changes you don’t have ' +
+      'permission to read are omitted.',
     query: Shape({
       window_seconds: Type.Optional(
         Type.Integer({
@@ -115,7 +116,7 @@ export const incidentRoutes = area('incidents', 'Incidents', [
     action: 'incident.unacknowledge',
     operationId: 'unacknowledgeIncident',
     summary: 'Unacknowledge an incident',
-    description: 'Removes the acknowledgement: the incident is open again, channels are notified and reminders resume.',
+    description: 'Removes the acknowledgement: the incident is open again, channels are notified, and reminders resume.',
     body: IncidentActionNote,
     response: Incident,
     problems: ['conflict'],

@@ -23,7 +23,7 @@ const assignee_id = Nullable(Type.String({ maxLength: 100 }), {
 
 const IncidentActor = Shape({
   type: Words(['user', 'token', 'ingest', 'system', 'operator'], { description: 'Type of actor.' }),
-  id: Type.String({ description: 'ID of the user, token or channel.' }),
+  id: Type.String({ description: 'ID of the user, token, or channel.' }),
   name: Nullable(Type.String(), { description: 'Name of the actor.' }),
 })
 
@@ -31,10 +31,10 @@ const Subjects = (plural: string) =>
   Type.Array(
     Shape({
       id: Type.String({ description: 'ID of the monitor or heartbeat.' }),
-      name: Type.String({ description: 'Name at the time.' }),
+      name: Type.String({ description: 'Name at the time of the incident.' }),
       role: Words(['cause', 'affected'], { description: '`cause`: it failed. `affected`: it went down because of the cause.' }),
     }),
-    { description: `${plural} involved. Deleted ones stay listed.` },
+    { description: `${plural} involved. Deleted ones are still listed.` },
   )
 
 export const IncidentUpdate = Shape(
@@ -98,7 +98,7 @@ const example = {
 export const Incident = Shape(
   {
     id: Type.String({ description: 'ID of the incident.' }),
-    kind: Words(incidentKinds, { description: 'What failed; `manual` for incidents opened by a person.' }),
+    kind: Words(incidentKinds, { description: 'What failed; `manual` for incidents opened manually.' }),
     title,
     status: Words(incidentStatuses, { description: 'Status.' }),
     severity,
@@ -114,7 +114,7 @@ export const Incident = Shape(
     resolved_at: NullableInstant({ description: 'When it was resolved.' }),
     resolution: Nullable(Words(resolutions), {
       description:
-        'How it was resolved: the monitor or heartbeat `recovered`, was `paused`, `deleted` or `reset`, or a person `closed` the incident.',
+        'How it was resolved: the monitor or heartbeat `recovered`, was `paused`, `deleted`, or `reset`, or a user `closed` the incident.',
     }),
     duration_seconds: Type.Integer({
       minimum: 0,
@@ -137,7 +137,8 @@ export const Incident = Shape(
     }),
     suspects: Type.Optional(
       Type.Array(IncidentChange, {
-        description: 'Up to 5 related changes of the day before, as far as you may read them. Only with `include=suspects`.',
+        description:
+          'Up to 5 related changes made in the 24 hours before the incident that you have permission to read. Only with `include=suspects`.',
       }),
     ),
     ...editable,

@@ -17,7 +17,7 @@ export const StreamQuery = Shape({
     Type.String({
       maxLength: 100,
       description:
-        'Resume after this position: the ID of an event, or `position` of `hello`. The Last-Event-ID header takes precedence.',
+        'Resume after this position: the ID of an event, or the `position` from `hello`. The Last-Event-ID header takes precedence.',
     }),
   ),
   watch: Type.Optional(

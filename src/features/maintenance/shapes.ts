@@ -192,7 +192,7 @@ export const MaintenanceStartInput = Shape(
       Type.Integer({
         minimum: minDurationSeconds,
         maximum: maxDurationSeconds,
-        description: 'How long it stays active. Default: the duration of its occurrences.',
+        description: 'How long the window is active. Default: the duration of its occurrences.',
       }),
     ),
   },

@@ -108,7 +108,7 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     description:
       'Runs a check immediately, in addition to the schedule, and returns its result, which counts like any other. The request waits ' +
       'for the timeout of the monitor, up to 30 seconds, or as long as `Prefer: wait=N` says. If there is no result by then, the response ' +
-      'is 202 without one, and the check completes in the background. Limit: 10 checks per minute and monitor.',
+      'is 202 without one, and the check completes in the background. Limited to 10 checks a minute per monitor.',
     longPoll: true,
     response: MonitorCheck,
     otherStatus: { status: 202, applies: checked => (checked as MonitorCheckView).result === null },
@@ -123,7 +123,7 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     summary: 'Get the last check of a monitor',
     description:
       'Returns all details of the last check: the certificate, the conditions that were true, and the response if the check was not up. ' +
-      'The data comes from the memory of this hub. There is no result before the first check, after a restart until the next check, or ' +
+      'The data comes from the memory of this hub: there is no result before the first check, between a restart and the next check, or ' +
       'if another hub runs the monitor.',
     response: MonitorCheck,
     run: (ctx, { params }) => lastCheck(ctx, params.id!),

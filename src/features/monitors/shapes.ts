@@ -138,7 +138,7 @@ const resultMembers = {
     },
     { description: 'Duration of each phase in milliseconds, to one decimal place; null for a phase that did not happen.' },
   ),
-  certificate_expires_at: NullableInstant({ description: 'When the first certificate to expire in the server’s chain expires.' }),
+  certificate_expires_at: NullableInstant({ description: 'Earliest expiry of a certificate in the server’s chain.' }),
 }
 const LastResult = Shape(resultMembers, {
   description:

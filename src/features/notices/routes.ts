@@ -36,7 +36,7 @@ export const noticeRoutes = area('notices', 'Notices', [
     summary: 'Mark notices as read',
     description:
       'Marks notices as read: up to a given notice, up to a given time, or all of them. Pass the latest notice you have displayed, so that ' +
-      'newer ones stay unread.',
+      'newer ones remain unread.',
     body: MarkNoticesReadInput,
     response: MarkNoticesReadResult,
     problems: ['not_found'],

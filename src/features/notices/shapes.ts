@@ -8,7 +8,7 @@ export const Notice = Shape(
   {
     id: Type.String({ description: 'ID of the notice.' }),
     kind: Words(noticeKindNames, { description: 'Kind of notice. New kinds may be added.' }),
-    title: Type.String({ description: 'Title of the kind.' }),
+    title: Type.String({ description: 'Title, the same for all notices of this kind.' }),
     severity: Words(severities, { description: 'Severity.' }),
     resource: Nullable(
       Shape({
@@ -24,7 +24,7 @@ export const Notice = Shape(
     }),
     count: Type.Integer({
       minimum: 1,
-      description: 'Number of occurrences. A repeated notice is updated instead of created again.',
+      description: 'Number of occurrences. If it occurs again, the existing notice is updated and no new one is created.',
     }),
     occurred_at: Instant({ description: 'When it last occurred.' }),
     read: Type.Boolean({ description: 'Whether it is marked as read.' }),

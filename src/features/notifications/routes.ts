@@ -110,7 +110,7 @@ export const notificationRoutes = area('notifications', 'Notifications', [
     summary: 'Test a notification channel',
     description:
       'Sends a test message immediately, even during quiet hours or on an inactive or disabled channel, and returns the result in `status`, ' +
-      '`response` and `last_error`. Limited to 5 requests a minute per channel.',
+      '`response`, and `last_error`. Limited to 5 requests a minute per channel.',
     response: Notification,
     problems: ['rate_limited'],
     run: (ctx, { params }) => testChannel(ctx, params.id!),

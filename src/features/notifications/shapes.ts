@@ -116,7 +116,7 @@ export const NotificationChannel = Shape(
   },
   {
     $id: 'NotificationChannel',
-    description: 'A destination for notifications, such as a mailbox, a chat or a phone.',
+    description: 'A destination for notifications, such as a mailbox, a chat, or a phone.',
     examples: [example],
   },
 )

@@ -19,9 +19,8 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     },
     create: {
       description:
-        'Creates an API token. Its value is shown only once, in this response. A token cannot create a token with more ' +
-        'access than ' +
-        'its own.',
+        'Creates an API token. Its value is shown only once, in this response. A token cannot create a token with more access ' +
+        'than its own.',
       body: TokenInput,
       response: NewToken,
       secretFields: ['token'],
@@ -35,7 +34,7 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     },
     update: {
       description:
-        'Updates the name, expiry and allowed addresses (JSON merge patch, RFC 7396). A token cannot set a later expiry or more ' +
+        'Updates the name, expiry, and allowed addresses (JSON merge patch, RFC 7396). A token cannot set a later expiry or more ' +
         'addresses than its own, or loosen the restrictions of a token with more access. An expired token cannot be updated.',
       body: TokenPatch,
       problems: ['conflict'],
@@ -45,7 +44,7 @@ export const tokenRoutes = area('tokens', 'Tokens', [
       action: 'account.token.revoke',
       operationId: 'revokeToken',
       summary: 'Revoke a token',
-      description: 'The token stops working immediately and stays in the list.',
+      description: 'Revokes a token. It stops working immediately and remains in the list.',
       run: revokeToken,
     },
   }),
@@ -57,10 +56,9 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     operationId: 'rotateToken',
     summary: 'Rotate a token',
     description:
-      'Creates a token that replaces this one, with the same name, permissions and restrictions. Its value is shown ' +
-      'only once, in ' +
-      'this response. The old token expires `grace_seconds` after the new one is first used, or after 30 days if it is never ' +
-      'used; with 0 it is revoked immediately. Its `expires_at` shows when.',
+      'Creates a token that replaces this one, with the same name, permissions, and restrictions. Its value is shown only once, ' +
+      'in this response. The old token expires `grace_seconds` after the new one is first used, or after 30 days if the new one ' +
+      'is never used; with 0, it is revoked immediately. The `expires_at` of the old token shows when it expires.',
     body: TokenRotation,
     status: 201,
     response: NewToken,
@@ -77,8 +75,8 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     operationId: 'reportToken',
     summary: 'Report a leaked token',
     description:
-      'Revokes a token that was found in a place where others can read it. Anyone can send a report. The response is the same ' +
-      'whether or not the token exists. Accepts ten reports a minute per IP address.',
+      'Revokes a leaked token. Anyone can send a report. The response is the same whether or not the token exists. Accepts ten ' +
+      'reports a minute per IP address.',
     body: TokenReport,
     status: 204,
     problems: ['origin_not_allowed'],
@@ -88,7 +86,7 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     path: '/v1/tokens/bulk',
     operationId: 'bulkTokens',
     summary: 'Revoke tokens in bulk',
-    description: 'Revokes several tokens.',
+    description: 'Revokes many tokens in one request.',
     action: 'account.token.bulk',
     of: 'Token',
     operations: { revoke: 'revokeToken' },

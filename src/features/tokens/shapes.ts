@@ -37,7 +37,7 @@ const tokenMembers = {
   last_used_at: NullableInstant({ description: 'When it was last used.' }),
   last_used_ip: Nullable(Type.String(), { description: 'IP address it was last used from.' }),
   allowed_cidrs: Type.Array(Type.String(), { description: 'IP addresses or CIDR ranges it may be used from; empty for any.' }),
-  resource_ids: Type.Array(Type.String(), { description: 'Resources it is restricted to; empty for all.' }),
+  resource_ids: Type.Array(Type.String(), { description: 'IDs of the resources it is restricted to; empty for all.' }),
   created_by: Type.String({ description: 'ID of the user or token that created it, or `cli`.' }),
   rotated_from: Nullable(Type.String(), { description: 'ID of the token that it replaced; null if none.' }),
   rotated_to: Nullable(Type.String(), { description: 'ID of the token that replaced it; null if none.' }),
@@ -84,7 +84,7 @@ export const TokenList = ListOf(Token)
 export const TokenInput = Shape(
   {
     name: Line({ minLength: 1, maxLength: 100, description: 'Name of the token.' }),
-    mode: Type.Optional(Words(tokenModes, { description: 'Default: `scoped`.' })),
+    mode: Type.Optional(Words(tokenModes, { description: 'Mode of the token. Default: `scoped`.' })),
     permissions: Type.Optional(
       Type.Array(Words(permissions), {
         uniqueItems: true,
@@ -101,9 +101,9 @@ export const TokenInput = Shape(
     resource_ids: Type.Optional(
       Nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems: 100, uniqueItems: true }), {
         description:
-          'IDs of monitors, heartbeats, notification channels, DNS zones and webhook endpoints that it is restricted to; ' +
-          'all resources that its permissions cover if absent or null. ' +
-          'An empty list is refused, so that a script cannot grant access to everything by mistake.',
+          'IDs of the monitors, heartbeats, notification channels, DNS zones, and webhook endpoints it is restricted to; if absent ' +
+          'or null, it can access all resources that its permissions cover. An empty list is rejected, so that a script cannot ' +
+          'grant access to everything by mistake.',
       }),
     ),
   },
@@ -133,7 +133,7 @@ export const TokenReport = Shape(
   { token: Type.String({ minLength: 1, maxLength: 200, description: 'The complete value of the token.' }) },
   {
     $id: 'TokenReport',
-    description: 'A token that was found in a place where others can read it.',
+    description: 'A leaked token.',
     examples: [{ token: 'bw_live_4f6Tq0bWm2Zx8Kc1Vn7Rj3Ls9Hd5Pa1x7Kq2' }],
   },
 )
@@ -144,7 +144,7 @@ export const TokenRotation = Shape(
         minimum: 0,
         maximum: 604_800,
         default: 86_400,
-        description: 'How long the old token keeps working after the new one is first used; with 0 it is revoked immediately.',
+        description: 'How long the old token keeps working after the new one is first used; with 0, it is revoked immediately.',
       }),
     ),
   },

@@ -152,7 +152,7 @@ function checkInput(ctx: Ctx, input: TokenInput, mode: TokenMode): void {
     wrong(
       '#/permissions',
       'required',
-      'is required for a scoped token. Choose at least one permission, or the mode read_only or full.',
+      'is required for a scoped token. Choose at least one permission, or set the mode to read_only or full.',
     )
   if (mode !== 'scoped' && input.permissions?.length)
     wrong('#/permissions', 'not_allowed', `is not allowed with the mode ${mode}.`)

@@ -13,7 +13,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     guard: 'account.read',
     operationId: 'listWorkspaces',
     summary: 'List workspaces',
-    description: 'Lists the workspaces that the caller can access: all for the operator, otherwise the current one.',
+    description: 'Lists the workspaces that the caller can access: all workspaces for the operator, otherwise the current one.',
     query: listQuery(workspaceListing),
     response: WorkspaceList,
     run: (ctx, { query }) => listWorkspaces(ctx, query),
@@ -38,7 +38,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     guard: 'account.read',
     operationId: 'getWorkspace',
     summary: 'Get a workspace',
-    description: 'Returns a workspace with its plan, network policy and limit overrides.',
+    description: 'Returns a workspace with its plan, network policy, and limit overrides.',
     response: Workspace,
     run: (ctx, { params }) => getWorkspace(ctx, params.id!),
   }),
@@ -49,7 +49,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     action: 'account.workspace.update',
     operationId: 'updateWorkspace',
     summary: 'Update a workspace',
-    description: 'Updates name, plan, network policy and limit overrides (JSON merge patch, RFC 7396).',
+    description: 'Updates the name, plan, network policy, and limit overrides (JSON merge patch, RFC 7396).',
     body: WorkspacePatch,
     response: Workspace,
     problems: ['already_exists'],
@@ -63,7 +63,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     operationId: 'inviteToWorkspace',
     summary: 'Invite someone to a workspace',
     description:
-      'Invites a person to any workspace, by default as owner, so that a new workspace gets its first member. The code and the ' +
+      'Invites a person to any workspace, as an owner by default, so that a new workspace gets its first member. The code and the ' +
       'link are shown only once, in this response.',
     body: InvitationInput,
     status: 201,
@@ -82,7 +82,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     summary: 'Suspend a workspace',
     description:
       'Blocks all access: every request to the workspace, by token or session, gets 403 `workspace_suspended`. Pings are still ' +
-      'accepted, webhook deliveries and audit streams are paused until the workspace is resumed, and nothing is deleted. The ' +
+      'accepted. Webhook deliveries and audit streams are paused until the workspace is resumed. Nothing is deleted. The ' +
       'operator’s workspace cannot be suspended (409).',
     body: WorkspaceSuspension,
     response: Workspace,

@@ -12,7 +12,7 @@ const network_policy = Shape(
     allow_ranges: Type.Array(Type.String({ maxLength: 255 }), {
       maxItems: 100,
       uniqueItems: true,
-      description: 'CIDR ranges, IP addresses and hostnames that may also be reached.',
+      description: 'CIDR ranges, IP addresses, and hostnames that may also be reached.',
     }),
   },
   { description: 'Which addresses outbound requests of the workspace may reach.' },
@@ -84,7 +84,7 @@ export const WorkspacePatch = Shape(
 export const WorkspaceSuspension = Shape(
   {
     reason: Type.Optional(
-      Nullable(Line({ minLength: 1, maxLength: 300, description: 'Why.' }), {
+      Nullable(Line({ minLength: 1, maxLength: 300, description: 'Reason.' }), {
         description: 'Reason shown to members of the suspended workspace.',
       }),
     ),

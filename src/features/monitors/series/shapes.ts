@@ -346,7 +346,7 @@ export const MonitorRecentList = Shape(
   },
   {
     $id: 'MonitorRecentList',
-    description: 'Recent checks of several monitors and their uptime over the last 24 hours.',
+    description: 'Recent checks of the requested monitors, and their uptime over the last 24 hours.',
     examples: [
       {
         data: [

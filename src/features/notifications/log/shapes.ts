@@ -44,11 +44,11 @@ export const Notification = Shape(
     occurred_at: Instant({ description: 'When the reported event happened.' }),
     status: Words(notificationStatuses, {
       description:
-        '`pending`: will be sent or retried. `held`: waiting for quiet hours to end. `sent`, `failed` and `cancelled` are final.',
+        '`pending`: will be sent or retried. `held`: waiting for quiet hours to end. `sent`, `failed`, and `cancelled` are final.',
     }),
     reason: Nullable(Type.String(), {
       description:
-        'Reason of the status: `retrying`, `quiet_hours`, `retries_exhausted`, `rejected`, `recovered`, `problem_not_sent`, `acknowledged`, `channel_disabled`, `channel_inactive`, `channel_deleted`.',
+        'Reason for the status: `retrying`, `quiet_hours`, `retries_exhausted`, `rejected`, `recovered`, `problem_not_sent`, `acknowledged`, `channel_disabled`, `channel_inactive`, `channel_deleted`.',
     }),
     attempt_count: Type.Integer({ minimum: 0, description: 'Number of attempts so far.' }),
     last_error: LastErrorShape('Error of the last attempt; null if it succeeded.'),

@@ -35,13 +35,10 @@ export const invitationRoutes = area('invitations', 'Members', [
     },
     create: {
       description:
-        'Invites a person to the workspace. The code and the link are shown only once, in this response; share them with ' +
-        'the invited ' +
-        'person. You cannot invite to a role above your own. The response does not reveal whether the email address has ' +
-        'an account. ' +
-        'If sign-up is closed and anyone but the operator invites, `note` says that only people with an account can ' +
-        'accept. If the ' +
-        'installation has a mail server, the link is also emailed, unless `send` is false.',
+        'Invites a person to the workspace. The code and the link are shown only once, in this response; share them with the ' +
+        'invited person. You cannot invite to a role above your own. The response does not reveal whether the email address ' +
+        'has an account. If sign-up is closed and the invitation was not created by the operator, `note` says that only people ' +
+        'with an account can accept it. If the installation has a mail server, the link is also emailed, unless `send` is false.',
       body: InvitationInput,
       response: NewInvitation,
       secretFields: ['code', 'link'],
@@ -54,8 +51,8 @@ export const invitationRoutes = area('invitations', 'Members', [
     },
     delete: {
       description:
-        'Revokes an invitation: its code stops working, and it is removed from the list. If it was accepted, the member ' +
-        'stays.',
+        'Revokes an invitation: its code stops working, and it is removed from the list. Deleting an accepted invitation does not ' +
+        'remove the member.',
       run: deleteInvitation,
     },
   }),
@@ -80,7 +77,7 @@ export const invitationRoutes = area('invitations', 'Members', [
     guard: 'anyone',
     operationId: 'previewInvitation',
     summary: 'Preview an invitation',
-    description: 'Returns the workspace, email address and role of a pending invitation, given its code.',
+    description: 'Returns the workspace, email address, and role of a pending invitation, given its code.',
     body: InvitationCode,
     response: InvitationPreview,
     problems: ['not_found', 'origin_not_allowed'],
@@ -96,12 +93,9 @@ export const invitationRoutes = area('invitations', 'Members', [
     operationId: 'acceptInvitation',
     summary: 'Accept an invitation',
     description:
-      'Joins the workspace and starts a session in it. If the invited user is signed in, only the code is needed. ' +
-      'Otherwise the ' +
-      'existing user with the email address sends their password, and a second factor if they have one; if there is no ' +
-      'such user, ' +
-      'name and password create one. If sign-up is closed, no user is created. Unknown, used, revoked and expired ' +
-      'codes get the ' +
+      'Joins the workspace and starts a session in it. If the invited user is signed in, only the code is needed. Otherwise, if ' +
+      'a user with the email address exists, send their password, and a second factor if they have one. If not, send the name ' +
+      'and password for a new user; if sign-up is closed, no user is created. Unknown, used, revoked, and expired codes get the ' +
       'same response.',
     body: InvitationAcceptance,
     status: 201,

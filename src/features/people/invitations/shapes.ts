@@ -36,8 +36,7 @@ const members = {
   allows_sign_up: Type.Boolean({
     description:
       'Whether a person without an account can accept it and sign up. False if BAILIWICK_SIGN_UP is `closed` and anyone ' +
-      'but the ' +
-      'operator created or last renewed it.',
+      'but the operator created or last renewed it.',
   }),
   expires_at: Instant({ description: 'When the code expires.' }),
   accepted_at: NullableInstant({ description: 'When it was accepted.' }),

@@ -34,9 +34,8 @@ export const memberRoutes = area('members', 'Members', [
     operationId: 'updateMember',
     summary: 'Update a member',
     description:
-      'Changes the role of a member, effective on their next request. You cannot assign, remove, or change a role ' +
-      'above your own; ' +
-      'tokens act as an admin. The last owner cannot be demoted (409).',
+      'Changes the role of a member, effective on their next request. You cannot assign, remove, or change a role above your ' +
+      'own; tokens act as an admin. The last owner cannot be demoted (409).',
     body: MemberPatch,
     response: Member,
     problems: ['conflict'],
@@ -50,16 +49,15 @@ export const memberRoutes = area('members', 'Members', [
     operationId: 'removeMember',
     summary: 'Remove a member',
     description:
-      'Removes a person from the workspace immediately, ends their sessions that last used it, and revokes invitations they ' +
-      'created. API tokens they created belong to the workspace and keep working; `revoke_tokens=true` revokes those ' +
-      'too, along ' +
-      'with tokens created by them. The last owner cannot be removed (409).',
+      'Removes a member from the workspace immediately, ends their sessions that last used it, and revokes invitations they ' +
+      'created. API tokens they created belong to the workspace and keep working; `revoke_tokens=true` also revokes these ' +
+      'tokens, and tokens created with them. The last owner cannot be removed (409).',
     query: Type.Object(
       {
         revoke_tokens: Type.Optional(
           Type.Boolean({
             default: false,
-            description: 'Also revoke the API tokens of the workspace that the member created, and tokens created by those.',
+            description: 'Also revoke the API tokens of the workspace that the member created, and tokens created with those.',
           }),
         ),
       },

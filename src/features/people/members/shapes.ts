@@ -17,10 +17,11 @@ export const Member = Shape(
     role: roleWords,
     disabled: Type.Boolean({ description: 'Whether the operator disabled the user.' }),
     tokens: Type.Integer({
-      description: 'Number of active API tokens of the workspace that the member created. They stay if the member is removed.',
+      description:
+        'Number of active API tokens of the workspace that the member created. They keep working if the member is removed.',
     }),
-    joined_at: Instant({ description: 'When they joined the workspace.' }),
-    last_seen_at: NullableInstant({ description: 'When they last used the workspace, to the minute.' }),
+    joined_at: Instant({ description: 'When the member joined the workspace.' }),
+    last_seen_at: NullableInstant({ description: 'When the member last used the workspace, to the minute.' }),
     ...editable,
   },
   {

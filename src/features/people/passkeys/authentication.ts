@@ -158,7 +158,7 @@ async function requestOptions(
 const notAccepted = () =>
   new Problem(
     'invalid_passkey',
-    'The passkey was rejected: it is not registered here, or the request expired or was already used.',
+    'The passkey was rejected: it is not registered here, or the request has expired or was already used.',
   )
 
 export const passkeysOf = (read: Reader, userId: string): Promise<PasskeyRow[]> =>

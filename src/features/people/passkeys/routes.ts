@@ -45,7 +45,7 @@ export const passkeyRoutes = area('passkeys', 'Sessions', [
     operationId: 'signInWithPasskey',
     summary: 'Sign in with a passkey',
     description:
-      'Starts a session for the owner of the passkey, without email address and password. The passkey verifies the user by ' +
+      'Starts a session for the owner of the passkey, without an email address or password. The passkey verifies the user by ' +
       'biometrics or PIN, so it counts as two factors.',
     body: PasskeySignInInput,
     status: 201,
@@ -134,7 +134,8 @@ export const passkeyRoutes = area('passkeys', 'Sessions', [
     action: 'account.passkey.delete',
     operationId: 'deletePasskey',
     summary: 'Delete a passkey',
-    description: 'The passkey can no longer be used to sign in. The device keeps offering it until you delete it there too.',
+    description:
+      'Deletes a passkey: it can no longer be used to sign in. The device keeps offering it until you delete it there too.',
     status: 204,
     problems: ['precondition_failed'],
     run: (ctx, { params }) => deletePasskey(ctx, params.id!),

@@ -8,7 +8,7 @@ const base64url = (maxLength: number, description: string) =>
 const credentialId = base64url(1400, 'Credential ID of the passkey.')
 const transports = Type.Array(Type.String({ maxLength: 20 }), {
   maxItems: 10,
-  description: 'Transports of the authenticator, such as `internal`, `hybrid` or `usb`.',
+  description: 'Transports of the authenticator, such as `internal`, `hybrid`, or `usb`.',
 })
 // Browsers add fields as the standard grows; unknown ones are ignored.
 const open = { additionalProperties: true }
@@ -95,7 +95,7 @@ const known = Type.Object(
     id: Type.String({ description: 'Credential ID.' }),
     type: Type.String({ description: 'Always `public-key`.' }),
     transports: Type.Optional(
-      Type.Array(Type.String(), { description: 'Transports of the authenticator, such as `internal`, `hybrid` or `usb`.' }),
+      Type.Array(Type.String(), { description: 'Transports of the authenticator, such as `internal`, `hybrid`, or `usb`.' }),
     ),
   },
   { additionalProperties: false },

@@ -29,9 +29,8 @@ export const passwordResetRoutes = area('password-resets', 'Sessions', [
     operationId: 'redeemPasswordReset',
     summary: 'Reset a password',
     description:
-      'Sets the password, given the code of a password reset link. The link works once. Ends all sessions of the user, ' +
-      'who then ' +
-      'has to sign in again; second factors are kept. Unknown, used and expired codes get the same response.',
+      'Sets the password, given the code of a password reset link. The link works once. Ends all sessions of the user, who then ' +
+      'has to sign in again; second factors are kept. Unknown, used, and expired codes get the same response.',
     body: PasswordResetRedemption,
     response: PasswordResetResult,
     problems: ['not_found', 'origin_not_allowed'],

@@ -25,7 +25,7 @@ export const userRoutes = area('users', 'Sessions', [
     operationId: 'updateProfile',
     summary: 'Update your profile',
     description:
-      'Updates name, email address and preferences of the signed-in user. Changing the email address requires the current ' +
+      'Updates the name, email address, and preferences of the signed-in user. Changing the email address requires the current ' +
       'password; a wrong password counts as a failed sign-in.',
     body: UserPatch,
     response: User,

@@ -12,13 +12,13 @@ const preferences = {
   density: Words(['comfortable', 'compact'], { description: 'Row spacing of lists.' }),
   sidebar_collapsed: Type.Boolean({ description: 'Whether the sidebar is collapsed to icons.' }),
   shortcuts: Type.Boolean({
-    description: 'Whether single-key shortcuts, without Ctrl, Alt or Meta, are enabled (WCAG 2.1, criterion 2.1.4).',
+    description: 'Whether single-key shortcuts, without Ctrl, Alt, or Meta, are enabled (WCAG 2.1, criterion 2.1.4).',
   }),
   dismissed: Type.Array(
     Type.String({
       pattern: '^[a-z][a-z0-9_.-]{0,49}$',
       'x-rule':
-        'must start with a lowercase letter and contain only lowercase letters, digits and _ . - (at most 50 characters).',
+        'must start with a lowercase letter and contain only lowercase letters, digits, and _ . - (at most 50 characters).',
     }),
     { maxItems: 50, uniqueItems: true, description: 'Names of dismissed hints.' },
   ),

@@ -48,7 +48,7 @@ export async function reauthenticate(
   if (password !== undefined) return await confirmPassword(ctx, user, password, { action })
   await verifyCode(ctx, user, code!, async () => {
     await auditFailure(ctx, user, action, 'The code was incorrect.')
-    throw invalid([{ pointer: '#/code', code: 'wrong_code', detail: 'is incorrect, expired or already used.' }])
+    throw invalid([{ pointer: '#/code', code: 'wrong_code', detail: 'is incorrect, expired, or already used.' }])
   })
 }
 

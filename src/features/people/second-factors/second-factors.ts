@@ -34,7 +34,7 @@ export async function requireSecondFactor(ctx: Ctx, user: User, input: SecondFac
   if (input.code === undefined) throw await secondFactorRequired(ctx.hub, user)
   await verifyCode(ctx, user, input.code, async () => {
     await auditWrongCode(ctx, user)
-    throw new Problem('invalid_code', 'The code is incorrect, expired or already used.')
+    throw new Problem('invalid_code', 'The code is incorrect, expired, or already used.')
   })
 }
 

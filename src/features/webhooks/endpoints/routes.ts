@@ -66,7 +66,7 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
       run: deleteEndpoint,
     },
     bulk:
-      'Creates, updates, and deletes several endpoints in one request. Signing secrets of new endpoints are shown only once, ' +
+      'Creates, updates, and deletes many endpoints in one request. Signing secrets of new endpoints are shown only once, ' +
       'in this response.',
   }),
   route({
@@ -171,8 +171,7 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
     guard: 'webhooks.read',
     operationId: 'listEventKinds',
     summary: 'List event kinds',
-    description:
-      'Lists all event kinds on one page: the built-in kinds first, then the extensions, which endpoints receive only if they name them.',
+    description: 'Lists all event kinds on one page, the core kinds first. An endpoint receives only the kinds it subscribes to.',
     response: EventKindList,
     restrictedTokens: 'all',
     run: async () => listEventKinds(),

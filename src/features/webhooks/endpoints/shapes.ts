@@ -215,7 +215,7 @@ export const EventKindEntry = Shape(
       description: 'Area of the event kind. Subscribing to the kind and reading its events require read permission on this area.',
     }),
     extension: Type.Boolean({
-      description: 'False for built-in event kinds, true for extensions, which endpoints receive only if they name them.',
+      description: 'Whether this kind was added to the core kinds. Subscribing works the same for both.',
     }),
     version: Type.Integer({ description: 'Incremented when `data` changes in a way that may affect receivers.' }),
     schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema 2020-12 of the message’s `data`.' }),
