@@ -3,6 +3,10 @@ import type { CountedLimit } from './access/limit-table'
 import type { IdPrefix } from './core/ids'
 import type { Area } from './core/permissions'
 
+/** What can be done to a resource. A bulk action is a denied request to its bulk endpoint. */
+export const plainVerbs = ['create', 'update', 'delete', 'bulk'] as const
+export type PlainVerb = (typeof plainVerbs)[number]
+
 /** What everything that lists resources knows of a kind of resource. */
 interface Resource {
   /** Prefix of its ids. */
@@ -27,6 +31,11 @@ interface Resource {
   table?: string
   /** Columns that are set when it no longer counts against the limit. */
   endedBy?: readonly string[]
+  /**
+   * Its actions in the audit log: the prefix of their names, and the numbers of those that every resource has. Their entries in the
+   * catalog follow (features/audit-actions.ts). `parents` are the types of resources that are affected too.
+   */
+  audit?: Readonly<{ prefix: string; parents?: readonly string[] } & Partial<Record<PlainVerb, string>>>
   /** Whether events can be about it. */
   hasEvents?: true
   /** Whether tokens can be restricted to single ones. */
@@ -46,10 +55,25 @@ export const registry = {
     path: '/workspaces',
     alsoIn: ['/plans', '/limits', '/sessions'],
     page: '/settings',
+    audit: { prefix: 'account.workspace', create: 'AC014', update: 'AC015' },
   },
-  user: { prefix: 'usr', name: 'user', area: 'account', path: '/members', alsoIn: ['/sessions', '/users'], page: '/members' },
-  session: { prefix: 'ses', name: 'session', area: 'account', path: '/sessions' },
-  passkey: { prefix: 'pkey', name: 'passkey', area: 'account', path: '/passkeys' },
+  user: {
+    prefix: 'usr',
+    name: 'user',
+    area: 'account',
+    path: '/members',
+    alsoIn: ['/sessions', '/users'],
+    page: '/members',
+    audit: { prefix: 'account.user' },
+  },
+  session: { prefix: 'ses', name: 'session', area: 'account', path: '/sessions', audit: { prefix: 'account.session' } },
+  passkey: {
+    prefix: 'pkey',
+    name: 'passkey',
+    area: 'account',
+    path: '/passkeys',
+    audit: { prefix: 'account.passkey', create: 'SI008', update: 'SI009', delete: 'SI010' },
+  },
   invitation: {
     prefix: 'inv',
     name: 'invitation',
@@ -57,6 +81,7 @@ export const registry = {
     path: '/invitations',
     alsoIn: ['/overview'],
     page: '/members',
+    audit: { prefix: 'account.invitation', create: 'PE003', delete: 'PE005' },
   },
   token: {
     prefix: 'tok',
@@ -69,8 +94,16 @@ export const registry = {
     searchBy: 'name',
     limit: 'tokens',
     endedBy: ['revoked_at', 'rotated_to'],
+    audit: { prefix: 'account.token', create: 'AC001', update: 'AC002', bulk: 'AC025' },
   },
-  notice: { prefix: 'ntc', name: 'notice', area: 'account', path: '/notices', alsoIn: ['/overview'] },
+  notice: {
+    prefix: 'ntc',
+    name: 'notice',
+    area: 'account',
+    path: '/notices',
+    alsoIn: ['/overview'],
+    audit: { prefix: 'account.notice' },
+  },
   action: { prefix: 'act', name: 'action', area: 'account', path: '/actions', page: '/actions/$id' },
   audit_event: { prefix: 'aud', name: 'audit event', area: 'account', path: '/audit-events', page: '/audit/$id' },
   audit_stream: {
@@ -81,6 +114,7 @@ export const registry = {
     path: '/audit-streams',
     page: '/audit-streams',
     limit: 10,
+    audit: { prefix: 'account.audit_stream', create: 'AS001', update: 'AS002', delete: 'AS003' },
   },
 
   zone: {
@@ -95,9 +129,24 @@ export const registry = {
     limit: 'dns_zones',
     hasEvents: true,
     isRestrictable: true,
+    audit: { prefix: 'dns.zone', create: 'DN001', update: 'DN002', delete: 'DN003' },
   },
-  record: { prefix: 'rec', name: 'DNS record', area: 'dns', path: '/dns/records', alsoIn: ['/dns/zones'] },
-  zone_target: { prefix: 'ztgt', name: 'sync target', area: 'dns', path: '/dns/zones', alsoIn: ['/overview'] },
+  record: {
+    prefix: 'rec',
+    name: 'DNS record',
+    area: 'dns',
+    path: '/dns/records',
+    alsoIn: ['/dns/zones'],
+    audit: { prefix: 'dns.record', create: 'DN004', update: 'DN005', delete: 'DN006', bulk: 'DN008', parents: ['zone'] },
+  },
+  zone_target: {
+    prefix: 'ztgt',
+    name: 'sync target',
+    area: 'dns',
+    path: '/dns/zones',
+    alsoIn: ['/overview'],
+    audit: { prefix: 'dns.target', create: 'DN043', delete: 'DN044', parents: ['zone'] },
+  },
   plan: { prefix: 'plan', name: 'plan', area: 'dns', path: '/dns/plans', alsoIn: ['/dns/zones'] },
   dns_template: {
     prefix: 'tmpl',
@@ -109,6 +158,7 @@ export const registry = {
     page: '/dns/templates/$id',
     searchBy: 'name',
     limit: 200,
+    audit: { prefix: 'dns.template', create: 'DN080', update: 'DN081', delete: 'DN082' },
   },
   template_binding: {
     prefix: 'tbnd',
@@ -116,6 +166,7 @@ export const registry = {
     area: 'dns',
     path: '/dns/template-bindings',
     alsoIn: ['/dns/templates', '/dns/zones'],
+    audit: { prefix: 'dns.template_binding', update: 'DN086', delete: 'DN088', parents: ['dns_template', 'zone'] },
   },
   dns_provider: {
     prefix: 'prov',
@@ -125,8 +176,17 @@ export const registry = {
     path: '/dns/providers',
     page: '/dns/providers/$id',
     limit: 50,
+    audit: { prefix: 'dns.provider', create: 'DN020', update: 'DN021', delete: 'DN022' },
   },
-  tsig_key: { prefix: 'tsig', name: 'TSIG key', table: 'dns_tsig_keys', area: 'dns', path: '/dns/providers', limit: 100 },
+  tsig_key: {
+    prefix: 'tsig',
+    name: 'TSIG key',
+    table: 'dns_tsig_keys',
+    area: 'dns',
+    path: '/dns/providers',
+    limit: 100,
+    audit: { prefix: 'dns.tsig_key', create: 'DN070', delete: 'DN071' },
+  },
 
   heartbeat: {
     prefix: 'hb',
@@ -140,6 +200,7 @@ export const registry = {
     limit: 'heartbeats',
     hasEvents: true,
     isRestrictable: true,
+    audit: { prefix: 'heartbeat', create: 'HB001', update: 'HB002', delete: 'HB003', bulk: 'HB014' },
   },
   monitor: {
     prefix: 'mon',
@@ -153,6 +214,7 @@ export const registry = {
     limit: 'monitors',
     hasEvents: true,
     isRestrictable: true,
+    audit: { prefix: 'monitor', create: 'MO001', update: 'MO002', delete: 'MO003', bulk: 'MO008' },
   },
   incident: {
     prefix: 'inc',
@@ -162,6 +224,7 @@ export const registry = {
     alsoIn: ['/overview'],
     page: '/incidents/$id',
     searchBy: 'title',
+    audit: { prefix: 'incident', create: 'IN005', update: 'IN006', bulk: 'IN013' },
   },
   maintenance_window: {
     prefix: 'mw',
@@ -173,6 +236,7 @@ export const registry = {
     page: '/maintenance/$id',
     searchBy: 'name',
     limit: 200,
+    audit: { prefix: 'maintenance.window', create: 'MW001', update: 'MW002', delete: 'MW003', bulk: 'MW006' },
   },
   notification_channel: {
     prefix: 'chan',
@@ -185,6 +249,7 @@ export const registry = {
     searchBy: 'name',
     limit: 50,
     isRestrictable: true,
+    audit: { prefix: 'notification.channel', create: 'NC001', update: 'NC002', delete: 'NC003' },
   },
   notification: {
     prefix: 'ntf',
@@ -206,6 +271,7 @@ export const registry = {
     limit: 'webhook_endpoints',
     hasEvents: true,
     isRestrictable: true,
+    audit: { prefix: 'webhooks.endpoint', create: 'WH001', update: 'WH002', delete: 'WH003', bulk: 'WH011' },
   },
   webhook_delivery: {
     prefix: 'dlv',
@@ -215,6 +281,7 @@ export const registry = {
     path: '/webhook-deliveries',
     alsoIn: ['/webhook-endpoints', '/overview'],
     page: '/webhooks/deliveries/$id',
+    audit: { prefix: 'webhooks.delivery' },
   },
 
   // Not part of the API yet, but of events that endpoints can subscribe to.
@@ -245,6 +312,9 @@ export type ResourceType = keyof typeof registry
 type Entry = Readonly<Resource & { plural: string }>
 
 export const resourceTypes = Object.keys(registry) as ResourceType[]
+
+/** The noun with its article. */
+export const withArticle = (name: string): string => `${/^[aeiou]/i.test(name) ? 'an' : 'a'} ${name}`
 
 /** Returns what is registered of a resource. */
 export const entryOf = (type: ResourceType): Entry => entries[type]

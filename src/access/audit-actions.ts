@@ -1,195 +1,111 @@
 import { Type } from '@sinclair/typebox'
-import { requestChannels, auditAction } from '../core/audit-actions'
+import { requestChannels, type AuditActionDrafts } from '../core/audit-actions'
 
 const token = { name: 'backup script', mode: 'scoped', permissions: ['monitoring.write'] }
-const user = {
-  fields: { email: Type.String(), name: Type.String(), role: Type.String(), operator: Type.Boolean() },
-}
+const user = { fields: { email: Type.String(), name: Type.String(), role: Type.String(), operator: Type.Boolean() } }
 const newUser = { before: {}, after: { email: 'ada@example.com', name: 'Ada', role: 'owner', operator: true } }
 const keys = { channels: ['cli'], targets: ['key'] } as const
 
-export const accountActions = [
-  auditAction({
-    action: 'account.token.create',
-    number: 'AC001',
+export const accountActions = {
+  'account.token.create': {
     description: 'An API token was created.',
     channels: [...requestChannels, 'cli'],
-    targets: ['token'],
-    changes: { of: 'account.token.update', fields: {} },
     example: { before: {}, after: token },
-  }),
-  auditAction({
-    action: 'account.token.update',
-    number: 'AC002',
+  },
+  'account.token.update': {
     description: 'An API token was updated, or a rotation set its expiration.',
     channels: [...requestChannels, 'job'],
-    targets: ['token'],
-    changes: 'response',
     example: { before: { name: 'backup' }, after: { name: 'backup script' } },
-  }),
-  auditAction({
-    action: 'account.token.revoke',
+  },
+  'account.token.revoke': {
     number: 'AC003',
     description: 'An API token was revoked.',
     channels: [...requestChannels, 'cli'],
-    targets: ['token'],
     changes: { of: 'account.token.update' },
     example: { before: { revoked_at: null }, after: { revoked_at: '2026-11-21T10:00:00.000Z' } },
-  }),
-  auditAction({
-    action: 'account.token.rotate',
+  },
+  'account.token.rotate': {
     number: 'AC004',
     description: 'An API token was rotated. The old token keeps working until the new one has been in use for a while.',
-    targets: ['token'],
     changes: { of: 'account.token.update' },
-  }),
-  auditAction({
-    action: 'account.token.report',
+  },
+  'account.token.report': {
     number: 'AC005',
     description: 'An API token was reported as leaked and revoked.',
-    targets: ['token'],
     changes: { of: 'account.token.update' },
-  }),
-  auditAction({
-    action: 'account.token.use',
-    number: 'AC006',
-    description: 'An API token was used from a new IP address, or its use was denied.',
-    targets: ['token'],
-  }),
-  auditAction({
-    action: 'account.session.create',
-    number: 'AC007',
-    description: 'A user signed in, or failed to sign in.',
-    targets: ['user'],
-  }),
-  auditAction({
-    action: 'account.session.delete',
-    number: 'AC008',
-    description: 'A user signed out or ended one of their sessions.',
-    targets: ['session'],
-  }),
-  auditAction({
-    action: 'account.setup.complete',
+  },
+  'account.token.use': { number: 'AC006', description: 'An API token was used from a new IP address, or its use was denied.' },
+  'account.session.create': { number: 'AC007', description: 'A user signed in, or failed to sign in.', targets: ['user'] },
+  'account.session.delete': { number: 'AC008', description: 'A user signed out or ended one of their sessions.' },
+  'account.setup.complete': {
     number: 'AC009',
     description: 'Setup was completed and the first user was created.',
     targets: ['user'],
     changes: user,
     example: newUser,
-  }),
-  auditAction({
-    action: 'account.user.create',
+  },
+  'account.user.create': {
     number: 'AC010',
     description: 'A user was created.',
     channels: ['cli'],
-    targets: ['user'],
     changes: user,
     example: newUser,
-  }),
-  auditAction({
-    action: 'account.user.set_password',
+  },
+  'account.user.set_password': {
     number: 'AC011',
     description:
       'A user’s password was changed and their other sessions ended, or the change failed because of a wrong password.',
     channels: [...requestChannels, 'cli'],
-    targets: ['user'],
-  }),
-  auditAction({
-    action: 'account.user.disable',
-    number: 'AC012',
-    description: 'A user was disabled and their sessions ended.',
-    channels: ['cli'],
-    targets: ['user'],
-  }),
-  auditAction({
-    action: 'account.user.enable',
-    number: 'AC013',
-    description: 'A user was enabled.',
-    channels: ['cli'],
-    targets: ['user'],
-  }),
-  auditAction({
-    action: 'account.workspace.create',
-    number: 'AC014',
-    description: 'A workspace was created.',
-    channels: [...requestChannels, 'job'],
-    targets: ['workspace'],
-    changes: { of: 'account.workspace.create' },
-  }),
-  auditAction({
-    action: 'account.workspace.update',
-    number: 'AC015',
+  },
+  'account.user.disable': { number: 'AC012', description: 'A user was disabled and their sessions ended.', channels: ['cli'] },
+  'account.user.enable': { number: 'AC013', description: 'A user was enabled.', channels: ['cli'] },
+  'account.workspace.create': { channels: [...requestChannels, 'job'] },
+  'account.workspace.update': {
     description: 'The name, plan, limits, or network policy of a workspace were updated.',
-    targets: ['workspace'],
-    changes: 'response',
     example: { before: { name: 'Acme' }, after: { name: 'Acme Ltd' } },
-  }),
-  auditAction({
-    action: 'account.plan.create',
-    number: 'AC016',
-    description: 'A plan was created.',
-    targets: ['plan'],
-    changes: 'response',
-  }),
-  auditAction({
-    action: 'account.plan.update',
-    number: 'AC017',
-    description: 'A plan was updated.',
-    targets: ['plan'],
-    changes: 'response',
-  }),
-  auditAction({
-    action: 'account.plan.delete',
+  },
+  'account.plan.create': { number: 'AC016', description: 'A plan was created.', targets: ['plan'], changes: 'response' },
+  'account.plan.update': { number: 'AC017', description: 'A plan was updated.', targets: ['plan'], changes: 'response' },
+  'account.plan.delete': {
     number: 'AC018',
     description: 'A plan was deleted.',
     targets: ['plan'],
     changes: { of: 'account.plan.update' },
-  }),
-  auditAction({
-    action: 'account.resource.read',
+  },
+  'account.resource.read': {
     number: 'AC019',
     description: 'A read request was denied. The reason contains the operation.',
     targets: [],
-  }),
-  auditAction({
-    action: 'account.master_key.rotate',
+  },
+  'account.master_key.rotate': {
     number: 'AC020',
     description: 'The data keys were re-encrypted with a new master key.',
     ...keys,
     changes: { fields: { fingerprint: Type.String() } },
     example: { before: { fingerprint: '9f86d081884c7d65' }, after: { fingerprint: '60303ae22b998861' } },
-  }),
-  auditAction({
-    action: 'account.master_key.retire',
+  },
+  'account.master_key.retire': {
     number: 'AC021',
     description: 'The previous master key was retired and no longer encrypts any data key.',
     ...keys,
-  }),
-  auditAction({
-    action: 'account.data_keys.begin_rotation',
+  },
+  'account.data_keys.begin_rotation': {
     number: 'AC022',
     description: 'Re-encryption of all values with new data keys started.',
     ...keys,
-  }),
-  auditAction({
-    action: 'account.data_keys.rotate',
+  },
+  'account.data_keys.rotate': {
     number: 'AC023',
     description: 'All values were re-encrypted with new data keys, and the old data keys were deleted.',
     ...keys,
     changes: { fields: { workspaces: Type.Integer(), values: Type.Integer(), keys_deleted: Type.Integer() } },
     example: { before: {}, after: { workspaces: 1, values: 12, keys_deleted: 1 } },
-  }),
-  auditAction({
-    action: 'account.secrets.verify',
+  },
+  'account.secrets.verify': {
     number: 'AC024',
     description: 'All data keys and encrypted values were verified.',
     ...keys,
     changes: { fields: { data_keys: Type.Integer(), values: Type.Integer(), failures: Type.Integer() } },
     example: { before: {}, after: { data_keys: 1, values: 12, failures: 0 } },
-  }),
-  auditAction({
-    action: 'account.token.bulk',
-    number: 'AC025',
-    description: 'A bulk change of tokens was denied. Successful changes have their own events.',
-    targets: [],
-  }),
-] as const
+  },
+} satisfies AuditActionDrafts

@@ -2,7 +2,7 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import type { AuditAction } from '../core/audit-actions'
 import type { Ctx } from '../core/ctx'
 import { listQuery, type Listing } from '../core/list'
-import { entryOf, type ResourceType } from '../registry'
+import { entryOf, withArticle, type ResourceType } from '../registry'
 import type { Bulk } from './bulk'
 import type { Route } from './route-declaration'
 import { route } from './route'
@@ -14,10 +14,10 @@ type Query = Record<string, unknown>
 
 /** The operations of a resource. One that is absent has no route. */
 interface Crud<Input extends TSchema, Patch extends TSchema> extends Partial<Pick<ReturnType<typeof entryOf>, 'name' | 'path'>> {
-  /** Name and path follow from its entry in the registry, if they are not given. */
+  /** Name, path, and the prefix of the audit actions follow from its entry in the registry, if they are not given. */
   type: ResourceType
-  /** Prefix of the audit actions: `maintenance.window` for `maintenance.window.create`. */
-  action: string
+  /** Prefix of the audit actions. */
+  action?: string
   response: TSchema
   /** What all routes that read it declare, or all that change it. */
   reads?: Shared
@@ -37,12 +37,12 @@ interface Crud<Input extends TSchema, Patch extends TSchema> extends Partial<Pic
  */
 export function crud<Input extends TSchema = TSchema, Patch extends TSchema = TSchema>(of: Crud<Input, Patch>): (Route | Bulk)[] {
   const entry = entryOf(of.type)
-  const { name = entry.name, path = entry.path } = of
+  const { name = entry.name, path = entry.path, action: prefix = entry.audit?.prefix } = of
   const plural = of.name ? `${of.name}s` : entry.plural
   const schema = of.response.$id!
-  const one = `${/^[aeiou]/i.test(name) ? 'an' : 'a'} ${name}`
+  const one = withArticle(name)
   const list = `/v1${path}`
-  const action = (verb: string) => `${of.action}.${verb}` as AuditAction
+  const action = (verb: string) => `${prefix}.${verb}` as AuditAction
   const common = (method: Route['method'], verb: string, summary: string) => ({
     method,
     guard: `${entry.area}.${method === 'GET' ? 'read' : 'write'}` as const,

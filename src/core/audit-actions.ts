@@ -3,11 +3,11 @@ import type { AuditChanges, AuditContext } from './db/tables'
 import type { Declared } from './declared'
 
 /** The name of an audit action. Undeclared actions don’t compile. */
-export type AuditAction = Declared['auditActions'][number]['action']
+export type AuditAction = Declared['auditAction']
 
 type Channel = AuditContext['channel']
 
-/** An action that can appear in the audit log, as listed in the catalog. Declared in the `audit-actions.ts` of its feature. */
+/** An action that can appear in the audit log, as listed in the catalog. */
 export interface AuditActionEntry<A extends string = string> {
   action: A
   /**
@@ -32,23 +32,14 @@ export interface AuditActionEntry<A extends string = string> {
 /** Channels of requests from API clients and from the dashboard. */
 export const requestChannels: readonly Channel[] = ['api', 'dashboard']
 
-type Draft<A extends string> = Pick<AuditActionEntry<A>, 'action' | 'number' | 'description' | 'targets'> &
-  Partial<Pick<AuditActionEntry, 'channels' | 'example'>> & {
-    /** `response`: the fields of the response of its own operation; `of`: those of another action's operation. */
-    changes?: 'response' | { of?: string; fields?: Readonly<Record<string, TSchema>> }
-  }
-
-export function auditAction<const A extends string>(draft: Draft<A>): AuditActionEntry<A> {
-  const { changes, channels = requestChannels, example = null, ...rest } = draft
-  return {
-    ...rest,
-    channels,
-    example,
-    changes:
-      changes === undefined
-        ? null
-        : changes === 'response'
-          ? { responseOf: draft.action, fields: {} }
-          : { responseOf: changes.of ?? null, fields: changes.fields ?? {} },
-  }
+/**
+ * What a feature declares of an action: everything that doesn’t follow from the registry. Channels are those of requests by default,
+ * and the target is the resource whose prefix the action has.
+ */
+export interface AuditActionDraft extends Partial<Omit<AuditActionEntry, 'action' | 'changes'>> {
+  /** `response`: the fields of the response of its own operation; `of`: those of another action’s operation. */
+  changes?: 'response' | { of?: string; fields?: Readonly<Record<string, TSchema>> }
 }
+
+/** The actions of a feature, by their names. */
+export type AuditActionDrafts = Readonly<Record<string, AuditActionDraft>>

@@ -1,5 +1,12 @@
 import { accountActions } from '../access/audit-actions'
-import type { AuditAction, AuditActionEntry } from '../core/audit-actions'
+import {
+  requestChannels,
+  type AuditAction,
+  type AuditActionDraft,
+  type AuditActionDrafts,
+  type AuditActionEntry,
+} from '../core/audit-actions'
+import { entryOf, plainVerbs, resourceTypes, withArticle, type PlainVerb, type registry, type ResourceType } from '../registry'
 import { actionActions } from './actions/audit-actions'
 import { auditStreamActions } from './audit/audit-actions'
 import { dnsActions } from './dns/audit-actions'
@@ -12,7 +19,7 @@ import { notificationActions } from './notifications/audit-actions'
 import { peopleActions } from './people/audit-actions'
 import { webhookActions } from './webhooks/audit-actions'
 
-const entries = [
+const declared = {
   ...accountActions,
   ...actionActions,
   ...auditStreamActions,
@@ -25,16 +32,77 @@ const entries = [
   ...notificationActions,
   ...peopleActions,
   ...webhookActions,
-] as const
+}
+
+/** The actions that follow from the registry. */
+type PlainAction = PlainActionOf<(typeof registry)[ResourceType]>
+type PlainActionOf<Entry> = Entry extends { audit: infer Audit extends { prefix: string } }
+  ? `${Audit['prefix']}.${keyof Audit & PlainVerb}`
+  : never
 
 declare module '../core/declared' {
   interface Declared {
-    auditActions: typeof entries
+    auditAction: PlainAction | keyof typeof declared
   }
 }
 
-/** All actions, as listed in the catalog. */
-export const auditActions: readonly AuditActionEntry<AuditAction>[] = entries
+type OtherAction = Exclude<keyof typeof declared, PlainAction>
+
+const drafts: AuditActionDrafts = declared satisfies Record<OtherAction, { number: string; description: string }>
+
+const plainDrafts: AuditActionDrafts = Object.fromEntries(
+  resourceTypes.flatMap(type => {
+    const { audit } = entryOf(type)
+    return plainVerbs.flatMap(verb => (audit?.[verb] ? [[`${audit.prefix}.${verb}`, plainDraft(type, verb)]] : []))
+  }),
+)
+
+function plainDraft(type: ResourceType, verb: PlainVerb): AuditActionDraft {
+  const { name, plural, audit } = entryOf(type)
+  const { prefix, update, [verb]: number } = audit!
+  if (verb === 'bulk') {
+    const description = `A bulk change of ${plural} was denied. Successful changes have their own events.`
+    return { number, description, targets: [] }
+  }
+  const [first, ...rest] = `${withArticle(name)} was ${verb}d.`
+  const created = drafts[`${prefix}.create`]?.example
+  return {
+    number,
+    description: first!.toUpperCase() + rest.join(''),
+    changes: { of: `${prefix}.${update ? 'update' : 'create'}` },
+    ...(verb === 'delete' && created && { example: { before: created.after, after: {} } }),
+  }
+}
+
+function actionEntry(action: string): AuditActionEntry {
+  const { changes, ...draft } = { ...plainDrafts[action], ...drafts[action] }
+  return {
+    action,
+    number: '',
+    description: '',
+    channels: requestChannels,
+    targets: targetsOf(action),
+    example: null,
+    ...draft,
+    changes:
+      changes === undefined
+        ? null
+        : changes === 'response'
+          ? { responseOf: action, fields: {} }
+          : { responseOf: changes.of ?? null, fields: changes.fields ?? {} },
+  }
+}
+
+function targetsOf(action: string): string[] {
+  const prefix = action.slice(0, action.lastIndexOf('.'))
+  const type = resourceTypes.find(one => entryOf(one).audit?.prefix === prefix)
+  return type ? [type, ...(entryOf(type).audit?.parents ?? [])] : []
+}
+
+/** All actions, as listed in the catalog, by their numbers. */
+export const auditActions = Object.keys({ ...plainDrafts, ...drafts })
+  .map(actionEntry)
+  .sort((a, b) => (a.number < b.number ? -1 : 1)) as readonly AuditActionEntry<AuditAction>[]
 
 /** The six-character code of an action and its outcome, such as `HB001S`; null for an action of an earlier version. */
 export function codeOf(action: string, outcome: 'success' | 'failure' | 'denied'): string | null {

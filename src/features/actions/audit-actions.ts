@@ -1,11 +1,10 @@
-import { auditAction } from '../../core/audit-actions'
+import type { AuditActionDrafts } from '../../core/audit-actions'
 
-export const actionActions = [
-  auditAction({
-    action: 'account.action.cancel',
+export const actionActions = {
+  'account.action.cancel': {
     number: 'AN001',
     description: 'An action was canceled.',
     targets: ['action'],
     changes: 'response',
-  }),
-] as const
+  },
+} satisfies AuditActionDrafts

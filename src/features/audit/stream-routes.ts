@@ -16,7 +16,6 @@ import { createStream, deleteStream, getStream, listStreams, streamListing, upda
 export const auditStreamRoutes = area('audit-streams', 'Audit', [
   ...crud({
     type: 'audit_stream',
-    action: 'account.audit_stream',
     response: AuditStream,
     list: {
       description: 'Lists the audit streams of the workspace with their delivery status.',

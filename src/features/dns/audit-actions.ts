@@ -1,94 +1,45 @@
 import { Type } from '@sinclair/typebox'
-import { requestChannels, auditAction } from '../../core/audit-actions'
+import { requestChannels, type AuditActionDrafts } from '../../core/audit-actions'
 
-const zone = ['zone']
-const record = ['record', 'zone']
-const provider = ['dns_provider']
-const providerSecret = { secret: Type.String({ description: 'The secrets in the settings, as a keyed hash.' }) }
-const recordShown = { type: 'A', name: 'www', ttl: 300, content: '192.0.2.10' }
-const counts = {
-  serial: Type.Integer(),
-  created: Type.Integer(),
-  updated: Type.Integer(),
-  deleted: Type.Integer(),
+const withSecret = {
+  of: 'dns.provider.update',
+  fields: { secret: Type.String({ description: 'The secrets in the settings, as a keyed hash.' }) },
 }
+const recordShown = { type: 'A', name: 'www', ttl: 300, content: '192.0.2.10' }
+const counts = { serial: Type.Integer(), created: Type.Integer(), updated: Type.Integer(), deleted: Type.Integer() }
 
-const templateTargets = ['template_binding', 'dns_template', 'zone']
-const allowed = Type.Array(Type.String())
+const withAllowed = { of: 'dns.template.apply', fields: { allowed: Type.Array(Type.String()) } }
 
-export const dnsActions = [
-  auditAction({
-    action: 'dns.zone.create',
-    number: 'DN001',
+export const dnsActions = {
+  'dns.zone.create': {
     description: 'A DNS zone was created.',
-    targets: zone,
-    changes: 'response',
     example: { before: {}, after: { name: 'example.com', status: 'active' } },
-  }),
-  auditAction({
-    action: 'dns.zone.update',
-    number: 'DN002',
+  },
+  'dns.zone.update': {
     description: 'The settings of a DNS zone were updated.',
-    targets: zone,
-    changes: 'response',
     example: { before: { status: 'active' }, after: { status: 'paused' } },
-  }),
-  auditAction({
-    action: 'dns.zone.delete',
-    number: 'DN003',
+  },
+  'dns.zone.delete': {
     description: 'A DNS zone was deleted with all its records.',
-    targets: zone,
-    changes: { of: 'dns.zone.create' },
     example: { before: { name: 'example.com' }, after: {} },
-  }),
-  auditAction({
-    action: 'dns.record.create',
-    number: 'DN004',
-    description: 'A DNS record was created.',
-    targets: record,
-    changes: 'response',
-    example: { before: {}, after: recordShown },
-  }),
-  auditAction({
-    action: 'dns.record.update',
-    number: 'DN005',
-    description: 'A DNS record was updated.',
-    targets: record,
-    changes: 'response',
-    example: { before: { content: '192.0.2.10' }, after: { content: '192.0.2.20' } },
-  }),
-  auditAction({
-    action: 'dns.record.delete',
-    number: 'DN006',
-    description: 'A DNS record was deleted.',
-    targets: record,
-    changes: { of: 'dns.record.create' },
-    example: { before: recordShown, after: {} },
-  }),
-  auditAction({
-    action: 'dns.rrsets.replace',
+  },
+  'dns.record.create': { example: { before: {}, after: recordShown } },
+  'dns.record.update': { example: { before: { content: '192.0.2.10' }, after: { content: '192.0.2.20' } } },
+  'dns.rrsets.replace': {
     number: 'DN007',
     description: 'Record sets of a zone were replaced. The changed records are in the `dns.records_changed` event.',
-    targets: zone,
+    targets: ['zone'],
     changes: { fields: counts },
     example: { before: { serial: 7 }, after: { serial: 8, created: 2, updated: 0, deleted: 1 } },
-  }),
-  auditAction({
-    action: 'dns.zone.import',
+  },
+  'dns.zone.import': {
     number: 'DN009',
     description: 'A zone file was imported into a zone. The changed records are in the `dns.records_changed` event.',
-    targets: zone,
     changes: { fields: { ...counts, mode: Type.String(), allowed: Type.Array(Type.String()) } },
     example: { before: { serial: 1 }, after: { serial: 2026112101, created: 12, updated: 0, deleted: 2, mode: 'replace' } },
-  }),
-  auditAction({
-    action: 'dns.plan.create',
-    number: 'DN040',
-    description: 'A plan for a DNS zone was created.',
-    targets: ['plan', 'zone'],
-  }),
-  auditAction({
-    action: 'dns.plan.apply',
+  },
+  'dns.plan.create': { number: 'DN040', description: 'A plan for a DNS zone was created.', targets: ['plan', 'zone'] },
+  'dns.plan.apply': {
     number: 'DN041',
     description: 'A plan for a DNS zone was applied. `allowed` lists the safety checks that were overridden.',
     targets: ['plan', 'zone'],
@@ -97,21 +48,18 @@ export const dnsActions = [
       before: { serial: 7 },
       after: { serial: 8, created: 0, updated: 0, deleted: 4, allowed: ['deletes_over_limit'] },
     },
-  }),
-  auditAction({
-    action: 'dns.zone.import_from',
+  },
+  'dns.zone.import_from': {
     number: 'DN030',
     description:
       'A zone was imported from another name server or a provider. The changed records are in the `dns.records_changed` event.',
-    targets: zone,
     changes: { fields: { ...counts, mode: Type.String(), from: Type.String(), allowed: Type.Array(Type.String()) } },
     example: {
       before: { serial: 1 },
       after: { serial: 2026112101, created: 12, updated: 0, deleted: 2, mode: 'replace', from: 'ns1.example.com 53' },
     },
-  }),
-  auditAction({
-    action: 'dns.zone.sync',
+  },
+  'dns.zone.sync': {
     number: 'DN042',
     description: 'Changes to a DNS zone were synced to a provider. Counts are RRsets.',
     channels: ['job'],
@@ -120,9 +68,8 @@ export const dnsActions = [
       fields: { created: Type.Integer(), updated: Type.Integer(), deleted: Type.Integer(), failed: Type.Integer() },
     },
     example: { before: {}, after: { created: 1, updated: 2, deleted: 0, failed: 0 } },
-  }),
-  auditAction({
-    action: 'dns.zone.block',
+  },
+  'dns.zone.block': {
     number: 'DN105',
     description: 'A sync of a DNS zone to a provider was blocked. `reasons` are the codes of the failed safety checks.',
     channels: ['job'],
@@ -136,228 +83,139 @@ export const dnsActions = [
         reasons: ['deletes_over_limit'],
       },
     },
-  }),
-  auditAction({
-    action: 'dns.zone.unblock',
+  },
+  'dns.zone.unblock': {
     number: 'DN106',
     description: 'A blocked sync of a DNS zone was completed or is no longer needed.',
     channels: ['job'],
     targets: ['zone', 'provider'],
     changes: { fields: { provider_id: Type.String(), reasons: Type.Array(Type.String()) } },
     example: { before: { provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn', reasons: ['deletes_over_limit'] }, after: {} },
-  }),
-  auditAction({
-    action: 'dns.target.create',
-    number: 'DN043',
+  },
+  'dns.target.create': {
     description: 'A sync target was added to a DNS zone.',
-    targets: ['zone_target', 'zone'],
-    changes: 'response',
     example: { before: {}, after: { provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn' } },
-  }),
-  auditAction({
-    action: 'dns.target.delete',
-    number: 'DN044',
-    description: 'A sync target was removed from a DNS zone.',
-    targets: ['zone_target', 'zone'],
-    changes: { of: 'dns.target.create' },
-    example: { before: { provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn' }, after: {} },
-  }),
-  auditAction({
-    action: 'dns.zone.refresh',
+  },
+  'dns.target.delete': { description: 'A sync target was removed from a DNS zone.' },
+  'dns.zone.refresh': {
     number: 'DN045',
     description: 'A DNS zone was refreshed from its providers. With `force`, an implausible result was accepted.',
-    targets: zone,
     changes: { fields: { force: Type.Boolean() } },
     example: { before: {}, after: { force: false } },
-  }),
-  auditAction({
-    action: 'dns.zone.adopt',
+  },
+  'dns.zone.adopt': {
     number: 'DN046',
     description: 'Records of a DNS zone were adopted from a provider.',
-    targets: zone,
     changes: { fields: counts },
     example: { before: { serial: 7 }, after: { serial: 8, created: 2, updated: 0, deleted: 1 } },
-  }),
-  auditAction({
-    action: 'dns.record.bulk',
-    number: 'DN008',
-    description: 'A bulk change of DNS records was denied. Successful changes have their own events.',
-    targets: [],
-  }),
-  auditAction({
-    action: 'dns.records.expire',
+  },
+  'dns.records.expire': {
     number: 'DN100',
     description: 'Records were deleted because they expired (`expires_at`). They are listed in the `dns.records_changed` event.',
     channels: ['job'],
-    targets: zone,
+    targets: ['zone'],
     changes: { fields: { serial: Type.Integer(), deleted: Type.Integer() } },
     example: { before: { serial: 7 }, after: { serial: 8, deleted: 1 } },
-  }),
-  auditAction({
-    action: 'dns.zone.revert',
+  },
+  'dns.zone.revert': {
     number: 'DN060',
     description: 'A revert of changes to a zone was planned, and applied if the serial changed.',
     targets: ['plan', 'zone'],
     changes: { fields: counts },
     example: { before: { serial: 8 }, after: { serial: 9, created: 0, updated: 1, deleted: 1 } },
-  }),
-  auditAction({
-    action: 'dns.template.create',
-    number: 'DN080',
-    description: 'A DNS template was created.',
-    targets: ['dns_template'],
-    changes: 'response',
-    example: { before: {}, after: { name: 'Web site' } },
-  }),
-  auditAction({
-    action: 'dns.template.update',
-    number: 'DN081',
+  },
+  'dns.template.create': { example: { before: {}, after: { name: 'Web site' } } },
+  'dns.template.update': {
     description: 'A DNS template was updated. Zones don’t change until it is rolled out.',
-    targets: ['dns_template'],
-    changes: 'response',
     example: { before: { name: 'Web site' }, after: { name: 'Shop' } },
-  }),
-  auditAction({
-    action: 'dns.template.delete',
-    number: 'DN082',
-    description: 'A DNS template was deleted. Records created from it are kept.',
-    targets: ['dns_template'],
-    changes: { of: 'dns.template.create' },
-    example: { before: { name: 'Web site' }, after: {} },
-  }),
-  auditAction({
-    action: 'dns.record.check',
+  },
+  'dns.template.delete': { description: 'A DNS template was deleted. Records created from it are kept.' },
+  'dns.record.check': {
     number: 'DN010',
     description: 'Validating a DNS record was denied. Successful validations are not logged.',
     targets: [],
-  }),
-  auditAction({
-    action: 'dns.template.preview',
+  },
+  'dns.template.preview': {
     number: 'DN083',
     description: 'A preview of a DNS template was denied. Successful previews are not logged.',
     targets: [],
-  }),
-  auditAction({
-    action: 'dns.template.apply',
+  },
+  'dns.template.apply': {
     number: 'DN084',
     description: 'A DNS template was applied to a zone. The changed records are in the `dns.records_changed` event.',
-    targets: templateTargets,
-    changes: { of: 'dns.template.apply', fields: { allowed } },
+    targets: ['template_binding', 'dns_template', 'zone'],
+    changes: withAllowed,
     example: { before: {}, after: { mode: 'linked', host: '@', serial: 8, created: 2, updated: 0, deleted: 0 } },
-  }),
-  auditAction({
-    action: 'dns.template.roll_out',
+  },
+  'dns.template.roll_out': {
     number: 'DN085',
     description: 'A rollout of the latest version of a DNS template to its linked zones was started.',
     targets: ['dns_template', 'action'],
     channels: [...requestChannels, 'job'],
-  }),
-  auditAction({
-    action: 'dns.template_binding.update',
-    number: 'DN086',
+  },
+  'dns.template_binding.update': {
     description: 'The values or the mode of a template in a zone were updated. The zone doesn’t change until they are applied.',
-    targets: templateTargets,
-    changes: 'response',
     example: { before: { mode: 'linked' }, after: { mode: 'once' } },
-  }),
-  auditAction({
-    action: 'dns.template_binding.apply',
+  },
+  'dns.template_binding.apply': {
     number: 'DN087',
     description: 'The latest version of a template was applied to a zone.',
-    targets: templateTargets,
     channels: [...requestChannels, 'job'],
-    changes: { of: 'dns.template.apply', fields: { allowed } },
+    changes: withAllowed,
     example: { before: { template_version: 1 }, after: { template_version: 2, serial: 9, created: 0, updated: 1, deleted: 0 } },
-  }),
-  auditAction({
-    action: 'dns.template_binding.delete',
-    number: 'DN088',
+  },
+  'dns.template_binding.delete': {
     description: 'A template was removed from a zone. Its records were kept, or deleted if requested.',
-    targets: templateTargets,
-    changes: { of: 'dns.template.apply', fields: { allowed } },
+    changes: withAllowed,
     example: { before: { mode: 'linked' }, after: { serial: 10, created: 0, updated: 0, deleted: 2 } },
-  }),
-  auditAction({
-    action: 'dns.provider.create',
-    number: 'DN020',
-    description: 'A DNS provider was created.',
-    targets: provider,
-    changes: { of: 'dns.provider.update', fields: providerSecret },
+  },
+  'dns.provider.create': {
+    changes: withSecret,
     example: { before: {}, after: { kind: 'powerdns', name: 'PowerDNS in Falkenstein' } },
-  }),
-  auditAction({
-    action: 'dns.provider.update',
-    number: 'DN021',
-    description: 'A DNS provider was updated.',
-    targets: provider,
-    changes: { of: 'dns.provider.update', fields: providerSecret },
+  },
+  'dns.provider.update': {
+    changes: withSecret,
     example: { before: { name: 'PowerDNS' }, after: { name: 'PowerDNS in Falkenstein' } },
-  }),
-  auditAction({
-    action: 'dns.provider.delete',
-    number: 'DN022',
+  },
+  'dns.provider.delete': {
     description: 'A DNS provider was deleted with its secrets.',
-    targets: provider,
-    changes: { of: 'dns.provider.create' },
     example: { before: { name: 'PowerDNS in Falkenstein' }, after: {} },
-  }),
-  auditAction({
-    action: 'dns.provider.validate',
+  },
+  'dns.provider.validate': {
     number: 'DN026',
     description: 'Validating the settings of a DNS provider was denied. Successful validations are not logged.',
     targets: [],
-  }),
-  auditAction({
-    action: 'dns.provider.check',
+  },
+  'dns.provider.check': {
     number: 'DN023',
     description: 'A DNS provider was checked manually. The reason contains the result.',
-    targets: provider,
     changes: { of: 'dns.provider.update' },
     example: { before: { state: 'unknown' }, after: { state: 'ok' } },
-  }),
-  auditAction({
-    action: 'dns.provider.fail',
+  },
+  'dns.provider.fail': {
     number: 'DN024',
     description: 'A DNS provider became unreachable or rejected its settings.',
     channels: ['job'],
-    targets: provider,
     changes: { of: 'dns.provider.update' },
     example: {
       before: { state: 'ok', last_error: null },
       after: { state: 'failing', last_error: { code: 'unreachable', detail: 'The host refused the connection.' } },
     },
-  }),
-  auditAction({
-    action: 'dns.provider.recover',
+  },
+  'dns.provider.recover': {
     number: 'DN025',
     description: 'A failing DNS provider recovered.',
     channels: ['job'],
-    targets: provider,
     changes: { of: 'dns.provider.update' },
     example: { before: { state: 'failing' }, after: { state: 'ok' } },
-  }),
-  auditAction({
-    action: 'dns.tsig_key.create',
-    number: 'DN070',
-    description: 'A TSIG key was created.',
-    targets: ['tsig_key'],
-    changes: 'response',
-    example: { before: {}, after: { name: 'secondary1.example.com', algorithm: 'hmac-sha256' } },
-  }),
-  auditAction({
-    action: 'dns.tsig_key.delete',
-    number: 'DN071',
-    description: 'A TSIG key was deleted and can no longer be used.',
-    targets: ['tsig_key'],
-    changes: { of: 'dns.tsig_key.create' },
-    example: { before: { name: 'secondary1.example.com', algorithm: 'hmac-sha256' }, after: {} },
-  }),
-  auditAction({
-    action: 'dns.builtin.update',
+  },
+  'dns.tsig_key.create': { example: { before: {}, after: { name: 'secondary1.example.com', algorithm: 'hmac-sha256' } } },
+  'dns.tsig_key.delete': { description: 'A TSIG key was deleted and can no longer be used.' },
+  'dns.builtin.update': {
     number: 'DN072',
     description: 'The zone transfer settings of the built-in name server were updated.',
     targets: ['dns_provider'],
     changes: 'response',
     example: { before: { transfer_key_ids: null }, after: { transfer_key_ids: [] } },
-  }),
-] as const
+  },
+} satisfies AuditActionDrafts

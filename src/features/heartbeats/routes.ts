@@ -38,7 +38,6 @@ const write = 'monitoring.write'
 export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
   ...crud({
     type: 'heartbeat',
-    action: 'heartbeat',
     response: Heartbeat,
     list: {
       listing: heartbeatListing,

@@ -29,7 +29,6 @@ const write = 'monitoring.write'
 export const incidentRoutes = area('incidents', 'Incidents', [
   ...crud({
     type: 'incident',
-    action: 'incident',
     response: Incident,
     list: {
       listing: incidentListing,

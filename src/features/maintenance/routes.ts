@@ -36,7 +36,6 @@ const write = 'monitoring.write'
 export const maintenanceRoutes = area('maintenance', 'Maintenance', [
   ...crud({
     type: 'maintenance_window',
-    action: 'maintenance.window',
     response: MaintenanceWindow,
     list: {
       description: 'Lists the maintenance windows of the workspace, including ended ones.',

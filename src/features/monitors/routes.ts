@@ -28,7 +28,6 @@ const write = 'monitoring.write'
 export const monitorRoutes = area('monitors', 'Monitors', [
   ...crud({
     type: 'monitor',
-    action: 'monitor',
     response: Monitor,
     list: {
       listing: monitorListing,

@@ -6,7 +6,6 @@ import { Notice, NoticeList, NoticePatch, MarkNoticesReadResult, MarkNoticesRead
 export const noticeRoutes = area('notices', 'Notices', [
   ...crud({
     type: 'notice',
-    action: 'account.notice',
     response: Notice,
     list: {
       listing: noticeListing,

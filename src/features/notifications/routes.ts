@@ -68,7 +68,6 @@ export const notificationRoutes = area('notifications', 'Notifications', [
   }),
   ...crud({
     type: 'notification_channel',
-    action: 'notification.channel',
     response: NotificationChannel,
     list: {
       listing: channelListing,

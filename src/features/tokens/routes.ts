@@ -8,7 +8,6 @@ import { tokenListing, tokenRelations, listTokens, createToken, getToken, update
 export const tokenRoutes = area('tokens', 'Tokens', [
   ...crud({
     type: 'token',
-    action: 'account.token',
     response: Token,
     list: {
       listing: tokenListing,

@@ -25,7 +25,6 @@ import {
 export const invitationRoutes = area('invitations', 'Members', [
   ...crud({
     type: 'invitation',
-    action: 'account.invitation',
     response: Invitation,
     list: {
       listing: invitationListing,

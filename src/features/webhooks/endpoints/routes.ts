@@ -26,7 +26,6 @@ import { sendTest } from '../sending/test-message'
 export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
   ...crud({
     type: 'webhook_endpoint',
-    action: 'webhooks.endpoint',
     response: WebhookEndpoint,
     list: {
       listing: endpointListing,
