@@ -60,8 +60,8 @@ test(
     await dialog.getByRole('button', { name: 'Import zone file' }).click()
     await page.getByText('Zone file imported').waitFor()
 
-    await page.getByRole('button', { name: 'Edit MX of mail' }).click()
-    const editor = page.getByRole('form', { name: 'Edit MX of mail' })
+    await page.getByRole('button', { name: 'Edit MX record mail' }).click()
+    const editor = page.getByRole('form', { name: 'Edit MX record mail' })
     await editor.getByLabel('Preference').fill('70000')
     await editor.getByText(/preference must be/).waitFor()
     await editor.getByLabel('Preference').fill('20')

@@ -91,7 +91,7 @@ function PaletteContent({ onClose, pages, actions }: Omit<PaletteProps, 'open'>)
         aria-label="Search or jump to…"
         aria-controls={`${id}-list`}
         aria-activedescendant={rows[current] ? `${id}-${current}` : undefined}
-        placeholder="Search pages, resources and actions"
+        placeholder="Search pages, resources, and actions"
         value={text}
         onChange={event => {
           setText(event.target.value)

@@ -118,7 +118,7 @@ export default function AuditStreams() {
         call={() => (dialog?.kind === 'delete' ? { method: 'DELETE', path: `/audit-streams/${dialog.stream.id}` } : null)}
         send={{ toast: 'Stream deleted', invalidates, onSuccess: close }}
       >
-        New entries are no longer sent. Entries that were already delivered stay at the receiver.
+        New entries are no longer sent. The receiver keeps the entries that were already delivered.
       </Confirm>
       <Dialog
         open={secret !== null}

@@ -130,6 +130,6 @@ function Import({ zone, text: pasted, onClose }: { zone: ZoneView; text: string;
 }
 
 const modes = [
-  ['merge', 'Merge: replace only the names and types in the file'],
+  ['merge', 'Merge: replace only the record sets in the file'],
   ['replace', 'Replace the whole zone'],
 ] as const

@@ -140,7 +140,7 @@ export function HeartbeatFields() {
           label="HTTP methods"
           choices={{ any: 'Any method', POST: 'POST only (ignores link previews)' }}
         />
-        <CheckboxField name="manual_resume" label="Stay paused until resumed manually" />
+        <CheckboxField name="manual_resume" label="Keep paused until resumed manually" />
       </Collapsible>
       <Collapsible label="Notes" names={['description']}>
         <TextareaField name="description" label="Notes" hint="What the job does, and what to do if it fails." />

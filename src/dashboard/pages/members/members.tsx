@@ -52,7 +52,7 @@ export default function Members() {
   return (
     <ListPage
       label="Members"
-      description="People with access to this workspace."
+      description="Users who have access to this workspace."
       path="/members"
       create={person.canAdminister && { label: 'Invite member', icon: UserPlus, onClick: () => setDialog({ what: 'invite' }) }}
       columns={columns}

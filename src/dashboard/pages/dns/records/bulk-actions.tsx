@@ -62,7 +62,7 @@ export function BulkActions({ zone, rows: selected, onDone }: BulkActionsProps) 
         open={dialog !== null}
         onClose={() => setDialog(null)}
         title={dialog === 'ttl' ? `TTL of ${count}` : `Tags of ${count}`}
-        description="Applies to all records of the same name and type."
+        description="Applies to all records with the same name and type."
       >
         {dialog === 'ttl' && (
           <Form

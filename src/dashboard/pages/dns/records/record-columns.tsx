@@ -52,7 +52,7 @@ export function columnsOf({ zone, repeated, onEdit, onTag }: ColumnOptions): rea
           {onEdit && one.managed && (
             <button
               type="button"
-              aria-label={`Edit ${one.type} of ${one.name}`}
+              aria-label={`Edit ${one.type} record ${one.name}`}
               title="Edit"
               onClick={() => onEdit(one)}
               className="inline-flex size-7 items-center justify-center rounded text-muted hover:bg-hover hover:text-ink"

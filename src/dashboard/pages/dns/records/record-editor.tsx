@@ -79,7 +79,7 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
   }
   return (
     <form
-      aria-label={record ? `Edit ${record.type} of ${record.name}` : 'Add record'}
+      aria-label={record ? `Edit ${record.type} record ${record.name}` : 'Add record'}
       onSubmit={event => void save(event)}
       onKeyDown={event => {
         if (event.key !== 'Escape') return

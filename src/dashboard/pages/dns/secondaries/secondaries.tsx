@@ -70,7 +70,7 @@ const Transfers = ({ zone, transfers, keys, server }: TransfersProps) => (
               {one.serial === zone.serial ? (
                 <Status status="synced" label="up to date" />
               ) : (
-                <Status status="late" label={`behind (${zone.serial})`} />
+                <Status status="late" label={`behind (current: ${zone.serial})`} />
               )}
             </>
           ),
@@ -104,7 +104,7 @@ const NotifiedSecondaries = ({ server }: { server: BuiltinProviderView }) => (
       </p>
     ))}
     {server.secondaries.length === 0 ? (
-      <p className="text-muted">None. Other secondaries poll at the SOA refresh interval.</p>
+      <p className="text-muted">None. Secondaries that aren’t notified check for changes at the SOA refresh interval.</p>
     ) : (
       <ul className="divide-y divide-line">
         {server.secondaries.map(one => (

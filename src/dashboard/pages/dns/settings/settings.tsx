@@ -70,7 +70,7 @@ function PauseOrDelete({ zone }: { zone: ZoneView }) {
         }}
       >
         This deletes the zone with its {zone.record_count.toLocaleString()} records and its history. The built-in name server
-        stops answering for it. Records at providers stay there. This can’t be undone.
+        stops answering for it. Records at providers are kept. This can’t be undone.
       </Confirm>
     </Card>
   )

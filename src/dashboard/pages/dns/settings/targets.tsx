@@ -56,7 +56,7 @@ export function Targets({ zone }: { zone: ZoneView }) {
         call={() => ({ method: 'DELETE', path: `${path}/${removing!.id}` })}
         send={{ toast: 'Sync target removed', invalidates: ['/dns/zones'], onSuccess: () => setRemoving(null) }}
       >
-        Records at the provider stay there, but are no longer synced or checked for drift.
+        The records at the provider are kept, but are no longer synced or checked for drift.
       </Confirm>
     </Card>
   )
@@ -69,7 +69,7 @@ function AddTarget({ zone }: { zone: ZoneView }) {
   )
   const [selected, setSelected] = useState('')
   const add = useSend({
-    toast: 'Sync target added. Reading its records',
+    toast: 'Sync target added. Reading records…',
     invalidates: ['/dns/zones'],
     onSuccess: () => setSelected(''),
   })

@@ -164,7 +164,7 @@ function Nothing({ zone }: { zone: ZoneView }) {
       title="No sync targets"
       action={
         <LinkButton to="/dns/zones/$id/$tab" params={{ id: zone.id, tab: 'settings' }}>
-          Add provider
+          Add sync target
         </LinkButton>
       }
     >

@@ -88,7 +88,7 @@ function PlanReview({ plan, onClose }: { plan: PlanView; onClose(): void }) {
               label={isBlocked ? 'Reason' : 'Note'}
               hint={
                 isBlocked
-                  ? 'Overrides all reasons above. Stored in the audit log and the history.'
+                  ? 'Why it is safe to override the checks above. Stored in the audit log and the history.'
                   : 'Optional. Stored in the history.'
               }
             />

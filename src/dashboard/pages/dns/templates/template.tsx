@@ -97,7 +97,8 @@ function TemplateDetails({ template }: { template: TemplateView }) {
         invalidates={['/dns/templates']}
         parent="/dns/templates"
       >
-        Records it created stay in their zones. You can’t delete a template that is linked to zones: remove it from them first.
+        Records it created are kept in their zones. You can’t delete a template that is linked to zones: remove it from them
+        first.
       </DeleteDialog>
     </Page>
   )

@@ -15,7 +15,7 @@ export const Unbind = ({ binding, name, onEnd }: UnbindProps) => (
     open
     onClose={onEnd}
     title={`Remove ${name} from ${binding.zone}?`}
-    description="The zone will no longer follow the template. Modified records always stay."
+    description="The zone will no longer follow the template. Modified records are always kept."
   >
     <Form
       initial={{ records: 'keep' }}
