@@ -11,6 +11,6 @@ const maxMs = 100 * 365 * 86_400_000
 export function parseDuration(text: string): number {
   const match = /^(\d{1,10})([smhdw])$/.exec(text)
   const ms = match ? Number(match[1]) * unitMs[match[2]!]! : 0
-  if (ms <= 0 || ms > maxMs) throw new InvalidArgumentError('It must be a number and a unit: 45s, 30m, 12h, 90d or 2w.')
+  if (ms <= 0 || ms > maxMs) throw new InvalidArgumentError('It must be a number and a unit: 45s, 30m, 12h, 90d, or 2w.')
   return ms
 }

@@ -38,7 +38,7 @@ Examples:
         .conflicts(['full', 'readOnly']),
     )
     .option('--workspace <id or name>', 'Workspace of the token (default: the workspace of the operator)')
-    .option('--expires-in <duration>', 'Lifetime, such as 90d, 12h or 30m (default: no expiry)', parseDuration)
+    .option('--expires-in <duration>', 'Lifetime, such as 90d, 12h, or 30m (default: no expiry)', parseDuration)
     .addHelpText(
       'after',
       `

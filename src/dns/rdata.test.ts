@@ -275,7 +275,7 @@ describe('errors name the field and section', () => {
     ['SVCB', '0 a. port=1', 'svc_params must be empty if svc_priority is 0 (alias mode) (RFC 9460 2.4.2)'],
     ['LOC', '91 N 0 E 0m', 'lat_degrees must be a whole number between 0 and 90 (RFC 1876 2)'],
     ['LOC', '90 1 N 0 E 0m', 'lat_degrees must be at most 90 degrees, including minutes and seconds (RFC 1876 2)'],
-    ['LOC', '1 N 0 N 0m', 'long_degrees must be degrees, minutes and seconds, then E or W (RFC 1876 2)'],
+    ['LOC', '1 N 0 N 0m', 'long_degrees must be degrees, minutes, and seconds, then E or W (RFC 1876 2)'],
     ['LOC', '1 N 0 E -100001m', 'altitude must be a number with at most 2 decimals between -100000 and 42849672.95 (RFC 1876 2)'],
     [
       'A',

@@ -193,7 +193,7 @@ test('all errors can be collected line by line', () => {
   }
   expect(read(9)).toEqual(['b.z.test.', 'e.z.test.'])
   expect(errors.map(one => one.split(',')[0])).toEqual(['line 1', 'line 3', 'line 4', 'line 5'])
-  expect(() => read(2)).toThrow('line 3, column 3: "B" is not a TTL, a class or a record type (RFC 1035 5.1)')
+  expect(() => read(2)).toThrow('line 3, column 3: "B" is not a TTL, a class, or a record type (RFC 1035 5.1)')
 })
 
 describe('errors have a position', () => {
@@ -204,7 +204,7 @@ describe('errors have a position', () => {
     ],
     ['a MX ( 10\n  70000\n mail )', 'line 3, column 2: Unexpected "mail" after the value of MX (RFC 1035 3.3.9)'],
     ['a MX 10', 'line 1, column 6: exchange is missing (RFC 1035 3.3.9)'],
-    ['a B 192.0.2.1', 'line 1, column 3: "B" is not a TTL, a class or a record type (RFC 1035 5.1)'],
+    ['a B 192.0.2.1', 'line 1, column 3: "B" is not a TTL, a class, or a record type (RFC 1035 5.1)'],
     ['a KX 10 b', 'line 1, column 3: KX has no supported text format. Write it as TYPE36 \\# and its octets (RFC 3597 5)'],
     ['a', 'line 1, column 1: The record type is missing (RFC 1035 5.1)'],
     [

@@ -148,7 +148,7 @@ class ZoneFileState {
           null,
           'RFC 3597 5',
         )
-      throw new DnsFormatError(`"${typeWord.text.slice(0, 64)}" is not a TTL, a class or a record type`, null, 'RFC 1035 5.1')
+      throw new DnsFormatError(`"${typeWord.text.slice(0, 64)}" is not a TTL, a class, or a record type`, null, 'RFC 1035 5.1')
     }
     const type = recordTypeOf(typeWord.text).name
     const rdata = rdataOfWords(type, words)

@@ -16,7 +16,7 @@ async function scene() {
 const www = { type: 'A', name: 'www', content: '192.0.2.1' }
 
 describe('options of a record', () => {
-  test('are null by default, and shared by all records of the name and type', async () => {
+  test('are null by default, and shared by all records of the record set', async () => {
     const { acme, add, put, lastChanges } = await scene()
     const plain = (await add(www)).body
     expect(plain.options).toBeNull()

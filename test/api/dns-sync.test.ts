@@ -325,7 +325,7 @@ describe('a provider that can’t be read', () => {
     for (let n = 0; n < 6; n++) double.put('example.com.', `h${n}.example.com.`, 'A', 300, null)
     const refused = await kept.refresh()
     expect(refused.error).toMatchObject({ code: 'provider_failed' })
-    expect(refused.error.detail).toContain('less than half')
+    expect(refused.error.detail).toContain('fewer than half')
     expect(await kept.shown()).toMatchObject({
       synced: false,
       sync: { state: 'error', targets: [{ state: 'error', stale: false, error: { code: 'incomplete' } }] },

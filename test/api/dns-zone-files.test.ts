@@ -95,7 +95,7 @@ describe('a zone file', () => {
     ['@ NS ns1\n$INCLUDE other.zone', 2, /\$INCLUDE is/],
     ['@ NS ns1\nwww A 192.0.2.1\nwww CNAME x', 3, /A CNAME can’t coexist.*RFC 1034 3\.6\.2/],
     ['@ NS ns1\na.*.b A 192.0.2.1', 2, /RFC 4592 2\.1\.1/],
-    ['@ NS ns1\nx NONSENSE 1', 2, /is not a TTL, a class or a record type/],
+    ['@ NS ns1\nx NONSENSE 1', 2, /is not a TTL, a class, or a record type/],
     ['@ NS ns1\n@ CNAME x', 2, /CNAME can’t be at the apex/],
     ['@ NS ns1\n@ SOA ns1 h 1 2 3 4 4294967295', 2, /minimum must be between 0 and 2147483647 seconds.*RFC 2181 8/],
   ])('with an invalid record is rejected, with its line: %p', async (lines, line, rule) => {

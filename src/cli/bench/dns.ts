@@ -11,7 +11,7 @@ import { openInProcessApi, type InProcessApi } from './in-process-api'
 /** `bailiwick bench dns`: query throughput of name servers, and the cost of large zones and lists. */
 export const dnsBench: Bench = {
   name: 'dns',
-  summary: 'Measure DNS queries (compared to PowerDNS, BIND and Knot), changes of a large zone, and long lists of records',
+  summary: 'Measure DNS queries (compared to PowerDNS, BIND, and Knot), changes of a large zone, and long lists of records',
   options: [
     { name: 'names', description: 'Number of names in the queried zone', default: 1000 },
     { name: 'seconds', description: 'Seconds per server and round', default: 3 },

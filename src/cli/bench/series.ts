@@ -17,7 +17,7 @@ const intervalMs = 30_000
 /** `bailiwick bench series`: the cost of writing, storing and reading one hour of results. */
 export const seriesBench: Bench = {
   name: 'series',
-  summary: 'Write, pack and read one hour of results of many monitors',
+  summary: 'Write, pack, and read one hour of results of many monitors',
   options: [{ name: 'monitors', description: 'Number of monitors, checked every 30 seconds', default: 10_000 }],
   async run(args) {
     const { config, remove } = temporaryInstallation()

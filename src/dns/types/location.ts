@@ -97,7 +97,7 @@ function checked(name: string, value: unknown): unknown {
   const meters = decimal(value, 0, SIZE_MAX / 100, 2)
   const centimeters = Math.round(meters * 100)
   if (rounded(centimeters) !== centimeters)
-    throw new DnsFormatError('must be one digit followed by zeros in centimeters, such as 0.5, 10 or 2000')
+    throw new DnsFormatError('must be one digit followed by zeros in centimeters, such as 0.5, 10, or 2000')
   return meters
 }
 
@@ -128,7 +128,7 @@ function angleIn(words: Words, { prefix, positive, negative }: Axis): Fields {
     }
     const pattern = numbers.length === 2 ? /^\d{1,2}(\.\d{1,3})?$/ : /^\d{1,3}$/
     if (numbers.length === 3 || !pattern.test(text)) {
-      throw new DnsFormatError(`must be degrees, minutes and seconds, then ${positive} or ${negative}`)
+      throw new DnsFormatError(`must be degrees, minutes, and seconds, then ${positive} or ${negative}`)
     }
     numbers.push(Number(text))
   }
@@ -161,7 +161,7 @@ function sizeOf(octet: number): number {
   const [digit, power] = [octet >> 4, octet & 15]
   // Zero has one encoding, so that each value has only one.
   if (digit > 9 || power > 9 || (digit === 0 && power > 0))
-    throw new DnsFormatError('must be encoded as two decimal digits, a number and a power of ten')
+    throw new DnsFormatError('must be encoded as two decimal digits: a base and a power of ten')
   return digit * 10 ** power
 }
 

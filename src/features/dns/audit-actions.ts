@@ -61,7 +61,7 @@ export const dnsActions = {
   },
   'dns.zone.sync': {
     number: 'DN042',
-    description: 'Changes to a DNS zone were synced to a provider. Counts are RRsets.',
+    description: 'Changes to a DNS zone were synced to a provider. The counts are record sets.',
     channels: ['job'],
     targets: ['zone', 'provider'],
     changes: {

@@ -155,7 +155,7 @@ function untilOf(text: string, localTime: (at: number) => Reading): string {
     /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z)?)?$/.exec(text) ?? []
   const reading = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
   if (Number.isNaN(reading))
-    throw new InvalidRecurrence('must have an UNTIL such as 20261231, 20261231T235959 or 20261231T235959Z.')
+    throw new InvalidRecurrence('must have an UNTIL such as 20261231, 20261231T235959, or 20261231T235959Z.')
   const local = zulu ? localTime(reading) : reading
   return new Date(local).toISOString().replace(/[-:]|\.\d+/g, '')
 }

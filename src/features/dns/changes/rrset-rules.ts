@@ -46,7 +46,7 @@ export function rrsetProblems(wanted: WantedRrset): FieldProblem[] {
     problems.push({
       pointer: `${pointer}/options`,
       code: 'not_allowed',
-      detail: `is not allowed for ${type}. Only A, AAAA, CNAME and ALIAS records have options.`,
+      detail: `is not allowed for ${type}. Only A, AAAA, CNAME, and ALIAS records have options.`,
     })
   const seen = new Set<string>()
   for (const value of values) {

@@ -22,7 +22,7 @@ export const ZoneDocument = Shape(
       Type.String({
         minLength: 1,
         maxLength: 1024,
-        description: 'Name of the zone. Must match the zone it is imported into. Omit it to import records into any zone.',
+        description: 'Name of the zone. Must match the zone it is imported into. Omit it to import the records into any zone.',
       }),
     ),
     serial: Type.Optional(
@@ -32,7 +32,7 @@ export const ZoneDocument = Shape(
     soa: Type.Optional(SoaInput),
     rrsets: Type.Array(RrsetInput, {
       maxItems: maxImportRecords,
-      description: 'Record sets. Each name and type may appear only once.',
+      description: 'Record sets. Each combination of name and type may appear only once.',
     }),
   },
   { $id: 'ZoneDocument', description: 'A zone, as exported in JSON.', examples: [exportedZone] },

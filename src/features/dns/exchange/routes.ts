@@ -37,8 +37,8 @@ export const dnsExchangeRoutes = area('dns-exchange', 'DNS', [
       'are not affected. Names without a trailing dot are relative to the zone or to `$ORIGIN`. Errors point to the line of the file ' +
       '(`#/lines/<number>`) or to the field of the JSON. A missing TTL defaults to `default_ttl` of the document, then to `default_ttl` of the ' +
       'zone. DNSSEC records (RRSIG, NSEC, …) are skipped and counted. One import changes at most 10,000 records: split larger ' +
-      'zones into several files and import all but the first with `merge`. A `replace` that would delete more than the safety checks ' +
-      'allow fails with a 409 `plan_blocked`; override the reasons with `allow`. With `dry_run`, nothing is changed and ' +
+      'zones into multiple files and import all but the first with `merge`. A `replace` that would delete more than the safety checks ' +
+      'allow fails with a 409 `plan_blocked`; override the reasons with `allow`. With `dry_run`, nothing is changed, and ' +
       '`preview` lists the changes.',
     query: ImportQuery,
     textBody: {
@@ -61,7 +61,7 @@ export const dnsExchangeRoutes = area('dns-exchange', 'DNS', [
     description:
       'Reads the zone from a name server by zone transfer (AXFR, RFC 5936) or from a DNS provider of the workspace, and ' +
       'imports it like a zone file, atomically. With `replace`, the SOA is taken from the server, including its serial if it ' +
-      'is higher; providers don’t report an SOA. DNSSEC records are skipped and counted, as are the DNSKEY, CDS and CDNSKEY ' +
+      'is higher; providers don’t report an SOA. DNSSEC records are skipped and counted, as are the DNSKEY, CDS, and CDNSKEY ' +
       'records of a signed zone. Records that violate a rule are reported as `#/rrsets/<name>/<type>`. A transfer is limited to 30 ' +
       'seconds, 100,000 records, and 32 MiB. If the server fails, the response is a 424 with `failure`. Limited to 10 ' +
       'requests a minute per zone.',

@@ -22,7 +22,7 @@ export const lossCodes = [
 const importOptionFields = {
   mode: Type.Optional(
     Words(importModes, {
-      description: 'Default: `replace` for a zone that was never changed since it was created, else `merge`.',
+      description: 'Default: `replace` for a zone that has not changed since it was created, otherwise `merge`.',
     }),
   ),
   allow: Type.Optional(
@@ -99,9 +99,9 @@ export const ZoneImportResult = Shape(
         {
           changes: Type.Array(Op, {
             maxItems: 1000,
-            description: 'Changes by name and type. Only the first ones are included.',
+            description: 'Changes by record set. Only the first 1,000 are included.',
           }),
-          change_count: Type.Integer({ minimum: 0, description: 'Number of names and types that would change.' }),
+          change_count: Type.Integer({ minimum: 0, description: 'Number of record sets that would change.' }),
           blocked: Type.Array(Reason, { description: 'Reasons that would block the import unless each is allowed.' }),
         },
         { description: 'Changes the import would make. Only with `dry_run`.' },

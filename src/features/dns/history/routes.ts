@@ -24,7 +24,7 @@ export const dnsHistoryRoutes = area('dns-history', 'DNS', [
     guard: 'dns.read',
     operationId: 'getZoneChangeset',
     summary: 'Get a changeset',
-    description: 'Returns a changeset with each name and type it touched, before and after the change.',
+    description: 'Returns a changeset with each record set it touched, before and after the change.',
     query: ChangesetQuery,
     response: ChangesetDetail,
     run: (ctx, { params, query }) => getChangeset(ctx, params.id!, params.changeset!, query),
@@ -50,10 +50,10 @@ export const dnsHistoryRoutes = area('dns-history', 'DNS', [
     operationId: 'revertZone',
     summary: 'Revert changes of a zone',
     description:
-      'Plans reverting one changeset (`changeset_id`) or all changes since a `version`. With `apply`, the plan is applied ' +
-      'right away unless a guard blocks it; its status is then `applied`. Restores values, TTLs, comments and the SOA; deleted ' +
-      'records come back with their ids. The serial keeps increasing. If the same records were changed again later, the ' +
-      'response is a 409 that names them.',
+      'Creates a plan that reverts one changeset (`changeset_id`) or all changes since a `version`. With `apply`, the plan is ' +
+      'applied right away unless a safety check blocks it; its status is then `applied`. Restores values, TTLs, comments, and the ' +
+      'SOA; deleted records are restored with their IDs. The serial keeps increasing. If the same records were changed again ' +
+      'later, the response is a 409 that names them.',
     body: RevertInput,
     status: 201,
     collection: '/v1/dns/plans',

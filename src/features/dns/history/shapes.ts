@@ -21,7 +21,7 @@ const RrsetState = (description: string) =>
           id: Type.String({ description: 'ID of the record.' }),
           content: Type.String({ description: 'Value in zone file format.' }),
         }),
-        { description: 'Records of the name and type.' },
+        { description: 'Records of the record set.' },
       ),
     }),
     { description },
@@ -35,9 +35,12 @@ const RrsetChange = Shape({
   before: RrsetState('Records before the change. Null if there were none.'),
   after: RrsetState('Records after the change. Null if there are none.'),
 })
-const RrsetChanges = Type.Array(RrsetChange, { maxItems: maxRrsetsShown, description: 'Changed names and types, sorted.' })
+const RrsetChanges = Type.Array(RrsetChange, {
+  maxItems: maxRrsetsShown,
+  description: 'Changed record sets, sorted by name and type.',
+})
 const truncated = Type.Boolean({
-  description: `True if the response is incomplete. A response has at most ${maxRrsetsShown} names and types and about 4 MiB.`,
+  description: `True if the response is incomplete. A response has at most ${maxRrsetsShown} record sets and about 4 MiB.`,
 })
 const rrsetExample = {
   name: 'www',
@@ -65,9 +68,9 @@ const changeset = {
   note: Nullable(Type.String(), { description: 'Reason for the change, if given.' }),
   plan_id: Nullable(Type.String(), { description: 'Plan that made the change, if any.' }),
   created: count('Number of records created.'),
-  updated: count('Number of records whose value, TTL or options changed.'),
+  updated: count('Number of records whose value, TTL, or options changed.'),
   deleted: count('Number of records deleted.'),
-  rrset_count: count('Number of names and types that changed, including changes to comments and tags only.'),
+  rrset_count: count('Number of record sets that changed, including those where only comments or tags changed.'),
   occurred_at: Instant({ description: 'When the change was made.' }),
   request_id: Nullable(Type.String(), { description: 'ID of the request that made the change.' }),
 }
@@ -102,7 +105,7 @@ export const rrsetQuery = {
   type: Type.String({
     pattern: '^[A-Za-z0-9]{1,20}$',
     'x-rule': 'must be a record type.',
-    description: 'Only changes to this record type. With `name`, only changes to that name and type.',
+    description: 'Only changes to this record type. With `name`, only changes to that record set.',
   }),
 }
 export const ChangesetQuery = Shape({ name: Type.Optional(rrsetQuery.name), type: Type.Optional(rrsetQuery.type) })
@@ -160,7 +163,7 @@ export const RevertInput = Shape(
       Type.Array(Shape({ name: recordName, type: recordType }), {
         minItems: 1,
         maxItems: maxRrsetsShown,
-        description: 'Revert only these names and types, and not the SOA. Default: everything.',
+        description: 'Revert only these record sets, and not the SOA. Default: everything.',
       }),
     ),
     note: Type.Optional(Line({ maxLength: 500, description: 'Reason, stored with the change.' })),

@@ -114,7 +114,7 @@ describe('a record read from Cloudflare', () => {
     expect(() => read('SRV', { content: '1 2 3 x' })).toThrow(/www\.example\.com SRV/)
     expect(() => read('A', { content: '192.0.2.1' }, { name: 'www.example.net' })).toThrow(/not within the zone/)
     for (const ttl of ['auto', 0.5, -1, 1e300])
-      expect(() => read('A', { content: '192.0.2.1' }, { ttl })).toThrow(/without id, name, type or TTL/)
+      expect(() => read('A', { content: '192.0.2.1' }, { ttl })).toThrow(/without an id, name, type, or TTL/)
     for (const type of ['NOTHING', 'constructor', '__proto__']) expect(() => read(type, { content: 'x' })).toThrow(ProviderError)
   })
 

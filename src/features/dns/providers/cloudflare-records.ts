@@ -49,7 +49,7 @@ export function recordsOfRows(rows: readonly Record<string, unknown>[], zoneName
   return rows.flatMap(row => {
     const { id, type, ttl, proxied } = row
     if (typeof id !== 'string' || typeof row.name !== 'string' || typeof type !== 'string' || !isTtl(ttl))
-      throw invalidFormat('has a record without id, name, type or TTL')
+      throw invalidFormat('has a record without an id, name, type, or TTL')
     const name = nameOf(row.name, zoneName)
     if (type === 'SOA' || (type === 'NS' && name === '@')) return []
     const ownType = type === 'CNAME' && name === '@' ? 'ALIAS' : type

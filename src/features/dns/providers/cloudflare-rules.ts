@@ -15,7 +15,7 @@ function rulesFor({ name, type, values }: ProviderRrset): string[] {
   if (type === 'NS' && name === '@') broken.push('Cloudflare manages the NS records at the apex.')
   if (type === 'ALIAS' && name !== '@')
     broken.push('Cloudflare supports ALIAS only at the apex. Use a CNAME, optionally with CNAME flattening.')
-  if (name.includes('\\')) broken.push('Cloudflare supports only letters, digits, hyphens and underscores in names.')
+  if (name.includes('\\')) broken.push('Cloudflare supports only letters, digits, hyphens, and underscores in names.')
   if (type === 'TXT') broken.push(...textRules(values))
   else if (values.some(value => !isValidText(type, value))) broken.push('Cloudflare supports only UTF-8 text here.')
   return broken

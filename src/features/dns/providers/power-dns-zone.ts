@@ -44,7 +44,7 @@ export async function parseZoneResponse(response: unknown, zoneName: string, onl
     if (place % yieldEvery === yieldEvery - 1) await yieldToEventLoop()
     const { name, type, ttl, records } = (one ?? {}) as Record<string, unknown>
     if (typeof name !== 'string' || typeof type !== 'string' || !isUint32(ttl) || !Array.isArray(records))
-      throw invalidFormat('has an RRset without name, type, TTL or records')
+      throw invalidFormat('has a record set without a name, type, TTL, or records')
     hasSoa ||= type === 'SOA'
     // Internal types, such as LUA, are not DNS data and stay unchanged.
     if (managedElsewhere.has(type) || !isTypeName(type)) continue

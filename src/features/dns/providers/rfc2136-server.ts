@@ -99,13 +99,14 @@ export class DynamicUpdateServer implements DnsProvider {
     const { name, type } = rrset
     if (updateCaps.unsupported.has(type)) return [{ name, type, detail: `Name servers don’t support ${type} records.` }]
     // The old and new rrset are in one message.
-    if (rrsetOctets(rrset) > maxRrsetOctets) return [{ name, type, detail: 'The RRset is too large for a DNS update message.' }]
+    if (rrsetOctets(rrset) > maxRrsetOctets)
+      return [{ name, type, detail: 'The record set is too large for a DNS update message.' }]
     return []
   }
 
   async apply({ name }: ProviderZone, ops: readonly Op[]): Promise<OpResult[]> {
     const { batches, tooLong } = batchesOf(ops, this.#availableOctets(name))
-    const impossible = new Map<Op, string>(tooLong.map(op => [op, 'The RRset is too large for a DNS update message.']))
+    const impossible = new Map<Op, string>(tooLong.map(op => [op, 'The record set is too large for a DNS update message.']))
     for (const op of ops)
       if (isApexNs(op) && op.after === null)
         impossible.set(op, 'The apex must keep at least one NS record (RFC 2136 section 3.4.2.4).')
@@ -144,7 +145,7 @@ export class DynamicUpdateServer implements DnsProvider {
   /** Reads the zone to find out which prerequisite failed: the server doesn't report it. */
   async #findStale(zoneName: string, batch: Op[]): Promise<OpResult[]> {
     const detail = 'Changed at the server since it was read.'
-    const others = 'Another RRset in the same update was changed at the server since it was read.'
+    const others = 'Another record set in the same update was changed at the server since it was read.'
     let now: Map<string, ProviderRrset>
     try {
       const { rrsets } = await this.read({ name: zoneName, ref: null })

@@ -30,7 +30,7 @@ export const markFilters = (query: Query): Record<string, Filter> => {
       schema: Words(syncStates, {
         description:
           'Only records in this sync state. `unmanaged` lists records that exist only at a provider; it can be combined with ' +
-          '`zone`, `type` and `name`.',
+          '`zone`, `type`, and `name`.',
       }),
       where: (value, place) =>
         value === 'synced'

@@ -53,8 +53,8 @@ export const dnsRecordRoutes = area('dns-records', 'DNS', [
     summary: 'Create a DNS record',
     description:
       'Adds a record to the zone. The built-in name server serves it as soon as the response is sent. All records of a ' +
-      'name and type share one TTL: without `ttl`, a new record inherits it, or the zone default if it is the first. A record ' +
-      'that violates a DNS rule is rejected with a 422 that names the field, the rule and the RFC.',
+      'record set (with the same name and type) share one TTL: without `ttl`, a new record inherits it, or the zone default if it ' +
+      'is the first. A record that violates a DNS rule is rejected with a 422 that names the field, the rule, and the RFC.',
     body: DnsRecordInput,
     status: 201,
     collection: '/v1/dns/records',
@@ -71,7 +71,7 @@ export const dnsRecordRoutes = area('dns-records', 'DNS', [
     summary: 'Check a DNS record',
     description:
       'Validates a new record, or an update of the record `record_id`, against the DNS rules and the plan limits, and returns ' +
-      'the record it would result in. Nothing is saved.',
+      'the resulting record. Nothing is saved.',
     body: DnsRecordCheckInput,
     response: DnsRecordCheckResult,
     problems: ['plan_limit_reached'],
@@ -96,9 +96,9 @@ export const dnsRecordRoutes = area('dns-records', 'DNS', [
     operationId: 'replaceRrsets',
     summary: 'Replace record sets',
     description:
-      'Replaces all records of each name and type in the request, atomically. Other records are not affected. Use it to switch a name ' +
-      'between CNAME and addresses in one request. Records whose value stays the same keep their IDs. `If-Match` is compared ' +
-      'with the version of the zone.',
+      'Replaces record sets atomically. A record set (RRset) is all records with the same name and type. Other record sets are not ' +
+      'affected. Use it to switch a name between CNAME and addresses in one request. Records whose value does not change keep ' +
+      'their IDs. `If-Match` is compared with the version of the zone.',
     body: RrsetsInput,
     response: RrsetsResult,
     problems: ['plan_limit_reached'],
@@ -126,7 +126,7 @@ export const dnsRecordRoutes = area('dns-records', 'DNS', [
     summary: 'Update a DNS record',
     description:
       'Updates the given fields (JSON merge patch, RFC 7396). The type can’t be changed, and the ID never changes. `ttl`, ' +
-      '`options`, `comment`, `tags`, `locked` and `expires_at` apply to all records of the name and type.',
+      '`options`, `comment`, `tags`, `locked`, and `expires_at` apply to all records of the record set.',
     body: DnsRecordPatch,
     response: DnsRecord,
     run: (ctx, { params, body }) => updateRecord(ctx, params.id!, body),

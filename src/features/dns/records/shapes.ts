@@ -22,7 +22,7 @@ export const recordName = Type.String({
 const ttl = Type.Integer({
   minimum: 0,
   maximum: TTL_MAX,
-  description: 'Time to live in seconds. Shared by all records of a name and type.',
+  description: 'Time to live in seconds. Shared by all records of a record set.',
 })
 const content = Type.String({
   maxLength: 300_000,
@@ -37,16 +37,14 @@ const fields = Type.Object(
     description: 'Value as named fields, which depend on the type: `{"preference": 10, "exchange": "mail.example.com."}`.',
   },
 )
-const comment = Line({ maxLength: 500, description: 'Comment. Shared by all records of the name and type.' })
+const comment = Line({ maxLength: 500, description: 'Comment. Shared by all records of the record set.' })
 const locked = Type.Boolean({
-  description:
-    'Whether the records of the name and type are protected from changes. Only a PATCH that includes `locked` can change them.',
+  description: 'Whether the record set is protected from changes. Only a PATCH that includes `locked` can change it.',
 })
 const expires_at = {
-  description:
-    'When all records of the name and type are deleted. Null for never. Must be at least one minute in the future when set.',
+  description: 'When the record set is deleted. Null for never. Must be at least one minute in the future when set.',
 }
-/** Metadata that can be set along with the records of a name and type. */
+/** Metadata that can be set along with the records of a record set. */
 const members = {
   comment: Type.Optional(comment),
   locked: Type.Optional(locked),
@@ -60,13 +58,13 @@ const options = Shape(
       Type.Boolean({ description: 'Whether the provider proxies HTTP traffic and answers with its own addresses (Cloudflare).' }),
     ),
   },
-  { description: 'Provider-specific settings for A, AAAA, CNAME and ALIAS. Shared by all records of the name and type.' },
+  { description: 'Provider-specific settings for A, AAAA, CNAME, and ALIAS records. Shared by all records of the record set.' },
 )
 const optionsPatch = Shape(
   { proxied: Type.Optional(Nullable(options.properties.proxied)) },
   { description: options.description! },
 )
-/** What all records of a name and type share, in addition to the TTL. */
+/** What all records of a record set share, in addition to the TTL. */
 export const metadataFields = {
   locked,
   comment,
@@ -78,7 +76,7 @@ export const metadataExample = { locked: false, comment: '', options: null, tags
 
 const optionsInput = Type.Optional(
   Nullable(options, {
-    description: `${options.description} Null lets the provider decide; if omitted, the settings stay unchanged.`,
+    description: `${options.description} Null lets the provider decide; if omitted, the settings don’t change.`,
   }),
 )
 
@@ -106,7 +104,7 @@ const example = {
 
 export const DnsRecord = Shape(
   {
-    id: Type.String({ description: 'ID of the record. Stays the same when the value, TTL or name changes.' }),
+    id: Type.String({ description: 'ID of the record. It does not change when the value, TTL, or name changes.' }),
     zone_id: Type.String({ description: 'ID of the zone.' }),
     zone: Type.String({ description: 'Name of the zone.' }),
     type: Type.String({ description: 'Record type.' }),
@@ -167,7 +165,7 @@ export const DnsRecordPatch = Shape(
   {
     $id: 'DnsRecordPatch',
     description:
-      'Fields of a record to update. TTL, options, comment, lock, tags and expiry apply to all records of its name and type.',
+      'Fields of a record to update. TTL, options, comment, lock, tags, and expiry apply to all records of its record set.',
     examples: [{ content: '192.0.2.20' }],
   },
 )
@@ -250,7 +248,7 @@ export const RrsetInput = Shape({
   ...members,
   records: Type.Array(Shape(value), {
     maxItems: maxValues,
-    description: 'All values, each as `content` or as `fields`. An empty list deletes the record set.',
+    description: 'All values of the record set, each as `content` or as `fields`. An empty list deletes the record set.',
   }),
 })
 
@@ -259,12 +257,12 @@ export const RrsetsInput = Shape(
     rrsets: Type.Array(RrsetInput, {
       minItems: 1,
       maxItems: maxRrsets,
-      description: 'Record sets to replace. Each name and type may appear only once.',
+      description: 'Record sets to replace. Each combination of name and type may appear only once.',
     }),
   },
   {
     $id: 'DnsRrsetsInput',
-    description: 'Desired records, by name and type.',
+    description: 'Desired record sets.',
     examples: [
       {
         rrsets: [
@@ -281,7 +279,7 @@ export const changed = {
   zone_id: Type.String({ description: 'ID of the zone.' }),
   serial: Type.Integer({ description: 'Serial of the zone after the change.' }),
   created: count('Number of records created.'),
-  updated: count('Number of records whose value, TTL or options changed.'),
+  updated: count('Number of records whose value, TTL, or options changed.'),
   deleted: count('Number of records deleted.'),
 }
 export const changedExample = { zone_id: example.zone_id, serial: 8, created: 2, updated: 0, deleted: 1 }
@@ -289,7 +287,7 @@ export const changedExample = { zone_id: example.zone_id, serial: 8, created: 2,
 export const RrsetsResult = Shape(
   {
     ...changed,
-    records: Type.Array(DnsRecord, { description: 'Current records of the names and types in the request.' }),
+    records: Type.Array(DnsRecord, { description: 'Current records of the record sets in the request.' }),
   },
   {
     $id: 'DnsRrsetsResult',

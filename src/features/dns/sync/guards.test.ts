@@ -103,5 +103,5 @@ test('an empty, halved or NS-less result is rejected', () => {
   expect(implausibleReason([], before(4), { apexNs: 'hidden' })).toContain('no records')
   expect(implausibleReason([], before(0), { apexNs: 'hidden' })).toBeNull()
   expect(implausibleReason(read(4), before(10), { apexNs: 'rw' })).toBeNull()
-  expect(implausibleReason(read(3), before(10), { apexNs: 'rw' })).toContain('less than half')
+  expect(implausibleReason(read(3), before(10), { apexNs: 'rw' })).toContain('fewer than half')
 })

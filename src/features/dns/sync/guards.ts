@@ -179,6 +179,6 @@ export function implausibleReason(
   if (count === null || count === 0) return null
   if (read.length === 0) return `The provider returned no records; the last read had ${count} record sets.`
   if (read.length * 2 < count)
-    return `The provider returned ${read.length} record sets, less than half of the ${count} of the last read.`
+    return `The provider returned ${read.length} record sets, fewer than half of the ${count} in the last read.`
   return null
 }

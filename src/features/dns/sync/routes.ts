@@ -117,7 +117,7 @@ export const dnsSyncRoutes = area('dns-sync', 'DNS', [
     operationId: 'deleteZoneTarget',
     summary: 'Remove a sync target from a zone',
     description:
-      'The zone stays at the provider, but is no longer synced. If the built-in name server does not serve the zone, its last target cannot ' +
+      'Stops syncing the zone to a provider. The zone is kept there. If the built-in name server does not serve the zone, its last target cannot ' +
       'be removed.',
     status: 204,
     problems: ['conflict'],
@@ -132,7 +132,7 @@ export const dnsSyncRoutes = area('dns-sync', 'DNS', [
     summary: 'Refresh a zone',
     description:
       'Reads the zone at each target now, and updates the sync state of its records, without applying anything. Returns an action, which ' +
-      'fails with `provider_failed` if a target could not be read. A result that is empty, or has less than half of the previous RRsets, ' +
+      'fails with `provider_failed` if a target could not be read. A result that is empty, or has fewer than half of the previous record sets, ' +
       'is rejected unless `force` is set. Limited to ten requests a minute per zone.',
     body: RefreshInput,
     status: 202,
@@ -147,7 +147,7 @@ export const dnsSyncRoutes = area('dns-sync', 'DNS', [
     guard: read,
     operationId: 'getZoneDrift',
     summary: 'Get the drift of a zone',
-    description: 'Lists the RRsets that are out of sync at the targets, as of the last reads.',
+    description: 'Lists the record sets that are out of sync at the targets, as of the last reads.',
     response: ZoneDrift,
     run: (ctx, { params }) => getDrift(ctx, params.id!),
   }),
@@ -159,7 +159,7 @@ export const dnsSyncRoutes = area('dns-sync', 'DNS', [
     operationId: 'adoptZoneDrift',
     summary: 'Adopt drift',
     description:
-      'Updates the zone to match a target, for the given RRsets or for all external changes. To revert external changes instead, create a ' +
+      'Updates the zone to match a target, for the given record sets or for all external changes. To revert external changes instead, create a ' +
       'plan with `enforce`.',
     body: AdoptInput,
     response: ZoneAdoptResult,

@@ -105,7 +105,7 @@ export const PlanInput = Shape(
       }),
     ),
     enforce: Type.Optional(
-      Type.Union([all, Type.Array(named, { minItems: 1, maxItems: 1000, description: 'Only these RRsets.' })], {
+      Type.Union([all, Type.Array(named, { minItems: 1, maxItems: 1000, description: 'Only these record sets.' })], {
         description: 'External changes to revert at the targets, including conflicts.',
       }),
     ),
@@ -113,7 +113,8 @@ export const PlanInput = Shape(
   },
   {
     $id: 'DnsPlanInput',
-    description: 'Edits by name and type, to preview. Without any, the plan contains the pending changes for the targets.',
+    description:
+      'Record sets to change, to preview the result. Without any, the plan contains the pending changes for the targets.',
     examples: [{ rrsets: [{ name: 'www', type: 'A', ttl: 300, records: [{ content: '192.0.2.20' }] }] }],
   },
 )
@@ -130,7 +131,10 @@ export const PlanApplyInput = Shape(
     hash: Type.String({ maxLength: 64, description: 'Hash of the plan.' }),
     allow: Type.Optional(allowed),
     note: Type.Optional(
-      Line({ maxLength: 500, description: 'Reason, for the audit log. Required with `allow` if the plan is blocked.' }),
+      Line({
+        maxLength: 500,
+        description: 'Reason for overriding the checks, stored in the audit log. Required with `allow` if the plan is blocked.',
+      }),
     ),
   },
   {
@@ -154,7 +158,8 @@ export const RefreshInput = Shape(
   {
     force: Type.Optional(
       Type.Boolean({
-        description: 'Accepts the result even if it is empty or has less than half of the previous RRsets. Requires `note`.',
+        description:
+          'Accepts the result even if it is empty or has fewer than half of the previous record sets. Requires `note`.',
       }),
     ),
     note: Type.Optional(note),
@@ -168,24 +173,24 @@ const DriftEntry = Shape({
   ...rrsetName,
   state: State,
   kind: Nullable(Words(driftKinds), {
-    description: 'How the RRset was changed outside Bailiwick; null if it was not.',
+    description: 'How the record set was changed outside Bailiwick; null if it was not.',
   }),
   detail: Nullable(Type.String(), { description: 'Message of the provider, or an explanation of the state.' }),
-  desired: RrsetForm('Desired RRset; null if it should not exist.'),
-  observed: RrsetForm('The RRset as last read; null if there was none.'),
-  since_at: Instant({ description: 'When the RRset entered this state.' }),
+  desired: RrsetForm('Desired record set; null if it should not exist.'),
+  observed: RrsetForm('The record set as last read; null if there was none.'),
+  since_at: Instant({ description: 'When the record set entered this state.' }),
   checked_at: NullableInstant({ description: 'When the target was last read.' }),
 })
 
 export const ZoneDrift = Shape(
   {
     zone_id: Type.String({ description: 'ID of the zone.' }),
-    rrsets: Type.Array(DriftEntry, { maxItems: 1000, description: 'Sorted by target, name and type.' }),
+    rrsets: Type.Array(DriftEntry, { maxItems: 1000, description: 'Sorted by target, name, and type.' }),
     truncated: Type.Boolean({ description: 'True if there are more than 1000.' }),
   },
   {
     $id: 'ZoneDrift',
-    description: 'RRsets of a zone that are out of sync at its targets.',
+    description: 'Record sets of a zone that are out of sync at its targets.',
     examples: [
       {
         zone_id: example.zone_id,
@@ -212,10 +217,10 @@ export const ZoneDrift = Shape(
 
 export const AdoptInput = Shape(
   {
-    rrsets: Type.Optional(Type.Array(named, { minItems: 1, maxItems: 1000, description: 'RRsets to adopt.' })),
+    rrsets: Type.Optional(Type.Array(named, { minItems: 1, maxItems: 1000, description: 'Record sets to adopt.' })),
     all: Type.Optional(Type.Boolean({ description: 'Adopt all external changes, including additions and deletions.' })),
     target_id: Type.Optional(
-      Type.String({ maxLength: 40, description: 'ID of the target; required for zones with several targets.' }),
+      Type.String({ maxLength: 40, description: 'ID of the target; required for zones with more than one target.' }),
     ),
   },
   { $id: 'ZoneAdoptInput', description: 'External changes to adopt.', examples: [{ all: true }] },

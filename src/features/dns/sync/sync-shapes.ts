@@ -20,7 +20,7 @@ export const Reason = Shape(
   {
     code: Words(blockCodes, { description: 'Code of the reason, used in `allow` to override it. More codes may be added.' }),
     detail: Type.String({ description: 'Human-readable message with the numbers.' }),
-    rrsets: Type.Array(Shape(rrsetName), { maxItems: 20, description: 'Affected RRsets; only the first 20 are listed.' }),
+    rrsets: Type.Array(Shape(rrsetName), { maxItems: 20, description: 'Affected record sets; only the first 20 are listed.' }),
   },
   {
     $id: 'DnsPlanReason',
@@ -52,11 +52,11 @@ export const RrsetForm = (description: string) =>
   )
 
 export const Op = Shape({
-  action: Words(['create', 'update', 'delete'], { description: 'Change to the RRset.' }),
+  action: Words(['create', 'update', 'delete'], { description: 'Change to the record set.' }),
   name: rrsetName.name,
   type: rrsetName.type,
-  before: RrsetForm('Current RRset; null if it is created.'),
-  after: RrsetForm('New RRset; null if it is deleted.'),
+  before: RrsetForm('Current record set; null if it is created.'),
+  after: RrsetForm('New record set; null if it is deleted.'),
 })
 
 const targetExample = {
@@ -78,12 +78,12 @@ export const ZoneTarget = Shape(
     state: {
       ...State,
       description:
-        'State of the zone at this target: the worst state of its RRsets. Also `error` if the zone is missing there, the provider denies ' +
+        'State of the zone at this target: the worst state of its record sets. Also `error` if the zone is missing there, the provider denies ' +
         `access, or its last response was rejected as incomplete. ${State.description}`,
     },
     out_of_sync_count: Type.Integer({
       minimum: 0,
-      description: 'Number of RRsets that are out of sync, as of the last read.',
+      description: 'Number of record sets that are out of sync, as of the last read.',
     }),
     stale: Type.Boolean({
       description:
@@ -131,13 +131,13 @@ export const RecordSync = Shape(
         provider_id: Type.String({ description: 'The provider.' }),
         state: State,
         detail: Nullable(Type.String(), { description: 'Message of the provider, or an explanation of the state.' }),
-        observed: RrsetForm('The RRset as last read from the provider; null if there was none.'),
+        observed: RrsetForm('The record set as last read from the provider; null if there was none.'),
         checked_at: NullableInstant({ description: 'When the target was last read; null if never.' }),
       }),
       { maxItems: 10, description: 'One entry per target; empty if only the built-in name server serves the zone.' },
     ),
   },
-  { description: 'Sync status of the RRset at the targets of the zone.' },
+  { description: 'Sync status of the record set at the targets of the zone.' },
 )
 
 export type ZoneSyncView = Static<typeof ZoneSync>

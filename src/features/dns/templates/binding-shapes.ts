@@ -17,7 +17,7 @@ const variables = Type.Record(Type.String({ minLength: 1, maxLength: 40 }), Vari
 })
 const variablesPatch = Type.Record(Type.String({ minLength: 1, maxLength: 40 }), Nullable(VariableValue), {
   maxProperties: 100,
-  description: 'Variable values to change. Null removes a value; other values stay the same.',
+  description: 'Variable values to change. Null removes a value; other values don’t change.',
 })
 const mode = Words(bindingModes, {
   description: '`linked`: rollouts of the template update the records. `once`: the records are applied once and not updated.',
@@ -48,7 +48,7 @@ const example = {
 const RrsetDifference = Shape({
   name: Type.String({ description: 'Name relative to the zone. The apex is `@`.' }),
   type: Type.String({ description: 'Record type.' }),
-  kind: Words(['missing', 'changed'], { description: '`missing`: no records of this name and type exist.' }),
+  kind: Words(['missing', 'changed'], { description: '`missing`: the record set does not exist in the zone.' }),
   essential: Type.Boolean({ description: 'Whether this difference marks the binding as `modified`.' }),
   missing: Type.Array(Type.String(), {
     description: 'Values of the template that are missing from the zone. For SPF: missing terms.',
@@ -113,7 +113,7 @@ export const BindingList = ListOf(Binding)
 export const BindingDetail = Shape(
   {
     ...bindingFields,
-    rrsets: Type.Array(PlacedRrset, { description: 'Records the template added to the zone, by name and type.' }),
+    rrsets: Type.Array(PlacedRrset, { description: 'Records the template added to the zone, by record set.' }),
     differences: Type.Array(RrsetDifference, { description: 'Differences between the template and the zone.' }),
   },
   {
@@ -204,7 +204,7 @@ const planFields = {
   records: Type.Array(Outcome, {
     description: 'Outcome for each record of the template, except records skipped by `when`.',
   }),
-  changes: Type.Array(Op, { description: 'Changes to the zone, by name and type.' }),
+  changes: Type.Array(Op, { description: 'Changes to the zone, by record set.' }),
   warnings: Type.Array(
     Shape({
       rule: Type.String({ description: 'Lint rule.' }),

@@ -146,7 +146,7 @@ function groupProblems({ records }: TemplateContent): FieldProblem[] {
         problem(
           `#/records/${index}/ttl`,
           'dns_rule',
-          `must equal the ttl of record ${before}, which has the same name and type (RFC 2181 5.2).`,
+          `must equal the ttl of record ${before}, which is in the same record set (RFC 2181 5.2).`,
         ),
       ]
     if (record.type.toUpperCase() !== 'TXT' && (other.on_conflict ?? 'fail') !== (record.on_conflict ?? 'fail'))
@@ -154,7 +154,7 @@ function groupProblems({ records }: TemplateContent): FieldProblem[] {
         problem(
           `#/records/${index}/on_conflict`,
           'conflict',
-          `must equal the on_conflict of record ${before}, which has the same name and type.`,
+          `must equal the on_conflict of record ${before}, which is in the same record set.`,
         ),
       ]
     return []

@@ -20,7 +20,7 @@ export const TemplateVariable = Shape(
   {
     name: Type.String({
       pattern: '^[a-z][a-z0-9_]{0,39}$',
-      'x-rule': 'must start with a lowercase letter and contain at most 40 lowercase letters, digits and underscores.',
+      'x-rule': 'must start with a lowercase letter and contain at most 40 lowercase letters, digits, and underscores.',
       description: 'Name. Records refer to it as `{{name}}`.',
     }),
     type: Words(variableTypes, {
@@ -76,7 +76,7 @@ export const TemplateRecord = Shape(
       Type.Integer({
         minimum: 0,
         maximum: TTL_MAX,
-        description: 'Time to live in seconds. Default: the TTL of existing records of the name and type, or the zone default.',
+        description: 'Time to live in seconds. Default: the TTL of the existing record set, or the zone default.',
       }),
     ),
     content: Type.Optional(Type.String({ maxLength: 4096, description: 'Value in zone file format. May contain variables.' })),
@@ -105,7 +105,7 @@ export const TemplateRecord = Shape(
   },
   {
     $id: 'DnsTemplateRecord',
-    description: 'A record of a template. Name, content and fields may contain variables.',
+    description: 'A record of a template. Name, content, and fields may contain variables.',
     examples: [{ type: 'A', name: '@', content: '{{address}}', on_conflict: 'replace' }],
   },
 )

@@ -96,7 +96,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     action: 'dns.template.delete',
     operationId: 'deleteDnsTemplate',
     summary: 'Delete a DNS template',
-    description: 'Deletes a template that isn’t linked to any zone. Records it created stay in their zones.',
+    description: 'Deletes a template that isn’t linked to any zone. Records it created are kept in their zones.',
     status: 204,
     problems: ['conflict'],
     run: (ctx, { params }) => deleteTemplate(ctx, params.id!),
@@ -120,8 +120,8 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     operationId: 'previewDnsTemplate',
     summary: 'Preview a DNS template',
     description:
-      'Returns what applying the template would change, record by record, including conflicts and the guards that would block ' +
-      'it.',
+      'Returns what applying the template would change, record by record, including conflicts and the safety checks that would ' +
+      'block it.',
     body: PreviewInput,
     response: Preview,
     run: (ctx, { params, body }) => previewTemplate(ctx, params.id!, body),
@@ -258,7 +258,8 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     action: 'dns.template_binding.delete',
     operationId: 'deleteDnsTemplateBinding',
     summary: 'Delete a template binding',
-    description: 'Removes the link between a template and a zone. Its records stay in the zone unless you pass `records=remove`.',
+    description:
+      'Removes the link between a template and a zone. Its records are kept in the zone unless you pass `records=remove`.',
     query: UnbindQuery,
     status: 204,
     problems: ['validation_failed', 'plan_blocked'],

@@ -15,7 +15,7 @@ export function zoneNameOf(text: string): string {
     // Reverse zones of RFC 2317 contain slashes.
     if (!/^[a-z0-9_](?:[a-z0-9_/-]*[a-z0-9_])?$/.test(label))
       throw new DnsFormatError(
-        'must consist of letters, digits, hyphens, underscores and slashes; labels must not start or end with a hyphen',
+        'must consist of letters, digits, hyphens, underscores, and slashes; labels must not start or end with a hyphen',
         null,
         'RFC 1035 2.3.1',
       )

@@ -157,7 +157,7 @@ export const ZoneInput = Shape(
         maxLength: 40,
         description:
           'Provider that hosts the zone. Default: `builtin`, the built-in name server. Records that already exist at the ' +
-          'provider stay unchanged there.',
+          'provider are not changed.',
       }),
     ),
     nameservers: Type.Optional(
