@@ -22,7 +22,7 @@ interface Crud<Input extends TSchema, Patch extends TSchema> extends Partial<Pic
   /** What all routes that read it declare, or all that change it. */
   reads?: Shared
   writes?: Shared
-  list?: More & { listing: Listing<never>; response: TObject; run(ctx: Ctx, query: Query): Promise<unknown> }
+  list?: More & { listing?: Listing<never>; response: TObject; run(ctx: Ctx, query: Query): Promise<unknown> }
   create?: More & { body: Input; run(ctx: Ctx, input: Static<Input>): Promise<unknown> }
   get?: More & { run(ctx: Ctx, id: string, query: Query): Promise<unknown> }
   update?: More & { body: Patch; run(ctx: Ctx, id: string, patch: Static<Patch>): Promise<unknown> }
@@ -55,12 +55,11 @@ export function crud<Input extends TSchema = TSchema, Patch extends TSchema = TS
   const routes: (Route | Bulk)[] = []
   if (of.list) {
     const { listing, run, ...more } = of.list
-    const query = listQuery(listing)
     routes.push(
       route({
         ...common('GET', 'list', `List ${plural}`),
         path: list,
-        query,
+        query: listing && listQuery(listing),
         run: (ctx, asked) => run(ctx, asked.query),
         ...more,
       }),

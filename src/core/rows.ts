@@ -12,7 +12,7 @@ import type { Reader, Tx } from './db/transaction'
 import type { Hub } from './hub'
 import { newId, type IdPrefix } from './ids'
 import { requireMatch } from './if-match'
-import { notFound, Problem } from './problem'
+import { notFound, Problem, type FieldProblem } from './problem'
 import { canAccess } from './resource-access'
 
 // What operations do with the rows of a resource: find, lock, insert, save, remove, prune.
@@ -39,7 +39,7 @@ interface Rows<T extends RowTable = RowTable> {
 }
 
 /** A row as the target of audit events. */
-const targetOf = ({ type, label }: Pick<Rows, 'type' | 'label'>, row: { id: string }): AuditTarget =>
+export const targetOf = ({ type, label }: Pick<Rows, 'type' | 'label'>, row: { id: string }): AuditTarget =>
   target(type, { id: row.id, name: row[label as 'id'] })
 
 /** Returns a row of the caller's workspace, or of `owner`. @throws Problem 404 */
@@ -70,8 +70,9 @@ const selectRow = <T extends RowTable>(read: Reader, { table, owner: column }: R
     .from(table as SQLiteTable)
     .where(and(eq(table.id, id), column ? eq(column, owner) : undefined)) as unknown as Promise<RowOf<T>[]>
 
-function existing<T extends RowTable>(ctx: Ctx, { accessTo, name }: Rows<T>, [row]: RowOf<T>[]): RowOf<T> {
-  if (!row || !canAccess(ctx, accessTo ? accessTo(row) : (row.id as string))) throw notFound(name)
+function existing<T extends RowTable>(ctx: Ctx, { accessTo, name, owner }: Rows<T>, [row]: RowOf<T>[]): RowOf<T> {
+  // Tokens can only be restricted to resources of a workspace.
+  if (!row || (owner && !canAccess(ctx, accessTo ? accessTo(row) : (row.id as string)))) throw notFound(name)
   return row
 }
 
@@ -146,14 +147,18 @@ export const deleteRow = <T extends RowTable>(
   })
 
 /** Reports a duplicate name as such. @throws Problem 409 `already_exists` */
-export async function uniqueName<R>({ name: noun }: Pick<Rows, 'name'>, name: string, fn: () => Promise<R>): Promise<R> {
+export const uniqueName = <R>({ name: noun }: Pick<Rows, 'name'>, name: string, fn: () => Promise<R>): Promise<R> =>
+  refuseDuplicate(`A ${noun} named ${JSON.stringify(name)} already exists.`, fn, [
+    { pointer: '#/name', code: 'already_exists', detail: 'must be unique within the workspace.' },
+  ])
+
+/** Reports a violation of a unique index with this text. @throws Problem 409 `already_exists` */
+export async function refuseDuplicate<R>(detail: string, fn: () => Promise<R>, errors?: FieldProblem[]): Promise<R> {
   try {
     return await fn()
   } catch (error) {
-    if (violation(error) !== 'unique') throw error
-    throw new Problem('already_exists', `A ${noun} named ${JSON.stringify(name)} already exists.`, {
-      errors: [{ pointer: '#/name', code: 'already_exists', detail: 'must be unique within the workspace.' }],
-    })
+    if (violation(error) === 'unique') throw new Problem('already_exists', detail, errors && { errors })
+    throw error
   }
 }
 

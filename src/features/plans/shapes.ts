@@ -1,16 +1,28 @@
 import { Type, type TUnion, type TInteger, type TNull, type Static } from '@sinclair/typebox'
 import { limitNames, limitTable, type LimitName, initialLimits } from '../../access/limit-table'
-import { Nullable, Shape, Words, editable, Line } from '../../core/shapes'
+import { inputMembers, members, patchMembers, viewMembers } from '../../core/members'
+import { Nullable, Shape, Words, editable, Line, ListOf } from '../../core/shapes'
 
 const limits = Object.fromEntries(
   limitNames.map(name => [name, Nullable(Type.Integer({ minimum: 0 }), { description: limitTable[name].description })]),
 ) as Record<LimitName, TUnion<[TInteger, TNull]>>
 
+export const planMembers = members({
+  title: {
+    schema: Type.String({ description: 'Display name.' }),
+    input: Line({ minLength: 1, maxLength: 100, description: 'Display name.' }),
+    required: true,
+  },
+  api_access: {
+    schema: Words(['none', 'read', 'full'], { description: 'API access of tokens on this plan.' }),
+    default: 'full',
+  },
+})
+
 export const Plan = Shape(
   {
     id: Type.String({ description: 'ID of the plan, such as `free`.' }),
-    title: Type.String({ description: 'Display name.' }),
-    api_access: Words(['none', 'read', 'full'], { description: 'API access of tokens on this plan.' }),
+    ...viewMembers(planMembers),
     limits: Shape(limits, { description: 'Limits; null for no limit.' }),
     default: Type.Boolean({ description: 'Whether new workspaces get this plan.' }),
     ...editable,
@@ -33,14 +45,15 @@ export const Plan = Shape(
   },
 )
 
-export const PlanList = Shape({ data: Type.Array(Plan) }, { $id: 'PlanList', description: 'All plans.' })
-
+export const PlanList = ListOf(Plan)
 export type PlanView = Static<typeof Plan>
 
-const title = Line({ minLength: 1, maxLength: 100, description: 'Display name.' })
-const api_access = Words(['none', 'read', 'full'], { description: 'API access of tokens on this plan.' })
-const planLimits = Type.Partial(Type.Object(limits), { additionalProperties: false, description: 'Limits; null for no limit.' })
-const isDefault = Type.Boolean({ description: 'Whether new workspaces get this plan. Exactly one plan is the default.' })
+const optionalFields = {
+  limits: Type.Optional(
+    Type.Partial(Type.Object(limits), { additionalProperties: false, description: 'Limits; null for no limit.' }),
+  ),
+  default: Type.Optional(Type.Boolean({ description: 'Whether new workspaces get this plan. Exactly one plan is the default.' })),
+}
 
 export const PlanInput = Shape(
   {
@@ -51,10 +64,8 @@ export const PlanInput = Shape(
         '50.',
       description: 'ID of the plan; cannot be changed later.',
     }),
-    title,
-    api_access: Type.Optional(api_access),
-    limits: Type.Optional(planLimits),
-    default: Type.Optional(isDefault),
+    ...inputMembers(planMembers),
+    ...optionalFields,
   },
   {
     $id: 'PlanInput',
@@ -63,12 +74,7 @@ export const PlanInput = Shape(
   },
 )
 export const PlanPatch = Shape(
-  {
-    title: Type.Optional(title),
-    api_access: Type.Optional(api_access),
-    limits: Type.Optional(planLimits),
-    default: Type.Optional(isDefault),
-  },
+  { ...patchMembers(planMembers), ...optionalFields },
   { $id: 'PlanPatch', description: 'Changes to a plan.', examples: [{ limits: { tokens: 20 } }] },
 )
 export type PlanInput = Static<typeof PlanInput>
