@@ -10,6 +10,13 @@ import { plans, workspaces } from './tables'
 
 type Workspace = typeof workspaces.$inferSelect
 
+/** What a new workspace has, unless it is the operator’s. */
+export const workspaceDefaults = {
+  isOperator: false,
+  networkPolicy: { allow_private: false, allow_ranges: [] },
+  limitOverrides: {},
+} satisfies Partial<Workspace>
+
 /** Name of the operator's workspace, which the first start creates. */
 export const initialWorkspaceName = 'default'
 
@@ -36,9 +43,9 @@ export async function prepareInstance(hub: Hub): Promise<void> {
       id,
       name: initialWorkspaceName,
       planId: 'unlimited',
+      ...workspaceDefaults,
       isOperator: true,
       networkPolicy: { allow_private: true, allow_ranges: [] },
-      limitOverrides: {},
       ...stamps,
     })
     return {

@@ -48,18 +48,18 @@ export interface Listing<Row> {
   maxItems?: number
 }
 
+type Sorts = readonly string[] | Readonly<Record<string, SQLiteColumn>>
 type ListedTable = SQLiteTable & { id?: SQLiteColumn; workspaceId?: SQLiteColumn }
 // A table without an ID or a workspace has to declare by which columns its rows are identified and owned.
-type ListingOptions<T extends ListedTable> = Partial<Omit<Listing<T['$inferSelect']>, 'sorts'>> & {
-  sorts: readonly string[]
-} & Pick<
+type ListingOptions<T extends ListedTable> = { sorts: Sorts } & Partial<Omit<Listing<T['$inferSelect']>, 'sorts'>> &
+  Pick<
     Listing<T['$inferSelect']>,
     (T extends { id: SQLiteColumn } ? never : 'id' | 'idOf') | (T extends { workspaceId: SQLiteColumn } ? never : 'owner')
   >
 
 /**
  * The listing of the rows of a workspace, newest first.
- * @param options `sorts` are names of fields, with columns that are not nullable
+ * @param options `sorts` are fields, with columns that are not nullable: their names, or their columns by name
  */
 export const listingOf = <T extends ListedTable>(
   name: string,
@@ -73,14 +73,21 @@ export const listingOf = <T extends ListedTable>(
   owner: table.workspaceId!,
   filters: {},
   defaultSort: '-id',
-  sorts: Object.fromEntries(
-    sorts.map(field => {
-      const column = propertyOf(field) as keyof T['$inferSelect']
-      return [field, { column: table[column as keyof T] as SQLiteColumn, read: row => row[column] as string | number }]
-    }),
-  ),
+  sorts: sortsOf(table, sorts),
   ...options,
 })
+
+function sortsOf<T extends ListedTable>(table: T, sorts: Sorts): Listing<T['$inferSelect']>['sorts'] {
+  const columns: Record<string, SQLiteColumn> = getTableColumns(table)
+  const byField = Array.isArray(sorts) ? Object.fromEntries(sorts.map(field => [field, columns[propertyOf(field)]!])) : sorts
+  const properties = new Map(Object.entries(columns).map(([property, column]) => [column, property as keyof T['$inferSelect']]))
+  return Object.fromEntries(
+    Object.entries(byField as Record<string, SQLiteColumn>).map(([field, column]) => [
+      field,
+      { column, read: row => row[properties.get(column)!] as string | number },
+    ]),
+  )
+}
 
 const defaultMaxItems = 100
 

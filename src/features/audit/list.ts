@@ -4,7 +4,7 @@ import { codeOf } from '../audit-actions'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { auditEntries } from '../../core/db/tables'
-import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
+import { listingOf, listPage, textFilter, timeFilters, wordsFilter } from '../../core/list'
 import { canAccess } from '../../core/resource-access'
 import { notFound } from '../../core/problem'
 import { invalidParameter } from '../../core/query'
@@ -16,12 +16,7 @@ type Entry = typeof auditEntries.$inferSelect
 
 const isPrefix = (value: unknown) => (value as string).endsWith('*')
 
-export const auditListing: Listing<Entry> = {
-  name: 'audit-events',
-  table: auditEntries as never,
-  id: auditEntries.id,
-  idOf: row => row.id,
-  owner: auditEntries.workspaceId,
+export const auditListing = listingOf('audit-events', auditEntries, {
   defaultSort: '-seq',
   accessColumn: auditEntries.targetId,
   filters: {
@@ -49,8 +44,8 @@ export const auditListing: Listing<Entry> = {
     target_id: textFilter(auditEntries.targetId, 'Only events that affected the resource with this ID.'),
     ...timeFilters('occurred_at', auditEntries.occurredAt),
   },
-  sorts: { seq: { column: auditEntries.seq, read: row => row.seq } },
-}
+  sorts: ['seq'],
+})
 
 /** @throws Problem 400 for an unknown action */
 export async function listAuditEvents(ctx: Ctx, query: Record<string, unknown>): Promise<Page<AuditEventView>> {

@@ -2,7 +2,7 @@ import { and, count, eq } from 'drizzle-orm'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import type { Reader } from '../../core/db/transaction'
-import { listPage, timeFilters, wordsFilter, type Listing } from '../../core/list'
+import { listingOf, listPage, timeFilters, wordsFilter } from '../../core/list'
 import { conflict, notFound } from '../../core/problem'
 import type { Page } from '../../core/shapes'
 import { actorOf } from './actor'
@@ -15,19 +15,15 @@ import { updateView } from './view'
 
 const maxNotes = 1_000
 
-export const updateListing: Listing<UpdateRow> = {
-  name: 'incident-updates',
-  table: incidentUpdates as never,
-  id: incidentUpdates.id,
-  idOf: row => row.id,
+export const updateListing = listingOf('incident-updates', incidentUpdates, {
   owner: incidentUpdates.incidentId,
   defaultSort: 'id',
   filters: {
     kind: wordsFilter(incidentUpdates.kind, updateKinds, 'Only entries of these kinds.'),
     ...timeFilters('at', incidentUpdates.at),
   },
-  sorts: { at: { column: incidentUpdates.at, read: row => row.at } },
-}
+  sorts: ['at'],
+})
 
 /** The timeline of an incident. @throws Problem 404 */
 export async function listUpdates(ctx: Ctx, id: string, query: Record<string, unknown>): Promise<Page<IncidentUpdateView>> {

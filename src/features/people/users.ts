@@ -5,22 +5,24 @@ import { sessionRequired } from '../../access/sessions'
 import { memberships, sessions, users, type Role } from '../../access/tables'
 import type { AuditAction } from '../../core/audit-actions'
 import { record } from '../../core/change'
-import type { AuditDraft, RecordResult } from '../../core/change-result'
+import type { AuditDraft, ChangeResult, RecordResult } from '../../core/change-result'
 import type { Ctx } from '../../core/ctx'
-import { violation } from '../../core/db/errors'
 import type { AuditActor, AuditContext, AuditTarget } from '../../core/db/tables'
 import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { newId } from '../../core/ids'
-import { Problem } from '../../core/problem'
+import { findRow, refuseDuplicate, saveRow } from '../../core/rows'
+import { rowsOf } from '../../registry'
 import { revokeInvitations } from './invitations/revocation'
 import { passwordResets } from './password-resets/tables'
 import { hashPassword, refuseEmailAsPassword } from './passwords'
 
 export type User = typeof users.$inferSelect
 
-/** A new user, as created by the command line or the setup page. */
-interface NewUser {
+export const userRows = rowsOf('user', users, { owner: null })
+
+/** A user to create, by the command line or the setup page. */
+interface UserInput {
   email: string
   name: string
   password: string
@@ -47,7 +49,7 @@ export async function hasUsers(read: Reader): Promise<boolean> {
 export async function addUser(
   hub: Hub,
   action: AuditAction,
-  input: NewUser,
+  input: UserInput,
   by: AuditSource | null,
   before?: (tx: Tx) => Promise<void>,
   context?: AuditContext,
@@ -56,20 +58,9 @@ export async function addUser(
   refuseEmailAsPassword(email, input.password)
   const passwordHash = await hashPassword(input.password)
   const now = hub.clock.now()
-  const row: User = {
-    id: newId('usr'),
-    email,
-    name: input.name,
-    passwordHash,
-    isOperator: input.isOperator,
-    disabledAt: null,
-    preferences: null,
-    version: 1,
-    createdAt: now,
-    updatedAt: now,
-  }
-  try {
-    await record(hub, async (tx): Promise<RecordResult<void>> => {
+  const row = { ...newUser({ email, name: input.name, passwordHash }, now), isOperator: input.isOperator }
+  await refuseDuplicate(`A user with the email address ${email} already exists.`, () =>
+    record(hub, async (tx): Promise<RecordResult<void>> => {
       await before?.(tx)
       await tx.insert(users).values(row)
       await tx.insert(memberships).values(newMembership(input.workspaceId, row.id, input.role, now))
@@ -86,14 +77,22 @@ export async function addUser(
           },
         ],
       }
-    })
-  } catch (error) {
-    if (violation(error) === 'unique')
-      throw new Problem('already_exists', `A user with the email address ${email} already exists.`)
-    throw error
-  }
+    }),
+  )
   return row
 }
+
+/** The row of a user who is created at `now` (ms UTC). */
+export const newUser = (input: Pick<User, 'email' | 'name' | 'passwordHash'>, now: number): User => ({
+  ...input,
+  id: newId('usr'),
+  isOperator: false,
+  disabledAt: null,
+  preferences: null,
+  version: 1,
+  createdAt: now,
+  updatedAt: now,
+})
 
 /** The membership of a user who joins a workspace at `now` (ms UTC). */
 export const newMembership = (workspaceId: string, userId: string, role: Role, now: number): typeof memberships.$inferInsert => ({
@@ -120,10 +119,7 @@ export async function setPassword(
   const passwordHash = await hashPassword(password)
   await record(hub, async tx => {
     await before?.(tx)
-    await tx
-      .update(users)
-      .set({ passwordHash, updatedAt: hub.clock.now(), version: user.version + 1 })
-      .where(eq(users.id, user.id))
+    await saveRow(tx, { hub }, userRows, user, { passwordHash })
     await tx.delete(passwordResets).where(eq(passwordResets.userId, user.id))
     await tx
       .delete(sessions)
@@ -168,13 +164,15 @@ export const changeUser = <T>(
   { hub, actor, context }: Ctx,
   user: User,
   action: AuditAction,
-  fn: (tx: Tx) => Promise<{ result: T } & Pick<AuditDraft, 'before' | 'after'> & { target?: AuditTarget; unchanged?: boolean }>,
+  fn: (
+    tx: Tx,
+  ) => Promise<Pick<ChangeResult<T>, 'result' | 'before' | 'after' | 'unchanged'> & { target?: AuditTarget | AuditTarget[] }>,
 ): Promise<T> =>
   record(hub, async tx => {
-    const { result, target, unchanged, ...details } = await fn(tx)
+    const { result, target, unchanged, before, after } = await fn(tx)
     if (unchanged) return { result }
-    const audits = await userAudits(tx, user, action, { actor, context }, { ...details, ...(target && { targets: [target] }) })
-    return { result, audits }
+    const targets = target && { targets: [target].flat() }
+    return { result, audits: await userAudits(tx, user, action, { actor, context }, { before, after, ...targets }) }
   })
 
 /** One audit event for each workspace of the user. */
@@ -199,11 +197,7 @@ export async function userAudits(
 /** The signed-in user. @throws Problem 403 `session_required` */
 export async function signedInUser(ctx: Ctx): Promise<User> {
   if (ctx.sessionId === null) throw sessionRequired(ctx.hub)
-  const [row] = await ctx.hub.read
-    .select()
-    .from(users)
-    .where(and(eq(users.id, ctx.actor.id)))
-  return row!
+  return await findRow(ctx.hub.read, ctx, userRows, ctx.actor.id)
 }
 
 /** A user as the actor of an audit event. */

@@ -1,59 +1,35 @@
 import { InvitationInput, NewInvitation } from '../people/invitations/shapes'
 import { inviteAsOperator } from '../people/invitations/invitations'
+import { crud } from '../../api/crud'
 import { area, route } from '../../api/route'
-import { listQuery } from '../../core/list'
 import { WorkspaceList, WorkspaceInput, Workspace, WorkspacePatch, WorkspaceSuspension } from './shapes'
 import { suspendWorkspace, resumeWorkspace } from './suspension'
 import { workspaceListing, listWorkspaces, createWorkspace, getWorkspace, updateWorkspace } from './workspaces'
 
 export const workspaceRoutes = area('workspaces', 'Workspaces', [
-  route({
-    method: 'GET',
-    path: '/v1/workspaces',
-    guard: 'account.read',
-    operationId: 'listWorkspaces',
-    summary: 'List workspaces',
-    description: 'Lists the workspaces that the caller can access: all workspaces for the operator, otherwise the current one.',
-    query: listQuery(workspaceListing),
-    response: WorkspaceList,
-    run: (ctx, { query }) => listWorkspaces(ctx, query),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/workspaces',
-    guard: 'operator',
-    action: 'account.workspace.create',
-    operationId: 'createWorkspace',
-    summary: 'Create a workspace',
-    description: 'Creates a workspace.',
-    body: WorkspaceInput,
-    status: 201,
+  ...crud({
+    type: 'workspace',
     response: Workspace,
-    problems: ['already_exists'],
-    run: (ctx, { body }) => createWorkspace(ctx, body),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/workspaces/:id',
-    guard: 'account.read',
-    operationId: 'getWorkspace',
-    summary: 'Get a workspace',
-    description: 'Returns a workspace with its plan, network policy, and limit overrides.',
-    response: Workspace,
-    run: (ctx, { params }) => getWorkspace(ctx, params.id!),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/v1/workspaces/:id',
-    guard: 'operator',
-    action: 'account.workspace.update',
-    operationId: 'updateWorkspace',
-    summary: 'Update a workspace',
-    description: 'Updates the name, plan, network policy, and limit overrides (JSON merge patch, RFC 7396).',
-    body: WorkspacePatch,
-    response: Workspace,
-    problems: ['already_exists'],
-    run: (ctx, { params, body }) => updateWorkspace(ctx, params.id!, body),
+    writes: { guard: 'operator' },
+    list: {
+      description: 'Lists the workspaces that the caller can access: all for the operator, otherwise the current one.',
+      listing: workspaceListing,
+      response: WorkspaceList,
+      run: listWorkspaces,
+    },
+    create: {
+      description: 'Creates a workspace.',
+      body: WorkspaceInput,
+      problems: ['already_exists'],
+      run: createWorkspace,
+    },
+    get: { description: 'Returns a workspace with its plan, network policy and limit overrides.', run: getWorkspace },
+    update: {
+      description: 'Updates name, plan, network policy and limit overrides (JSON merge patch, RFC 7396).',
+      body: WorkspacePatch,
+      problems: ['already_exists'],
+      run: updateWorkspace,
+    },
   }),
   route({
     method: 'POST',

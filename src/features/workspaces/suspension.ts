@@ -1,14 +1,11 @@
-import { eq } from 'drizzle-orm'
 import { forgetCallers } from '../../access/callers'
-import { workspaces } from '../../access/tables'
-import { target } from '../../core/audit'
 import type { AuditAction } from '../../core/audit-actions'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
-import { forUpdate } from '../../core/db/dialect'
-import { notFound, conflict } from '../../core/problem'
+import { conflict } from '../../core/problem'
+import { changedRow, lockRow, saveRow } from '../../core/rows'
 import type { WorkspaceView } from './shapes'
-import { workspaceView } from './workspaces'
+import { workspaceRows, workspaceView } from './workspaces'
 
 /**
  * Suspends a workspace until it is resumed. If it is already suspended, only the reason changes.
@@ -28,26 +25,13 @@ async function suspendOrResume(
   suspension: { reason: string | null } | null,
 ): Promise<WorkspaceView> {
   const view = await change(ctx, action, async tx => {
-    const [row] = await forUpdate(tx.select().from(workspaces).where(eq(workspaces.id, id)))
-    if (!row) throw notFound('workspace')
+    const row = await lockRow(tx, ctx, workspaceRows, id, id)
     if (row.isOperator && suspension) throw conflict('The operator’s workspace cannot be suspended.')
-    const now = ctx.hub.clock.now()
-    const [after] = await tx
-      .update(workspaces)
-      .set({
-        suspendedAt: suspension && (row.suspendedAt ?? now),
-        suspensionReason: suspension && suspension.reason,
-        version: row.version + 1,
-        updatedAt: now,
-      })
-      .where(eq(workspaces.id, id))
-      .returning()
-    return {
-      result: workspaceView(after!),
-      target: target('workspace', row),
-      before: workspaceView(row),
-      after: workspaceView(after!),
-    }
+    const after = await saveRow(tx, ctx, workspaceRows, row, {
+      suspendedAt: suspension && (row.suspendedAt ?? ctx.hub.clock.now()),
+      suspensionReason: suspension && suspension.reason,
+    })
+    return await changedRow(workspaceRows, row, after, workspaceView)
   })
   forgetCallers(ctx.hub)
   return view

@@ -4,29 +4,25 @@ import { forgetCallers } from '../../access/callers'
 import type { LimitName } from '../../access/limit-table'
 import { limitsChanged } from '../../access/plans'
 import { workspaces, plans } from '../../access/tables'
-import { target } from '../../core/audit'
-import { editableView } from '../../core/members'
-import { change, isUnchanged } from '../../core/change'
+import { workspaceDefaults } from '../../access/workspaces'
+import { change } from '../../core/change'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
-import { forUpdate } from '../../core/db/dialect'
-import { violation } from '../../core/db/errors'
 import type { Tx } from '../../core/db/transaction'
-import { newId } from '../../core/ids'
-import { requireMatch } from '../../core/if-match'
-import { type Listing, searchFilter, timeFilters, listPage } from '../../core/list'
+import { type Listing, listingOf, searchFilter, timeFilters, listPage } from '../../core/list'
+import { editableView } from '../../core/members'
 import { isAllowRange } from '../../core/net/egress'
-import { invalid, notFound, Problem } from '../../core/problem'
+import { invalid } from '../../core/problem'
+import { changedRow, findRow, insertRow, lockRow, refuseDuplicate, saveRow } from '../../core/rows'
 import type { Page } from '../../core/shapes'
+import { rowsOf } from '../../registry'
 import type { WorkspaceInput, WorkspacePatch, WorkspaceView } from './shapes'
 
 type Row = typeof workspaces.$inferSelect
 
-export const workspaceListing: Listing<Row> = {
-  name: 'workspaces',
-  table: workspaces as never,
-  id: workspaces.id,
-  idOf: row => row.id,
+export const workspaceRows = rowsOf('workspace', workspaces, { owner: workspaces.id })
+
+export const workspaceListing = listingOf('workspaces', workspaces, {
   owner: workspaces.id,
   defaultSort: 'id',
   filters: {
@@ -38,46 +34,27 @@ export const workspaceListing: Listing<Row> = {
     q: searchFilter([workspaces.name], 'Only workspaces whose name contains this text.'),
     ...timeFilters('created_at', workspaces.createdAt),
   },
-  sorts: {
-    name: { column: workspaces.name, read: row => row.name },
-    created_at: { column: workspaces.createdAt, read: row => row.createdAt },
-  },
-}
+  sorts: ['name', 'created_at'],
+})
 const allWorkspacesListing: Listing<Row> = { ...workspaceListing, name: 'every-workspace', owner: null }
 
 /** The workspaces that the caller may see: all for the operator, otherwise the caller's own. */
 export const listWorkspaces = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<WorkspaceView>> =>
   ctx.operator ? listPage(ctx, allWorkspacesListing, query, workspaceView) : listPage(ctx, workspaceListing, query, workspaceView)
 
-/** @throws Problem 404 */
-export async function getWorkspace(ctx: Ctx, id: string): Promise<WorkspaceView> {
-  return workspaceView(visible(ctx, await ctx.hub.read.select().from(workspaces).where(eq(workspaces.id, id))))
-}
+/** @throws Problem 404, also for another workspace unless the caller is the operator */
+export const getWorkspace = async (ctx: Ctx, id: string): Promise<WorkspaceView> =>
+  workspaceView(await findRow(ctx.hub.read, ctx, workspaceRows, id, ctx.operator ? id : ctx.workspaceId))
 
 /** Creates a workspace. @throws Problem 409 `already_exists`, 422 */
-export async function createWorkspace(ctx: Ctx, input: WorkspaceInput): Promise<WorkspaceView> {
-  return await withUniqueName(input.name, () =>
+export const createWorkspace = (ctx: Ctx, input: WorkspaceInput): Promise<WorkspaceView> =>
+  refuseDuplicateName(input.name, () =>
     change(ctx, 'account.workspace.create', async tx => {
-      const now = ctx.hub.clock.now()
       const planId = await planOf(tx, input.plan)
-      const [row] = await tx
-        .insert(workspaces)
-        .values({
-          id: newId('ws'),
-          name: input.name,
-          planId,
-          isOperator: false,
-          networkPolicy: { allow_private: false, allow_ranges: [] },
-          limitOverrides: {},
-          version: 1,
-          createdAt: now,
-          updatedAt: now,
-        })
-        .returning()
-      return { result: workspaceView(row!), target: target('workspace', row!), after: workspaceView(row!) }
+      const row = await insertRow(tx, ctx, workspaceRows, { ...workspaceDefaults, name: input.name, planId })
+      return await changedRow(workspaceRows, null, row, workspaceView)
     }),
   )
-}
 
 /** Updates the name, plan, limit overrides and network policy of a workspace. @throws Problem 404, 409, 412, 422 */
 export async function updateWorkspace(ctx: Ctx, id: string, patch: WorkspacePatch): Promise<WorkspaceView> {
@@ -91,39 +68,24 @@ export async function updateWorkspace(ctx: Ctx, id: string, patch: WorkspacePatc
         },
       ])
   })
-  const view = await withUniqueName(patch.name ?? '', () =>
+  const view = await refuseDuplicateName(patch.name ?? '', () =>
     change(ctx, 'account.workspace.update', async tx => {
-      const row = visible(ctx, await forUpdate(tx.select().from(workspaces).where(eq(workspaces.id, id))))
-      requireMatch(ctx, row)
-      const columns = {
+      const row = await lockRow(tx, ctx, workspaceRows, id, id)
+      const after = await saveRow(tx, ctx, workspaceRows, row, {
         name: patch.name,
         planId: patch.plan === undefined ? row.planId : await planOf(tx, patch.plan),
         networkPolicy: patch.network_policy,
         limitOverrides: mergedOverrides(row.limitOverrides, patch.limit_overrides ?? {}),
-      }
-      if (isUnchanged(row, columns)) return { result: workspaceView(row), target: target('workspace', row), unchanged: true }
-      const [after] = await tx
-        .update(workspaces)
-        .set({ ...columns, version: row.version + 1, updatedAt: ctx.hub.clock.now() })
-        .where(eq(workspaces.id, id))
-        .returning()
+      })
+      const affectsLimits = after !== row && (patch.plan !== undefined || patch.limit_overrides !== undefined)
       return {
-        result: workspaceView(after!),
-        target: target('workspace', row),
-        before: workspaceView(row),
-        after: workspaceView(after!),
-        jobs: patch.plan === undefined && patch.limit_overrides === undefined ? [] : [limitsChanged({ workspace_id: id })],
+        ...(await changedRow(workspaceRows, row, after, workspaceView)),
+        jobs: affectsLimits ? [limitsChanged({ workspace_id: id })] : [],
       }
     }),
   )
   forgetCallers(ctx.hub)
   return view
-}
-
-/** The workspace, if the caller may see it. */
-function visible(ctx: Ctx, [row]: Row[]): Row {
-  if (!row || (!ctx.operator && row.id !== ctx.workspaceId)) throw notFound('workspace')
-  return row
 }
 
 async function planOf(tx: Tx, id: string | undefined): Promise<string> {
@@ -148,14 +110,8 @@ function mergedOverrides(
   return merged
 }
 
-async function withUniqueName<T>(name: string, fn: () => Promise<T>): Promise<T> {
-  try {
-    return await fn()
-  } catch (error) {
-    if (violation(error) === 'unique') throw new Problem('already_exists', `A workspace named ${name} already exists.`)
-    throw error
-  }
-}
+const refuseDuplicateName = <T>(name: string, fn: () => Promise<T>): Promise<T> =>
+  refuseDuplicate(`A workspace named ${name} already exists.`, fn)
 
 /** A workspace as shown in the API. */
 export const workspaceView = (row: Row): WorkspaceView => ({

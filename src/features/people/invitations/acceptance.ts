@@ -11,13 +11,12 @@ import { sha256Hex } from '../../../core/crypto'
 import type { Ctx } from '../../../core/ctx'
 import { violation } from '../../../core/db/errors'
 import type { Reader } from '../../../core/db/transaction'
-import { newId } from '../../../core/ids'
 import { conflict, invalid, Problem } from '../../../core/problem'
 import { hashPassword, refuseEmailAsPassword } from '../passwords'
 import { createSession, switchWorkspace, withCookie } from '../sign-in/sessions'
 import type { SessionView } from '../sign-in/shapes'
 import { authenticateUser } from '../sign-in/sign-in'
-import { findUser, newMembership, type User, signedInUser, actorOf } from '../users'
+import { findUser, newMembership, newUser, type User, signedInUser, actorOf } from '../users'
 import { allowsSignUp, targetOf, type InvitationRow } from './invitations'
 import type { InvitationAcceptance, InvitationPreview } from './shapes'
 import { invitations } from './tables'
@@ -66,7 +65,7 @@ export async function acceptInvitation(ctx: Ctx, input: InvitationAcceptance, re
           code: input.second_factor_code,
           passkey: input.second_factor_passkey,
         })
-      : await newUser(ctx, row, input as Required<InvitationAcceptance>)
+      : await userOf(ctx, row, input as Required<InvitationAcceptance>)
   await join(ctx, row, user, existing ? null : user)
   return withCookie(await createSession(ctx, user, request, { workspaceId: row.workspaceId }))
 }
@@ -110,21 +109,9 @@ const invalidInvitation = () =>
     'This invitation is invalid: it was used or revoked, it has expired, or the link is incomplete. Ask for a new invitation.',
   )
 
-async function newUser(ctx: Ctx, row: InvitationRow, input: Required<InvitationAcceptance>): Promise<User> {
-  refuseEmailAsPassword(row.email, input.password)
-  const now = ctx.hub.clock.now()
-  return {
-    id: newId('usr'),
-    email: row.email,
-    name: input.name,
-    passwordHash: await hashPassword(input.password),
-    isOperator: false,
-    disabledAt: null,
-    preferences: null,
-    version: 1,
-    createdAt: now,
-    updatedAt: now,
-  }
+async function userOf(ctx: Ctx, { email }: InvitationRow, { name, password }: Required<InvitationAcceptance>): Promise<User> {
+  refuseEmailAsPassword(email, password)
+  return newUser({ email, name, passwordHash: await hashPassword(password) }, ctx.hub.clock.now())
 }
 
 /**

@@ -11,7 +11,7 @@ import type { Ctx } from '../../../core/ctx'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { requireMatch } from '../../../core/if-match'
-import { listPage, timeFilters, wordsFilter, type Listing } from '../../../core/list'
+import { listingOf, listPage, timeFilters, wordsFilter } from '../../../core/list'
 import { notFound } from '../../../core/problem'
 import type { Page } from '../../../core/shapes'
 import { revokeInvitations } from '../invitations/revocation'
@@ -23,12 +23,9 @@ const idBatchSize = 500
 
 type Row = typeof memberships.$inferSelect
 
-export const memberListing: Listing<Row> = {
-  name: 'members',
-  table: memberships as never,
+export const memberListing = listingOf('members', memberships, {
   id: memberships.userId,
   idOf: row => row.userId,
-  owner: memberships.workspaceId,
   defaultSort: 'id',
   filters: {
     role: wordsFilter(memberships.role, roles, 'Only members with these roles.'),
@@ -46,8 +43,8 @@ export const memberListing: Listing<Row> = {
     },
     ...timeFilters('joined_at', memberships.createdAt),
   },
-  sorts: { joined_at: { column: memberships.createdAt, read: row => row.createdAt } },
-}
+  sorts: { joined_at: memberships.createdAt },
+})
 
 export const listMembers = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<MemberView>> =>
   listPage(ctx, memberListing, query, row => memberView(ctx.hub.read, row))

@@ -1,19 +1,16 @@
 import { generateRegistrationOptions, verifyRegistrationResponse, type RegistrationResponseJSON } from '@simplewebauthn/server'
-import { and, count, eq } from 'drizzle-orm'
+import { count, eq } from 'drizzle-orm'
 import { users } from '../../../access/tables'
-import { target } from '../../../core/audit'
-import { editableView } from '../../../core/members'
 import { instant } from '../../../core/clock'
 import { encodeBase64url } from '../../../core/crypto'
 import type { Ctx } from '../../../core/ctx'
 import { forUpdate } from '../../../core/db/dialect'
-import { violation } from '../../../core/db/errors'
-import type { Tx } from '../../../core/db/transaction'
-import { newId } from '../../../core/ids'
-import { requireMatch } from '../../../core/if-match'
-import { listPage, type Listing } from '../../../core/list'
-import { conflict, invalid, notFound, Problem } from '../../../core/problem'
+import { listingOf, listPage } from '../../../core/list'
+import { editableView } from '../../../core/members'
+import { conflict, invalid } from '../../../core/problem'
+import { changedRow, findRow, insertRow, lockRow, refuseDuplicate, removeRow, saveRow, targetOf } from '../../../core/rows'
 import type { Page } from '../../../core/shapes'
+import { rowsOf } from '../../../registry'
 import { reauthenticate } from '../second-factors/reauthentication'
 import type { Reauthentication } from '../second-factors/shapes'
 import { clientOf } from '../sign-in/user-agent'
@@ -26,27 +23,21 @@ import { passkeys } from './tables'
 
 const maxPasskeys = 20
 
-export const passkeyListing: Listing<PasskeyRow> = {
-  name: 'passkeys',
-  table: passkeys as never,
-  id: passkeys.id,
-  idOf: row => row.id,
+const rows = rowsOf('passkey', passkeys, { owner: passkeys.userId })
+
+export const passkeyListing = listingOf('passkeys', passkeys, {
   owner: passkeys.userId,
   defaultSort: 'id',
-  filters: {},
-  sorts: { created_at: { column: passkeys.createdAt, read: row => row.createdAt } },
-}
+  sorts: ['created_at'],
+})
 
 /** Passkeys of the signed-in user. */
 export const listPasskeys = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<PasskeyView>> =>
   listPage(ctx, passkeyListing, query, passkeyView, ctx.actor.id)
 
 /** @throws Problem 404, also for a passkey of another user */
-export async function getPasskey(ctx: Ctx, id: string): Promise<PasskeyView> {
-  const [row] = await ctx.hub.read.select().from(passkeys).where(isOwn(ctx, id))
-  if (!row) throw notFound('passkey')
-  return passkeyView(row)
-}
+export const getPasskey = async (ctx: Ctx, id: string): Promise<PasskeyView> =>
+  passkeyView(await findRow(ctx.hub.read, ctx, rows, id, ctx.actor.id))
 
 /**
  * Creation options for the browser, after the user confirms their identity.
@@ -79,55 +70,36 @@ export async function passkeyCreationOptions(ctx: Ctx, proof: Reauthentication) 
  * @throws Problem 409 `passkeys_unavailable`, `already_exists`, 409 if the user has too many, 422
  */
 export async function createPasskey(ctx: Ctx, { name, credential }: PasskeyInput): Promise<PasskeyView> {
-  const { hub } = ctx
   const user = await signedInUser(ctx)
   const verified = await verifiedCredential(ctx, user, credential)
-  try {
-    return await changeUser(ctx, user, 'account.passkey.create', async tx => {
+  return await refuseDuplicate('This passkey is already registered.', () =>
+    changeUser(ctx, user, 'account.passkey.create', async tx => {
       // Serializes concurrent requests of the user, so that they cannot exceed the maximum.
       await forUpdate(tx.select({ id: users.id }).from(users).where(eq(users.id, user.id)))
       const [own] = await tx.select({ n: count() }).from(passkeys).where(eq(passkeys.userId, user.id))
       if (own!.n >= maxPasskeys) throw tooMany()
       if (!(await spendChallenge(tx, verified.challenge))) throw notAccepted()
-      const now = hub.clock.now()
-      const [row] = await tx
-        .insert(passkeys)
-        .values({
-          id: newId('pkey'),
-          userId: user.id,
-          credentialId: verified.id,
-          publicKey: encodeBase64url(verified.publicKey),
-          counter: verified.counter,
-          transports: verified.transports ?? [],
-          backedUp: verified.backedUp,
-          name: name ?? clientOf(ctx.context.user_agent ?? '') ?? 'Passkey',
-          lastUsedAt: null,
-          version: 1,
-          createdAt: now,
-          updatedAt: now,
-        })
-        .returning()
-      return { result: passkeyView(row!), target: target('passkey', row!), after: passkeyView(row!) }
-    })
-  } catch (error) {
-    if (violation(error) === 'unique') throw new Problem('already_exists', 'This passkey is already registered.')
-    throw error
-  }
+      const row = await insertRow(tx, ctx, rows, {
+        userId: user.id,
+        credentialId: verified.id,
+        publicKey: encodeBase64url(verified.publicKey),
+        counter: verified.counter,
+        transports: verified.transports ?? [],
+        backedUp: verified.backedUp,
+        name: name ?? clientOf(ctx.context.user_agent ?? '') ?? 'Passkey',
+        lastUsedAt: null,
+      })
+      return await changedRow(rows, null, row, passkeyView)
+    }),
+  )
 }
 
 /** @throws Problem 404, 412 */
 export async function updatePasskey(ctx: Ctx, id: string, { name }: { name?: string }): Promise<PasskeyView> {
   const user = await signedInUser(ctx)
   return await changeUser(ctx, user, 'account.passkey.update', async tx => {
-    const row = await passkeyOf(tx, ctx, id)
-    requireMatch(ctx, row)
-    if (name === undefined || name === row.name) return { result: passkeyView(row), unchanged: true }
-    const [after] = await tx
-      .update(passkeys)
-      .set({ name, version: row.version + 1, updatedAt: ctx.hub.clock.now() })
-      .where(eq(passkeys.id, id))
-      .returning()
-    return { result: passkeyView(after!), target: target('passkey', row), before: passkeyView(row), after: passkeyView(after!) }
+    const row = await lockRow(tx, ctx, rows, id, user.id)
+    return await changedRow(rows, row, await saveRow(tx, ctx, rows, row, { name }), passkeyView)
   })
 }
 
@@ -135,10 +107,9 @@ export async function updatePasskey(ctx: Ctx, id: string, { name }: { name?: str
 export async function deletePasskey(ctx: Ctx, id: string): Promise<void> {
   const user = await signedInUser(ctx)
   await changeUser(ctx, user, 'account.passkey.delete', async tx => {
-    const row = await passkeyOf(tx, ctx, id)
-    requireMatch(ctx, row)
-    await tx.delete(passkeys).where(eq(passkeys.id, id))
-    return { result: undefined, target: target('passkey', row), before: passkeyView(row) }
+    const row = await lockRow(tx, ctx, rows, id, user.id)
+    await removeRow(tx, rows, row)
+    return { result: undefined, target: targetOf(rows, row), before: passkeyView(row) }
   })
 }
 
@@ -175,15 +146,6 @@ const notAccepted = () =>
   ])
 
 const tooMany = () => conflict(`A user can have at most ${maxPasskeys} passkeys. Delete one first.`)
-
-const isOwn = (ctx: Ctx, id: string) => and(eq(passkeys.id, id), eq(passkeys.userId, ctx.actor.id))
-
-/** A passkey of the user, locked until the transaction ends. @throws Problem 404 */
-async function passkeyOf(tx: Tx, ctx: Ctx, id: string): Promise<PasskeyRow> {
-  const [row] = await forUpdate(tx.select().from(passkeys).where(isOwn(ctx, id)))
-  if (!row) throw notFound('passkey')
-  return row
-}
 
 const passkeyView = (row: PasskeyRow): PasskeyView => ({
   id: row.id,

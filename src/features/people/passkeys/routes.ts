@@ -1,5 +1,5 @@
+import { crud } from '../../../api/crud'
 import { area, route } from '../../../api/route'
-import { listQuery } from '../../../core/list'
 import { Reauthentication } from '../second-factors/shapes'
 import { createSession, setCookie, withCookie } from '../sign-in/sessions'
 import { CurrentSession } from '../sign-in/shapes'
@@ -22,6 +22,8 @@ import {
   PasskeyRequestOptions,
   PasskeySignInInput,
 } from './shapes'
+
+const ofUser = { guard: 'session', whileSuspended: true } as const
 
 export const passkeyRoutes = area('passkeys', 'Sessions', [
   route({
@@ -59,18 +61,6 @@ export const passkeyRoutes = area('passkeys', 'Sessions', [
     ...setCookie,
   }),
   route({
-    method: 'GET',
-    path: '/v1/passkeys',
-    guard: 'session',
-    whileSuspended: true,
-    operationId: 'listPasskeys',
-    summary: 'List your passkeys',
-    description: 'Lists the passkeys of the signed-in user.',
-    query: listQuery(passkeyListing),
-    response: PasskeyList,
-    run: (ctx, { query }) => listPasskeys(ctx, query),
-  }),
-  route({
     method: 'POST',
     path: '/v1/passkeys/options',
     guard: 'session',
@@ -86,58 +76,36 @@ export const passkeyRoutes = area('passkeys', 'Sessions', [
     problems: ['passkeys_unavailable', 'conflict'],
     run: (ctx, { body }) => passkeyCreationOptions(ctx, body),
   }),
-  route({
-    method: 'POST',
-    path: '/v1/passkeys',
-    guard: 'session',
-    whileSuspended: true,
-    action: 'account.passkey.create',
-    operationId: 'createPasskey',
-    summary: 'Add a passkey',
-    description: 'Registers a passkey that the browser created. A user can have at most 20.',
-    body: PasskeyInput,
-    status: 201,
+  ...crud({
+    type: 'passkey',
     response: Passkey,
-    problems: ['passkeys_unavailable', 'already_exists', 'conflict'],
-    run: (ctx, { body }) => createPasskey(ctx, body),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/passkeys/:id',
-    guard: 'session',
-    whileSuspended: true,
-    operationId: 'getPasskey',
-    summary: 'Get a passkey',
-    description: 'Returns a passkey of the signed-in user.',
-    response: Passkey,
-    run: (ctx, { params }) => getPasskey(ctx, params.id!),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/v1/passkeys/:id',
-    guard: 'session',
-    whileSuspended: true,
-    action: 'account.passkey.update',
-    operationId: 'updatePasskey',
-    summary: 'Update a passkey',
-    description: 'Renames a passkey (JSON merge patch, RFC 7396).',
-    body: PasskeyPatch,
-    response: Passkey,
-    problems: ['precondition_failed'],
-    run: (ctx, { params, body }) => updatePasskey(ctx, params.id!, body),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/v1/passkeys/:id',
-    guard: 'session',
-    whileSuspended: true,
-    action: 'account.passkey.delete',
-    operationId: 'deletePasskey',
-    summary: 'Delete a passkey',
-    description:
-      'Deletes a passkey: it can no longer be used to sign in. The device keeps offering it until you delete it there too.',
-    status: 204,
-    problems: ['precondition_failed'],
-    run: (ctx, { params }) => deletePasskey(ctx, params.id!),
+    reads: ofUser,
+    writes: ofUser,
+    list: {
+      summary: 'List your passkeys',
+      description: 'Lists the passkeys of the signed-in user.',
+      listing: passkeyListing,
+      response: PasskeyList,
+      run: listPasskeys,
+    },
+    create: {
+      summary: 'Add a passkey',
+      description: 'Registers a passkey that the browser created. A user can have at most 20.',
+      body: PasskeyInput,
+      problems: ['passkeys_unavailable', 'already_exists', 'conflict'],
+      run: createPasskey,
+    },
+    get: { description: 'Returns a passkey of the signed-in user.', run: getPasskey },
+    update: {
+      description: 'Renames a passkey (JSON merge patch, RFC 7396).',
+      body: PasskeyPatch,
+      problems: ['precondition_failed'],
+      run: updatePasskey,
+    },
+    delete: {
+      description: 'The passkey can no longer be used to sign in. The device keeps offering it until you delete it there too.',
+      problems: ['precondition_failed'],
+      run: deletePasskey,
+    },
   }),
 ])

@@ -216,13 +216,11 @@ export const Passkey = Shape(
 export const PasskeyList = ListOf(Passkey)
 export type PasskeyView = Static<typeof Passkey>
 
-const name = Line({
-  minLength: 1,
-  maxLength: 100,
-  description: 'Name of the passkey. Default: the name of the browser.',
-})
+const name = Type.Optional(
+  Line({ minLength: 1, maxLength: 100, description: 'Name of the passkey. Default: the name of the browser.' }),
+)
 export const PasskeyInput = Shape(
-  { name: Type.Optional(name), credential: PasskeyAttestation },
+  { name, credential: PasskeyAttestation },
   {
     $id: 'PasskeyInput',
     description: 'A passkey to register.',
@@ -231,7 +229,7 @@ export const PasskeyInput = Shape(
 )
 export type PasskeyInput = Static<typeof PasskeyInput>
 export const PasskeyPatch = Shape(
-  { name: Type.Optional(name) },
+  { name },
   { $id: 'PasskeyPatch', description: 'Changes to a passkey.', examples: [{ name: 'Old laptop' }] },
 )
 export const PasskeySignInInput = Shape(

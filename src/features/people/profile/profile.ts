@@ -2,20 +2,17 @@ import { eq } from 'drizzle-orm'
 import { normalizeEmail } from '../../../access/email-address'
 import { refuseTooManyRequests } from '../../../access/limiter'
 import { sessionIdOf } from '../../../access/sessions'
-import { users, type Preferences } from '../../../access/tables'
-import { target } from '../../../core/audit'
-import { change, isUnchanged } from '../../../core/change'
+import type { Preferences } from '../../../access/tables'
+import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
-import { forUpdate } from '../../../core/db/dialect'
-import { violation } from '../../../core/db/errors'
-import { requireMatch } from '../../../core/if-match'
-import { invalid, Problem } from '../../../core/problem'
+import { invalid } from '../../../core/problem'
+import { lockRow, refuseDuplicate, saveRow, targetOf } from '../../../core/rows'
 import { canonicalTimezone } from '../../../core/wall-clock'
 import { passwordResets } from '../password-resets/tables'
 import { refuseEmailAsPassword } from '../passwords'
 import { confirmPassword } from '../second-factors/reauthentication'
 import { userView } from '../user-view'
-import { userAudits, signedInUser, setPassword } from '../users'
+import { userAudits, userRows, signedInUser, setPassword } from '../users'
 import type { PasswordChange, UserPatch, UserView } from './shapes'
 
 // Each attempt reveals whether the email address has an account.
@@ -28,35 +25,25 @@ const emailsPerMinute = 5
 export async function updateProfile(ctx: Ctx, patch: UserPatch): Promise<UserView> {
   const preferences = patch.preferences && checkedPreferences(patch.preferences)
   const email = patch.email === undefined ? undefined : await confirmedEmail(ctx, patch.email, patch.password)
-  try {
-    return await change(ctx, 'account.user.update', async tx => {
-      const [row] = await forUpdate(tx.select().from(users).where(eq(users.id, ctx.actor.id)))
-      requireMatch(ctx, row!)
-      const before = await userView(ctx.hub, row!, tx)
-      const columns = {
+  return await refuseDuplicate('A user with this email address already exists.', () =>
+    change(ctx, 'account.user.update', async tx => {
+      const row = await lockRow(tx, ctx, userRows, ctx.actor.id)
+      const updated = await saveRow(tx, ctx, userRows, row, {
         name: patch.name,
         email,
-        preferences: preferences && { ...row!.preferences, ...preferences },
-      }
-      if (isUnchanged(row!, columns)) return { result: before, target: target('user', row!), unchanged: true }
-      const [updated] = await tx
-        .update(users)
-        .set({ ...columns, version: row!.version + 1, updatedAt: ctx.hub.clock.now() })
-        .where(eq(users.id, ctx.actor.id))
-        .returning()
+        preferences: preferences && { ...row.preferences, ...preferences },
+      })
+      const before = await userView(ctx.hub, row, tx)
+      const after = await userView(ctx.hub, updated, tx)
       // A password reset link sent to the old address must not work anymore.
-      if (updated!.email !== row!.email) await tx.delete(passwordResets).where(eq(passwordResets.userId, row!.id))
-      const after = await userView(ctx.hub, updated!, tx)
+      if (updated.email !== row.email) await tx.delete(passwordResets).where(eq(passwordResets.userId, row.id))
       // Other workspaces get an audit event only for a new name or email address, not for preferences.
       const concernsOthers = after.name !== before.name || after.email !== before.email
-      const allAudits = concernsOthers ? await userAudits(tx, updated!, 'account.user.update', ctx) : []
+      const allAudits = concernsOthers ? await userAudits(tx, updated, 'account.user.update', ctx) : []
       const audits = allAudits.filter(one => one.workspaceId !== ctx.workspaceId).map(one => ({ ...one, before, after }))
-      return { result: after, target: target('user', updated!), before, after, audits }
-    })
-  } catch (error) {
-    if (violation(error) === 'unique') throw new Problem('already_exists', 'A user with this email address already exists.')
-    throw error
-  }
+      return { result: after, target: targetOf(userRows, updated), before, after, audits, unchanged: updated === row }
+    }),
+  )
 }
 
 function checkedPreferences(preferences: Partial<Preferences>): Partial<Preferences> {

@@ -5,7 +5,7 @@ import { record } from '../../../core/change'
 import type { AuditDraft } from '../../../core/change-result'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
-import { listPage, timeFilters, type Listing } from '../../../core/list'
+import { listingOf, listPage, timeFilters } from '../../../core/list'
 import { notFound } from '../../../core/problem'
 import type { Page } from '../../../core/shapes'
 import type { OwnSessionView } from './shapes'
@@ -13,19 +13,12 @@ import { clientOf } from './user-agent'
 
 type Row = typeof sessions.$inferSelect
 
-export const ownSessionListing: Listing<Row> = {
-  name: 'own-sessions',
-  table: sessions as never,
-  id: sessions.id,
-  idOf: row => row.id,
+export const ownSessionListing = listingOf('own-sessions', sessions, {
   owner: sessions.userId,
   defaultSort: '-last_used_at',
-  filters: { ...timeFilters('created_at', sessions.createdAt) },
-  sorts: {
-    created_at: { column: sessions.createdAt, read: row => row.createdAt },
-    last_used_at: { column: sessions.seenAt, read: row => row.seenAt },
-  },
-}
+  filters: timeFilters('created_at', sessions.createdAt),
+  sorts: { created_at: sessions.createdAt, last_used_at: sessions.seenAt },
+})
 
 /** Sessions of the signed-in user. */
 export const listOwnSessions = (ctx: Ctx, query: Record<string, unknown>): Promise<Page<OwnSessionView>> =>

@@ -3,6 +3,7 @@ import { normalizeEmail } from '../../../access/email-address'
 import { countRequest } from '../../../access/limiter'
 import { signUps } from '../../../access/rate-limits'
 import { memberships, plans, users, workspaces } from '../../../access/tables'
+import { workspaceDefaults } from '../../../access/workspaces'
 import { target } from '../../../core/audit'
 import { record } from '../../../core/change'
 import type { AuditDraft, RecordResult } from '../../../core/change-result'
@@ -13,7 +14,7 @@ import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
 import { Problem } from '../../../core/problem'
 import { hashPassword, refuseEmailAsPassword } from '../passwords'
-import { hasUsers, newMembership, actorOf } from '../users'
+import { hasUsers, newMembership, newUser, actorOf } from '../users'
 import type { SignUpInput, SignUpReceipt, SignUpStatus } from './shapes'
 
 /** Who can create an account, for the pages that offer sign-up. */
@@ -56,19 +57,12 @@ async function createAccount(tx: Tx, ctx: Ctx, input: SignUpInput & { passwordHa
   const [known] = await tx.select().from(users).where(eq(users.email, input.email))
   if (known) return { result: undefined, audits: await existingAccountAudits(tx, ctx, known) }
   const now = ctx.hub.clock.now()
-  const stamps = { version: 1, createdAt: now, updatedAt: now }
-  const user = { id: newId('usr'), email: input.email, name: input.name, passwordHash: input.passwordHash }
+  const user = newUser({ email: input.email, name: input.name, passwordHash: input.passwordHash }, now)
   const workspace = { id: newId('ws'), name: await freeName(tx, input.workspace_name) }
   const [plan] = await tx.select({ id: plans.id }).from(plans).where(eq(plans.isDefault, true))
-  await tx.insert(users).values({ ...user, ...stamps, isOperator: false })
-  await tx.insert(workspaces).values({
-    ...workspace,
-    ...stamps,
-    planId: plan!.id,
-    isOperator: false,
-    networkPolicy: { allow_private: false, allow_ranges: [] },
-    limitOverrides: {},
-  })
+  await tx.insert(users).values(user)
+  const stamps = { version: 1, createdAt: now, updatedAt: now }
+  await tx.insert(workspaces).values({ ...workspaceDefaults, ...workspace, ...stamps, planId: plan!.id })
   await tx.insert(memberships).values(newMembership(workspace.id, user.id, 'owner', now))
   return {
     result: undefined,
