@@ -83,11 +83,18 @@ const typesOf = (schema: TSchema): string[] =>
       ? [typeof schema.const]
       : [schema.type as string]
 
-type Values<M extends Members> = { [K in keyof M as PropertyName<K & string>]: StaticOf<M[K]> }
+/** The columns of the members of a row. */
+export type MemberValues<M extends Members> = { [K in keyof M as PropertyName<K & string>]: StaticOf<M[K]> }
 
 /** The members of a row as the API returns them. */
-export const memberView = <M extends Members>(of: M, row: Values<M>) =>
-  map(of, (_, name) => row[propertyOf(name) as keyof Values<M>]) as { [K in keyof M]: StaticOf<M[K]> }
+export const memberView = <M extends Members>(of: M, row: MemberValues<M>) =>
+  map(of, (_, name) => row[propertyOf(name) as keyof MemberValues<M>]) as { [K in keyof M]: StaticOf<M[K]> }
+
+/** Picks the columns of the members from a row. */
+export const memberValues = <M extends Members>(of: M, row: MemberValues<M>): MemberValues<M> =>
+  Object.fromEntries(
+    Object.keys(of).map(name => [propertyOf(name), row[propertyOf(name) as keyof MemberValues<M>]]),
+  ) as MemberValues<M>
 
 /** The fields of `editable` as the API returns them. */
 export const editableView = (row: { version: number; createdAt: number; updatedAt: number }) => ({
@@ -97,20 +104,23 @@ export const editableView = (row: { version: number; createdAt: number; updatedA
 })
 
 /** The columns of a new resource, with defaults for absent members. */
-export const inputColumns = <M extends Members>(of: M, input: { [K in keyof M]?: StaticOf<M[K]> }): Values<M> =>
+export const inputColumns = <M extends Members>(of: M, input: { [K in keyof M]?: StaticOf<M[K]> }): MemberValues<M> =>
   Object.fromEntries(
     Object.entries(of).map(([name, one]) => [propertyOf(name), input[name] === undefined ? (one.default ?? null) : input[name]]),
-  ) as Values<M>
+  ) as MemberValues<M>
 
 /** The columns that an update sets. */
-export const patchColumns = <M extends Members>(of: M, patch: { [K in keyof M]?: StaticOf<M[K]> | null }): Partial<Values<M>> =>
+export const patchColumns = <M extends Members>(
+  of: M,
+  patch: { [K in keyof M]?: StaticOf<M[K]> | null },
+): Partial<MemberValues<M>> =>
   Object.fromEntries(
     Object.entries(of).flatMap(([name, one]) => {
       const value = patch[name]
       if (value === undefined) return []
       return [[propertyOf(name), value === null && one.clearable ? (one.default ?? null) : value]]
     }),
-  ) as Partial<Values<M>>
+  ) as Partial<MemberValues<M>>
 
 const map = <M extends Members>(of: M, fn: (one: Member, name: string) => unknown) =>
   Object.fromEntries(Object.entries(of).map(([name, one]) => [name, fn(one, name)]))

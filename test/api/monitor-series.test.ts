@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { recorderOf } from '../../src/features/monitors/series/recorder'
 import { sealHours } from '../../src/features/monitors/series/seal'
-import { monitorStatuses } from '../../src/features/monitors/tables'
+import { monitorStatuses } from '../../src/features/monitors/shapes'
 import { addGap, addMonitor, addTransitions, resultBeat, type Status } from '../support/monitor-series'
 import { world, type World } from '../support/world'
 

@@ -3,7 +3,8 @@ import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { countRows, countsByWord } from '../../core/db/counts'
 import { latestOf } from './live/latest'
-import { monitors, monitorStatuses } from './tables'
+import { monitorStatuses } from './shapes'
+import { monitors } from './tables'
 
 type Status = (typeof monitorStatuses)[number]
 

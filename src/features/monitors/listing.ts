@@ -15,8 +15,8 @@ import { accessCondition, canAccess } from '../../core/resource-access'
 import { rowsInBatches } from '../../core/db/rows-in-batches'
 import { Tag, Words, type Page } from '../../core/shapes'
 import type { GroupOptions } from './definition/types'
-import { maxMembers, type MonitorView } from './shapes'
-import { monitors, monitorStatuses, monitorTypes } from './tables'
+import { maxMembers, monitorStatuses, monitorTypes, type MonitorView } from './shapes'
+import { monitors } from './tables'
 import { monitorView } from './view'
 
 const Id = (description: string) => Type.String({ pattern: '^[A-Za-z0-9_]{1,100}$', 'x-rule': 'must be an ID.', description })

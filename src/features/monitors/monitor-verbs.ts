@@ -4,6 +4,7 @@ import type { ChangeResult } from '../../core/change-result'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
 import { newId } from '../../core/ids'
+import { memberValues } from '../../core/members'
 import { changedRow, findRow, lockRow, saveRow } from '../../core/rows'
 import { noDrafts, type Resolution } from '../incidents/outages/outage'
 import { resolveIncident } from '../incidents/outages/outages'
@@ -11,7 +12,7 @@ import { channelNames, existingChannels } from '../notifications/channel-referen
 import { monitorTypeOf } from './definition/types'
 import { initialStatus, insertMonitor } from './monitors'
 import { openOptions } from './definition/options'
-import type { MonitorView } from './shapes'
+import { definitionMembers, type MonitorView } from './shapes'
 import { monitorTransitions } from './tables'
 import { monitoringTopic } from './live/topic'
 import { monitorRows, monitorTarget, monitorView, type MonitorRow } from './view'
@@ -65,7 +66,8 @@ export async function cloneMonitor(ctx: Ctx, id: string, input: { name?: string 
     const options = await openOptions(ctx.hub, from, tx)
     const name = input.name ?? `${[...from.name].slice(0, 190).join('')} (copy)`
     const definition = {
-      ...definitionOf(from),
+      ...memberValues(definitionMembers, from),
+      key: null,
       channelIds: existingChannels(from.channelIds, await channelNames(tx, ctx.workspaceId)),
     }
     const copy = await insertMonitor(tx, ctx, { type, name, definition, next: { target: from.target, options } })
@@ -119,25 +121,3 @@ async function writeTransition(tx: Tx, before: MonitorRow, after: MonitorRow, re
 }
 
 const actorName = (ctx: Ctx): string => ctx.actor.name ?? ctx.actor.id
-
-function definitionOf(row: MonitorRow) {
-  return {
-    key: null,
-    description: row.description,
-    intervalSeconds: row.intervalSeconds,
-    timeoutSeconds: row.timeoutSeconds,
-    retryIntervalSeconds: row.retryIntervalSeconds,
-    confirm: row.confirm,
-    recover: row.recover,
-    recoverySeconds: row.recoverySeconds,
-    quorum: row.quorum,
-    downIf: row.downIf,
-    degradedIf: row.degradedIf,
-    degradedMs: row.degradedMs,
-    locations: row.locations,
-    tags: row.tags,
-    dependsOn: row.dependsOn,
-    dependencyGraceSeconds: row.dependencyGraceSeconds,
-    severity: row.severity,
-  }
-}

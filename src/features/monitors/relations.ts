@@ -5,9 +5,10 @@ import { forUpdate } from '../../core/db/dialect'
 import type { Tx } from '../../core/db/transaction'
 import { canAccess } from '../../core/resource-access'
 import { invalid, Problem, type FieldProblem } from '../../core/problem'
+import { saveRow } from '../../core/rows'
 import type { GroupOptions } from './definition/types'
 import { monitors } from './tables'
-import type { MonitorRow } from './view'
+import { monitorRows, type MonitorRow } from './view'
 
 /** The longest allowed chain of dependencies and nested groups. */
 export const maxDepth = 10
@@ -89,15 +90,7 @@ export async function removeFromRelations(tx: Tx, ctx: Ctx, id: string): Promise
   )
   for (const row of rows) {
     const options = row.type === 'group' ? { ...row.options, members: membersOf(row).filter(of => of !== id) } : row.options
-    await tx
-      .update(monitors)
-      .set({
-        dependsOn: row.dependsOn.filter(of => of !== id),
-        options,
-        version: row.version + 1,
-        updatedAt: ctx.hub.clock.now(),
-      })
-      .where(eq(monitors.id, row.id))
+    await saveRow(tx, ctx, monitorRows, row, { dependsOn: row.dependsOn.filter(of => of !== id), options })
   }
   return rows
 }

@@ -1,8 +1,10 @@
-import type { Static, TNull, TOptional, TSchema, TUnion } from '@sinclair/typebox'
+import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { checkErrorKinds, checkTypeNames } from '../../checks/check'
 import { maxConditionLength } from '../../checks/conditions/condition'
 import { ConditionForm } from '../../checks/conditions/form'
+import { inputMembers, members, patchMembers, viewMembers } from '../../core/members'
+import { severities } from '../../core/notices'
 import {
   editable,
   Expanded,
@@ -18,9 +20,6 @@ import {
 } from '../../core/shapes'
 import { Incident } from '../incidents/shapes'
 import { ChannelIds } from '../notifications/shapes'
-import { monitorStatuses, monitorTypes } from './tables'
-
-export { monitorStatuses }
 
 const minIntervalSeconds = 5
 const maxIntervalSeconds = 86_400
@@ -31,88 +30,154 @@ export const maxMembers = 500
 /** Applies to each of `down_if` and `degraded_if`. */
 export const maxConditions = 20
 
-const Count = (description: string) => Type.Integer({ minimum: 1, maximum: 20, description })
+export const monitorTypes = [...checkTypeNames, 'group'] as const
+export const monitorStatuses = ['new', 'up', 'degraded', 'down', 'maintenance', 'paused', 'unknown'] as const
 
-const name = Line({ minLength: 1, maxLength: 200, description: 'Display name. Derived from the target when omitted.' })
-const key = Nullable(
-  Type.String({
-    pattern: '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,99}$',
-    'x-rule': 'must start with a letter or digit and contain only letters, digits, and _ . : / -, up to 100 characters.',
-  }),
-  { description: 'Unique key within the workspace, for use in scripts and imports; null for none.' },
-)
-const description = Prose({ maxLength: 5000, description: 'Free-form notes.' })
-const target = Type.String({
-  maxLength: 2048,
-  description: 'What to check: a URL, `host:port`, a hostname, or a DNS name, depending on the type. Empty for a group.',
-})
-const options = Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
-  maxProperties: 100,
-  description: 'Settings of the monitor’s type; see `GET /v1/monitors/types`. Secrets are never returned.',
-})
-const interval_seconds = Type.Integer({
-  minimum: minIntervalSeconds,
-  maximum: maxIntervalSeconds,
-  description: 'Time between checks. Default: 60, or the shortest interval the plan allows.',
-})
-const timeout_seconds = Type.Integer({
-  minimum: 1,
-  maximum: maxTimeoutSeconds,
-  description:
-    'How long a check may take before it fails. Can’t exceed the interval. Default: 10, or the interval if that is shorter.',
-})
-const retry_interval_seconds = Type.Integer({
-  minimum: 1,
-  maximum: maxIntervalSeconds,
-  description:
-    'Time between checks while a failure or recovery is being confirmed. Can’t exceed the interval. Default: 15, or the interval if that is shorter.',
-})
-const confirm = Count('Consecutive failures before a location reports the monitor as down. Default: 2.')
-const recover = Count('Consecutive successes before a location reports the monitor as up again. Default: 2.')
-const recovery_seconds = Type.Integer({
-  minimum: 0,
-  maximum: 3600,
-  description:
-    'How long checks must keep passing, in addition to `recover`, before the monitor counts as recovered. Default: 0, or 60 with several locations.',
-})
-const quorum = Type.Union(
-  [Type.Literal('majority'), Type.Literal('any'), Type.Literal('all'), Type.Integer({ minimum: 1, maximum: 50 })],
-  {
-    description:
-      'How many locations must report the monitor as down: more than half of those with recent results, any one, all, or a fixed number.',
+const Count = (description: string) => Type.Integer({ minimum: 1, maximum: 20, description })
+/** Conditions are stored as strings. Requests can contain them in parts too. */
+const conditions = (description: string) =>
+  ({
+    schema: Type.Array(Type.String({ maxLength: maxConditionLength }), { maxItems: maxConditions, description }),
+    input: Type.Array(Type.Union([Type.String({ minLength: 1, maxLength: maxConditionLength }), ConditionForm]), {
+      maxItems: maxConditions,
+      description,
+    }),
+    default: [],
+    clearable: true,
+  }) as const
+
+/** The fields that mean the same for every type. Those without a `default` get one that depends on other fields. */
+export const definitionMembers = members({
+  key: {
+    schema: Nullable(
+      Type.String({
+        pattern: '^[A-Za-z0-9][A-Za-z0-9_.:/-]{0,99}$',
+        'x-rule': 'must start with a letter or digit and contain only letters, digits, and _ . : / -, up to 100 characters.',
+      }),
+      { description: 'Unique key within the workspace, for use in scripts and imports; null for none.' },
+    ),
   },
-)
-const Conditions = (description: string) =>
-  Type.Array(Type.String({ maxLength: maxConditionLength }), { maxItems: maxConditions, description })
-const GivenConditions = (description: string) =>
-  Type.Array(Type.Union([Type.String({ minLength: 1, maxLength: maxConditionLength }), ConditionForm]), {
-    maxItems: maxConditions,
-    description,
-  })
-const downIf = 'The monitor is down if any of these conditions is true.'
-const degradedIf = 'The monitor is degraded if any of these conditions is true. Degraded counts as up.'
-const degraded_ms = Nullable(Type.Integer({ minimum: 1, maximum: maxTimeoutSeconds * 1000 }), {
-  description: 'Response time above which the monitor is degraded; null for no threshold.',
+  description: { schema: Prose({ maxLength: 5000, description: 'Free-form notes.' }), default: '', clearable: true },
+  interval_seconds: {
+    schema: Type.Integer({
+      minimum: minIntervalSeconds,
+      maximum: maxIntervalSeconds,
+      description: 'Time between checks. Default: 60, or the shortest interval the plan allows.',
+    }),
+    clearable: true,
+  },
+  timeout_seconds: {
+    schema: Type.Integer({
+      minimum: 1,
+      maximum: maxTimeoutSeconds,
+      description:
+        'How long a check may take before it fails. Can’t exceed the interval. Default: 10, or the interval if that is shorter.',
+    }),
+    clearable: true,
+  },
+  retry_interval_seconds: {
+    schema: Type.Integer({
+      minimum: 1,
+      maximum: maxIntervalSeconds,
+      description:
+        'Time between checks while a failure or recovery is being confirmed. Can’t exceed the interval. Default: 15, or the interval if that is shorter.',
+    }),
+    clearable: true,
+  },
+  confirm: {
+    schema: Count('Consecutive failures before a location reports the monitor as down. Default: 2.'),
+    default: 2,
+    clearable: true,
+  },
+  recover: {
+    schema: Count('Consecutive successes before a location reports the monitor as up again. Default: 2.'),
+    default: 2,
+    clearable: true,
+  },
+  recovery_seconds: {
+    schema: Type.Integer({
+      minimum: 0,
+      maximum: 3600,
+      description:
+        'How long checks must keep passing, in addition to `recover`, before the monitor counts as recovered. Default: 0, or 60 with several locations.',
+    }),
+    clearable: true,
+  },
+  quorum: {
+    schema: Type.Union(
+      [Type.Literal('majority'), Type.Literal('any'), Type.Literal('all'), Type.Integer({ minimum: 1, maximum: 50 })],
+      {
+        description:
+          'How many locations must report the monitor as down: more than half of those with recent results, any one, all, or a fixed number.',
+      },
+    ),
+    default: 'majority',
+    clearable: true,
+  },
+  down_if: conditions('The monitor is down if any of these conditions is true.'),
+  degraded_if: conditions('The monitor is degraded if any of these conditions is true. Degraded counts as up.'),
+  degraded_ms: {
+    schema: Nullable(Type.Integer({ minimum: 1, maximum: maxTimeoutSeconds * 1000 }), {
+      description: 'Response time above which the monitor is degraded; null for no threshold.',
+    }),
+  },
+  locations: {
+    schema: Type.Array(Words(['local'] as string[]), {
+      minItems: 1,
+      maxItems: 1,
+      uniqueItems: true,
+      description: 'Where checks run. `local` is the hub itself.',
+    }),
+    default: ['local'],
+    clearable: true,
+  },
+  tags: { schema: Tags, default: [], clearable: true },
+  depends_on: {
+    schema: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+      maxItems: maxParents,
+      uniqueItems: true,
+      description: 'Monitors this one depends on. While any of them is down, this monitor sends no alerts of its own.',
+    }),
+    default: [],
+    clearable: true,
+  },
+  dependency_grace_seconds: {
+    schema: Type.Integer({
+      minimum: 0,
+      maximum: 3600,
+      description: 'How long to hold an alert back in case a monitor it depends on turns out to be down too. Default: 60.',
+    }),
+    default: 60,
+    clearable: true,
+  },
+  severity: {
+    schema: Words(severities, { description: 'Severity of incidents when the monitor is down. Default: `critical`.' }),
+    default: 'critical',
+    clearable: true,
+  },
+  channel_ids: { schema: ChannelIds },
 })
-const locations = Type.Array(Words(['local'] as string[]), {
-  minItems: 1,
-  maxItems: 1,
-  uniqueItems: true,
-  description: 'Where checks run. `local` is the hub itself.',
-})
-const MonitorId = Type.String({ minLength: 1, maxLength: 100 })
-const depends_on = Type.Array(MonitorId, {
-  maxItems: maxParents,
-  uniqueItems: true,
-  description: 'Monitors this one depends on. While any of them is down, this monitor sends no alerts of its own.',
-})
-const dependency_grace_seconds = Type.Integer({
-  minimum: 0,
-  maximum: 3600,
-  description: 'How long to hold an alert back in case a monitor it depends on turns out to be down too. Default: 60.',
-})
-const severity = Words(['info', 'warning', 'critical'], {
-  description: 'Severity of incidents when the monitor is down. Default: `critical`.',
+
+/** The fields that clients set. The columns and the fields of requests and responses are made from them. */
+export const monitorMembers = members({
+  name: {
+    schema: Line({ minLength: 1, maxLength: 200, description: 'Display name. Derived from the target when omitted.' }),
+    clearable: true,
+  },
+  target: {
+    schema: Type.String({
+      maxLength: 2048,
+      description: 'What to check: a URL, `host:port`, a hostname, or a DNS name, depending on the type. Empty for a group.',
+    }),
+  },
+  options: {
+    schema: Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
+      maxProperties: 100,
+      description: 'Settings of the monitor’s type; see `GET /v1/monitors/types`. Secrets are never returned.',
+    }),
+    clearable: true,
+  },
+  ...definitionMembers,
 })
 
 const phase = (description: string) => Nullable(Type.Number({ minimum: 0 }), { description })
@@ -185,30 +250,10 @@ export const Monitor = Shape(
   {
     id: Type.String({ description: 'ID of the monitor.' }),
     type: Words(monitorTypes, { description: 'Check type. A `group` combines other monitors.' }),
-    name,
-    key,
-    description,
-    target,
-    options,
+    ...viewMembers(monitorMembers),
     secrets_set: Type.Array(Type.String(), {
       description: 'Which secrets are set, as paths within `options`. Their values are never returned.',
     }),
-    interval_seconds,
-    timeout_seconds,
-    retry_interval_seconds,
-    confirm,
-    recover,
-    recovery_seconds,
-    quorum,
-    down_if: Conditions(downIf),
-    degraded_if: Conditions(degradedIf),
-    degraded_ms,
-    locations,
-    tags: Tags,
-    depends_on,
-    dependency_grace_seconds,
-    severity,
-    channel_ids: ChannelIds,
     status: Words(monitorStatuses, {
       description: 'Current status. `new`: not checked yet. `unknown`: no usable results recently.',
     }),
@@ -226,39 +271,12 @@ export const Monitor = Shape(
 )
 export const MonitorList = ListOf(Monitor)
 
-const members = {
-  name,
-  description,
-  options,
-  interval_seconds,
-  timeout_seconds,
-  retry_interval_seconds,
-  confirm,
-  recover,
-  recovery_seconds,
-  quorum,
-  down_if: GivenConditions(downIf),
-  degraded_if: GivenConditions(degradedIf),
-  locations,
-  tags: Tags,
-  depends_on,
-  dependency_grace_seconds,
-  severity,
-}
-const mayBeNull = {
-  key: Type.Optional(key),
-  degraded_ms: Type.Optional(degraded_ms),
-  channel_ids: Type.Optional(ChannelIds),
-}
-
 export const MonitorInput = Shape(
   {
     type: Type.Optional(
       Words(monitorTypes, { description: 'Detected from the target when omitted: `https://…` is `http`, `host:port` is `tcp`.' }),
     ),
-    target: Type.Optional(target),
-    ...optional(members),
-    ...mayBeNull,
+    ...inputMembers(monitorMembers),
     keyword: Type.Optional(
       Line({ minLength: 1, maxLength: 200, description: 'Text the response must contain. Stored as a condition in `down_if`.' }),
     ),
@@ -283,17 +301,14 @@ export const MonitorInput = Shape(
   },
 )
 
-export const MonitorPatch = Shape(
-  { target: Type.Optional(target), ...optional(nullable(members)), ...mayBeNull },
-  {
-    $id: 'MonitorPatch',
-    description: 'Fields to change. Set a field to null to reset it to its default. The type can’t be changed.',
-    examples: [{ description: 'The shop as customers see it.' }],
-  },
-)
+export const MonitorPatch = Shape(patchMembers(monitorMembers), {
+  $id: 'MonitorPatch',
+  description: 'Fields to change. Set a field to null to reset it to its default. The type can’t be changed.',
+  examples: [{ description: 'The shop as customers see it.' }],
+})
 
 export const MonitorCloneInput = Shape(
-  { name: Type.Optional(name) },
+  { name: Type.Optional(monitorMembers.name.schema) },
   { $id: 'MonitorCloneInput', description: 'Name for the copy.', examples: [{ name: 'Shop (copy)' }] },
 )
 
@@ -385,7 +400,7 @@ export const MonitorCheck = Shape(
 
 const MonitorType = Shape(
   {
-    type: Words([...checkTypeNames, 'group'], { description: 'Name of the type, as used in `type` of a monitor.' }),
+    type: Words(monitorTypes, { description: 'Name of the type, as used in `type` of a monitor.' }),
     title: Type.String({ description: 'Short title.' }),
     description: Type.String({ description: 'What it checks, and when it reports the target as down.' }),
     target: Nullable(Type.String(), { description: 'Expected form of `target`, with an example; null for a group.' }),
@@ -475,14 +490,6 @@ export const MonitorSummary = Shape(
   },
 )
 export type MonitorSummaryView = Static<typeof MonitorSummary>
-
-function optional<T extends Record<string, TSchema>>(of: T): { [K in keyof T]: TOptional<T[K]> } {
-  return Object.fromEntries(Object.entries(of).map(([member, schema]) => [member, Type.Optional(schema)])) as never
-}
-
-function nullable<T extends Record<string, TSchema>>(of: T): { [K in keyof T]: TUnion<[T[K], TNull]> } {
-  return Object.fromEntries(Object.entries(of).map(([member, schema]) => [member, Nullable(schema)])) as never
-}
 
 export type MonitorView = Static<typeof Monitor>
 export type MonitorCheckView = Static<typeof MonitorCheck>

@@ -2,11 +2,9 @@ import { sql } from 'drizzle-orm'
 import { resourceColumns } from '../../access/tables'
 import { flag, int, json, text, time } from '../../core/db/columns'
 import { index, table, uniqueIndex } from '../../core/db/dialect'
-import type { Quorum } from './verdict/quorum'
+import { memberColumns } from '../../core/members'
+import { monitorMembers, monitorStatuses, monitorTypes } from './shapes'
 import type { MonitorState } from './verdict/state'
-
-export const monitorTypes = ['http', 'tcp', 'icmp', 'dns', 'tls', 'smtp', 'imap', 'pop3', 'ssh', 'websocket', 'group'] as const
-export const monitorStatuses = ['new', 'up', 'degraded', 'down', 'maintenance', 'paused', 'unknown'] as const
 
 export const monitors = table(
   'monitors',
@@ -17,33 +15,10 @@ export const monitors = table(
     // The share it belongs to, a hash of its id from 0 to 255. Hubs divide the shares among themselves.
     share: int('share').notNull(),
     type: text('type', { enum: [...monitorTypes] }).notNull(),
-    name: text('name').notNull(),
-    // Identifies the monitor in imports.
-    key: text('key'),
-    description: text('description').notNull(),
-    target: text('target').notNull(),
-    options: json<Record<string, unknown>>('options').notNull(),
+    ...memberColumns(monitorMembers),
     secretsSealed: text('secrets_sealed'),
     // JSON pointers below `options`.
     secretNames: json<string[]>('secret_names').notNull(),
-    intervalSeconds: int('interval_seconds').notNull(),
-    timeoutSeconds: int('timeout_seconds').notNull(),
-    retryIntervalSeconds: int('retry_interval_seconds').notNull(),
-    confirm: int('confirm').notNull(),
-    recover: int('recover').notNull(),
-    // How long checks must pass, in addition to `recover`, before it counts as recovered.
-    recoverySeconds: int('recovery_seconds').notNull(),
-    quorum: json<Quorum>('quorum').notNull(),
-    downIf: json<string[]>('down_if').notNull(),
-    degradedIf: json<string[]>('degraded_if').notNull(),
-    degradedMs: int('degraded_ms'),
-    locations: json<string[]>('locations').notNull(),
-    tags: json<string[]>('tags').notNull(),
-    dependsOn: json<string[]>('depends_on').notNull(),
-    dependencyGraceSeconds: int('dependency_grace_seconds').notNull(),
-    // Null for the default channels of the workspace.
-    channelIds: json<string[] | null>('channel_ids'),
-    severity: text('severity', { enum: ['info', 'warning', 'critical'] }).notNull(),
     paused: flag('paused').notNull(),
     // The status as shown. The verdict without maintenance and pauses is in `state`.
     status: text('status', { enum: [...monitorStatuses] }).notNull(),

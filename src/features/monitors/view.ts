@@ -1,11 +1,11 @@
 import type { CheckResult } from '../../checks/check'
 import { target } from '../../core/audit'
-import { editableView } from '../../core/members'
+import { editableView, memberView } from '../../core/members'
 import { instant } from '../../core/clock'
 import type { Hub } from '../../core/hub'
 import { latestOf } from './live/latest'
 import { rowsOf } from '../../registry'
-import type { MonitorView } from './shapes'
+import { monitorMembers, type MonitorView } from './shapes'
 import { monitors } from './tables'
 
 export type MonitorRow = typeof monitors.$inferSelect
@@ -18,28 +18,8 @@ export function monitorView(hub: Hub, row: MonitorRow): MonitorView {
   return {
     id: row.id,
     type: row.type,
-    name: row.name,
-    key: row.key,
-    description: row.description,
-    target: row.target,
-    options: row.options,
+    ...memberView(monitorMembers, row),
     secrets_set: row.secretNames,
-    interval_seconds: row.intervalSeconds,
-    timeout_seconds: row.timeoutSeconds,
-    retry_interval_seconds: row.retryIntervalSeconds,
-    confirm: row.confirm,
-    recover: row.recover,
-    recovery_seconds: row.recoverySeconds,
-    quorum: row.quorum,
-    down_if: row.downIf,
-    degraded_if: row.degradedIf,
-    degraded_ms: row.degradedMs,
-    locations: row.locations,
-    tags: row.tags,
-    depends_on: row.dependsOn,
-    dependency_grace_seconds: row.dependencyGraceSeconds,
-    severity: row.severity,
-    channel_ids: row.channelIds,
     status: row.status,
     status_since_at: instant(row.statusSince),
     flapping: row.state.flapping,

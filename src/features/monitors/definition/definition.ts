@@ -1,33 +1,13 @@
 import type { Ctx } from '../../../core/ctx'
+import { inputColumns, memberValues, patchColumns, type MemberValues } from '../../../core/members'
 import { pluralize } from '../../../core/pluralize'
 import { invalid, Problem, type FieldProblem } from '../../../core/problem'
 import { parsedConditions, withExpectation } from './conditions'
 import type { MonitorType } from './types'
-import type { MonitorInput, MonitorPatch } from '../shapes'
-import type { MonitorRow } from '../view'
+import { definitionMembers, type MonitorInput, type MonitorPatch } from '../shapes'
 
 /** Columns of a monitor that mean the same for every type. */
-export type Definition = Pick<
-  MonitorRow,
-  | 'key'
-  | 'description'
-  | 'intervalSeconds'
-  | 'timeoutSeconds'
-  | 'retryIntervalSeconds'
-  | 'confirm'
-  | 'recover'
-  | 'recoverySeconds'
-  | 'quorum'
-  | 'downIf'
-  | 'degradedIf'
-  | 'degradedMs'
-  | 'locations'
-  | 'tags'
-  | 'dependsOn'
-  | 'dependencyGraceSeconds'
-  | 'severity'
-  | 'channelIds'
->
+export type Definition = MemberValues<typeof definitionMembers>
 
 type DefinitionInput =
   Omit<MonitorInput, 'type' | 'target' | 'name' | 'options'> | Omit<MonitorPatch, 'target' | 'name' | 'options'>
@@ -45,42 +25,31 @@ export function definitionFrom(
   current: Definition | null,
   before: Definition | null = current,
 ): Definition {
-  const of = <T>(value: T | null | undefined, now: T | undefined, fresh: T): T =>
-    value === undefined ? (now === undefined ? fresh : now) : (value ?? fresh)
+  const base = current ? memberValues(definitionMembers, current) : inputColumns(definitionMembers, {})
+  const merged = { ...base, ...patchColumns(definitionMembers, { ...input, down_if: undefined, degraded_if: undefined }) }
   const minSeconds = ctx.limits.monitor_interval_seconds ?? 0
-  const intervalSeconds = of(input.interval_seconds, current?.intervalSeconds, Math.max(60, minSeconds))
-  const locations = of(input.locations, current?.locations, ['local'])
+  // Null where the default depends on other fields.
+  const intervalSeconds = merged.intervalSeconds ?? Math.max(60, minSeconds)
   const definition: Definition = {
-    key: of(input.key, current?.key, null),
-    description: of(input.description, current?.description, ''),
+    ...merged,
     intervalSeconds,
-    timeoutSeconds: of(input.timeout_seconds, current?.timeoutSeconds, Math.min(10, intervalSeconds)),
-    retryIntervalSeconds: of(input.retry_interval_seconds, current?.retryIntervalSeconds, Math.min(15, intervalSeconds)),
-    confirm: of(input.confirm, current?.confirm, 2),
-    recover: of(input.recover, current?.recover, 2),
-    recoverySeconds: of(input.recovery_seconds, current?.recoverySeconds, locations.length > 1 ? 60 : 0),
-    quorum: of(input.quorum, current?.quorum, 'majority'),
-    downIf: downIfOf(type, input, current),
+    timeoutSeconds: merged.timeoutSeconds ?? Math.min(10, intervalSeconds),
+    retryIntervalSeconds: merged.retryIntervalSeconds ?? Math.min(15, intervalSeconds),
+    recoverySeconds: merged.recoverySeconds ?? defaultRecoverySeconds(merged),
+    downIf: downIfOf(type, input, merged.downIf),
     degradedIf:
-      input.degraded_if === undefined
-        ? (current?.degradedIf ?? [])
-        : parsedConditions(type, 'degraded_if', input.degraded_if ?? []),
-    degradedMs: of(input.degraded_ms, current?.degradedMs, null),
-    locations,
-    tags: of(input.tags, current?.tags, []),
-    dependsOn: of(input.depends_on, current?.dependsOn, []),
-    dependencyGraceSeconds: of(input.dependency_grace_seconds, current?.dependencyGraceSeconds, 60),
-    severity: of(input.severity, current?.severity, 'critical'),
-    channelIds: of(input.channel_ids, current?.channelIds, null),
+      input.degraded_if === undefined ? merged.degradedIf : parsedConditions(type, 'degraded_if', input.degraded_if ?? []),
   }
   refuseContradiction(definition)
   if (definition.intervalSeconds !== before?.intervalSeconds) refuseTooOften(ctx, definition.intervalSeconds, minSeconds)
   return definition
 }
 
-function downIfOf(type: MonitorType, input: DefinitionInput, current: Definition | null): string[] {
+export const defaultRecoverySeconds = ({ locations }: Pick<Definition, 'locations'>): number => (locations.length > 1 ? 60 : 0)
+
+function downIfOf(type: MonitorType, input: DefinitionInput, current: string[]): string[] {
   if ('keyword' in input || 'json_query' in input) return withExpectation(type, input.down_if ?? [], input)
-  return input.down_if === undefined ? (current?.downIf ?? []) : parsedConditions(type, 'down_if', input.down_if ?? [])
+  return input.down_if === undefined ? current : parsedConditions(type, 'down_if', input.down_if ?? [])
 }
 
 function refuseContradiction(one: Definition): void {

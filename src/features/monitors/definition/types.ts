@@ -4,7 +4,7 @@ import { checkTypeOf, checkTypes } from '../../../checks/index'
 import { invalid } from '../../../core/problem'
 import { Shape, Words } from '../../../core/shapes'
 import { maxMembers, type MonitorTypeView } from '../shapes'
-import type { monitorTypes } from '../tables'
+import type { monitorTypes } from '../shapes'
 
 export type MonitorTypeName = (typeof monitorTypes)[number]
 

@@ -3,13 +3,16 @@ import { stringify } from 'yaml'
 import { StreamedResponse } from '../../../api/streamed-response'
 import type { Ctx } from '../../../core/ctx'
 import { rowsInBatches } from '../../../core/db/rows-in-batches'
+import { inputColumns, memberView } from '../../../core/members'
 import { withValues, type Settings } from '../../../core/sealed-settings'
 import { streamInSlices } from '../../../core/time-slices'
 import { allWindows } from '../../maintenance/all-windows'
 import { channelNames, existingChannels } from '../../notifications/channel-references'
+import { defaultRecoverySeconds } from '../definition/definition'
 import { findMonitorType, type GroupOptions } from '../definition/types'
 import { findRow } from '../../../core/rows'
 import { monitorRows, type MonitorRow } from '../view'
+import { definitionMembers } from '../shapes'
 import { monitors } from '../tables'
 import { documentExample } from './shapes'
 import { windowEntry } from './windows'
@@ -67,34 +70,25 @@ function monitorEntry(
     ),
     Object.fromEntries(row.secretNames.map(path => [path, `\${secret:${keyOf(row)}/${path}}`])),
   )
-  const item: Record<string, unknown> = {
+  const { key: _, channel_ids, ...definition } = memberView(definitionMembers, row)
+  const fields = {
+    ...definition,
+    depends_on: named(row.dependsOn),
+    channels: existingChannels(channel_ids, channels)?.map(id => channels.get(id)) ?? null,
+  }
+  const defaults: Record<string, unknown> = {
+    ...memberView(definitionMembers, inputColumns(definitionMembers, {})),
+    recovery_seconds: defaultRecoverySeconds(row),
+    channels: null,
+  }
+  return {
     key: keyOf(row),
     name: row.name,
     type: row.type,
     ...(row.target !== '' && { target: row.target }),
     ...(Object.keys(options).length > 0 && { options }),
-    interval_seconds: row.intervalSeconds,
-    timeout_seconds: row.timeoutSeconds,
-    retry_interval_seconds: row.retryIntervalSeconds,
+    ...Object.fromEntries(Object.entries(fields).filter(([name, value]) => !Bun.deepEquals(value, defaults[name]))),
   }
-  const others: [string, unknown, unknown][] = [
-    ['description', row.description, ''],
-    ['confirm', row.confirm, 2],
-    ['recover', row.recover, 2],
-    ['recovery_seconds', row.recoverySeconds, row.locations.length > 1 ? 60 : 0],
-    ['quorum', row.quorum, 'majority'],
-    ['down_if', row.downIf, []],
-    ['degraded_if', row.degradedIf, []],
-    ['degraded_ms', row.degradedMs, null],
-    ['locations', row.locations, ['local']],
-    ['tags', row.tags, []],
-    ['depends_on', named(row.dependsOn), []],
-    ['dependency_grace_seconds', row.dependencyGraceSeconds, 60],
-    ['severity', row.severity, 'critical'],
-    ['channels', existingChannels(row.channelIds, channels)?.map(id => channels.get(id)) ?? null, null],
-  ]
-  for (const [member, value, fresh] of others) if (!Bun.deepEquals(value, fresh)) item[member] = value
-  return item
 }
 
 /** Options without those that have their default value. */

@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { checkErrorKinds } from '../../../checks/check'
 import { Instant, ListOf, Nullable, Shape, Words } from '../../../core/shapes'
-import { monitorStatuses } from '../tables'
+import { monitorStatuses } from '../shapes'
 
 const resultStatuses = ['up', 'degraded', 'down'] as const
 const metrics = ['latency', 'dns', 'connect', 'tls', 'first_byte', 'availability'] as const

@@ -4,7 +4,8 @@ import { listPage, timeFilters, wordsFilter, type Listing } from '../../../core/
 import type { Page } from '../../../core/shapes'
 import { findRow } from '../../../core/rows'
 import { monitorRows } from '../view'
-import { monitorStatuses, monitorTransitions } from '../tables'
+import { monitorStatuses } from '../shapes'
+import { monitorTransitions } from '../tables'
 import type { TransitionView } from './shapes'
 
 type TransitionRow = typeof monitorTransitions.$inferSelect

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { monitorStatuses } from '../tables'
+import { monitorStatuses } from '../shapes'
 import { errorBudget, outagesOf, sumOf, timeByStatus, stretchesOf, uptimePercent, type Timeline } from './uptime'
 
 const moment = fc.integer({ min: 0, max: 10_000 })

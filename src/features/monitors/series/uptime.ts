@@ -1,4 +1,4 @@
-import type { monitorStatuses } from '../tables'
+import type { monitorStatuses } from '../shapes'
 
 type Status = (typeof monitorStatuses)[number]
 

@@ -1,7 +1,7 @@
 import type { CheckResult } from '../../../checks/check'
 import type { Quorum } from './quorum'
 import type { MonitorState, Verdict } from './state'
-import type { monitorStatuses } from '../tables'
+import type { monitorStatuses } from '../shapes'
 
 export type MonitorStatus = (typeof monitorStatuses)[number]
 
