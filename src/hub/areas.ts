@@ -21,7 +21,9 @@ import { dnsZoneRoutes } from '../features/dns/zones/routes'
 import { dnsRecordRoutes } from '../features/dns/records/routes'
 import { dnsExchangeRoutes } from '../features/dns/exchange/routes'
 import { dnsLintRoutes } from '../features/dns/lint/routes'
-import { dnsSyncRoutes } from '../features/dns/sync/routes'
+import { dnsDriftRoutes } from '../features/dns/drift/routes'
+import { dnsPlanRoutes } from '../features/dns/plans/routes'
+import { dnsTargetRoutes } from '../features/dns/targets/routes'
 import { dnsTemplateRoutes } from '../features/dns/templates/routes'
 import { transferRoutes } from '../features/dns/transfers/routes'
 import { eventRoutes } from '../features/events/routes'
@@ -61,7 +63,9 @@ export const apiAreas: readonly AnyElysia[] = [
   dnsRecordRoutes,
   dnsExchangeRoutes,
   dnsLintRoutes,
-  dnsSyncRoutes,
+  dnsPlanRoutes,
+  dnsTargetRoutes,
+  dnsDriftRoutes,
   dnsHistoryRoutes,
   dnsTemplateRoutes,
   dnsProviderRoutes,

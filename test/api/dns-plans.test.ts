@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { prunePlans } from '../../src/features/dns/sync/plans'
+import { prunePlans } from '../../src/features/dns/plans/plans'
 import { world, type Caller } from '../support/world'
 import { createZone } from '../support/zones'
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { isPostgres } from '../../src/core/db/dialect'
-import { claimTarget } from '../../src/features/dns/sync/claim-target'
+import { claimTarget } from '../../src/features/dns/targets/claim-target'
 import { syncTarget } from '../../src/features/dns/sync/sync-target'
 import { openHub } from '../../src/hub/run'
 import { readDueTargets, queueTargetRead } from '../../src/features/dns/sync/sync-zone'

@@ -1,4 +1,4 @@
-import type { BlockCode } from '../../src/features/dns/sync/guards'
+import type { BlockCode } from '../../src/features/dns/plans/guards'
 import { samples } from './provider-contract'
 
 /**

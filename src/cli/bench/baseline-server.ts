@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import type { Command } from 'commander'
-import { servedHere } from '../../features/dns/sync/sync-views'
+import { servedHere } from '../../features/dns/targets/sync-views'
 import { recordView } from '../../features/dns/records/views'
 
 /**

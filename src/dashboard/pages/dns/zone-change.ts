@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { PlanView } from '../../../features/dns/sync/shapes'
+import type { PlanView } from '../../../features/dns/plans/shapes'
 import type { ZoneView } from '../../../features/dns/zones/shapes'
 import { call, type Call } from '../../client'
 import { toast } from '../../parts/toast'

@@ -19,9 +19,9 @@ import { dnsProviders } from './tables'
 import { providerView, type ProviderRow } from './view'
 import { getBuiltinProvider } from '../transfers/builtin'
 import type { ProviderFailure, ProviderKind } from '../providers/provider'
-import { resetTargets } from '../sync/new-target'
+import { resetTargets } from '../targets/new-target'
 import { retryFailingTargets } from '../sync/retry-targets'
-import { dnsZoneTargets } from '../sync/tables'
+import { dnsZoneTargets } from '../targets/tables'
 import { builtin } from '../zones/shapes'
 
 /** The external providers. The built-in one is not stored. */

@@ -2,8 +2,8 @@ import { Type, type Static } from '@sinclair/typebox'
 import { tsigAlgorithms } from '../../../dns/tsig'
 import { Line, Shape, Words } from '../../../core/shapes'
 import { changed, changedExample } from '../records/shapes'
-import type { BlockCode } from '../sync/guards'
-import { Op, Reason } from '../sync/sync-shapes'
+import type { BlockCode } from '../plans/guards'
+import { Op, Reason } from '../plans/op-shapes'
 
 const importModes = ['replace', 'merge'] as const
 

@@ -1,6 +1,6 @@
 import { area, route } from '../../../api/route'
 import { listQuery } from '../../../core/list'
-import { Plan } from '../sync/shapes'
+import { Plan } from '../plans/shapes'
 import { diffZone, getChangeset, historyListing, listHistory } from './history'
 import { revertZone } from './revert'
 import { ChangesetList, ChangesetQuery, ChangesetDetail, DiffQuery, RevertInput, ZoneDiff } from './shapes'

@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { TTL_MAX } from '../../../dns/ttl'
 import { editable, Expanded, Line, ListOf, NullableInstant, Nullable, Shape, Tags, Words } from '../../../core/shapes'
-import { RecordSync } from '../sync/sync-shapes'
+import { RecordSync } from '../targets/shapes'
 import { recordSources } from './tables'
 import { Zone } from '../zones/shapes'
 

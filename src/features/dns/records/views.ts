@@ -13,9 +13,9 @@ import { dnsZones } from '../zones/tables'
 import type { RecordRow, RrsetRow } from './rows'
 import type { ZoneRow } from '../zones/rows'
 import { fqdnOf, unicodeOf } from '../zones/names'
-import type { dnsFoundRecords } from '../sync/tables'
-import { recordSyncViews } from '../sync/sync-views'
-import type { RecordSyncView } from '../sync/sync-shapes'
+import type { dnsFoundRecords } from '../targets/tables'
+import { recordSyncViews } from '../targets/sync-views'
+import type { RecordSyncView } from '../targets/shapes'
 
 /** @param sync sync state of the name and type, from `recordSyncViews` */
 export function recordView(

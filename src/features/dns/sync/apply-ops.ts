@@ -1,7 +1,7 @@
 import type { Hub } from '../../../core/hub'
 import { ProviderError, resultOf, type Op, type OpResult } from '../providers/provider'
 import { rrsetKey } from '../zones/names'
-import { renewClaim, type ClaimedTarget } from './claim-target'
+import { renewClaim, type ClaimedTarget } from '../targets/claim-target'
 import { independentOf, inBatches } from './order'
 import type { OpenedTarget } from './read-target'
 

@@ -3,7 +3,7 @@ import { rdataOfText } from '../../../dns/rdata'
 import type { AliasAddresses } from '../aliases/expand'
 import type { Caps, ProviderRrset } from '../providers/provider'
 import { rrsetKey } from '../zones/names'
-import { adoptable } from './adopt-observed'
+import { adoptable } from '../drift/adopt-observed'
 import { evaluate } from './evaluate'
 import type { KnownState } from './three-way'
 

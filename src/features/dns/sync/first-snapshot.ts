@@ -4,13 +4,13 @@ import type { Hub } from '../../../core/hub'
 import { yieldToEventLoop } from '../../../core/time-slices'
 import type { Snapshot } from '../providers/provider'
 import type { ZoneRow } from '../zones/rows'
-import { claimMs, confirmClaim, type ClaimedTarget } from './claim-target'
+import { claimMs, confirmClaim, type ClaimedTarget } from '../targets/claim-target'
 import { evaluate, type EvaluationInput } from './evaluate'
 import type { KnownState } from './three-way'
-import { defaultIgnoreRules } from './ignore-rules'
+import { defaultIgnoreRules } from '../drift/ignore-rules'
 import type { OpenedTarget } from './read-target'
-import { storeRrsetStates } from './rrset-state-rows'
-import { desiredRrsets, knownStates } from './target-rows'
+import { storeRrsetStates } from '../targets/rrset-state-rows'
+import { desiredRrsets, knownStates } from '../targets/target-rows'
 
 /** The part of the evaluation input that depends only on the zone and the provider. */
 export const evaluationInput = (

@@ -4,8 +4,8 @@ import { eq, and } from 'drizzle-orm'
 import { openProvider } from '../accounts/open'
 import { ProviderError, type DnsProvider, type ProviderZone, type Snapshot } from '../providers/provider'
 import { dnsRecords } from '../records/tables'
-import { claimMs, confirmClaim, type ClaimedTarget } from './claim-target'
-import { dnsZoneTargets } from './tables'
+import { claimMs, confirmClaim, type ClaimedTarget } from '../targets/claim-target'
+import { dnsZoneTargets } from '../targets/tables'
 
 /** An opened provider, and the zone as it knows it. */
 export interface OpenedTarget {

@@ -8,9 +8,9 @@ import { startAction } from '../../actions/start'
 import { lockZone } from '../zones/rows'
 import { zoneOf, zoneTarget } from '../zones/zones'
 import { failureOf } from './sync-failure'
-import type { RefreshInput } from './shapes'
+import type { RefreshInput } from '../targets/shapes'
 import { syncTarget } from './sync-target'
-import { targetsOf } from './target-rows'
+import { targetsOf } from '../targets/target-rows'
 
 /** Reads a zone at its providers now, up to ten times a minute. @throws Problem 404, 409 `resource_locked`, 422, 429 */
 export async function refreshZone(ctx: Ctx, zoneId: string, input: RefreshInput): Promise<ActionView> {

@@ -4,8 +4,8 @@ import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import type { JobDraft } from '../../../core/jobs/draft'
 import { syncJobFor } from './sync-jobs'
-import { dnsZoneTargets } from './tables'
-import type { TargetRow } from './target-rows'
+import { dnsZoneTargets } from '../targets/tables'
+import type { TargetRow } from '../targets/target-rows'
 import { isProviderWide } from './target-failures'
 
 // If there are more, the next successful read continues.

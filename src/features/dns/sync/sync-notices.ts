@@ -7,7 +7,7 @@ import { rrsetKey } from '../zones/names'
 import { type ZoneRow } from '../zones/rows'
 import { zoneTarget } from '../zones/zones'
 import type { Results } from './apply-ops'
-import type { ClaimedTarget } from './claim-target'
+import type { ClaimedTarget } from '../targets/claim-target'
 import { syncKind } from './sync-jobs'
 
 /** Rrsets changed at a target. */

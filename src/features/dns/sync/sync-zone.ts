@@ -5,8 +5,8 @@ import type { JobKind } from '../../../core/jobs/job'
 import { dnsZones } from '../zones/tables'
 import { syncTarget } from './sync-target'
 import { syncJobFor, syncKind } from './sync-jobs'
-import { dnsZoneTargets } from './tables'
-import { targetsOf } from './target-rows'
+import { dnsZoneTargets } from '../targets/tables'
+import { targetsOf } from '../targets/target-rows'
 
 const busyPauseMs = 500
 

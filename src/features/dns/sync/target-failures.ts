@@ -5,10 +5,10 @@ import type { NoticeDraft } from '../../../core/notices'
 import type { ProviderFailure } from '../providers/provider'
 import type { ZoneRow } from '../zones/rows'
 import { zoneTarget } from '../zones/zones'
-import type { ClaimedTarget } from './claim-target'
-import type { BlockReason } from './guards'
+import type { ClaimedTarget } from '../targets/claim-target'
+import type { BlockReason } from '../plans/guards'
 import { syncKind } from './sync-jobs'
-import type { TargetRow } from './target-rows'
+import type { TargetRow } from '../targets/target-rows'
 
 // These need someone to act; other failures may be temporary.
 const needsAction = (failure: ProviderFailure): boolean =>

@@ -42,7 +42,7 @@ export const dnsZones = table(
     serial: int('serial').notNull(),
     // Maintained with each change: counting a million records for a limit check would be too slow.
     recordCount: int('record_count').notNull(),
-    // Percent of the rrsets that one plan may update or delete without approval; null for the default (sync/guards.ts).
+    // Percent of the rrsets that one plan may update or delete without approval; null for the default (plans/guards.ts).
     updateLimit: int('update_limit'),
     deleteLimit: int('delete_limit'),
     // Where the zone was created: `builtin` or a provider. Whether the hub serves it is in is_served.
@@ -50,14 +50,14 @@ export const dnsZones = table(
     isServed: flag('is_served').notNull(),
     // Number of rows in dns_zone_targets. Most zones have none, which saves a query.
     targetCount: int('target_count').notNull(),
-    // Overall sync state, updated with each reading, for lists (sync/zone-sync-state.ts).
+    // Overall sync state, updated with each reading, for lists (targets/zone-sync-state.ts).
     syncState: text('sync_state', { enum: [...syncStates] }).notNull(),
     isSynced: flag('is_synced').notNull(),
     apply: text('apply', { enum: [...applyModes] }).notNull(),
     driftPolicy: text('drift_policy', { enum: [...driftPolicies] }).notNull(),
     // What to do with rrsets that exist only at a target.
     unmanaged: text('unmanaged', { enum: [...unmanagedPolicies] }).notNull(),
-    // Null: the default rules (sync/ignore-rules.ts).
+    // Null: the default rules (drift/ignore-rules.ts).
     ignoreRules: json<IgnoreRule[] | null>('ignore_rules'),
     // The blocked plan, which prevents syncing the zone to its targets.
     blockedPlanId: text('blocked_plan_id'),

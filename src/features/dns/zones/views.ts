@@ -4,8 +4,8 @@ import type { Reader } from '../../../core/db/transaction'
 import { soaFieldsOf } from './soa-fields'
 import { dnsRecords } from '../records/tables'
 import type { ZoneRow } from './rows'
-import { defaultIgnoreRules } from '../sync/ignore-rules'
-import { zoneSyncViews, type ZoneStanding } from '../sync/sync-views'
+import { defaultIgnoreRules } from '../drift/ignore-rules'
+import { zoneSyncViews, type ZoneStanding } from '../targets/sync-views'
 import type { ZoneView } from './shapes'
 
 export async function zoneView(read: Reader, zone: ZoneRow): Promise<ZoneView> {

@@ -1,6 +1,6 @@
 import { History as HistoryIcon } from 'lucide-react'
 import type { ChangesetView, RevertInput } from '../../../../features/dns/history/shapes'
-import type { PlanView } from '../../../../features/dns/sync/shapes'
+import type { PlanView } from '../../../../features/dns/plans/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { useUrlState } from '../../../parts/url-state'
 import { Button } from '../../../parts/button'

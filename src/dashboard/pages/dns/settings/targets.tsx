@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { TargetView } from '../../../../features/dns/sync/sync-shapes'
+import type { TargetView } from '../../../../features/dns/targets/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { Button } from '../../../parts/button'
 import { Confirm } from '../../../parts/dialog'

@@ -1,4 +1,5 @@
-import type { Drift, PlanView } from '../../../../features/dns/sync/shapes'
+import type { Drift } from '../../../../features/dns/drift/shapes'
+import type { PlanView } from '../../../../features/dns/plans/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { toast } from '../../../parts/toast'
 import { useSend } from '../../../queries'

@@ -1,7 +1,7 @@
 import { CircleCheck, RefreshCw } from 'lucide-react'
 import { useState } from 'react'
 import type { ActionView } from '../../../../features/actions/shapes'
-import type { Drift } from '../../../../features/dns/sync/shapes'
+import type { Drift } from '../../../../features/dns/drift/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { useUrlState } from '../../../parts/url-state'
 import { Button, LinkButton } from '../../../parts/button'

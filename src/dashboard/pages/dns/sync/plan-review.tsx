@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { ActionView } from '../../../../features/actions/shapes'
-import type { PlanView } from '../../../../features/dns/sync/shapes'
+import type { PlanView } from '../../../../features/dns/plans/shapes'
 import { Dialog } from '../../../parts/dialog'
 import { Form, TextField } from '../../../parts/form'
 import { Facts } from '../../../parts/page'

@@ -1,4 +1,4 @@
-import type { PlanView } from '../../../../features/dns/sync/shapes'
+import type { PlanView } from '../../../../features/dns/plans/shapes'
 import type { Tone } from '../../../parts/status'
 
 /** Display of plan statuses. */

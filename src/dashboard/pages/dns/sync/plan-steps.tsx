@@ -1,4 +1,4 @@
-import type { PlanView } from '../../../../features/dns/sync/shapes'
+import type { PlanView } from '../../../../features/dns/plans/shapes'
 import { useProviderNames } from '../provider-names'
 import { RrsetDiff, RrsetName } from '../rrset-diff'
 

@@ -1,5 +1,5 @@
 import { ListChecks } from 'lucide-react'
-import type { PlanView } from '../../../../features/dns/sync/shapes'
+import type { PlanView } from '../../../../features/dns/plans/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { useUrlState } from '../../../parts/url-state'
 import { Button } from '../../../parts/button'

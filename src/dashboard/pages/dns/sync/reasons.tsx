@@ -1,5 +1,5 @@
 import { TriangleAlert } from 'lucide-react'
-import type { BlockedView } from '../../../../features/dns/sync/sync-shapes'
+import type { BlockedView } from '../../../../features/dns/plans/op-shapes'
 import { humanize } from '../../../parts/status'
 
 /** Reasons that block a plan, with the affected rrsets. */

@@ -5,13 +5,13 @@ import type { Hub } from '../../../core/hub'
 import type { JobDraft } from '../../../core/jobs/draft'
 import { dnsZones } from '../zones/tables'
 import type { ZoneRow } from '../zones/rows'
-import type { Evaluated } from './evaluate'
+import type { Evaluated } from '../sync/evaluate'
 import type { BlockReason } from './guards'
 import { plannedOp, plannedOps } from './plan-forms'
 import { mergeReasons, planStatus, storePlan, type PlanRow } from './plans'
-import { syncJobFor, syncKind } from './sync-jobs'
+import { syncJobFor, syncKind } from '../sync/sync-jobs'
 import { dnsPlans } from './tables'
-import type { TargetRow } from './target-rows'
+import type { TargetRow } from '../targets/target-rows'
 
 /**
  * Blocks a zone with a plan that lists the pending changes and the reasons. Keeps the same plan while it can be applied. One plan

@@ -1,6 +1,6 @@
 import type { ZoneRow } from '../zones/rows'
-import type { EvaluationInput } from './evaluate'
-import type { TargetRow } from './target-rows'
+import type { EvaluationInput } from '../sync/evaluate'
+import type { TargetRow } from '../targets/target-rows'
 
 const windowMs = 600_000
 const maxRuns = 3

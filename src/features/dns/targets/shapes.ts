@@ -1,62 +1,14 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { NullableInstant, Nullable, Shape, Words } from '../../../core/shapes'
-import { blockCodes } from './guards'
-import { syncStates } from './three-way'
+import { ListOf, Nullable, NullableInstant, Shape, Words } from '../../../core/shapes'
+import { note, RrsetForm } from '../plans/op-shapes'
+import { syncStates } from '../sync/three-way'
 
 export const State = Words(syncStates, {
   description:
     '`pending`: changed here, not applied at the provider yet. `drifted`: changed at the provider. `conflict`: changed on both sides. ' +
     '`unmanaged`: exists only at the provider. `ignored`: matches an ignore rule. `unsupported`: not supported by the provider. ' +
     '`error`: could not be applied. `unknown`: never read.',
-})
-
-export const rrsetName = {
-  name: Type.String({ description: 'Name within the zone; the apex is `@`.' }),
-  type: Type.String({ description: 'Record type.' }),
-}
-
-export const Reason = Shape(
-  {
-    code: Words(blockCodes, { description: 'Code of the reason, used in `allow` to override it. More codes may be added.' }),
-    detail: Type.String({ description: 'Human-readable message with the numbers.' }),
-    rrsets: Type.Array(Shape(rrsetName), { maxItems: 20, description: 'Affected record sets; only the first 20 are listed.' }),
-  },
-  {
-    $id: 'DnsPlanReason',
-    description: 'A reason that blocks a plan until it is allowed.',
-    examples: [
-      {
-        code: 'deletes_over_limit',
-        detail: 'Deletes 4 of 10 record sets; the limit is 30%.',
-        rrsets: [{ name: 'www', type: 'A' }],
-      },
-    ],
-  },
-)
-
-/** An rrset in a plan or at a provider. */
-export const RrsetForm = (description: string) =>
-  Nullable(
-    Shape({
-      ttl: Type.Integer({ minimum: 0, description: 'Time to live in seconds.' }),
-      values: Type.Array(Type.String(), { description: 'Values in zone file syntax.' }),
-      options: Type.Optional(
-        Shape(
-          { proxied: Type.Optional(Type.Boolean({ description: 'Whether traffic is proxied by the provider.' })) },
-          { description: 'Provider-specific settings; omitted if there are none.' },
-        ),
-      ),
-    }),
-    { description },
-  )
-
-export const Op = Shape({
-  action: Words(['create', 'update', 'delete'], { description: 'Change to the record set.' }),
-  name: rrsetName.name,
-  type: rrsetName.type,
-  before: RrsetForm('Current record set; null if it is created.'),
-  after: RrsetForm('New record set; null if it is deleted.'),
 })
 
 const targetExample = {
@@ -105,22 +57,35 @@ export const ZoneTarget = Shape(
   { $id: 'ZoneTarget', description: 'A provider that a zone is synced to.', examples: [targetExample] },
 )
 
+export const TargetInput = Shape(
+  { provider_id: Type.String({ maxLength: 40, description: 'ID of a DNS provider of the workspace.' }) },
+  {
+    $id: 'ZoneTargetInput',
+    description: 'A sync target to add to a zone.',
+    examples: [{ provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn' }],
+  },
+)
+export const TargetList = ListOf(ZoneTarget)
+
+export const RefreshInput = Shape(
+  {
+    force: Type.Optional(
+      Type.Boolean({
+        description:
+          'Accepts the result even if it is empty or has fewer than half of the previous record sets. Requires `note`.',
+      }),
+    ),
+    note: Type.Optional(note),
+  },
+  { $id: 'ZoneRefreshInput', description: 'Options of a refresh.', examples: [{}] },
+)
+
 export const ZoneSync = Shape(
   {
     state: State,
     targets: Type.Array(ZoneTarget, { maxItems: 10, description: 'Sync targets, not including the built-in name server.' }),
   },
   { description: 'Sync status at the targets. Zones without targets are always `synced`.' },
-)
-
-export const Blocked = Nullable(
-  Shape({
-    plan_id: Type.String({
-      description: 'Plan with the blocked changes. Apply it with every reason in `allow` to unblock them.',
-    }),
-    reasons: Type.Array(Reason, { description: 'Reasons that block the plan.' }),
-  }),
-  { description: 'Set while changes are blocked from being applied to the providers; null otherwise.' },
 )
 
 export const RecordSync = Shape(
@@ -142,5 +107,6 @@ export const RecordSync = Shape(
 
 export type ZoneSyncView = Static<typeof ZoneSync>
 export type TargetView = Static<typeof ZoneTarget>
-export type BlockedView = NonNullable<Static<typeof Blocked>>
 export type RecordSyncView = Static<typeof RecordSync>
+export type TargetInput = Static<typeof TargetInput>
+export type RefreshInput = Static<typeof RefreshInput>

@@ -7,7 +7,7 @@ import { rrsetKey } from '../zones/names'
 import { rrsetsAt, type Rrset } from '../records/rows'
 import { type ZoneRow } from '../zones/rows'
 import { blockReasons, defaultLimitPercent, type BlockReason } from './guards'
-import { fingerprintsMatch, exactComparison, fingerprintOf } from './fingerprint'
+import { fingerprintsMatch, exactComparison, fingerprintOf } from '../sync/fingerprint'
 
 /** Computes what edits would do to the local zone, and the reasons that block them. */
 export async function editsOf(

@@ -7,7 +7,7 @@ import { dnsRecordMarks, dnsRecords, dnsRrsets } from '../records/tables'
 import { rowsPerStatement } from '../records/rows'
 import { rrsetKey } from '../zones/names'
 import { dnsTargetRrsets, dnsZoneTargets } from './tables'
-import { isSynced, stateMark, syncStates, unsyncedMark, worstOf, type SyncState } from './three-way'
+import { isSynced, stateMark, syncStates, unsyncedMark, worstOf, type SyncState } from '../sync/three-way'
 
 export type TargetRow = typeof dnsZoneTargets.$inferSelect
 export type TargetRrset = typeof dnsTargetRrsets.$inferSelect

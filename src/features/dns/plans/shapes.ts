@@ -1,10 +1,8 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Instant, Line, ListOf, NullableInstant, Nullable, Shape, Words } from '../../../core/shapes'
-import { changed, RrsetsInput } from '../records/shapes'
-import { blockCodes } from './guards'
-import { RrsetForm, Op, Reason, rrsetName, State, ZoneTarget } from './sync-shapes'
-import { driftKinds } from './three-way'
+import { RrsetsInput } from '../records/shapes'
+import { allowed, note, Op, Reason, rrsetInput } from './op-shapes'
 
 const PlanTarget = Shape({
   target_id: Nullable(Type.String(), { description: 'ID of the sync target; null for the local zone.' }),
@@ -81,17 +79,6 @@ export const Plan = Shape(
 )
 export const PlanList = ListOf(Plan)
 
-const note = Line({ maxLength: 500, description: 'Reason, for the audit log.' })
-
-const named = Shape({
-  name: Type.String({ maxLength: 1024, description: 'Name within the zone; the apex is `@`.' }),
-  type: Type.String({
-    maxLength: 20,
-    pattern: '^[A-Za-z0-9]+$',
-    'x-rule': 'must be a record type.',
-    description: 'Record type.',
-  }),
-})
 const all = Type.Literal('all', { description: 'All external changes.' })
 
 export const PlanInput = Shape(
@@ -105,7 +92,7 @@ export const PlanInput = Shape(
       }),
     ),
     enforce: Type.Optional(
-      Type.Union([all, Type.Array(named, { minItems: 1, maxItems: 1000, description: 'Only these record sets.' })], {
+      Type.Union([all, Type.Array(rrsetInput, { minItems: 1, maxItems: 1000, description: 'Only these record sets.' })], {
         description: 'External changes to revert at the targets, including conflicts.',
       }),
     ),
@@ -118,12 +105,6 @@ export const PlanInput = Shape(
     examples: [{ rrsets: [{ name: 'www', type: 'A', ttl: 300, records: [{ content: '192.0.2.20' }] }] }],
   },
 )
-
-export const allowed = Type.Array(Words(blockCodes), {
-  maxItems: blockCodes.length,
-  uniqueItems: true,
-  description: 'Codes of the reasons to allow.',
-})
 
 export const PlanApplyInput = Shape(
   {
@@ -144,102 +125,6 @@ export const PlanApplyInput = Shape(
   },
 )
 
-export const TargetInput = Shape(
-  { provider_id: Type.String({ maxLength: 40, description: 'ID of a DNS provider of the workspace.' }) },
-  {
-    $id: 'ZoneTargetInput',
-    description: 'A sync target to add to a zone.',
-    examples: [{ provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn' }],
-  },
-)
-export const TargetList = ListOf(ZoneTarget)
-
-export const RefreshInput = Shape(
-  {
-    force: Type.Optional(
-      Type.Boolean({
-        description:
-          'Accepts the result even if it is empty or has fewer than half of the previous record sets. Requires `note`.',
-      }),
-    ),
-    note: Type.Optional(note),
-  },
-  { $id: 'ZoneRefreshInput', description: 'Options of a refresh.', examples: [{}] },
-)
-
-const DriftEntry = Shape({
-  target_id: Type.String({ description: 'ID of the target.' }),
-  provider_id: Type.String({ description: 'ID of its provider.' }),
-  ...rrsetName,
-  state: State,
-  kind: Nullable(Words(driftKinds), {
-    description: 'How the record set was changed outside Bailiwick; null if it was not.',
-  }),
-  detail: Nullable(Type.String(), { description: 'Message of the provider, or an explanation of the state.' }),
-  desired: RrsetForm('Desired record set; null if it should not exist.'),
-  observed: RrsetForm('The record set as last read; null if there was none.'),
-  since_at: Instant({ description: 'When the record set entered this state.' }),
-  checked_at: NullableInstant({ description: 'When the target was last read.' }),
-})
-
-export const ZoneDrift = Shape(
-  {
-    zone_id: Type.String({ description: 'ID of the zone.' }),
-    rrsets: Type.Array(DriftEntry, { maxItems: 1000, description: 'Sorted by target, name, and type.' }),
-    truncated: Type.Boolean({ description: 'True if there are more than 1000.' }),
-  },
-  {
-    $id: 'ZoneDrift',
-    description: 'Record sets of a zone that are out of sync at its targets.',
-    examples: [
-      {
-        zone_id: example.zone_id,
-        rrsets: [
-          {
-            target_id: 'ztgt_01k3z8q4g7e2wv5m9x0c6hbtfn',
-            provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn',
-            name: 'www',
-            type: 'A',
-            state: 'drifted',
-            kind: 'changed',
-            detail: null,
-            desired: { ttl: 300, values: ['192.0.2.10'] },
-            observed: { ttl: 300, values: ['198.51.100.7'] },
-            since_at: '2026-11-21T10:00:00.000Z',
-            checked_at: '2026-11-21T10:00:00.000Z',
-          },
-        ],
-        truncated: false,
-      },
-    ],
-  },
-)
-
-export const AdoptInput = Shape(
-  {
-    rrsets: Type.Optional(Type.Array(named, { minItems: 1, maxItems: 1000, description: 'Record sets to adopt.' })),
-    all: Type.Optional(Type.Boolean({ description: 'Adopt all external changes, including additions and deletions.' })),
-    target_id: Type.Optional(
-      Type.String({ maxLength: 40, description: 'ID of the target; required for zones with more than one target.' }),
-    ),
-  },
-  { $id: 'ZoneAdoptInput', description: 'External changes to adopt.', examples: [{ all: true }] },
-)
-
-export const ZoneAdoptResult = Shape(
-  { ...changed },
-  {
-    $id: 'ZoneAdoptResult',
-    description: 'Changes made to the zone.',
-    examples: [{ zone_id: example.zone_id, serial: 8, created: 2, updated: 0, deleted: 1 }],
-  },
-)
-
-export type TargetInput = Static<typeof TargetInput>
-export type RefreshInput = Static<typeof RefreshInput>
-export type Drift = Static<typeof ZoneDrift>
-export type AdoptInput = Static<typeof AdoptInput>
-export type Adopted = Static<typeof ZoneAdoptResult>
 export type PlanView = Static<typeof Plan>
 export type PlanInput = Static<typeof PlanInput>
 export type PlanApplyInput = Static<typeof PlanApplyInput>

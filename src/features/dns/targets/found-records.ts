@@ -3,7 +3,7 @@ import type { Reader, Tx } from '../../../core/db/transaction'
 import { newId } from '../../../core/ids'
 import { rowsPerStatement } from '../records/rows'
 import { rrsetKey, reversedName } from '../zones/names'
-import type { KnownState, RrsetSyncState } from './three-way'
+import type { KnownState, RrsetSyncState } from '../sync/three-way'
 import { dnsFoundRecords } from './tables'
 
 /** Updates the list of unmanaged records at a target, for rrsets whose state changed. */

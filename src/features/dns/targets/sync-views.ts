@@ -3,12 +3,14 @@ import { instant } from '../../../core/clock'
 import type { Reader } from '../../../core/db/transaction'
 import { rrsetKey } from '../zones/names'
 import { type ZoneRow } from '../zones/rows'
-import { dnsPlans, dnsTargetRrsets, dnsZoneTargets } from './tables'
+import { dnsPlans } from '../plans/tables'
+import { dnsTargetRrsets, dnsZoneTargets } from './tables'
 import { observedRrset, type TargetRow, type TargetRrset } from './target-rows'
-import { isSynced, syncStates, worstOf } from './three-way'
+import { isSynced, syncStates, worstOf } from '../sync/three-way'
 import { zoneSyncState } from './zone-sync-state'
-import { plannedRrset } from './plan-forms'
-import type { BlockedView, RecordSyncView, TargetView, ZoneSyncView } from './sync-shapes'
+import { plannedRrset } from '../plans/plan-forms'
+import type { BlockedView } from '../plans/op-shapes'
+import type { RecordSyncView, TargetView, ZoneSyncView } from './shapes'
 
 /** Sync status of a zone, and the plan that is blocked. */
 export interface ZoneStanding {

@@ -8,10 +8,10 @@ import { proxiableTypes } from '../providers/provider'
 import type { WantedRrset } from '../changes/rrset-rules'
 import { systemChanger, changeZone, type ZoneChangeResult } from '../changes/change-zone'
 import type { ZoneRow } from '../zones/rows'
-import type { Evaluated } from './evaluate'
-import type { RrsetSyncState } from './three-way'
-import { foundIds, foundKey, type FoundIds } from './found-records'
-import { syncKind } from './sync-jobs'
+import type { Evaluated } from '../sync/evaluate'
+import type { RrsetSyncState } from '../sync/three-way'
+import { foundIds, foundKey, type FoundIds } from '../targets/found-records'
+import { syncKind } from '../sync/sync-jobs'
 
 /**
  * Rrsets that the `adopt` drift policy imports: external changes, deletions and additions, but no conflicts. Addresses that

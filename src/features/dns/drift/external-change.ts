@@ -4,7 +4,7 @@ import { changedEvent, type RecordChange, type RecordState } from '../changes/ch
 import { systemChanger } from '../changes/change-zone'
 import type { RecordRow } from '../records/rows'
 import type { ZoneRow } from '../zones/rows'
-import type { externalChanges } from './evaluate'
+import type { externalChanges } from '../sync/evaluate'
 
 type Seen = { ttl: number; values: string[] } | null
 

@@ -3,7 +3,7 @@ import type { Tx } from '../../../core/db/transaction'
 import { dnsZones } from '../zones/tables'
 import type { TargetRow } from './target-rows'
 import { targetsOf, touchZone } from './target-rows'
-import { isSynced, worstOf, type SyncState } from './three-way'
+import { isSynced, worstOf, type SyncState } from '../sync/three-way'
 
 /** State of a zone over all of its enabled targets. */
 export const zoneSyncState = (

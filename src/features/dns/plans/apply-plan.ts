@@ -19,9 +19,9 @@ import { planStatus, ignoringLock, type PlanRow } from './plans'
 import { dnsPlans } from './tables'
 import type { PlanApplyInput } from './shapes'
 import type { BlockCode } from './guards'
-import { failureOf } from './sync-failure'
-import { syncKind } from './sync-jobs'
-import { syncTarget } from './sync-target'
+import { failureOf } from '../sync/sync-failure'
+import { syncKind } from '../sync/sync-jobs'
+import { syncTarget } from '../sync/sync-target'
 
 /**
  * Applies a plan exactly as it was shown. The local zone changes in the transaction of the request; an action updates the targets.

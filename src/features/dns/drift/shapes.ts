@@ -1,0 +1,79 @@
+import type { Static } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { Instant, Nullable, NullableInstant, Shape, Words } from '../../../core/shapes'
+import { rrsetInput, RrsetForm, rrsetName } from '../plans/op-shapes'
+import { changed } from '../records/shapes'
+import { driftKinds } from '../sync/three-way'
+import { State } from '../targets/shapes'
+
+const DriftEntry = Shape({
+  target_id: Type.String({ description: 'ID of the target.' }),
+  provider_id: Type.String({ description: 'ID of its provider.' }),
+  ...rrsetName,
+  state: State,
+  kind: Nullable(Words(driftKinds), {
+    description: 'How the record set was changed outside Bailiwick; null if it was not.',
+  }),
+  detail: Nullable(Type.String(), { description: 'Message of the provider, or an explanation of the state.' }),
+  desired: RrsetForm('Desired record set; null if it should not exist.'),
+  observed: RrsetForm('The record set as last read; null if there was none.'),
+  since_at: Instant({ description: 'When the record set entered this state.' }),
+  checked_at: NullableInstant({ description: 'When the target was last read.' }),
+})
+
+export const ZoneDrift = Shape(
+  {
+    zone_id: Type.String({ description: 'ID of the zone.' }),
+    rrsets: Type.Array(DriftEntry, { maxItems: 1000, description: 'Sorted by target, name, and type.' }),
+    truncated: Type.Boolean({ description: 'True if there are more than 1000.' }),
+  },
+  {
+    $id: 'ZoneDrift',
+    description: 'Record sets of a zone that are out of sync at its targets.',
+    examples: [
+      {
+        zone_id: 'zone_01k3z8q4g7e2wv5m9x0c6hbtfn',
+        rrsets: [
+          {
+            target_id: 'ztgt_01k3z8q4g7e2wv5m9x0c6hbtfn',
+            provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn',
+            name: 'www',
+            type: 'A',
+            state: 'drifted',
+            kind: 'changed',
+            detail: null,
+            desired: { ttl: 300, values: ['192.0.2.10'] },
+            observed: { ttl: 300, values: ['198.51.100.7'] },
+            since_at: '2026-11-21T10:00:00.000Z',
+            checked_at: '2026-11-21T10:00:00.000Z',
+          },
+        ],
+        truncated: false,
+      },
+    ],
+  },
+)
+
+export const AdoptInput = Shape(
+  {
+    rrsets: Type.Optional(Type.Array(rrsetInput, { minItems: 1, maxItems: 1000, description: 'Record sets to adopt.' })),
+    all: Type.Optional(Type.Boolean({ description: 'Adopt all external changes, including additions and deletions.' })),
+    target_id: Type.Optional(
+      Type.String({ maxLength: 40, description: 'ID of the target; required for zones with more than one target.' }),
+    ),
+  },
+  { $id: 'ZoneAdoptInput', description: 'External changes to adopt.', examples: [{ all: true }] },
+)
+
+export const ZoneAdoptResult = Shape(
+  { ...changed },
+  {
+    $id: 'ZoneAdoptResult',
+    description: 'Changes made to the zone.',
+    examples: [{ zone_id: 'zone_01k3z8q4g7e2wv5m9x0c6hbtfn', serial: 8, created: 2, updated: 0, deleted: 1 }],
+  },
+)
+
+export type Drift = Static<typeof ZoneDrift>
+export type AdoptInput = Static<typeof AdoptInput>
+export type Adopted = Static<typeof ZoneAdoptResult>

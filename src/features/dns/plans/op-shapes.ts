@@ -1,0 +1,83 @@
+import type { Static } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
+import { Line, Nullable, Shape, Words } from '../../../core/shapes'
+import { blockCodes } from './guards'
+
+export const rrsetName = {
+  name: Type.String({ description: 'Name within the zone; the apex is `@`.' }),
+  type: Type.String({ description: 'Record type.' }),
+}
+
+/** An rrset named in a request. */
+export const rrsetInput = Shape({
+  name: Type.String({ maxLength: 1024, description: 'Name within the zone; the apex is `@`.' }),
+  type: Type.String({
+    maxLength: 20,
+    pattern: '^[A-Za-z0-9]+$',
+    'x-rule': 'must be a record type.',
+    description: 'Record type.',
+  }),
+})
+
+/** An rrset in a plan or at a provider. */
+export const RrsetForm = (description: string) =>
+  Nullable(
+    Shape({
+      ttl: Type.Integer({ minimum: 0, description: 'Time to live in seconds.' }),
+      values: Type.Array(Type.String(), { description: 'Values in zone file syntax.' }),
+      options: Type.Optional(
+        Shape(
+          { proxied: Type.Optional(Type.Boolean({ description: 'Whether traffic is proxied by the provider.' })) },
+          { description: 'Provider-specific settings; omitted if there are none.' },
+        ),
+      ),
+    }),
+    { description },
+  )
+
+export const Op = Shape({
+  action: Words(['create', 'update', 'delete'], { description: 'Change to the record set.' }),
+  name: rrsetName.name,
+  type: rrsetName.type,
+  before: RrsetForm('Current record set; null if it is created.'),
+  after: RrsetForm('New record set; null if it is deleted.'),
+})
+
+export const Reason = Shape(
+  {
+    code: Words(blockCodes, { description: 'Code of the reason, used in `allow` to override it. More codes may be added.' }),
+    detail: Type.String({ description: 'Human-readable message with the numbers.' }),
+    rrsets: Type.Array(Shape(rrsetName), { maxItems: 20, description: 'Affected record sets; only the first 20 are listed.' }),
+  },
+  {
+    $id: 'DnsPlanReason',
+    description: 'A reason that blocks a plan until it is allowed.',
+    examples: [
+      {
+        code: 'deletes_over_limit',
+        detail: 'Deletes 4 of 10 record sets; the limit is 30%.',
+        rrsets: [{ name: 'www', type: 'A' }],
+      },
+    ],
+  },
+)
+
+export const Blocked = Nullable(
+  Shape({
+    plan_id: Type.String({
+      description: 'Plan with the blocked changes. Apply it with every reason in `allow` to unblock them.',
+    }),
+    reasons: Type.Array(Reason, { description: 'Reasons that block the plan.' }),
+  }),
+  { description: 'Set while changes are blocked from being applied to the providers; null otherwise.' },
+)
+
+export const allowed = Type.Array(Words(blockCodes), {
+  maxItems: blockCodes.length,
+  uniqueItems: true,
+  description: 'Codes of the reasons to allow.',
+})
+
+export const note = Line({ maxLength: 500, description: 'Reason, for the audit log.' })
+
+export type BlockedView = NonNullable<Static<typeof Blocked>>

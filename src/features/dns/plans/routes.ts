@@ -1,0 +1,69 @@
+import { area, route } from '../../../api/route'
+import { listQuery } from '../../../core/list'
+import { Action } from '../../actions/shapes'
+import { applyPlan } from './apply-plan'
+import { planZone } from './plan-zone'
+import { getPlan, listPlans, planListing } from './plans'
+import { Plan, PlanApplyInput, PlanInput, PlanList } from './shapes'
+
+const read = 'dns.read'
+const write = 'dns.write'
+
+export const dnsPlanRoutes = area('dns-plans', 'DNS', [
+  route({
+    method: 'POST',
+    path: '/v1/dns/zones/:id/plan',
+    guard: write,
+    action: 'dns.plan.create',
+    operationId: 'createZonePlan',
+    summary: 'Create a plan for a zone',
+    description:
+      'Computes what edits would change, and which reasons block them, without applying anything. The edits are validated like a real ' +
+      'change. A plan can be applied for 15 minutes, as long as the zone does not change.',
+    body: PlanInput,
+    status: 201,
+    collection: '/v1/dns/plans',
+    response: Plan,
+    problems: ['plan_limit_reached'],
+    run: (ctx, { params, body }) => planZone(ctx, params.id!, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/dns/zones/:id/plans',
+    guard: read,
+    operationId: 'listZonePlans',
+    summary: 'List plans of a zone',
+    description: 'Lists the plans of a zone. Plans are deleted a week after they expire.',
+    query: listQuery(planListing),
+    response: PlanList,
+    run: (ctx, { params, query }) => listPlans(ctx, params.id!, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/dns/plans/:id',
+    guard: read,
+    restrictedTokens: 'handler',
+    operationId: 'getDnsPlan',
+    summary: 'Get a plan',
+    description: 'Returns the changes of a plan, and the reasons that block it.',
+    response: Plan,
+    run: (ctx, { params }) => getPlan(ctx, params.id!),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/dns/zones/:id/apply',
+    guard: write,
+    action: 'dns.plan.apply',
+    operationId: 'applyZonePlan',
+    summary: 'Apply a plan',
+    description:
+      'Applies a plan exactly as it was shown. A blocked plan is rejected with 409 `plan_blocked` and its reasons: pass their codes in ' +
+      '`allow`, with a note, to override them. Both are stored in the audit log. Returns an action.',
+    body: PlanApplyInput,
+    status: 202,
+    collection: '/v1/actions',
+    response: Action,
+    problems: ['plan_blocked', 'plan_stale', 'plan_expired', 'conflict', 'resource_locked', 'plan_limit_reached'],
+    run: (ctx, { params, body }) => applyPlan(ctx, params.id!, body),
+  }),
+])

@@ -1,0 +1,71 @@
+import { area, route } from '../../../api/route'
+import { Action } from '../../actions/shapes'
+import { refreshZone } from '../sync/refresh'
+import { RefreshInput, TargetInput, TargetList, ZoneTarget } from './shapes'
+import { createTarget, deleteTarget, listTargets } from './targets'
+
+const read = 'dns.read'
+const write = 'dns.write'
+
+export const dnsTargetRoutes = area('dns-targets', 'DNS', [
+  route({
+    method: 'GET',
+    path: '/v1/dns/zones/:id/targets',
+    guard: read,
+    operationId: 'listZoneTargets',
+    summary: 'List sync targets of a zone',
+    description: 'Lists the providers that a zone is synced to, on one page. The built-in name server is not included.',
+    response: TargetList,
+    run: (ctx, { params }) => listTargets(ctx, params.id!),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/dns/zones/:id/targets',
+    guard: write,
+    action: 'dns.target.create',
+    operationId: 'createZoneTarget',
+    summary: 'Add a sync target to a zone',
+    description:
+      'Adds a provider that the zone is synced to. It is read immediately: records that exist only there are kept as `unmanaged` or ' +
+      '`conflict` and can be adopted; records that exist only here are created there. If the provider has no such zone and supports ' +
+      'creating zones, the zone is created.',
+    body: TargetInput,
+    status: 201,
+    noLocation: true,
+    response: ZoneTarget,
+    problems: ['already_exists', 'conflict'],
+    run: (ctx, { params, body }) => createTarget(ctx, params.id!, body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/dns/zones/:id/targets/:target',
+    guard: write,
+    action: 'dns.target.delete',
+    operationId: 'deleteZoneTarget',
+    summary: 'Remove a sync target from a zone',
+    description:
+      'Stops syncing the zone to a provider. The zone is kept there. If the built-in name server does not serve the zone, its last target cannot ' +
+      'be removed.',
+    status: 204,
+    problems: ['conflict'],
+    run: (ctx, { params }) => deleteTarget(ctx, params.id!, params.target!),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/dns/zones/:id/refresh',
+    guard: write,
+    action: 'dns.zone.refresh',
+    operationId: 'refreshZone',
+    summary: 'Refresh a zone',
+    description:
+      'Reads the zone at each target now, and updates the sync state of its records, without applying anything. Returns an action, which ' +
+      'fails with `provider_failed` if a target could not be read. A result that is empty, or has fewer than half of the previous record sets, ' +
+      'is rejected unless `force` is set. Limited to ten requests a minute per zone.',
+    body: RefreshInput,
+    status: 202,
+    collection: '/v1/actions',
+    response: Action,
+    problems: ['resource_locked', 'rate_limited'],
+    run: (ctx, { params, body }) => refreshZone(ctx, params.id!, body),
+  }),
+])
