@@ -1,3 +1,4 @@
+import { crud } from '../../../api/crud'
 import { area, route } from '../../../api/route'
 import {
   checkProvider,
@@ -38,32 +39,42 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     response: DnsProviderKindList,
     run: async () => listProviderKinds(),
   }),
-  route({
-    method: 'GET',
-    path: '/v1/dns/providers',
-    guard: read,
-    operationId: 'listDnsProviders',
-    summary: 'List DNS providers',
-    description: 'Lists all providers on one page: the built-in name server first, then the providers of the workspace by name.',
-    query: DnsProviderQuery,
-    response: DnsProviderList,
-    run: (ctx, { query }) => listProviders(ctx, query),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/dns/providers',
-    guard: write,
-    action: 'dns.provider.create',
-    operationId: 'createDnsProvider',
-    summary: 'Create a DNS provider',
-    description:
-      'Adds a provider to host zones at. The provider is checked right after the response; until then its `state` is `unknown`. Secrets ' +
-      'are part of `settings`, and are never returned.',
-    body: DnsProviderInput,
-    status: 201,
+  ...crud({
+    type: 'dns_provider',
     response: DnsProvider,
-    problems: ['conflict', 'already_exists'],
-    run: (ctx, { body }) => createProvider(ctx, body),
+    list: {
+      description:
+        'Lists all providers on one page: the built-in name server first, then the providers of the workspace by name.',
+      query: DnsProviderQuery,
+      response: DnsProviderList,
+      run: listProviders,
+    },
+    create: {
+      description:
+        'Adds a provider to host zones at. The provider is checked right after the response; until then its `state` is `unknown`. Secrets ' +
+        'are part of `settings`, and are never returned.',
+      body: DnsProviderInput,
+      problems: ['conflict', 'already_exists'],
+      run: createProvider,
+    },
+    get: {
+      description: 'Returns a provider with its settings, without secrets, and the result of its last check.',
+      run: getProvider,
+    },
+    update: {
+      description:
+        'Updates fields (JSON merge patch, RFC 7396), also within `settings`. Omitted secrets are kept, but must be sent again if a ' +
+        'change would send them to another server. Changed settings are checked immediately.',
+      body: DnsProviderPatch,
+      problems: ['conflict', 'already_exists'],
+      run: updateProvider,
+    },
+    delete: {
+      description:
+        'Deletes a provider and its secrets. Zones at the provider are not changed. Providers with zones can’t be deleted.',
+      problems: ['conflict'],
+      run: deleteProvider,
+    },
   }),
   route({
     method: 'POST',
@@ -79,44 +90,6 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     response: DnsProviderCheckResult,
     problems: ['rate_limited'],
     run: (ctx, { body }) => testProviderSettings(ctx, body),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/dns/providers/:id',
-    guard: read,
-    operationId: 'getDnsProvider',
-    summary: 'Get a DNS provider',
-    description: 'Returns a provider with its settings, without secrets, and the result of its last check.',
-    response: DnsProvider,
-    run: (ctx, { params }) => getProvider(ctx, params.id!),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/v1/dns/providers/:id',
-    guard: write,
-    action: 'dns.provider.update',
-    operationId: 'updateDnsProvider',
-    summary: 'Update a DNS provider',
-    description:
-      'Updates fields (JSON merge patch, RFC 7396), also within `settings`. Omitted secrets are kept, but must be sent again if a ' +
-      'change would send them to another server. Changed settings are checked immediately.',
-    body: DnsProviderPatch,
-    response: DnsProvider,
-    problems: ['conflict', 'already_exists'],
-    run: (ctx, { params, body }) => updateProvider(ctx, params.id!, body),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/v1/dns/providers/:id',
-    guard: write,
-    action: 'dns.provider.delete',
-    operationId: 'deleteDnsProvider',
-    summary: 'Delete a DNS provider',
-    description:
-      'Deletes a provider and its secrets. Zones at the provider are not changed. Providers with zones can’t be deleted.',
-    status: 204,
-    problems: ['conflict'],
-    run: (ctx, { params }) => deleteProvider(ctx, params.id!),
   }),
   route({
     method: 'POST',

@@ -12,7 +12,7 @@ import { callAdapter } from '../../../adapters/call'
 import type { DnsProviderZoneView } from './shapes'
 import { dnsZones } from '../zones/tables'
 import { unicodeOf } from '../zones/names'
-import { rowsPerStatement } from '../records/rows'
+import { batches } from '../records/rows'
 
 /**
  * Lists the zones at a provider, by name. Each page queries the provider again. Limited to 30 a minute per provider.
@@ -53,11 +53,11 @@ export async function listProviderZones(
 /** Finds the ids of the workspace's own zones with these names. */
 async function zoneIdsByName(ctx: Ctx, names: readonly string[]): Promise<Map<string, string>> {
   const ids = new Map<string, string>()
-  for (let at = 0; at < names.length; at += rowsPerStatement) {
+  for (const some of batches(names)) {
     const rows = await ctx.hub.read
       .select({ id: dnsZones.id, name: dnsZones.name })
       .from(dnsZones)
-      .where(and(eq(dnsZones.workspaceId, ctx.workspaceId), inArray(dnsZones.name, names.slice(at, at + rowsPerStatement))))
+      .where(and(eq(dnsZones.workspaceId, ctx.workspaceId), inArray(dnsZones.name, some)))
     for (const row of rows) ids.set(row.name, row.id)
   }
   return ids

@@ -1,12 +1,11 @@
 import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 import { jobContext, systemActor } from '../../../core/change'
-import type { EventDraft } from '../../../core/change-result'
+import type { ChangeResult } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
 import { insertRows } from '../../../core/db/insert-rows'
 import type { Tx } from '../../../core/db/transaction'
 import { nextSerial } from '../../../dns/serial'
 import type { Hub } from '../../../core/hub'
-import type { JobDraft } from '../../../core/jobs/draft'
 import { invalid, Problem, type FieldProblem } from '../../../core/problem'
 import { resolveAlias } from '../aliases/queue'
 import { changedEvent, type RecordChange } from './changed-event'
@@ -28,10 +27,8 @@ import { updateModifiedFlags } from '../templates/track-modifications'
 export interface ZoneChangeResult {
   zone: ZoneRow
   changes: RecordChange[]
-  events: EventDraft[]
-  wakeTopics: string[]
-  /** Jobs to run after the commit. */
-  jobs: JobDraft[]
+  /** Events, jobs, and topics that the change of the caller must report. */
+  effects: Required<Pick<ChangeResult<unknown>, 'events' | 'wakeTopics' | 'jobs'>>
   /** True if nothing changed, including metadata. */
   unchanged: boolean
 }
@@ -65,16 +62,12 @@ export async function changeZone(
 ): Promise<ZoneChangeResult> {
   refuse(wanted.flatMap(rrsetProblems))
   const now = ctx.hub.clock.now()
-  const existing = await rrsetsAt(
-    tx,
-    zone.id,
-    wanted.map(one => one.name),
-  )
+  const existing = await rrsetsAt(tx, zone.id, wanted)
   refuse(wanted.flatMap(one => metadataProblems(one, existing.get(rrsetKey(one))?.row ?? one.carried, now)))
   const steps = stepsOf({ ...by, zone, existing, wanted, now })
   refuse(steps.locked.map(lockedProblem))
   if (steps.changedRrsets.length === 0 && steps.changes.length === 0 && !by.edit)
-    return { zone, changes: [], events: [], wakeTopics: [], jobs: [], unchanged: true }
+    return { zone, changes: [], effects: noEffects(), unchanged: true }
   refuseTooMany(steps)
   const recordCount = zone.recordCount + steps.inserts.length - steps.removedRecords.length
   if (recordCount > zone.recordCount) refuseOverRecordLimit(ctx, zone, recordCount)
@@ -94,7 +87,7 @@ export async function changeZone(
     now,
   )
   await recordChangeset(tx, ctx, { before: zone, after }, by, steps)
-  if (!affectsAnswers) return { zone: after, changes: [], events: [], wakeTopics: [], jobs: [], unchanged: false }
+  if (!affectsAnswers) return { zone: after, changes: [], effects: noEffects(), unchanged: false }
   const notifyJobs = await notifyServers(tx, ctx.hub, after, {
     changed: isAnswered(after) === isAnswered(zone) ? steps.changes : null,
     servedChanged: zone.version === 0 ? after.isServed : isAnswered(after) !== isAnswered(zone),
@@ -103,17 +96,27 @@ export async function changeZone(
   return {
     zone: after,
     changes: steps.changes,
-    events: steps.changes.length > 0 ? [changedEvent(ctx, after, by.origin, steps.changes)] : [],
-    wakeTopics: [zonesTopic],
-    jobs: [
-      ...notifyJobs,
-      ...syncJobs,
-      ...steps.rrsets.flatMap(one =>
-        one.type === 'ALIAS' && one.after ? [resolveAlias({ rrsetId: one.after.row.id, workspaceId: zone.workspaceId })] : [],
-      ),
-    ],
+    effects: {
+      events: steps.changes.length > 0 ? [changedEvent(ctx, after, by.origin, steps.changes)] : [],
+      wakeTopics: [zonesTopic],
+      jobs: [
+        ...notifyJobs,
+        ...syncJobs,
+        ...steps.rrsets.flatMap(one =>
+          one.type === 'ALIAS' && one.after ? [resolveAlias({ rrsetId: one.after.row.id, workspaceId: zone.workspaceId })] : [],
+        ),
+      ],
+    },
     unchanged: false,
   }
+}
+
+const noEffects = () => ({ events: [], wakeTopics: [], jobs: [] })
+
+/** The new serial, and the number of records that were created, updated, and deleted. */
+export const summaryOf = ({ zone, changes }: Pick<ZoneChangeResult, 'zone' | 'changes'>) => {
+  const count = (action: RecordChange['action']) => changes.filter(one => one.action === action).length
+  return { serial: zone.serial, created: count('created'), updated: count('updated'), deleted: count('deleted') }
 }
 
 const isAnswered = ({ status, isServed }: ZoneRow): boolean => status === 'active' && isServed

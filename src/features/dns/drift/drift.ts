@@ -2,17 +2,15 @@ import { and, asc, eq, inArray, isNull } from 'drizzle-orm'
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
 import { instant } from '../../../core/clock'
-import { requireMatch } from '../../../core/if-match'
 import { conflict, invalid } from '../../../core/problem'
 import { callerOrigin } from '../changes/changed-event'
 import { typeOf } from '../records/values'
-import { countsOf } from '../records/rrsets'
 import { parseField } from '../records/parse-field'
-import { changeZone } from '../changes/change-zone'
+import { changeZone, summaryOf } from '../changes/change-zone'
 import { rrsetKey, recordNameOf } from '../zones/names'
 import { rrsetsAt } from '../records/rows'
-import { lockZone, type ZoneRow } from '../zones/rows'
-import { zoneOf, zoneTarget } from '../zones/zones'
+import { type ZoneRow, zoneOf, zoneRows } from '../zones/rows'
+import { zoneTarget } from '../zones/zones'
 import { isAliasExpansion, wantedFromObserved } from './adopt-observed'
 import { foundIds } from '../targets/found-records'
 import { plannedRrset } from '../plans/plan-forms'
@@ -23,6 +21,7 @@ import { observedRrset, targetsOf } from '../targets/target-rows'
 import { toProviderRrset } from '../plans/zone-edits'
 import { isSynced, syncStates } from '../sync/three-way'
 import type { Tx } from '../../../core/db/transaction'
+import { lockRow } from '../../../core/rows'
 
 /** Maximum number of rrsets in a response. */
 const maxDriftShown = 1000
@@ -50,11 +49,7 @@ export async function getDrift(ctx: Ctx, zoneId: string): Promise<Drift> {
           .orderBy(asc(dnsTargetRrsets.targetId), asc(dnsTargetRrsets.name), asc(dnsTargetRrsets.type))
           .limit(maxDriftShown + 1)
   const shown = rows.slice(0, maxDriftShown)
-  const desired = await rrsetsAt(
-    read,
-    zone.id,
-    shown.map(one => one.name),
-  )
+  const desired = await rrsetsAt(read, zone.id, shown)
   return {
     zone_id: zone.id,
     rrsets: shown.map(row => {
@@ -87,20 +82,17 @@ const unsynced = syncStates.filter(one => !isSynced(one))
  */
 export async function adoptDrift(ctx: Ctx, zoneId: string, input: AdoptInput): Promise<Adopted> {
   return await change(ctx, 'dns.zone.adopt', async tx => {
-    const zone = await lockZone(tx, ctx, zoneId)
-    requireMatch(ctx, zone)
+    const zone = await lockRow(tx, ctx, zoneRows, zoneId)
     const ids = await foundIds(tx, zone.id)
     const wanted = (await rowsToAdopt(tx, zone, input)).map(one => wantedFromObserved(one, ids))
     const zoneChange = await changeZone(tx, ctx, zone, wanted, { source: 'import', origin: callerOrigin(ctx) })
-    const counts = { serial: zoneChange.zone.serial, ...countsOf(zoneChange.changes) }
+    const summary = summaryOf(zoneChange)
     return {
-      result: { zone_id: zone.id, ...counts },
+      result: { zone_id: zone.id, ...summary },
       target: zoneTarget(zone),
       before: { serial: zone.serial },
-      after: counts,
-      events: zoneChange.events,
-      wakeTopics: zoneChange.wakeTopics,
-      jobs: zoneChange.jobs,
+      after: summary,
+      ...zoneChange.effects,
       unchanged: zoneChange.unchanged,
     }
   })

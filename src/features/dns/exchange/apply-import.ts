@@ -5,19 +5,18 @@ import type { Ctx } from '../../../core/ctx'
 import { dryRun } from '../../../core/db/savepoint'
 import type { Tx } from '../../../core/db/transaction'
 import { isAhead, nextSerial } from '../../../dns/serial'
-import { requireMatch } from '../../../core/if-match'
 import type { WantedRrset } from '../changes/rrset-rules'
-import { countsOf } from '../records/rrsets'
 import { requireAllowed } from '../plans/require-allowed'
 import type { BlockReason } from '../plans/guards'
 import { maxOpsShown, plannedOp } from '../plans/plan-forms'
 import { editsOf } from '../plans/zone-edits'
 import { dnsRecords, dnsRrsets } from '../records/tables'
-import { changeZone } from '../changes/change-zone'
+import { changeZone, summaryOf } from '../changes/change-zone'
 import { rrsetKey, withinZone } from '../zones/names'
-import { lockZone, type ZoneEdit, type ZoneRow } from '../zones/rows'
+import { type ZoneEdit, type ZoneRow, zoneRows } from '../zones/rows'
 import { zoneTarget } from '../zones/zones'
 import { lossCodes, type ZoneImportResult, type ImportQuery } from './shapes'
+import { lockRow } from '../../../core/rows'
 
 /** Zone fields that an import sets along with the records. */
 export type ParsedZoneFields = Omit<ZoneEdit, 'serial'> & { serial?: number }
@@ -54,8 +53,7 @@ export function applyImport(
   { action, audit, notePointer }: ImportKind,
 ): Promise<ZoneImportResult> {
   return change(ctx, action, async (tx): Promise<ChangeResult<ZoneImportResult>> => {
-    const zone = await lockZone(tx, ctx, id)
-    requireMatch(ctx, zone)
+    const zone = await lockRow(tx, ctx, zoneRows, id)
     const mode = requestedMode ?? (zone.version === 1 ? 'replace' : 'merge')
     const wanted =
       mode === 'replace' ? [...(await removals(tx, zone, parsed)), ...parsed.rrsets.values()] : [...parsed.rrsets.values()]
@@ -64,7 +62,7 @@ export function applyImport(
     const importRrsets = () => changeZone(tx, ctx, zone, wanted, { source: 'import', origin: 'import', ...(edit && { edit }) })
     if (isDryRun) {
       const { ops, reasons } = await editsOf(tx, zone, wanted)
-      const { changes } = await dryRun(tx, importRrsets)
+      const { created, updated, deleted } = summaryOf(await dryRun(tx, importRrsets))
       const preview = {
         changes: ops.slice(0, maxOpsShown).map(plannedOp),
         change_count: ops.length,
@@ -73,7 +71,7 @@ export function applyImport(
       const result = {
         zone_id: id,
         serial: zone.serial,
-        ...countsOf(changes),
+        ...{ created, updated, deleted },
         mode,
         skipped: parsed.skipped,
         dry_run: true,
@@ -83,16 +81,14 @@ export function applyImport(
     }
     const allowed = isLossy ? await lossesAllowed(tx, zone, wanted, overriding, notePointer) : []
     const result = await importRrsets()
-    const summary = { serial: result.zone.serial, ...countsOf(result.changes), mode }
+    const summary = { ...summaryOf(result), mode }
     return {
       result: { zone_id: id, ...summary, skipped: parsed.skipped, dry_run: false },
       target: zoneTarget(zone),
       before: { serial: zone.serial },
       after: { ...summary, ...audit, ...(allowed.length > 0 && { allowed }) },
       reason: overriding.note ?? null,
-      events: result.events,
-      wakeTopics: result.wakeTopics,
-      jobs: result.jobs,
+      ...result.effects,
       unchanged: result.unchanged,
     }
   })

@@ -10,7 +10,7 @@ import type { PublishedZone } from '../publish/published-zones'
 import { defaultMetadata, metadataView } from '../records/rrset-metadata'
 import { readZoneSnapshot, type SnapshotRrset, type ZoneSnapshot } from '../publish/zone-snapshot'
 import { zoneExample, type ZoneView } from '../zones/shapes'
-import { zoneOf } from '../zones/zones'
+import { zoneOf } from '../zones/rows'
 
 const formats = {
   bind: 'text/dns',

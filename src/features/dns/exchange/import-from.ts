@@ -25,8 +25,7 @@ import { refuse } from '../changes/change-zone'
 import { dnsZoneTargets } from '../targets/tables'
 import { applyImport } from './apply-import'
 import { absoluteOf, rrsetKey } from '../zones/names'
-import { type ZoneRow } from '../zones/rows'
-import { zoneOf } from '../zones/zones'
+import { type ZoneRow, zoneOf } from '../zones/rows'
 
 const transferLimits = { records: maxImportRecords, octets: 32 * 1024 * 1024, timeoutMs: 30_000 }
 /** Imports per minute and zone. */

@@ -8,8 +8,7 @@ import { ImportedZone, maxImportRecords } from './imported-zone'
 import { ruleProblem } from '../records/parse-field'
 import { applyImport } from './apply-import'
 import { originOf } from '../zones/names'
-import type { ZoneRow } from '../zones/rows'
-import { zoneOf } from '../zones/zones'
+import { zoneOf, type ZoneRow } from '../zones/rows'
 import { type ImportQuery, type ZoneImportResult } from './shapes'
 
 export const maxImportBytes = 8 * 1024 * 1024

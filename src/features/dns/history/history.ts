@@ -8,12 +8,12 @@ import { notFound } from '../../../core/problem'
 import { invalidParameter } from '../../../core/query'
 import type { Page } from '../../../core/shapes'
 import { recordNameOf } from '../zones/names'
-import { zoneOf } from '../zones/zones'
 import { maxRrsetsShown, rrsetQuery, type ChangesetView, type ChangesetDetailView, type ZoneDiffView } from './shapes'
 import { rrsetsChangedBetween, zoneAtVersion, type RrsetDiff } from './zone-versions'
 import { sameContent } from './same-content'
 import { dnsChangesetRrsets, dnsChangesets } from './tables'
 import { changesetView, rrsetChangeViews, soaChange, type ChangesetRow } from './views'
+import { zoneOf } from '../zones/rows'
 
 /** Filter by name, by type, or both. */
 interface RrsetFilter {

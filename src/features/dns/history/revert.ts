@@ -3,7 +3,6 @@ import { target } from '../../../core/audit'
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
 import type { Reader, Tx } from '../../../core/db/transaction'
-import { requireMatch } from '../../../core/if-match'
 import { invalid, Problem } from '../../../core/problem'
 import { callerOrigin } from '../changes/changed-event'
 import { typeOf, valueOfRdata } from '../records/values'
@@ -16,9 +15,9 @@ import { createPlan, planView } from '../plans/plans'
 import type { PlanView } from '../plans/shapes'
 import { maxRecordsPerChange } from '../changes/change-zone'
 import { minLifetimeMs } from '../records/rrset-metadata'
-import { rowsPerStatement, rrsetsAt, type Rrset } from '../records/rows'
+import { batches, rrsetsAt, type Rrset } from '../records/rows'
 import { rrsetKey, recordNameOf } from '../zones/names'
-import { lockZone, type ZoneRow } from '../zones/rows'
+import { type ZoneRow, zoneRows } from '../zones/rows'
 import { sourceOf, zoneTarget } from '../zones/zones'
 import { changedSince, zoneAtVersion, type RrsetDiff } from './zone-versions'
 import { changesetOf, changesOf, differences } from './history'
@@ -27,6 +26,7 @@ import { sameContent } from './same-content'
 import type { RevertInput } from './shapes'
 import type { StoredRrset } from './tables'
 import { soaChange } from './views'
+import { lockRow } from '../../../core/rows'
 
 /** Changes that revert a zone: each rrset from its current to its previous state. */
 interface Reversal {
@@ -42,8 +42,7 @@ interface Reversal {
  */
 export async function revertZone(ctx: Ctx, zoneId: string, input: RevertInput): Promise<PlanView> {
   return await change(ctx, 'dns.zone.revert', async tx => {
-    const zone = await lockZone(tx, ctx, zoneId)
-    requireMatch(ctx, zone)
+    const zone = await lockRow(tx, ctx, zoneRows, zoneId)
     const reversal = await reversalOf(tx, zone, input)
     const plan = await createPlan(tx, ctx, zone, await wantedOf(tx, ctx, reversal), {
       source: sourceOf(ctx),
@@ -77,9 +76,8 @@ async function revertChangeset(tx: Tx, zone: ZoneRow, id: string, only: Readonly
   const row = await changesetOf(tx, zone.id, id)
   const changes = (await changesOf(tx, row, maxReverted + 1)).filter(one => !only || only.has(rrsetKey(one)))
   refuseTooMany(changes)
-  const names = changes.map(one => one.name)
-  const changedLater = await changedSince(tx, zone.id, row.version, names)
-  const current = await rrsetsAt(tx, zone.id, names)
+  const changedLater = await changedSince(tx, zone.id, row.version, changes)
+  const current = await rrsetsAt(tx, zone.id, changes)
   const rrsets: RrsetDiff[] = []
   const conflicts: string[] = []
   for (const { name, type, before } of changes) {
@@ -172,11 +170,11 @@ async function idsUsedElsewhere(read: Reader, rrsets: readonly RrsetDiff[]): Pro
   const reverted = new Set(rrsets.map(rrsetKey))
   const ids = rrsets.flatMap(one => one.after?.records.map(([id]) => id) ?? [])
   const found = new Set<string>()
-  for (let at = 0; at < ids.length; at += rowsPerStatement) {
+  for (const some of batches(ids)) {
     const rows = await read
       .select({ id: dnsRecords.id, name: dnsRecords.name, type: dnsRecords.type })
       .from(dnsRecords)
-      .where(inArray(dnsRecords.id, ids.slice(at, at + rowsPerStatement)))
+      .where(inArray(dnsRecords.id, some))
     for (const row of rows) if (!reverted.has(rrsetKey(row))) found.add(row.id)
   }
   return found

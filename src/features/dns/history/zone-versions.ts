@@ -2,6 +2,7 @@ import { and, asc, eq, gt, gte, inArray, isNotNull, lte, max, min, or, sql } fro
 import type { Reader } from '../../../core/db/transaction'
 import { Problem } from '../../../core/problem'
 import { yieldToEventLoop } from '../../../core/time-slices'
+import { batches } from '../records/rows'
 import { soaFieldsOf, type SoaFields } from '../zones/soa-fields'
 import { rrsetKey } from '../zones/names'
 import { type ZoneRow } from '../zones/rows'
@@ -128,23 +129,22 @@ async function oldestVersion(read: Reader, zone: ZoneRow): Promise<number> {
   return first ? Math.max(first.version - 1, 1) : zone.version
 }
 
-/** Names and types that changed after a version. */
+/** Names and types that changed after a version, at the names of the given ones. */
 export async function changedSince(
   read: Reader,
   zoneId: string,
   version: number,
-  names: readonly string[],
+  named: readonly { name: string }[],
 ): Promise<Set<string>> {
   const found = new Set<string>()
-  const distinct = [...new Set(names)]
-  for (let at = 0; at < distinct.length; at += pageSize) {
+  for (const names of batches([...new Set(named.map(one => one.name))])) {
     const rows = await read
       .selectDistinct({ name: dnsChangesetRrsets.name, type: dnsChangesetRrsets.type })
       .from(dnsChangesetRrsets)
       .where(
         and(
           eq(dnsChangesetRrsets.zoneId, zoneId),
-          inArray(dnsChangesetRrsets.name, distinct.slice(at, at + pageSize)),
+          inArray(dnsChangesetRrsets.name, names),
           gt(dnsChangesetRrsets.version, version),
         ),
       )

@@ -4,7 +4,7 @@ import { runInSlices } from '../../../core/time-slices'
 import { readZoneSnapshot } from '../publish/zone-snapshot'
 import { lintSteps } from './rules'
 import { maxFindings, type ZoneLint } from './shapes'
-import { zoneOf } from '../zones/zones'
+import { zoneOf } from '../zones/rows'
 
 /** Lints a zone. @throws Problem 404 */
 export async function lintZone(ctx: Ctx, id: string): Promise<ZoneLint> {

@@ -8,8 +8,7 @@ import { conflict, invalid, notFound, Problem } from '../../../core/problem'
 import type { ActionKind } from '../../actions/kind'
 import type { ActionView } from '../../actions/shapes'
 import { startAction } from '../../actions/start'
-import { countsOf } from '../records/rrsets'
-import { changeZone } from '../changes/change-zone'
+import { changeZone, summaryOf } from '../changes/change-zone'
 import { lockZone, type ZoneRow } from '../zones/rows'
 import { zoneTarget } from '../zones/zones'
 import { requireAllowed } from './require-allowed'
@@ -77,7 +76,7 @@ export async function applyLocally(
     planId: plan.id,
     ...(plan.zoneEdit && { edit: plan.zoneEdit }),
   })
-  const done = { serial: zoneChange.zone.serial, ...countsOf(zoneChange.changes) }
+  const done = summaryOf(zoneChange)
   const { action, job } = await startAction(tx, ctx, applyAction, {
     resources: [{ type: 'zone', id: zone.id }],
     input: { plan_id: plan.id },
@@ -87,9 +86,8 @@ export async function applyLocally(
     applied: applied!,
     action,
     done,
-    events: zoneChange.events,
-    wakeTopics: zoneChange.wakeTopics,
-    jobs: [...zoneChange.jobs.filter(one => one.kind !== syncKind), job],
+    ...zoneChange.effects,
+    jobs: [...zoneChange.effects.jobs.filter(one => one.kind !== syncKind), job],
   }
 }
 

@@ -1,16 +1,16 @@
 import { target } from '../../../core/audit'
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
-import { requireMatch } from '../../../core/if-match'
 import { callerOrigin } from '../changes/changed-event'
 import { typeOf } from '../records/values'
 import { wantedRrsets } from '../records/rrsets'
 import { parseField } from '../records/parse-field'
 import { rrsetKey, recordNameOf } from '../zones/names'
-import { lockZone, type ZoneRow } from '../zones/rows'
+import { type ZoneRow, zoneRows } from '../zones/rows'
 import { sourceOf, zoneTarget } from '../zones/zones'
 import { createPlan, planView } from './plans'
 import type { PlanInput, PlanView } from './shapes'
+import { lockRow } from '../../../core/rows'
 
 /**
  * Creates a plan that shows what edits would do, without applying them.
@@ -18,8 +18,7 @@ import type { PlanInput, PlanView } from './shapes'
  */
 export async function planZone(ctx: Ctx, zoneId: string, input: PlanInput): Promise<PlanView> {
   return await change(ctx, 'dns.plan.create', async tx => {
-    const zone = await lockZone(tx, ctx, zoneId)
-    requireMatch(ctx, zone)
+    const zone = await lockRow(tx, ctx, zoneRows, zoneId)
     const wanted = input.rrsets ? await wantedRrsets(tx, zone, input.rrsets) : []
     const by = { source: sourceOf(ctx), origin: callerOrigin(ctx), note: input.note ?? '' }
     const row = await createPlan(tx, ctx, zone, wanted, by, {

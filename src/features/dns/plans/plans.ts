@@ -1,19 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
-import { and, eq, lt } from 'drizzle-orm'
+import { eq, lt } from 'drizzle-orm'
 import { instant } from '../../../core/clock'
 import { canonicalJson } from '../../../core/canonical-json'
 import { sha256Hex } from '../../../core/crypto'
 import type { Ctx } from '../../../core/ctx'
 import { dryRun } from '../../../core/db/savepoint'
 import { textOf } from '../../../dns/rdata'
-import type { Reader, Tx } from '../../../core/db/transaction'
+import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
-import { pruneRows } from '../../../core/rows'
+import { findRow, pruneRows } from '../../../core/rows'
 import { newId } from '../../../core/ids'
 import { listPage, type Listing } from '../../../core/list'
-import { canAccess } from '../../../core/resource-access'
-import { notFound } from '../../../core/problem'
 import type { Page } from '../../../core/shapes'
+import { rowsOf } from '../../../registry'
 import type { ChangeOrigin } from '../changes/changed-event'
 import type { WantedRrset } from '../changes/rrset-rules'
 import { dnsZones } from '../zones/tables'
@@ -21,8 +20,7 @@ import { type RecordSource } from '../records/tables'
 import { soaFieldsOf, soaRdataOf } from '../zones/soa-fields'
 import { changeZone, type Changer } from '../changes/change-zone'
 import { rrsetKey } from '../zones/names'
-import { type ZoneEdit, type ZoneRow } from '../zones/rows'
-import { zoneOf } from '../zones/zones'
+import { type ZoneEdit, type ZoneRow, zoneOf } from '../zones/rows'
 import type { BlockReason } from './guards'
 import { storedEdit, localTarget, plannedOp, plannedOps, type PlannedOp } from './plan-forms'
 import { plannedAtTargets, type PlanScope } from './plan-targets'
@@ -31,6 +29,8 @@ import { dnsPlans } from './tables'
 import { editsOf } from './zone-edits'
 
 export type PlanRow = typeof dnsPlans.$inferSelect
+
+const planRows = rowsOf('plan', dnsPlans, { accessTo: row => row.zoneId })
 
 /** How long a plan can be applied, in ms. */
 const planLifeMs = 15 * 60_000
@@ -181,19 +181,9 @@ export async function listPlans(ctx: Ctx, zoneId: string, query: Record<string, 
 
 /** @throws Problem 404 */
 export async function getPlan(ctx: Ctx, id: string): Promise<PlanView> {
-  const row = await planOf(ctx.hub.read, ctx, id)
+  const row = await findRow(ctx.hub.read, ctx, planRows, id)
   const [zone] = await ctx.hub.read.select({ version: dnsZones.version }).from(dnsZones).where(eq(dnsZones.id, row.zoneId))
   return planView(row, zone, ctx.hub.clock.now())
-}
-
-/** @throws Problem 404 */
-async function planOf(read: Reader, ctx: Ctx, id: string): Promise<PlanRow> {
-  const [row] = await read
-    .select()
-    .from(dnsPlans)
-    .where(and(eq(dnsPlans.id, id), eq(dnsPlans.workspaceId, ctx.workspaceId)))
-  if (!row || !canAccess(ctx, row.zoneId)) throw notFound('plan')
-  return row
 }
 
 const retentionMs = 7 * 86_400_000

@@ -1,3 +1,4 @@
+import { crud } from '../../../api/crud'
 import { area, route } from '../../../api/route'
 import { listQuery } from '../../../core/list'
 import { Action } from '../../actions/shapes'
@@ -38,16 +39,14 @@ export const dnsPlanRoutes = area('dns-plans', 'DNS', [
     response: PlanList,
     run: (ctx, { params, query }) => listPlans(ctx, params.id!, query),
   }),
-  route({
-    method: 'GET',
-    path: '/v1/dns/plans/:id',
-    guard: read,
-    restrictedTokens: 'handler',
-    operationId: 'getDnsPlan',
-    summary: 'Get a plan',
-    description: 'Returns the changes of a plan, and the reasons that block it.',
+  ...crud({
+    type: 'plan',
     response: Plan,
-    run: (ctx, { params }) => getPlan(ctx, params.id!),
+    get: {
+      restrictedTokens: 'handler',
+      description: 'Returns the changes of a plan, and the reasons that block it.',
+      run: getPlan,
+    },
   }),
   route({
     method: 'POST',

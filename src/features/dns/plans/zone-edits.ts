@@ -15,11 +15,7 @@ export async function editsOf(
   zone: ZoneRow,
   wanted: readonly WantedRrset[],
 ): Promise<{ ops: Op[]; reasons: BlockReason[] }> {
-  const prior = await rrsetsAt(
-    tx,
-    zone.id,
-    wanted.map(one => one.name),
-  )
+  const prior = await rrsetsAt(tx, zone.id, wanted)
   const ops = wanted.flatMap(one => opOf(one, prior.get(rrsetKey(one))) ?? [])
   const locked = new Set([...prior].flatMap(([key, one]) => (one.row.locked ? [key] : [])))
   const existing = await tx

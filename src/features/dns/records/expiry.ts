@@ -52,13 +52,7 @@ async function expire(tx: Tx, hub: Hub, zoneId: string): Promise<RecordResult<un
     pointer: '#',
     unlocks: true,
   }))
-  const {
-    zone: after,
-    changes,
-    events,
-    wakeTopics,
-    jobs,
-  } = await changeZone(tx, by, zone, removals, { source: 'api', origin: 'api' })
+  const result = await changeZone(tx, by, zone, removals, { source: 'api', origin: 'api' })
   const audit = {
     workspaceId: zone.workspaceId,
     action: 'dns.records.expire' as const,
@@ -66,13 +60,13 @@ async function expire(tx: Tx, hub: Hub, zoneId: string): Promise<RecordResult<un
     context: by.context,
     targets: [zoneTarget(zone)],
     before: { serial: zone.serial },
-    after: { serial: after.serial, deleted: changes.length },
+    after: { serial: result.zone.serial, deleted: result.changes.length },
     reason: `Expired: ${rows
       .map(row => `${row.name} ${row.type}`)
       .slice(0, maxNamed)
       .join(', ')}.`,
   }
-  return { result: undefined, audits: [audit], events, wakeTopics, jobs }
+  return { result: undefined, audits: [audit], ...result.effects }
 }
 
 const maxNamed = 10

@@ -22,8 +22,10 @@ import { zoneView } from '../zones/views'
 import { changeZone } from '../changes/change-zone'
 import { rrsetKey, fqdnOf, originOf, recordNameOf } from '../zones/names'
 import { rrsetsAt, type RecordRow, type Rrset } from './rows'
-import { lockZone, type ZoneRow } from '../zones/rows'
-import { sourceOf, zoneListing, zoneOf, zoneTarget } from '../zones/zones'
+import { lockZone, type ZoneRow, zoneOf } from '../zones/rows'
+import { sourceOf, zoneListing, zoneTarget } from '../zones/zones'
+import { findRow } from '../../../core/rows'
+import { rowsOf } from '../../../registry'
 import { sha256Hex } from '../../../core/crypto'
 
 /** @throws Problem 404 */
@@ -65,7 +67,7 @@ export async function recordCreation(
   const type = parseField('#/type', () => typeOf(input.type))
   const zone = await lockZone(tx, ctx, zoneId)
   const name = parseField('#/name', () => recordNameOf(input.name, zone.name))
-  const existing = (await rrsetsAt(tx, zone.id, [name])).get(rrsetKey({ name, type }))
+  const existing = (await rrsetsAt(tx, zone.id, [{ name }])).get(rrsetKey({ name, type }))
   if (existing && input.ttl !== undefined && input.ttl !== existing.row.ttl)
     throw invalid([
       ruleViolation(
@@ -85,7 +87,7 @@ export async function recordCreation(
     pointer: '#',
   }
   const result = await applyChange(tx, ctx, zone, [wanted])
-  const { row, records } = (await rrsetsAt(tx, zone.id, [name])).get(rrsetKey(wanted))!
+  const { row, records } = (await rrsetsAt(tx, zone.id, [{ name }])).get(rrsetKey(wanted))!
   const view = await recordViewOf(
     tx,
     records.find(one => one.rdataHash === value.hash)!,
@@ -96,9 +98,7 @@ export async function recordCreation(
     result: view,
     target: targetsOf(view),
     after: auditRecord(view),
-    events: result.events,
-    wakeTopics: result.wakeTopics,
-    jobs: result.jobs,
+    ...result.effects,
   }
 }
 
@@ -125,15 +125,15 @@ export async function recordUpdate(tx: Tx, ctx: Ctx, id: string, patch: DnsRecor
       ? [withValues(rrset, patch, [...others, own])]
       : await movedRrsets(tx, zone, name, rrset, others, own, patch)
   const result = await applyChange(tx, ctx, zone, wanted)
-  const after = (await rrsetsAt(tx, zone.id, [name])).get(rrsetKey({ name, type: record.type }))!
+  const after = (await rrsetsAt(tx, zone.id, [{ name }])).get(rrsetKey({ name, type: record.type }))!
   const view = await recordViewOf(
     tx,
     after.records.find(one => one.id === id)!,
     after.row,
     zone,
   )
-  const { events, wakeTopics, jobs, unchanged } = result
-  return { result: view, target: targetsOf(view), before, after: auditRecord(view), events, wakeTopics, jobs, unchanged }
+  const { effects, unchanged } = result
+  return { result: view, target: targetsOf(view), before, after: auditRecord(view), ...effects, unchanged }
 }
 
 /** @throws Problem 404, 412, 422 for the last NS of the apex */
@@ -144,14 +144,7 @@ export async function deleteRecord(ctx: Ctx, id: string): Promise<void> {
     const before = auditRecord(await recordViewOf(tx, record, rrset.row, zone))
     const others = valuesOf(rrset).filter(one => one.hash !== record.rdataHash)
     const result = await applyChange(tx, ctx, zone, [withValues(rrset, {}, others)])
-    return {
-      result: undefined,
-      target: targetsOf(before),
-      before,
-      events: result.events,
-      wakeTopics: result.wakeTopics,
-      jobs: result.jobs,
-    }
+    return { result: undefined, target: targetsOf(before), before, ...result.effects }
   })
 }
 
@@ -189,7 +182,7 @@ async function movedRrsets(
   own: WantedValue,
   patch: DnsRecordPatch,
 ): Promise<WantedRrset[]> {
-  const destination = (await rrsetsAt(tx, zone.id, [name])).get(rrsetKey({ name, type: from.row.type }))
+  const destination = (await rrsetsAt(tx, zone.id, [{ name }])).get(rrsetKey({ name, type: from.row.type }))
   const to = destination ?? { row: { ...from.row, name }, records: [] }
   const source = { ...withValues(from, {}, others), unlocks: patch.locked !== undefined }
   return [source, { ...withValues(to, patch, [...valuesOf(destination), own]), carried: from.row }]
@@ -225,21 +218,16 @@ const targetsOf = (view: DnsRecordView) => [
   zoneTarget({ id: view.zone_id, name: view.zone }),
 ]
 
+const recordRows = rowsOf('record', dnsRecords, { name: 'record', accessTo: row => row.zoneId })
+
 /** @throws Problem 404 */
-export async function recordOf(read: Reader, ctx: Ctx, id: string): Promise<RecordRow> {
-  const [row] = await read
-    .select()
-    .from(dnsRecords)
-    .where(and(eq(dnsRecords.id, id), eq(dnsRecords.workspaceId, ctx.workspaceId)))
-  if (!row || !canAccess(ctx, row.zoneId)) throw notFound('record')
-  return row
-}
+export const recordOf = (read: Reader, ctx: Ctx, id: string): Promise<RecordRow> => findRow(read, ctx, recordRows, id)
 
 /** Locks the zone of a record, then reads the record again, since it may have changed while waiting for the lock. */
 async function lockRecord(tx: Tx, ctx: Ctx, id: string): Promise<{ zone: ZoneRow; record: RecordRow; rrset: Rrset }> {
   const zone = await lockZone(tx, ctx, (await recordOf(tx, ctx, id)).zoneId)
   const record = await recordOf(tx, ctx, id)
-  const rrset = (await rrsetsAt(tx, zone.id, [record.name])).get(rrsetKey(record))!
+  const rrset = (await rrsetsAt(tx, zone.id, [record])).get(rrsetKey(record))!
   return { zone, record, rrset }
 }
 

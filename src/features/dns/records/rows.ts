@@ -12,12 +12,10 @@ export interface Rrset {
   records: RecordRow[]
 }
 
-/** The rrsets at these names, by {@link rrsetKey}. */
-export async function rrsetsAt(tx: Reader, zoneId: string, names: readonly string[]): Promise<Map<string, Rrset>> {
+/** The rrsets at the names of the given ones, by {@link rrsetKey}. */
+export async function rrsetsAt(tx: Reader, zoneId: string, named: readonly { name: string }[]): Promise<Map<string, Rrset>> {
   const found = new Map<string, Rrset>()
-  const distinct = [...new Set(names)]
-  for (let at = 0; at < distinct.length; at += rowsPerStatement) {
-    const some = distinct.slice(at, at + rowsPerStatement)
+  for (const some of batches([...new Set(named.map(one => one.name))])) {
     const rows = await tx
       .select()
       .from(dnsRrsets)
@@ -42,10 +40,10 @@ export function isBelow(name: string): SQL {
   return and(gte(dnsRecords.nameReversed, `${prefix}.`), lt(dnsRecords.nameReversed, `${prefix}/`))!
 }
 
-/** Rows per statement, since databases limit the number of parameters. */
-export const rowsPerStatement = 500
+// Databases limit the number of parameters.
+const rowsPerStatement = 500
 
-/** Splits a list into batches of {@link rowsPerStatement}. */
+/** Splits a list into batches that fit in one statement. */
 export function* batches<T>(list: readonly T[]): Generator<T[]> {
   for (let at = 0; at < list.length; at += rowsPerStatement) yield list.slice(at, at + rowsPerStatement)
 }

@@ -1,9 +1,8 @@
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
 import type { Tx } from '../../../core/db/transaction'
-import { requireMatch } from '../../../core/if-match'
 import { invalid } from '../../../core/problem'
-import { callerOrigin, type RecordChange } from '../changes/changed-event'
+import { callerOrigin } from '../changes/changed-event'
 import { optionsOf, wantedMetadata } from './rrset-metadata'
 import type { RrsetInput, RrsetsResult, RrsetsInput } from './shapes'
 import { typeOf } from './values'
@@ -12,11 +11,12 @@ import type { WantedRrset } from '../changes/rrset-rules'
 import { parseEach, parseField } from './parse-field'
 import { recordSyncViews } from '../targets/sync-views'
 import { recordView } from './views'
-import { changeZone } from '../changes/change-zone'
+import { changeZone, summaryOf } from '../changes/change-zone'
 import { rrsetKey, recordNameOf } from '../zones/names'
 import { rrsetsAt } from './rows'
-import { lockZone, type ZoneRow } from '../zones/rows'
+import { type ZoneRow, zoneRows } from '../zones/rows'
 import { sourceOf, zoneTarget } from '../zones/zones'
+import { lockRow } from '../../../core/rows'
 
 /**
  * Replaces record sets of a zone, atomically. Records whose value stays the same keep their ids.
@@ -24,35 +24,23 @@ import { sourceOf, zoneTarget } from '../zones/zones'
  */
 export async function replaceRrsets(ctx: Ctx, zoneId: string, input: RrsetsInput): Promise<RrsetsResult> {
   return await change(ctx, 'dns.rrsets.replace', async tx => {
-    const zone = await lockZone(tx, ctx, zoneId)
-    requireMatch(ctx, zone)
+    const zone = await lockRow(tx, ctx, zoneRows, zoneId)
     const wanted = await wantedRrsets(tx, zone, input.rrsets)
     const result = await changeZone(tx, ctx, zone, wanted, { source: sourceOf(ctx), origin: callerOrigin(ctx) })
-    const after = await rrsetsAt(
-      tx,
-      zone.id,
-      wanted.map(one => one.name),
-    )
+    const after = await rrsetsAt(tx, zone.id, wanted)
     const rrsets = wanted.flatMap(one => after.get(rrsetKey(one)) ?? [])
-    const syncOf = await recordSyncViews(
-      tx,
-      [zone],
-      wanted.map(one => one.name),
-    )
-    const counts = countsOf(result.changes)
+    const syncOf = await recordSyncViews(tx, [zone], wanted)
+    const summary = summaryOf(result)
     return {
       result: {
         zone_id: zone.id,
-        serial: result.zone.serial,
-        ...counts,
+        ...summary,
         records: rrsets.flatMap(({ row, records }) => records.map(record => recordView(record, row, zone, syncOf(record)))),
       },
       target: zoneTarget(zone),
       before: { serial: zone.serial },
-      after: { serial: result.zone.serial, ...counts },
-      events: result.events,
-      wakeTopics: result.wakeTopics,
-      jobs: result.jobs,
+      after: summary,
+      ...result.effects,
       unchanged: result.unchanged,
     }
   })
@@ -61,21 +49,10 @@ export async function replaceRrsets(ctx: Ctx, zoneId: string, input: RrsetsInput
 /** Parses the rrsets of a request, at `#/rrsets`. @throws Problem 422, also for duplicates */
 export async function wantedRrsets(tx: Tx, zone: ZoneRow, inputs: readonly RrsetInput[]): Promise<WantedRrset[]> {
   const named = namesIn(inputs, zone)
-  const existing = await rrsetsAt(
-    tx,
-    zone.id,
-    named.map(one => one.name),
-  )
+  const existing = await rrsetsAt(tx, zone.id, named)
   const ttl = (of: { name: string; type: string }) => existing.get(rrsetKey(of))?.row.ttl ?? zone.defaultTtl
   return parseEach(inputs, (one, place) => wantedOf(one, place, named[place]!, zone, ttl(named[place]!)))
 }
-
-/** Counts created, updated and deleted records. */
-export const countsOf = (changes: readonly RecordChange[]) => ({
-  created: changes.filter(one => one.action === 'created').length,
-  updated: changes.filter(one => one.action === 'updated').length,
-  deleted: changes.filter(one => one.action === 'deleted').length,
-})
 
 /** Normalized names and types of rrsets. @throws Problem 422, also for duplicates */
 export function namesIn(rrsets: readonly RrsetInput[], zone: { name: string }): { name: string; type: string }[] {

@@ -50,7 +50,7 @@ export function recordView(
 
 /** A record of a zone that is already loaded. */
 export async function recordViewOf(read: Reader, record: RecordRow, rrset: RrsetRow, zone: ZoneRow): Promise<DnsRecordView> {
-  const syncOf = await recordSyncViews(read, [zone], [record.name])
+  const syncOf = await recordSyncViews(read, [zone], [record])
   return recordView(record, rrset, zone, syncOf(record))
 }
 
@@ -73,11 +73,7 @@ export async function recordViews(read: Reader, records: readonly RecordRow[]): 
       ids(record => record.zoneId),
     ),
   ])
-  const syncOf = await recordSyncViews(
-    read,
-    [...zoneOf.values()],
-    records.map(one => one.name),
-  )
+  const syncOf = await recordSyncViews(read, [...zoneOf.values()], records)
   return records.flatMap(record => {
     const rrset = rrsetOf.get(record.rrsetId)
     const zone = zoneOf.get(record.zoneId)
@@ -95,11 +91,7 @@ export async function unmanagedViews(read: Reader, rows: readonly FoundRow[]): P
     .select({ id: dnsZones.id, name: dnsZones.name, targetCount: dnsZones.targetCount })
     .from(dnsZones)
     .where(inArray(dnsZones.id, [...new Set(rows.map(row => row.zoneId))]))
-  const syncOf = await recordSyncViews(
-    read,
-    zones,
-    rows.map(one => one.name),
-  )
+  const syncOf = await recordSyncViews(read, zones, rows)
   return rows.flatMap(row => {
     const zone = zones.find(one => one.id === row.zoneId)
     if (!zone) return []

@@ -8,7 +8,7 @@ import type { NoticeDraft } from '../../../core/notices'
 import type { Op, Snapshot } from '../providers/provider'
 import { dnsRecords } from '../records/tables'
 import { dnsZones } from '../zones/tables'
-import { rowsPerStatement } from '../records/rows'
+import { batches } from '../records/rows'
 import { rrsetKey } from '../zones/names'
 import { type ZoneRow } from '../zones/rows'
 import { aliasAddressesOf } from '../aliases/expand'
@@ -102,7 +102,8 @@ export async function recordSnapshot(
       evaluated = await look()
     }
     // Adopted changes are reported as the zone change that they cause.
-    const events: EventDraft[] = adopted?.events ?? externalEvent(hub, zone, external, await recordsAt(tx, zone.id, external))
+    const events: EventDraft[] =
+      adopted?.effects.events ?? externalEvent(hub, zone, external, await recordsAt(tx, zone.id, external))
     const notices: NoticeDraft[] = external.length > 0 && !adopted ? [driftNotice(zone, claimed, external.length)] : []
     const isStale = options.expects !== undefined && differsFromPlan(options.expects, evaluated)
     const ops = mayApply(options, zone) && !isStale ? evaluated.ops : []
@@ -139,9 +140,9 @@ export async function recordSnapshot(
         ...(block ? [block.audit] : []),
       ],
       events,
-      wakeTopics: adopted?.wakeTopics ?? [],
+      wakeTopics: adopted?.effects.wakeTopics ?? [],
       jobs: [
-        ...(adopted?.jobs ?? []).filter(() => zone.targetCount > 1),
+        ...(adopted?.effects.jobs ?? []).filter(() => zone.targetCount > 1),
         ...(await retryAfterRead(tx, hub, target, !mayApply(options, zone))),
       ],
       notices,
@@ -206,12 +207,12 @@ const blockReasonsAt = async (
 async function recordsAt(tx: Tx, zoneId: string, changed: readonly { name: string }[]) {
   const names = [...new Set(changed.map(one => one.name))]
   const found = []
-  for (let at = 0; at < names.length; at += rowsPerStatement)
+  for (const some of batches(names))
     found.push(
       ...(await tx
         .select({ id: dnsRecords.id, name: dnsRecords.name, type: dnsRecords.type, content: dnsRecords.content })
         .from(dnsRecords)
-        .where(and(eq(dnsRecords.zoneId, zoneId), inArray(dnsRecords.name, names.slice(at, at + rowsPerStatement))))),
+        .where(and(eq(dnsRecords.zoneId, zoneId), inArray(dnsRecords.name, some)))),
     )
   return found
 }

@@ -1,7 +1,8 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
+import { insertRows } from '../../../core/db/insert-rows'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { newId } from '../../../core/ids'
-import { rowsPerStatement } from '../records/rows'
+import { batches } from '../records/rows'
 import { rrsetKey, reversedName } from '../zones/names'
 import type { KnownState, RrsetSyncState } from '../sync/three-way'
 import { dnsFoundRecords } from './tables'
@@ -36,14 +37,12 @@ export async function storeFoundRecords(
       foundAt: now,
     })),
   )
-  for (let at = 0; at < rows.length; at += rowsPerStatement)
-    await tx.insert(dnsFoundRecords).values(rows.slice(at, at + rowsPerStatement))
+  await insertRows(tx, dnsFoundRecords, rows)
 }
 
 /** Deletes unmanaged records that are gone, or became records of the zone. @param keys of `rrsetKey` */
 export async function deleteFoundRecords(tx: Tx, targetId: string, keys: readonly string[]): Promise<void> {
-  for (let at = 0; at < keys.length; at += rowsPerStatement) {
-    const some = keys.slice(at, at + rowsPerStatement)
+  for (const some of batches(keys))
     await tx.delete(dnsFoundRecords).where(
       and(
         eq(dnsFoundRecords.targetId, targetId),
@@ -52,7 +51,6 @@ export async function deleteFoundRecords(tx: Tx, targetId: string, keys: readonl
         inArray(sql`${dnsFoundRecords.name} || ' ' || ${dnsFoundRecords.type}`, some),
       ),
     )
-  }
 }
 
 /** Unmanaged records by {@link foundKey}. */

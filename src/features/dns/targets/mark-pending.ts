@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { Tx } from '../../../core/db/transaction'
 import type { JobDraft } from '../../../core/jobs/draft'
-import { rowsPerStatement } from '../records/rows'
+import { batches } from '../records/rows'
 import { rrsetKey } from '../zones/names'
 import { type ZoneRow } from '../zones/rows'
 import { deleteFoundRecords } from './found-records'
@@ -56,12 +56,11 @@ async function write(
 ): Promise<void> {
   const nothing = { agreed: null, observed: null, observedTtl: null, observedValues: null, sent: null }
   const states = { state, kind: null, detail: null, since: now }
-  for (let at = 0; at < rrsets.length; at += rowsPerStatement) {
+  for (const some of batches(rrsets))
     await tx
       .insert(dnsTargetRrsets)
-      .values(rrsets.slice(at, at + rowsPerStatement).map(one => ({ targetId, zoneId: zone.id, ...one, ...nothing, ...states })))
+      .values(some.map(one => ({ targetId, zoneId: zone.id, ...one, ...nothing, ...states })))
       .onConflictDoUpdate({ target: [dnsTargetRrsets.targetId, dnsTargetRrsets.name, dnsTargetRrsets.type], set: states })
-  }
 }
 
 /** Deletes a target and what was known of its rrsets. */

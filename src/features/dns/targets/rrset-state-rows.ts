@@ -1,6 +1,6 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Tx } from '../../../core/db/transaction'
-import { rowsPerStatement } from '../records/rows'
+import { batches } from '../records/rows'
 import { rrsetKey } from '../zones/names'
 import type { KnownState, RrsetSyncState } from '../sync/three-way'
 import { dnsTargetRrsets } from './tables'
@@ -17,10 +17,10 @@ export async function storeRrsetStates(
   now: number,
 ): Promise<void> {
   const changed = states.filter(one => !isUnchanged(one, known.get(rrsetKey(one))))
-  for (let at = 0; at < changed.length; at += rowsPerStatement) {
+  for (const some of batches(changed))
     await tx
       .insert(dnsTargetRrsets)
-      .values(changed.slice(at, at + rowsPerStatement).map(one => ({ ...one, targetId: target.id, zoneId: zone.id, since: now })))
+      .values(some.map(one => ({ ...one, targetId: target.id, zoneId: zone.id, since: now })))
       .onConflictDoUpdate({
         target: [dnsTargetRrsets.targetId, dnsTargetRrsets.name, dnsTargetRrsets.type],
         set: {
@@ -35,14 +35,13 @@ export async function storeRrsetStates(
           detail: sql`excluded.detail`,
         },
       })
-  }
-  for (let at = 0; at < absent.length; at += rowsPerStatement)
+  for (const some of batches(absent))
     await tx
       .delete(dnsTargetRrsets)
       .where(
         and(
           eq(dnsTargetRrsets.targetId, target.id),
-          inArray(sql`${dnsTargetRrsets.name} || ' ' || ${dnsTargetRrsets.type}`, absent.slice(at, at + rowsPerStatement)),
+          inArray(sql`${dnsTargetRrsets.name} || ' ' || ${dnsTargetRrsets.type}`, some),
         ),
       )
   await storeFoundRecords(tx, zone, target, changed, absent, known, now)

@@ -81,10 +81,10 @@ export const servedHere: { synced: boolean; sync: RecordSyncView } = { synced: t
 export async function recordSyncViews(
   read: Reader,
   zones: readonly { id: string; targetCount: number }[],
-  names: readonly string[],
+  named: readonly { name: string }[],
 ): Promise<(rrset: { zoneId: string; name: string; type: string }) => { synced: boolean; sync: RecordSyncView }> {
   const ids = zones.filter(one => one.targetCount > 0).map(one => one.id)
-  if (ids.length === 0 || names.length === 0) return () => servedHere
+  if (ids.length === 0 || named.length === 0) return () => servedHere
   const targets = await read
     .select()
     .from(dnsZoneTargets)
@@ -93,7 +93,7 @@ export async function recordSyncViews(
   const rows = await read
     .select()
     .from(dnsTargetRrsets)
-    .where(and(inArray(dnsTargetRrsets.zoneId, ids), inArray(dnsTargetRrsets.name, [...new Set(names)])))
+    .where(and(inArray(dnsTargetRrsets.zoneId, ids), inArray(dnsTargetRrsets.name, [...new Set(named.map(one => one.name))])))
   const found = new Map(rows.map(row => [`${row.targetId} ${rrsetKey(row)}`, row]))
   return rrset => {
     const shown = targets

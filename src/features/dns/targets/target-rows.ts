@@ -4,7 +4,7 @@ import { addChangeHint } from '../../../core/change-hints'
 import { rdataOfText } from '../../../dns/rdata'
 import type { ProviderRrset } from '../providers/provider'
 import { dnsRecordMarks, dnsRecords, dnsRrsets } from '../records/tables'
-import { rowsPerStatement } from '../records/rows'
+import { batches } from '../records/rows'
 import { rrsetKey } from '../zones/names'
 import { dnsTargetRrsets, dnsZoneTargets } from './tables'
 import { isSynced, stateMark, syncStates, unsyncedMark, worstOf, type SyncState } from '../sync/three-way'
@@ -76,8 +76,7 @@ export async function updateRecordMarks(
   changed: readonly { name: string; type: string }[],
 ): Promise<void> {
   const targets = (await targetsOf(tx, zone.id)).map(one => one.id)
-  for (let at = 0; at < changed.length; at += rowsPerStatement) {
-    const some = changed.slice(at, at + rowsPerStatement)
+  for (const some of batches(changed)) {
     const keys = new Set(some.map(rrsetKey))
     const names = [...new Set(some.map(one => one.name))]
     const states = new Map<string, SyncState[]>()
@@ -112,8 +111,7 @@ async function writeMarks(
   records: readonly { id: string; state: SyncState }[],
 ): Promise<void> {
   if (records.length > 0) touchZone(tx, zone)
-  for (let at = 0; at < records.length; at += rowsPerStatement) {
-    const some = records.slice(at, at + rowsPerStatement)
+  for (const some of batches(records)) {
     await tx.delete(dnsRecordMarks).where(
       and(
         inArray(

@@ -2,14 +2,13 @@ import { and, eq, sql } from 'drizzle-orm'
 import { target } from '../../../core/audit'
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
-import { requireMatch } from '../../../core/if-match'
 import { canAccess } from '../../../core/resource-access'
 import { conflict, notFound } from '../../../core/problem'
 import { onePage, type Page } from '../../../core/shapes'
 import { dnsZones } from '../zones/tables'
-import { lockZone } from '../zones/rows'
+import { zoneOf, zoneRows } from '../zones/rows'
 import { builtin } from '../zones/shapes'
-import { zoneOf, zoneTarget } from '../zones/zones'
+import { zoneTarget } from '../zones/zones'
 import { removeTarget } from './mark-pending'
 import { addTarget, providerNotFound } from './new-target'
 import type { TargetInput } from './shapes'
@@ -18,6 +17,7 @@ import type { TargetView } from './shapes'
 import { targetViews } from './sync-views'
 import { dnsZoneTargets } from './tables'
 import { targetsOf } from './target-rows'
+import { lockRow } from '../../../core/rows'
 
 /** Lists the sync targets of a zone. @throws Problem 404 */
 export async function listTargets(ctx: Ctx, zoneId: string): Promise<Page<TargetView>> {
@@ -34,8 +34,7 @@ export async function listTargets(ctx: Ctx, zoneId: string): Promise<Page<Target
 /** Adds a sync target to a zone. @throws Problem 404, 409, 412, 422 */
 export async function createTarget(ctx: Ctx, zoneId: string, input: TargetInput): Promise<TargetView> {
   return await change(ctx, 'dns.target.create', async tx => {
-    const zone = await lockZone(tx, ctx, zoneId)
-    requireMatch(ctx, zone)
+    const zone = await lockRow(tx, ctx, zoneRows, zoneId)
     if (!canAccess(ctx, input.provider_id)) throw providerNotFound()
     const row = await addTarget(tx, ctx.hub, zone, input.provider_id)
     const view = (await targetViews(tx, [row]))(row)
@@ -51,8 +50,7 @@ export async function createTarget(ctx: Ctx, zoneId: string, input: TargetInput)
 /** Removes a sync target; its records stay at the provider. @throws Problem 404, 409 for the only place that serves the zone, 412 */
 export async function deleteTarget(ctx: Ctx, zoneId: string, targetId: string): Promise<void> {
   await change(ctx, 'dns.target.delete', async tx => {
-    const zone = await lockZone(tx, ctx, zoneId)
-    requireMatch(ctx, zone)
+    const zone = await lockRow(tx, ctx, zoneRows, zoneId)
     const [row] = await tx
       .select()
       .from(dnsZoneTargets)

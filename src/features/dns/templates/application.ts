@@ -62,11 +62,7 @@ export async function removalOf(
   zone: ZoneRow,
   before: { bindingId: string; placed: readonly PlacedRrset[] },
 ): Promise<{ wanted: WantedRrset[]; reasons: BlockReason[] }> {
-  const existing = await rrsetsAt(
-    read,
-    zone.id,
-    before.placed.map(one => one.name),
-  )
+  const existing = await rrsetsAt(read, zone.id, before.placed)
   const unmodified = before.placed.filter(one => one.ttl === null || existing.get(rrsetKey(one))?.row.ttl === one.ttl)
   const { wanted } = await placeInZone(read, zone, [], unmodified, before.bindingId)
   return { wanted, reasons: (await opsOf(read, zone, wanted)).reasons }
@@ -103,11 +99,7 @@ async function placeInZone(
   bindingId: string | null,
 ): Promise<Placement> {
   const affected = [...rendered, ...before]
-  const existing = await rrsetsAt(
-    read,
-    zone.id,
-    affected.map(one => one.name),
-  )
+  const existing = await rrsetsAt(read, zone.id, affected)
   const shared = await sharedAt(read, zone.id, affected, bindingId)
   return place({ rendered, existing, before, shared, defaultTtl: zone.defaultTtl })
 }

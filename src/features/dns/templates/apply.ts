@@ -8,11 +8,10 @@ import { newId } from '../../../core/ids'
 import { requireMatch } from '../../../core/if-match'
 import { conflict, Problem } from '../../../core/problem'
 import { parseField } from '../records/parse-field'
-import { countsOf } from '../records/rrsets'
 import { requireAllowed } from '../plans/require-allowed'
 import type { BlockCode } from '../plans/guards'
 import { ignoringLock } from '../plans/plans'
-import { changeZone, type Changer } from '../changes/change-zone'
+import { changeZone, summaryOf, type Changer } from '../changes/change-zone'
 import type { ZoneRow } from '../zones/rows'
 import { recordNameOf } from '../zones/names'
 import { zoneTarget } from '../zones/zones'
@@ -156,23 +155,21 @@ export async function applyToZone(
     .where(eq(dnsTemplateBindings.id, row.id))
     .returning()
   const view = bindingView(after!, zone.name, template.contentVersion)
-  const counts = { serial: result.zone.serial, ...countsOf(result.changes) }
+  const summary = summaryOf(result)
   return {
     result: {
       ...view,
-      ...counts,
+      ...summary,
       records: application.outcomes.map(outcomeView),
       changes: application.ops,
       warnings: application.warnings,
     },
     target: [bindingTarget(row), templateTarget(template), zoneTarget(zone)],
     before,
-    after: { ...view, ...counts, ...(allowed.length > 0 && { allowed }) },
+    after: { ...view, ...summary, ...(allowed.length > 0 && { allowed }) },
     reason: input.note ?? null,
     unchanged: isSame && !isNew,
-    events: result.events,
-    wakeTopics: result.wakeTopics,
-    jobs: result.jobs,
+    ...result.effects,
   }
 }
 

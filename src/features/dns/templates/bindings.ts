@@ -8,11 +8,10 @@ import { listPage } from '../../../core/list'
 import { invalid, notFound, Problem } from '../../../core/problem'
 import { findRow, removeRow, saveRow } from '../../../core/rows'
 import type { Page } from '../../../core/shapes'
-import { countsOf } from '../records/rrsets'
 import { requireAllowed } from '../plans/require-allowed'
 import { ignoringLock } from '../plans/plans'
-import { changeZone } from '../changes/change-zone'
-import { zoneOf, zoneTarget } from '../zones/zones'
+import { changeZone, summaryOf } from '../changes/change-zone'
+import { zoneTarget } from '../zones/zones'
 import { removalOf } from './application'
 import { bindingListing, bindingRows, bindingView, bindingViews, type BindingRow } from './binding-rows'
 import type { BindingDetail, BindingPatch, BindingView, UnbindQuery } from './binding-shapes'
@@ -22,6 +21,7 @@ import type { PlacedRrset } from './placed-rrsets'
 import { dnsTemplateRrsets } from './tables'
 import { templateOf, templateTarget } from './templates'
 import { mergedValues, settleValues } from './variables'
+import { zoneOf } from '../zones/rows'
 
 /** Lists the bindings the caller can access. */
 export async function listBindings(ctx: Ctx, query: Record<string, unknown>): Promise<Page<BindingView>> {
@@ -109,11 +109,9 @@ export async function deleteBinding(ctx: Ctx, id: string, { records, ...overridi
       result: undefined,
       target,
       before,
-      after: { serial: result.zone.serial, ...countsOf(result.changes), ...(allowed.length > 0 && { allowed }) },
+      after: { ...summaryOf(result), ...(allowed.length > 0 && { allowed }) },
       reason: overriding.note ?? null,
-      events: result.events,
-      wakeTopics: result.wakeTopics,
-      jobs: result.jobs,
+      ...result.effects,
     }
   })
 }

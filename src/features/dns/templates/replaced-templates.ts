@@ -30,11 +30,7 @@ export async function replacedTemplates(
     .select({ id: b.id })
     .from(b)
     .where(and(inArray(b.id, [...others.keys()]), eq(b.mode, 'linked')))
-  const existing = await rrsetsAt(
-    read,
-    zoneId,
-    wanted.map(one => one.name),
-  )
+  const existing = await rrsetsAt(read, zoneId, wanted)
   const after = new Map(wanted.map(one => [rrsetKey(one), one.values]))
   const lost = linked.flatMap(({ id }) =>
     others.get(id)!.filter(one => {

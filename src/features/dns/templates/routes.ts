@@ -1,3 +1,4 @@
+import { crud } from '../../../api/crud'
 import { area, route } from '../../../api/route'
 import { listQuery } from '../../../core/list'
 import { Action } from '../../actions/shapes'
@@ -37,69 +38,40 @@ const write = 'dns.write'
 const applying = ['conflict', 'plan_blocked', 'plan_limit_reached'] as const
 
 export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
-  route({
-    method: 'GET',
-    path: '/v1/dns/templates',
-    guard: read,
-    operationId: 'listDnsTemplates',
-    summary: 'List DNS templates',
-    description: 'Lists the templates of the workspace and the built-in templates.',
-    query: listQuery(templateListing),
-    response: TemplateList,
-    run: (ctx, { query }) => listTemplates(ctx, query),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/dns/templates',
-    guard: write,
-    action: 'dns.template.create',
-    operationId: 'createDnsTemplate',
-    summary: 'Create a DNS template',
-    description:
-      'Creates a template: records with variables such as `{{name}}`. Undeclared and unused variables are rejected, as are ' +
-      'values that are invalid for their record type when filled in with defaults or sample values.',
-    body: TemplateInput,
-    status: 201,
+  ...crud({
+    type: 'dns_template',
     response: Template,
-    problems: ['conflict'],
-    run: (ctx, { body }) => createTemplate(ctx, body),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/dns/templates/:id',
-    guard: read,
-    operationId: 'getDnsTemplate',
-    summary: 'Get a DNS template',
-    description: 'Returns the current version of a template.',
-    response: Template,
-    run: (ctx, { params }) => getTemplate(ctx, params.id!),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/v1/dns/templates/:id',
-    guard: write,
-    action: 'dns.template.update',
-    operationId: 'updateDnsTemplate',
-    summary: 'Update a DNS template',
-    description:
-      'Updates the given fields (JSON merge patch, RFC 7396) and creates a new version. Zones don’t change: linked bindings ' +
-      'are `outdated` until you roll out the template or apply them.',
-    body: TemplatePatch,
-    response: Template,
-    problems: ['conflict'],
-    run: (ctx, { params, body }) => updateTemplate(ctx, params.id!, body),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/v1/dns/templates/:id',
-    guard: write,
-    action: 'dns.template.delete',
-    operationId: 'deleteDnsTemplate',
-    summary: 'Delete a DNS template',
-    description: 'Deletes a template that isn’t linked to any zone. Records it created are kept in their zones.',
-    status: 204,
-    problems: ['conflict'],
-    run: (ctx, { params }) => deleteTemplate(ctx, params.id!),
+    list: {
+      description: 'Lists the templates of the workspace and the built-in templates.',
+      listing: templateListing,
+      response: TemplateList,
+      run: listTemplates,
+    },
+    create: {
+      description:
+        'Creates a template: records with variables such as `{{name}}`. Undeclared and unused variables are rejected, as are ' +
+        'values that are invalid for their record type when filled in with defaults or sample values.',
+      body: TemplateInput,
+      problems: ['conflict'],
+      run: createTemplate,
+    },
+    get: {
+      description: 'Returns the current version of a template.',
+      run: getTemplate,
+    },
+    update: {
+      description:
+        'Updates the given fields (JSON merge patch, RFC 7396) and creates a new version. Zones don’t change: linked bindings ' +
+        'are `outdated` until you roll out the template or apply them.',
+      body: TemplatePatch,
+      problems: ['conflict'],
+      run: updateTemplate,
+    },
+    delete: {
+      description: 'Deletes a template that isn’t linked to any zone. Records it created are kept in their zones.',
+      problems: ['conflict'],
+      run: deleteTemplate,
+    },
   }),
   route({
     method: 'GET',
@@ -182,42 +154,37 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     response: BindingList,
     run: (ctx, { params, query }) => listBindingsOfZone(ctx, params.id!, query),
   }),
-  route({
-    method: 'GET',
-    path: '/v1/dns/template-bindings',
-    guard: read,
-    operationId: 'listDnsTemplateBindings',
-    summary: 'List template bindings',
-    description: 'Lists where templates were applied, across all zones of the workspace.',
-    query: listQuery(bindingListing),
-    response: BindingList,
-    run: (ctx, { query }) => listBindings(ctx, query),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/dns/template-bindings/:id',
-    guard: read,
-    restrictedTokens: 'handler',
-    operationId: 'getDnsTemplateBinding',
-    summary: 'Get a template binding',
-    description: 'Returns a binding with its state and the differences between the template and the zone.',
-    response: BindingDetail,
-    run: (ctx, { params }) => getBinding(ctx, params.id!),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/v1/dns/template-bindings/:id',
-    guard: write,
-    restrictedTokens: 'handler',
-    action: 'dns.template_binding.update',
-    operationId: 'updateDnsTemplateBinding',
-    summary: 'Update a template binding',
-    description:
-      'Updates variables or the mode (JSON merge patch, RFC 7396). The zone doesn’t change until you apply the binding.',
-    body: BindingPatch,
+  ...crud({
+    type: 'template_binding',
     response: Binding,
-    problems: ['already_exists'],
-    run: (ctx, { params, body }) => updateBinding(ctx, params.id!, body),
+    list: {
+      description: 'Lists where templates were applied, across all zones of the workspace.',
+      listing: bindingListing,
+      response: BindingList,
+      run: listBindings,
+    },
+    get: {
+      restrictedTokens: 'handler',
+      description: 'Returns a binding with its state and the differences between the template and the zone.',
+      response: BindingDetail,
+      run: getBinding,
+    },
+    update: {
+      restrictedTokens: 'handler',
+      description:
+        'Updates variables or the mode (JSON merge patch, RFC 7396). The zone doesn’t change until you apply the binding.',
+      body: BindingPatch,
+      problems: ['already_exists'],
+      run: updateBinding,
+    },
+    delete: {
+      restrictedTokens: 'handler',
+      description:
+        'Removes the link between a template and a zone. Its records are kept in the zone unless you pass `records=remove`.',
+      query: UnbindQuery,
+      problems: ['validation_failed', 'plan_blocked'],
+      run: deleteBinding,
+    },
   }),
   route({
     method: 'POST',
@@ -249,20 +216,5 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     response: ApplyResult,
     problems: [...applying, 'precondition_failed'],
     run: (ctx, { params, body }) => applyBinding(ctx, params.id!, body),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/v1/dns/template-bindings/:id',
-    guard: write,
-    restrictedTokens: 'handler',
-    action: 'dns.template_binding.delete',
-    operationId: 'deleteDnsTemplateBinding',
-    summary: 'Delete a template binding',
-    description:
-      'Removes the link between a template and a zone. Its records are kept in the zone unless you pass `records=remove`.',
-    query: UnbindQuery,
-    status: 204,
-    problems: ['validation_failed', 'plan_blocked'],
-    run: (ctx, { params, query }) => deleteBinding(ctx, params.id!, query),
   }),
 ])

@@ -1,6 +1,6 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Reader, Tx } from '../../../core/db/transaction'
-import { rowsPerStatement, rrsetsAt } from '../records/rows'
+import { batches, rrsetsAt } from '../records/rows'
 import { rrsetKey } from '../zones/names'
 import { differenceOf, type RrsetDifference } from './differences'
 import type { PlacedRrset } from './placed-rrsets'
@@ -35,7 +35,7 @@ export async function updateModifiedFlags(
   const existing = await rrsetsAt(
     tx,
     zoneId,
-    placed.map(one => one.placed.name),
+    placed.map(one => one.placed),
   )
   const modified = new Set(
     placed
@@ -59,13 +59,12 @@ export async function bindingsAt(
   rrsets: readonly { name: string; type: string }[],
 ): Promise<Map<string, PlacedRrset[]>> {
   const keys = new Set(rrsets.map(rrsetKey))
-  const names = [...new Set(rrsets.map(one => one.name))]
   const found = new Map<string, PlacedRrset[]>()
-  for (let at = 0; at < names.length; at += rowsPerStatement) {
+  for (const names of batches([...new Set(rrsets.map(one => one.name))])) {
     const rows = await read
       .select()
       .from(dnsTemplateRrsets)
-      .where(and(eq(dnsTemplateRrsets.zoneId, zoneId), inArray(dnsTemplateRrsets.name, names.slice(at, at + rowsPerStatement))))
+      .where(and(eq(dnsTemplateRrsets.zoneId, zoneId), inArray(dnsTemplateRrsets.name, names)))
     for (const row of rows)
       if (keys.has(rrsetKey(row))) found.set(row.bindingId, [...(found.get(row.bindingId) ?? []), row.placed])
   }
@@ -79,10 +78,6 @@ export async function placedOf(read: Reader, bindingId: string): Promise<PlacedR
 
 /** How a zone differs from what a binding placed there. */
 export async function differencesOf(read: Reader, zoneId: string, placed: readonly PlacedRrset[]): Promise<RrsetDifference[]> {
-  const existing = await rrsetsAt(
-    read,
-    zoneId,
-    placed.map(one => one.name),
-  )
+  const existing = await rrsetsAt(read, zoneId, placed)
   return placed.flatMap(one => differenceOf(one, existing.get(rrsetKey(one))) ?? [])
 }

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
+import { crud } from '../../../api/crud'
 import { area, route } from '../../../api/route'
-import { listQuery } from '../../../core/list'
 import { Shape } from '../../../core/shapes'
 import { getBuiltin, updateBuiltin } from './builtin'
 import { BuiltinProvider, BuiltinProviderPatch, NewTsigKey, TsigKey, TsigKeyInput, TsigKeyList, ZoneTransferList } from './shapes'
@@ -51,52 +51,31 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
     response: ZoneTransferList,
     run: (ctx, { query }) => listTransfers(ctx, query),
   }),
-  route({
-    method: 'GET',
-    path: `${builtin}/tsig-keys`,
-    guard: read,
-    operationId: 'listTsigKeys',
-    summary: 'List TSIG keys',
-    description: 'Lists the TSIG keys of the workspace, without their secrets.',
-    query: listQuery(tsigKeyListing),
-    response: TsigKeyList,
-    run: (ctx, { query }) => listTsigKeys(ctx, query),
-  }),
-  route({
-    method: 'POST',
-    path: `${builtin}/tsig-keys`,
-    guard: write,
-    action: 'dns.tsig_key.create',
-    operationId: 'createTsigKey',
-    summary: 'Create a TSIG key',
-    description: 'Creates a TSIG key. The secret is shown only once, in this response.',
-    body: TsigKeyInput,
-    status: 201,
-    response: NewTsigKey,
-    secretFields: ['secret'],
-    problems: ['already_exists', 'conflict'],
-    run: (ctx, { body }) => createTsigKey(ctx, body),
-  }),
-  route({
-    method: 'GET',
-    path: `${builtin}/tsig-keys/:id`,
-    guard: read,
-    operationId: 'getTsigKey',
-    summary: 'Get a TSIG key',
-    description: 'Returns a key without its secret.',
+  ...crud({
+    type: 'tsig_key',
     response: TsigKey,
-    run: (ctx, { params }) => getTsigKey(ctx, params.id!),
-  }),
-  route({
-    method: 'DELETE',
-    path: `${builtin}/tsig-keys/:id`,
-    guard: write,
-    action: 'dns.tsig_key.delete',
-    operationId: 'deleteTsigKey',
-    summary: 'Delete a TSIG key',
-    description: 'Requests signed with the key are refused from now on. A key that is in use by a setting can’t be deleted.',
-    status: 204,
-    problems: ['conflict'],
-    run: (ctx, { params }) => deleteTsigKey(ctx, params.id!),
+    list: {
+      description: 'Lists the TSIG keys of the workspace, without their secrets.',
+      listing: tsigKeyListing,
+      response: TsigKeyList,
+      run: listTsigKeys,
+    },
+    create: {
+      description: 'Creates a TSIG key. The secret is shown only once, in this response.',
+      body: TsigKeyInput,
+      response: NewTsigKey,
+      secretFields: ['secret'],
+      problems: ['already_exists', 'conflict'],
+      run: createTsigKey,
+    },
+    get: {
+      description: 'Returns a key without its secret.',
+      run: getTsigKey,
+    },
+    delete: {
+      description: 'Requests signed with the key are refused from now on. A key that is in use by a setting can’t be deleted.',
+      problems: ['conflict'],
+      run: deleteTsigKey,
+    },
   }),
 ])

@@ -1,8 +1,10 @@
 import { and, eq } from 'drizzle-orm'
 import type { Ctx } from '../../../core/ctx'
 import { forUpdate } from '../../../core/db/dialect'
-import type { Tx } from '../../../core/db/transaction'
+import type { Reader, Tx } from '../../../core/db/transaction'
 import { notFound } from '../../../core/problem'
+import { findRow } from '../../../core/rows'
+import { rowsOf } from '../../../registry'
 import { dnsZones } from './tables'
 
 export type ZoneRow = typeof dnsZones.$inferSelect
@@ -30,6 +32,11 @@ export type ZoneEdit = Partial<
     | 'isServed'
   >
 >
+
+export const zoneRows = rowsOf('zone', dnsZones)
+
+/** @throws Problem 404 */
+export const zoneOf = (read: Reader, ctx: Ctx, id: string): Promise<ZoneRow> => findRow(read, ctx, zoneRows, id)
 
 /** Locks a zone of the caller’s workspace until the transaction ends, so that changes are serialized. @throws Problem 404 */
 export async function lockZone(tx: Tx, ctx: Pick<Ctx, 'workspaceId'>, id: string): Promise<ZoneRow> {

@@ -6,12 +6,11 @@ import { target } from '../../../core/audit'
 import { change, isUnchanged } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
 import { violation } from '../../../core/db/errors'
-import type { Reader, Tx } from '../../../core/db/transaction'
+import type { Tx } from '../../../core/db/transaction'
 import { isWithin } from '../../../dns/name'
 import { newId } from '../../../core/ids'
-import { requireMatch } from '../../../core/if-match'
 import { listPage, searchFilter, textFilter, timeFilters, wordsFilter, type Listing } from '../../../core/list'
-import { invalid, notFound } from '../../../core/problem'
+import { invalid } from '../../../core/problem'
 import { Words, type Page } from '../../../core/shapes'
 import { changedEvent, callerOrigin } from '../changes/changed-event'
 import { asciiName, matches, patternFilter, patternOf } from './name-patterns'
@@ -31,9 +30,10 @@ import { zoneView, zoneViews } from './views'
 import { dnsTransfers } from '../transfers/tables'
 import { notifyServers } from '../transfers/notify-servers'
 import { changeZone } from '../changes/change-zone'
-import { lockZone, type ZoneRow } from './rows'
+import { type ZoneRow, zoneRows, zoneOf } from './rows'
 import { originOf, unicodeOf, zoneNameOf } from './names'
 import { builtin, type ZoneInput, type ZonePatch, type ZoneView } from './shapes'
+import { lockRow } from '../../../core/rows'
 
 export const zoneListing: Listing<ZoneRow> = {
   name: 'dns-zones',
@@ -90,16 +90,6 @@ export async function listZones(ctx: Ctx, query: Record<string, unknown>): Promi
 export const getZone = async (ctx: Ctx, id: string): Promise<ZoneView> =>
   await zoneView(ctx.hub.read, await zoneOf(ctx.hub.read, ctx, id))
 
-/** @throws Problem 404 */
-export async function zoneOf(read: Reader, ctx: Ctx, id: string): Promise<ZoneRow> {
-  const [row] = await read
-    .select()
-    .from(dnsZones)
-    .where(and(eq(dnsZones.id, id), eq(dnsZones.workspaceId, ctx.workspaceId)))
-  if (!row) throw notFound('zone')
-  return row
-}
-
 /**
  * Creates a zone with an SOA and NS records, and glue if the name servers are inside the zone.
  * @throws Problem 422, 409 `already_exists`, 403 `plan_limit_reached`
@@ -150,13 +140,12 @@ export async function createZone(ctx: Ctx, input: ZoneInput): Promise<ZoneView> 
       const result = await changeZone(tx, ctx, zone, initial.rrsets, by)
       await refuseConflictingZoneName(tx, ctx.workspaceId, name)
       const view = await zoneView(tx, result.zone)
-      const jobs = isElsewhere ? [...result.jobs, syncJobFor(zone.id)] : result.jobs
+      const jobs = isElsewhere ? [...result.effects.jobs, syncJobFor(zone.id)] : result.effects.jobs
       return {
         result: view,
         target: zoneTarget(result.zone),
         after: view,
-        events: result.events,
-        wakeTopics: result.wakeTopics,
+        ...result.effects,
         jobs,
       }
     })
@@ -169,8 +158,7 @@ export async function createZone(ctx: Ctx, input: ZoneInput): Promise<ZoneView> 
 /** @throws Problem 404, 412, 422 */
 export async function updateZone(ctx: Ctx, id: string, patch: ZonePatch): Promise<ZoneView> {
   return await change(ctx, 'dns.zone.update', async tx => {
-    const row = await lockZone(tx, ctx, id)
-    requireMatch(ctx, row)
+    const row = await lockRow(tx, ctx, zoneRows, id)
     const before = await zoneView(tx, row)
     const edit = {
       status: patch.status ?? row.status,
@@ -191,8 +179,8 @@ export async function updateZone(ctx: Ctx, id: string, patch: ZonePatch): Promis
     const view = await zoneView(tx, edited.zone)
     // The new settings may require different changes at the targets.
     if (row.targetCount > 0) await forceFullRead(tx, row.id)
-    const jobs = row.targetCount > 0 ? [...edited.jobs, syncJobFor(row.id)] : edited.jobs
-    return { result: view, target: zoneTarget(row), before, after: view, wakeTopics: edited.wakeTopics, jobs }
+    const jobs = row.targetCount > 0 ? [...edited.effects.jobs, syncJobFor(row.id)] : edited.effects.jobs
+    return { result: view, target: zoneTarget(row), before, after: view, ...edited.effects, jobs }
   })
 }
 
@@ -202,8 +190,7 @@ const maxDeletedListed = 200
 /** Deletes a zone right away; a job deletes its records afterwards. @throws Problem 404, 412 */
 export async function deleteZone(ctx: Ctx, id: string): Promise<void> {
   await change(ctx, 'dns.zone.delete', async tx => {
-    const row = await lockZone(tx, ctx, id)
-    requireMatch(ctx, row)
+    const row = await lockRow(tx, ctx, zoneRows, id)
     const before = await zoneView(tx, row)
     const records = await tx
       .select()
