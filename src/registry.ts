@@ -43,9 +43,9 @@ interface Resource {
 }
 
 /**
- * All resources, by their type in the audit log and in events. Id prefixes, limits, token restrictions, links and live updates of the
- * dashboard, and who sees an event or a change are derived from it. Only routes (hub/areas.ts) and pages (dashboard/pages.ts) are
- * listed elsewhere, because their code can’t be imported here.
+ * All resources, by their type in the audit log and in events. Id prefixes, limits, token restrictions, audit actions, links and live
+ * updates of the dashboard, and who sees an event or a change are derived from it. Only routes (hub/areas.ts) and pages
+ * (dashboard/pages.ts) are listed elsewhere, because their code can’t be imported here. Tests fail if those are missing.
  */
 export const registry = {
   workspace: {

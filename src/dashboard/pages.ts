@@ -23,7 +23,7 @@ export interface DeclaredPage {
   isPublic?: true
 }
 
-/** Every page, in the order of the sidebar. `$id` stands for one segment. The router loads its code. */
+/** Every page, in the order of the sidebar. `$id` stands for one segment. Its code is in the file of this name in `pages`. */
 export const pages = {
   '/': { title: 'Overview', group: '', icon: 'CircleGauge', letter: 'o', inBottomBar: true },
   '/monitors': { title: 'Monitors', group: 'Monitoring', icon: 'Activity', letter: 'm', inBottomBar: true },

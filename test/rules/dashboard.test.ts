@@ -1,21 +1,19 @@
 import { expect, test } from 'bun:test'
 import { pageList } from '../../src/dashboard/pages'
+import { resourceEntries } from '../../src/registry'
 import { listFor } from '../support/every-page'
 import { codeOf, sourceFiles, textOf } from './sources'
 
 const files = sourceFiles.filter(file => file.startsWith('src/dashboard/') && !file.endsWith('vite.config.ts'))
 const pages = files.filter(file => file.endsWith('.tsx'))
 
-/** Paths of the router's pages. */
-const routes = [
-  ...textOf('src/dashboard/router.tsx').matchAll(/^ *(page|publicPage)\('([^']+)', \(\) => import\('[^']+'\)\),$/gm),
-].map(([, kind, path]) => `${path} ${kind}`)
-
-test('every page has one line in the router', () => {
-  expect(routes.length).toBeGreaterThan(20)
-  expect(routes.toSorted()).toEqual(
-    pageList.map(({ path, isPublic }) => `${path} ${isPublic ? 'publicPage' : 'page'}`).toSorted(),
-  )
+test('every page has its code, and every resource its page', () => {
+  const paths = pageList.map(one => one.path as string)
+  const named = paths
+    .filter(path => !path.endsWith('/$tab'))
+    .map(path => `src/dashboard/pages/${path === '/' ? 'index' : path.slice(1).replaceAll('/', '.')}.tsx`)
+  expect(named.toSorted()).toEqual(files.filter(file => /^src\/dashboard\/pages\/[^/]+$/.test(file)))
+  expect(resourceEntries.flatMap(({ page = '/' }) => (paths.includes(page) ? [] : [page]))).toEqual([])
 })
 
 test('the test of all pages visits every page', () => {

@@ -26,7 +26,6 @@ const lines: [file: string, after: string, line: string][] = [
   ],
   ['src/hub/areas.ts', 'export const apiAreas: readonly AnyElysia[] = [\n', '  runbookRoutes,\n'],
   ['src/dashboard/pages.ts', 'export const pages = {\n', "  '/runbooks': { title: 'Runbooks', group: 'Monitoring' },\n"],
-  ['src/dashboard/router.tsx', '  shell.addChildren([\n', "    page('/runbooks', () => import('./pages/runbooks/runbooks')),\n"],
 ]
 
 const behavior = readFileSync('test/fixtures/runbooks.test.txt', 'utf8')

@@ -34,7 +34,7 @@ test('imports of every form are found', () => {
     ['import { type a } from', nameIn('src/access/callers.ts', 'Caller')],
     ['export { a } from', nameIn('src/features/heartbeats/schedule/calendar-parse.ts', 'parseCalendar')],
     ['await import()', nameIn('src/agent/run.ts', 'runAgent')],
-    ['a page of the router', nameIn('src/dashboard/pages/plan/plan.tsx', 'default')],
+    ['a page of the router', nameIn('src/dashboard/pages/plan.tsx', 'default')],
   ]
   expect(inTree.filter(([, name]) => !used.has(name)).map(([form]) => form)).toEqual([])
 })

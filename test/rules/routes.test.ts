@@ -2,10 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import type { TObject } from '@sinclair/typebox'
 import { withSecretsOmitted } from '../../src/api/response'
 import type { Route } from '../../src/api/route-declaration'
+import { auditActions } from '../../src/features/audit-actions'
 import { addUser } from '../../src/features/people/users'
 import { jobContext, systemActor } from '../../src/core/change'
 import { areas, permissions, type Permission } from '../../src/core/permissions'
 import { fieldProblems } from '../../src/core/validate'
+import { resourceEntries } from '../../src/registry'
 import { Authenticator } from '../support/authenticator'
 import { origin, password, person, type Call } from '../support/people'
 import { callerWith, world } from '../support/world'
@@ -81,6 +83,11 @@ test('every path under /v1 is an operation with a guard', () => {
   expect(guarded.length).toBeGreaterThan(20)
 })
 
+test('every resource with a path has operations there', () => {
+  const isServed = (path: string) => specs.some(spec => `${spec.path}/`.startsWith(`/v1${path}/`))
+  expect(resourceEntries.flatMap(({ path }) => (path === undefined || isServed(path) ? [] : [path]))).toEqual([])
+})
+
 test('only the listed operations need no authentication', () => {
   expect(
     specs
@@ -95,8 +102,9 @@ test('ingest paths are under /v1/ingest, with the secret of their source', () =>
   expect(ingest.filter(spec => !/^\/v1\/ingest\/[a-z-]+\/:/.test(spec.path)).map(nameOf)).toEqual([])
 })
 
-test('every write has an audit action', () => {
-  expect(guarded.filter(spec => spec.method !== 'GET' && !spec.action).map(nameOf)).toEqual([])
+test('every write has an audit action of the catalog', () => {
+  const actions: ReadonlySet<string | undefined> = new Set(auditActions.map(one => one.action))
+  expect(guarded.filter(spec => spec.method !== 'GET' && !actions.has(spec.action)).map(nameOf)).toEqual([])
 })
 
 test('writes require a write permission', () => {

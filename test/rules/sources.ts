@@ -22,10 +22,10 @@ export const everyFile: string[] = [
 
 export const textOf = (file: string): string => readFileSync(file, 'utf8')
 
-/** The text without comments, so that rules about code don't match comments. */
+/** The text without comments, so that rules about code don't match comments. `pages/*` is not the start of one. */
 export const codeOf = (file: string): string =>
   textOf(file)
-    .replace(/\/\*[\s\S]*?\*\//g, comment => comment.replace(/[^\n]/g, ' '))
+    .replace(/(?<!\w)\/\*[\s\S]*?\*\//g, comment => comment.replace(/[^\n]/g, ' '))
     .replace(/(^|[\s;{(,])\/\/[^\n]*/g, '$1')
 
 /**
@@ -40,8 +40,15 @@ export function importsOf(file: string): Import[] {
     const named = match[2] ?? match[3]!
     found.push({ file, of: named.startsWith('.') ? resolved(file, named) : named, typesOnly: match[1] !== undefined })
   }
-  return found
+  return [...found, ...globbed(file).map(of => ({ file, of, typesOnly: false }))]
 }
+
+/** The modules that a file imports by a pattern. */
+const globbed = (file: string): string[] =>
+  [...codeOf(file).matchAll(/\bimport\.meta\.glob\b[^'\n]*'([^']+)'/g)].flatMap(([, pattern]) => {
+    const glob = new Bun.Glob(normalize(join(dirname(file), pattern!)))
+    return sourceFiles.filter(one => glob.match(one)).map(one => one.replace(/\.tsx?$/, ''))
+  })
 
 function resolved(file: string, named: string): string {
   const path = normalize(join(dirname(file), named))
@@ -69,5 +76,6 @@ export function importedNames(file: string): string[] {
     for (const part of (listed ?? '').split(',')) add(of!, wordsOf(part.replace(/\btype\s/, '').replace(/\sas\s.*/, '')))
   }
   for (const [, of] of code.matchAll(/\bimport\(\s*['"]([^'"]+)['"]\s*\)/g)) add(of!, ['default', ...wordsOf(code)])
+  for (const of of globbed(file)) found.push(`${of} default`)
   return found
 }

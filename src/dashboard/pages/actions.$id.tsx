@@ -1,0 +1,98 @@
+import type { ActionView } from '../../features/actions/shapes'
+import { Button } from '../parts/button'
+import { CopyableText } from '../parts/code'
+import { Json } from '../parts/json'
+import { Card, Page } from '../parts/page'
+import { resourcePage } from '../parts/resource-page'
+import { ResourceLink } from '../parts/resource'
+import { Status, StatusIcon, humanize } from '../parts/status'
+import { RelativeTime, formatDuration } from '../parts/time'
+import { useSend } from '../queries'
+import { usePerson } from '../session'
+import { statusLabelOf, titleOf } from './actions/action-title'
+import { Progress } from './actions/progress'
+
+const refetchMs = 1500
+
+/** Details of an action: steps, progress, and result. */
+export default resourcePage<ActionView>({ path: '/actions', parent: '/actions', refetchMs }, action => <Shown action={action} />)
+
+function Shown({ action }: { action: ActionView }) {
+  const { canWrite } = usePerson()
+  const cancel = useSend({ toast: 'Cancellation requested', invalidates: ['/actions'] })
+  const path = `/actions/${action.id}/cancel`
+  const durationMs =
+    action.started_at && action.finished_at
+      ? new Date(action.finished_at).getTime() - new Date(action.started_at).getTime()
+      : null
+  return (
+    <Page
+      title={titleOf(action)}
+      parent="/actions"
+      aside={<Status status={action.status} label={statusLabelOf(action)} />}
+      actions={
+        canWrite &&
+        action.cancellable && (
+          <Button
+            kind="danger"
+            disabled={cancel.isPending || action.cancel_requested_at !== null}
+            onClick={() => cancel.mutate({ method: 'POST', path })}
+          >
+            Cancel action
+          </Button>
+        )
+      }
+    >
+      <div className="grid gap-4 lg:grid-cols-2">
+        <Card title="Progress">
+          <Progress action={action} />
+          {action.error && (
+            <p className="mt-3 rounded-md bg-bad-soft p-3 text-bad wrap-anywhere">
+              {action.error.detail}{' '}
+              <a className="underline" href={action.error.type}>
+                {action.error.code}
+              </a>
+            </p>
+          )}
+          <ol className="mt-4 flex flex-col gap-2">
+            {action.steps.map(step => (
+              <li key={step.name} className="flex items-start gap-2">
+                <StatusIcon status={step.status} className="mt-0.5 size-4" />
+                <span className="min-w-0 grow">
+                  <span className="font-medium">{humanize(step.name)}</span>
+                  <span className="sr-only">: {step.status}</span>
+                  {step.detail && <span className="block text-muted wrap-anywhere">{step.detail}</span>}
+                </span>
+                <span className="text-[13px] text-muted">{humanize(step.status)}</span>
+              </li>
+            ))}
+          </ol>
+        </Card>
+        <Card
+          title="Details"
+          facts={[
+            ['Actor', action.actor.name ?? action.actor.type],
+            ['Created', <RelativeTime at={action.created_at} />],
+            ['Started', <RelativeTime at={action.started_at} fallback="Not yet" />],
+            ['Finished', <RelativeTime at={action.finished_at} fallback="Not yet" />],
+            ['Duration', durationMs === null ? null : formatDuration(durationMs)],
+            [
+              'Resources',
+              action.resources.map(one => (
+                <div key={one.id}>
+                  <ResourceLink {...one} />
+                </div>
+              )),
+            ],
+            ['ID', <CopyableText text={action.id} />],
+          ]}
+        />
+        {action.result && (
+          <Card title="Result" className="lg:col-span-2">
+            <Json label="result" value={action.result} />
+          </Card>
+        )}
+      </div>
+    </Page>
+  )
+}

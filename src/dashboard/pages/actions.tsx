@@ -1,0 +1,34 @@
+import { ListChecks } from 'lucide-react'
+import type { ActionView } from '../../features/actions/shapes'
+import { ListPage, type Column } from '../parts/list'
+import { Status } from '../parts/status'
+import { RelativeTime } from '../parts/time'
+import { Progress } from './actions/progress'
+import { statusLabelOf, titleOf } from './actions/action-title'
+
+const columns: readonly Column<ActionView>[] = [
+  { title: 'Action', render: one => <span className="font-medium">{titleOf(one)}</span> },
+  { title: 'Status', width: '9rem', render: one => <Status status={one.status} label={statusLabelOf(one)} /> },
+  { title: 'Progress', width: '11rem', showFrom: 'md', render: one => <Progress action={one} /> },
+  { title: 'Actor', showFrom: 'lg', render: one => one.actor.name ?? one.actor.type },
+  { title: 'Created', width: '9rem', showFrom: 'sm', sort: 'created_at', render: one => <RelativeTime at={one.created_at} /> },
+]
+
+const statuses = { 'pending,running': 'In progress', success: 'Succeeded', error: 'Failed', cancelled: 'Canceled' }
+
+/** List of background actions. */
+export default function Actions() {
+  return (
+    <ListPage
+      label="Actions"
+      description="Background operations from the last 30 days, with their progress and results."
+      path="/actions"
+      page="/actions/$id"
+      columns={columns}
+      sort="-created_at"
+      refetchMs={5000}
+      filters={[{ name: 'status', label: 'Status', all: 'All statuses', choices: statuses }]}
+      empty={{ icon: ListChecks, text: 'Long-running work such as rollouts, imports, and recoveries shows up here.' }}
+    />
+  )
+}

@@ -1,0 +1,110 @@
+import type { AuditActionView, AuditEventView } from '../../features/audit/shapes'
+import type { Page as Listing } from '../client'
+import { CopyableText } from '../parts/code'
+import { Card, Page, Skeleton } from '../parts/page'
+import { resourcePage } from '../parts/resource-page'
+import { ResourceLink } from '../parts/resource'
+import { Status } from '../parts/status'
+import { TextWithCode } from '../parts/text-with-code'
+import { formatDateTime } from '../parts/time'
+import { useOne } from '../queries'
+
+/** Shows an audit event: actor, action, source, and changes. */
+export default resourcePage<AuditEventView>({ path: '/audit-events', parent: '/audit' }, entry => <Shown entry={entry} />)
+
+function Shown({ entry }: { entry: AuditEventView }) {
+  const { data, isPending } = useOne<Listing<AuditActionView>>('/audit-events/catalog', {
+    action: entry.action,
+    fields: 'action,description',
+  })
+  const { actor, context } = entry
+  if (isPending) return <Skeleton />
+  return (
+    <Page
+      title={entry.action}
+      parent="/audit"
+      description={<TextWithCode text={data?.data[0]?.description ?? ''} />}
+      aside={<Status status={entry.outcome} />}
+    >
+      <div className="grid gap-4 lg:grid-cols-2">
+        <Card
+          title="Details"
+          facts={[
+            ['Time', formatDateTime(entry.occurred_at)],
+            ['Actor', [actor.name, actor.hint].filter(Boolean).join(' ') || actor.type],
+            ['Actor ID', `${actor.type} ${actor.id}`],
+            [
+              'Resource',
+              entry.targets.map(one => (
+                <div key={one.id}>
+                  <ResourceLink {...one} />
+                </div>
+              )),
+            ],
+            ['Reason', entry.reason],
+            ['Sequence number', entry.seq.toLocaleString()],
+            ['Code', entry.code && <code className="font-mono">{entry.code}</code>],
+            ['ID', <CopyableText text={entry.id} />],
+          ]}
+        />
+        <Card
+          title="Source"
+          facts={[
+            ['Channel', context.channel],
+            ['IP address', context.ip],
+            ['User agent', context.user_agent],
+            ['Request ID', context.request_id && <CopyableText text={context.request_id} />],
+            ['Client request ID', context.client_request_id],
+            ['Idempotency-Key', context.idempotency_key],
+          ]}
+        />
+        {entry.changes && (
+          <Card title="Changes" flush className="lg:col-span-2">
+            <Changes {...entry.changes} />
+          </Card>
+        )}
+      </div>
+    </Page>
+  )
+}
+
+const formatValue = (value: unknown) =>
+  value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2)
+
+function Changes({ before, after }: { before: Record<string, unknown>; after: Record<string, unknown> }) {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  return (
+    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Changes">
+      <table className="w-full min-w-lg">
+        <thead className="text-left text-[13px] text-muted">
+          <tr>
+            <th scope="col" className="px-4 py-2 font-medium">
+              Field
+            </th>
+            <th scope="col" className="px-4 py-2 font-medium">
+              Before
+            </th>
+            <th scope="col" className="px-4 py-2 font-medium">
+              After
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {names.map(name => (
+            <tr key={name} className="border-t border-line align-top">
+              <th scope="row" className="px-4 py-2 text-left font-mono text-[13px] font-normal">
+                {name}
+              </th>
+              <td className="bg-bad-soft px-4 py-2 font-mono text-[13px] wrap-anywhere whitespace-pre-wrap">
+                {formatValue(before[name])}
+              </td>
+              <td className="bg-ok-soft px-4 py-2 font-mono text-[13px] wrap-anywhere whitespace-pre-wrap">
+                {formatValue(after[name])}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

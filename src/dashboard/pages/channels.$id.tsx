@@ -1,0 +1,126 @@
+import { CirclePause, CirclePlay, Pencil, Send, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import type { NotificationView } from '../../features/notifications/log/shapes'
+import type { NotificationChannelKindView, NotificationChannelView } from '../../features/notifications/shapes'
+import { Button, LinkButton } from '../parts/button'
+import { DeleteDialog } from '../parts/dialog'
+import { Menu } from '../parts/menu'
+import { Page } from '../parts/page'
+import { resourcePage } from '../parts/resource-page'
+import { Tag } from '../parts/status'
+import { RelativeTime } from '../parts/time'
+import { useOne, useSend } from '../queries'
+import { usePerson } from '../session'
+import { ChannelDetails } from './channels/channel-details'
+import { ChannelLog } from './channels/channel-log'
+import { ChannelStatus } from './channels/channel-status'
+import { TestResult } from './channels/test-result'
+
+const invalidates = ['/notification-channels', '/notifications']
+
+/** A channel with its settings, status and log. */
+export default resourcePage<NotificationChannelView>({ path: '/notification-channels', parent: '/channels' }, channel => (
+  <ChannelPage channel={channel} />
+))
+
+function ChannelPage({ channel }: { channel: NotificationChannelView }) {
+  const { canWrite } = usePerson()
+  const kinds = useOne<{ data: NotificationChannelKindView[] }>('/notification-channels/kinds')
+  const [isDeleting, setDeleting] = useState(false)
+  const [testResult, setTestResult] = useState<NotificationView | null>(null)
+  const path = `/notification-channels/${channel.id}`
+  const test = useSend<NotificationView>({ invalidates, onSuccess: setTestResult })
+  const enable = useSend({ toast: `${channel.name} enabled`, invalidates })
+  const activeBody = (active: boolean) => ({ method: 'PATCH', path, body: { active } }) as const
+  const toggle = useSend({
+    toast: channel.active ? `${channel.name} deactivated` : `${channel.name} activated`,
+    undo: () => activeBody(channel.active),
+    invalidates,
+  })
+  const actions = canWrite && (
+    <>
+      <Button
+        kind="primary"
+        icon={Send}
+        disabled={test.isPending}
+        onClick={() => test.mutate({ method: 'POST', path: `${path}/test` })}
+      >
+        {test.isPending ? 'Sending…' : 'Send test message'}
+      </Button>
+      {channel.status === 'disabled' && (
+        <Button disabled={enable.isPending} onClick={() => enable.mutate({ method: 'POST', path: `${path}/enable` })}>
+          Enable
+        </Button>
+      )}
+      <LinkButton to="/channels/$id/edit" params={{ id: channel.id }} icon={Pencil}>
+        Edit
+      </LinkButton>
+      <Menu
+        label="More actions"
+        items={[
+          {
+            label: channel.active ? 'Deactivate' : 'Activate',
+            icon: channel.active ? CirclePause : CirclePlay,
+            onSelect: () => toggle.mutate(activeBody(!channel.active)),
+          },
+          '-',
+          { label: 'Delete', icon: Trash2, danger: true, onSelect: () => setDeleting(true) },
+        ]}
+      />
+    </>
+  )
+  const title = kinds.data?.data.find(one => one.kind === channel.kind)?.title ?? channel.kind
+  return (
+    <Page
+      title={channel.name}
+      parent="/channels"
+      aside={
+        <>
+          <ChannelStatus channel={channel} />
+          <Tag>{title}</Tag>
+        </>
+      }
+      actions={actions}
+    >
+      <div className="flex flex-col gap-4">
+        <div role="status" className="empty:hidden">
+          {testResult && (
+            <TestResult
+              isSent={testResult.status === 'sent'}
+              response={testResult.response}
+              error={testResult.last_error?.detail ?? null}
+            />
+          )}
+        </div>
+        {channel.status === 'disabled' && (
+          <p className="rounded-lg border border-line bg-bad-soft p-4 text-bad">
+            Disabled because the destination no longer accepts messages. {channel.disabled_reason}
+          </p>
+        )}
+        {channel.failing && channel.status !== 'disabled' && (
+          <p className="rounded-lg border border-line bg-warn-soft p-4 text-warn">
+            Failing since <RelativeTime at={channel.failing_since_at} />: {channel.last_error?.detail}
+          </p>
+        )}
+        <div className="grid gap-4 lg:grid-cols-[1fr_22rem] lg:items-start">
+          <div className="min-w-0 lg:col-start-2 lg:row-start-1">
+            <ChannelDetails channel={channel} />
+          </div>
+          {/* Last, because the list can get very long. */}
+          <ChannelLog id={channel.id} />
+        </div>
+      </div>
+      <DeleteDialog
+        open={isDeleting}
+        onClose={() => setDeleting(false)}
+        noun="channel"
+        name={channel.name}
+        path={path}
+        invalidates={invalidates}
+        parent="/channels"
+      >
+        The channel and its secrets are deleted, and pending messages are canceled. The log is kept. This can’t be undone.
+      </DeleteDialog>
+    </Page>
+  )
+}

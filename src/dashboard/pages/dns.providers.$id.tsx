@@ -1,0 +1,117 @@
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { DnsProviderKindView, DnsProviderView } from '../../features/dns/accounts/shapes'
+import { Button } from '../parts/button'
+import { CopyableText } from '../parts/code'
+import { DeleteDialog } from '../parts/dialog'
+import { Card, Facts, Loaded, Page } from '../parts/page'
+import { labelOf } from '../parts/option-fields'
+import { Status } from '../parts/status'
+import { RelativeTime } from '../parts/time'
+import { useOne, useSend } from '../queries'
+import { usePerson } from '../session'
+import { CheckOutcome } from './dns/providers/check-outcome'
+import { EditProvider } from './dns/providers/edit-provider'
+import { ProviderZones } from './dns/providers/provider-zones'
+import { providerStatus } from './dns/providers/provider-status'
+
+const untilCheckedMs = 1500
+
+/** A provider: its status, settings, and zones. */
+export default function Provider() {
+  const { id } = useParams({ strict: false })
+  const known = useOne<DnsProviderView>(`/dns/providers/${id}`)
+  // The first check follows right after creation; poll for its result.
+  const found = useOne<DnsProviderView>(
+    `/dns/providers/${id}`,
+    {},
+    known.data?.state === 'unknown' ? { refetchMs: untilCheckedMs } : {},
+  )
+  return (
+    <Loaded query={found} parent="/dns/providers">
+      {provider => <ProviderPage provider={provider} />}
+    </Loaded>
+  )
+}
+
+function ProviderPage({ provider }: { provider: DnsProviderView }) {
+  const { canWrite } = usePerson()
+  const [isEditing, setEditing] = useState(false)
+  const [isDeleting, setDeleting] = useState(false)
+  const path = `/dns/providers/${provider.id}`
+  const kinds = useOne<{ data: DnsProviderKindView[] }>('/dns/provider-kinds')
+  const kind = kinds.data?.data.find(one => one.kind === provider.kind)
+  const check = useSend<DnsProviderView>({ toast: 'Provider checked', invalidates: ['/dns/providers'] })
+  return (
+    <Page
+      title={provider.name}
+      parent="/dns/providers"
+      aside={<Status {...providerStatus(provider)} />}
+      actions={
+        canWrite && (
+          <>
+            <Button disabled={check.isPending} onClick={() => check.mutate({ method: 'POST', path: `${path}/check` })}>
+              {check.isPending ? 'Checking…' : 'Check now'}
+            </Button>
+            <Button onClick={() => setEditing(true)}>Edit</Button>
+            <Button kind="danger" onClick={() => setDeleting(true)}>
+              Delete
+            </Button>
+          </>
+        )
+      }
+    >
+      <div className="grid items-start gap-4 lg:grid-cols-2">
+        <Card title="Status">
+          {provider.state === 'unknown' ? (
+            <p className="text-muted">Checking for the first time…</p>
+          ) : (
+            <CheckOutcome {...provider} state={provider.state} error={provider.last_error} />
+          )}
+          <div className="mt-4">
+            <Facts
+              rows={[
+                ['Last checked', <RelativeTime at={provider.last_checked_at} />],
+                ['Last healthy', <RelativeTime at={provider.last_ok_at} />],
+                ['Kind', kind?.title ?? provider.kind],
+                ['ID', <CopyableText text={provider.id} />],
+              ]}
+            />
+          </div>
+        </Card>
+        <Card title="Settings">
+          {isEditing && kind ? (
+            <EditProvider provider={provider} kind={kind} onEnd={() => setEditing(false)} />
+          ) : (
+            <Facts
+              rows={[
+                ...Object.entries(provider.settings).map(([name, value]) => [labelOf(name), <Setting value={value} />] as const),
+                ...provider.secrets_set.map(name => [labelOf(name), <span className="text-muted">set, hidden</span>] as const),
+              ]}
+            />
+          )}
+        </Card>
+        <ProviderZones provider={provider} />
+      </div>
+      <DeleteDialog
+        open={isDeleting}
+        onClose={() => setDeleting(false)}
+        noun="provider"
+        name={provider.name}
+        path={path}
+        invalidates={['/dns/providers']}
+        parent="/dns/providers"
+        typed
+      >
+        Its credentials are deleted. Zones at the provider are not changed. A provider can’t be deleted while zones are synced to
+        it.
+      </DeleteDialog>
+    </Page>
+  )
+}
+
+const Setting = ({ value }: { value: unknown }) => (
+  <code className="font-mono text-[13px] whitespace-pre-wrap">
+    {Array.isArray(value) ? value.join(', ') : typeof value === 'object' ? JSON.stringify(value) : String(value)}
+  </code>
+)

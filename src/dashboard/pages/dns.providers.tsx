@@ -1,0 +1,57 @@
+import { Server } from 'lucide-react'
+import type { DnsProviderView } from '../../features/dns/accounts/shapes'
+import { ListPage, type Column } from '../parts/list'
+import { Status } from '../parts/status'
+import { RelativeTime } from '../parts/time'
+import { dnsTabs } from './dns/dns-tabs'
+import { useProviderKindTitles } from './dns/provider-names'
+import { providerStatus } from './dns/providers/provider-status'
+
+const columnsOf = (titleOf: (kind: string) => string): readonly Column<DnsProviderView>[] => [
+  { title: 'Provider', render: one => <span className="font-medium">{one.name}</span> },
+  { title: 'Kind', width: '15rem', showFrom: 'sm', render: one => titleOf(one.kind) },
+  { title: 'Status', width: '9rem', render: one => <Status {...providerStatus(one)} /> },
+  {
+    title: 'Details',
+    showFrom: 'md',
+    render: one =>
+      one.last_error ? (
+        <span className="text-bad" title={one.last_error.detail}>
+          {one.last_error.detail}
+        </span>
+      ) : (
+        (one.detail ?? <span className="text-muted">–</span>)
+      ),
+  },
+  {
+    title: 'Last checked',
+    width: '9rem',
+    showFrom: 'lg',
+    render: one => (one.kind === 'builtin' ? <span className="text-muted">–</span> : <RelativeTime at={one.last_checked_at} />),
+  },
+]
+
+const states = { ok: 'Healthy', failing: 'Failing', unknown: 'Not checked yet' }
+
+/** DNS providers: the built-in name server, other name servers, and accounts. */
+export default function Providers() {
+  const titleOf = useProviderKindTitles()
+  return (
+    <ListPage
+      label="Providers"
+      description="Where your zones are hosted: the built-in name server, your own servers, or accounts at DNS providers."
+      tabs={dnsTabs}
+      path="/dns/providers"
+      page="/dns/providers/$id"
+      create="/dns/providers/new"
+      columns={columnsOf(titleOf)}
+      query={({ state }) => ({ state, limit: null })}
+      filters={[{ name: 'state', label: 'Status', all: 'All statuses', choices: states }]}
+      empty={{
+        icon: Server,
+        title: 'No matches',
+        text: 'Add a server or account to manage zones that are hosted elsewhere.',
+      }}
+    />
+  )
+}

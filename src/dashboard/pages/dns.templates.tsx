@@ -1,0 +1,43 @@
+import { LayoutTemplate } from 'lucide-react'
+import type { TemplateView } from '../../features/dns/templates/shapes'
+import { ListPage, type Column } from '../parts/list'
+import { Tag } from '../parts/status'
+import { RelativeTime } from '../parts/time'
+import { dnsTabs } from './dns/dns-tabs'
+
+const columns: readonly Column<TemplateView>[] = [
+  { title: 'Template', sort: 'name', render: one => <span className="font-medium">{one.name}</span> },
+  { title: 'Origin', width: '8rem', render: one => <Tag>{one.builtin ? 'built-in' : 'custom'}</Tag> },
+  { title: 'Description', showFrom: 'md', render: one => <span title={one.description}>{one.description}</span> },
+  { title: 'Records', width: '6rem', alignRight: true, showFrom: 'sm', render: one => one.records.length },
+  { title: 'Variables', width: '7rem', alignRight: true, showFrom: 'lg', render: one => one.variables.length },
+  {
+    title: 'Updated',
+    width: '9rem',
+    sort: 'updated_at',
+    showFrom: 'lg',
+    render: one => (one.builtin ? <span className="text-muted">–</span> : <RelativeTime at={one.updated_at} />),
+  },
+]
+
+/** List of DNS templates. */
+export default function Templates() {
+  return (
+    <ListPage
+      label="Templates"
+      description="Sets of records with variables that you can apply to many zones and keep up to date."
+      tabs={dnsTabs}
+      path="/dns/templates"
+      page="/dns/templates/$id"
+      create="/dns/templates/new"
+      columns={columns}
+      sort="name"
+      search
+      filters={[{ name: 'origin', label: 'Origin', all: 'All origins', choices: { custom: 'Custom', builtin: 'Built-in' } }]}
+      empty={{
+        icon: LayoutTemplate,
+        text: 'Define records once, with variables for values that differ, and apply them to any number of zones.',
+      }}
+    />
+  )
+}

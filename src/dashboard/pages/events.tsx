@@ -1,0 +1,51 @@
+import { Radio } from 'lucide-react'
+import type { EventView } from '../../features/events/shapes'
+import type { Page as Listing } from '../client'
+import { Json } from '../parts/json'
+import { ListPage, type Column } from '../parts/list'
+import { Facts } from '../parts/page'
+import { ResourceLink } from '../parts/resource'
+import { RelativeTime, formatDateTime } from '../parts/time'
+import { useOne } from '../queries'
+
+const columns: readonly Column<EventView>[] = [
+  { title: 'Kind', render: one => <span className="font-medium">{one.kind}</span> },
+  { title: 'Resource', showFrom: 'sm', render: one => <ResourceLink {...one.resource} /> },
+  { title: 'Sequence', width: '7rem', showFrom: 'md', alignRight: true, render: one => one.sequence },
+  { title: 'Time', width: '9rem', render: one => <RelativeTime at={one.occurred_at} /> },
+]
+
+/** Lists the events of the workspace. */
+export default function Events() {
+  const kinds = useOne<Listing<{ kind: string }>>('/event-kinds')
+  return (
+    <ListPage
+      label="Events"
+      description="Events of the workspace, newest first. They are also sent to subscribed webhook endpoints."
+      path="/events"
+      columns={columns}
+      details={one => ({ title: one.kind, content: <Details event={one} /> })}
+      query={({ kind, resource }) => ({ kind, resource_id: resource })}
+      search={{ name: 'resource', label: 'Resource ID' }}
+      filters={[{ name: 'kind', label: 'Kind', all: 'All kinds', choices: (kinds.data?.data ?? []).map(one => one.kind) }]}
+      empty={{
+        icon: Radio,
+        text: 'Events are recorded when something happens, such as an alert, a changed DNS record, or an expiring domain.',
+      }}
+    />
+  )
+}
+
+const Details = ({ event }: { event: EventView }) => (
+  <div className="flex flex-col gap-4">
+    <Facts
+      rows={[
+        ['Time', formatDateTime(event.occurred_at)],
+        ['Resource', <ResourceLink {...event.resource} />],
+        ['Event ID', <code className="font-mono text-[13px]">{event.id}</code>],
+        ['Message ID', <code className="font-mono text-[13px]">{event.message_id}</code>],
+      ]}
+    />
+    <Json label="data" value={event.data} />
+  </div>
+)

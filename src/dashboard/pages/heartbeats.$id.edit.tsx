@@ -1,0 +1,19 @@
+import type { HeartbeatView } from '../../features/heartbeats/shapes'
+import { EditPage } from '../parts/edit-page'
+import { resourcePage } from '../parts/resource-page'
+import { heartbeatBody, HeartbeatFields, heartbeatValues } from './heartbeats/heartbeat-fields'
+
+/** Edits a heartbeat. Only changed fields are sent. */
+export default resourcePage<HeartbeatView>({ path: '/heartbeats', parent: '/heartbeats' }, heartbeat => (
+  <EditPage
+    key={heartbeat.id}
+    resource={heartbeat}
+    to={`/heartbeats/${heartbeat.id}`}
+    path={`/heartbeats/${heartbeat.id}`}
+    invalidates={['/heartbeats', '/overview']}
+    valuesOf={opened => heartbeatValues(opened)}
+    bodyOf={heartbeatBody}
+  >
+    {() => <HeartbeatFields />}
+  </EditPage>
+))

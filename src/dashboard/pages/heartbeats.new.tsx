@@ -1,0 +1,19 @@
+import { CreatePage } from '../parts/edit-page'
+import { heartbeatBody, HeartbeatFields, heartbeatValues } from './heartbeats/heartbeat-fields'
+
+/** Creates a heartbeat and opens its page, which shows the ping URL. */
+export default function NewHeartbeat() {
+  return (
+    <CreatePage
+      parent="/heartbeats"
+      page="/heartbeats/$id"
+      path="/heartbeats"
+      invalidates={['/heartbeats', '/overview']}
+      description="Enter the schedule of the job to get a URL for it to ping."
+      initial={heartbeatValues(null)}
+      bodyOf={values => heartbeatBody(values, null)}
+    >
+      <HeartbeatFields />
+    </CreatePage>
+  )
+}

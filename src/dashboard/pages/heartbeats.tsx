@@ -1,0 +1,74 @@
+import { HeartPulse, KeyRound } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { heartbeatStatusLabels } from './heartbeats/labels'
+import type { HeartbeatView, RecentPingsView } from '../../features/heartbeats/shapes'
+import { useUrlState } from '../parts/url-state'
+import { LinkButton } from '../parts/button'
+import { ListPage } from '../parts/list'
+import { Status, capitalize } from '../parts/status'
+import { tagsColumn, type Column } from '../parts/table'
+import { RelativeTime } from '../parts/time'
+import { useOne } from '../queries'
+import { usePerson } from '../session'
+import { NextDue } from './heartbeats/next-due'
+import { PingBars } from './heartbeats/ping-bars'
+import { scheduleText } from './heartbeats/schedule-text'
+
+const maxRecent = 100
+const refetchMs = 10_000
+const statuses = {
+  'down,grace': 'Down or late',
+  ...Object.fromEntries(Object.entries(heartbeatStatusLabels).map(([value, label]) => [value, capitalize(label)])),
+}
+
+/** The list of heartbeats. */
+export default function Heartbeats() {
+  const { canWrite } = usePerson()
+  const [, set] = useUrlState({ tag: '' })
+  const [visible, setVisible] = useState<readonly string[]>([])
+  const recent = useOne<{ data: RecentPingsView[] }>(
+    visible.length === 0 ? null : '/heartbeats/recent',
+    { ids: visible.slice(0, maxRecent) },
+    { refetchMs, keepPrevious: true },
+  )
+  const pings = useMemo(() => new Map(recent.data?.data.map(one => [one.id, one.pings])), [recent.data])
+  const columns: readonly Column<HeartbeatView>[] = [
+    { title: 'Name', sort: 'name', render: one => <span className="font-medium">{one.name}</span> },
+    { title: 'Status', width: '7rem', render: one => <Status status={one.status} label={heartbeatStatusLabels[one.status]} /> },
+    { title: 'Schedule', showFrom: 'md', render: one => <span className="text-muted">{scheduleText(one.schedule)}</span> },
+    { title: 'Last ping', width: '8rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_ping_at} /> },
+    { title: 'Next ping', width: '14rem', showFrom: 'sm', render: one => <NextDue heartbeat={one} /> },
+    { title: 'Recent runs', width: '10rem', showFrom: 'lg', render: one => <PingBars pings={pings.get(one.id)} /> },
+    tagsColumn(
+      one => one.tags,
+      tag => set({ tag }),
+    ),
+  ]
+  return (
+    <ListPage
+      label="Heartbeats"
+      description="Cron jobs, backups, and other jobs that ping a URL when they run. If a ping is late, you get an alert."
+      path="/heartbeats"
+      page="/heartbeats/$id"
+      create="/heartbeats/new"
+      actions={
+        canWrite && (
+          <LinkButton to="/heartbeats/ping-key" icon={KeyRound}>
+            Ping key
+          </LinkButton>
+        )
+      }
+      columns={columns}
+      onVisibleRows={setVisible}
+      sort="name"
+      search
+      counted
+      refetchMs={refetchMs}
+      filters={[
+        { name: 'status', label: 'Status', all: 'All statuses', choices: statuses },
+        { name: 'tag', label: 'Tag' },
+      ]}
+      empty={{ icon: HeartPulse, text: 'Your job pings a URL when it runs. If a ping is missing, you get an alert.' }}
+    />
+  )
+}

@@ -1,0 +1,90 @@
+import type { IncidentView } from '../../features/incidents/shapes'
+import { CopyableText } from '../parts/code'
+import { Card, Page } from '../parts/page'
+import { resourcePage } from '../parts/resource-page'
+import { ResourceLink } from '../parts/resource'
+import { severityTone } from '../parts/severity'
+import { Status, Tag } from '../parts/status'
+import { RelativeTime, ElapsedTime, formatDuration, formatDateTime } from '../parts/time'
+import { Changes } from './incidents/changes'
+import { Evidence } from './incidents/evidence'
+import { Notifications } from './incidents/notifications'
+import { Postmortem } from './incidents/postmortem'
+import { Timeline } from './incidents/timeline'
+import { IncidentActions } from './incidents/incident-actions'
+
+/** An incident with its timeline, recent changes, evidence and postmortem. */
+export default resourcePage<IncidentView>({ path: '/incidents', parent: '/incidents' }, incident => (
+  <IncidentPage incident={incident} />
+))
+
+function IncidentPage({ incident }: { incident: IncidentView }) {
+  const affected = [...incident.monitors, ...incident.heartbeats]
+  const links = (role: string) => {
+    const own = affected.filter(one => one.role === role)
+    if (own.length === 0) return null
+    return own.map(one => (
+      <div key={one.id}>
+        <ResourceLink id={one.id} type={one.id.startsWith('mon_') ? 'monitor' : 'heartbeat'} name={one.name} />
+      </div>
+    ))
+  }
+  const elapsed = incident.resolved_at ? (
+    formatDuration(incident.duration_seconds * 1000)
+  ) : (
+    <ElapsedTime at={incident.started_at} />
+  )
+  return (
+    <Page
+      title={incident.title}
+      parent="/incidents"
+      aside={
+        <>
+          <Status status={incident.status} />
+          <Status status={incident.severity} tone={severityTone[incident.severity]} />
+        </>
+      }
+      description={incident.cause}
+      actions={<IncidentActions incident={incident} />}
+    >
+      <div className="grid gap-4 lg:grid-cols-[1fr_20rem] lg:items-start">
+        <div className="flex min-w-0 flex-col gap-4">
+          <Timeline incident={incident} />
+          <Changes incident={incident} />
+          {incident.evidence && <Evidence evidence={incident.evidence} />}
+          <Postmortem incident={incident} />
+        </div>
+        <div className="flex min-w-0 flex-col gap-4">
+          <Card
+            title="Details"
+            facts={[
+              ['Duration', <span className="font-semibold">{elapsed}</span>],
+              [
+                'Started',
+                <span title={formatDateTime(incident.started_at)}>
+                  <RelativeTime at={incident.started_at} />
+                </span>,
+              ],
+              ['Confirmed', <RelativeTime at={incident.confirmed_at} fallback="Not yet" />],
+              ['Resolved', incident.resolved_at && <RelativeTime at={incident.resolved_at} />],
+              ['Resolution', incident.resolution && <Tag>{incident.resolution}</Tag>],
+              ['Failed resources', links('cause')],
+              ['Affected resources', links('affected')],
+              ['Locations', incident.locations.join(', ') || null],
+              ['Acknowledged by', incident.acknowledged_by?.name ?? incident.acknowledged_by?.id],
+              [
+                'Acknowledgement expires',
+                incident.status === 'acknowledged' ? (
+                  <RelativeTime at={incident.acknowledgement_expires_at} fallback="Never" />
+                ) : null,
+              ],
+              ['Notes', incident.notes !== '' ? <span className="whitespace-pre-wrap">{incident.notes}</span> : null],
+              ['ID', <CopyableText text={incident.id} />],
+            ]}
+          />
+          <Notifications incident={incident} />
+        </div>
+      </div>
+    </Page>
+  )
+}

@@ -1,0 +1,136 @@
+import { Siren } from 'lucide-react'
+import { useMemo, useState } from 'react'
+import { systemClock } from '../../core/clock'
+import type { MemberView } from '../../features/people/members/shapes'
+import type { IncidentView } from '../../features/incidents/shapes'
+import type { Page as Listing } from '../client'
+import { useUrlState } from '../parts/url-state'
+import { Button } from '../parts/button'
+import { Dialog } from '../parts/dialog'
+import { ListPage, type Column } from '../parts/list'
+import { severityChoices, severityTone } from '../parts/severity'
+import { Status, StatusIcon, capitalize } from '../parts/status'
+import { RelativeTime, ElapsedTime, formatDuration } from '../parts/time'
+import { useOne, useSend } from '../queries'
+import { usePerson } from '../session'
+import { kindLabels } from './incidents/kind-labels'
+import { NewIncident } from './incidents/new-incident'
+
+const columns: readonly Column<IncidentView>[] = [
+  {
+    title: 'Incident',
+    render: one => (
+      <span className="flex items-center gap-2">
+        <StatusIcon status={one.severity} tone={severityTone[one.severity]} className="size-4" />
+        <span className="sr-only">{one.severity}</span>
+        <span className="min-w-0">
+          <span className="block truncate font-medium" title={one.title}>
+            {one.title}
+          </span>
+          <span className="block text-[13px] text-muted sm:hidden">{one.status}</span>
+        </span>
+      </span>
+    ),
+  },
+  { title: 'Status', width: '12rem', showFrom: 'sm', render: one => <Status status={one.status} /> },
+  { title: 'Cause', showFrom: 'lg', render: one => <span className="text-muted">{one.cause}</span> },
+  { title: 'Started', width: '10rem', showFrom: 'sm', sort: 'started_at', render: one => <RelativeTime at={one.started_at} /> },
+  {
+    title: 'Duration',
+    width: '8rem',
+    showFrom: 'sm',
+    alignRight: true,
+    render: one => (one.resolved_at ? formatDuration(one.duration_seconds * 1000) : <ElapsedTime at={one.started_at} />),
+  },
+]
+
+const unresolved = 'open,acknowledged'
+const statuses = {
+  [unresolved]: 'Unresolved',
+  open: 'Open',
+  acknowledged: 'Acknowledged',
+  resolved: 'Resolved',
+  all: 'All statuses',
+}
+const periods = { 1: 'Last 24 hours', 7: 'Last 7 days', 30: 'Last 30 days' }
+
+/** List of incidents. */
+export default function Incidents() {
+  const { canWrite, canReadAccount } = usePerson()
+  const [isNew, setNew] = useState(false)
+  const [{ days }] = useUrlState({ days: '' })
+  const members = useOne<Listing<MemberView>>(canReadAccount ? '/members' : null, { limit: 100 })
+  // Memoized: a changing value would reload the list on every render.
+  const from = useMemo(() => (days === '' ? null : daysAgo(Number(days))), [days])
+  const bulk = useSend({ toast: 'Incidents updated', invalidates: ['/incidents', '/overview'] })
+  const assignees = members.data?.data.map(one => [one.id, one.name] as const)
+  return (
+    <ListPage<IncidentView>
+      label="Incidents"
+      description="Outages and other problems of your monitors and heartbeats."
+      path="/incidents"
+      page="/incidents/$id"
+      create={canWrite && { label: 'Create incident', onClick: () => setNew(true) }}
+      columns={columns}
+      rowHeight={52}
+      sort="-started_at"
+      search
+      counted
+      query={({ q, severity, kind, tag, sort, status, assignee }) => ({
+        q,
+        severity,
+        kind,
+        tag,
+        sort,
+        from,
+        status: status === 'all' ? null : status,
+        assignee_id: assignee,
+      })}
+      filters={[
+        { name: 'status', label: 'Status', initial: unresolved, choices: statuses },
+        { name: 'severity', label: 'Severity', all: 'All severities', choices: severityChoices },
+        { name: 'kind', label: 'Kind', all: 'All kinds', choices: kindLabels },
+        ...(canReadAccount ? [{ name: 'assignee', label: 'Assignee', all: 'Any assignee', choices: assignees ?? [] }] : []),
+        { name: 'days', label: 'Time', all: 'Any time', choices: periods },
+        { name: 'tag', label: 'Tag' },
+      ]}
+      bulk={
+        canWrite
+          ? (rows, clear) =>
+              ['acknowledge', 'resolve'].map(op => (
+                <Button
+                  key={op}
+                  small
+                  disabled={bulk.isPending}
+                  onClick={() =>
+                    bulk.mutate(
+                      {
+                        method: 'POST',
+                        path: '/incidents/bulk',
+                        query: { mode: 'partial' },
+                        body: { operations: rows.map(({ id }) => ({ op, id, body: {} })) },
+                      },
+                      { onSuccess: clear },
+                    )
+                  }
+                >
+                  {capitalize(op)}
+                </Button>
+              ))
+          : undefined
+      }
+      empty={{
+        icon: Siren,
+        title: 'No matches',
+        text: 'Monitors and heartbeats open an incident when they fail and resolve it when they recover.',
+      }}
+    >
+      <Dialog open={isNew} onClose={() => setNew(false)} title="Create incident">
+        <NewIncident onClose={() => setNew(false)} />
+      </Dialog>
+    </ListPage>
+  )
+}
+
+const dayMs = 86_400_000
+const daysAgo = (count: number): string => new Date(systemClock.now() - count * dayMs).toISOString()

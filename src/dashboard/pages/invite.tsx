@@ -1,0 +1,124 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import type { InvitationPreview } from '../../features/people/invitations/shapes'
+import { call, setTabWorkspace, ApiError, type Call } from '../client'
+import { Button, LinkButton } from '../parts/button'
+import { Form, SecretField, TextField } from '../parts/form'
+import { RelativeTime } from '../parts/time'
+import { queryClient, useSend } from '../queries'
+import { useSession } from '../session'
+import { SignInFrame } from './sign-in/frame'
+
+/** Accepts an invitation: for signed-in users, for users with an account, and for new users. */
+export default function Invite() {
+  const code = location.hash.slice(1)
+  const [invitation, setInvitation] = useState<InvitationPreview | null>(null)
+  const [refused, setRefused] = useState<ApiError | null>(null)
+  const session = useSession()
+  useEffect(() => {
+    call<InvitationPreview>({ method: 'POST', path: '/invitations/preview', body: { code } }).then(setInvitation, setRefused)
+  }, [code])
+  if (refused) {
+    return (
+      <SignInFrame title="Invalid invitation" description={refused.message}>
+        <LinkButton to="/" className="w-full">
+          Go to overview
+        </LinkButton>
+      </SignInFrame>
+    )
+  }
+  if (!invitation || session.isPending) return <SignInFrame title="Invitation">…</SignInFrame>
+  // Ignore the cached data of a session that has ended.
+  const own = session.error ? undefined : session.data?.user.email
+  if (own !== undefined && own !== invitation.email) return <WrongAccount own={own} invited={invitation.email} />
+  return <Accept code={code} invitation={invitation} isSignedIn={own !== undefined} />
+}
+
+function Accept({ code, invitation, isSignedIn }: { code: string; invitation: InvitationPreview; isSignedIn: boolean }) {
+  const navigate = useNavigate()
+  const [needsCode, setNeedsCode] = useState(false)
+  const accept = useSend<{ workspace_id: string }>({
+    quiet: true,
+    onSuccess: session => {
+      setTabWorkspace(session.workspace_id)
+      queryClient.clear()
+      void navigate({ to: '/', replace: true })
+    },
+  })
+  const send = async (request: Call) => {
+    try {
+      await accept.mutateAsync(request)
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'second_factor_required') return setNeedsCode(true)
+      throw error
+    }
+  }
+  return (
+    <SignInFrame
+      title={`Join ${invitation.workspace}`}
+      description={
+        <>
+          You join as {invitation.role} with {invitation.email}. The invitation expires{' '}
+          <RelativeTime at={invitation.expires_at} />.
+        </>
+      }
+    >
+      <Form
+        plain
+        initial={{ name: '', password: '', second_factor_code: '' }}
+        call={values => ({
+          method: 'POST',
+          path: '/invitations/accept',
+          body: isSignedIn
+            ? { code }
+            : {
+                code,
+                name: values.name || invitation.email,
+                password: values.password,
+                ...(needsCode && { second_factor_code: values.second_factor_code }),
+              },
+        })}
+        send={send}
+        pending={accept.isPending}
+        submitLabel="Join workspace"
+      >
+        {!isSignedIn && (
+          <>
+            {invitation.allows_sign_up && <TextField name="name" label="Your name" autoComplete="name" autoFocus />}
+            <SecretField
+              name="password"
+              label="Password"
+              autoComplete="current-password"
+              hint={
+                invitation.allows_sign_up
+                  ? 'The password of your account. If you don’t have one yet, choose at least 10 characters.'
+                  : 'The password of your account.'
+              }
+            />
+            {needsCode && (
+              <TextField
+                name="second_factor_code"
+                label="Code"
+                autoComplete="one-time-code"
+                mono
+                hint="From your authenticator app, or a recovery code."
+              />
+            )}
+          </>
+        )}
+      </Form>
+    </SignInFrame>
+  )
+}
+
+function WrongAccount({ own, invited }: { own: string; invited: string }) {
+  const session = useSession()
+  const signOut = useSend({ onSuccess: () => void session.refetch() })
+  return (
+    <SignInFrame title="Wrong account" description={`You are signed in as ${own}, but the invitation is for ${invited}.`}>
+      <Button className="w-full" kind="primary" onClick={() => signOut.mutate({ method: 'DELETE', path: '/sessions' })}>
+        Sign out and continue
+      </Button>
+    </SignInFrame>
+  )
+}

@@ -1,0 +1,126 @@
+import { FileUp } from 'lucide-react'
+import { useState, type DragEvent } from 'react'
+import { useNavigate } from '@tanstack/react-router'
+import type { MonitoringImportResult } from '../../features/monitors/exchange/shapes'
+import { ApiError, type Call } from '../client'
+import { ApiCall } from '../parts/api-calls'
+import { Button } from '../parts/button'
+import { Confirm } from '../parts/dialog'
+import { Textarea } from '../parts/input'
+import { Card, Page } from '../parts/page'
+import { Problem } from '../parts/problem'
+import { useSend, type SendOptions } from '../queries'
+import { ImportPlan } from './monitors/import-plan'
+
+const example = `version: 1
+monitors:
+  - key: shop
+    name: Shop
+    target: https://shop.example.com/
+    interval_seconds: 30
+    tags: [prod]
+`
+
+/** Imports a document after a preview of its changes. */
+export default function ImportMonitors() {
+  const navigate = useNavigate()
+  const [text, setText] = useState('')
+  const [prune, setPrune] = useState(false)
+  const [plan, setPlan] = useState<MonitoringImportResult | null>(null)
+  const [isConfirming, setConfirming] = useState(false)
+  const invalidates = ['/monitors', '/maintenance-windows']
+  const preview = useSend<MonitoringImportResult>({ quiet: true, onSuccess: setPlan })
+  const done: SendOptions<MonitoringImportResult> = {
+    invalidates,
+    toast: ({ created, updated, deleted }) => `${created} created, ${updated} updated, ${deleted} deleted`,
+    onSuccess: () => void navigate({ to: '/monitors' }),
+  }
+  const apply = useSend(done)
+  const importCall = (dryRun: boolean): Call => ({
+    method: 'POST',
+    path: '/monitoring/import',
+    query: { dry_run: dryRun, prune },
+    body: text,
+    contentType: text.trimStart().startsWith('{') ? 'application/json' : 'application/yaml',
+  })
+  const update = (next: string) => {
+    setText(next)
+    setPlan(null)
+  }
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault()
+    void event.dataTransfer.files[0]?.text().then(update)
+  }
+  const changes = plan?.changes.length ?? 0
+  return (
+    <Page
+      parent="/monitors"
+      description="Import monitors and maintenance windows from a YAML or JSON document. You can preview the changes first."
+    >
+      <div className="flex flex-col gap-4">
+        <Card>
+          <div onDragOver={event => event.preventDefault()} onDrop={onDrop}>
+            <label htmlFor="document" className="mb-1 block font-medium">
+              Document
+            </label>
+            <Textarea id="document" rows={14} mono value={text} placeholder={example} onText={update} />
+          </div>
+          <div className="mt-3 flex flex-wrap items-center gap-3">
+            <label className="inline-flex h-9 cursor-pointer items-center gap-1.5 rounded-md border border-line px-3 font-medium focus-within:outline-2 focus-within:outline-accent hover:bg-hover">
+              <FileUp className="size-4" aria-hidden />
+              Choose file
+              <input
+                type="file"
+                accept=".yaml,.yml,.json"
+                className="sr-only"
+                onChange={event => void event.target.files?.[0]?.text().then(update)}
+              />
+            </label>
+            <label className="inline-flex items-center gap-2">
+              <input
+                type="checkbox"
+                checked={prune}
+                onChange={event => {
+                  setPrune(event.target.checked)
+                  setPlan(null)
+                }}
+              />
+              Delete resources that are not in the document
+            </label>
+            <span className="grow" />
+            <ApiCall call={() => importCall(plan === null)} />
+            <Button
+              kind={plan ? 'secondary' : 'primary'}
+              disabled={text.trim() === '' || preview.isPending}
+              onClick={() => preview.mutate(importCall(true))}
+            >
+              {preview.isPending ? 'Loading…' : 'Preview changes'}
+            </Button>
+            {plan && (
+              <Button
+                kind="primary"
+                disabled={changes === 0 || apply.isPending}
+                onClick={() => (plan.deleted > 0 ? setConfirming(true) : apply.mutate(importCall(false)))}
+              >
+                {changes === 0 ? 'No changes' : `Apply ${changes} ${changes === 1 ? 'change' : 'changes'}`}
+              </Button>
+            )}
+          </div>
+        </Card>
+        {preview.error instanceof ApiError && !plan && <Problem error={preview.error} />}
+        {plan && <ImportPlan plan={plan} />}
+      </div>
+      <Confirm
+        open={isConfirming}
+        onClose={() => setConfirming(false)}
+        title={`Delete ${plan?.deleted ?? 0} resources that are not in the document?`}
+        confirmLabel="Apply changes"
+        typeToConfirm={String(plan?.deleted ?? 0)}
+        call={() => importCall(false)}
+        send={done}
+      >
+        Deleted monitors lose their history. All changes are applied together, or none.
+      </Confirm>
+    </Page>
+  )
+}

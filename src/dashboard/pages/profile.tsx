@@ -1,0 +1,135 @@
+import type { UserView } from '../../features/people/profile/shapes'
+import { CheckboxField, Form, SecretField, SelectField, TextField } from '../parts/form'
+import { Card, Loaded, Page } from '../parts/page'
+import { browserTimezone } from '../parts/timezone'
+import { TimezoneField } from '../parts/timezone-field'
+import type { Preferences } from '../preferences'
+import { useOne, useSend } from '../queries'
+import { themes } from '../shell/quick-actions'
+import { OneTimeCodes } from './profile/one-time-codes'
+import { Passkeys } from './profile/passkeys'
+import { Sessions } from './profile/sessions'
+
+/** The user's profile: name, email address, credentials, preferences and sessions. */
+export default function Profile() {
+  const found = useOne<UserView>('/users/me')
+  return (
+    <Loaded query={found}>
+      {user => (
+        <Page description={user.email}>
+          <div className="grid gap-4 lg:grid-cols-2 lg:items-start">
+            <div className="flex min-w-0 flex-col gap-4">
+              <Card title="Details">
+                <DetailsForm user={user} />
+              </Card>
+              <Card title="Password">
+                <PasswordForm />
+              </Card>
+              <Card title="Preferences">
+                <PreferencesForm preferences={user.preferences} />
+              </Card>
+            </div>
+            <div className="flex min-w-0 flex-col gap-4">
+              <OneTimeCodes user={user} />
+              <Passkeys />
+              <Sessions />
+            </div>
+          </div>
+        </Page>
+      )}
+    </Loaded>
+  )
+}
+
+const invalidates = ['/users', '/sessions', '/members']
+
+function DetailsForm({ user }: { user: UserView }) {
+  const { name, email } = user
+  return (
+    <Form
+      key={user.version}
+      initial={{ name, email, password: '' }}
+      call={values => ({
+        method: 'PATCH',
+        path: '/users/me',
+        body: { name: values.name, ...(values.email !== email && { email: values.email, password: values.password }) },
+      })}
+      send={{ toast: 'Changes saved', invalidates }}
+      submitLabel="Save changes"
+    >
+      <TextField name="name" label="Name" autoComplete="name" />
+      <TextField name="email" label="Email" type="email" autoComplete="email" hint="Used to sign in." />
+      <SecretField
+        name="password"
+        label="Current password"
+        autoComplete="current-password"
+        hint="Only required to change your email."
+      />
+    </Form>
+  )
+}
+
+function PasswordForm() {
+  const send = useSend({ quiet: true, toast: 'Password changed. Your other sessions have ended.', invalidates })
+  return (
+    <Form
+      key={send.submittedAt}
+      initial={{ current: '', new: '' }}
+      call={values => ({ method: 'POST', path: '/users/me/password', body: values })}
+      send={send.mutateAsync}
+      pending={send.isPending}
+      submitLabel="Change password"
+    >
+      <SecretField name="current" label="Current password" autoComplete="current-password" />
+      <SecretField
+        name="new"
+        label="New password"
+        autoComplete="new-password"
+        hint="At least 10 characters. Changing it ends your other sessions."
+      />
+    </Form>
+  )
+}
+
+const preferenceNames = ['theme', 'timezone', 'hour_cycle', 'density', 'shortcuts'] as const satisfies (keyof Preferences)[]
+
+const PreferencesForm = ({ preferences }: { preferences: Preferences }) => (
+  <Form
+    key={JSON.stringify(preferences)}
+    initial={Object.fromEntries(preferenceNames.map(name => [`preferences.${name}`, preferences[name] ?? '']))}
+    call={values => ({
+      method: 'PATCH',
+      path: '/users/me',
+      body: {
+        preferences: {
+          ...Object.fromEntries(preferenceNames.map(name => [name, values[`preferences.${name}`]])),
+          timezone: String(values['preferences.timezone']).trim() || null,
+        },
+      },
+    })}
+    send={{ toast: 'Changes saved', invalidates }}
+    submitLabel="Save changes"
+  >
+    <SelectField name="preferences.theme" label="Theme" choices={themes.map(([value, label]) => [value, label] as const)} />
+    <TimezoneField
+      name="preferences.timezone"
+      placeholder={browserTimezone()}
+      hint="Used to show and enter times. Leave empty to use your browser’s time zone."
+    />
+    <SelectField
+      name="preferences.hour_cycle"
+      label="Time format"
+      choices={[
+        ['auto', 'Browser default'],
+        ['24', '24-hour'],
+        ['12', '12-hour'],
+      ]}
+    />
+    <SelectField name="preferences.density" label="Density" choices={{ comfortable: 'Comfortable', compact: 'Compact' }} />
+    <CheckboxField
+      name="preferences.shortcuts"
+      label="Single-key shortcuts"
+      hint="For example, c to create a resource. Shortcuts with Ctrl or ⌘ always work."
+    />
+  </Form>
+)

@@ -1,0 +1,72 @@
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { LinkButton } from '../parts/button'
+import { Form, SecretField, TextField } from '../parts/form'
+import { SignInFrame } from './sign-in/frame'
+
+/** Password reset: with a code from the emailed link, sets the password; without one, requests the email. */
+export default function Reset() {
+  // The code is in the fragment: it is sent only in request bodies, never in a URL that is logged.
+  const code = location.hash.slice(1)
+  return code === '' ? <RequestLink /> : <ChoosePassword code={code} />
+}
+
+function RequestLink() {
+  const [email, setEmail] = useState<string | null>(null)
+  if (email !== null) {
+    return (
+      <SignInFrame
+        title="Check your email"
+        description={`If there is an account for ${email}, we sent a link to reset the password. It works for one hour.`}
+      >
+        <LinkButton to="/login" className="w-full">
+          Back to sign-in
+        </LinkButton>
+      </SignInFrame>
+    )
+  }
+  return (
+    <SignInFrame title="Reset your password" description="We’ll email you a link to set a new password.">
+      <Form<{ email: string }>
+        plain
+        initial={{ email: '' }}
+        call={values => ({ method: 'POST', path: '/password-resets', body: values })}
+        send={{ onSuccess: receipt => setEmail(receipt.email) }}
+        submitLabel="Send reset link"
+      >
+        <TextField name="email" label="Email" type="email" autoComplete="username" autoFocus />
+      </Form>
+      <p className="mt-4 text-[13px]">
+        <Link to="/login" className="text-accent underline">
+          Back to sign-in
+        </Link>
+      </p>
+    </SignInFrame>
+  )
+}
+
+function ChoosePassword({ code }: { code: string }) {
+  const [isDone, setDone] = useState(false)
+  if (isDone) {
+    return (
+      <SignInFrame title="Password changed" description="All your sessions have ended. Sign in with the new password.">
+        <LinkButton to="/login" kind="primary" className="w-full">
+          Sign in
+        </LinkButton>
+      </SignInFrame>
+    )
+  }
+  return (
+    <SignInFrame title="Set a new password">
+      <Form
+        plain
+        initial={{ code, password: '' }}
+        call={values => ({ method: 'POST', path: '/password-resets/redeem', body: values })}
+        send={{ onSuccess: () => setDone(true) }}
+        submitLabel="Set password"
+      >
+        <SecretField name="password" label="New password" autoComplete="new-password" hint="At least 10 characters." autoFocus />
+      </Form>
+    </SignInFrame>
+  )
+}

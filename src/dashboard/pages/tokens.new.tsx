@@ -1,0 +1,87 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { permissions } from '../../core/permissions'
+import { CopyableText } from '../parts/code'
+import { Dialog } from '../parts/dialog'
+import { CheckboxesField, Form, Collapsible, SelectField, TextField, useForm, ListField, type Values } from '../parts/form'
+import { Card, Page } from '../parts/page'
+import { localInputToIso } from '../parts/timezone'
+
+interface CreatedToken {
+  id: string
+  token: string
+}
+
+/** Creates a token, and shows its value once. */
+export default function NewToken() {
+  const navigate = useNavigate()
+  const [created, setCreated] = useState<CreatedToken | null>(null)
+  return (
+    <Page parent="/tokens">
+      <Card className="max-w-2xl">
+        <Form<CreatedToken>
+          initial={{ name: '', mode: 'read_only', permissions: [], expires_at: '', allowed_cidrs: [] }}
+          call={values => ({ method: 'POST', path: '/tokens', body: bodyOf(values) })}
+          send={{ invalidates: ['/tokens'], onSuccess: setCreated }}
+          onCancel={() => void navigate({ to: '/tokens' })}
+          submitLabel="Create token"
+        >
+          <TextField name="name" label="Name" hint="For example, what uses it and where." autoFocus />
+          <SelectField
+            name="mode"
+            label="Access"
+            choices={{ read_only: 'Read-only', scoped: 'Selected permissions', full: 'Full access' }}
+          />
+          <Permissions />
+          <TextField
+            name="expires_at"
+            label="Expires"
+            type="datetime-local"
+            hint="In your time zone. Leave empty for no expiration."
+          />
+          <Collapsible label="Allowed addresses" names={['allowed_cidrs']}>
+            <ListField
+              name="allowed_cidrs"
+              label="IP addresses"
+              hint="Addresses or CIDR ranges, such as 192.0.2.0/24. Leave empty to allow any."
+            />
+          </Collapsible>
+        </Form>
+      </Card>
+      <Dialog
+        open={created !== null}
+        onClose={() => void navigate({ to: '/tokens' })}
+        title="Copy your token"
+        description="It is shown only once. Bailiwick stores only a hash."
+      >
+        {created && <CopyableText text={created.token} label="the token" />}
+      </Dialog>
+    </Page>
+  )
+}
+
+function Permissions() {
+  const { values } = useForm()
+  if (values.mode !== 'scoped') return null
+  const columns = 'grid grid-cols-2 gap-x-4 gap-y-1 sm:grid-cols-3'
+  return (
+    <CheckboxesField
+      name="permissions"
+      label="Permissions"
+      hint="Write includes read."
+      choices={permissions}
+      className={columns}
+    />
+  )
+}
+
+function bodyOf(values: Values): Values {
+  const { name, mode, permissions: chosen, expires_at: expiresAt, allowed_cidrs: allowedCidrs } = values
+  return {
+    name,
+    mode,
+    ...(mode === 'scoped' && { permissions: chosen }),
+    ...(expiresAt !== '' && { expires_at: localInputToIso(expiresAt as string) }),
+    ...((allowedCidrs as string[]).length > 0 && { allowed_cidrs: allowedCidrs }),
+  }
+}

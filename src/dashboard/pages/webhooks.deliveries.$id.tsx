@@ -1,0 +1,102 @@
+import { useState } from 'react'
+import type { WebhookDeliveryDetail } from '../../features/webhooks/deliveries/shapes'
+import { Button } from '../parts/button'
+import { CopyableText } from '../parts/code'
+import { Confirm } from '../parts/dialog'
+import { Menu } from '../parts/menu'
+import { labelOf } from '../parts/option-fields'
+import { Card, Page } from '../parts/page'
+import { resourcePage } from '../parts/resource-page'
+import { ResourceLink } from '../parts/resource'
+import { Status } from '../parts/status'
+import { RelativeTime } from '../parts/time'
+import { useSend } from '../queries'
+import { usePerson } from '../session'
+import { Attempt } from './webhooks/attempt'
+import { deliveryTone } from './webhooks/endpoint-status'
+
+const refreshMs = 3000
+
+/** Shows a delivery with all its attempts. */
+export default resourcePage<WebhookDeliveryDetail>(
+  { path: '/webhook-deliveries', parent: '/webhooks/deliveries', refetchMs: refreshMs },
+  delivery => <Shown delivery={delivery} />,
+)
+
+function Shown({ delivery }: { delivery: WebhookDeliveryDetail }) {
+  const { canWrite } = usePerson()
+  const [isConfirming, setIsConfirming] = useState(false)
+  const path = `/webhook-deliveries/${delivery.id}`
+  const invalidates = ['/webhook-deliveries', '/webhook-endpoints', '/overview']
+  const resend = useSend({ toast: 'Delivery resent', invalidates })
+  return (
+    <Page
+      title={delivery.event}
+      parent="/webhooks/deliveries"
+      aside={<Status status={delivery.status} tone={deliveryTone[delivery.status] ?? 'idle'} />}
+      actions={
+        canWrite && (
+          <>
+            <Button
+              kind="primary"
+              disabled={resend.isPending}
+              onClick={() => resend.mutate({ method: 'POST', path: `${path}/resend` })}
+            >
+              Resend
+            </Button>
+            <Menu
+              label="More actions"
+              items={[
+                {
+                  label: 'Remove responses',
+                  danger: true,
+                  disabled: delivery.expunged_at !== null,
+                  onSelect: () => setIsConfirming(true),
+                },
+              ]}
+            />
+          </>
+        )
+      }
+    >
+      <div className="grid gap-4 lg:grid-cols-[20rem_1fr] lg:items-start">
+        <Card
+          title="Details"
+          facts={[
+            ['Endpoint', <ResourceLink id={delivery.endpoint_id} type="endpoint" />],
+            ['Resource', delivery.resource && <ResourceLink {...delivery.resource} />],
+            ['Occurred', <RelativeTime at={delivery.occurred_at} />],
+            ['Sequence', delivery.sequence],
+            ['Attempts', delivery.attempt_count],
+            ['Next attempt', delivery.next_attempt_at && <RelativeTime at={delivery.next_attempt_at} />],
+            ['Reason', delivery.reason === null ? null : labelOf(delivery.reason)],
+            ['Finished', delivery.finished_at && <RelativeTime at={delivery.finished_at} />],
+            ['Message ID', <CopyableText text={delivery.message_id} />],
+            ['ID', <CopyableText text={delivery.id} />],
+          ]}
+        />
+        <div className="flex min-w-0 flex-col gap-4">
+          {delivery.attempts.length === 0 && (
+            <Card title="Attempts">
+              <p className="text-muted">No attempts yet.</p>
+            </Card>
+          )}
+          {[...delivery.attempts].reverse().map((attempt, at) => (
+            <Attempt key={attempt.id} attempt={attempt} isOpen={at === 0} />
+          ))}
+        </div>
+      </div>
+      <Confirm
+        open={isConfirming}
+        onClose={() => setIsConfirming(false)}
+        title="Remove responses?"
+        confirmLabel="Remove responses"
+        call={() => ({ method: 'POST', path: `${path}/expunge` })}
+        send={{ toast: 'Responses removed', invalidates, onSuccess: () => setIsConfirming(false) }}
+      >
+        This deletes the response headers and bodies from the log, for example if they contain sensitive data. This can’t be
+        undone.
+      </Confirm>
+    </Page>
+  )
+}

@@ -1,0 +1,52 @@
+import { Webhook } from 'lucide-react'
+import type { WebhookEndpointView } from '../../features/webhooks/endpoints/shapes'
+import type { PagePath } from '../pages'
+import { ListPage, type Column } from '../parts/list'
+import { Status } from '../parts/status'
+import { RelativeTime } from '../parts/time'
+import { endpointStatus } from './webhooks/endpoint-status'
+
+const columns: readonly Column<WebhookEndpointView>[] = [
+  {
+    title: 'Endpoint',
+    render: one => (
+      <>
+        <span className="font-medium">{one.description || one.url}</span>
+        {one.description && <span className="ml-2 text-muted max-sm:hidden">{one.url}</span>}
+      </>
+    ),
+  },
+  { title: 'Status', width: '9rem', render: one => <Status {...endpointStatus(one)} /> },
+  {
+    title: 'Events',
+    width: '14rem',
+    showFrom: 'lg',
+    render: one => (one.events.length === 1 ? one.events[0] : `${one.events.length} kinds`),
+  },
+  { title: 'Created', width: '9rem', showFrom: 'md', sort: 'created_at', render: one => <RelativeTime at={one.created_at} /> },
+]
+
+export const webhookTabs: readonly PagePath[] = ['/webhooks', '/webhooks/deliveries']
+
+/** Lists the webhook endpoints. */
+export default function Webhooks() {
+  return (
+    <ListPage
+      label="Endpoints"
+      description="Send signed messages to your URLs when events occur."
+      tabs={webhookTabs}
+      path="/webhook-endpoints"
+      page="/webhooks/$id"
+      create="/webhooks/new"
+      columns={columns}
+      sort="-id"
+      search
+      counted
+      filters={[{ name: 'status', label: 'Status', all: 'All statuses', choices: { enabled: 'Enabled', disabled: 'Disabled' } }]}
+      empty={{
+        icon: Webhook,
+        text: 'Create an endpoint to receive events at a URL. Failed deliveries are retried automatically.',
+      }}
+    />
+  )
+}
