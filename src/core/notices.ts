@@ -9,7 +9,7 @@ import { newId } from './ids'
 export const severities = ['info', 'warning', 'critical'] as const
 export type Severity = (typeof severities)[number]
 
-/** A kind of notice. Declared in the `notice-kinds.ts` of its feature. */
+/** A kind of notice. All are declared in `src/features/notice-kinds.ts`. */
 export interface NoticeKindEntry {
   title: string
   /** The default severity. */

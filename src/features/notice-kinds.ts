@@ -1,23 +1,28 @@
-import { accessNotices } from '../access/notice-kinds'
-import type { NoticeKind } from '../core/notices'
-import { actionNotices } from './actions/notice-kinds'
-import { dnsNotices } from './dns/notice-kinds'
-import { monitorNotices } from './monitors/notice-kinds'
-import { notificationNotices } from './notifications/notice-kinds'
-import { tokenNotices } from './tokens/notice-kinds'
-import { webhookNotices } from './webhooks/notice-kinds'
+import type { NoticeKind, NoticeKindEntry } from '../core/notices'
 
 /** All notice kinds, with their title and default severity. */
 export const noticeKinds = {
-  ...tokenNotices,
-  ...accessNotices,
-  ...actionNotices,
+  'token.expiring': { title: 'Token expires soon', severity: 'warning' },
+  'token.leaked': { title: 'Leaked token revoked', severity: 'critical' },
+  'plan.limit_near': { title: 'Plan limit almost reached', severity: 'info' },
+  'plan.limit_reached': { title: 'Plan limit reached', severity: 'warning' },
+  'plan.over_limit': { title: 'Plan limit exceeded', severity: 'critical' },
+  'action.failed': { title: 'Action failed', severity: 'warning' },
   'job.failed': { title: 'Background job failed permanently', severity: 'critical' },
-  ...dnsNotices,
-  ...monitorNotices,
-  ...notificationNotices,
-  ...webhookNotices,
-} as const
+  'dns_zone.drifted': { title: 'DNS zone changed at its provider', severity: 'warning' },
+  'dns_zone.edit_war': { title: 'DNS zone repeatedly changed at its provider', severity: 'critical' },
+  'dns_zone.blocked': { title: 'DNS zone changes blocked', severity: 'warning' },
+  'dns_zone.target_failing': { title: 'DNS zone sync to a provider is failing', severity: 'critical' },
+  'dns_provider.failing': { title: 'DNS provider is failing', severity: 'warning' },
+  'monitoring.impaired': { title: 'Monitoring impaired', severity: 'warning' },
+  'monitoring.restored': { title: 'Monitoring restored', severity: 'info' },
+  'monitor_results.damaged': { title: 'Check results could not be read', severity: 'warning' },
+  'notification_channel.failing': { title: 'Notification channel is failing', severity: 'warning' },
+  'notification_channel.disabled': { title: 'Notification channel disabled', severity: 'critical' },
+  'webhook_endpoint.failing': { title: 'Webhook endpoint is failing', severity: 'warning' },
+  'webhook_endpoint.disabled': { title: 'Webhook endpoint disabled', severity: 'critical' },
+  'webhook_endpoint.resumed': { title: 'Webhook endpoint resumed', severity: 'info' },
+} as const satisfies Record<string, NoticeKindEntry>
 
 declare module '../core/declared' {
   interface Declared {
