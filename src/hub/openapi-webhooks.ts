@@ -38,7 +38,7 @@ export const messageHeaders: Record<string, MessageHeader> = {
   },
   'webhook-signature': {
     description:
-      'Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, keyed with the decoded secret. Can contain several signatures, separated by spaces; one match is enough.',
+      'Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, keyed with the decoded secret. Can contain multiple signatures, separated by spaces; one match is enough.',
     example: 'v1,6msiPWZhIPchG2oUoh1d9A7ipo/Ky7+pqhXOmwUxr98=',
   },
   'X-Service-Delivery': {

@@ -5,7 +5,7 @@ import { unfinishedWork } from '../support/consistency'
 import { receiver, stopReceivers, type Received } from '../support/receiver'
 import { RawHttpClient } from '../support/raw-http-client'
 
-// Several hubs can share one PostgreSQL database and master key. SQLite supports one hub at a time.
+// Multiple hubs can share one PostgreSQL database and master key. SQLite supports one hub at a time.
 const onPostgres = Boolean(process.env.BAILIWICK_DATABASE_URL)
 // A hub counts as dead 15 s after its last sign of life, and its jobs are released every 5 s. Its monitors have the same times.
 const takeOverMs = 30_000

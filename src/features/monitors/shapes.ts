@@ -99,7 +99,7 @@ export const definitionMembers = members({
       minimum: 0,
       maximum: 3600,
       description:
-        'How long checks must keep passing, in addition to `recover`, before the monitor counts as recovered. Default: 0, or 60 with several locations.',
+        'How long checks must keep passing, in addition to `recover`, before the monitor counts as recovered. Default: 0, or 60 with more than one location.',
     }),
     clearable: true,
   },
@@ -415,7 +415,7 @@ const MonitorType = Shape(
       {
         type: 'group',
         title: 'Group',
-        description: 'Combines several monitors into one.',
+        description: 'Combines multiple monitors into one.',
         target: null,
         options: { type: 'object' },
         secrets: [],

@@ -186,7 +186,8 @@ const ZoneTransfer = Shape(
     zone: Type.String({ description: 'Name of the zone or catalog zone.' }),
     address: Type.String({ description: 'Address of the client.' }),
     secondary_id: Nullable(Type.String(), {
-      description: 'ID of the secondary with this address, and with this key if several share it; null if none or several match.',
+      description:
+        'ID of the secondary with this address, and with this key if more than one share it; null if none or more than one match.',
     }),
     tsig_key_id: Type.String({ description: 'Key that signed the request.' }),
     serial: Type.Integer({ description: 'Serial that was transferred.' }),

@@ -182,7 +182,7 @@ async function handleJsonPing(ctx: Ctx, { request, params, ip }: RouteInput<unkn
     case 'not found':
       throw notFound('heartbeat')
     case 'ambiguous slug':
-      throw new Problem('conflict', 'Several heartbeats have this slug. Use the ping URL with the UUID instead.')
+      throw new Problem('conflict', 'More than one heartbeat has this slug. Use the ping URL with the UUID instead.')
     case 'invalid uuid format':
       throw new Problem('malformed_request', '`rid` must be a UUID.')
     case 'invalid schedule':

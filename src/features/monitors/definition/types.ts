@@ -22,7 +22,8 @@ export type GroupOptions = {
 const group: MonitorType = {
   name: 'group',
   title: 'Group',
-  description: 'Combines several monitors into one. A group sends no requests: its status follows from its members and its rule.',
+  description:
+    'Combines multiple monitors into one. A group sends no requests: its status follows from its members and its rule.',
   targetDescription: 'empty',
   options: Shape({
     members: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {

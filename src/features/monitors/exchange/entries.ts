@@ -43,7 +43,7 @@ export function entriesOf(items: readonly (MonitorEntry | null)[], rows: readonl
     const pointer = `#/monitors/${place}/${item.key == null ? 'name' : 'key'}`
     const found = item.key == null ? (byName.get(name) ?? []) : [byKey.get(item.key) ?? byId.get(item.key) ?? []].flat()
     if (found.length > 1)
-      problems.push({ pointer, code: 'ambiguous', detail: 'matches several monitors. Give each of them a key.' })
+      problems.push({ pointer, code: 'ambiguous', detail: 'matches more than one monitor. Give each of them a key.' })
     const row = found[0] ?? null
     const isDuplicate = own.has(name) || (row !== null && claimed.has(row.id))
     if (isDuplicate)

@@ -63,7 +63,7 @@ export async function importWindows(
     const at = (pointer: string) => `#/maintenance_windows/${place}${pointer.slice(1)}`
     try {
       const found = byName.get(entry.name) ?? []
-      if (found.length > 1) throw refused('/name', 'ambiguous', 'matches several maintenance windows.')
+      if (found.length > 1) throw refused('/name', 'ambiguous', 'matches more than one maintenance window.')
       if (entries.findIndex(one => one?.name === entry.name) < place)
         throw refused('/name', 'not_unique', 'refers to the same maintenance window as another entry of the document.')
       const read = collector.run(() => targetsOf(entry, idOf), at)
