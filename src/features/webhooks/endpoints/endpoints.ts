@@ -1,7 +1,5 @@
 import { prefixesWhere } from '../../../registry'
 import { isDeepStrictEqual } from 'node:util'
-import { Type } from '@sinclair/typebox'
-import { sql } from 'drizzle-orm'
 import { refuseForbiddenUrl } from '../../../access/network-policy'
 import { limitsChanged, refuseOverLimit } from '../../../access/plans'
 import { change, isUnchanged } from '../../../core/change'
@@ -9,7 +7,8 @@ import type { Ctx } from '../../../core/ctx'
 import type { EventKind } from '../../../core/event-kinds'
 import { eventKind, eventKinds } from '../../event-kinds'
 import { isId, newId } from '../../../core/ids'
-import { listingOf, listPage, searchFilter, timeFilters, wordsFilter } from '../../../core/list'
+import { flagFilter, listingOf, listPage, searchFilter, timeFilters, wordsFilter } from '../../../core/list'
+import { inputColumns, patchColumns } from '../../../core/members'
 import { maxScheduleSeconds } from '../../../core/outgoing/retry-schedule'
 import { onlySecret, secretOf } from '../../../core/outgoing/signing-secrets'
 import type { Permission } from '../../../core/permissions'
@@ -20,20 +19,21 @@ import { closeBreaker, closedBreaker } from '../sending/breaker'
 import { subscribesTo, eventPattern } from './event-filter'
 import { endpointRows, endpointTarget, endpointView } from './view'
 import { headerColumns, mergeHeaders, openHeaders, refuseHeadersForNewOrigin, type CustomHeaders } from './custom-headers'
-import type { WebhookEndpointInput, WebhookEndpointPatch, WebhookEndpointView } from './shapes'
+import {
+  endpointMembers,
+  endpointStates,
+  type WebhookEndpointInput,
+  type WebhookEndpointPatch,
+  type WebhookEndpointView,
+} from './shapes'
 import { cancelPending, holdPending, blockReasonOf, releaseJobFor } from '../sending/holds'
-import { endpointStates, webhookEndpoints } from './tables'
-
-const defaultTimeoutSeconds = 15
+import { webhookEndpoints } from './tables'
 
 export type Endpoint = typeof webhookEndpoints.$inferSelect
 
 export const endpointListing = listingOf('webhook-endpoints', webhookEndpoints, {
   filters: {
-    active: {
-      schema: Type.Boolean({ description: 'Only active endpoints, or only paused ones.' }),
-      where: (value, bind) => sql`${webhookEndpoints.active} = ${bind(value)}`,
-    },
+    active: flagFilter(webhookEndpoints.active, 'Only active endpoints, or only paused ones.'),
     status: wordsFilter(webhookEndpoints.status, endpointStates, 'Only endpoints with these statuses.'),
     event: {
       schema: Words(
@@ -77,15 +77,8 @@ export async function createEndpoint(ctx: Ctx, input: WebhookEndpointInput): Pro
     const own = { id: newId('whe'), workspaceId: ctx.workspaceId }
     const row = await insertRow(tx, ctx, endpointRows, {
       ...own,
-      url: input.url,
-      description: input.description ?? '',
-      events: input.events,
+      ...inputColumns(endpointMembers, input),
       resourceIds: input.filters?.resource_ids ?? null,
-      active: input.active ?? true,
-      retrySchedule: input.retry_schedule ?? null,
-      timeoutSeconds: input.timeout_seconds ?? defaultTimeoutSeconds,
-      maxPerSecond: input.max_per_second ?? null,
-      ordering: input.ordering ?? 'none',
       rateReservedUntilUs: null,
       status: 'enabled',
       disabledReason: null,
@@ -114,24 +107,17 @@ export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpoin
     const row = await lockRow(tx, ctx, endpointRows, id)
     requireReadableKinds(ctx, newlyReceivedKinds(row, patch))
     refuseHeadersForNewOrigin(row, patch)
-    const { headers: headersPatch, filters, retry_schedule, timeout_seconds, max_per_second, ...columns } = patch
     const headers = await openHeaders(ctx.hub, row, tx)
-    const newHeaders = headersPatch === undefined ? headers : mergeHeaders(headers, headersPatch)
+    const newHeaders = patch.headers === undefined ? headers : mergeHeaders(headers, patch.headers)
     const now = ctx.hub.clock.now()
-    const set = {
-      ...columns,
-      retrySchedule: retry_schedule,
-      timeoutSeconds: timeout_seconds,
-      maxPerSecond: max_per_second,
-      resourceIds: filters?.resource_ids,
-    }
+    const set = { ...patchColumns(endpointMembers, patch), resourceIds: patch.filters?.resource_ids }
     if (isUnchanged(row, set) && isDeepStrictEqual(newHeaders, headers))
       return { result: endpointView(row, now), target: endpointTarget(row), unchanged: true }
     const changed = await saveRow(tx, ctx, endpointRows, row, {
       ...set,
       // Reservations under the old limit don't apply to the new one.
-      ...(max_per_second !== undefined && { rateReservedUntilUs: null }),
-      ...(headersPatch !== undefined && (await headerColumns(tx, ctx.hub, row, newHeaders))),
+      ...(patch.max_per_second !== undefined && { rateReservedUntilUs: null }),
+      ...(patch.headers !== undefined && (await headerColumns(tx, ctx.hub, row, newHeaders))),
     })
     // Failures don't count against a new URL or an endpoint that was paused.
     if (changed.url !== row.url || changed.active !== row.active) await closeBreaker(tx, row)

@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { eventKinds } from '../../event-kinds'
+import { inputMembers, members, patchMembers, viewMembers } from '../../../core/members'
 import { ownSecret, secretHints, secretRotation, shownSecret } from '../../../core/outgoing/secret-shapes'
 import { editable, Instant, NullableInstant, ListOf, Nullable, Prose, Shape, Words } from '../../../core/shapes'
 import { maxScheduleSeconds, maxRetries } from '../../../core/outgoing/retry-schedule'
-import { endpointStates, orderings } from './tables'
 import { areas } from '../../../core/permissions'
 
 export const maxHeaders = 10
@@ -12,55 +12,82 @@ export const maxHeaderValueLength = 4_096
 
 const kinds = eventKinds.map(one => one.kind)
 
-const url = Type.String({
-  minLength: 1,
-  maxLength: 2_048,
-  description: 'URL to post messages to. Must use HTTPS, unless the network policy of the workspace allows HTTP.',
-})
-const description = Prose({ maxLength: 500, description: 'Description of the endpoint.' })
-const events = Type.Array(Words(kinds), {
-  minItems: 1,
-  maxItems: kinds.length,
-  uniqueItems: true,
-  description: 'Event kinds to send to the endpoint, by exact name. See /v1/event-kinds.',
-})
-const active = Type.Boolean({
-  description: 'Whether the endpoint is active. While it is false, events are held; they are sent when you set it back to true.',
+export const endpointStates = ['enabled', 'disabled'] as const
+
+/** The members that clients set. The columns and the fields of requests and responses are made from them. */
+export const endpointMembers = members({
+  url: {
+    schema: Type.String({
+      minLength: 1,
+      maxLength: 2_048,
+      description: 'URL to post messages to. Must use HTTPS, unless the network policy of the workspace allows HTTP.',
+    }),
+    required: true,
+  },
+  description: {
+    schema: Type.String({ description: 'Description of the endpoint.' }),
+    input: Prose({ maxLength: 500, description: 'Description of the endpoint.' }),
+    default: '',
+  },
+  events: {
+    schema: Type.Array(Words(kinds), { description: 'Event kinds that are sent to the endpoint.' }),
+    input: Type.Array(Words(kinds), {
+      minItems: 1,
+      maxItems: kinds.length,
+      uniqueItems: true,
+      description: 'Event kinds to send to the endpoint, by exact name. See /v1/event-kinds.',
+    }),
+    required: true,
+  },
+  active: {
+    schema: Type.Boolean({
+      description:
+        'Whether the endpoint is active. While it is false, events are held; they are sent when you set it back to true.',
+    }),
+    default: true,
+  },
+  retry_schedule: {
+    schema: Nullable(Type.Array(Type.Integer({ minimum: 1, maximum: maxScheduleSeconds }), { maxItems: maxRetries }), {
+      description:
+        `Seconds to wait before each retry, from the end of the previous attempt: at most ${maxRetries} retries and ` +
+        `${maxScheduleSeconds} seconds in total. An empty list disables retries; null uses the standard schedule of ten attempts.`,
+    }),
+  },
+  timeout_seconds: {
+    schema: Type.Integer({
+      minimum: 1,
+      maximum: 30,
+      description: 'Timeout of an attempt in seconds, including connecting and reading the response.',
+    }),
+    default: 15,
+  },
+  max_per_second: {
+    schema: Nullable(Type.Integer({ minimum: 1, maximum: 1_000 }), {
+      description:
+        'Maximum attempts a second, with bursts of up to one second’s worth. Waiting for the limit doesn’t count as an attempt. ' +
+        'Null for no limit.',
+    }),
+  },
+  ordering: {
+    schema: Words(['none', 'per_resource'], {
+      description:
+        '`per_resource`: messages about the same resource are sent one at a time, in event order; each waits until the previous ' +
+        'one was delivered or failed permanently. Different resources don’t block each other. `none`: messages don’t wait for ' +
+        'each other.',
+    }),
+    default: 'none',
+  },
 })
 
 const filters = Shape(
   {
     resource_ids: Nullable(
       Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 100, uniqueItems: true }),
-      {
-        description: 'Send only events about these resources, by `resource.id`; null for all resources.',
-      },
+      { description: 'Send only events about these resources, by `resource.id`; null for all resources.' },
     ),
   },
   { description: 'Limits which events of the subscribed kinds are sent.' },
 )
-const retrySchedule = Nullable(Type.Array(Type.Integer({ minimum: 1, maximum: maxScheduleSeconds }), { maxItems: maxRetries }), {
-  description:
-    `Seconds to wait before each retry, from the end of the previous attempt: at most ${maxRetries} retries and ` +
-    `${maxScheduleSeconds} seconds in total. ` +
-    'An empty list disables retries; null uses the standard schedule of ten attempts.',
-})
-const timeoutSeconds = Type.Integer({
-  minimum: 1,
-  maximum: 30,
-  description: 'Timeout of an attempt in seconds, including connecting and reading the response.',
-})
-const maxPerSecond = Nullable(Type.Integer({ minimum: 1, maximum: 1_000 }), {
-  description:
-    'Maximum attempts a second, with bursts of up to one second’s worth. Waiting for the limit doesn’t count as an attempt. ' +
-    'Null for no limit.',
-})
-const ordering = Words(orderings, {
-  description:
-    '`per_resource`: messages about the same resource are sent one at a time, in event order; each waits until the previous ' +
-    'one was ' +
-    'delivered or failed permanently. Different resources don’t block each other. `none`: messages don’t wait for each other.',
-})
 const exampleEndpoint = {
   id: 'whe_01jd8f3q7eeb9bv0w0r8c7hq2m',
   url: 'https://hooks.example.com/bailiwick',
@@ -82,13 +109,10 @@ const exampleEndpoint = {
   created_at: '2026-11-21T10:00:00.000Z',
   updated_at: '2026-11-21T10:00:00.000Z',
 }
-const endpointMembers = {
+const endpointFields = {
   id: Type.String({ description: 'ID of the endpoint.' }),
-  url,
-  description: Type.String({ description: 'Description of the endpoint.' }),
-  events: Type.Array(Words(kinds), { description: 'Event kinds that are sent to the endpoint.' }),
+  ...viewMembers(endpointMembers),
   filters,
-  active,
   status: Words(endpointStates, {
     description:
       '`disabled`: Bailiwick stopped sending because deliveries kept failing or the plan allows fewer endpoints. Use `active` ' +
@@ -100,14 +124,10 @@ const endpointMembers = {
       'days. `plan_limit`: the plan allows fewer endpoints.',
   }),
   ...secretHints,
-  retry_schedule: retrySchedule,
-  timeout_seconds: timeoutSeconds,
-  max_per_second: maxPerSecond,
-  ordering,
   header_names: Type.Array(Type.String(), { description: 'Names of the custom headers. Their values are never returned.' }),
   ...editable,
 }
-export const WebhookEndpoint = Shape(endpointMembers, {
+export const WebhookEndpoint = Shape(endpointFields, {
   $id: 'WebhookEndpoint',
   description: 'A URL that receives events.',
   examples: [exampleEndpoint],
@@ -115,7 +135,7 @@ export const WebhookEndpoint = Shape(endpointMembers, {
 export const WebhookEndpointList = ListOf(WebhookEndpoint)
 export const NewWebhookEndpoint = Shape(
   {
-    ...endpointMembers,
+    ...endpointFields,
     ...shownSecret,
   },
   {
@@ -132,15 +152,10 @@ const headersNote =
 const headerValue = Type.String({ minLength: 1, maxLength: maxHeaderValueLength })
 export const WebhookEndpointInput = Shape(
   {
-    url,
-    description: Type.Optional(description),
-    events,
+    ...inputMembers(endpointMembers),
     filters: Type.Optional(filters),
-    active: Type.Optional(active),
-    retry_schedule: Type.Optional(retrySchedule),
-    timeout_seconds: Type.Optional(Type.Integer({ ...timeoutSeconds, default: 15 })),
-    max_per_second: Type.Optional(maxPerSecond),
-    ordering: Type.Optional(Words(orderings, { description: ordering.description, default: 'none' })),
+    timeout_seconds: Type.Optional({ ...endpointMembers.timeout_seconds.schema, default: 15 }),
+    ordering: Type.Optional({ ...endpointMembers.ordering.schema, default: 'none' }),
     secret: Type.Optional(ownSecret),
     headers: Type.Optional(Type.Record(Type.String(), headerValue, { description: headersNote })),
   },
@@ -152,15 +167,8 @@ export const WebhookEndpointInput = Shape(
 )
 export const WebhookEndpointPatch = Shape(
   {
-    url: Type.Optional(url),
-    description: Type.Optional(description),
-    events: Type.Optional(events),
+    ...patchMembers(endpointMembers),
     filters: Type.Optional(filters),
-    active: Type.Optional(active),
-    retry_schedule: Type.Optional(retrySchedule),
-    timeout_seconds: Type.Optional(timeoutSeconds),
-    max_per_second: Type.Optional(maxPerSecond),
-    ordering: Type.Optional(ordering),
     headers: Type.Optional(
       Nullable(Type.Record(Type.String(), Nullable(headerValue)), {
         description:

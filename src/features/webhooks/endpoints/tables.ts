@@ -1,38 +1,25 @@
 import { resourceColumns } from '../../../access/tables'
-import { flag, int, json, text, time } from '../../../core/db/columns'
+import { int, json, text, time } from '../../../core/db/columns'
 import { index, table } from '../../../core/db/dialect'
-import type { EventKind } from '../../../core/event-kinds'
+import { memberColumns } from '../../../core/members'
 import { secretColumns } from '../../../core/outgoing/secret-columns'
-
-export const endpointStates = ['enabled', 'disabled'] as const
-
-/** Whether deliveries about the same resource are sent in order. */
-export const orderings = ['none', 'per_resource'] as const
+import { endpointMembers, endpointStates } from './shapes'
 
 export const webhookEndpoints = table(
   'webhook_endpoints',
   {
     ...resourceColumns(),
-    url: text('url').notNull(),
-    description: text('description').notNull(),
-    events: json<EventKind[]>('events').notNull(),
+    ...memberColumns(endpointMembers),
     // Resource IDs to filter by; null for all.
     resourceIds: json<string[] | null>('resource_ids'),
-    active: flag('active').notNull(),
-    status: text('status', { enum: ['enabled', 'disabled'] }).notNull(),
+    status: text('status', { enum: [...endpointStates] }).notNull(),
     disabledReason: text('disabled_reason'),
     ...secretColumns(),
     // Encrypted JSON object of names and values; null if there are none.
     headersSealed: text('headers_sealed'),
     headerNames: json<string[]>('header_names').notNull(),
-    // Seconds before each retry; null for the standard schedule.
-    retrySchedule: json<number[] | null>('retry_schedule'),
-    timeoutSeconds: int('timeout_seconds').notNull(),
-    // Null for no limit.
-    maxPerSecond: int('max_per_second'),
-    // Until when slots of that limit are reserved, in microseconds since 1970.
+    // Until when slots of `maxPerSecond` are reserved, in microseconds since 1970.
     rateReservedUntilUs: int('rate_reserved_until_us'),
-    ordering: text('ordering', { enum: ['none', 'per_resource'] }).notNull(),
     // Both count scheduled attempts only, and are reset by a success.
     failedAttempts: int('failed_attempts').notNull(),
     consecutiveGone: int('consecutive_gone').notNull(),

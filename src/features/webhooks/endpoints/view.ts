@@ -1,8 +1,8 @@
 import { target } from '../../../core/audit'
-import { instant } from '../../../core/clock'
+import { editableView, memberView } from '../../../core/members'
 import { secretHintsOf } from '../../../core/outgoing/signing-secrets'
 import { rowsOf } from '../../../registry'
-import type { WebhookEndpointView } from './shapes'
+import { endpointMembers, type WebhookEndpointView } from './shapes'
 import { webhookEndpoints } from './tables'
 
 /**
@@ -12,22 +12,13 @@ import { webhookEndpoints } from './tables'
 export function endpointView(row: typeof webhookEndpoints.$inferSelect, now: number): WebhookEndpointView {
   return {
     id: row.id,
-    url: row.url,
-    description: row.description,
-    events: row.events,
+    ...memberView(endpointMembers, row),
     filters: { resource_ids: row.resourceIds },
-    active: row.active,
     status: row.status,
     disabled_reason: row.disabledReason,
     ...secretHintsOf(row, now),
-    retry_schedule: row.retrySchedule,
-    timeout_seconds: row.timeoutSeconds,
-    max_per_second: row.maxPerSecond,
-    ordering: row.ordering,
     header_names: row.headerNames,
-    version: row.version,
-    created_at: instant(row.createdAt),
-    updated_at: instant(row.updatedAt),
+    ...editableView(row),
   }
 }
 
