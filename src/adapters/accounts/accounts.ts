@@ -116,7 +116,7 @@ export async function createAccount<R extends AccountRow, V extends object>(
 
 /**
  * Updates an account. Secrets that the patch omits are kept, but not sent to another destination.
- * @param columnsOf returns the columns to change in addition to the settings
+ * @param columnsOf returns the columns to change in addition to name and settings
  * @param vet checks the update before it is written; `done` returns the jobs that follow from it
  * @throws Problem 404, 409 for a duplicate name, 412, 422
  */
@@ -145,6 +145,7 @@ export async function updateAccount<R extends AccountRow, V extends object>(
       const update = { before, settings, settingsChanged, destinationChanged: moved }
       await hooks.vet?.(tx, update)
       const after: R = await saveRow(tx, ctx, rows, before, {
+        name: patch.name,
         ...columns,
         ...(settingsChanged && {
           ...(await settingsColumns(tx, ctx.hub, sealedIn(rows.table, before, 'secrets_sealed'), kind, settings)),

@@ -1,25 +1,17 @@
 import { accountView, type Accounts } from '../../adapters/accounts/accounts'
 import { target } from '../../core/audit'
 import { instant } from '../../core/clock'
-import { editableView } from '../../core/members'
+import { editableView, memberView } from '../../core/members'
 import { rowsOf } from '../../registry'
 import { channelKindOf } from './channels'
 import type { ChannelKind } from './channels/channel'
-import type { NotificationChannelView } from './shapes'
+import { channelMembers, type NotificationChannelView } from './shapes'
 import { notificationChannels, type ChannelRow } from './tables'
 
 /** API representation of a channel. Secrets are only listed by name. */
 export const channelView = (row: ChannelRow): NotificationChannelView => ({
   ...accountView(row),
-  is_default: row.isDefault,
-  topics: row.topics as NotificationChannelView['topics'],
-  min_severity: row.minSeverity,
-  tags: row.tags,
-  remind_every_seconds: row.remindEverySeconds,
-  max_reminders: row.maxReminders,
-  quiet_hours: row.quietHours,
-  group_seconds: row.groupSeconds,
-  active: row.active,
+  ...memberView(channelMembers, row),
   status: row.status,
   disabled_reason: row.disabledReason,
   failing: row.consecutiveFailures > 0,

@@ -1,4 +1,3 @@
-import { eq } from 'drizzle-orm'
 import { jobContext, systemActor } from '../../core/change'
 import type { RecordResult } from '../../core/change-result'
 import { instant, formatUtcMinute } from '../../core/clock'
@@ -6,8 +5,9 @@ import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { NoticeDraft } from '../../core/notices'
 import { pluralize, wasOrWere } from '../../core/pluralize'
-import { channelTarget, channelView } from './channel-accounts'
-import { notificationChannels, type ChannelRow } from './tables'
+import { saveRow } from '../../core/rows'
+import { channelAccounts, channelTarget, channelView } from './channel-accounts'
+import type { ChannelRow } from './tables'
 import { cancelPending } from './delivery/pending'
 
 // The fourth consecutive failure is 2 min 40 s after the first, so short interruptions raise no notice.
@@ -35,11 +35,8 @@ export const failingNotices = (channel: ChannelRow): NoticeDraft[] =>
 export async function disableChannel(tx: Tx, hub: Hub, channel: ChannelRow, actor: string): Promise<RecordResult<undefined>> {
   const now = hub.clock.now()
   const reason = channel.lastError?.detail ?? 'The destination no longer exists.'
-  const [after] = await tx
-    .update(notificationChannels)
-    .set({ status: 'disabled', disabledReason: reason, version: channel.version + 1, updatedAt: now })
-    .where(eq(notificationChannels.id, channel.id))
-    .returning()
+  const disabled = { status: 'disabled', disabledReason: reason } as const
+  const after: ChannelRow = await saveRow(tx, { hub }, channelAccounts.rows, channel, disabled)
   const cancelled = await cancelPending(tx, channel.id, 'channel_disabled', now)
   return {
     result: undefined,
@@ -51,7 +48,7 @@ export async function disableChannel(tx: Tx, hub: Hub, channel: ChannelRow, acto
         context: jobContext,
         targets: [channelTarget(channel)],
         before: channelView(channel),
-        after: channelView(after!),
+        after: channelView(after),
         reason,
       },
     ],

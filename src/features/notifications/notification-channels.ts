@@ -1,19 +1,23 @@
-import { Type } from '@sinclair/typebox'
-import { sql } from 'drizzle-orm'
 import { createAccount, deleteAccount, updateAccount } from '../../adapters/accounts/accounts'
 import { refuseOwnAddress } from '../../adapters/accounts/destinations'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
-import { listingOf, listPage, searchFilter, timeFilters, wordsFilter } from '../../core/list'
+import { flagFilter, listingOf, listPage, searchFilter, timeFilters, wordsFilter } from '../../core/list'
+import { inputColumns, patchColumns } from '../../core/members'
 import { changedRow, findRow, lockRow, saveRow } from '../../core/rows'
 import type { Page } from '../../core/shapes'
 import { channelAccounts, channelTarget, channelView } from './channel-accounts'
 import { refuseInvalidQuietHours, refuseNonMembers, refuseUnreadableTopics } from './channel-rules'
 import { channelKinds } from './channels'
 import { inactiveReason } from './delivery/routing'
-import { topicNames } from './message-kinds'
-import type { NotificationChannelInput, NotificationChannelPatch, NotificationChannelView } from './shapes'
-import { channelStatuses, notificationChannels, type ChannelRow } from './tables'
+import {
+  channelMembers,
+  channelStatuses,
+  type NotificationChannelInput,
+  type NotificationChannelPatch,
+  type NotificationChannelView,
+} from './shapes'
+import { notificationChannels, type ChannelRow } from './tables'
 import { restartReminders } from './delivery/threads'
 import { cancelPending, deliverJobsFor, rescheduleHeld } from './delivery/pending'
 
@@ -25,10 +29,7 @@ export const channelListing = listingOf('notification-channels', notificationCha
       'Only channels of these types.',
     ),
     status: wordsFilter(notificationChannels.status, channelStatuses, 'Only channels with these statuses.'),
-    active: {
-      schema: Type.Boolean({ description: 'Only active channels, or only inactive ones.' }),
-      where: (value, place) => sql`${notificationChannels.active} = ${place(value)}`,
-    },
+    active: flagFilter(notificationChannels.active, 'Only active channels, or only inactive ones.'),
     q: searchFilter([notificationChannels.name], 'Only channels whose name contains this text.'),
     ...timeFilters('created_at', notificationChannels.createdAt),
   },
@@ -46,7 +47,7 @@ export const getChannel = async (ctx: Ctx, id: string): Promise<NotificationChan
  * @throws Problem 422, 403 `insufficient_permission`, 409 if the name is taken or the limit is reached
  */
 export async function createChannel(ctx: Ctx, input: NotificationChannelInput): Promise<NotificationChannelView> {
-  const choices = { ...defaults, ...columnsOf(input) }
+  const choices = inputColumns(channelMembers, input)
   refuseInvalidQuietHours(choices)
   return await createAccount(
     ctx,
@@ -68,9 +69,9 @@ export async function createChannel(ctx: Ctx, input: NotificationChannelInput): 
  * @throws Problem 404, 409 if the name is taken, 412, 422, 403 `insufficient_permission`
  */
 export const updateChannel = (ctx: Ctx, id: string, patch: NotificationChannelPatch): Promise<NotificationChannelView> =>
-  updateAccount(ctx, channelAccounts, id, patch, () => validColumnsOf(patch), {
+  updateAccount(ctx, channelAccounts, id, patch, () => validColumns(patch), {
     async vet(tx, { before, settings, settingsChanged }) {
-      refuseUnreadableTopics(ctx, settingsChanged ? null : before, { ...before, ...columnsOf(patch) })
+      refuseUnreadableTopics(ctx, settingsChanged ? null : before, { ...before, ...patchColumns(channelMembers, patch) })
       if (!settingsChanged) return
       await refuseNonMembers(ctx, before.kind, settings, tx)
       await refuseOwnAddress(ctx, settings, tx)
@@ -111,19 +112,6 @@ export const deleteChannel = (ctx: Ctx, id: string): Promise<void> =>
 /** @throws Problem 404 */
 export const channelOf = (ctx: Ctx, id: string): Promise<ChannelRow> => findRow(ctx.hub.read, ctx, channelAccounts.rows, id)
 
-/** Defaults of a channel. */
-const defaults = {
-  isDefault: true,
-  topics: [...topicNames] as string[],
-  minSeverity: 'info',
-  tags: [] as string[],
-  remindEverySeconds: null as number | null,
-  maxReminders: 10,
-  quietHours: null as ChannelRow['quietHours'],
-  groupSeconds: 10,
-  active: true,
-} as const
-
 /** Delivery state of a new or re-enabled channel. */
 const healthy = {
   status: 'enabled',
@@ -136,25 +124,8 @@ const healthy = {
   notBefore: null,
 } as const
 
-/** The columns set by an input or a patch. */
-function columnsOf(input: NotificationChannelPatch): Partial<ChannelRow> {
-  const columns = {
-    name: input.name,
-    isDefault: input.is_default,
-    topics: input.topics as string[] | undefined,
-    minSeverity: input.min_severity,
-    tags: input.tags,
-    remindEverySeconds: input.remind_every_seconds,
-    maxReminders: input.max_reminders,
-    quietHours: input.quiet_hours,
-    groupSeconds: input.group_seconds,
-    active: input.active,
-  }
-  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
-}
-
-function validColumnsOf(patch: NotificationChannelPatch): Partial<ChannelRow> {
-  const columns = columnsOf(patch)
+function validColumns(patch: NotificationChannelPatch): Partial<ChannelRow> {
+  const columns = patchColumns(channelMembers, patch)
   refuseInvalidQuietHours(columns)
   return columns
 }

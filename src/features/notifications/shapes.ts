@@ -1,13 +1,13 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { accountFields, accountInput, accountPatch } from '../../adapters/accounts/shapes'
 import { kindFields } from '../../adapters/kinds'
+import { inputMembers, members, patchMembers, viewMembers } from '../../core/members'
 import { severities } from '../../core/notices'
 import { editable, ListOf, NullableInstant, Nullable, Shape, Tags, Words } from '../../core/shapes'
 import { channelKinds } from './channels'
-import { topicChoices } from './message-kinds'
+import { topicChoices, topicNames } from './message-kinds'
 import { LastErrorShape } from './log/shapes'
 import { days } from './delivery/quiet-hours'
-import { channelStatuses } from './tables'
 
 const kinds = channelKinds.map(one => one.kind)
 const listedAt = '/v1/notification-channels/kinds'
@@ -34,35 +34,64 @@ const QuietHours = Shape(
   { description: 'Hours during which messages are held. They are sent as one summary at the end.' },
 )
 
-const fields = {
-  is_default: Type.Boolean({
-    description: 'Default channel: notify for anything without channels of its own, and for notices.',
-  }),
-  topics: Type.Array(Words(topicChoices), {
-    maxItems: 40,
-    uniqueItems: true,
-    description:
-      'What a default channel notifies about: `incidents`, `notices`, or kinds of notices. Ignored for resources that select the channel.',
-  }),
-  min_severity: Words(severities, { description: 'Minimum severity. Messages of lower severity are not sent.' }),
-  tags: Type.Array(Tags.items, {
-    maxItems: 20,
-    uniqueItems: true,
-    description:
-      'A default channel only notifies about resources with one of these tags; empty for all. Ignored for resources that select the channel.',
-  }),
-  remind_every_seconds: Nullable(Type.Integer({ minimum: 60, maximum: 604_800 }), {
-    description: 'Interval between reminders of a problem that is neither resolved nor acknowledged; null for no reminders.',
-  }),
-  max_reminders: Type.Integer({ minimum: 0, maximum: 1_000, description: 'Maximum number of reminders per problem.' }),
-  quiet_hours: Nullable(QuietHours, { description: 'Quiet hours; null for none.' }),
-  group_seconds: Type.Integer({
-    minimum: 0,
-    maximum: 3_600,
-    description: 'Messages within this many seconds of each other are combined into one. 0 sends each message separately.',
-  }),
-  active: Type.Boolean({ description: 'Whether the channel is active. An inactive channel sends nothing.' }),
-}
+export const channelStatuses = ['enabled', 'disabled'] as const
+
+/**
+ * The members that clients set, in addition to those of every account. The columns and the fields of requests and responses are made
+ * from them.
+ */
+export const channelMembers = members({
+  is_default: {
+    schema: Type.Boolean({
+      description: 'Default channel: notify for anything without channels of its own, and for notices.',
+    }),
+    default: true,
+  },
+  topics: {
+    schema: Type.Array(Words(topicChoices), {
+      maxItems: 40,
+      uniqueItems: true,
+      description:
+        'What a default channel notifies about: `incidents`, `notices`, or kinds of notices. Ignored for resources that select the channel.',
+    }),
+    default: [...topicNames],
+  },
+  min_severity: {
+    schema: Words(severities, { description: 'Minimum severity. Messages of lower severity are not sent.' }),
+    default: 'info',
+  },
+  tags: {
+    schema: Type.Array(Tags.items, {
+      maxItems: 20,
+      uniqueItems: true,
+      description:
+        'A default channel only notifies about resources with one of these tags; empty for all. Ignored for resources that select the channel.',
+    }),
+    default: [],
+  },
+  remind_every_seconds: {
+    schema: Nullable(Type.Integer({ minimum: 60, maximum: 604_800 }), {
+      description: 'Interval between reminders of a problem that is neither resolved nor acknowledged; null for no reminders.',
+    }),
+  },
+  max_reminders: {
+    schema: Type.Integer({ minimum: 0, maximum: 1_000, description: 'Maximum number of reminders per problem.' }),
+    default: 10,
+  },
+  quiet_hours: { schema: Nullable(QuietHours, { description: 'Quiet hours; null for none.' }) },
+  group_seconds: {
+    schema: Type.Integer({
+      minimum: 0,
+      maximum: 3_600,
+      description: 'Messages within this many seconds of each other are combined into one. 0 sends each message separately.',
+    }),
+    default: 10,
+  },
+  active: {
+    schema: Type.Boolean({ description: 'Whether the channel is active. An inactive channel sends nothing.' }),
+    default: true,
+  },
+})
 
 const example = {
   id: 'chan_01k3z8q4g7e2wv5m9x0c6hbtfn',
@@ -101,7 +130,7 @@ export const NotificationChannel = Shape(
     id: Type.String({ description: 'ID of the channel.' }),
     kind: input.kind,
     name: input.name,
-    ...fields,
+    ...viewMembers(channelMembers),
     settings,
     secrets_set,
     status: Words(channelStatuses, {
@@ -123,10 +152,8 @@ export const NotificationChannel = Shape(
 export const NotificationChannelList = ListOf(NotificationChannel)
 export type NotificationChannelView = Static<typeof NotificationChannel>
 
-const optionalFields = Type.Partial(Type.Object(fields)).properties
-
 export const NotificationChannelInput = Shape(
-  { ...input, ...optionalFields },
+  { ...input, ...inputMembers(channelMembers) },
   {
     $id: 'NotificationChannelInput',
     description: 'A channel to create.',
@@ -142,7 +169,7 @@ export const NotificationChannelInput = Shape(
 export type NotificationChannelInput = Static<typeof NotificationChannelInput>
 
 export const NotificationChannelPatch = Shape(
-  { ...accountPatch, ...optionalFields },
+  { ...accountPatch, ...patchMembers(channelMembers) },
   {
     $id: 'NotificationChannelPatch',
     description: 'Channel fields to update.',

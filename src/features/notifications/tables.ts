@@ -2,12 +2,12 @@ import { accountColumns } from '../../adapters/accounts/columns'
 import { workspaces } from '../../access/tables'
 import { flag, int, json, text, time } from '../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
+import { memberColumns } from '../../core/members'
 import { severities } from '../../core/notices'
 import type { ChannelFailure } from './channels/channel'
 import type { Message } from './message'
-import type { QuietHours } from './delivery/quiet-hours'
-
-export const channelStatuses = ['enabled', 'disabled'] as const
+import { notificationStatuses } from './log/shapes'
+import { channelMembers, channelStatuses } from './shapes'
 
 /** The error of the last attempt on a channel. */
 export interface LastError {
@@ -20,18 +20,7 @@ export const notificationChannels = table(
   'notification_channels',
   {
     ...accountColumns(),
-    // Notified for anything without channels of its own.
-    isDefault: flag('is_default').notNull(),
-    topics: json<string[]>('topics').notNull(),
-    minSeverity: text('min_severity', { enum: [...severities] }).notNull(),
-    // Limits notifications to resources with one of these tags; empty for all.
-    tags: json<string[]>('tags').notNull(),
-    // Null: no reminders.
-    remindEverySeconds: int('remind_every_seconds'),
-    maxReminders: int('max_reminders').notNull(),
-    quietHours: json<QuietHours | null>('quiet_hours'),
-    groupSeconds: int('group_seconds').notNull(),
-    active: flag('active').notNull(),
+    ...memberColumns(channelMembers),
     status: text('status', { enum: [...channelStatuses] }).notNull(),
     disabledReason: text('disabled_reason'),
     // Consecutive failed attempts, and those that failed with `gone`.
@@ -50,8 +39,6 @@ export const notificationChannels = table(
     index('notification_channels_workspace').on(t.workspaceId, t.id),
   ],
 )
-
-export const notificationStatuses = ['pending', 'held', 'sent', 'failed', 'cancelled'] as const
 
 /** The notification log: one row per message and channel. */
 export const notifications = table(

@@ -78,8 +78,7 @@ export const createProvider = (ctx: Ctx, input: DnsProviderInput): Promise<DnsPr
  */
 export async function updateProvider(ctx: Ctx, id: string, patch: DnsProviderPatch): Promise<DnsProviderView> {
   refuseBuiltin(id)
-  const columns = patch.name === undefined ? {} : { name: patch.name }
-  return await updateAccount(ctx, accounts, id, patch, () => columns, {
+  return await updateAccount(ctx, accounts, id, patch, () => ({}), {
     async done(tx, { destinationChanged, settingsChanged }, { updatedAt }) {
       if (destinationChanged) await resetTargets(tx, id, updatedAt)
       return settingsChanged ? [checkJobFor(accounts, id, updatedAt)] : []

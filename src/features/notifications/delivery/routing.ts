@@ -14,7 +14,7 @@ export function accepts(channel: ChannelRow, message: Message, selected: Readonl
   if (selected !== null) return selected.has(channel.id)
   if (!channel.isDefault) return false
   const topic = topicOf(message.kind)
-  if (!channel.topics.includes(message.kind) && (topic === null || !channel.topics.includes(topic))) return false
+  if (!channel.topics.some(one => one === message.kind || one === topic)) return false
   return channel.tags.length === 0 || channel.tags.some(tag => message.tags.includes(tag))
 }
 

@@ -8,9 +8,9 @@ import { findRow } from '../../../core/rows'
 import type { Page } from '../../../core/shapes'
 import { rowsOf } from '../../../registry'
 import { channelOf } from '../notification-channels'
-import type { NotificationView } from './shapes'
+import { notificationStatuses, type NotificationView } from './shapes'
 import { notificationView } from './view'
-import { notifications, notificationStatuses, type NotificationRow } from '../tables'
+import { notifications, type NotificationRow } from '../tables'
 
 const filters = {
   kind: textFilter(notifications.kind, 'Only messages of this kind, such as `incident.opened`.'),

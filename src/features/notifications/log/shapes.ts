@@ -2,7 +2,8 @@ import { Type, type Static } from '@sinclair/typebox'
 import { severities } from '../../../core/notices'
 import { Instant, ListOf, NullableInstant, Nullable, Shape, Words } from '../../../core/shapes'
 import { channelFailures } from '../channels/channel'
-import { notificationStatuses } from '../tables'
+
+export const notificationStatuses = ['pending', 'held', 'sent', 'failed', 'cancelled'] as const
 
 export const LastErrorShape = (description: string) =>
   Nullable(
