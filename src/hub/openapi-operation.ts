@@ -128,7 +128,7 @@ function accessNote(spec: Route): string {
     case 'session':
       return 'Requires a signed-in user. Tokens are rejected with `session_required`.'
     case 'operator':
-      return 'Requires an operator: the session of one, or a token with full access in the operator’s workspace.'
+      return 'Requires operator access: a session of an operator, or a token with full access in the operator’s workspace.'
     default:
       return `Requires the permission \`${spec.guard}\`.`
   }
@@ -137,7 +137,7 @@ function accessNote(spec: Route): string {
 function replayNote(spec: Route): string {
   if (!spec.secretFields) return ''
   const names = spec.secretFields.map(name => `\`${name}\``).join(' and ')
-  return `If a response is replayed for an Idempotency-Key, ${names} ${spec.secretFields.length > 1 ? 'are' : 'is'} left out, and \`secret_shown_before\` is true.`
+  return `If a response is replayed for an Idempotency-Key, ${names} ${spec.secretFields.length > 1 ? 'are' : 'is'} omitted, and \`secret_shown_before\` is true.`
 }
 
 /** Descriptions of path parameters other than `id`. */

@@ -16,7 +16,7 @@ test.each([
 })
 
 test(
-  'a benchmark prints nothing about the key of its temporary directory',
+  'a benchmark prints nothing about the key of its temporary folder',
   () =>
     inTempFolder(async folder => {
       const { code, out, err } = await runSource(['bench', 'store', '--seconds', '1'], { TMPDIR: folder })

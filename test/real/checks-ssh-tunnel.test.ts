@@ -6,7 +6,7 @@ import { at, ca, closeTargets, run, served } from '../support/http-targets'
 import { fingerprintOf } from '../support/ssh-server'
 import { startServer, type ServerProcess } from '../support/server-process'
 
-// Checks through Debian's OpenSSH. sshd lets only root log in as root, and needs its own directory in /run.
+// Checks through Debian's OpenSSH. sshd lets only root log in as root, and needs its own folder in /run.
 
 const passphrase = 'changeme-phrase'
 const root = process.getuid?.() === 0

@@ -26,7 +26,7 @@ export const channelListing = listingOf('notification-channels', notificationCha
     kind: wordsFilter(
       notificationChannels.kind,
       channelKinds.map(one => one.kind),
-      'Only channels of these types.',
+      'Only channels of these kinds.',
     ),
     status: wordsFilter(notificationChannels.status, channelStatuses, 'Only channels with these statuses.'),
     active: flagFilter(notificationChannels.active, 'Only active channels, or only inactive ones.'),

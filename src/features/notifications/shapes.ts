@@ -180,7 +180,7 @@ export type NotificationChannelPatch = Static<typeof NotificationChannelPatch>
 
 const NotificationChannelKind = Shape(kindFields, {
   $id: 'NotificationChannelKind',
-  description: 'A channel type and its settings.',
+  description: 'A kind of notification channel.',
   examples: [
     {
       kind: 'slack',

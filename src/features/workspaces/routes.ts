@@ -12,7 +12,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     response: Workspace,
     writes: { guard: 'operator' },
     list: {
-      description: 'Lists the workspaces that the caller can access: all for the operator, otherwise the current one.',
+      description: 'Lists the workspaces that the caller can access: all workspaces for the operator, otherwise the current one.',
       listing: workspaceListing,
       response: WorkspaceList,
       run: listWorkspaces,
@@ -23,9 +23,9 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
       problems: ['already_exists'],
       run: createWorkspace,
     },
-    get: { description: 'Returns a workspace with its plan, network policy and limit overrides.', run: getWorkspace },
+    get: { description: 'Returns a workspace with its plan, network policy, and limit overrides.', run: getWorkspace },
     update: {
-      description: 'Updates name, plan, network policy and limit overrides (JSON merge patch, RFC 7396).',
+      description: 'Updates the name, plan, network policy, and limit overrides (JSON merge patch, RFC 7396).',
       body: WorkspacePatch,
       problems: ['already_exists'],
       run: updateWorkspace,

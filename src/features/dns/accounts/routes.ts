@@ -99,7 +99,7 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     operationId: 'checkDnsProvider',
     summary: 'Check a DNS provider',
     description:
-      'Checks now whether the provider can be reached, and returns the result in `state`, `detail`, and `last_error`. Nothing changes at ' +
+      'Checks whether the provider can be reached, and returns the result in `state`, `detail`, and `last_error`. Nothing changes at ' +
       'the provider. Limited to five requests a minute per provider. Providers are also checked automatically every ten minutes.',
     response: DnsProvider,
     problems: ['conflict', 'rate_limited'],

@@ -61,7 +61,7 @@ export const Plan = Shape(
     blocked: Type.Array(Reason, { description: 'Reasons that block the plan until each is allowed.' }),
     targets: Type.Array(PlanTarget, { description: 'Changes by target.' }),
     origin: Words(['api', 'dashboard', 'template', 'import', 'dynamic', 'external'], { description: 'Source of the plan.' }),
-    note: Type.String({ description: 'Note of the person who created the plan.' }),
+    note: Type.String({ description: 'Note given when the plan was created.' }),
     allowed: Type.Array(Type.String(), { description: 'Codes of the reasons that were allowed when the plan was applied.' }),
     created_by: Shape(
       {

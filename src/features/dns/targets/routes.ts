@@ -27,7 +27,7 @@ export const dnsTargetRoutes = area('dns-targets', 'DNS', [
     summary: 'Add a sync target to a zone',
     description:
       'Adds a provider that the zone is synced to. It is read immediately: records that exist only there are kept as `unmanaged` or ' +
-      '`conflict` and can be adopted; records that exist only here are created there. If the provider has no such zone and supports ' +
+      '`conflict` and can be adopted; records that exist only in Bailiwick are created there. If the provider has no such zone and supports ' +
       'creating zones, the zone is created.',
     body: TargetInput,
     status: 201,

@@ -6,7 +6,7 @@ import { syncStates } from '../sync/three-way'
 
 export const State = Words(syncStates, {
   description:
-    '`pending`: changed here, not applied at the provider yet. `drifted`: changed at the provider. `conflict`: changed on both sides. ' +
+    '`pending`: changed in Bailiwick, not applied at the provider yet. `drifted`: changed at the provider. `conflict`: changed on both sides. ' +
     '`unmanaged`: exists only at the provider. `ignored`: matches an ignore rule. `unsupported`: not supported by the provider. ' +
     '`error`: could not be applied. `unknown`: never read.',
 })

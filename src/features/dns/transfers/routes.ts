@@ -73,7 +73,8 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
       run: getTsigKey,
     },
     delete: {
-      description: 'Requests signed with the key are refused from now on. A key that is in use by a setting can’t be deleted.',
+      description:
+        'Deletes a TSIG key: requests signed with it are rejected immediately. A key that is in use by a setting can’t be deleted.',
       problems: ['conflict'],
       run: deleteTsigKey,
     },

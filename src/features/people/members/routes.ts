@@ -33,14 +33,14 @@ export const memberRoutes = area(
       summary: 'Remove a member',
       action: 'account.member.remove',
       description:
-        'Removes a person from the workspace immediately, ends their sessions that last used it, and revokes invitations they ' +
-        'created. API tokens they created belong to the workspace and keep working; `revoke_tokens=true` revokes those too, ' +
-        'along with tokens created by them. The last owner cannot be removed (409).',
+        'Removes a member from the workspace immediately, ends their sessions that last used it, and revokes invitations they ' +
+        'created. API tokens they created belong to the workspace and keep working; `revoke_tokens=true` also revokes these ' +
+        'tokens, and tokens created with them. The last owner cannot be removed (409).',
       query: Shape({
         revoke_tokens: Type.Optional(
           Type.Boolean({
             default: false,
-            description: 'Also revoke the API tokens of the workspace that the member created, and tokens created by those.',
+            description: 'Also revoke the API tokens of the workspace that the member created, and tokens created with those.',
           }),
         ),
       }),

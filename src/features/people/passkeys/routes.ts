@@ -103,7 +103,8 @@ export const passkeyRoutes = area('passkeys', 'Sessions', [
       run: updatePasskey,
     },
     delete: {
-      description: 'The passkey can no longer be used to sign in. The device keeps offering it until you delete it there too.',
+      description:
+        'Deletes a passkey: it can no longer be used to sign in. The device keeps offering it until you delete it there too.',
       problems: ['precondition_failed'],
       run: deletePasskey,
     },
