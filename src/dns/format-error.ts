@@ -22,11 +22,18 @@ export class DnsFormatError extends Error {
   }
 }
 
-/** Runs `read`, and adds the field and reference to its errors. */
-export function ofField<T>(field: string, reference: string, read: () => T): T {
+/** The result of `read`, or of `handle` if `read` throws a DnsFormatError. */
+export function catchFormatError<T, U>(read: () => T, handle: (error: DnsFormatError) => U): T | U {
   try {
     return read()
   } catch (error) {
-    throw error instanceof DnsFormatError ? error.within(field, reference) : error
+    if (error instanceof DnsFormatError) return handle(error)
+    throw error
   }
 }
+
+/** Runs `read`, and adds the field and reference to its errors. */
+export const ofField = <T>(field: string, reference: string, read: () => T): T =>
+  catchFormatError(read, error => {
+    throw error.within(field, reference)
+  })

@@ -1,5 +1,5 @@
 import { STRING_MAX } from './fields/strings'
-import { DnsFormatError } from './format-error'
+import { catchFormatError, DnsFormatError } from './format-error'
 import { hexOctets, octetsOf } from './octets'
 import { isMetaType, typeCode } from './type-codes'
 import { genericText, recordTypeOf } from './types'
@@ -75,14 +75,10 @@ export function fieldsOf(type: string, rdata: Uint8Array): Fields {
 export function textOf(type: string, rdata: Uint8Array): string {
   if (isMetaType(typeCode(type))) return genericText(rdata)
   const kind = recordTypeOf(type)
-  let text: string
-  try {
-    text = kind.print(fieldsIn(kind, rdata))
-  } catch (error) {
-    if (error instanceof DnsFormatError) return genericText(rdata)
-    throw error
-  }
-  return text
+  return catchFormatError(
+    () => kind.print(fieldsIn(kind, rdata)),
+    () => genericText(rdata),
+  )
 }
 
 /** Joins the strings of a TXT or SPF record, whose boundaries have no meaning. @throws DnsFormatError */

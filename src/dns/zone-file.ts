@@ -1,4 +1,4 @@
-import { DnsFormatError } from './format-error'
+import { catchFormatError, DnsFormatError, ofField } from './format-error'
 import { parseName } from './name'
 import { rdataOfWords } from './rdata'
 import { looksLikeTtl, parseTtl } from './ttl'
@@ -167,13 +167,12 @@ class ZoneFileState {
 function ownerIn(words: Words): string {
   const word = words.next()
   if (word.quoted) throw new DnsFormatError('The name of a record must not be in quotes', null, 'RFC 1035 5.1')
-  try {
-    return parseName(word.text, words.origin)
-  } catch (error) {
-    throw error instanceof DnsFormatError
-      ? new DnsFormatError(`The name of a record ${error.rule}`, null, error.reference)
-      : error
-  }
+  return catchFormatError(
+    () => parseName(word.text, words.origin),
+    ({ rule, reference }) => {
+      throw new DnsFormatError(`The name of a record ${rule}`, null, reference)
+    },
+  )
 }
 
 /** Parses the optional TTL and class in either order. */
@@ -194,10 +193,4 @@ function ttlAndClass(words: Words): number | null {
   return ttl
 }
 
-function ttlIn(text: string): number {
-  try {
-    return parseTtl(text)
-  } catch (error) {
-    throw error instanceof DnsFormatError ? error.within('ttl', 'RFC 2181 8') : error
-  }
-}
+const ttlIn = (text: string): number => ofField('ttl', 'RFC 2181 8', () => parseTtl(text))

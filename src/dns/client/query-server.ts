@@ -1,4 +1,4 @@
-import { DnsFormatError } from '../format-error'
+import { catchFormatError } from '../format-error'
 import type { Message } from '../message'
 import { decodeMessage } from '../message-decode'
 import { encodeMessage } from '../message-encode'
@@ -79,15 +79,13 @@ export function outgoing({ key, now }: QueriedServer, unsent: Message): Outgoing
 export const secondsOf = (ms: number): number => Math.floor(ms / 1000)
 
 /** @throws QueryFailed `invalid_response` */
-export function decodeAnswer(octets: Uint8Array): Message {
-  try {
-    return decodeMessage(octets)
-  } catch (error) {
-    if (error instanceof DnsFormatError)
+export const decodeAnswer = (octets: Uint8Array): Message =>
+  catchFormatError(
+    () => decodeMessage(octets),
+    () => {
       throw new QueryFailed('invalid_response', 'The response is not a valid DNS message.', true)
-    throw error
-  }
-}
+    },
+  )
 
 /**
  * Returns whether a message is the response to another.

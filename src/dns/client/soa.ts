@@ -1,4 +1,4 @@
-import { DnsFormatError } from '../format-error'
+import { catchFormatError } from '../format-error'
 import { CLASS, message, RCODE } from '../message'
 import { sameName } from '../name'
 import { fieldsOf } from '../rdata'
@@ -23,11 +23,10 @@ export async function querySoa(server: QueriedServer, zone: string, options: Que
 }
 
 /** Serial in the rdata of an SOA from a server. @throws QueryFailed `invalid_response` */
-export function serialOf(rdata: Uint8Array): number {
-  try {
-    return fieldsOf('SOA', rdata).serial as number
-  } catch (error) {
-    if (error instanceof DnsFormatError) throw new QueryFailed('invalid_response', 'The SOA record is invalid.', true)
-    throw error
-  }
-}
+export const serialOf = (rdata: Uint8Array): number =>
+  catchFormatError(
+    () => fieldsOf('SOA', rdata).serial as number,
+    () => {
+      throw new QueryFailed('invalid_response', 'The SOA record is invalid.', true)
+    },
+  )

@@ -1,4 +1,4 @@
-import { DnsFormatError } from '../format-error'
+import { catchFormatError, DnsFormatError } from '../format-error'
 import { isObject, unescaped } from '../octets'
 import { WireReader } from '../wire-reader'
 import type { Words } from '../words'
@@ -114,11 +114,7 @@ const numbered = (params: SvcParams): [number, unknown][] =>
     .map(([key, value]): [number, unknown] => [svcKeyNumber(key), value])
     .sort(([a], [b]) => a - b)
 
-function ofKey<T>(number: number, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (!(error instanceof DnsFormatError)) throw error
-    throw new DnsFormatError(`${svcKeyName(number)} ${error.rule}`, null, error.reference)
-  }
-}
+const ofKey = <T>(number: number, read: () => T): T =>
+  catchFormatError(read, ({ rule, reference }) => {
+    throw new DnsFormatError(`${svcKeyName(number)} ${rule}`, null, reference)
+  })

@@ -1,4 +1,4 @@
-import { DnsFormatError } from '../format-error'
+import { DnsFormatError, ofField } from '../format-error'
 import { hexOctets, hexText } from '../octets'
 import { isMetaType, typeCode, typeName } from '../type-codes'
 import { hostTypes } from './hosts'
@@ -49,11 +49,7 @@ function unknownType(name: string): RecordType {
     check(value) {
       const input = objectIn(name, value)
       refuseOthers(name, input, ['rdata'])
-      try {
-        return { rdata: hexText(hexOctets(textIn(memberOf(input, 'rdata')))) }
-      } catch (error) {
-        throw error instanceof DnsFormatError ? error.within('rdata', 'RFC 3597 5') : error
-      }
+      return { rdata: ofField('rdata', 'RFC 3597 5', () => hexText(hexOctets(textIn(memberOf(input, 'rdata'))))) }
     },
   }
 }

@@ -3,7 +3,7 @@ import { and, eq } from 'drizzle-orm'
 import { destinationProblem, workspacePolicy } from '../../../access/network-policy'
 import type { Ctx } from '../../../core/ctx'
 import { QueryFailed } from '../../../dns/client/failure'
-import { DnsFormatError } from '../../../dns/format-error'
+import { catchFormatError, DnsFormatError } from '../../../dns/format-error'
 import { readTsigKey, type TsigKey } from '../../../dns/tsig'
 import { EgressRefused, type VettedHost } from '../../../core/net/egress'
 import { egressOf } from '../../../core/net/hub-egress'
@@ -19,7 +19,7 @@ import { toProviderError } from '../providers/query-failures'
 import { ProviderError, type ProviderRrset } from '../providers/provider'
 import { readTransfer } from '../providers/zone-transfer'
 import type { ZoneImportResult, ZoneSource } from './shapes'
-import { ruleProblem } from '../records/parse-field'
+import { problemsOf, ruleProblem } from '../records/parse-field'
 import { optionsOf } from '../records/rrset-metadata'
 import { refuse } from '../changes/change-zone'
 import { dnsZoneTargets } from '../targets/tables'
@@ -55,15 +55,13 @@ export async function importFrom(
 }
 
 /** @throws Problem 422 */
-function keyOf({ name, algorithm = 'hmac-sha256', secret }: NonNullable<ZoneSource['key']>): TsigKey {
-  try {
-    return readTsigKey({ name, algorithm, secret })
-  } catch (error) {
-    if (!(error instanceof DnsFormatError)) throw error
-    const { field, rule, reference } = error
-    throw invalid([ruleProblem(new DnsFormatError(rule, null, reference), `#/key/${field}`)])
-  }
-}
+const keyOf = ({ name, algorithm = 'hmac-sha256', secret }: NonNullable<ZoneSource['key']>): TsigKey =>
+  catchFormatError(
+    () => readTsigKey({ name, algorithm, secret }),
+    ({ field, rule, reference }) => {
+      throw invalid([ruleProblem(new DnsFormatError(rule, null, reference), `#/key/${field}`)])
+    },
+  )
 
 async function readFromServer(
   ctx: Ctx,
@@ -148,16 +146,6 @@ async function addRrsets(read: ImportedZone, rrsets: readonly ProviderRrset[]): 
     if (rrset && options) rrset.options = optionsOf(options)
   }
   return problems
-}
-
-function problemsOf(pointer: string, read: () => void): FieldProblem[] {
-  try {
-    read()
-    return []
-  } catch (error) {
-    if (error instanceof DnsFormatError) return [ruleProblem(error, pointer)]
-    throw error
-  }
 }
 
 /** JSON pointer as a URI fragment (RFC 6901 section 6). */

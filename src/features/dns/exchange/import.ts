@@ -1,11 +1,10 @@
 import type { Ctx } from '../../../core/ctx'
-import { DnsFormatError } from '../../../dns/format-error'
 import { readZoneFile, ZoneFileError } from '../../../dns/zone-file'
 import { invalid, type FieldProblem } from '../../../core/problem'
 import { yieldToEventLoop } from '../../../core/time-slices'
 import { readDocument, ZoneDocument } from './document'
 import { ImportedZone, maxImportRecords } from './imported-zone'
-import { ruleProblem } from '../records/parse-field'
+import { problemsOf, ruleProblem } from '../records/parse-field'
 import { applyImport } from './apply-import'
 import { originOf } from '../zones/names'
 import { zoneOf, type ZoneRow } from '../zones/rows'
@@ -63,16 +62,12 @@ async function readFile(text: string, zone: ZoneRow): Promise<ImportedZone> {
   }
   try {
     for (const record of readZoneFile(text, options)) {
-      try {
-        zoneRead.add(record, lineOf(record.line))
-      } catch (error) {
-        if (!(error instanceof DnsFormatError)) throw error
-        problems.push(ruleProblem(error, lineOf(record.line)))
-        if (problems.length >= maxProblems) break
-      }
+      const pointer = lineOf(record.line)
+      problems.push(...problemsOf(pointer, () => zoneRead.add(record, pointer)))
+      if (problems.length >= maxProblems) break
       if (++count > maxImportRecords) {
         const detail = `exceeds the limit of ${maxImportRecords} records per import. Import the remaining records in a separate file.`
-        throw invalid([...problems, { pointer: lineOf(record.line), code: 'too_many', detail }])
+        throw invalid([...problems, { pointer, code: 'too_many', detail }])
       }
       if (count % recordsPerTurn === 0) await yieldToEventLoop()
     }

@@ -1,11 +1,10 @@
 import { and, asc, eq, sql, type SQL } from 'drizzle-orm'
 import type { Ctx } from '../../../core/ctx'
 import type { Reader } from '../../../core/db/transaction'
-import { DnsFormatError } from '../../../dns/format-error'
 import { recordOrigins } from '../event-kinds'
 import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../../core/list'
 import { notFound } from '../../../core/problem'
-import { invalidParameter } from '../../../core/query'
+import { parseParameter } from '../records/parse-field'
 import type { Page } from '../../../core/shapes'
 import { recordNameOf } from '../zones/names'
 import { maxRrsetsShown, rrsetQuery, type ChangesetView, type ChangesetDetailView, type ZoneDiffView } from './shapes'
@@ -132,14 +131,7 @@ export async function* differences(read: Reader, zoneId: string, from: number, t
 }
 
 /** @throws Problem 400 */
-function filterOf({ name, type }: RrsetFilter, zoneName: string): RrsetFilter {
-  try {
-    return {
-      ...(name !== undefined && { name: recordNameOf(name, zoneName) }),
-      ...(type !== undefined && { type: type.toUpperCase() }),
-    }
-  } catch (error) {
-    if (error instanceof DnsFormatError) throw invalidParameter('name', `${error.rule}.`)
-    throw error
-  }
-}
+const filterOf = ({ name, type }: RrsetFilter, zoneName: string): RrsetFilter => ({
+  ...(name !== undefined && { name: parseParameter('name', () => recordNameOf(name, zoneName)) }),
+  ...(type !== undefined && { type: type.toUpperCase() }),
+})

@@ -1,4 +1,4 @@
-import { DnsFormatError } from '../../../dns/format-error'
+import { catchFormatError } from '../../../dns/format-error'
 import { isWithin, lowerName, parentName } from '../../../dns/name'
 import { fieldsOf, textOf } from '../../../dns/rdata'
 import { classOf, parseAddress } from '../../../core/net/address'
@@ -185,14 +185,12 @@ const targetFields: Record<string, string> = { CNAME: 'target', ALIAS: 'target',
 function targetsOf(rrset: PublishedRrset): string[] {
   const field = targetFields[rrset.type]
   if (field === undefined) return []
-  return rrset.rdata.flatMap(rdata => {
-    try {
-      return [lowerName(fieldsOf(rrset.type, rdata)[field] as string)]
-    } catch (error) {
-      if (error instanceof DnsFormatError) return []
-      throw error
-    }
-  })
+  return rrset.rdata.flatMap(rdata =>
+    catchFormatError(
+      () => [lowerName(fieldsOf(rrset.type, rdata)[field] as string)],
+      () => [],
+    ),
+  )
 }
 
 function addressFindings(rrset: PublishedRrset): Found[] {

@@ -1,5 +1,5 @@
 import { STRING_MAX } from '../../../dns/fields/strings'
-import { DnsFormatError } from '../../../dns/format-error'
+import { catchFormatError, DnsFormatError } from '../../../dns/format-error'
 import { lowerName, parseName } from '../../../dns/name'
 import { isObject, octetsOf, unescaped } from '../../../dns/octets'
 import { fieldsOf, rdataOfFields, rdataOfText, rdataOfTxt, textOf } from '../../../dns/rdata'
@@ -99,17 +99,21 @@ function rdataOfMembers(type: string, row: Record<string, unknown>): Uint8Array 
  * itself.
  */
 function rdataOfStrings(content: string): Uint8Array {
-  if (!content.startsWith('"')) return rdataOfTxt(octetsOf(content))
-  try {
-    const [line, ...others] = linesOf(content)
-    if (!line || others.length > 0 || !line.words.every(word => word.quoted)) return rdataOfTxt(octetsOf(content))
-    const strings = line.words.map(word => unescaped(word.text))
-    if (strings.some(one => one.length > STRING_MAX)) return rdataOfTxt(Buffer.concat(strings))
-  } catch (error) {
-    if (error instanceof DnsFormatError) return rdataOfTxt(octetsOf(content))
-    throw error
-  }
-  return rdataOfText('TXT', content, root)
+  const strings = content.startsWith('"')
+    ? catchFormatError(
+        () => quotedStrings(content),
+        () => null,
+      )
+    : null
+  if (!strings) return rdataOfTxt(octetsOf(content))
+  return strings.some(one => one.length > STRING_MAX) ? rdataOfTxt(Buffer.concat(strings)) : rdataOfText('TXT', content, root)
+}
+
+/** Null unless it is one line of quoted strings. */
+function quotedStrings(content: string): Uint8Array[] | null {
+  const [line, ...others] = linesOf(content)
+  const isQuoted = line && others.length === 0 && line.words.every(word => word.quoted)
+  return isQuoted ? line.words.map(word => unescaped(word.text)) : null
 }
 
 // Names without a trailing dot are absolute.
@@ -211,13 +215,9 @@ const nameOf = (text: string, zoneName: string): string => {
   return name
 }
 
-function reading<T>(what: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof DnsFormatError) throw invalidFormat(`has ${what}, which is invalid: ${error.message}`)
-    throw error
-  }
-}
+const reading = <T>(what: string, read: () => T): T =>
+  catchFormatError(read, error => {
+    throw invalidFormat(`has ${what}, which is invalid: ${error.message}`)
+  })
 
 const invalidFormat = (what: string) => new ProviderError('invalid_response', `The zone at Cloudflare ${what}.`)

@@ -1,4 +1,4 @@
-import { DnsFormatError } from '../../../dns/format-error'
+import { catchFormatError } from '../../../dns/format-error'
 import { txtValue } from '../../../dns/rdata'
 import { cloudflareTypes, membersOf } from './cloudflare-records'
 import type { ProviderRrset, UnsupportedRrset } from './provider'
@@ -36,11 +36,8 @@ function textRules(values: readonly Uint8Array[]): string[] {
 }
 
 /** Octets that are not valid text become objects in fields, which the API can't represent. */
-function isValidText(type: string, value: Uint8Array): boolean {
-  try {
-    return Object.values(membersOf(type, value).data ?? {}).every(member => typeof member !== 'object')
-  } catch (error) {
-    if (error instanceof DnsFormatError) return false
-    throw error
-  }
-}
+const isValidText = (type: string, value: Uint8Array): boolean =>
+  catchFormatError(
+    () => Object.values(membersOf(type, value).data ?? {}).every(member => typeof member !== 'object'),
+    () => false,
+  )

@@ -1,4 +1,4 @@
-import { DnsFormatError } from '../../../dns/format-error'
+import { catchFormatError } from '../../../dns/format-error'
 import { rdataOfText, textOf } from '../../../dns/rdata'
 import { absoluteOf } from '../zones/names'
 import { mayHaveApplied } from '../../../adapters/failure'
@@ -92,14 +92,11 @@ function learnSpelling(reason: string, batch: readonly Op[], spellings: Map<stri
   return false
 }
 
-function means(type: string, text: string, value: Uint8Array): boolean {
-  try {
-    return sameValues(type, [rdataOfText(type, text, null)], [value])
-  } catch (error) {
-    if (error instanceof DnsFormatError) return false
-    throw error
-  }
-}
+const means = (type: string, text: string, value: Uint8Array): boolean =>
+  catchFormatError(
+    () => sameValues(type, [rdataOfText(type, text, null)], [value]),
+    () => false,
+  )
 
 /** Refuses the step that the server names and skips the others; refuses all if it names none. */
 function refused(batch: readonly Op[], zoneName: string, { reason, message }: PowerDnsRefusal): OpResult[] {

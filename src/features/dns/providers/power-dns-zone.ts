@@ -1,4 +1,4 @@
-import { DnsFormatError } from '../../../dns/format-error'
+import { catchFormatError } from '../../../dns/format-error'
 import { lowerName, parseName } from '../../../dns/name'
 import { rdataOfText, textOf } from '../../../dns/rdata'
 import { ttlReceived } from '../../../dns/ttl'
@@ -116,14 +116,10 @@ function nameIn(zoneName: string, text: string): string {
 const valueOf = (name: string, type: string, content: string): Uint8Array =>
   reading(`a value of ${name} ${type}`, () => rdataOfText(type, content, null))
 
-function reading<T>(what: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof DnsFormatError) throw invalidFormat(`has ${what}, which is invalid: ${error.message}`)
-    throw error
-  }
-}
+const reading = <T>(what: string, read: () => T): T =>
+  catchFormatError(read, error => {
+    throw invalidFormat(`has ${what}, which is invalid: ${error.message}`)
+  })
 
 const isUint32 = (value: unknown): value is number => Number.isInteger(value) && (value as number) >>> 0 === value
 

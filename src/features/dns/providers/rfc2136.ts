@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
-import { DnsFormatError } from '../../../dns/format-error'
+import { catchFormatError, DnsFormatError } from '../../../dns/format-error'
 import { readTsigKey, tsigAlgorithms, type TsigAlgorithm, type TsigKey } from '../../../dns/tsig'
 import { canonicalHost } from '../../../core/net/host-name'
 import { invalid, type FieldProblem } from '../../../core/problem'
@@ -109,13 +109,11 @@ const zoneProblems = ({ zones = [] }: Settings): FieldProblem[] =>
     ),
   )
 
-function broken(member: (field: string | null) => string, read: () => unknown): FieldProblem[] {
-  try {
-    read()
-    return []
-  } catch (error) {
-    if (!(error instanceof DnsFormatError)) throw error
-    const { field, rule, reference } = error
-    return [ruleProblem(new DnsFormatError(rule, null, reference), `#/settings/${member(field)}`)]
-  }
-}
+const broken = (member: (field: string | null) => string, read: () => unknown): FieldProblem[] =>
+  catchFormatError(
+    () => {
+      read()
+      return []
+    },
+    ({ field, rule, reference }) => [ruleProblem(new DnsFormatError(rule, null, reference), `#/settings/${member(field)}`)],
+  )

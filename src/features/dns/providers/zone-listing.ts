@@ -1,4 +1,4 @@
-import { DnsFormatError } from '../../../dns/format-error'
+import { catchFormatError } from '../../../dns/format-error'
 import { lowerName, parseName } from '../../../dns/name'
 import { isObject } from '../../../dns/octets'
 import { ProviderError, type ProviderZone } from './provider'
@@ -20,10 +20,8 @@ function parseZone(listed: unknown): ProviderZone | null {
   const { id, name } = isObject(listed) ? listed : {}
   if (typeof name !== 'string' || typeof id !== 'string' || !/^[\x21-\x7e]{1,1024}$/.test(id))
     throw new ProviderError('invalid_response', 'A zone in the response has no ID or name.')
-  try {
-    return { name: lowerName(parseName(name, '.')).slice(0, -1), ref: id }
-  } catch (error) {
-    if (error instanceof DnsFormatError) return null
-    throw error
-  }
+  return catchFormatError(
+    () => ({ name: lowerName(parseName(name, '.')).slice(0, -1), ref: id }),
+    () => null,
+  )
 }

@@ -3,7 +3,7 @@ import { and, eq, sql, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Ctx } from '../../../core/ctx'
 import { toAscii } from '../../../dns/name'
-import { DnsFormatError } from '../../../dns/format-error'
+import { catchFormatError } from '../../../dns/format-error'
 import { recordTypeOf } from '../../../dns/types'
 import { listPage, listQuery, wordsFilter, type Filter, type Listing } from '../../../core/list'
 import { canAccess } from '../../../core/resource-access'
@@ -35,15 +35,13 @@ function nameMatches(columns: { name: SQLiteColumn; nameReversed: SQLiteColumn }
 }
 
 /** @throws Problem 400 for an unknown type */
-function parseType(text: string): string {
-  try {
-    return recordTypeOf(text).name
-  } catch (error) {
-    if (error instanceof DnsFormatError)
+const parseType = (text: string): string =>
+  catchFormatError(
+    () => recordTypeOf(text).name,
+    () => {
       throw invalidParameter('type', `must be a record type; ${text.toUpperCase()} is unknown.`)
-    throw error
-  }
-}
+    },
+  )
 
 const filters: Record<string, Filter> = {
   type: {
@@ -163,14 +161,11 @@ export async function listRecords(ctx: Ctx, query: Record<string, unknown>): Pro
 }
 
 /** A zone id, or a zone name in A-labels. Returns invalid names unchanged; they match no zone. */
-function zoneIdOrName(text: string): string {
-  try {
-    return toAscii(text).toLowerCase()
-  } catch (error) {
-    if (error instanceof DnsFormatError) return text
-    throw error
-  }
-}
+const zoneIdOrName = (text: string): string =>
+  catchFormatError(
+    () => toAscii(text).toLowerCase(),
+    () => text,
+  )
 
 /** Lists records of one zone. @param zoneId must belong to the caller’s workspace */
 export const listZoneRecords = (ctx: Ctx, zoneId: string, query: Record<string, unknown>): Promise<Page<DnsRecordView>> =>

@@ -1,5 +1,6 @@
-import { DnsFormatError } from '../../../dns/format-error'
+import { catchFormatError, type DnsFormatError } from '../../../dns/format-error'
 import { invalid, Problem, type FieldProblem } from '../../../core/problem'
+import { invalidParameter } from '../../../core/query'
 
 /** Turns a violated DNS rule into a problem with a field of a request. */
 export function ruleProblem(error: DnsFormatError, pointer: string): FieldProblem {
@@ -7,14 +8,26 @@ export function ruleProblem(error: DnsFormatError, pointer: string): FieldProble
 }
 
 /** Returns the result of `read`. @throws Problem 422 pointing to the field if `read` throws a DnsFormatError */
-export function parseField<T>(pointer: string, read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof DnsFormatError) throw invalid([ruleProblem(error, pointer)])
-    throw error
-  }
-}
+export const parseField = <T>(pointer: string, read: () => T): T =>
+  catchFormatError(read, error => {
+    throw invalid([ruleProblem(error, pointer)])
+  })
+
+/** Returns the result of `read`. @throws Problem 400 naming the query parameter if `read` throws a DnsFormatError */
+export const parseParameter = <T>(name: string, read: () => T): T =>
+  catchFormatError(read, error => {
+    throw invalidParameter(name, `${error.rule}.`)
+  })
+
+/** The problems of a field of a request: none, or the rule that `read` says it violates. */
+export const problemsOf = (pointer: string, read: () => unknown): FieldProblem[] =>
+  catchFormatError(
+    () => {
+      read()
+      return []
+    },
+    error => [ruleProblem(error, pointer)],
+  )
 
 const maxProblems = 20
 

@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../../core/crypto'
-import { DnsFormatError } from '../../../dns/format-error'
+import { catchFormatError, DnsFormatError } from '../../../dns/format-error'
 import { labelsOf, lowerName } from '../../../dns/name'
 import { octetsJson } from '../../../dns/octets'
 import { fieldsOf, rdataOfContent, rdataOfFields, textOf, txtValue } from '../../../dns/rdata'
@@ -104,14 +104,11 @@ function resolveNames(type: string, read: (origin: string) => Uint8Array, origin
   return rdataOfFields(type, fields, null)
 }
 
-function attempt(read: () => Uint8Array): { rdata: Uint8Array } | { error: DnsFormatError } {
-  try {
-    return { rdata: read() }
-  } catch (error) {
-    if (error instanceof DnsFormatError) return { error }
-    throw error
-  }
-}
+const attempt = (read: () => Uint8Array): { rdata: Uint8Array } | { error: DnsFormatError } =>
+  catchFormatError(
+    () => ({ rdata: read() }),
+    error => ({ error }),
+  )
 
 const targetFields: Record<string, string> = {
   CNAME: 'target',
@@ -126,10 +123,8 @@ const targetFields: Record<string, string> = {
 export function targetOf(type: string, rdata: Uint8Array): string | null {
   const field = targetFields[type]
   if (field === undefined) return null
-  try {
-    return lowerName(fieldsOf(type, rdata)[field] as string)
-  } catch (error) {
-    if (error instanceof DnsFormatError) return null
-    throw error
-  }
+  return catchFormatError(
+    () => lowerName(fieldsOf(type, rdata)[field] as string),
+    () => null,
+  )
 }

@@ -1,6 +1,6 @@
 import { inArray } from 'drizzle-orm'
 import { instant } from '../../../core/clock'
-import { DnsFormatError } from '../../../dns/format-error'
+import { catchFormatError } from '../../../dns/format-error'
 import { hexText } from '../../../dns/octets'
 import { rowsById } from '../../../core/db/rows-by-id'
 import { fieldsOf, rdataOfText } from '../../../dns/rdata'
@@ -123,11 +123,8 @@ export async function unmanagedViews(read: Reader, rows: readonly FoundRow[]): P
   })
 }
 
-function fieldsShown({ type, rdata }: Pick<RecordRow, 'type' | 'rdata'>): Record<string, unknown> {
-  try {
-    return fieldsOf(type, rdata)
-  } catch (error) {
-    if (error instanceof DnsFormatError) return { rdata: hexText(rdata) }
-    throw error
-  }
-}
+const fieldsShown = ({ type, rdata }: Pick<RecordRow, 'type' | 'rdata'>): Record<string, unknown> =>
+  catchFormatError(
+    () => fieldsOf(type, rdata),
+    () => ({ rdata: hexText(rdata) }),
+  )

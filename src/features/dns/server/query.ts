@@ -1,5 +1,5 @@
 import { OPT_CODE } from '../../../dns/edns'
-import { DnsFormatError } from '../../../dns/format-error'
+import { catchFormatError } from '../../../dns/format-error'
 import { decodeMessage } from '../../../dns/message-decode'
 import type { TsigRecord } from '../../../dns/tsig-record'
 import { NAME_OCTETS_MAX, type NameKey } from './name-key'
@@ -59,13 +59,13 @@ export function readExtras(octets: Uint8Array, end: number): Extras | null {
       }
     }
   }
-  try {
-    const { edns, tsig } = decodeMessage(octets)
-    return { udpSize: edns?.udpSize ?? null, version: edns?.version ?? 0, dnssecOk: edns?.dnssec ?? false, tsig }
-  } catch (error) {
-    if (error instanceof DnsFormatError) return null
-    throw error
-  }
+  const message = catchFormatError(
+    () => decodeMessage(octets),
+    () => null,
+  )
+  if (!message) return null
+  const { edns, tsig } = message
+  return { udpSize: edns?.udpSize ?? null, version: edns?.version ?? 0, dnssecOk: edns?.dnssec ?? false, tsig }
 }
 
 /** Returns whether the rest is exactly one valid OPT record (RFC 6891 section 6.1.2). */

@@ -1,5 +1,5 @@
 import { compileRegex, InvalidRegex } from '../../../core/regex'
-import { DnsFormatError } from '../../../dns/format-error'
+import { catchFormatError } from '../../../dns/format-error'
 import type { FieldProblem } from '../../../core/problem'
 import { typeOf } from '../records/values'
 import { isSpf, spfTerms } from '../records/spf'
@@ -118,15 +118,16 @@ function recordProblems({ records }: TemplateContent): FieldProblem[] {
       return [problem(`${pointer}/content`, 'required', 'is required, unless you pass `fields`.')]
     if (record.content !== undefined && record.fields !== undefined)
       return [problem(`${pointer}/content`, 'not_allowed', 'can’t be combined with `fields`.')]
-    try {
-      const type = typeOf(record.type)
-      if (record.on_conflict === 'merge' && isSingle(type))
-        return [problem(`${pointer}/on_conflict`, 'not_allowed', `can’t be merge for ${type}: a name can have only one.`)]
-      return []
-    } catch (error) {
-      if (error instanceof DnsFormatError) return [problem(`${pointer}/type`, 'dns_rule', `${error.message}.`)]
-      throw error
-    }
+    return catchFormatError(
+      () => {
+        const type = typeOf(record.type)
+        const isMergedSingle = record.on_conflict === 'merge' && isSingle(type)
+        return isMergedSingle
+          ? [problem(`${pointer}/on_conflict`, 'not_allowed', `can’t be merge for ${type}: a name can have only one.`)]
+          : []
+      },
+      error => [problem(`${pointer}/type`, 'dns_rule', `${error.message}.`)],
+    )
   })
 }
 

@@ -1,4 +1,4 @@
-import { DnsFormatError } from '../../../dns/format-error'
+import { catchFormatError } from '../../../dns/format-error'
 import { labelsOf, lowerName, parseName } from '../../../dns/name'
 import { mergePatch } from '../../../core/merge-patch'
 import { formatAddress, parseAddress } from '../../../core/net/address'
@@ -91,13 +91,12 @@ function addressOf(text: string, kind: 'ipv4' | 'ipv6', rule: string): Read {
 /** Letters, digits, hyphens and underscores, in A-labels. A trailing dot is kept. */
 function hostOf(text: string): Read {
   const rule = 'be a hostname, such as mail.example.net'
-  try {
-    const name = lowerName(parseName(text, '.'))
-    const labels = labelsOf(name)
-    if (labels.length === 0 || !labels.every(label => /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?$/.test(label))) return { rule }
-    return { value: text.endsWith('.') ? name : name.slice(0, -1) }
-  } catch (error) {
-    if (error instanceof DnsFormatError) return { rule }
-    throw error
-  }
+  const name = catchFormatError(
+    () => lowerName(parseName(text, '.')),
+    () => null,
+  )
+  const labels = name === null ? [] : labelsOf(name)
+  if (name === null || labels.length === 0 || !labels.every(label => /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?$/.test(label)))
+    return { rule }
+  return { value: text.endsWith('.') ? name : name.slice(0, -1) }
 }

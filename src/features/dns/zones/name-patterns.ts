@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { sql, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { DnsFormatError } from '../../../dns/format-error'
 import { toAscii } from '../../../dns/name'
 import type { Filter } from '../../../core/list'
 import { invalidParameter } from '../../../core/query'
+import { parseParameter } from '../records/parse-field'
 
 export type Place = (value: unknown) => SQL
 
@@ -25,14 +25,7 @@ export function patternOf(parameter: string, value: string): Pattern {
 }
 
 /** A name in A-labels. @throws Problem 400 */
-export function asciiName(text: string): string {
-  try {
-    return toAscii(text)
-  } catch (error) {
-    if (error instanceof DnsFormatError) throw invalidParameter('name', `${error.rule}.`)
-    throw error
-  }
-}
+export const asciiName = (text: string): string => parseParameter('name', () => toAscii(text))
 
 /** SQL condition for a pattern. A prefix becomes a range, so that an index can be used. */
 export function matches(column: SQLiteColumn, { text, isPrefix }: Pattern, place: Place): SQL {
