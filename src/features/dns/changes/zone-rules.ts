@@ -4,7 +4,7 @@ import type { FieldProblem } from '../../../core/problem'
 import { ruleViolation } from './rrset-rules'
 import { dnsRecords, dnsRrsets } from '../records/tables'
 import { absoluteOf, namesAbove, withinZone } from '../zones/names'
-import { isBelow } from '../records/rows'
+import { batches, isBelow } from '../records/rows'
 
 interface Zone {
   id: string
@@ -71,7 +71,7 @@ async function coexistenceProblems(tx: Tx, zone: Zone, touched: readonly Touched
 
 async function typesAt(tx: Tx, zone: Zone, names: readonly string[]): Promise<Map<string, Set<string>>> {
   const types = new Map<string, Set<string>>()
-  for (const some of inBatches(names)) {
+  for (const some of batches(names)) {
     const rows = await tx
       .select({ name: dnsRrsets.name, type: dnsRrsets.type })
       .from(dnsRrsets)
@@ -86,7 +86,7 @@ async function dnameProblems(tx: Tx, zone: Zone, touched: readonly Touched[]): P
   const problems: FieldProblem[] = []
   const above = new Map(touched.map(one => [one.name, one.name === '@' ? [] : [...namesAbove(one.name), '@']]))
   const dnames = new Set<string>()
-  for (const some of inBatches([...new Set([...above.values()].flat())])) {
+  for (const some of batches([...new Set([...above.values()].flat())])) {
     const rows = await tx
       .select({ name: dnsRrsets.name })
       .from(dnsRrsets)
@@ -122,7 +122,7 @@ async function cnameTargetProblems(tx: Tx, zone: Zone, touched: readonly Touched
   const problems: FieldProblem[] = []
   const referring = touched.filter(one => hostTypes.includes(one.type))
   const targets = new Map<string, Touched>()
-  for (const some of inBatches(referring)) {
+  for (const some of batches(referring)) {
     const byName = new Map(some.map(one => [`${one.name} ${one.type}`, one]))
     const rows = await tx
       .select({ name: dnsRecords.name, type: dnsRecords.type, target: dnsRecords.target })
@@ -143,7 +143,7 @@ async function cnameTargetProblems(tx: Tx, zone: Zone, touched: readonly Touched
       if (one && target !== null) targets.set(target, one)
     }
   }
-  for (const some of inBatches([...targets.keys()])) {
+  for (const some of batches([...targets.keys()])) {
     const rows = await tx
       .select({ name: dnsRrsets.name })
       .from(dnsRrsets)
@@ -153,7 +153,7 @@ async function cnameTargetProblems(tx: Tx, zone: Zone, touched: readonly Touched
       problems.push(ruleViolation(one.pointer, `${one.type} can’t point to ${name}, which is a CNAME`, referenceOf(one.type)))
     }
   }
-  for (const some of inBatches(touched.filter(one => one.type === 'CNAME'))) {
+  for (const some of batches(touched.filter(one => one.type === 'CNAME'))) {
     const byTarget = new Map(some.map(one => [absoluteOf(one.name, zone.name), one]))
     const rows = await tx
       .select({ name: dnsRecords.name, type: dnsRecords.type, target: dnsRecords.target })
@@ -186,7 +186,7 @@ async function loopProblems(tx: Tx, zone: Zone, touched: readonly Touched[]): Pr
   let chains = touched.filter(one => one.type === 'CNAME' || one.type === 'ALIAS').map(from => ({ from, at: from.name }))
   for (let step = 0; step < maxChainLength && chains.length > 0; step++) {
     const next = new Map<string, string>()
-    for (const some of inBatches([...new Set(chains.map(one => one.at))])) {
+    for (const some of batches([...new Set(chains.map(one => one.at))])) {
       const rows = await tx
         .select({ name: dnsRecords.name, target: dnsRecords.target })
         .from(dnsRecords)
@@ -205,10 +205,6 @@ async function loopProblems(tx: Tx, zone: Zone, touched: readonly Touched[]): Pr
     })
   }
   return problems
-}
-
-function* inBatches<T>(list: readonly T[]): Generator<T[]> {
-  for (let at = 0; at < list.length; at += namesAtOnce) yield list.slice(at, at + namesAtOnce)
 }
 
 /** Whether the zone has NS records at its apex, which it needs to be served and delegated. */

@@ -31,23 +31,14 @@ export async function getDrift(ctx: Ctx, zoneId: string): Promise<Drift> {
   const read = ctx.hub.read
   const zone = await zoneOf(read, ctx, zoneId)
   const targets = await targetsOf(read, zone.id)
-  const rows =
-    targets.length === 0
-      ? []
-      : await read
-          .select()
-          .from(dnsTargetRrsets)
-          .where(
-            and(
-              inArray(
-                dnsTargetRrsets.targetId,
-                targets.map(one => one.id),
-              ),
-              inArray(dnsTargetRrsets.state, unsynced),
-            ),
-          )
-          .orderBy(asc(dnsTargetRrsets.targetId), asc(dnsTargetRrsets.name), asc(dnsTargetRrsets.type))
-          .limit(maxDriftShown + 1)
+  const { targetId, name, type, state } = dnsTargetRrsets
+  const ids = targets.map(one => one.id)
+  const rows = await read
+    .select()
+    .from(dnsTargetRrsets)
+    .where(and(inArray(targetId, ids), inArray(state, unsynced)))
+    .orderBy(asc(targetId), asc(name), asc(type))
+    .limit(maxDriftShown + 1)
   const shown = rows.slice(0, maxDriftShown)
   const desired = await rrsetsAt(read, zone.id, shown)
   return {

@@ -1,7 +1,7 @@
 import { octetsJson } from '../../../dns/octets'
 import { txtValue } from '../../../dns/rdata'
 import type { ProviderRrset } from '../providers/provider'
-import type { IgnoreRule } from '../zones/tables'
+import type { IgnoreRule } from '../zones/shapes'
 import { rrsetKey } from '../zones/names'
 
 /** Default for zones without rules of their own: ACME challenges. */

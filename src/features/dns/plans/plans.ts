@@ -10,7 +10,7 @@ import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { findRow, pruneRows } from '../../../core/rows'
 import { newId } from '../../../core/ids'
-import { listPage, type Listing } from '../../../core/list'
+import { listingOf, listPage } from '../../../core/list'
 import type { Page } from '../../../core/shapes'
 import { rowsOf } from '../../../registry'
 import type { ChangeOrigin } from '../changes/changed-event'
@@ -161,16 +161,7 @@ export const planView = (row: PlanRow, zone: { version: number } | undefined, no
   applied_at: instant(row.appliedAt),
 })
 
-export const planListing: Listing<PlanRow> = {
-  name: 'dns-plans',
-  table: dnsPlans as never,
-  id: dnsPlans.id,
-  idOf: row => row.id,
-  owner: dnsPlans.zoneId,
-  defaultSort: '-id',
-  filters: {},
-  sorts: {},
-}
+export const planListing = listingOf('dns-plans', dnsPlans, { owner: dnsPlans.zoneId, sorts: [] })
 
 /** Plans of a zone, newest first. @throws Problem 404 */
 export async function listPlans(ctx: Ctx, zoneId: string, query: Record<string, unknown>): Promise<Page<PlanView>> {

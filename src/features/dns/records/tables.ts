@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bytes, flag, int, json, text, time } from '../../../core/db/columns'
+import { bytes, editableColumns, flag, int, json, text, time } from '../../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../../core/db/dialect'
 import type { RrsetOptions } from '../providers/provider'
 
@@ -25,9 +25,7 @@ export const dnsRrsets = table(
     locked: flag('locked').notNull(),
     tags: json<string[]>('tags').notNull(),
     expiresAt: time('expires_at'),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
+    ...editableColumns(),
   },
   t => [
     uniqueIndex('dns_rrsets_name').on(t.zoneId, t.name, t.type),
@@ -62,9 +60,7 @@ export const dnsRecords = table(
     rdata: bytes('rdata').notNull(),
     // Hash of the canonical rdata (RFC 4034 section 6.2). Values with equal hashes are equal.
     rdataHash: text('rdata_hash').notNull(),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
+    ...editableColumns(),
   },
   t => [
     uniqueIndex('dns_records_rdata').on(t.rrsetId, t.rdataHash),

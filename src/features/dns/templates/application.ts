@@ -1,5 +1,6 @@
 import type { Reader } from '../../../core/db/transaction'
-import { invalid, Problem, type FieldProblem } from '../../../core/problem'
+import { Problem, type FieldProblem } from '../../../core/problem'
+import { refuse } from '../changes/change-zone'
 import { rrsetProblems, type WantedRrset } from '../changes/rrset-rules'
 import { isSpf, maxSpfLookups, spfLookups } from '../records/spf'
 import { joinedText } from '../records/values'
@@ -25,8 +26,6 @@ interface Application extends Placement {
   reasons: BlockReason[]
   warnings: { rule: 'spf_too_many_lookups'; name: string; type: string; detail: string }[]
 }
-
-const maxProblems = 20
 
 /**
  * Computes what a template would do at a place in a zone. Writes nothing.
@@ -154,8 +153,3 @@ const warningsOf = (wanted: readonly WantedRrset[]): Application['warnings'] =>
         : []
     }),
   )
-
-/** @throws Problem 422 */
-function refuse(problems: readonly FieldProblem[]): void {
-  if (problems.length > 0) throw invalid(problems.slice(0, maxProblems))
-}

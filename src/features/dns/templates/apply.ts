@@ -4,9 +4,9 @@ import type { ChangeResult } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
 import { violation } from '../../../core/db/errors'
 import type { Tx } from '../../../core/db/transaction'
-import { newId } from '../../../core/ids'
 import { requireMatch } from '../../../core/if-match'
 import { conflict, Problem } from '../../../core/problem'
+import { insertRow } from '../../../core/rows'
 import { parseField } from '../records/parse-field'
 import { requireAllowed } from '../plans/require-allowed'
 import type { BlockCode } from '../plans/guards'
@@ -16,7 +16,7 @@ import type { ZoneRow } from '../zones/rows'
 import { recordNameOf } from '../zones/names'
 import { zoneTarget } from '../zones/zones'
 import { planApplication, outcomeView, refuseConflicts } from './application'
-import { bindingView, type BindingRow } from './binding-rows'
+import { bindingRows, bindingView, type BindingRow } from './binding-rows'
 import type { ApplyResultView, ApplyInput, BindingApplyInput } from './binding-shapes'
 import type { Values } from './content'
 import { bindingTarget, lockBindingWithZone, lockAccessibleZone } from './lock-binding'
@@ -43,28 +43,16 @@ export async function applyTemplate(ctx: Ctx, id: string, input: ApplyInput): Pr
       const host = parseField('#/host', () => recordNameOf(input.host ?? '@', zone.name))
       const [existing] = await tx.select({ n: count() }).from(dnsTemplateBindings).where(eq(dnsTemplateBindings.zoneId, zone.id))
       if (existing!.n >= maxBindings) throw conflict(`A zone can have at most ${maxBindings} template bindings.`)
-      const now = ctx.hub.clock.now()
-      const [row] = await tx
-        .insert(dnsTemplateBindings)
-        .values({
-          id: newId('tbnd'),
-          workspaceId: zone.workspaceId,
-          templateId: id,
-          zoneId: zone.id,
-          host,
-          mode: input.mode ?? 'once',
-          variables: input.variables ?? {},
-          templateVersion: template.contentVersion,
-          pending: false,
-          modified: false,
-          error: null,
-          appliedAt: now,
-          version: 0,
-          createdAt: now,
-          updatedAt: now,
-        })
-        .returning()
-      return await applyToZone(tx, ctx, template, zone, row!, { ...input, variables: input.variables ?? {} })
+      const variables = input.variables ?? {}
+      const row = await insertRow(tx, ctx, bindingRows, {
+        templateId: id,
+        zoneId: zone.id,
+        host,
+        mode: input.mode ?? 'once',
+        ...appliedColumns(template, variables),
+        appliedAt: ctx.hub.clock.now(),
+      })
+      return await applyToZone(tx, ctx, template, zone, row, { ...input, variables, isNew: true })
     })
   } catch (error) {
     if (violation(error) === 'unique')
@@ -91,7 +79,7 @@ export async function applyBinding(ctx: Ctx, id: string, input: BindingApplyInpu
 
 /**
  * Applies the template of a binding to its zone, within a transaction that has locked both.
- * @param row has version 0 if the binding is created in the same transaction
+ * @param input.isNew the binding was created in the same transaction
  */
 export async function applyToZone(
   tx: Tx,
@@ -99,9 +87,8 @@ export async function applyToZone(
   template: KnownTemplate,
   zone: ZoneRow,
   row: BindingRow,
-  input: Overriding & { variables: Values },
+  { isNew = false, ...input }: Overriding & { variables: Values; isNew?: boolean },
 ): Promise<ChangeResult<ApplyResultView> & { events: NonNullable<ChangeResult<ApplyResultView>['events']> }> {
-  const isNew = row.version === 0
   const before = isNew ? null : bindingView(row, zone.name, template.contentVersion)
   const placed = isNew ? [] : await placedOf(tx, row.id)
   const application = await planApplication(tx, {
@@ -113,48 +100,18 @@ export async function applyToZone(
   })
   refuseConflicts(application.outcomes, zone)
   const allowed = requireAllowed(application.reasons, input)
-  const result = await changeZone(
-    tx,
-    changer,
-    zone,
-    allowed.includes('locked') ? application.wanted.map(ignoringLock) : application.wanted,
-    {
-      source: 'template',
-      origin: 'template',
-      note: input.note ?? null,
-    },
-  )
-  const now = changer.hub.clock.now()
+  const wanted = allowed.includes('locked') ? application.wanted.map(ignoringLock) : application.wanted
+  const by = { source: 'template', origin: 'template', note: input.note ?? null } as const
+  const result = await changeZone(tx, changer, zone, wanted, by)
+  const columns = appliedColumns(template, input.variables)
   const isSame =
+    !isNew &&
     result.unchanged &&
     JSON.stringify(sorted(placed)) === JSON.stringify(sorted(application.placed)) &&
-    isUnchanged(row, {
-      variables: { ...input.variables },
-      templateVersion: template.contentVersion,
-      pending: false,
-      modified: false,
-      error: null,
-    })
-  if (isNew || !isSame) await storePlaced(tx, row, application.placed)
-  const [after] = await tx
-    .update(dnsTemplateBindings)
-    .set(
-      isSame && !isNew
-        ? { appliedAt: now }
-        : {
-            variables: { ...input.variables },
-            templateVersion: template.contentVersion,
-            pending: false,
-            modified: false,
-            error: null,
-            appliedAt: now,
-            version: row.version + 1,
-            updatedAt: now,
-          },
-    )
-    .where(eq(dnsTemplateBindings.id, row.id))
-    .returning()
-  const view = bindingView(after!, zone.name, template.contentVersion)
+    isUnchanged(row, columns)
+  if (!isSame) await storePlaced(tx, row, application.placed)
+  const after = isNew ? row : await markApplied(tx, changer, row, isSame ? {} : columns)
+  const view = bindingView(after, zone.name, template.contentVersion)
   const summary = summaryOf(result)
   return {
     result: {
@@ -168,9 +125,30 @@ export async function applyToZone(
     before,
     after: { ...view, ...summary, ...(allowed.length > 0 && { allowed }) },
     reason: input.note ?? null,
-    unchanged: isSame && !isNew,
+    unchanged: isSame,
     ...result.effects,
   }
+}
+
+/** Columns of a binding that was just applied. */
+const appliedColumns = ({ contentVersion }: KnownTemplate, variables: Values) => ({
+  variables: { ...variables },
+  templateVersion: contentVersion,
+  pending: false,
+  modified: false,
+  error: null,
+})
+
+/** Saves a new version of a binding if any columns are given. */
+async function markApplied(tx: Tx, { hub }: Changer, row: BindingRow, columns: Partial<BindingRow>): Promise<BindingRow> {
+  const now = hub.clock.now()
+  const version = Object.keys(columns).length > 0 && { version: row.version + 1, updatedAt: now }
+  const [after] = await tx
+    .update(dnsTemplateBindings)
+    .set({ ...columns, ...version, appliedAt: now })
+    .where(eq(dnsTemplateBindings.id, row.id))
+    .returning()
+  return after!
 }
 
 async function storePlaced(tx: Tx, row: BindingRow, placed: readonly PlacedRrset[]): Promise<void> {

@@ -3,6 +3,7 @@ import { instant } from '../../../core/clock'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { listingOf, textFilter, timeFilters, wordsFilter, type Filter } from '../../../core/list'
+import { editableView } from '../../../core/members'
 import { notFound } from '../../../core/problem'
 import { Words } from '../../../core/shapes'
 import { rowsOf } from '../../../registry'
@@ -95,9 +96,7 @@ export const bindingView = (row: BindingRow, zone: string, newest = row.template
   state: stateOf(row, newest),
   error: row.error,
   applied_at: instant(row.appliedAt),
-  version: row.version,
-  created_at: instant(row.createdAt),
-  updated_at: instant(row.updatedAt),
+  ...editableView(row),
 })
 
 function stateOf(row: BindingRow, newest: number): BindingState {

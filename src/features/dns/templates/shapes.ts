@@ -1,10 +1,13 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { actorFields, editable, Instant, Line, ListOf, Nullable, Shape } from '../../../core/shapes'
+import { inputMembers, members, patchMembers, viewMembers } from '../../../core/members'
+import { actorFields, editable, Instant, Line, ListOf, Shape } from '../../../core/shapes'
 import { templateContent } from './content'
 
-const name = Line({ minLength: 1, maxLength: 200, description: 'Display name.' })
-const description = Line({ maxLength: 2000, description: 'Description.' })
+export const templateMembers = members({
+  name: { schema: Line({ minLength: 1, maxLength: 200, description: 'Display name.' }), required: true },
+  description: { schema: Line({ maxLength: 2000, description: 'Description.' }), default: '', clearable: true },
+})
 
 const content = {
   variables: [{ name: 'address', type: 'ip' as const, description: 'The web server.' }],
@@ -29,8 +32,7 @@ const example = {
 export const Template = Shape(
   {
     id: Type.String({ description: 'ID of the template.' }),
-    name,
-    description,
+    ...viewMembers(templateMembers),
     builtin: Type.Boolean({ description: 'Whether this is a built-in template. Built-in templates can’t be edited.' }),
     ...templateContent,
     content_version: Type.Integer({
@@ -45,8 +47,7 @@ export const TemplateList = ListOf(Template)
 
 export const TemplateInput = Shape(
   {
-    name,
-    description: Type.Optional(description),
+    ...inputMembers(templateMembers),
     variables: Type.Optional(templateContent.variables),
     records: templateContent.records,
   },
@@ -59,8 +60,7 @@ export const TemplateInput = Shape(
 
 export const TemplatePatch = Shape(
   {
-    name: Type.Optional(name),
-    description: Type.Optional(Nullable(description)),
+    ...patchMembers(templateMembers),
     variables: Type.Optional(templateContent.variables),
     records: Type.Optional(templateContent.records),
   },
@@ -75,8 +75,7 @@ const TemplateVersion = Shape(
   {
     template_id: Type.String({ description: 'ID of the template.' }),
     version: Type.Integer({ minimum: 1, description: 'Version of the template.' }),
-    name,
-    description,
+    ...viewMembers(templateMembers),
     ...templateContent,
     actor: Shape(actorFields, { description: 'Who created this version.' }),
     created_at: Instant({ description: 'When this version was created.' }),

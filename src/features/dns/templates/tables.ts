@@ -1,29 +1,24 @@
 import { sql } from 'drizzle-orm'
-import { workspaces } from '../../../access/tables'
-import { flag, int, json, text, time } from '../../../core/db/columns'
+import { resourceColumns } from '../../../access/tables'
+import { editableColumns, flag, int, json, text, time } from '../../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../../core/db/dialect'
 import type { AuditActor } from '../../../core/db/tables'
+import { memberColumns } from '../../../core/members'
 import { dnsZones } from '../zones/tables'
 import type { TemplateContent } from './content'
 import type { PlacedRrset } from './placed-rrsets'
+import { templateMembers } from './shapes'
 
 export const bindingModes = ['once', 'linked'] as const
 
 export const dnsTemplates = table(
   'dns_templates',
   {
-    id: text('id').primaryKey(),
-    workspaceId: text('workspace_id')
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
-    name: text('name').notNull(),
-    description: text('description').notNull(),
+    ...resourceColumns(),
+    ...memberColumns(templateMembers),
     content: json<TemplateContent>('content').notNull(),
     // Version that last changed the content; bindings of earlier versions are outdated.
     contentVersion: int('content_version').notNull(),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
   },
   t => [index('dns_templates_workspace').on(t.workspaceId, t.id)],
 )
@@ -36,8 +31,7 @@ export const dnsTemplateVersions = table(
       .notNull()
       .references(() => dnsTemplates.id, { onDelete: 'cascade' }),
     version: int('version').notNull(),
-    name: text('name').notNull(),
-    description: text('description').notNull(),
+    ...memberColumns(templateMembers),
     content: json<TemplateContent>('content').notNull(),
     actor: json<AuditActor>('actor').notNull(),
     createdAt: time('created_at').notNull(),
@@ -69,9 +63,7 @@ export const dnsTemplateBindings = table(
     // Why the last rollout failed; null if it succeeded.
     error: json<{ code: string; detail: string } | null>('error'),
     appliedAt: time('applied_at').notNull(),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
+    ...editableColumns(),
   },
   t => [
     index('dns_template_bindings_workspace').on(t.workspaceId, t.id),

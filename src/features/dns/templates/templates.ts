@@ -8,15 +8,16 @@ import { forShare } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { listingOf, listPage, searchFilter, timeFilters, wordsFilter, type Listing } from '../../../core/list'
 import { paginateRows } from '../../../core/list-rows'
+import { editableView, inputColumns, memberView, patchColumns } from '../../../core/members'
 import { canAccess } from '../../../core/resource-access'
-import { conflict, invalid, notFound } from '../../../core/problem'
+import { conflict, notFound } from '../../../core/problem'
 import { changedRow, insertRow, lockRow, removeRow, saveRow } from '../../../core/rows'
 import type { Page } from '../../../core/shapes'
 import { rowsOf } from '../../../registry'
 import { builtinSince, builtinTemplates, type BuiltinTemplate } from './builtin-templates'
-import type { TemplateContent } from './content'
+import { refuse } from '../changes/change-zone'
 import { contentProblems } from './content-check'
-import type { TemplateInput, TemplatePatch, TemplateVersionView, TemplateView } from './shapes'
+import { templateMembers, type TemplateInput, type TemplatePatch, type TemplateVersionView, type TemplateView } from './shapes'
 import { dnsTemplateBindings, dnsTemplates, dnsTemplateVersions } from './tables'
 
 type TemplateRow = typeof dnsTemplates.$inferSelect
@@ -28,7 +29,6 @@ export type KnownTemplate = Pick<
 >
 
 const maxVersions = 50
-const maxProblems = 20
 
 type Head = Pick<TemplateRow, 'id' | 'name' | 'createdAt' | 'updatedAt'>
 const heads = {
@@ -64,7 +64,7 @@ export async function listTemplates(ctx: Ctx, query: Record<string, unknown>): P
     [...own.filter(row => canAccess(ctx, row.id)), ...builtins].filter(matches),
   )
   const ids = page.data.map(row => row.id)
-  const rows = ids.length === 0 ? [] : await ctx.hub.read.select().from(dnsTemplates).where(inArray(dnsTemplates.id, ids))
+  const rows = await ctx.hub.read.select().from(dnsTemplates).where(inArray(dnsTemplates.id, ids))
   const known = new Map<string, KnownTemplate>([...builtins, ...rows].map(one => [one.id, one]))
   // A template may have been deleted in the meantime.
   return { ...page, data: ids.flatMap(id => (known.has(id) ? templateView(known.get(id)!) : [])) }
@@ -76,12 +76,12 @@ export const getTemplate = async (ctx: Ctx, id: string): Promise<TemplateView> =
 
 /** @throws Problem 422, 409 if the limit is reached */
 export async function createTemplate(ctx: Ctx, input: TemplateInput): Promise<TemplateView> {
-  const content = validated({ variables: input.variables ?? [], records: input.records })
+  const content = { variables: input.variables ?? [], records: input.records }
+  refuse(contentProblems(content))
   return await change(ctx, 'dns.template.create', async tx => {
     await refuseOverLimit(tx, ctx, 'dns_template')
     const row = await insertRow(tx, ctx, templateRows, {
-      name: input.name,
-      description: input.description ?? '',
+      ...inputColumns(templateMembers, input),
       content,
       contentVersion: 1,
     })
@@ -99,12 +99,8 @@ export async function updateTemplate(ctx: Ctx, id: string, patch: TemplatePatch)
       variables: patch.variables ?? row.content.variables,
       records: patch.records ?? row.content.records,
     }
-    const edit = {
-      name: patch.name ?? row.name,
-      description: patch.description === undefined ? row.description : (patch.description ?? ''),
-      content,
-    }
-    if (!isUnchanged(row, edit)) validated(content)
+    const edit = { ...patchColumns(templateMembers, patch), content }
+    if (!isUnchanged(row, edit)) refuse(contentProblems(content))
     const contentVersion = isUnchanged(row, { content }) ? row.contentVersion : row.version + 1
     const after = await saveRow(tx, ctx, templateRows, row, { ...edit, contentVersion })
     if (after !== row) await storeVersion(tx, ctx, after)
@@ -132,16 +128,13 @@ export async function deleteTemplate(ctx: Ctx, id: string): Promise<void> {
   })
 }
 
-export const versionListing: Listing<VersionRow> = {
-  name: 'dns-template-versions',
-  table: dnsTemplateVersions as never,
+export const versionListing = listingOf('dns-template-versions', dnsTemplateVersions, {
   id: dnsTemplateVersions.version,
   idOf: row => row.version,
   owner: dnsTemplateVersions.templateId,
-  defaultSort: '-id',
-  filters: { ...timeFilters('created_at', dnsTemplateVersions.createdAt) },
-  sorts: {},
-}
+  filters: timeFilters('created_at', dnsTemplateVersions.createdAt),
+  sorts: [],
+})
 
 /** Lists the most recent versions of a template. @throws Problem 404 */
 export async function listVersions(ctx: Ctx, id: string, query: Record<string, unknown>): Promise<Page<TemplateVersionView>> {
@@ -171,24 +164,14 @@ export async function lockTemplate(tx: Tx, ctx: Pick<Ctx, 'workspaceId'>, id: st
 /** Current content versions by template id. Deleted templates are omitted. */
 export async function contentVersions(read: Reader, ids: readonly string[]): Promise<Map<string, number>> {
   const own = ids.filter(id => !builtinTemplates.has(id))
-  const rows =
-    own.length === 0
-      ? []
-      : await read
-          .select({ id: dnsTemplates.id, contentVersion: dnsTemplates.contentVersion })
-          .from(dnsTemplates)
-          .where(inArray(dnsTemplates.id, own))
+  const rows = await read
+    .select({ id: dnsTemplates.id, contentVersion: dnsTemplates.contentVersion })
+    .from(dnsTemplates)
+    .where(inArray(dnsTemplates.id, own))
   return new Map([...rows, ...builtinTemplates.values()].map(one => [one.id, one.contentVersion]))
 }
 
 export const templateTarget = (template: { id: string; name: string }) => target('dns_template', template)
-
-/** @throws Problem 422 */
-function validated(content: TemplateContent): TemplateContent {
-  const problems = contentProblems(content)
-  if (problems.length > 0) throw invalid(problems.slice(0, maxProblems))
-  return content
-}
 
 /** @throws Problem 409 */
 function refuseBuiltin(id: string): void {
@@ -223,22 +206,18 @@ const knownBuiltin = ({ id, name, description, content, contentVersion }: Builti
 
 const templateView = (row: KnownTemplate): TemplateView => ({
   id: row.id,
-  name: row.name,
-  description: row.description,
+  ...memberView(templateMembers, row),
   builtin: builtinTemplates.has(row.id),
   variables: row.content.variables,
   records: row.content.records,
   content_version: row.contentVersion,
-  version: row.version,
-  created_at: instant(row.createdAt),
-  updated_at: instant(row.updatedAt),
+  ...editableView(row),
 })
 
 const versionView = (row: VersionRow): TemplateVersionView => ({
   template_id: row.templateId,
   version: row.version,
-  name: row.name,
-  description: row.description,
+  ...memberView(templateMembers, row),
   variables: row.content.variables,
   records: row.content.records,
   actor: { type: row.actor.type, id: row.actor.id, name: row.actor.name },

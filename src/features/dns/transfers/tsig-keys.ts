@@ -102,7 +102,6 @@ export async function deleteTsigKey(ctx: Ctx, id: string): Promise<void> {
 
 /** Filters ids to keys of the workspace. */
 export async function existingKeyIds(read: Reader | Tx, workspaceId: string, ids: readonly string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set()
   const rows = await read
     .select({ id: dnsTsigKeys.id })
     .from(dnsTsigKeys)

@@ -1,10 +1,10 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
+import { inputMembers, members, patchMembers, viewMembers } from '../../../core/members'
 import { TTL_MAX } from '../../../dns/ttl'
 import { editable, ListOf, Nullable, Shape, Words } from '../../../core/shapes'
 import { Blocked } from '../plans/op-shapes'
 import { ZoneSync } from '../targets/shapes'
-import { applyModes, driftPolicies, unmanagedPolicies, zoneStatuses } from './tables'
 
 export { syncStates } from '../sync/three-way'
 
@@ -26,6 +26,7 @@ const soa = {
 
 export const soaSchema = Shape(soa, { description: 'The SOA record, without its serial.' })
 
+export const zoneStatuses = ['active', 'paused'] as const
 const status = Words(zoneStatuses, { description: '`paused`: the zone keeps its records, but is neither served nor synced.' })
 export const default_ttl = seconds('TTL in seconds for records created without one.')
 
@@ -36,17 +37,6 @@ const percent = (what: string) =>
 const update_limit_percent = percent('update')
 const delete_limit_percent = percent('delete')
 
-const apply = Words(applyModes, {
-  description: '`auto`: changes are synced to the providers right away. `manual`: changes wait until a plan is applied.',
-})
-const drift_policy = Words(driftPolicies, {
-  description:
-    'What to do with changes made at a provider outside Bailiwick. `report`: report them as drift. `enforce`: revert them. ' +
-    '`adopt`: copy them into the zone.',
-})
-const unmanaged = Words(unmanagedPolicies, {
-  description: 'What to do with record sets that exist only at a provider: `keep` or `delete` them.',
-})
 const ignore_rules = Type.Array(
   Shape({
     name: Type.String({
@@ -66,13 +56,35 @@ const ignore_rules = Type.Array(
   }),
   { maxItems: 50, description: 'Record sets to ignore if they exist only at a provider.' },
 )
-const policies = {
+/** How a zone is synced to its providers. */
+export const policyMembers = members({
+  apply: {
+    schema: Words(['auto', 'manual'], {
+      description: '`auto`: changes are synced to the providers right away. `manual`: changes wait until a plan is applied.',
+    }),
+    default: 'auto',
+  },
+  drift_policy: {
+    schema: Words(['report', 'enforce', 'adopt'], {
+      description:
+        'What to do with changes made at a provider outside Bailiwick. `report`: report them as drift. `enforce`: revert them. ' +
+        '`adopt`: copy them into the zone.',
+    }),
+    default: 'report',
+  },
+  unmanaged: {
+    schema: Words(['keep', 'delete'], {
+      description: 'What to do with record sets that exist only at a provider: `keep` or `delete` them.',
+    }),
+    default: 'keep',
+  },
+  ignore_rules: { schema: Nullable(ignore_rules, { description: `${ignore_rules.description} Null: the default rules.` }) },
+})
+export type IgnoreRule = Static<typeof ignore_rules>[number]
+
+const limits = {
   update_limit_percent: Type.Optional(update_limit_percent),
   delete_limit_percent: Type.Optional(delete_limit_percent),
-  apply: Type.Optional(apply),
-  drift_policy: Type.Optional(drift_policy),
-  unmanaged: Type.Optional(unmanaged),
-  ignore_rules: Type.Optional(Nullable(ignore_rules, { description: `${ignore_rules.description} Null: the default rules.` })),
 }
 
 export const zoneExample = {
@@ -130,9 +142,7 @@ export const Zone = Shape(
     update_limit_percent,
     delete_limit_percent,
     served: Type.Boolean({ description: 'Whether the built-in name server answers for the zone.' }),
-    apply,
-    drift_policy,
-    unmanaged,
+    ...viewMembers(policyMembers),
     ignore_rules,
     synced: Type.Boolean({ description: 'Whether every provider matched the zone when last read.' }),
     sync: ZoneSync,
@@ -170,7 +180,8 @@ export const ZoneInput = Shape(
     ),
     default_ttl: Type.Optional(default_ttl),
     soa: Type.Optional(SoaInput),
-    ...policies,
+    ...limits,
+    ...inputMembers(policyMembers),
   },
   { $id: 'ZoneInput', description: 'A zone to create.', examples: [{ name: 'example.com' }] },
 )
@@ -185,7 +196,8 @@ export const ZonePatch = Shape(
     ),
     default_ttl: Type.Optional(Nullable(default_ttl)),
     soa: Type.Optional(SoaInput),
-    ...policies,
+    ...limits,
+    ...patchMembers(policyMembers),
   },
   { $id: 'ZonePatch', description: 'Fields of a zone to update.', examples: [{ soa: { minimum: 60 } }] },
 )

@@ -1,29 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { workspaces } from '../../../access/tables'
-import { flag, int, json, text, time } from '../../../core/db/columns'
+import { resourceColumns } from '../../../access/tables'
+import { flag, int, text } from '../../../core/db/columns'
 import { index, table, uniqueIndex } from '../../../core/db/dialect'
+import { memberColumns } from '../../../core/members'
 import { syncStates } from '../sync/three-way'
-
-export const zoneStatuses = ['active', 'paused'] as const
-export const applyModes = ['auto', 'manual'] as const
-export const driftPolicies = ['report', 'enforce', 'adopt'] as const
-export const unmanagedPolicies = ['keep', 'delete'] as const
-
-/** A rule for unmanaged rrsets that are ignored. */
-export interface IgnoreRule {
-  /** Name within the zone; `*` matches any text. */
-  name: string
-  /** All types when absent. */
-  types?: string[]
-}
+import { policyMembers, zoneStatuses } from './shapes'
 
 export const dnsZones = table(
   'dns_zones',
   {
-    id: text('id').primaryKey(),
-    workspaceId: text('workspace_id')
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    ...resourceColumns(),
     // A-labels in lower case, without a trailing dot.
     name: text('name').notNull(),
     unicodeName: text('unicode_name').notNull(),
@@ -53,17 +39,10 @@ export const dnsZones = table(
     // Overall sync state, updated with each reading, for lists (targets/zone-sync-state.ts).
     syncState: text('sync_state', { enum: [...syncStates] }).notNull(),
     isSynced: flag('is_synced').notNull(),
-    apply: text('apply', { enum: [...applyModes] }).notNull(),
-    driftPolicy: text('drift_policy', { enum: [...driftPolicies] }).notNull(),
-    // What to do with rrsets that exist only at a target.
-    unmanaged: text('unmanaged', { enum: [...unmanagedPolicies] }).notNull(),
-    // Null: the default rules (drift/ignore-rules.ts).
-    ignoreRules: json<IgnoreRule[] | null>('ignore_rules'),
+    // Without ignore rules, the default rules apply (drift/ignore-rules.ts).
+    ...memberColumns(policyMembers),
     // The blocked plan, which prevents syncing the zone to its targets.
     blockedPlanId: text('blocked_plan_id'),
-    version: int('version').notNull(),
-    createdAt: time('created_at').notNull(),
-    updatedAt: time('updated_at').notNull(),
   },
   t => [
     // The name server can serve only one zone of a name, across all workspaces.

@@ -9,7 +9,8 @@ import { violation } from '../../../core/db/errors'
 import type { Tx } from '../../../core/db/transaction'
 import { isWithin } from '../../../dns/name'
 import { newId } from '../../../core/ids'
-import { listPage, searchFilter, textFilter, timeFilters, wordsFilter, type Listing } from '../../../core/list'
+import { flagFilter, listingOf, listPage, searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list'
+import { inputColumns, patchColumns } from '../../../core/members'
 import { invalid } from '../../../core/problem'
 import { Words, type Page } from '../../../core/shapes'
 import { changedEvent, callerOrigin } from '../changes/changed-event'
@@ -24,7 +25,7 @@ import { addTarget } from '../targets/new-target'
 import { syncJobFor } from '../sync/sync-jobs'
 import { syncStates } from '../sync/three-way'
 import { zoneSyncState } from '../targets/zone-sync-state'
-import { dnsPastSerials, dnsZones, zoneStatuses } from './tables'
+import { dnsPastSerials, dnsZones } from './tables'
 import { dnsRecords, dnsRrsets, type RecordSource } from '../records/tables'
 import { zoneView, zoneViews } from './views'
 import { dnsTransfers } from '../transfers/tables'
@@ -32,16 +33,10 @@ import { notifyServers } from '../transfers/notify-servers'
 import { changeZone } from '../changes/change-zone'
 import { type ZoneRow, zoneRows, zoneOf } from './rows'
 import { originOf, unicodeOf, zoneNameOf } from './names'
-import { builtin, type ZoneInput, type ZonePatch, type ZoneView } from './shapes'
+import { builtin, policyMembers, zoneStatuses, type ZoneInput, type ZonePatch, type ZoneView } from './shapes'
 import { lockRow } from '../../../core/rows'
 
-export const zoneListing: Listing<ZoneRow> = {
-  name: 'dns-zones',
-  table: dnsZones as never,
-  id: dnsZones.id,
-  idOf: row => row.id,
-  owner: dnsZones.workspaceId,
-  defaultSort: '-id',
+export const zoneListing = listingOf('dns-zones', dnsZones, {
   filters: {
     name: patternFilter({
       maxLength: 255,
@@ -56,10 +51,7 @@ export const zoneListing: Listing<ZoneRow> = {
       schema: Words(syncStates, { description: 'Only zones with this `sync.state`.' }),
       where: (value, place) => sql`${dnsZones.syncState} = ${place(value)}`,
     },
-    synced: {
-      schema: Type.Boolean({ description: 'Only zones that are in sync, or only zones that are not.' }),
-      where: (value, place) => sql`${dnsZones.isSynced} = ${place(value)}`,
-    },
+    synced: flagFilter(dnsZones.isSynced, 'Only zones that are in sync, or only zones that are not.'),
     blocked: {
       schema: Type.Boolean({ description: 'Only zones with a blocked plan, or only the others.' }),
       where: value => (value ? isNotNull(dnsZones.blockedPlanId) : isNull(dnsZones.blockedPlanId)),
@@ -69,12 +61,8 @@ export const zoneListing: Listing<ZoneRow> = {
     ...timeFilters('created_at', dnsZones.createdAt),
     ...timeFilters('updated_at', dnsZones.updatedAt),
   },
-  sorts: {
-    name: { column: dnsZones.name, read: row => row.name },
-    created_at: { column: dnsZones.createdAt, read: row => row.createdAt },
-    updated_at: { column: dnsZones.updatedAt, read: row => row.updatedAt },
-  },
-}
+  sorts: ['name', 'created_at', 'updated_at'],
+})
 
 const defaultTtl = 3600
 
@@ -122,10 +110,7 @@ export async function createZone(ctx: Ctx, input: ZoneInput): Promise<ZoneView> 
           isServed: providerId === builtin,
           targetCount: 0,
           ...zoneSyncState([]),
-          apply: input.apply ?? 'auto',
-          driftPolicy: input.drift_policy ?? 'report',
-          unmanaged: input.unmanaged ?? 'keep',
-          ignoreRules: input.ignore_rules ?? null,
+          ...inputColumns(policyMembers, input),
           blockedPlanId: null,
           version: 0,
           createdAt: now,
@@ -167,10 +152,7 @@ export async function updateZone(ctx: Ctx, id: string, patch: ZonePatch): Promis
       ...(patch.update_limit_percent !== undefined && { updateLimit: patch.update_limit_percent }),
       ...(patch.delete_limit_percent !== undefined && { deleteLimit: patch.delete_limit_percent }),
       ...(patch.served !== undefined && { isServed: patch.served }),
-      ...(patch.apply !== undefined && { apply: patch.apply }),
-      ...(patch.drift_policy !== undefined && { driftPolicy: patch.drift_policy }),
-      ...(patch.unmanaged !== undefined && { unmanaged: patch.unmanaged }),
-      ...(patch.ignore_rules !== undefined && { ignoreRules: patch.ignore_rules }),
+      ...patchColumns(policyMembers, patch),
     }
     if (patch.served === false && row.targetCount === 0)
       throw invalid([{ pointer: '#/served', code: 'not_allowed', detail: 'must be true for a zone without sync targets.' }])
