@@ -12,8 +12,15 @@ type Shared = Partial<Omit<Route, 'method' | 'path' | 'body' | 'run'>>
 type More = Shared & { description: string }
 type Query = Record<string, unknown>
 
+interface Verb<Body extends TSchema> extends More {
+  body?: Body
+  run(ctx: Ctx, id: string, body: Static<Body>): Promise<unknown>
+}
+
 /** The operations of a resource. One that is absent has no route. */
-interface Crud<Input extends TSchema, Patch extends TSchema> extends Partial<Pick<ReturnType<typeof entryOf>, 'name' | 'path'>> {
+interface Crud<Input extends TSchema, Patch extends TSchema, Bodies extends Record<string, TSchema>> extends Partial<
+  Pick<ReturnType<typeof entryOf>, 'name' | 'path'>
+> {
   /** Name, path, and the prefix of the audit actions follow from its entry in the registry, if they are not given. */
   type: ResourceType
   /** Prefix of the audit actions. */
@@ -27,15 +34,21 @@ interface Crud<Input extends TSchema, Patch extends TSchema> extends Partial<Pic
   get?: More & { run(ctx: Ctx, id: string, query: Query): Promise<unknown> }
   update?: More & { body: Patch; run(ctx: Ctx, id: string, patch: Static<Patch>): Promise<unknown> }
   delete?: More & { run(ctx: Ctx, id: string, query: Query): Promise<void> }
+  /** Other operations on one, by their verb: `pause` is `POST …/:id/pause`. */
+  verbs?: { [V in keyof Bodies]: Verb<Bodies[V]> }
   /** Description of the endpoint that creates, updates, and deletes many at once. */
   bulk?: string
 }
 
 /**
- * The routes of a resource: `GET` and `POST` of its list, and `GET`, `PATCH`, and `DELETE` of one. Names, permissions, and audit
- * actions follow from its entry in the registry.
+ * The routes of a resource: `GET` and `POST` of its list, `GET`, `PATCH`, and `DELETE` of one, and `POST` for other verbs. Names,
+ * permissions, and audit actions follow from its entry in the registry.
  */
-export function crud<Input extends TSchema = TSchema, Patch extends TSchema = TSchema>(of: Crud<Input, Patch>): (Route | Bulk)[] {
+export function crud<
+  Input extends TSchema = TSchema,
+  Patch extends TSchema = TSchema,
+  Bodies extends Record<string, TSchema> = Record<string, TSchema>,
+>(of: Crud<Input, Patch, Bodies>): (Route | Bulk)[] {
   const entry = entryOf(of.type)
   const { name = entry.name, path = entry.path, action: prefix = entry.audit?.prefix } = of
   const plural = of.name ? `${of.name}s` : entry.plural
@@ -84,6 +97,13 @@ export function crud<Input extends TSchema = TSchema, Patch extends TSchema = TS
     const { run, ...more } = of.delete
     const declared = { ...common('DELETE', 'delete', `Delete ${one}`), path: `${list}/:id`, status: 204 as const }
     routes.push(route({ ...declared, run: (ctx, { params, query }) => run(ctx, params.id!, query), ...more }))
+  }
+  for (const [verb, { run, ...more }] of Object.entries(of.verbs ?? {})) {
+    const summary = `${verb[0]!.toUpperCase()}${verb.slice(1)} ${one}`
+    const declared = { ...common('POST', verb, summary), path: `${list}/:id/${verb}` }
+    routes.push(
+      route({ ...declared, run: (ctx, { params, body }) => run(ctx, params.id!, body as Static<Bodies[string]>), ...more }),
+    )
   }
   if (of.bulk)
     routes.push({

@@ -46,6 +46,17 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
       run: updateStream,
     },
     delete: { description: 'Deletes a stream. Entries that were not delivered yet are no longer sent.', run: deleteStream },
+    verbs: {
+      test: {
+        description:
+          'Sends a message without entries once and returns the result. The message has the header X-Service-Test: 1. ' +
+          'Limited to five requests a minute per stream.',
+        summary: 'Send a test message to an audit stream',
+        response: AuditStreamTestResult,
+        problems: ['rate_limited'],
+        run: testStream,
+      },
+    },
   }),
   route({
     method: 'POST',
@@ -75,19 +86,5 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     response: AuditStream,
     problems: ['conflict', 'precondition_failed'],
     run: (ctx, { params }) => promoteStreamSecret(ctx, params.id!),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/audit-streams/:id/test',
-    guard: 'account.write',
-    action: 'account.audit_stream.test',
-    operationId: 'testAuditStream',
-    summary: 'Send a test message to an audit stream',
-    description:
-      'Sends a message without entries once and returns the result. The message has the header X-Service-Test: 1. ' +
-      'Limited to five requests a minute per stream.',
-    response: AuditStreamTestResult,
-    problems: ['rate_limited'],
-    run: (ctx, { params }) => testStream(ctx, params.id!),
   }),
 ])

@@ -48,6 +48,41 @@ export const incidentRoutes = area('incidents', 'Incidents', [
       body: IncidentPatch,
       run: updateIncident,
     },
+    verbs: {
+      acknowledge: {
+        description:
+          'Acknowledges an incident, which stops reminders. The acknowledgement expires after four hours by default; then the incident is ' +
+          'open again and channels are notified. Acknowledging again replaces the previous acknowledgement and restarts its expiry.',
+        restrictedTokens: 'handler',
+        body: IncidentAcknowledgement,
+        problems: ['conflict'],
+        run: acknowledgeIncident,
+      },
+      unacknowledge: {
+        description: 'Removes the acknowledgement: the incident is open again, channels are notified, and reminders resume.',
+        restrictedTokens: 'handler',
+        body: IncidentActionNote,
+        problems: ['conflict'],
+        run: unacknowledgeIncident,
+      },
+      resolve: {
+        description:
+          'Resolves an incident manually. If its monitor or heartbeat is still failing, no new incident is opened until it recovers and ' +
+          'fails again, or goes from degraded to down.',
+        restrictedTokens: 'handler',
+        body: IncidentActionNote,
+        run: closeIncident,
+      },
+      reopen: {
+        description:
+          'Reopens a resolved incident. It is resolved by the next recovery, or manually. Not possible if the monitor or heartbeat has a ' +
+          'later incident.',
+        restrictedTokens: 'handler',
+        body: IncidentActionNote,
+        problems: ['conflict'],
+        run: reopenIncident,
+      },
+    },
   }),
   route({
     method: 'GET',
@@ -90,67 +125,6 @@ export const incidentRoutes = area('incidents', 'Incidents', [
     }),
     response: IncidentChanges,
     run: (ctx, { params, query }) => changesBefore(ctx, params.id!, query),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/incidents/:id/acknowledge',
-    guard: write,
-    restrictedTokens: 'handler',
-    action: 'incident.acknowledge',
-    operationId: 'acknowledgeIncident',
-    summary: 'Acknowledge an incident',
-    description:
-      'Acknowledges an incident, which stops reminders. The acknowledgement expires after four hours by default; then the incident is ' +
-      'open again and channels are notified. Acknowledging again replaces the previous acknowledgement and restarts its expiry.',
-    body: IncidentAcknowledgement,
-    response: Incident,
-    problems: ['conflict'],
-    run: (ctx, { params, body }) => acknowledgeIncident(ctx, params.id!, body),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/incidents/:id/unacknowledge',
-    guard: write,
-    restrictedTokens: 'handler',
-    action: 'incident.unacknowledge',
-    operationId: 'unacknowledgeIncident',
-    summary: 'Unacknowledge an incident',
-    description: 'Removes the acknowledgement: the incident is open again, channels are notified, and reminders resume.',
-    body: IncidentActionNote,
-    response: Incident,
-    problems: ['conflict'],
-    run: (ctx, { params, body }) => unacknowledgeIncident(ctx, params.id!, body.note),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/incidents/:id/resolve',
-    guard: write,
-    restrictedTokens: 'handler',
-    action: 'incident.resolve',
-    operationId: 'resolveIncident',
-    summary: 'Resolve an incident',
-    description:
-      'Resolves an incident manually. If its monitor or heartbeat is still failing, no new incident is opened until it recovers and ' +
-      'fails again, or goes from degraded to down.',
-    body: IncidentActionNote,
-    response: Incident,
-    run: (ctx, { params, body }) => closeIncident(ctx, params.id!, body.note),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/incidents/:id/reopen',
-    guard: write,
-    restrictedTokens: 'handler',
-    action: 'incident.reopen',
-    operationId: 'reopenIncident',
-    summary: 'Reopen an incident',
-    description:
-      'Reopens a resolved incident. It is resolved by the next recovery, or manually. Not possible if the monitor or heartbeat has a ' +
-      'later incident.',
-    body: IncidentActionNote,
-    response: Incident,
-    problems: ['conflict'],
-    run: (ctx, { params, body }) => reopenIncident(ctx, params.id!, body.note),
   }),
   route({
     method: 'GET',

@@ -244,3 +244,4 @@ export type IncidentUpdateView = Static<typeof IncidentUpdate>
 export type IncidentInput = Static<typeof IncidentInput>
 export type IncidentPatch = Static<typeof IncidentPatch>
 export type IncidentAcknowledgement = Static<typeof IncidentAcknowledgement>
+export type IncidentActionNote = Static<typeof IncidentActionNote>

@@ -13,7 +13,7 @@ import { durationOf } from './outages/event-data'
 import { incidentRows, incidentTarget } from './incidents'
 import { noDrafts, type Drafts, type IncidentRow } from './outages/outage'
 import { reopenedColumns, updateIncidentRow } from './rows'
-import type { IncidentAcknowledgement, IncidentView } from './shapes'
+import type { IncidentAcknowledgement, IncidentActionNote, IncidentView } from './shapes'
 import { formatDuration } from '../../core/duration'
 import { notifyIncident } from './outages/messages'
 import { awaitsRecovery } from './subjects'
@@ -30,7 +30,7 @@ export const acknowledgeIncident = (ctx: Ctx, id: string, input: IncidentAcknowl
   )
 
 /** Removes an acknowledgement, if there is one. @throws Problem 404, 409 if the incident is resolved, 412 */
-export const unacknowledgeIncident = (ctx: Ctx, id: string, note?: string): Promise<IncidentView> =>
+export const unacknowledgeIncident = (ctx: Ctx, id: string, { note }: IncidentActionNote): Promise<IncidentView> =>
   changeStatus(ctx, 'incident.unacknowledge', id, async (tx, row) => {
     if (row.status === 'resolved') throw conflict('The incident is resolved and can’t be unacknowledged.')
     if (row.status === 'open') return null
@@ -43,7 +43,7 @@ export const unacknowledgeIncident = (ctx: Ctx, id: string, note?: string): Prom
  * worse. Does nothing if the incident is already resolved.
  * @throws Problem 404, 412
  */
-export const closeIncident = (ctx: Ctx, id: string, note?: string): Promise<IncidentView> =>
+export const closeIncident = (ctx: Ctx, id: string, { note }: IncidentActionNote): Promise<IncidentView> =>
   changeStatus(ctx, 'incident.resolve', id, async (tx, row) => {
     if (row.status === 'resolved') return null
     const at = Math.max(ctx.hub.clock.now(), row.startedAt)
@@ -66,7 +66,7 @@ export const closeIncident = (ctx: Ctx, id: string, note?: string): Promise<Inci
  * Reopens a resolved incident. Does nothing if it is unresolved.
  * @throws Problem 404, 412, 409 if its subject has a later incident
  */
-export const reopenIncident = (ctx: Ctx, id: string, note?: string): Promise<IncidentView> =>
+export const reopenIncident = (ctx: Ctx, id: string, { note }: IncidentActionNote): Promise<IncidentView> =>
   changeStatus(ctx, 'incident.reopen', id, async (tx, row) => {
     if (row.resolvedAt === null) return null
     if (row.subjectId !== null && (await latestIdOf(tx, row.subjectId)) !== row.id)

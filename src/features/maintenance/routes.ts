@@ -31,7 +31,6 @@ import {
 } from './windows'
 
 const read = 'monitoring.read'
-const write = 'monitoring.write'
 
 export const maintenanceRoutes = area('maintenance', 'Maintenance', [
   ...crud({
@@ -59,6 +58,22 @@ export const maintenanceRoutes = area('maintenance', 'Maintenance', [
       run: updateWindow,
     },
     delete: { description: 'Deletes a maintenance window. An active occurrence ends.', run: deleteWindow },
+    verbs: {
+      start: {
+        description: 'Starts a window immediately, in addition to its schedule. If it was already started manually, it restarts.',
+        operationId: 'startMaintenance',
+        summary: 'Start maintenance',
+        body: MaintenanceStartInput,
+        run: startWindow,
+      },
+      stop: {
+        description:
+          'Ends the active occurrences, whether they were started manually or by the schedule. Later occurrences are not affected.',
+        operationId: 'stopMaintenance',
+        summary: 'Stop maintenance',
+        run: stopWindow,
+      },
+    },
     bulk: 'Runs many operations on maintenance windows in one request.',
   }),
   route({
@@ -83,30 +98,6 @@ export const maintenanceRoutes = area('maintenance', 'Maintenance', [
     query: NextOccurrencesQuery,
     response: NextOccurrences,
     run: async (ctx, { query }) => previewMaintenanceOccurrences(ctx, query),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/maintenance-windows/:id/start',
-    guard: write,
-    action: 'maintenance.window.start',
-    operationId: 'startMaintenance',
-    summary: 'Start maintenance',
-    description: 'Starts a window immediately, in addition to its schedule. If it was already started manually, it restarts.',
-    body: MaintenanceStartInput,
-    response: MaintenanceWindow,
-    run: (ctx, { params, body }) => startWindow(ctx, params.id!, body.duration_seconds),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/maintenance-windows/:id/stop',
-    guard: write,
-    action: 'maintenance.window.stop',
-    operationId: 'stopMaintenance',
-    summary: 'Stop maintenance',
-    description:
-      'Ends the active occurrences, whether they were started manually or by the schedule. Later occurrences are not affected.',
-    response: MaintenanceWindow,
-    run: (ctx, { params }) => stopWindow(ctx, params.id!),
   }),
   route({
     method: 'GET',

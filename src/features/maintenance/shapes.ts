@@ -202,6 +202,7 @@ export const MaintenanceStartInput = Shape(
     examples: [{ duration_seconds: 1800 }],
   },
 )
+export type MaintenanceStartInput = Static<typeof MaintenanceStartInput>
 
 export type MaintenanceWindowView = Static<typeof MaintenanceWindow>
 export type MaintenanceWindowInput = Static<typeof MaintenanceWindowInput>

@@ -16,6 +16,7 @@ import { parseTiming } from './parse-timing'
 import {
   windowKinds,
   windowMembers,
+  type MaintenanceStartInput,
   type MaintenanceWindowInput,
   type MaintenanceWindowPatch,
   type MaintenanceWindowView,
@@ -86,13 +87,13 @@ export async function deleteWindow(ctx: Ctx, id: string): Promise<void> {
 
 /**
  * Starts maintenance now, in addition to the schedule. Restarts it if it was already started manually.
- * @param seconds duration; defaults to the duration of the occurrences
+ * @param input duration; defaults to the duration of the occurrences
  * @throws Problem 404, 412
  */
-export const startWindow = (ctx: Ctx, id: string, seconds?: number): Promise<MaintenanceWindowView> =>
+export const startWindow = (ctx: Ctx, id: string, input: MaintenanceStartInput): Promise<MaintenanceWindowView> =>
   edit(ctx, 'maintenance.window.start', id, row => {
     const now = ctx.hub.clock.now()
-    return { startedAt: now, startedUntil: now + (seconds ?? row.durationSeconds) * 1000 }
+    return { startedAt: now, startedUntil: now + (input.duration_seconds ?? row.durationSeconds) * 1000 }
   })
 
 /** Ends the active occurrences. Later ones are not affected. Does nothing if none is active. @throws Problem 404, 412 */

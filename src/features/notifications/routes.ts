@@ -99,31 +99,20 @@ export const notificationRoutes = area('notifications', 'Notifications', [
       description: 'Deletes a channel and its secrets, and cancels its pending notifications. Its log is kept.',
       run: deleteChannel,
     },
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/notification-channels/:id/test',
-    guard: write,
-    action: 'notification.channel.test',
-    operationId: 'testNotificationChannel',
-    summary: 'Test a notification channel',
-    description:
-      'Sends a test message immediately, even during quiet hours or on an inactive or disabled channel, and returns the result in `status`, ' +
-      '`response`, and `last_error`. Limited to 5 requests a minute per channel.',
-    response: Notification,
-    problems: ['rate_limited'],
-    run: (ctx, { params }) => testChannel(ctx, params.id!),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/notification-channels/:id/enable',
-    guard: write,
-    action: 'notification.channel.enable',
-    operationId: 'enableNotificationChannel',
-    summary: 'Enable a notification channel',
-    description: 'Enables a channel that was disabled because its destination no longer existed or rejected the credentials.',
-    response: NotificationChannel,
-    run: (ctx, { params }) => enableChannel(ctx, params.id!),
+    verbs: {
+      test: {
+        description:
+          'Sends a test message immediately, even during quiet hours or on an inactive or disabled channel, and returns the result in `status`, ' +
+          '`response`, and `last_error`. Limited to 5 requests a minute per channel.',
+        response: Notification,
+        problems: ['rate_limited'],
+        run: testChannel,
+      },
+      enable: {
+        description: 'Enables a channel that was disabled because its destination no longer existed or rejected the credentials.',
+        run: enableChannel,
+      },
+    },
   }),
   route({
     method: 'GET',

@@ -46,25 +46,21 @@ export const tokenRoutes = area('tokens', 'Tokens', [
       description: 'Revokes a token. It stops working immediately and remains in the list.',
       run: revokeToken,
     },
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/tokens/:id/rotate',
-    guard: 'account.write',
-    action: 'account.token.rotate',
-    operationId: 'rotateToken',
-    summary: 'Rotate a token',
-    description:
-      'Creates a token that replaces this one, with the same name, permissions, and restrictions. Its value is shown only once, ' +
-      'in this response. The old token expires `grace_seconds` after the new one is first used, or after 30 days if the new one ' +
-      'is never used; with 0, it is revoked immediately. The `expires_at` of the old token shows when it expires.',
-    body: TokenRotation,
-    status: 201,
-    response: NewToken,
-    collection: '/v1/tokens',
-    secretFields: ['token'],
-    problems: ['conflict', 'precondition_failed'],
-    run: (ctx, { params, body }) => rotateToken(ctx, params.id!, body),
+    verbs: {
+      rotate: {
+        description:
+          'Creates a token that replaces this one, with the same name, permissions, and restrictions. Its value is shown only once, ' +
+          'in this response. The old token expires `grace_seconds` after the new one is first used, or after 30 days if the new one ' +
+          'is never used; with 0, it is revoked immediately. The `expires_at` of the old token shows when it expires.',
+        body: TokenRotation,
+        status: 201,
+        response: NewToken,
+        collection: '/v1/tokens',
+        secretFields: ['token'],
+        problems: ['conflict', 'precondition_failed'],
+        run: rotateToken,
+      },
+    },
   }),
   route({
     method: 'POST',

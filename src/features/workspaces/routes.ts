@@ -30,6 +30,21 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
       problems: ['already_exists'],
       run: updateWorkspace,
     },
+    verbs: {
+      suspend: {
+        description:
+          'Blocks all access: every request to the workspace, by token or session, gets 403 `workspace_suspended`. Pings are still ' +
+          'accepted. Webhook deliveries and audit streams are paused until the workspace is resumed. Nothing is deleted. The ' +
+          'operator’s workspace cannot be suspended (409).',
+        body: WorkspaceSuspension,
+        problems: ['conflict'],
+        run: suspendWorkspace,
+      },
+      resume: {
+        description: 'Restores access to a suspended workspace. Paused webhook deliveries are sent within five minutes.',
+        run: resumeWorkspace,
+      },
+    },
   }),
   route({
     method: 'POST',
@@ -48,32 +63,5 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     secretFields: ['code', 'link'],
     problems: ['already_exists', 'conflict', 'mail_not_set_up'],
     run: (ctx, { params, body }) => inviteAsOperator(ctx, params.id!, body),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/workspaces/:id/suspend',
-    guard: 'operator',
-    action: 'account.workspace.suspend',
-    operationId: 'suspendWorkspace',
-    summary: 'Suspend a workspace',
-    description:
-      'Blocks all access: every request to the workspace, by token or session, gets 403 `workspace_suspended`. Pings are still ' +
-      'accepted. Webhook deliveries and audit streams are paused until the workspace is resumed. Nothing is deleted. The ' +
-      'operator’s workspace cannot be suspended (409).',
-    body: WorkspaceSuspension,
-    response: Workspace,
-    problems: ['conflict'],
-    run: (ctx, { params, body }) => suspendWorkspace(ctx, params.id!, body.reason ?? null),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/workspaces/:id/resume',
-    guard: 'operator',
-    action: 'account.workspace.resume',
-    operationId: 'resumeWorkspace',
-    summary: 'Resume a workspace',
-    description: 'Restores access to a suspended workspace. Paused webhook deliveries are sent within five minutes.',
-    response: Workspace,
-    run: (ctx, { params }) => resumeWorkspace(ctx, params.id!),
   }),
 ])

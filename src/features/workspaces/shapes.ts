@@ -95,6 +95,7 @@ export const WorkspaceSuspension = Shape(
     examples: [{ reason: 'The October invoice is unpaid.' }],
   },
 )
+export type WorkspaceSuspension = Static<typeof WorkspaceSuspension>
 export type WorkspaceView = Static<typeof Workspace>
 export type WorkspaceInput = Static<typeof WorkspaceInput>
 export type WorkspacePatch = Static<typeof WorkspacePatch>

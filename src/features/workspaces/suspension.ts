@@ -4,15 +4,15 @@ import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import { conflict } from '../../core/problem'
 import { changedRow, lockRow, saveRow } from '../../core/rows'
-import type { WorkspaceView } from './shapes'
+import type { WorkspaceSuspension, WorkspaceView } from './shapes'
 import { workspaceRows, workspaceView } from './workspaces'
 
 /**
  * Suspends a workspace until it is resumed. If it is already suspended, only the reason changes.
  * @throws Problem 404, 409 for the operator's own workspace
  */
-export const suspendWorkspace = (ctx: Ctx, id: string, reason: string | null): Promise<WorkspaceView> =>
-  suspendOrResume(ctx, id, 'account.workspace.suspend', { reason })
+export const suspendWorkspace = (ctx: Ctx, id: string, input: WorkspaceSuspension): Promise<WorkspaceView> =>
+  suspendOrResume(ctx, id, 'account.workspace.suspend', { reason: input.reason ?? null })
 
 /** Resumes a suspended workspace. @throws Problem 404 */
 export const resumeWorkspace = (ctx: Ctx, id: string): Promise<WorkspaceView> =>

@@ -54,21 +54,17 @@ export const invitationRoutes = area('invitations', 'Members', [
         'remove the member.',
       run: deleteInvitation,
     },
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/invitations/:id/renew',
-    guard: 'account.write',
-    action: 'account.invitation.renew',
-    operationId: 'renewInvitation',
-    summary: 'Renew an invitation',
-    description:
-      'Gives the invitation a new code, shown only once in this response, and a new expiry. The old code stops working.',
-    body: InvitationRenewal,
-    response: NewInvitation,
-    secretFields: ['code', 'link'],
-    problems: ['conflict', 'mail_not_set_up', 'precondition_failed'],
-    run: (ctx, { params, body }) => renewInvitation(ctx, params.id!, body),
+    verbs: {
+      renew: {
+        description:
+          'Gives the invitation a new code, shown only once in this response, and a new expiry. The old code stops working.',
+        body: InvitationRenewal,
+        response: NewInvitation,
+        secretFields: ['code', 'link'],
+        problems: ['conflict', 'mail_not_set_up', 'precondition_failed'],
+        run: renewInvitation,
+      },
+    },
   }),
   route({
     method: 'POST',

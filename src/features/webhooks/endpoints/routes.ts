@@ -67,6 +67,46 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
     bulk:
       'Creates, updates, and deletes many endpoints in one request. Signing secrets of new endpoints are shown only once, ' +
       'in this response.',
+    verbs: {
+      enable: {
+        description:
+          'Re-enables an endpoint that was disabled because its deliveries failed. `replay` selects which missed deliveries are ' +
+          'sent. ' +
+          'If the endpoint is already enabled, only the replay runs, for example to send deliveries that an earlier request with `none` left on hold. ' +
+          'An endpoint that was disabled because of a plan limit is re-enabled automatically and can’t be enabled with this call.',
+        body: WebhookEndpointEnable,
+        problems: ['conflict', 'resource_locked', 'precondition_failed', 'plan_limit_reached', 'rate_limited'],
+        run: enableEndpoint,
+      },
+      recover: {
+        description:
+          'Resends deliveries of a time range that failed permanently, are held, or are waiting for a retry. They are sent oldest ' +
+          'first, ' +
+          'with the same ID and body and a new signature, after new deliveries and within the rate limits of the endpoint. A ' +
+          'delivery that ' +
+          'had failed permanently gets one attempt. Returns an action whose `result` counts `matched`, `queued`, and `skipped` ' +
+          'deliveries ' +
+          '(skipped: an attempt was already in progress). Limited to five requests a minute per endpoint. Only one recovery can ' +
+          'run at a time.',
+        summary: 'Recover failed deliveries',
+        body: WebhookRecoveryInput,
+        status: 202,
+        collection: '/v1/actions',
+        response: Action,
+        problems: ['conflict', 'resource_locked', 'rate_limited'],
+        run: recoverEndpoint,
+      },
+      test: {
+        description:
+          'Sends an example event once and returns the result. The message has the header X-Service-Test: 1. ' +
+          'If it is delivered, the circuit breaker of the endpoint closes. Limited to five requests a minute per endpoint.',
+        summary: 'Send a test message',
+        body: WebhookTestInput,
+        response: WebhookDeliveryDetail,
+        problems: ['rate_limited'],
+        run: sendTest,
+      },
+    },
   }),
   route({
     method: 'GET',
@@ -77,23 +117,6 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
     description: 'Returns the state of the circuit breaker, the consecutive failures, and the number of waiting deliveries.',
     response: WebhookEndpointHealth,
     run: (ctx, { params }) => endpointHealth(ctx, params.id!),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/webhook-endpoints/:id/enable',
-    guard: 'webhooks.write',
-    action: 'webhooks.endpoint.enable',
-    operationId: 'enableWebhookEndpoint',
-    summary: 'Enable a webhook endpoint',
-    description:
-      'Re-enables an endpoint that was disabled because its deliveries failed. `replay` selects which missed deliveries are ' +
-      'sent. ' +
-      'If the endpoint is already enabled, only the replay runs, for example to send deliveries that an earlier request with `none` left on hold. ' +
-      'An endpoint that was disabled because of a plan limit is re-enabled automatically and can’t be enabled with this call.',
-    body: WebhookEndpointEnable,
-    response: WebhookEndpoint,
-    problems: ['conflict', 'resource_locked', 'precondition_failed', 'plan_limit_reached', 'rate_limited'],
-    run: (ctx, { params, body }) => enableEndpoint(ctx, params.id!, body),
   }),
   route({
     method: 'POST',
@@ -125,44 +148,6 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
     response: WebhookEndpoint,
     problems: ['conflict', 'precondition_failed'],
     run: (ctx, { params }) => promoteSecret(ctx, params.id!),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/webhook-endpoints/:id/recover',
-    guard: 'webhooks.write',
-    action: 'webhooks.endpoint.recover',
-    operationId: 'recoverWebhookEndpoint',
-    summary: 'Recover failed deliveries',
-    description:
-      'Resends deliveries of a time range that failed permanently, are held, or are waiting for a retry. They are sent oldest ' +
-      'first, ' +
-      'with the same ID and body and a new signature, after new deliveries and within the rate limits of the endpoint. A ' +
-      'delivery that ' +
-      'had failed permanently gets one attempt. Returns an action whose `result` counts `matched`, `queued`, and `skipped` ' +
-      'deliveries ' +
-      '(skipped: an attempt was already in progress). Limited to five requests a minute per endpoint. Only one recovery can ' +
-      'run at a time.',
-    body: WebhookRecoveryInput,
-    status: 202,
-    collection: '/v1/actions',
-    response: Action,
-    problems: ['conflict', 'resource_locked', 'rate_limited'],
-    run: (ctx, { params, body }) => recoverEndpoint(ctx, params.id!, body),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/webhook-endpoints/:id/test',
-    guard: 'webhooks.write',
-    action: 'webhooks.endpoint.test',
-    operationId: 'testWebhookEndpoint',
-    summary: 'Send a test message',
-    description:
-      'Sends an example event once and returns the result. The message has the header X-Service-Test: 1. ' +
-      'If it is delivered, the circuit breaker of the endpoint closes. Limited to five requests a minute per endpoint.',
-    body: WebhookTestInput,
-    response: WebhookDeliveryDetail,
-    problems: ['rate_limited'],
-    run: (ctx, { params, body }) => sendTest(ctx, params.id!, body.event),
   }),
   route({
     method: 'GET',

@@ -210,6 +210,7 @@ export const WebhookTestInput = Shape(
   },
   { $id: 'WebhookTestInput', description: 'The test message to send.', examples: [{ event: 'monitor.alert' }] },
 )
+export type WebhookTestInput = Static<typeof WebhookTestInput>
 export type WebhookEndpointView = Static<typeof WebhookEndpoint>
 export type WebhookEndpointInput = Static<typeof WebhookEndpointInput>
 export type WebhookEndpointPatch = Static<typeof WebhookEndpointPatch>

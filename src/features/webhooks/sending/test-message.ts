@@ -1,13 +1,13 @@
 import { storedPolicy } from '../../../access/network-policy'
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
-import type { EventKind } from '../../../core/event-kinds'
 import { eventKind } from '../../event-kinds'
 import { newId } from '../../../core/ids'
 import { findRow } from '../../../core/rows'
 import { closeBreaker } from './breaker'
 import type { Delivery } from './delivery-jobs'
 import { attemptView, deliveryView } from '../deliveries/view'
+import type { WebhookTestInput } from '../endpoints/shapes'
 import { endpointRows, endpointTarget } from '../endpoints/view'
 import { post } from './post'
 import type { WebhookDeliveryDetail } from '../deliveries/shapes'
@@ -21,11 +21,11 @@ import { limitManualCalls } from './manual-limits'
  * endpoint works; a failed one has no effect on the endpoint.
  * @throws Problem 404, 429
  */
-export async function sendTest(ctx: Ctx, endpointId: string, kind?: EventKind): Promise<WebhookDeliveryDetail> {
+export async function sendTest(ctx: Ctx, endpointId: string, input: WebhookTestInput): Promise<WebhookDeliveryDetail> {
   const { hub, workspaceId } = ctx
   const endpoint = await findRow(hub.read, ctx, endpointRows, endpointId)
   limitManualCalls(ctx, 'endpoint-tests', endpointId)
-  const event = kind ?? endpoint.events[0]!
+  const event = input.event ?? endpoint.events[0]!
   const body = JSON.stringify({ event, data: eventKind(event)!.example })
   const policy = await storedPolicy(hub.read, workspaceId)
   const createdAt = hub.clock.now()
