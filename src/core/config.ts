@@ -113,7 +113,7 @@ export const settings = {
   dnsResponsesPerSecond: setting(
     'BAILIWICK_DNS_RESPONSES_PER_SECOND',
     '200',
-    'Maximum number of UDP responses a second that the name server sends to one network (/24 or /56). 0 disables the limit.',
+    'Maximum number of UDP responses per second that the name server sends to one network (/24 or /56). 0 disables the limit.',
     parseCount(0, 1_000_000),
   ),
   dnsPollSeconds: setting(
