@@ -8,10 +8,14 @@ import { forUpdate } from '../core/db/dialect'
 import type { AuditContext } from '../core/db/tables'
 import type { Tx } from '../core/db/transaction'
 import type { Hub } from '../core/hub'
+import { saveRow } from '../core/rows'
+import { rowsOf } from '../registry'
 import { type Caller, forgetCallers } from './callers'
 import { tokens } from './tables'
 
 export type TokenRow = typeof tokens.$inferSelect
+
+export const tokenRows = rowsOf('token', tokens)
 
 interface Use {
   at: number
@@ -131,12 +135,7 @@ export async function endPredecessors(tx: Tx, hub: Hub, newest: TokenRow, endsAt
     const [row] = await forUpdate(tx.select().from(tokens).where(eq(tokens.id, from)))
     if (!row || !isTokenActive(row, now)) break
     if (row.expiresAt === null || row.expiresAt > endsAt) {
-      const [after] = await tx
-        .update(tokens)
-        .set({ expiresAt: endsAt, version: row.version + 1, updatedAt: now })
-        .where(eq(tokens.id, row.id))
-        .returning()
-      ended.push([row, after!])
+      ended.push([row, await saveRow(tx, { hub }, tokenRows, row, { expiresAt: endsAt })])
     }
     from = row.rotatedFrom
   }

@@ -3,7 +3,7 @@ import { forgetCallers } from '../../access/callers'
 import { refuseOverLimit } from '../../access/plans'
 import { refuseLostAccess } from '../../access/role-rules'
 import { tokens } from '../../access/tables'
-import { tokenView, type TokenRow, isTokenActive, endPredecessors } from '../../access/token-use'
+import { tokenRows, tokenView, type TokenRow, isTokenActive, endPredecessors } from '../../access/token-use'
 import { target } from '../../core/audit'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
@@ -12,7 +12,7 @@ import { conflict } from '../../core/problem'
 import { lockRow, saveRow } from '../../core/rows'
 import { refuseLessRestricted } from './restrictions'
 import type { TokenRotation } from './shapes'
-import { insertToken, tokenRows, type CreatedToken } from './tokens'
+import { insertToken, type CreatedToken } from './tokens'
 
 const defaultGraceSeconds = 86_400
 /** How long the old token works if the new one is never used. */

@@ -81,9 +81,17 @@ export const NewToken = Shape(
   },
 )
 export const TokenList = ListOf(Token)
+
+const name = Line({ minLength: 1, maxLength: 100, description: 'Name of the token.' })
+/** What a token is restricted to, in a request; null for no restriction. An empty list is rejected, as it may be a mistake of a script. */
+const restriction = (maxItems: number, description: string) =>
+  Type.Optional(
+    Nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems, uniqueItems: true }), { description }),
+  )
+
 export const TokenInput = Shape(
   {
-    name: Line({ minLength: 1, maxLength: 100, description: 'Name of the token.' }),
+    name,
     mode: Type.Optional(Words(tokenModes, { description: 'Mode of the token. Default: `scoped`.' })),
     permissions: Type.Optional(
       Type.Array(Words(permissions), {
@@ -93,18 +101,12 @@ export const TokenInput = Shape(
       }),
     ),
     expires_at: Type.Optional(NullableInstant({ description: 'When it expires; never if absent or null.' })),
-    allowed_cidrs: Type.Optional(
-      Nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems: 20, uniqueItems: true }), {
-        description: 'IP addresses or CIDR ranges it may be used from; any if absent or null.',
-      }),
-    ),
-    resource_ids: Type.Optional(
-      Nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems: 100, uniqueItems: true }), {
-        description:
-          'IDs of the monitors, heartbeats, notification channels, DNS zones, and webhook endpoints it is restricted to; if absent ' +
-          'or null, it can access all resources that its permissions cover. An empty list is rejected, so that a script cannot ' +
-          'grant access to everything by mistake.',
-      }),
+    allowed_cidrs: restriction(20, 'IP addresses or CIDR ranges it may be used from; any if absent or null.'),
+    resource_ids: restriction(
+      100,
+      'IDs of the monitors, heartbeats, notification channels, DNS zones, and webhook endpoints it is restricted to; if absent ' +
+        'or null, it can access all resources that its permissions cover. An empty list is rejected, so that a script cannot ' +
+        'grant access to everything by mistake.',
     ),
   },
   {
@@ -115,13 +117,9 @@ export const TokenInput = Shape(
 )
 export const TokenPatch = Shape(
   {
-    name: Type.Optional(Line({ minLength: 1, maxLength: 100, description: 'Name of the token.' })),
+    name: Type.Optional(name),
     expires_at: Type.Optional(NullableInstant({ description: 'When it expires; null for never.' })),
-    allowed_cidrs: Type.Optional(
-      Nullable(Type.Array(Type.String({ maxLength: 50 }), { minItems: 1, maxItems: 20, uniqueItems: true }), {
-        description: 'IP addresses or CIDR ranges it may be used from; null for any.',
-      }),
-    ),
+    allowed_cidrs: restriction(20, 'IP addresses or CIDR ranges it may be used from; null for any.'),
   },
   {
     $id: 'TokenPatch',

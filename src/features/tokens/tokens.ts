@@ -5,7 +5,7 @@ import { refuseOverLimit } from '../../access/plans'
 import { refuseLostAccess } from '../../access/role-rules'
 import { tokenModes, tokens, type TokenMode, users } from '../../access/tables'
 import { newApiToken, tokenHint } from '../../access/token-format'
-import { type TokenRow, tokenView } from '../../access/token-use'
+import { type TokenRow, tokenRows, tokenView } from '../../access/token-use'
 import { target } from '../../core/audit'
 import { change } from '../../core/change'
 import { instant } from '../../core/clock'
@@ -30,12 +30,10 @@ import {
   restrictionsWithinCaller,
   type Restrictions,
 } from './restrictions'
-import { prefixesWhere, rowsOf } from '../../registry'
+import { prefixesWhere } from '../../registry'
 import type { TokenCreator, TokenInput, TokenPatch, TokenView } from './shapes'
 
 export type CreatedToken = TokenView & { token: string }
-
-export const tokenRows = rowsOf('token', tokens)
 
 export const tokenListing = listingOf('tokens', tokens, {
   filters: {
