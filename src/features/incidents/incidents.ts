@@ -2,24 +2,29 @@ import { Type } from '@sinclair/typebox'
 import { and, count, eq, ne, sql } from 'drizzle-orm'
 import { memberships } from '../../access/tables'
 import { target } from '../../core/audit'
-import { change, isUnchanged } from '../../core/change'
+import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
-import { forUpdate } from '../../core/db/dialect'
-import type { Reader, Tx } from '../../core/db/transaction'
+import type { Tx } from '../../core/db/transaction'
 import { listingOf, listPage, searchFilter, textFilter, timeFilters, wordsFilter, type Filter } from '../../core/list'
-import { canAccess } from '../../core/resource-access'
+import { inputColumns, memberView, patchColumns } from '../../core/members'
 import { severities } from '../../core/notices'
-import { conflict, invalid, notFound } from '../../core/problem'
-import { insertRow, lockRow } from '../../core/rows'
+import { conflict, invalid } from '../../core/problem'
+import { insertRow, lockRow, saveRow } from '../../core/rows'
 import { Tag, type Page } from '../../core/shapes'
 import { rowsOf } from '../../registry'
 import { refuseUnknownChannels } from '../notifications/channel-references'
 import { actorOf } from './actor'
 import { notifyIncident } from './outages/messages'
 import type { IncidentRow } from './outages/outage'
-import { updateIncidentRow } from './rows'
-import type { IncidentInput, IncidentPatch, IncidentView } from './shapes'
-import { incidentKinds, incidents, incidentStatuses, incidentSubjects } from './tables'
+import {
+  incidentKinds,
+  incidentMembers,
+  incidentStatuses,
+  type IncidentInput,
+  type IncidentPatch,
+  type IncidentView,
+} from './shapes'
+import { incidents, incidentSubjects } from './tables'
 import { addSubject, addUpdate } from './timeline'
 import { auditView, incidentViews, incidentViewOf } from './view'
 
@@ -80,7 +85,7 @@ export async function createIncident(ctx: Ctx, input: IncidentInput): Promise<In
     const now = ctx.hub.clock.now()
     const startedAt = input.started_at === undefined ? now : Date.parse(input.started_at)
     if (startedAt > now) throw invalid([{ pointer: '#/started_at', code: 'maximum', detail: 'must not be in the future.' }])
-    const assigneeId = await requireMember(tx, ctx, input.assignee_id ?? null)
+    await refuseNonMember(tx, ctx, input.assignee_id)
     await refuseUnknownChannels(tx, ctx.workspaceId, input.channel_ids ?? null)
     const subjects = await requireSubjects(tx, ctx, input.affected ?? [])
     const [unresolved] = await tx
@@ -91,9 +96,8 @@ export async function createIncident(ctx: Ctx, input: IncidentInput): Promise<In
       throw conflict(`A workspace can have at most ${maxOpenManual} unresolved manual incidents. Resolve some of them first.`)
     const row = await insertRow(tx, ctx, incidentRows, {
       kind: 'manual',
-      title: input.title,
+      ...inputColumns(incidentMembers, input),
       status: 'open',
-      severity: input.severity ?? 'warning',
       cause: input.cause ?? input.title,
       locations: [],
       channelIds: input.channel_ids ?? null,
@@ -102,8 +106,6 @@ export async function createIncident(ctx: Ctx, input: IncidentInput): Promise<In
       awaitsRecovery: false,
       resolvedMs: 0,
       reopenCount: 0,
-      assigneeId,
-      notes: input.notes ?? '',
     })
     for (const subject of subjects) await addSubject(tx, row, subject, 'affected', now)
     const details = { kind: 'manual', severity: row.severity }
@@ -118,52 +120,30 @@ export async function updateIncident(ctx: Ctx, id: string, patch: IncidentPatch)
   return await change(ctx, 'incident.update', async tx => {
     const row = await lockRow(tx, ctx, incidentRows, id)
     const now = ctx.hub.clock.now()
-    const set = {
-      title: patch.title,
-      severity: patch.severity,
-      assigneeId: patch.assignee_id === undefined ? undefined : await requireMember(tx, ctx, patch.assignee_id),
-      notes: patch.notes === null ? '' : patch.notes,
-    }
+    await refuseNonMember(tx, ctx, patch.assignee_id)
+    const after = await saveRow(tx, ctx, incidentRows, row, patchColumns(incidentMembers, patch))
     const auditTarget = incidentTarget(row)
-    if (isUnchanged(row, set)) return { result: await incidentViewOf(tx, row, now), target: auditTarget, unchanged: true }
-    const after = await updateIncidentRow(tx, ctx.hub, row, set)
-    const fields = Object.keys(patch).filter(name => !isUnchanged(row, { [columns[name]!]: after[columns[name]!] }))
-    const text = `${fields.map(name => fieldLabels[name]).join(', ')} changed.`
+    if (after === row) return { result: await incidentViewOf(tx, row, now), target: auditTarget, unchanged: true }
+    const [was, is] = [memberView(incidentMembers, row), memberView(incidentMembers, after)]
+    const fields = (Object.keys(patch) as (keyof IncidentPatch)[]).filter(name => was[name] !== is[name])
+    const text = `${fields.map(name => (name === 'assignee_id' ? 'assignee' : name)).join(', ')} changed.`
     await addUpdate(tx, row, { kind: 'edited', at: now, actor: actorOf(ctx), text: capital(text), details: { fields } })
     return { result: await incidentViewOf(tx, after, now), target: auditTarget, before: auditView(row), after: auditView(after) }
   })
 }
 
-const columns: Record<string, keyof IncidentRow> = {
-  title: 'title',
-  severity: 'severity',
-  assignee_id: 'assigneeId',
-  notes: 'notes',
-}
-const fieldLabels: Record<string, string> = { title: 'title', severity: 'severity', assignee_id: 'assignee', notes: 'notes' }
 const capital = (text: string): string => text[0]!.toUpperCase() + text.slice(1)
-
-/** An incident of the workspace, locked if read within a transaction. @throws Problem 404 */
-export async function incidentOf(read: Reader, ctx: Ctx, id: string): Promise<IncidentRow> {
-  const found = read
-    .select()
-    .from(incidents)
-    .where(and(eq(incidents.id, id), eq(incidents.workspaceId, ctx.workspaceId)))
-  const [row] = await (read === ctx.hub.read ? found : forUpdate(found))
-  if (!row || !canAccess(ctx, row.subjectId)) throw notFound('incident')
-  return row
-}
 
 export const incidentTarget = (row: IncidentRow) => target('incident', { id: row.id, name: row.title })
 
-async function requireMember(tx: Tx, ctx: Ctx, userId: string | null): Promise<string | null> {
-  if (userId === null) return null
+/** Refuses an assignee who is not a member of the workspace. @throws Problem 422 */
+async function refuseNonMember(tx: Tx, ctx: Ctx, userId: string | null | undefined): Promise<void> {
+  if (userId === null || userId === undefined) return
   const [row] = await tx
     .select({ id: memberships.userId })
     .from(memberships)
     .where(and(eq(memberships.workspaceId, ctx.workspaceId), eq(memberships.userId, userId)))
   if (!row) throw invalid([{ pointer: '#/assignee_id', code: 'unknown', detail: 'must be the ID of a workspace member.' }])
-  return row.id
 }
 
 async function requireSubjects(tx: Tx, ctx: Ctx, ids: readonly string[]) {

@@ -1,15 +1,16 @@
 import { and, count, eq } from 'drizzle-orm'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
-import type { Reader } from '../../core/db/transaction'
+import type { Reader, Tx } from '../../core/db/transaction'
 import { listingOf, listPage, timeFilters, wordsFilter } from '../../core/list'
 import { conflict, notFound } from '../../core/problem'
+import { findRow, lockRow } from '../../core/rows'
 import type { Page } from '../../core/shapes'
 import { actorOf } from './actor'
-import { incidentOf, incidentTarget } from './incidents'
+import { incidentRows, incidentTarget } from './incidents'
 import { notifyIncident } from './outages/messages'
-import type { IncidentUpdateView } from './shapes'
-import { incidentUpdates, updateKinds } from './tables'
+import { updateKinds, type IncidentUpdateView } from './shapes'
+import { incidentUpdates } from './tables'
 import { addUpdate, type UpdateRow } from './timeline'
 import { updateView } from './view'
 
@@ -27,13 +28,13 @@ export const updateListing = listingOf('incident-updates', incidentUpdates, {
 
 /** The timeline of an incident. @throws Problem 404 */
 export async function listUpdates(ctx: Ctx, id: string, query: Record<string, unknown>): Promise<Page<IncidentUpdateView>> {
-  await incidentOf(ctx.hub.read, ctx, id)
+  await findRow(ctx.hub.read, ctx, incidentRows, id)
   return await listPage(ctx, updateListing, query, updateView, id)
 }
 
 /** @throws Problem 404 */
 export async function getUpdate(ctx: Ctx, id: string, updateId: string): Promise<IncidentUpdateView> {
-  await incidentOf(ctx.hub.read, ctx, id)
+  await findRow(ctx.hub.read, ctx, incidentRows, id)
   return updateView(await requireUpdate(ctx.hub.read, id, updateId))
 }
 
@@ -47,7 +48,7 @@ export async function addNote(
   { text, notify = false }: { text: string; notify?: boolean },
 ): Promise<IncidentUpdateView> {
   return await change(ctx, 'incident.note.create', async tx => {
-    const incident = await incidentOf(tx, ctx, id)
+    const incident = await lockIncident(tx, ctx, id)
     const [notes] = await tx
       .select({ n: count() })
       .from(incidentUpdates)
@@ -63,7 +64,7 @@ export async function addNote(
 /** Updates a note. @throws Problem 404, 409 if the entry is not a note */
 export async function updateNote(ctx: Ctx, id: string, updateId: string, text: string): Promise<IncidentUpdateView> {
   return await change(ctx, 'incident.note.update', async tx => {
-    const incident = await incidentOf(tx, ctx, id)
+    const incident = await lockIncident(tx, ctx, id)
     const row = await requireUpdate(tx, id, updateId)
     if (row.kind !== 'note') throw conflict('Only notes can be edited. Other timeline entries are read-only.')
     const auditTarget = incidentTarget(incident)
@@ -76,6 +77,9 @@ export async function updateNote(ctx: Ctx, id: string, updateId: string, text: s
     return { result: updateView(after!), target: auditTarget, before: { text: row.text }, after: { text } }
   })
 }
+
+/** Ignores If-Match, which is about the entry, not about the incident. */
+const lockIncident = (tx: Tx, ctx: Ctx, id: string) => lockRow(tx, { ...ctx, ifMatch: null }, incidentRows, id)
 
 async function requireUpdate(read: Reader, incidentId: string, id: string): Promise<UpdateRow> {
   const [row] = await read

@@ -42,6 +42,16 @@ export const incidentRoutes = area('incidents', 'Incidents', [
       problems: ['conflict'],
       run: createIncident,
     },
+    get: {
+      restrictedTokens: 'handler',
+      description: 'Returns an incident with its evidence and the latest timeline entries.',
+      query: Shape({
+        include: Type.Optional(
+          Words(['suspects'], { description: '`suspects` adds related changes made shortly before the incident.' }),
+        ),
+      }),
+      run: (ctx, id, query) => getIncident(ctx, id, query.include as 'suspects' | undefined),
+    },
     update: {
       restrictedTokens: 'handler',
       description: 'Updates the given fields (JSON merge patch, RFC 7396). Resolved incidents can be updated too.',
@@ -83,22 +93,6 @@ export const incidentRoutes = area('incidents', 'Incidents', [
         run: reopenIncident,
       },
     },
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/incidents/:id',
-    guard: read,
-    restrictedTokens: 'handler',
-    operationId: 'getIncident',
-    summary: 'Get an incident',
-    description: 'Returns an incident with its evidence and the latest timeline entries.',
-    query: Shape({
-      include: Type.Optional(
-        Words(['suspects'], { description: '`suspects` adds related changes made shortly before the incident.' }),
-      ),
-    }),
-    response: Incident,
-    run: (ctx, { params, query }) => getIncident(ctx, params.id!, query.include),
   }),
   route({
     method: 'GET',

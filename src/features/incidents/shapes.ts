@@ -1,10 +1,10 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
+import { inputMembers, members, patchMembers, viewMembers } from '../../core/members'
 import { severities } from '../../core/notices'
 import { editable, Instant, Line, ListOf, NullableInstant, Nullable, Prose, Shape, Words } from '../../core/shapes'
 import { ChannelIds } from '../notifications/shapes'
 import { IncidentChange } from './changes/shapes'
-import { incidentKinds, incidentStatuses, resolutions, updateKinds } from './tables'
 
 const maxNoteLength = 5_000
 const maxPostmortemLength = 64 * 1024
@@ -12,14 +12,41 @@ const maxPostmortemLength = 64 * 1024
 export const defaultAcknowledgementSeconds = 4 * 3600
 const maxAcknowledgementSeconds = 30 * 86_400
 
-const title = Line({ minLength: 1, maxLength: 250, description: 'Short title.' })
-const severity = Words(severities, { description: 'Severity.' })
-const notes = Prose({ maxLength: 20_000, description: 'Free-form notes.' })
+export const incidentKinds = ['monitor.down', 'monitor.degraded', 'heartbeat.missed', 'manual'] as const
+export const incidentStatuses = ['open', 'acknowledged', 'resolved'] as const
+export const resolutions = ['recovered', 'paused', 'deleted', 'reset', 'closed'] as const
+export const subjectTypes = ['monitor', 'heartbeat'] as const
+export const updateKinds = [
+  'opened',
+  'reopened',
+  'worsened',
+  'improved',
+  'affected',
+  'acknowledged',
+  'unacknowledged',
+  'acknowledgement_expired',
+  'resolved',
+  'edited',
+  'note',
+  'postmortem',
+  'notified',
+  'notification_failed',
+] as const
+
+/** The members that clients set. The columns and the fields of requests and responses are made from them. */
+export const incidentMembers = members({
+  title: { schema: Line({ minLength: 1, maxLength: 250, description: 'Short title.' }), required: true },
+  severity: { schema: Words(severities, { description: 'Severity.' }), default: 'warning' },
+  assignee_id: {
+    schema: Nullable(Type.String({ maxLength: 100 }), {
+      description: 'ID of the workspace member the incident is assigned to.',
+    }),
+  },
+  notes: { schema: Prose({ maxLength: 20_000, description: 'Free-form notes.' }), default: '', clearable: true },
+})
+
 const text = Prose({ minLength: 1, maxLength: maxNoteLength, description: 'Text of the note.' })
 const note = Type.Optional(Prose({ maxLength: maxNoteLength, description: 'Optional note, added to the timeline.' }))
-const assignee_id = Nullable(Type.String({ maxLength: 100 }), {
-  description: 'ID of the workspace member the incident is assigned to.',
-})
 
 const IncidentActor = Shape({
   type: Words(['user', 'token', 'ingest', 'system', 'operator'], { description: 'Type of actor.' }),
@@ -99,9 +126,8 @@ export const Incident = Shape(
   {
     id: Type.String({ description: 'ID of the incident.' }),
     kind: Words(incidentKinds, { description: 'What failed; `manual` for incidents opened manually.' }),
-    title,
+    ...viewMembers(incidentMembers),
     status: Words(incidentStatuses, { description: 'Status.' }),
-    severity,
     cause: Type.String({ description: 'Error message.' }),
     monitors: Subjects('Monitors'),
     heartbeats: Subjects('Heartbeats'),
@@ -120,8 +146,6 @@ export const Incident = Shape(
       minimum: 0,
       description: 'Duration so far, or in total, from the first failure. Time between being resolved and reopened is excluded.',
     }),
-    assignee_id,
-    notes,
     evidence: Nullable(Type.Record(Type.String(), Type.Unknown()), {
       description: 'Request and response of the confirmed failure.',
     }),
@@ -149,8 +173,7 @@ export const IncidentList = ListOf(Incident)
 
 export const IncidentInput = Shape(
   {
-    title,
-    severity: Type.Optional(severity),
+    ...inputMembers(incidentMembers),
     cause: Type.Optional(Line({ minLength: 1, maxLength: 500, description: 'What failed. Default: the title.' })),
     affected: Type.Optional(
       Type.Array(Type.String({ maxLength: 100 }), {
@@ -160,8 +183,6 @@ export const IncidentInput = Shape(
       }),
     ),
     started_at: Type.Optional(Instant({ description: 'When it started. Default: now. Must not be in the future.' })),
-    assignee_id: Type.Optional(assignee_id),
-    notes: Type.Optional(notes),
     channel_ids: Type.Optional(ChannelIds),
   },
   {
@@ -171,19 +192,11 @@ export const IncidentInput = Shape(
   },
 )
 
-export const IncidentPatch = Shape(
-  {
-    title: Type.Optional(title),
-    severity: Type.Optional(severity),
-    assignee_id: Type.Optional(assignee_id),
-    notes: Type.Optional(Nullable(notes)),
-  },
-  {
-    $id: 'IncidentPatch',
-    description: 'Incident fields to update.',
-    examples: [{ severity: 'warning', notes: 'Only the old shop is affected.' }],
-  },
-)
+export const IncidentPatch = Shape(patchMembers(incidentMembers), {
+  $id: 'IncidentPatch',
+  description: 'Incident fields to update.',
+  examples: [{ severity: 'warning', notes: 'Only the old shop is affected.' }],
+})
 
 export const IncidentAcknowledgement = Shape(
   {

@@ -1,28 +1,8 @@
 import { resourceColumns } from '../../access/tables'
 import { flag, int, json, text, time } from '../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
-import { severities } from '../../core/notices'
-
-export const incidentKinds = ['monitor.down', 'monitor.degraded', 'heartbeat.missed', 'manual'] as const
-export const incidentStatuses = ['open', 'acknowledged', 'resolved'] as const
-export const resolutions = ['recovered', 'paused', 'deleted', 'reset', 'closed'] as const
-export const subjectTypes = ['monitor', 'heartbeat'] as const
-export const updateKinds = [
-  'opened',
-  'reopened',
-  'worsened',
-  'improved',
-  'affected',
-  'acknowledged',
-  'unacknowledged',
-  'acknowledgement_expired',
-  'resolved',
-  'edited',
-  'note',
-  'postmortem',
-  'notified',
-  'notification_failed',
-] as const
+import { memberColumns } from '../../core/members'
+import { incidentKinds, incidentMembers, incidentStatuses, resolutions, subjectTypes, updateKinds } from './shapes'
 
 /** Who acted on an incident, for events and the timeline. */
 export interface IncidentActor {
@@ -40,9 +20,8 @@ export const incidents = table(
     subjectId: text('subject_id'),
     // Equals `subjectId` until resolved, then null: a subject has at most one unresolved incident.
     openSubject: text('open_subject'),
-    title: text('title').notNull(),
+    ...memberColumns(incidentMembers),
     status: text('status', { enum: [...incidentStatuses] }).notNull(),
-    severity: text('severity', { enum: [...severities] }).notNull(),
     cause: text('cause').notNull(),
     locations: json<string[]>('locations').notNull(),
     evidence: json<Record<string, unknown> | null>('evidence'),
@@ -64,8 +43,6 @@ export const incidents = table(
     resolvedMs: int('resolved_ms').notNull(),
     // Number of automatic reopenings.
     reopenCount: int('reopen_count').notNull(),
-    assigneeId: text('assignee_id'),
-    notes: text('notes').notNull(),
     postmortem: text('postmortem'),
     postmortemAt: time('postmortem_at'),
   },

@@ -1,7 +1,8 @@
 import type { Tx } from '../../core/db/transaction'
 import { newId } from '../../core/ids'
 import type { IncidentRow, Subject } from './outages/outage'
-import { incidentSubjects, incidentUpdates, type IncidentActor, type updateKinds } from './tables'
+import type { updateKinds } from './shapes'
+import { incidentSubjects, incidentUpdates, type IncidentActor } from './tables'
 
 export type UpdateRow = typeof incidentUpdates.$inferSelect
 

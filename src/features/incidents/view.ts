@@ -1,9 +1,10 @@
 import { asc, eq, inArray, lte, sql } from 'drizzle-orm'
 import { instant } from '../../core/clock'
 import type { Reader } from '../../core/db/transaction'
+import { editableView, memberView } from '../../core/members'
 import { durationOf } from './outages/event-data'
 import type { IncidentRow } from './outages/outage'
-import type { IncidentUpdateView, IncidentView } from './shapes'
+import { incidentMembers, type IncidentUpdateView, type IncidentView } from './shapes'
 import { incidentSubjects, incidentUpdates } from './tables'
 import type { UpdateRow } from './timeline'
 
@@ -44,13 +45,10 @@ export const updateView = (row: UpdateRow): IncidentUpdateView => ({
 
 /** Fields of an incident that the audit log records. */
 export const auditView = (row: IncidentRow) => ({
-  title: row.title,
+  ...memberView(incidentMembers, row),
   status: row.status,
-  severity: row.severity,
   acknowledged_by: row.acknowledgedBy,
   acknowledgement_expires_at: instant(row.acknowledgedUntil),
-  assignee_id: row.assigneeId,
-  notes: row.notes,
 })
 
 async function lastUpdates(read: Reader, ids: string[]): Promise<UpdateRow[]> {
@@ -77,9 +75,8 @@ async function lastUpdates(read: Reader, ids: string[]): Promise<UpdateRow[]> {
 const incidentView = (row: IncidentRow, subjects: SubjectRow[], updates: UpdateRow[], now: number): IncidentView => ({
   id: row.id,
   kind: row.kind,
-  title: row.title,
+  ...memberView(incidentMembers, row),
   status: row.status,
-  severity: row.severity,
   cause: row.cause,
   monitors: subjectsOfType(subjects, 'monitor'),
   heartbeats: subjectsOfType(subjects, 'heartbeat'),
@@ -92,15 +89,11 @@ const incidentView = (row: IncidentRow, subjects: SubjectRow[], updates: UpdateR
   resolved_at: instant(row.resolvedAt),
   resolution: row.resolution,
   duration_seconds: Math.floor(durationOf(row, now) / 1000),
-  assignee_id: row.assigneeId,
-  notes: row.notes,
   evidence: row.evidence,
   postmortem:
     row.postmortem === null || row.postmortemAt === null ? null : { body: row.postmortem, updated_at: instant(row.postmortemAt) },
   timeline: updates.map(updateView),
-  version: row.version,
-  created_at: instant(row.createdAt),
-  updated_at: instant(row.updatedAt),
+  ...editableView(row),
 })
 
 const subjectsOfType = (subjects: SubjectRow[], type: SubjectRow['type']) =>

@@ -6,7 +6,8 @@ import type { EventData } from '../../../core/event-kinds'
 import { eventKind } from '../../event-kinds'
 import { changeRelations, type ChangeRelation, type IncidentChangeView } from './shapes'
 import { affectsHost, hostOf, isAtOrBelow } from './host'
-import { incidentOf } from '../incidents'
+import { findRow } from '../../../core/rows'
+import { incidentRows } from '../incidents'
 import { oneLine } from '../outages/evidence'
 import type { IncidentRow } from '../outages/outage'
 import type { IncidentView } from '../shapes'
@@ -32,13 +33,13 @@ export async function changesBefore(
   id: string,
   { limit = 25, window_seconds = defaultWindowSeconds }: { limit?: number; window_seconds?: number },
 ): Promise<{ data: IncidentChangeView[]; truncated: boolean }> {
-  const found = await changesOf(ctx, await incidentOf(ctx.hub.read, ctx, id), window_seconds * 1000)
+  const found = await changesOf(ctx, await findRow(ctx.hub.read, ctx, incidentRows, id), window_seconds * 1000)
   return { data: found.slice(0, limit), truncated: found.length > limit }
 }
 
 /** @throws Problem 404 */
 export async function getIncident(ctx: Ctx, id: string, include?: 'suspects'): Promise<IncidentView> {
-  const row = await incidentOf(ctx.hub.read, ctx, id)
+  const row = await findRow(ctx.hub.read, ctx, incidentRows, id)
   const view = await incidentViewOf(ctx.hub.read, row, ctx.hub.clock.now())
   return include ? { ...view, suspects: await suspectsOf(ctx, row) } : view
 }

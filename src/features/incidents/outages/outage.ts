@@ -1,7 +1,8 @@
 import type { AuditDraft, EventDraft } from '../../../core/change-result'
 import type { JobDraft } from '../../../core/jobs/draft'
 import type { NoticeDraft, Severity } from '../../../core/notices'
-import type { incidents, subjectTypes } from '../tables'
+import type { subjectTypes } from '../shapes'
+import type { incidents } from '../tables'
 
 export type IncidentRow = typeof incidents.$inferSelect
 
