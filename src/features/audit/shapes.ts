@@ -152,7 +152,5 @@ export const exportExamples: Readonly<Record<string, string>> = {
     mac: 'dbc1b4c900ffe48d575b5da5c638040125f65db0fe3e24494b76ea986457d986',
   })}\n`,
   'text/csv':
-    '' +
-    '' +
     'seq,id,occurred_at,action,code,…\r\n42,"aud_01jd8f3q7eeb9bv0w0r8c7hq2m","2026-11-21T10:00:00.000Z","heartbeat.pause","HB004S",…\r\n',
 }

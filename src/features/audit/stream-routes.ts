@@ -67,8 +67,7 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     summary: 'Rotate the signing secret of an audit stream',
     description:
       'Generates a new signing secret, shown only once, in this response. During the overlap, webhook-signature contains a ' +
-      'signature ' +
-      'for each secret, X-Service-Signature uses the old secret, and X-Service-Signature-Next the new one.',
+      'signature for each secret, X-Service-Signature uses the old secret, and X-Service-Signature-Next the new one.',
     body: AuditStreamSecretRotation,
     response: NewAuditStream,
     secretFields: ['secret'],

@@ -60,8 +60,7 @@ export const PlanInput = Shape(
     id: Type.String({
       pattern: '^[a-z][a-z0-9_-]{0,49}$',
       'x-rule':
-        'must start with a lowercase letter and contain only lowercase letters, digits, hyphens, and underscores, at most ' +
-        '50.',
+        'must start with a lowercase letter and contain only lowercase letters, digits, hyphens, and underscores, at most 50.',
       description: 'ID of the plan; cannot be changed later.',
     }),
     ...inputMembers(planMembers),

@@ -124,8 +124,7 @@ export const SignInMethods = Shape(
         origin: Nullable(Type.String(), { description: 'The origin at which passkeys can be used; null if unavailable.' }),
         reason: Nullable(Words(['ip_address', 'plain_http']), {
           description:
-            'Why passkeys are unavailable: the URL has an IP address, or uses neither https nor localhost. Null if ' +
-            'available.',
+            'Why passkeys are unavailable: the URL has an IP address, or uses neither https nor localhost. Null if available.',
         }),
       },
       { description: 'Availability of passkeys.' },

@@ -25,8 +25,7 @@ export const setupRoutes = area('setup', 'Setup', [
     operationId: 'completeSetup',
     summary: 'Complete setup',
     description:
-      'Creates the first user, who is the owner of the operator’s workspace, with the token of the setup link. Signs ' +
-      'them in.',
+      'Creates the first user, who is the owner of the operator’s workspace, with the token of the setup link. Signs them in.',
     body: SetupInput,
     status: 201,
     response: CurrentSession,
@@ -56,10 +55,9 @@ export const signUpRoutes = area('sign-up', 'Sessions', [
     operationId: 'signUp',
     summary: 'Sign up',
     description:
-      'Creates a user and a workspace of their own on the default plan, if sign-up is open. Does not sign in. The ' +
-      'response is the ' +
-      'same if the email address already has an account, in which case nothing is created. Accepts five sign-ups an ' +
-      'hour per IP address.',
+      'Creates a user and a workspace of their own on the default plan, if sign-up is open. Does not sign in. The response is ' +
+      'the same if the email address already has an account, in which case nothing is created. Accepts five sign-ups an hour ' +
+      'per IP address.',
     body: SignUpInput,
     status: 202,
     response: SignUpReceipt,

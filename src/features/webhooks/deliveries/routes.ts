@@ -42,8 +42,7 @@ export const webhookDeliveryRoutes = (eventRelations: Relations): AnyElysia =>
       summary: 'Resend a webhook delivery',
       description:
         'Sends a delivery again immediately, with the same ID and body and a new signature. This replaces the scheduled retry, ' +
-        'if any, ' +
-        'and skips the order if the endpoint is ordered. Limited to five requests a minute per endpoint.',
+        'if any, and skips the order if the endpoint is ordered. Limited to five requests a minute per endpoint.',
       status: 202,
       response: WebhookDelivery,
       restrictedTokens: 'handler',
@@ -59,8 +58,7 @@ export const webhookDeliveryRoutes = (eventRelations: Relations): AnyElysia =>
       summary: 'Expunge a webhook delivery',
       description:
         'Removes the response headers and bodies of a finished delivery from the log, and the body of a test message. The ' +
-        'attempts and ' +
-        'their outcomes are kept. The body of an event is deleted with the event.',
+        'attempts and their outcomes are kept. The body of an event is deleted with the event.',
       response: WebhookDelivery,
       restrictedTokens: 'handler',
       problems: ['conflict', 'precondition_failed'],

@@ -58,16 +58,14 @@ const deliveryMembers = {
   status: Words(deliveryStates, {
     description:
       '`pending`: waiting for the first attempt. `in_flight`: being sent. `retrying`: waiting for a retry. `held`: the ' +
-      'endpoint is ' +
-      'paused or disabled, or the endpoint is ordered and an earlier delivery for the same resource is not finished. ' +
-      'Final: `delivered`, `exhausted` (the last attempt failed), `cancelled`, and `expired`.',
+      'endpoint is paused or disabled, or the endpoint is ordered and an earlier delivery for the same resource is not ' +
+      'finished. Final: `delivered`, `exhausted` (the last attempt failed), `cancelled`, and `expired`.',
   }),
   reason: Nullable(Type.String(), {
     description:
       'Reason for the status: `http_<status>` or the error class of the last attempt, `endpoint_inactive`, ' +
-      '`endpoint_disabled`, ' +
-      '`breaker_open` (the endpoint keeps failing and sending is suspended), `waiting_for_earlier`, `secret_unreadable`, ' +
-      '`endpoint_deleted`, `event_expired`, or `held_too_long`.',
+      '`endpoint_disabled`, `breaker_open` (the endpoint keeps failing and sending is suspended), `waiting_for_earlier`, ' +
+      '`secret_unreadable`, `endpoint_deleted`, `event_expired`, or `held_too_long`.',
   }),
   attempt_count: Type.Integer({ description: 'Number of attempts so far.' }),
   last_status_code: Nullable(Type.Integer(), {

@@ -86,8 +86,7 @@ function failingNotice(endpoint: Endpoint, { hours, span, severity }: (typeof no
     resource: endpointTarget(endpoint),
     text:
       `Deliveries to ${shortUrl(endpoint.url)} have been failing for ${span}. ${attempts} failed since ` +
-      `${formatUtcMinute(endpoint.failingSince!)}, and none succeeded. ` +
-      'After 5 days without a success, the endpoint is disabled.',
+      `${formatUtcMinute(endpoint.failingSince!)}, and none succeeded. After 5 days without a success, the endpoint is disabled.`,
     details: {
       failing_since_at: since,
       hours,

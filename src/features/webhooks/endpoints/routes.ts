@@ -36,11 +36,9 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
     create: {
       description:
         'Subscribes a URL to the given event kinds. Subscribing to a kind requires read permission on its area. The signing ' +
-        'secret is ' +
-        'shown only once, in this response. Messages are posted as `{event, data}` and signed in the X-Service-Signature header ' +
-        'and, ' +
-        'following Standard Webhooks, in webhook-signature. X-Service-Resource is the `<type>/<id>` of the resource the event ' +
-        'is about.',
+        'secret is shown only once, in this response. Messages are posted as `{event, data}` and signed in the ' +
+        'X-Service-Signature header and, following Standard Webhooks, in webhook-signature. X-Service-Resource is the ' +
+        '`<type>/<id>` of the resource the event is about.',
       body: WebhookEndpointInput,
       response: NewWebhookEndpoint,
       secretFields: ['secret'],
@@ -53,9 +51,8 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
     },
     update: {
       description:
-        'Updates an endpoint (JSON merge patch, RFC 7396). While `active` is false, deliveries are held; they are sent when you ' +
-        'set it ' +
-        'back to true. If you set `ordering` back to `none`, deliveries waiting for an earlier one are sent.',
+        'Updates an endpoint (JSON merge patch, RFC 7396). While `active` is false, deliveries are held; they are sent when ' +
+        'you set it back to true. If you set `ordering` back to `none`, deliveries waiting for an earlier one are sent.',
       body: WebhookEndpointPatch,
       problems: ['conflict'],
       run: updateEndpoint,
@@ -80,14 +77,11 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
       },
       recover: {
         description:
-          'Resends deliveries of a time range that failed permanently, are held, or are waiting for a retry. They are sent oldest ' +
-          'first, ' +
-          'with the same ID and body and a new signature, after new deliveries and within the rate limits of the endpoint. A ' +
-          'delivery that ' +
-          'had failed permanently gets one attempt. Returns an action whose `result` counts `matched`, `queued`, and `skipped` ' +
-          'deliveries ' +
-          '(skipped: an attempt was already in progress). Limited to five requests a minute per endpoint. Only one recovery can ' +
-          'run at a time.',
+          'Resends deliveries of a time range that failed permanently, are held, or are waiting for a retry. They are sent ' +
+          'oldest first, with the same ID and body and a new signature, after new deliveries and within the rate limits of the ' +
+          'endpoint. A delivery that had failed permanently gets one attempt. Returns an action whose `result` counts ' +
+          '`matched`, `queued`, and `skipped` deliveries (skipped: an attempt was already in progress). Limited to five ' +
+          'requests a minute per endpoint. Only one recovery can run at a time.',
         summary: 'Recover failed deliveries',
         body: WebhookRecoveryInput,
         status: 202,
@@ -127,10 +121,9 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
     summary: 'Rotate the signing secret',
     description:
       'Generates a new signing secret, shown only once, in this response. During the overlap, webhook-signature contains a ' +
-      'signature ' +
-      'for each secret, X-Service-Signature uses the old secret, and X-Service-Signature-Next the new one, so a receiver can ' +
-      'verify ' +
-      'every message with either secret. When the overlap ends, the new secret replaces the old one automatically.',
+      'signature for each secret, X-Service-Signature uses the old secret, and X-Service-Signature-Next the new one, so a ' +
+      'receiver can verify every message with either secret. When the overlap ends, the new secret replaces the old one ' +
+      'automatically.',
     body: WebhookSecretRotation,
     response: NewWebhookEndpoint,
     secretFields: ['secret'],

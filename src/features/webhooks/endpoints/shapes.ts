@@ -146,9 +146,8 @@ export const NewWebhookEndpoint = Shape(
 )
 const headersNote =
   `Custom headers to send with each message, such as Authorization: at most ${maxHeaders}. Values are stored encrypted and ` +
-  'never returned. ' +
-  'Headers that Bailiwick sets itself are not allowed: Host, User-Agent, Content-*, X-Service-*, webhook-*, and connection ' +
-  'headers.'
+  'never returned. Headers that Bailiwick sets itself are not allowed: Host, User-Agent, Content-*, X-Service-*, webhook-*, ' +
+  'and connection headers.'
 const headerValue = Type.String({ minLength: 1, maxLength: maxHeaderValueLength })
 export const WebhookEndpointInput = Shape(
   {
