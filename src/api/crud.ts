@@ -19,7 +19,7 @@ interface Verb<Body extends TSchema> extends More {
 
 /** The operations of a resource. One that is absent has no route. */
 interface Crud<Input extends TSchema, Patch extends TSchema, Bodies extends Record<string, TSchema>> extends Partial<
-  Pick<ReturnType<typeof entryOf>, 'name' | 'path'>
+  Pick<ReturnType<typeof entryOf>, 'name' | 'plural' | 'path'>
 > {
   /** Name, path, and the prefix of the audit actions follow from its entry in the registry, if they are not given. */
   type: ResourceType
@@ -51,7 +51,7 @@ export function crud<
 >(of: Crud<Input, Patch, Bodies>): (Route | Bulk)[] {
   const entry = entryOf(of.type)
   const { name = entry.name, path = entry.path, action: prefix = entry.audit?.prefix } = of
-  const plural = of.name ? `${of.name}s` : entry.plural
+  const { plural = of.name ? `${name}s` : entry.plural } = of
   const schema = of.response.$id!
   const one = withArticle(name)
   const list = `/v1${path}`

@@ -1,20 +1,22 @@
 import { Type } from '@sinclair/typebox'
-import { and, eq, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import { codeOf } from '../audit-actions'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { auditEntries } from '../../core/db/tables'
 import { listingOf, listPage, textFilter, timeFilters, wordsFilter } from '../../core/list'
-import { canAccess } from '../../core/resource-access'
-import { notFound } from '../../core/problem'
 import { invalidParameter } from '../../core/query'
+import { findRow } from '../../core/rows'
 import type { Page } from '../../core/shapes'
+import { rowsOf } from '../../registry'
 import { unknownActions, unknownActionDetail } from './actions-filter'
 import { actionPattern, type AuditEventView } from './shapes'
 
 type Entry = typeof auditEntries.$inferSelect
 
 const isPrefix = (value: unknown) => (value as string).endsWith('*')
+
+const auditRows = rowsOf('audit_event', auditEntries, { accessTo: row => row.targetId })
 
 export const auditListing = listingOf('audit-events', auditEntries, {
   defaultSort: '-seq',
@@ -56,14 +58,8 @@ export async function listAuditEvents(ctx: Ctx, query: Record<string, unknown>):
 }
 
 /** @throws Problem 404 */
-export async function getAuditEvent(ctx: Ctx, id: string): Promise<AuditEventView> {
-  const [row] = await ctx.hub.read
-    .select()
-    .from(auditEntries)
-    .where(and(eq(auditEntries.id, id), eq(auditEntries.workspaceId, ctx.workspaceId)))
-  if (!row || !canAccess(ctx, row.targetId)) throw notFound('audit event')
-  return auditView(row)
-}
+export const getAuditEvent = async (ctx: Ctx, id: string): Promise<AuditEventView> =>
+  auditView(await findRow(ctx.hub.read, ctx, auditRows, id))
 
 function auditView(row: Entry): AuditEventView {
   return {

@@ -1,21 +1,21 @@
+import { crud } from '../../api/crud'
 import { area, route } from '../../api/route'
-import { listQuery } from '../../core/list'
 import { exportAuditEvents } from './export'
 import { auditCatalog } from './catalog'
 import { auditListing, getAuditEvent, listAuditEvents } from './list'
 import { AuditActionList, AuditEvent, AuditEventList, CatalogQuery, exportExamples, ExportQuery } from './shapes'
 
 export const auditRoutes = area('audit', 'Audit', [
-  route({
-    method: 'GET',
-    path: '/v1/audit-events',
-    guard: 'account.read',
-    operationId: 'listAuditEvents',
-    summary: 'List audit events',
-    description: 'Lists all actions in the workspace, including denied ones, newest first.',
-    query: listQuery(auditListing),
-    response: AuditEventList,
-    run: (ctx, { query }) => listAuditEvents(ctx, query),
+  ...crud({
+    type: 'audit_event',
+    response: AuditEvent,
+    list: {
+      description: 'Lists all actions in the workspace, including denied ones, newest first.',
+      listing: auditListing,
+      response: AuditEventList,
+      run: listAuditEvents,
+    },
+    get: { restrictedTokens: 'handler', description: 'Returns an event from the audit log.', run: getAuditEvent },
   }),
   route({
     method: 'GET',
@@ -43,16 +43,5 @@ export const auditRoutes = area('audit', 'Audit', [
     response: AuditActionList,
     restrictedTokens: 'all',
     run: async (_ctx, { query }) => auditCatalog(query.action),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/audit-events/:id',
-    guard: 'account.read',
-    operationId: 'getAuditEvent',
-    summary: 'Get an audit event',
-    description: 'Returns an event from the audit log.',
-    response: AuditEvent,
-    restrictedTokens: 'handler',
-    run: (ctx, { params }) => getAuditEvent(ctx, params.id!),
   }),
 ])

@@ -6,12 +6,15 @@ import type { AuditDraft } from '../../../core/change-result'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
 import { listingOf, listPage, timeFilters } from '../../../core/list'
-import { notFound } from '../../../core/problem'
+import { findRow, lockRow, removeRow } from '../../../core/rows'
 import type { Page } from '../../../core/shapes'
+import { rowsOf } from '../../../registry'
 import type { OwnSessionView } from './shapes'
 import { clientOf } from './user-agent'
 
 type Row = typeof sessions.$inferSelect
+
+const rows = rowsOf('session', sessions, { owner: sessions.userId })
 
 export const ownSessionListing = listingOf('own-sessions', sessions, {
   owner: sessions.userId,
@@ -25,17 +28,14 @@ export const listOwnSessions = (ctx: Ctx, query: Record<string, unknown>): Promi
   listPage(ctx, ownSessionListing, query, row => sessionView(ctx, row), ctx.actor.id)
 
 /** @throws Problem 404, also for a session of another user */
-export async function getOwnSession(ctx: Ctx, id: string): Promise<OwnSessionView> {
-  const [row] = await ctx.hub.read.select().from(sessions).where(isOwn(ctx, id))
-  if (!row) throw notFound('session')
-  return sessionView(ctx, row)
-}
+export const getOwnSession = async (ctx: Ctx, id: string): Promise<OwnSessionView> =>
+  sessionView(ctx, await findRow(ctx.hub.read, ctx, rows, id, ctx.actor.id))
 
 /** Revokes a session of the user, possibly the current one. @throws Problem 404 */
 export async function revokeSession(ctx: Ctx, id: string): Promise<void> {
   await record(ctx.hub, async tx => {
-    const [row] = await tx.delete(sessions).where(isOwn(ctx, id)).returning()
-    if (!row) throw notFound('session')
+    const row = await lockRow(tx, ctx, rows, id, ctx.actor.id)
+    await removeRow(tx, rows, row)
     return { result: undefined, audits: [revocationAudit(ctx, row)] }
   })
 }
@@ -51,8 +51,6 @@ export async function revokeOtherSessions(ctx: Ctx): Promise<void> {
     return { result: undefined, audits: ended.map(row => revocationAudit(ctx, row)) }
   })
 }
-
-const isOwn = (ctx: Ctx, id: string) => and(eq(sessions.id, id), eq(sessions.userId, ctx.actor.id))
 
 const revocationAudit = (ctx: Ctx, row: Row): AuditDraft => ({
   workspaceId: ctx.workspaceId,

@@ -1,10 +1,12 @@
 import { sessionCookieHeader, sessionIdOf } from '../../../access/sessions'
+import { crud } from '../../../api/crud'
 import { area, route } from '../../../api/route'
-import { listQuery } from '../../../core/list'
 import { revokeOtherSessions, revokeSession, getOwnSession, listOwnSessions, ownSessionListing } from './own-sessions'
 import { currentSession, signOut, switchWorkspace, setCookie, withCookie } from './sessions'
 import { Session, OwnSessionList, CurrentSession, SessionPatch, SignInInput, SignInMethods } from './shapes'
 import { signIn, signInMethods } from './sign-in'
+
+const ofUser = { guard: 'session', whileSuspended: true } as const
 
 export const sessionRoutes = area('sessions', 'Sessions', [
   route({
@@ -46,8 +48,7 @@ export const sessionRoutes = area('sessions', 'Sessions', [
   route({
     method: 'DELETE',
     path: '/v1/sessions',
-    guard: 'session',
-    whileSuspended: true,
+    ...ofUser,
     action: 'account.session.delete',
     operationId: 'signOut',
     summary: 'Sign out',
@@ -56,23 +57,30 @@ export const sessionRoutes = area('sessions', 'Sessions', [
     run: ctx => signOut(ctx, sessionIdOf(ctx)),
     headers: hub => ({ 'Set-Cookie': sessionCookieHeader(hub, '', 0) }),
   }),
-  route({
-    method: 'GET',
-    path: '/v1/sessions',
-    guard: 'session',
-    whileSuspended: true,
-    operationId: 'listSessions',
-    summary: 'List your sessions',
-    description: 'Lists the sessions of the signed-in user.',
-    query: listQuery(ownSessionListing),
-    response: OwnSessionList,
-    run: (ctx, { query }) => listOwnSessions(ctx, query),
+  ...crud({
+    type: 'session',
+    response: Session,
+    reads: ofUser,
+    writes: ofUser,
+    list: {
+      summary: 'List your sessions',
+      description: 'Lists the sessions of the signed-in user.',
+      listing: ownSessionListing,
+      response: OwnSessionList,
+      run: listOwnSessions,
+    },
+    get: { description: 'Returns a session of the signed-in user.', run: getOwnSession },
+    delete: {
+      operationId: 'revokeSession',
+      summary: 'Revoke a session',
+      description: 'Ends a session of the signed-in user. Its browser is signed out with its next request.',
+      run: revokeSession,
+    },
   }),
   route({
     method: 'DELETE',
     path: '/v1/sessions/others',
-    guard: 'session',
-    whileSuspended: true,
+    ...ofUser,
     action: 'account.session.delete',
     operationId: 'revokeOtherSessions',
     summary: 'Revoke your other sessions',
@@ -82,32 +90,8 @@ export const sessionRoutes = area('sessions', 'Sessions', [
   }),
   route({
     method: 'GET',
-    path: '/v1/sessions/:id',
-    guard: 'session',
-    whileSuspended: true,
-    operationId: 'getSession',
-    summary: 'Get a session',
-    description: 'Returns a session of the signed-in user.',
-    response: Session,
-    run: (ctx, { params }) => getOwnSession(ctx, params.id!),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/v1/sessions/:id',
-    guard: 'session',
-    whileSuspended: true,
-    action: 'account.session.delete',
-    operationId: 'revokeSession',
-    summary: 'Revoke a session',
-    description: 'Ends a session of the signed-in user. Its browser is signed out with its next request.',
-    status: 204,
-    run: (ctx, { params }) => revokeSession(ctx, params.id!),
-  }),
-  route({
-    method: 'GET',
     path: '/v1/sessions/current',
-    guard: 'session',
-    whileSuspended: true,
+    ...ofUser,
     operationId: 'getCurrentSession',
     summary: 'Get the current session',
     description:
@@ -119,8 +103,7 @@ export const sessionRoutes = area('sessions', 'Sessions', [
   route({
     method: 'PATCH',
     path: '/v1/sessions/current',
-    guard: 'session',
-    whileSuspended: true,
+    ...ofUser,
     action: 'account.session.switch',
     operationId: 'switchWorkspace',
     summary: 'Switch workspaces',
