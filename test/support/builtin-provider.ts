@@ -14,8 +14,8 @@ import {
   type Snapshot,
   type AdapterContext,
 } from '../../src/features/dns/providers/provider'
-import { sameRrset, stepKey } from '../../src/features/dns/providers/same-rrset'
-import { originOf } from '../../src/features/dns/zones/names'
+import { sameRrset } from '../../src/features/dns/providers/same-rrset'
+import { originOf, rrsetKey } from '../../src/features/dns/zones/names'
 
 const caps: Caps = {
   unit: 'rrset',
@@ -87,8 +87,8 @@ class BuiltinProvider implements DnsProvider {
     if (ops.length === 0) return []
     const path = await this.#path(zone)
     const version = (await this.#get(path)).headers.get('etag')!
-    const there = new Map((await this.read(zone)).rrsets.map(one => [stepKey(one), one]))
-    const isStale = (op: Op) => !sameRrset(there.get(stepKey(op)) ?? null, op.before)
+    const there = new Map((await this.read(zone)).rrsets.map(one => [rrsetKey(one), one]))
+    const isStale = (op: Op) => !sameRrset(there.get(rrsetKey(op)) ?? null, op.before)
     if (ops.some(isStale)) return ops.map(op => resultOf(op, isStale(op) ? 'stale' : 'skipped'))
     const rrsets = ops.map(({ name, type, after }) => ({
       name: name === '@' ? name : `${name}.${originOf(zone.name)}`,

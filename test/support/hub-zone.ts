@@ -1,9 +1,8 @@
 import { expect } from 'bun:test'
 import { rdataOfText, rdataOfTxt } from '../../src/dns/rdata'
 import type { Caps, ProviderRrset } from '../../src/features/dns/providers/provider'
-import { stepKey } from '../../src/features/dns/providers/same-rrset'
 import { effectiveTtl } from '../../src/features/dns/sync/fingerprint'
-import { originOf, recordNameOf } from '../../src/features/dns/zones/names'
+import { originOf, recordNameOf, rrsetKey } from '../../src/features/dns/zones/names'
 import { listed, shown, type ServerUnderTest, type Trouble } from './provider-contract'
 import type { World } from './world'
 import { createZone } from './zones'
@@ -85,7 +84,7 @@ async function zoneOf(
 ): Promise<HubZone> {
   const path = `/v1/dns/zones/${id}`
   const observed = async () => (await under.look(name)).map(one => shown(one, under.caps.rechunksTxt))
-  const apex = (await observed()).filter(one => stepKey(one) === '@ NS')
+  const apex = (await observed()).filter(one => rrsetKey(one) === '@ NS')
   const call = async (method: string, below: string, status: number, body?: object) => {
     const response = await acme.call(method, path + below, body)
     expect([status, response.text]).toEqual([response.status, response.text])

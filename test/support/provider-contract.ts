@@ -10,7 +10,7 @@ import {
   type ProviderZone,
   type Snapshot,
 } from '../../src/features/dns/providers/provider'
-import { stepKey } from '../../src/features/dns/providers/same-rrset'
+import { rrsetKey } from '../../src/features/dns/zones/names'
 
 // Promises of every kind of provider, tested with a real server or a proven double.
 
@@ -127,7 +127,7 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
 
     test('finds and lists a zone by name', async () => {
       const { name, zone, before } = await zoneOf()
-      expect(before.rrsets.map(stepKey)).toEqual(here.provider.caps.apexNs === 'hidden' ? [] : ['@ NS'])
+      expect(before.rrsets.map(rrsetKey)).toEqual(here.provider.caps.apexNs === 'hidden' ? [] : ['@ NS'])
       const zones = await here.provider.listZones?.()
       if (zones) expect(zones).toContainEqual(zone)
       expect(await here.provider.findZone(`absent.${name}`)).toBeNull()
@@ -186,7 +186,7 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
     test('updates apex NS records if supported', async () => {
       if (here.provider.caps.apexNs !== 'rw') return
       const { zone, before } = await zoneOf()
-      const old = before.rrsets.find(one => stepKey(one) === '@ NS')!
+      const old = before.rrsets.find(one => rrsetKey(one) === '@ NS')!
       const other = rrset('@', 'NS', 600, ['ns8.example.net.', 'ns9.example.net.'])
       expect(await apply(zone, [op(old, other)])).toEqual(['done'])
       await expectSeen(zone, [other])
@@ -199,7 +199,7 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
         zone,
         many.map(one => op(null, one)),
       )
-      expect(results.map(({ name, type }) => stepKey({ name, type }))).toEqual(many.map(stepKey))
+      expect(results.map(({ name, type }) => rrsetKey({ name, type }))).toEqual(many.map(rrsetKey))
       expect(new Set(outcomes(results))).toEqual(new Set(['done']))
       await expectSeen(zone, [...before.rrsets, ...many])
     }, 120_000)
@@ -269,7 +269,7 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       ]
       expect(new Set(await apply(zone, edits))).toEqual(new Set(['done']))
       const now = await here.provider.read(zone)
-      const undo = edits.toReversed().map(one => op(one.after && seen(now, stepKey(one)), one.before))
+      const undo = edits.toReversed().map(one => op(one.after && seen(now, rrsetKey(one)), one.before))
       expect(new Set(await apply(zone, undo))).toEqual(new Set(['done']))
       expect(listed((await here.provider.read(zone)).rrsets)).toEqual(listed(then.rrsets))
       expect(listed(then.rrsets.map(known))).toEqual(listed([...before.rrsets, ...kept].map(known)))
@@ -385,4 +385,4 @@ export const listed = (rrsets: readonly ProviderRrset[]): string[] =>
 export const shown = (one: ProviderRrset, rechunks: boolean): ProviderRrset =>
   rechunks && one.type === 'TXT' ? { ...one, values: one.values.map(value => rdataOfTxt(txtValue(value))) } : one
 
-const seen = (snapshot: Snapshot, key: string): ProviderRrset => snapshot.rrsets.find(one => stepKey(one) === key)!
+const seen = (snapshot: Snapshot, key: string): ProviderRrset => snapshot.rrsets.find(one => rrsetKey(one) === key)!

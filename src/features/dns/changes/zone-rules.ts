@@ -3,7 +3,7 @@ import type { Tx } from '../../../core/db/transaction'
 import type { FieldProblem } from '../../../core/problem'
 import { ruleViolation } from './rrset-rules'
 import { dnsRecords, dnsRrsets } from '../records/tables'
-import { absoluteOf, namesAbove, withinZone } from '../zones/names'
+import { absoluteOf, namesAbove, rrsetKey, withinZone } from '../zones/names'
 import { batches, isBelow } from '../records/rows'
 
 interface Zone {
@@ -123,7 +123,7 @@ async function cnameTargetProblems(tx: Tx, zone: Zone, touched: readonly Touched
   const referring = touched.filter(one => hostTypes.includes(one.type))
   const targets = new Map<string, Touched>()
   for (const some of batches(referring)) {
-    const byName = new Map(some.map(one => [`${one.name} ${one.type}`, one]))
+    const byName = new Map(some.map(one => [rrsetKey(one), one]))
     const rows = await tx
       .select({ name: dnsRecords.name, type: dnsRecords.type, target: dnsRecords.target })
       .from(dnsRecords)
@@ -138,7 +138,7 @@ async function cnameTargetProblems(tx: Tx, zone: Zone, touched: readonly Touched
         ),
       )
     for (const row of rows) {
-      const one = byName.get(`${row.name} ${row.type}`)
+      const one = byName.get(rrsetKey(row))
       const target = row.target === null ? null : withinZone(row.target, zone.name)
       if (one && target !== null) targets.set(target, one)
     }

@@ -4,10 +4,9 @@ import type { Ctx } from '../../../core/ctx'
 import { instant } from '../../../core/clock'
 import { conflict, invalid } from '../../../core/problem'
 import { callerOrigin } from '../changes/changed-event'
-import { typeOf } from '../records/values'
-import { parseField } from '../records/parse-field'
+import { parseRrset } from '../records/parse-field'
 import { changeZone, summaryOf } from '../changes/change-zone'
-import { rrsetKey, recordNameOf } from '../zones/names'
+import { rrsetKey } from '../zones/names'
 import { rrsetsAt } from '../records/rows'
 import { type ZoneRow, zoneOf, zoneRows } from '../zones/rows'
 import { zoneTarget } from '../zones/zones'
@@ -136,8 +135,7 @@ async function rowsToAdopt(tx: Tx, zone: ZoneRow, input: AdoptInput) {
   const picked = new Map(
     input.rrsets.map((one, place) => {
       const pointer = `#/rrsets/${place}`
-      const name = parseField(`${pointer}/name`, () => recordNameOf(one.name, zone.name))
-      const key = rrsetKey({ name, type: parseField(`${pointer}/type`, () => typeOf(one.type)) })
+      const key = rrsetKey(parseRrset(one, pointer, zone))
       const row = found.get(key)
       if (!row) throw invalid([{ pointer, code: 'not_found', detail: 'must have drifted or be unmanaged at the target.' }])
       return [key, row]

@@ -2,7 +2,7 @@ import { and, asc, eq, sql, type SQL } from 'drizzle-orm'
 import type { Ctx } from '../../../core/ctx'
 import type { Reader } from '../../../core/db/transaction'
 import { recordOrigins } from '../event-kinds'
-import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../../core/list'
+import { listingOf, listPage, textFilter, timeFilters, wordsFilter } from '../../../core/list'
 import { notFound } from '../../../core/problem'
 import { parseParameter } from '../records/parse-field'
 import type { Page } from '../../../core/shapes'
@@ -20,25 +20,23 @@ interface RrsetFilter {
   type?: string
 }
 
-const listingOf = (filter: RrsetFilter): Listing<ChangesetRow> => ({
-  name: 'dns-changesets',
-  table: dnsChangesets as never,
-  // Sort by version: ids created on different hubs may not be in the order of the changes.
-  id: dnsChangesets.version,
-  idOf: row => row.version,
-  owner: dnsChangesets.zoneId,
-  defaultSort: '-id',
-  filters: {
-    name: { schema: rrsetQuery.name, where: (_, place) => touches(filter, place) },
-    type: { schema: rrsetQuery.type, where: (_, place) => (filter.name === undefined ? touches(filter, place) : sql`1 = 1`) },
-    actor: textFilter(dnsChangesets.actorId, 'Only changes made by the actor with this ID.', { maxLength: 100 }),
-    origin: wordsFilter(dnsChangesets.origin, recordOrigins, 'Only changes from these origins.'),
-    ...timeFilters('occurred_at', dnsChangesets.occurredAt),
-  },
-  sorts: {},
-})
+const listingFor = (filter: RrsetFilter) =>
+  listingOf('dns-changesets', dnsChangesets, {
+    // Sort by version: ids created on different hubs may not be in the order of the changes.
+    id: dnsChangesets.version,
+    idOf: row => row.version,
+    owner: dnsChangesets.zoneId,
+    filters: {
+      name: { schema: rrsetQuery.name, where: (_, place) => touches(filter, place) },
+      type: { schema: rrsetQuery.type, where: (_, place) => (filter.name === undefined ? touches(filter, place) : sql`1 = 1`) },
+      actor: textFilter(dnsChangesets.actorId, 'Only changes made by the actor with this ID.', { maxLength: 100 }),
+      origin: wordsFilter(dnsChangesets.origin, recordOrigins, 'Only changes from these origins.'),
+      ...timeFilters('occurred_at', dnsChangesets.occurredAt),
+    },
+    sorts: [],
+  })
 
-export const historyListing = listingOf({})
+export const historyListing = listingFor({})
 
 /** SQL condition: the changeset touched an rrset that matches the filter. */
 const touches = (filter: RrsetFilter, place: (value: unknown) => SQL): SQL => {
@@ -55,7 +53,7 @@ const touches = (filter: RrsetFilter, place: (value: unknown) => SQL): SQL => {
 /** @throws Problem 404, 400 */
 export async function listHistory(ctx: Ctx, zoneId: string, query: Record<string, unknown>): Promise<Page<ChangesetView>> {
   const zone = await zoneOf(ctx.hub.read, ctx, zoneId)
-  return await listPage(ctx, listingOf(filterOf(query, zone.name)), query, changesetView, zoneId)
+  return await listPage(ctx, listingFor(filterOf(query, zone.name)), query, changesetView, zoneId)
 }
 
 /** Returns a changeset with its changes, optionally filtered. @throws Problem 404, 400 */

@@ -6,6 +6,7 @@ import { newId } from '../../../core/ids'
 import type { ChangeOrigin, RecordChange } from '../changes/changed-event'
 import { soaFieldsOf } from '../zones/soa-fields'
 import { type Rrset } from '../records/rows'
+import { rrsetKey } from '../zones/names'
 import { type ZoneRow } from '../zones/rows'
 import { dnsChangesetRrsets, dnsChangesets, type StoredRrset } from './tables'
 
@@ -62,7 +63,7 @@ export async function recordChangeset(
     tx,
     dnsChangesetRrsets,
     rrsets
-      .map(one => ({ ...one, key: `${one.name} ${one.type}` }))
+      .map(one => ({ ...one, key: rrsetKey(one) }))
       .sort((a, b) => (a.key < b.key ? -1 : 1))
       .map(({ name, type, before, after }, place) => ({
         zoneId,

@@ -5,9 +5,9 @@ import type { Ctx } from '../../../core/ctx'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { invalid, Problem } from '../../../core/problem'
 import { callerOrigin } from '../changes/changed-event'
-import { typeOf, valueOfRdata } from '../records/values'
+import { valueOfRdata } from '../records/values'
 import type { WantedRrset } from '../changes/rrset-rules'
-import { parseField } from '../records/parse-field'
+import { parseRrset } from '../records/parse-field'
 import { soaColumnsOf, soaFieldsOf, type SoaFields } from '../zones/soa-fields'
 import { dnsRecords } from '../records/tables'
 import { applyLocally } from '../plans/apply-plan'
@@ -16,7 +16,7 @@ import type { PlanView } from '../plans/shapes'
 import { maxRecordsPerChange } from '../changes/change-zone'
 import { minLifetimeMs } from '../records/rrset-metadata'
 import { batches, rrsetsAt, type Rrset } from '../records/rows'
-import { rrsetKey, recordNameOf } from '../zones/names'
+import { rrsetKey } from '../zones/names'
 import { type ZoneRow, zoneRows } from '../zones/rows'
 import { sourceOf, zoneTarget } from '../zones/zones'
 import { changedSince, zoneAtVersion, type RrsetDiff } from './zone-versions'
@@ -131,14 +131,7 @@ function storedNow(rrsets: ReadonlyMap<string, Rrset>, of: { name: string; type:
 }
 
 const keysOf = (rrsets: NonNullable<RevertInput['rrsets']>, zone: ZoneRow): Set<string> =>
-  new Set(
-    rrsets.map((one, place) =>
-      rrsetKey({
-        name: parseField(`#/rrsets/${place}/name`, () => recordNameOf(one.name, zone.name)),
-        type: parseField(`#/rrsets/${place}/type`, () => typeOf(one.type)),
-      }),
-    ),
-  )
+  new Set(rrsets.map((one, place) => rrsetKey(parseRrset(one, `#/rrsets/${place}`, zone))))
 
 /** Converts a reversal to wanted rrsets. */
 async function wantedOf(read: Reader, ctx: Pick<Ctx, 'hub'>, { rrsets }: Reversal): Promise<WantedRrset[]> {

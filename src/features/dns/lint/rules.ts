@@ -1,10 +1,9 @@
-import { catchFormatError } from '../../../dns/format-error'
-import { isWithin, lowerName, parentName } from '../../../dns/name'
-import { fieldsOf, textOf } from '../../../dns/rdata'
+import { isWithin, parentName } from '../../../dns/name'
+import { textOf } from '../../../dns/rdata'
 import { classOf, parseAddress } from '../../../core/net/address'
 import { sortInSteps } from '../../../core/time-slices'
 import type { PublishedRrset, PublishedZone } from '../publish/published-zones'
-import { joinedText } from '../records/values'
+import { joinedText, targetOf } from '../records/values'
 import { isSpf, maxSpfLookups, spfLookups } from '../records/spf'
 import { withinZone } from '../zones/names'
 
@@ -180,18 +179,9 @@ function referenceFindings(rrset: PublishedRrset, names: Names): Found[] {
   return found
 }
 
-const targetFields: Record<string, string> = { CNAME: 'target', ALIAS: 'target', NS: 'target', MX: 'exchange', SRV: 'target' }
-
-function targetsOf(rrset: PublishedRrset): string[] {
-  const field = targetFields[rrset.type]
-  if (field === undefined) return []
-  return rrset.rdata.flatMap(rdata =>
-    catchFormatError(
-      () => [lowerName(fieldsOf(rrset.type, rdata)[field] as string)],
-      () => [],
-    ),
-  )
-}
+/** The names that must exist; the target of a DNAME doesn’t have to. */
+const targetsOf = ({ type, rdata }: PublishedRrset): string[] =>
+  type === 'DNAME' ? [] : rdata.flatMap(one => targetOf(type, one) ?? [])
 
 function addressFindings(rrset: PublishedRrset): Found[] {
   if (rrset.type !== 'A' && rrset.type !== 'AAAA') return []

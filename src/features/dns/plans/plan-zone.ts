@@ -2,11 +2,10 @@ import { target } from '../../../core/audit'
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
 import { callerOrigin } from '../changes/changed-event'
-import { typeOf } from '../records/values'
 import { wantedRrsets } from '../records/rrsets'
-import { parseField } from '../records/parse-field'
-import { rrsetKey, recordNameOf } from '../zones/names'
-import { type ZoneRow, zoneRows } from '../zones/rows'
+import { parseRrset } from '../records/parse-field'
+import { rrsetKey } from '../zones/names'
+import { zoneRows } from '../zones/rows'
 import { sourceOf, zoneTarget } from '../zones/zones'
 import { createPlan, planView } from './plans'
 import type { PlanInput, PlanView } from './shapes'
@@ -24,7 +23,10 @@ export async function planZone(ctx: Ctx, zoneId: string, input: PlanInput): Prom
     const row = await createPlan(tx, ctx, zone, wanted, by, {
       ...(input.targets && { targets: input.targets }),
       ...(input.enforce && {
-        enforce: input.enforce === 'all' ? 'all' : input.enforce.map((one, place) => keyOf(one, place, zone)),
+        enforce:
+          input.enforce === 'all'
+            ? 'all'
+            : input.enforce.map((one, place) => rrsetKey(parseRrset(one, `#/enforce/${place}`, zone))),
       }),
     })
     return {
@@ -33,10 +35,4 @@ export async function planZone(ctx: Ctx, zoneId: string, input: PlanInput): Prom
       reason: row.note || null,
     }
   })
-}
-
-/** @throws Problem 422 */
-function keyOf(one: { name: string; type: string }, place: number, zone: ZoneRow): string {
-  const name = parseField(`#/enforce/${place}/name`, () => recordNameOf(one.name, zone.name))
-  return rrsetKey({ name, type: parseField(`#/enforce/${place}/type`, () => typeOf(one.type)) })
 }

@@ -1,8 +1,7 @@
-import { canonicalRdata } from '../../../dns/rdata-names'
-import { fqdnOf } from '../zones/names'
+import { fqdnOf, rrsetKey } from '../zones/names'
 import { apiType, membersOf, type CloudflareRecord, type RecordMembers } from './cloudflare-records'
 import { proxiableTypes, type Op, type ProviderRrset } from './provider'
-import { rechunked, sameValues, stepKey } from './same-rrset'
+import { rechunked, sameValues, valueKey } from './same-rrset'
 import { stepsByName } from './steps-by-name'
 
 type Terms = { ttl?: number; proxied?: boolean }
@@ -64,8 +63,8 @@ export function isUnchanged({ before }: Op, there: ProviderRrset | undefined): b
  */
 export function batchOf(ops: readonly Op[], there: readonly CloudflareRecord[], zoneName: string): Batch {
   const batch: Batch = { deletes: [], patches: [], posts: [] }
-  const byKey = Map.groupBy(there, stepKey)
-  for (const op of ops) addStep(batch, op, byKey.get(stepKey(op)) ?? [], zoneName)
+  const byKey = Map.groupBy(there, rrsetKey)
+  for (const op of ops) addStep(batch, op, byKey.get(rrsetKey(op)) ?? [], zoneName)
   return batch
 }
 
@@ -74,7 +73,7 @@ function addStep(batch: Batch, { name, type, after }: Op, records: readonly Clou
     batch.deletes.push(...records.map(({ id }) => ({ id })))
     return
   }
-  const keyOf = (rdata: Uint8Array) => Buffer.from(canonicalRdata(type, rechunked(type, rdata))).toString('latin1')
+  const keyOf = (rdata: Uint8Array) => valueKey(type, rechunked(type, rdata))
   const wanted = new Map(after.values.map(value => [keyOf(value), value]))
   const free: CloudflareRecord[] = []
   for (const record of records) {

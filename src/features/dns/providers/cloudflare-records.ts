@@ -6,9 +6,8 @@ import { fieldsOf, rdataOfFields, rdataOfText, rdataOfTxt, textOf } from '../../
 import { TTL_MAX } from '../../../dns/ttl'
 import { recordTypes } from '../../../dns/types'
 import { linesOf } from '../../../dns/words'
-import { withinZone } from '../zones/names'
+import { withinZone, rrsetKey } from '../zones/names'
 import { proxiableTypes, ProviderError, type ProviderRrset } from './provider'
-import { stepKey } from './same-rrset'
 
 /** A record at Cloudflare, which stores single records with ids and TTLs. */
 export interface CloudflareRecord {
@@ -64,7 +63,7 @@ export function recordsOfRows(rows: readonly Record<string, unknown>[], zoneName
  */
 export function rrsetsOfRecords(records: readonly CloudflareRecord[]): Map<string, ProviderRrset> {
   const found = new Map<string, ProviderRrset>()
-  for (const [key, same] of Map.groupBy(records, stepKey)) {
+  for (const [key, same] of Map.groupBy(records, rrsetKey)) {
     const { name, type } = same[0]!
     const rrset: ProviderRrset = {
       name,

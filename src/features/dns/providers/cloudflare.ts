@@ -23,8 +23,8 @@ import {
   type AdapterContext,
   type UnsupportedRrset,
 } from './provider'
-import { stepKey } from './same-rrset'
 import { parseCreatedZone, parseZones } from './zone-listing'
+import { rrsetKey } from '../zones/names'
 
 const plans = ['free', 'pro', 'business', 'enterprise'] as const
 const publicApi = 'https://api.cloudflare.com/client/v4'
@@ -159,7 +159,7 @@ class Cloudflare implements DnsProvider {
     try {
       const there = await this.#affectedRecords(zone, ops)
       const rrsets = rrsetsOfRecords(there)
-      const stale = new Set(ops.filter(op => !isUnchanged(op, rrsets.get(stepKey(op)))))
+      const stale = new Set(ops.filter(op => !isUnchanged(op, rrsets.get(rrsetKey(op)))))
       if (stale.size > 0)
         return ops.map(op =>
           stale.has(op)

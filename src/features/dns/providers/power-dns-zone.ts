@@ -4,9 +4,8 @@ import { rdataOfText, textOf } from '../../../dns/rdata'
 import { ttlReceived } from '../../../dns/ttl'
 import { isTypeName } from '../../../dns/type-codes'
 import { yieldToEventLoop } from '../../../core/time-slices'
-import { absoluteOf, withinZone } from '../zones/names'
+import { absoluteOf, withinZone, rrsetKey } from '../zones/names'
 import { ProviderError, type Op, type ProviderRrset } from './provider'
-import { stepKey } from './same-rrset'
 
 /** A record in the API. */
 interface PowerDnsRecord {
@@ -19,15 +18,15 @@ export interface PowerDnsZone {
   serial: number
   /** The server transfers it from a primary, so changes would be lost. */
   isSecondary: boolean
-  /** By {@link stepKey}; enabled records only. */
+  /** By {@link rrsetKey}; enabled records only. */
   rrsets: Map<string, ProviderRrset>
-  /** Disabled records, by {@link stepKey}. Kept when their rrset changes. */
+  /** Disabled records, by {@link rrsetKey}. Kept when their rrset changes. */
   disabled: Map<string, PowerDnsRecord[]>
 }
 
 /**
  * Parses a zone, yielding to other work.
- * @param only limits it to these {@link stepKey}s
+ * @param only limits it to these {@link rrsetKey}s
  * @throws ProviderError `incomplete`, `invalid_response`
  */
 export async function parseZoneResponse(response: unknown, zoneName: string, only?: ReadonlySet<string>): Promise<PowerDnsZone> {
@@ -49,7 +48,7 @@ export async function parseZoneResponse(response: unknown, zoneName: string, onl
     // Internal types, such as LUA, are not DNS data and stay unchanged.
     if (managedElsewhere.has(type) || !isTypeName(type)) continue
     const below = nameIn(zoneName, name)
-    if (only && !only.has(stepKey({ name: below, type }))) continue
+    if (only && !only.has(rrsetKey({ name: below, type }))) continue
     addRrset(zone, { name: below, type, ttl: ttlReceived(ttl), records: records.map(recordOf) })
   }
   if (!hasSoa) throw new ProviderError('incomplete', 'The response has no SOA record, so the zone is incomplete.')
@@ -76,7 +75,7 @@ export function changeOf(
   spelling: (type: string, value: Uint8Array) => string = textOf,
 ): PowerDnsChange {
   const name = absoluteOf(op.name, zoneName)
-  const disabled = here.disabled.get(stepKey(op)) ?? []
+  const disabled = here.disabled.get(rrsetKey(op)) ?? []
   const values = op.after?.values ?? []
   if (values.length + disabled.length === 0) return { name, type: op.type, changetype: 'DELETE' }
   const records = [...values.map(value => ({ content: spelling(op.type, value), disabled: false })), ...disabled]
@@ -93,7 +92,7 @@ function addRrset(
   zone: PowerDnsZone,
   { name, type, ttl, records }: { name: string; type: string; ttl: number; records: PowerDnsRecord[] },
 ): void {
-  const key = stepKey({ name, type })
+  const key = rrsetKey({ name, type })
   if (zone.rrsets.has(key) || zone.disabled.has(key)) throw invalidFormat(`has ${name} ${type} twice`)
   const off = records.filter(one => one.disabled)
   if (off.length > 0) zone.disabled.set(key, off)

@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { invalid, type FieldProblem } from '../../../core/problem'
 import { Line, Prose, Words } from '../../../core/shapes'
-import { absoluteOf } from '../zones/names'
+import { absoluteOf, rrsetKey } from '../zones/names'
 import { PowerDnsClient } from './power-dns-client'
 import { applyBatch, batchesOf } from './power-dns-batches'
 import { parseZoneResponse, type PowerDnsZone } from './power-dns-zone'
@@ -22,7 +22,7 @@ import {
   type AdapterContext,
   type UnsupportedRrset,
 } from './provider'
-import { sameRrset, stepKey } from './same-rrset'
+import { sameRrset } from './same-rrset'
 import { parseCreatedZone, parseZones } from './zone-listing'
 
 const form = settingsForm({
@@ -149,7 +149,7 @@ class PowerDns implements DnsProvider {
   }
 
   async apply(zone: ProviderZone, ops: readonly Op[]): Promise<OpResult[]> {
-    const here = await this.#zone(zone, new Set(ops.map(stepKey)))
+    const here = await this.#zone(zone, new Set(ops.map(rrsetKey)))
     if (here.isSecondary)
       return ops.map(op => resultOf(op, 'refused', 'The zone is a secondary zone at this server. Change it at its primary.'))
     const refused = this.#unsupportedAmong(ops) ?? staleAmong(ops, here)
@@ -186,7 +186,7 @@ class PowerDns implements DnsProvider {
 
 /** Results if the zone has changed since it was read: nothing is applied. Null otherwise. */
 function staleAmong(ops: readonly Op[], here: PowerDnsZone): OpResult[] | null {
-  const isStale = (op: Op) => !sameRrset(op.before, here.rrsets.get(stepKey(op)) ?? null)
+  const isStale = (op: Op) => !sameRrset(op.before, here.rrsets.get(rrsetKey(op)) ?? null)
   if (!ops.some(isStale)) return null
   return ops.map(op => (isStale(op) ? resultOf(op, 'stale', 'Changed at the server since it was read.') : skipped(op)))
 }

@@ -6,7 +6,7 @@ import { MESSAGE_MAX } from '../../../dns/message-encode'
 import { wireLength } from '../../../dns/name'
 import { tsigLength } from '../../../dns/tsig'
 import { TTL_MAX } from '../../../dns/ttl'
-import { originOf } from '../zones/names'
+import { originOf, rrsetKey } from '../zones/names'
 import { toProviderError } from './query-failures'
 import {
   ProviderError,
@@ -23,7 +23,7 @@ import {
 } from './provider'
 import { isRefusal, zoneNotFound, Rfc2136Client, type ServerSettings } from './rfc2136-client'
 import { batchesOf, isApexNs, rrsetOctets, updateOf } from './rfc2136-steps'
-import { sameValues, stepKey } from './same-rrset'
+import { sameValues } from './same-rrset'
 
 /** Access to a server, and the zones to list, without the trailing dot. */
 interface DynamicUpdateSettings extends ServerSettings {
@@ -116,10 +116,10 @@ export class DynamicUpdateServer implements DnsProvider {
     const results = new Map<string, OpResult>()
     for (const batch of batches) {
       const some = await this.#applyBatch(name, batch, results.size > 0)
-      for (const one of some) results.set(stepKey(one), one)
+      for (const one of some) results.set(rrsetKey(one), one)
       if (some.some(one => one.outcome !== 'done')) break
     }
-    return ops.map(op => results.get(stepKey(op)) ?? resultOf(op, 'skipped'))
+    return ops.map(op => results.get(rrsetKey(op)) ?? resultOf(op, 'skipped'))
   }
 
   /** @param begun whether earlier steps were applied, so errors can no longer be thrown */
@@ -149,12 +149,12 @@ export class DynamicUpdateServer implements DnsProvider {
     let now: Map<string, ProviderRrset>
     try {
       const { rrsets } = await this.read({ name: zoneName, ref: null })
-      now = new Map(rrsets.map(one => [stepKey(one), one]))
+      now = new Map(rrsets.map(one => [rrsetKey(one), one]))
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error
       return batch.map(op => resultOf(op, 'stale', detail))
     }
-    const moved = batch.filter(op => !sameValues(op.type, now.get(stepKey(op))?.values ?? [], op.before?.values ?? []))
+    const moved = batch.filter(op => !sameValues(op.type, now.get(rrsetKey(op))?.values ?? [], op.before?.values ?? []))
     const culprits = new Set(moved.length > 0 ? moved : batch)
     return batch.map(op => (culprits.has(op) ? resultOf(op, 'stale', detail) : resultOf(op, 'skipped', others)))
   }

@@ -1,8 +1,8 @@
 import { wireLength } from '../../../dns/name'
 import type { Prerequisite, UpdateStep } from '../../../dns/update'
-import { absoluteOf } from '../zones/names'
+import { absoluteOf, rrsetKey } from '../zones/names'
 import type { Op, ProviderRrset } from './provider'
-import { stepKey, valueKey } from './same-rrset'
+import { valueKey } from './same-rrset'
 
 /**
  * Splits steps, in order, into messages with as many steps as fit. Steps at a name with a CNAME stay together, since a CNAME can't
@@ -40,7 +40,7 @@ export function updateOf(zoneName: string, ops: readonly Op[]): { prerequisites:
   const removals: UpdateStep[] = []
   const additions: UpdateStep[] = []
   const lastRemovals: UpdateStep[] = []
-  const keys = new Set(ops.map(stepKey))
+  const keys = new Set(ops.map(rrsetKey))
   const alone = new Set(ops.filter(op => op.before === null).map(op => op.name))
   for (const { name, before } of ops) if (before) alone.delete(name)
   const guarded = new Set<string>()
@@ -53,7 +53,7 @@ export function updateOf(zoneName: string, ops: readonly Op[]): { prerequisites:
       guarded.add(op.name)
       // The server would silently ignore an addition that conflicts with a CNAME.
       if (type === 'CNAME' && alone.has(op.name)) prerequisites.push({ kind: 'name_not_in_use', name })
-      else if (!keys.has(stepKey({ name: op.name, type: 'CNAME' })))
+      else if (!keys.has(rrsetKey({ name: op.name, type: 'CNAME' })))
         prerequisites.push({ kind: 'rrset_absent', name, type: 'CNAME' })
     }
     for (const rdata of after?.values ?? []) additions.push({ kind: 'add', name, type, ttl: after!.ttl, rdata })
@@ -88,7 +88,7 @@ function groupByCname(ops: readonly Op[]): Op[][] {
   const withCname = new Set(ops.filter(({ type }) => type === 'CNAME').map(({ name }) => name))
   const groups = new Map<string, Op[]>()
   for (const op of ops) {
-    const key = withCname.has(op.name) ? op.name : stepKey(op)
+    const key = withCname.has(op.name) ? op.name : rrsetKey(op)
     const group = groups.get(key)
     if (group) group.push(op)
     else groups.set(key, [op])

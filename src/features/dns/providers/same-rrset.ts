@@ -15,9 +15,6 @@ export function sameValues(type: string, a: readonly Uint8Array[], b: readonly U
   return left.every((key, place) => key === right[place])
 }
 
-/** Key of an rrset or step. */
-export const stepKey = ({ name, type }: { name: string; type: string }): string => `${name} ${type}`
-
 /** Normalizes how TXT rdata is split into strings, to compare with providers that split it themselves. */
 export const rechunked = (type: string, value: Uint8Array): Uint8Array =>
   type === 'TXT' || type === 'SPF' ? rdataOfTxt(txtValue(value)) : value

@@ -4,9 +4,9 @@ import type { QueriedServer } from '../../../dns/client/server'
 import type { ResourceRecord } from '../../../dns/message'
 import { lowerName } from '../../../dns/name'
 import { ttlReceived } from '../../../dns/ttl'
-import { originOf, withinZone } from '../zones/names'
+import { originOf, withinZone, rrsetKey } from '../zones/names'
 import type { ProviderRrset, Snapshot } from './provider'
-import { stepKey, valueKey } from './same-rrset'
+import { valueKey } from './same-rrset'
 
 /** Created by DNSSEC signing, anywhere in a zone. */
 const signingTypes = new Set(['RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
@@ -43,7 +43,7 @@ export async function readTransfer(server: QueriedServer, zoneName: string, limi
         continue
       }
       const name = withinZone(lowerName(owner), zoneName)!
-      const key = stepKey({ name, type })
+      const key = rrsetKey({ name, type })
       let rrset = rrsets.get(key)
       if (!rrset) rrsets.set(key, (rrset = { name, type, ttl: ttlReceived(record.ttl), values: [], keys: new Set() }))
       const value = valueKey(type, rdata)

@@ -5,7 +5,7 @@ import type { Ctx } from '../../../core/ctx'
 import { toAscii } from '../../../dns/name'
 import { catchFormatError } from '../../../dns/format-error'
 import { recordTypeOf } from '../../../dns/types'
-import { listPage, listQuery, wordsFilter, type Filter, type Listing } from '../../../core/list'
+import { listingOf, listPage, listQuery, wordsFilter, type Filter, type Listing } from '../../../core/list'
 import { canAccess } from '../../../core/resource-access'
 import { invalidParameter } from '../../../core/query'
 import type { Page } from '../../../core/shapes'
@@ -93,27 +93,15 @@ const searchOf = (owner: SQLiteColumn, ownerId: string): Filter =>
   })
 
 /** The records of all zones of a workspace. */
-const recordListing: Listing<RecordRow> = {
-  name: 'dns-records',
-  table: dnsRecords as never,
-  id: dnsRecords.id,
-  idOf: row => row.id,
-  owner: dnsRecords.workspaceId,
+const recordListing = listingOf('dns-records', dnsRecords, {
   // Records of deleted zones exist until they are cleaned up (zones/clear-zone.ts). The id is compared as an expression, so that the
   // query planner doesn’t start from the zones and sort the result.
   condition: sql`exists (select 1 from ${dnsZones} where ${dnsZones.id} = ${dnsRecords.zoneId} || '')`,
   accessColumn: dnsRecords.zoneId,
-  defaultSort: '-id',
   maxItems: 1000,
   filters,
-  sorts: {
-    name: { column: dnsRecords.name, read: row => row.name },
-    type: { column: dnsRecords.type, read: row => row.type },
-    name_reversed: { column: dnsRecords.nameReversed, read: row => row.nameReversed },
-    content: { column: dnsRecords.contentKey, read: row => row.contentKey },
-    updated_at: { column: dnsRecords.updatedAt, read: row => row.updatedAt },
-  },
-}
+  sorts: ['name', 'type', 'name_reversed', 'content_key', 'updated_at'],
+})
 
 /** The records of one zone. */
 const zoneRecordListing: Listing<RecordRow> = {
@@ -190,21 +178,15 @@ async function listUnmanaged(
   return { ...page, data: await unmanagedViews(ctx.hub.read, page.data) }
 }
 
-const unmanagedListing: Listing<FoundRow> = {
-  name: 'dns-found-records',
-  table: dnsFoundRecords as never,
-  id: dnsFoundRecords.id,
-  idOf: row => row.id,
-  owner: dnsFoundRecords.workspaceId,
+const unmanagedListing = listingOf('dns-found-records', dnsFoundRecords, {
   accessColumn: dnsFoundRecords.zoneId,
-  defaultSort: '-id',
   maxItems: recordListing.maxItems!,
   filters: {
     type: { ...filters.type!, where: (value, place) => sql`${dnsFoundRecords.type} = ${place(parseType(value as string))}` },
     name: { ...filters.name!, where: (value, place) => nameMatches(dnsFoundRecords, value as string, place) },
   },
-  sorts: {},
-}
+  sorts: [],
+})
 const unmanagedZoneListing: Listing<FoundRow> = {
   ...unmanagedListing,
   name: 'dns-found-zone-records',
@@ -233,7 +215,7 @@ function orderOf({ name, content, updated_since }: Record<string, unknown>): { s
     const pattern = namePattern(name)
     if (pattern.isPrefix) return { sort: [pattern.below ? 'name_reversed' : 'name'] }
   }
-  if (typeof content === 'string' && content.endsWith('*')) return { sort: ['content'] }
+  if (typeof content === 'string' && content.endsWith('*')) return { sort: ['content_key'] }
   if (updated_since !== undefined) return { sort: ['updated_at'] }
   return {}
 }

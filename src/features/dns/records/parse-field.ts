@@ -1,6 +1,8 @@
 import { catchFormatError, type DnsFormatError } from '../../../dns/format-error'
 import { invalid, Problem, type FieldProblem } from '../../../core/problem'
 import { invalidParameter } from '../../../core/query'
+import { recordNameOf } from '../zones/names'
+import { typeOf } from './values'
 
 /** Turns a violated DNS rule into a problem with a field of a request. */
 export function ruleProblem(error: DnsFormatError, pointer: string): FieldProblem {
@@ -28,6 +30,12 @@ export const problemsOf = (pointer: string, read: () => unknown): FieldProblem[]
     },
     error => [ruleProblem(error, pointer)],
   )
+
+/** Parses the name and type of a record set of a zone. @throws Problem 422 */
+export const parseRrset = (of: { name: string; type: string }, pointer: string, zone: { name: string }) => ({
+  type: parseField(`${pointer}/type`, () => typeOf(of.type)),
+  name: parseField(`${pointer}/name`, () => recordNameOf(of.name, zone.name)),
+})
 
 const maxProblems = 20
 

@@ -5,14 +5,13 @@ import { invalid } from '../../../core/problem'
 import { callerOrigin } from '../changes/changed-event'
 import { optionsOf, wantedMetadata } from './rrset-metadata'
 import type { RrsetInput, RrsetsResult, RrsetsInput } from './shapes'
-import { typeOf } from './values'
 import { readValue } from './records'
 import type { WantedRrset } from '../changes/rrset-rules'
-import { parseEach, parseField } from './parse-field'
+import { parseEach, parseRrset } from './parse-field'
 import { recordSyncViews } from '../targets/sync-views'
 import { recordView } from './views'
 import { changeZone, summaryOf } from '../changes/change-zone'
-import { rrsetKey, recordNameOf } from '../zones/names'
+import { rrsetKey } from '../zones/names'
 import { rrsetsAt } from './rows'
 import { type ZoneRow, zoneRows } from '../zones/rows'
 import { sourceOf, zoneTarget } from '../zones/zones'
@@ -59,8 +58,7 @@ export function namesIn(rrsets: readonly RrsetInput[], zone: { name: string }): 
   const seen = new Map<string, number>()
   return parseEach(rrsets, (one, place) => {
     const pointer = `#/rrsets/${place}`
-    const type = parseField(`${pointer}/type`, () => typeOf(one.type))
-    const name = parseField(`${pointer}/name`, () => recordNameOf(one.name, zone.name))
+    const { name, type } = parseRrset(one, pointer, zone)
     const before = seen.get(rrsetKey({ name, type }))
     if (before !== undefined) {
       const detail = `duplicates ${type} of ${name}, which is already at #/rrsets/${before}.`
