@@ -1,5 +1,4 @@
-import type { Static } from '@sinclair/typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { Instant, Nullable, NullableInstant, Shape, Words } from '../../../core/shapes'
 import { rrsetInput, RrsetForm, rrsetName } from '../plans/op-shapes'
 import { changed } from '../records/shapes'

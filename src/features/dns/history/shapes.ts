@@ -1,12 +1,11 @@
-import type { Static } from '@sinclair/typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { recordOrigins } from '../event-kinds'
-import { Instant, Line, ListOf, Nullable, Shape, Words } from '../../../core/shapes'
-import { metadataExample, metadataFields, recordName, recordType } from '../records/shapes'
+import { actorFields, Instant, Line, ListOf, Nullable, Shape, Words } from '../../../core/shapes'
+import { changed, metadataExample, metadataFields, recordName, recordType } from '../records/shapes'
+import { rrsetName } from '../plans/op-shapes'
 import { soaSchema, zoneExample } from '../zones/shapes'
 
-const count = (description: string) => Type.Integer({ minimum: 0, description })
-const zone_id = Type.String({ description: 'ID of the zone.' })
+const { zone_id, created, updated, deleted } = changed
 const SoaChange = Nullable(Shape({ before: soaSchema, after: soaSchema }), {
   description: 'The SOA before and after. Null if nothing but the serial changed.',
 })
@@ -30,8 +29,7 @@ const RrsetState = (description: string) =>
 /** Maximum number of rrsets in a response. */
 export const maxRrsetsShown = 1000
 const RrsetChange = Shape({
-  name: Type.String({ description: 'Name relative to the zone. The apex is `@`.' }),
-  type: Type.String({ description: 'Record type.' }),
+  ...rrsetName,
   before: RrsetState('Records before the change. Null if there were none.'),
   after: RrsetState('Records after the change. Null if there are none.'),
 })
@@ -57,20 +55,16 @@ const changeset = {
   serial_after: Type.Integer({ description: 'Serial after the change. Unchanged if DNS answers weren’t affected.' }),
   soa: SoaChange,
   origin: Words(recordOrigins, { description: 'Where the change came from, as in the event `dns.records_changed`.' }),
-  actor: Shape(
-    {
-      type: Type.String({ description: 'Kind of actor, such as `token` or `user`.' }),
-      id: Type.String({ description: 'ID of the actor.' }),
-      name: Nullable(Type.String(), { description: 'Name of the actor.' }),
-    },
-    { description: 'Who made the change.' },
-  ),
+  actor: Shape(actorFields, { description: 'Who made the change.' }),
   note: Nullable(Type.String(), { description: 'Reason for the change, if given.' }),
   plan_id: Nullable(Type.String(), { description: 'Plan that made the change, if any.' }),
-  created: count('Number of records created.'),
-  updated: count('Number of records whose value, TTL, or options changed.'),
-  deleted: count('Number of records deleted.'),
-  rrset_count: count('Number of record sets that changed, including those where only comments or tags changed.'),
+  created,
+  updated,
+  deleted,
+  rrset_count: Type.Integer({
+    minimum: 0,
+    description: 'Number of record sets that changed, including those where only comments or tags changed.',
+  }),
   occurred_at: Instant({ description: 'When the change was made.' }),
   request_id: Nullable(Type.String(), { description: 'ID of the request that made the change.' }),
 }

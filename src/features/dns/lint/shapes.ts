@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Shape, Words } from '../../../core/shapes'
+import { rrsetName } from '../plans/op-shapes'
 import { zoneExample } from '../zones/shapes'
 import { lintRules, type LintRule } from './rules'
 
@@ -12,8 +13,7 @@ export const ZoneLint = Shape(
     findings: Type.Array(
       Shape({
         rule: Words(Object.keys(lintRules) as LintRule[], { description: 'Rule that matched. More rules may be added.' }),
-        name: Type.String({ description: 'Name relative to the zone. The apex is `@`.' }),
-        type: Type.String({ description: 'Record type.' }),
+        ...rrsetName,
         detail: Type.String({ description: 'Description of the problem.' }),
         reference: Type.String({ description: 'Document and section that the rule is based on.' }),
       }),

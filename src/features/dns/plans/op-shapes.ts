@@ -1,10 +1,9 @@
-import type { Static } from '@sinclair/typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { Line, Nullable, Shape, Words } from '../../../core/shapes'
 import { blockCodes } from './guards'
 
 export const rrsetName = {
-  name: Type.String({ description: 'Name within the zone; the apex is `@`.' }),
+  name: Type.String({ description: 'Name relative to the zone. The apex is `@`.' }),
   type: Type.String({ description: 'Record type.' }),
 }
 
@@ -37,8 +36,7 @@ export const RrsetForm = (description: string) =>
 
 export const Op = Shape({
   action: Words(['create', 'update', 'delete'], { description: 'Change to the record set.' }),
-  name: rrsetName.name,
-  type: rrsetName.type,
+  ...rrsetName,
   before: RrsetForm('Current record set; null if it is created.'),
   after: RrsetForm('New record set; null if it is deleted.'),
 })

@@ -1,6 +1,5 @@
-import type { Static } from '@sinclair/typebox'
-import { Type } from '@sinclair/typebox'
-import { Instant, Line, ListOf, NullableInstant, Nullable, Shape, Words } from '../../../core/shapes'
+import { type Static, Type } from '@sinclair/typebox'
+import { actorFields, Instant, Line, ListOf, NullableInstant, Nullable, Shape, Words } from '../../../core/shapes'
 import { RrsetsInput } from '../records/shapes'
 import { allowed, note, Op, Reason, rrsetInput } from './op-shapes'
 
@@ -63,14 +62,7 @@ export const Plan = Shape(
     origin: Words(['api', 'dashboard', 'template', 'import', 'dynamic', 'external'], { description: 'Source of the plan.' }),
     note: Type.String({ description: 'Note given when the plan was created.' }),
     allowed: Type.Array(Type.String(), { description: 'Codes of the reasons that were allowed when the plan was applied.' }),
-    created_by: Shape(
-      {
-        type: Type.String({ description: 'Type of the actor.' }),
-        id: Type.String({ description: 'ID of the user or token; for `system`, the name of the job.' }),
-        name: Nullable(Type.String(), { description: 'Name of the user or token.' }),
-      },
-      { description: 'Actor that created the plan.' },
-    ),
+    created_by: Shape(actorFields, { description: 'Actor that created the plan.' }),
     created_at: Instant({ description: 'When the plan was created.' }),
     expires_at: Instant({ description: 'When the plan expires.' }),
     applied_at: NullableInstant({ description: 'When the plan was applied; null if it was not.' }),

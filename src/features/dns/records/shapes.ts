@@ -1,5 +1,4 @@
-import type { Static } from '@sinclair/typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { TTL_MAX } from '../../../dns/ttl'
 import { editable, Expanded, Line, ListOf, NullableInstant, Nullable, Shape, Tags, Words } from '../../../core/shapes'
 import { RecordSync } from '../targets/shapes'

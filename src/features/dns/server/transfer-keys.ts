@@ -1,9 +1,8 @@
 import { lowerName } from '../../../dns/name'
 import type { TsigRecord } from '../../../dns/tsig-record'
 import { verifyTsig, type TsigKey, type Verdict } from '../../../dns/tsig'
-import type { NameKey } from './name-key'
+import { type NameKey, wireName } from './name-key'
 import type { ZoneIndex } from './zone-index'
-import { wireName } from './name-key'
 
 /** A TSIG key in the name server thread. */
 export interface ServedKey extends TsigKey {

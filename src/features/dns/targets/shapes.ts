@@ -1,5 +1,4 @@
-import type { Static } from '@sinclair/typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { ListOf, Nullable, NullableInstant, Shape, Words } from '../../../core/shapes'
 import { note, RrsetForm } from '../plans/op-shapes'
 import { syncStates } from '../sync/three-way'

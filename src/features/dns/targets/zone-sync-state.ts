@@ -1,8 +1,7 @@
 import { and, eq, ne, or } from 'drizzle-orm'
 import type { Tx } from '../../../core/db/transaction'
 import { dnsZones } from '../zones/tables'
-import type { TargetRow } from './target-rows'
-import { targetsOf, touchZone } from './target-rows'
+import { type TargetRow, targetsOf, touchZone } from './target-rows'
 import { isSynced, worstOf, type SyncState } from '../sync/three-way'
 
 /** State of a zone over all of its enabled targets. */

@@ -1,10 +1,7 @@
-import type { Static } from '@sinclair/typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { editable, Instant, Line, ListOf, Nullable, Shape, Words } from '../../../core/shapes'
 import { changed } from '../records/shapes'
-import { allowed } from '../plans/op-shapes'
-import { Op } from '../plans/op-shapes'
-import { Reason } from '../plans/op-shapes'
+import { allowed, rrsetName, Op, Reason } from '../plans/op-shapes'
 import { VariableValue } from './content'
 import { bindingModes } from './tables'
 
@@ -46,8 +43,7 @@ const example = {
 }
 
 const RrsetDifference = Shape({
-  name: Type.String({ description: 'Name relative to the zone. The apex is `@`.' }),
-  type: Type.String({ description: 'Record type.' }),
+  ...rrsetName,
   kind: Words(['missing', 'changed'], { description: '`missing`: the record set does not exist in the zone.' }),
   essential: Type.Boolean({ description: 'Whether this difference marks the binding as `modified`.' }),
   missing: Type.Array(Type.String(), {
@@ -66,8 +62,7 @@ const RrsetDifference = Shape({
 })
 
 const PlacedRrset = Shape({
-  name: Type.String({ description: 'Name relative to the zone. The apex is `@`.' }),
-  type: Type.String({ description: 'Record type.' }),
+  ...rrsetName,
   ttl: Nullable(Type.Integer(), {
     description: 'TTL set by the template. Null if it sets none, or if the records are shared with others.',
   }),
@@ -180,8 +175,7 @@ export const BindingPatch = Shape(
 const outcomes = ['create', 'keep', 'merge', 'replace', 'skip', 'keep_modified', 'conflict'] as const
 const Outcome = Shape({
   record_index: Type.Integer({ minimum: 0, description: 'Index of the record in the template’s `records`.' }),
-  name: Type.String({ description: 'Name relative to the zone. The apex is `@`.' }),
-  type: Type.String({ description: 'Record type.' }),
+  ...rrsetName,
   content: Type.String({ description: 'Value with variables filled in.' }),
   outcome: Words(outcomes, {
     description:
@@ -191,8 +185,7 @@ const Outcome = Shape({
   }),
   existing: Type.Array(
     Shape({
-      name: Type.String({ description: 'Name relative to the zone.' }),
-      type: Type.String({ description: 'Record type.' }),
+      ...rrsetName,
       content: Type.String({ description: 'Record value.' }),
     }),
     { description: 'Existing records it conflicts with, at most 20.' },
@@ -208,8 +201,7 @@ const planFields = {
   warnings: Type.Array(
     Shape({
       rule: Type.String({ description: 'Lint rule.' }),
-      name: Type.String({ description: 'Name relative to the zone.' }),
-      type: Type.String({ description: 'Record type.' }),
+      ...rrsetName,
       detail: Type.String({ description: 'Description of the problem.' }),
     }),
     { description: 'Settings that are valid but usually a mistake.' },

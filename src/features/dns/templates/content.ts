@@ -1,5 +1,4 @@
-import type { Static } from '@sinclair/typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { TTL_MAX } from '../../../dns/ttl'
 import { Line, Shape, Words } from '../../../core/shapes'
 

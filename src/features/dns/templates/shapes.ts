@@ -1,5 +1,4 @@
-import type { Static } from '@sinclair/typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { inputMembers, members, patchMembers, viewMembers } from '../../../core/members'
 import { actorFields, editable, Instant, Line, ListOf, Shape } from '../../../core/shapes'
 import { templateContent } from './content'

@@ -1,5 +1,4 @@
-import type { Static } from '@sinclair/typebox'
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { Instant, Line, ListOf, NullableInstant, Nullable, Shape, Words } from '../../../core/shapes'
 import { DnsProvider } from '../accounts/shapes'
 import { builtin } from '../zones/shapes'

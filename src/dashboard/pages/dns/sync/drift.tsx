@@ -16,10 +16,9 @@ import { ActionOutcome } from '../action-outcome'
 import { useProviderNames } from '../provider-names'
 import { ZoneFrame } from '../zone-frame'
 import { DriftEntry, keyOf, canAdopt } from './drift-entry'
-import type { DriftRow } from './decisions'
+import { type DriftRow, useDecisions } from './decisions'
 import { IgnoreRules } from './ignore-rules'
 import { PlanDialog } from './plan-review'
-import { useDecisions } from './decisions'
 
 const pageSize = 100
 
