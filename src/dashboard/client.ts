@@ -1,5 +1,6 @@
 import { systemClock } from '../core/clock'
 import type { FieldProblem } from '../core/problem'
+import { store } from './parts/store'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 export type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>
@@ -50,17 +51,8 @@ export interface RecordedCall extends Call {
 }
 
 const maxRecorded = 60
-const listeners = new Set<() => void>()
-let recorded: readonly RecordedCall[] = []
-
 /** The API calls of this tab, newest first. */
-export const recentCalls = {
-  now: () => recorded,
-  subscribe(listener: () => void): () => void {
-    listeners.add(listener)
-    return () => listeners.delete(listener)
-  },
-}
+export const recentCalls = store<readonly RecordedCall[]>([])
 
 const workspaceKey = 'bailiwick.workspace'
 
@@ -143,10 +135,8 @@ function masked(value: unknown): unknown {
   )
 }
 
-function record(request: Call, status: number): void {
-  recorded = [{ ...request, at: systemClock.now(), status }, ...recorded].slice(0, maxRecorded)
-  for (const listener of listeners) listener()
-}
+const record = (request: Call, status: number): void =>
+  recentCalls.set([{ ...request, at: systemClock.now(), status }, ...recentCalls.now()].slice(0, maxRecorded))
 
 function errorFrom(response: Response, body: Record<string, unknown>): ApiError {
   const detail = typeof body.detail === 'string' ? body.detail : `The hub responded with status ${response.status}.`

@@ -11,6 +11,7 @@ import {
 } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { call, ApiError, type Call, type Page, type Query } from './client'
+import { useDebounced } from './parts/debounced'
 import { toast } from './parts/toast'
 
 const sessionKey = ['/sessions/current']
@@ -100,6 +101,29 @@ export function useList<Row>(path: string | null, query: Query = {}, options: Re
     },
     retry: () => void found.refetch(),
   }
+}
+
+interface DryRun<Result> {
+  result: Result | null
+  error: ApiError | null
+  /** False while the user is typing, and until the response arrives. */
+  isCurrent: boolean
+}
+
+/** Sends a request that changes nothing, to check what the user is typing. Null sends nothing. Keeps the last response meanwhile. */
+export function useDryRun<Result>(request: Call | null): DryRun<Result> {
+  const now = request ? JSON.stringify(request) : ''
+  const text = useDebounced(now)
+  const { data, error, isPlaceholderData } = useQuery<Result, ApiError>({
+    queryKey: ['dry run', text],
+    queryFn: ({ signal }) => call<Result>(JSON.parse(text), signal),
+    enabled: text !== '',
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+    retry: false,
+  })
+  if (text === '') return { result: null, error: null, isCurrent: true }
+  return { result: error ? null : (data ?? null), error, isCurrent: now === text && !isPlaceholderData }
 }
 
 export interface SendOptions<Result> {

@@ -3,22 +3,11 @@ import type { SessionView } from '../features/people/sign-in/shapes'
 import { call, setTabWorkspace, tabWorkspace } from './client'
 import { useOne } from './queries'
 
-type Role = 'owner' | 'admin' | 'member' | 'viewer'
-
-interface OwnWorkspace {
-  id: string
-  name: string
-  role: Role
-}
+type User = SessionView['user']
 
 /** The signed-in user, and their permissions in the current workspace of this tab. */
-export interface Person {
-  id: string
-  email: string
-  name: string
-  operator: boolean
-  workspace: OwnWorkspace
-  workspaces: OwnWorkspace[]
+export interface Person extends User {
+  workspace: User['workspaces'][number]
   /** Can change resources: everyone except viewers. */
   canWrite: boolean
   /** Can read tokens, members, the audit log, and the plan: everyone except viewers. */

@@ -1,13 +1,13 @@
 import type { ActionView } from '../../features/actions/shapes'
-import { Button } from '../parts/button'
+import { actorName } from '../parts/actor'
 import { CopyableText } from '../parts/code'
 import { Json } from '../parts/json'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { ResourceLink } from '../parts/resource'
+import { SendButton } from '../parts/send-button'
 import { Status, StatusIcon, humanize } from '../parts/status'
 import { RelativeTime, formatDuration } from '../parts/time'
-import { useSend } from '../queries'
 import { usePerson } from '../session'
 import { statusLabelOf, titleOf } from './actions/action-title'
 import { Progress } from './actions/progress'
@@ -15,12 +15,10 @@ import { Progress } from './actions/progress'
 const refetchMs = 1500
 
 /** Details of an action: steps, progress, and result. */
-export default resourcePage<ActionView>({ path: '/actions', parent: '/actions', refetchMs }, action => <Shown action={action} />)
+export default resourcePage({ path: '/actions', parent: '/actions', refetchMs }, Shown)
 
-function Shown({ action }: { action: ActionView }) {
+function Shown({ resource: action }: { resource: ActionView }) {
   const { canWrite } = usePerson()
-  const cancel = useSend({ toast: 'Cancellation requested', invalidates: ['/actions'] })
-  const path = `/actions/${action.id}/cancel`
   const durationMs =
     action.started_at && action.finished_at
       ? new Date(action.finished_at).getTime() - new Date(action.started_at).getTime()
@@ -33,13 +31,14 @@ function Shown({ action }: { action: ActionView }) {
       actions={
         canWrite &&
         action.cancellable && (
-          <Button
+          <SendButton
             kind="danger"
-            disabled={cancel.isPending || action.cancel_requested_at !== null}
-            onClick={() => cancel.mutate({ method: 'POST', path })}
+            disabled={action.cancel_requested_at !== null}
+            call={{ method: 'POST', path: `/actions/${action.id}/cancel` }}
+            send={{ toast: 'Cancellation requested', invalidates: ['/actions'] }}
           >
             Cancel action
-          </Button>
+          </SendButton>
         )
       }
     >
@@ -71,7 +70,7 @@ function Shown({ action }: { action: ActionView }) {
         <Card
           title="Details"
           facts={[
-            ['Actor', action.actor.name ?? action.actor.type],
+            ['Actor', actorName(action.actor)],
             ['Created', <RelativeTime at={action.created_at} />],
             ['Started', <RelativeTime at={action.started_at} fallback="Not yet" />],
             ['Finished', <RelativeTime at={action.finished_at} fallback="Not yet" />],

@@ -1,5 +1,6 @@
 import { ListChecks } from 'lucide-react'
 import type { ActionView } from '../../features/actions/shapes'
+import { actorName } from '../parts/actor'
 import { ListPage, type Column } from '../parts/list'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
@@ -7,10 +8,10 @@ import { Progress } from './actions/progress'
 import { statusLabelOf, titleOf } from './actions/action-title'
 
 const columns: readonly Column<ActionView>[] = [
-  { title: 'Action', render: one => <span className="font-medium">{titleOf(one)}</span> },
+  { title: 'Action', look: 'strong', render: one => titleOf(one) },
   { title: 'Status', width: '9rem', render: one => <Status status={one.status} label={statusLabelOf(one)} /> },
   { title: 'Progress', width: '11rem', showFrom: 'md', render: one => <Progress action={one} /> },
-  { title: 'Actor', showFrom: 'lg', render: one => one.actor.name ?? one.actor.type },
+  { title: 'Actor', showFrom: 'lg', render: one => actorName(one.actor) },
   { title: 'Created', width: '9rem', showFrom: 'sm', sort: 'created_at', render: one => <RelativeTime at={one.created_at} /> },
 ]
 

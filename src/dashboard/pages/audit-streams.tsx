@@ -1,10 +1,8 @@
-import { useState } from 'react'
 import { FileOutput } from 'lucide-react'
 import type { AuditStreamTestResult, AuditStreamView } from '../../features/audit/stream-shapes'
-import { CopyableText } from '../parts/code'
-import { Confirm, Dialog } from '../parts/dialog'
-import { CheckboxField, Form, SelectField, TextField, ListField, type Values } from '../parts/form'
-import { ListPage, menuColumn, type Column } from '../parts/list'
+import { CheckboxField, SelectField, TextField, ListField, type Values } from '../parts/form'
+import { ListPage, menuColumn, type TableColumns } from '../parts/list'
+import { confirmDelete, openForm, showSecret } from '../parts/open-dialog'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { toast } from '../parts/toast'
@@ -13,15 +11,10 @@ import { usePerson } from '../session'
 
 const invalidates = ['/audit-streams']
 
-type OpenDialog = { kind: 'edit' | 'delete'; stream: AuditStreamView } | { kind: 'new' } | null
-
 /** Lists and manages the audit streams. */
 export default function AuditStreams() {
   const { canAdminister } = usePerson()
-  const [dialog, setDialog] = useState<OpenDialog>(null)
-  const [secret, setSecret] = useState<string | null>(null)
-  const close = () => setDialog(null)
-  const rotate = useSend<{ secret: string }>({ invalidates, onSuccess: rotated => setSecret(rotated.secret) })
+  const rotate = useSend<{ secret: string }>({ invalidates, onSuccess: showSigningSecret })
   const promote = useSend({ toast: 'New secret promoted', invalidates })
   const test = useSend<AuditStreamTestResult>({
     onSuccess: ({ delivered, status_code: status, error_message: error }) =>
@@ -29,8 +22,8 @@ export default function AuditStreams() {
         ? toast.success(`Test message delivered (status ${status})`)
         : toast.error(new Error(error ?? `The receiver responded with status ${status}.`)),
   })
-  const columns: readonly Column<AuditStreamView>[] = [
-    { title: 'Name', render: one => <span className="font-medium">{one.name}</span> },
+  const columns: TableColumns<AuditStreamView> = [
+    { title: 'Name', look: 'strong', render: one => one.name },
     {
       title: 'Status',
       width: '8rem',
@@ -40,26 +33,33 @@ export default function AuditStreams() {
     { title: 'Last error', showFrom: 'lg', render: one => one.last_error ?? '–' },
     { title: 'Lag', width: '6rem', showFrom: 'sm', alignRight: true, render: one => one.lag.toLocaleString() },
     { title: 'Last delivery', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_success_at} /> },
-    ...(canAdminister
-      ? [
-          menuColumn<AuditStreamView>(
-            one => one.name,
-            one => {
-              const path = `/audit-streams/${one.id}`
-              const call = (verb: string) => ({ method: 'POST', path: `${path}/${verb}` }) as const
-              return [
-                { label: 'Send test message', onSelect: () => test.mutate(call('test')) },
-                { label: 'Edit', onSelect: () => setDialog({ kind: 'edit', stream: one }) },
-                one.next_secret_hint === null
-                  ? { label: 'Rotate secret', onSelect: () => rotate.mutate({ ...call('secret/rotate'), body: {} }) }
-                  : { label: 'Promote new secret', onSelect: () => promote.mutate(call('secret/promote')) },
-                '-',
-                { label: 'Delete', danger: true, onSelect: () => setDialog({ kind: 'delete', stream: one }) },
-              ]
+    canAdminister &&
+      menuColumn<AuditStreamView>(
+        one => one.name,
+        one => {
+          const path = `/audit-streams/${one.id}`
+          const call = (verb: string) => ({ method: 'POST', path: `${path}/${verb}` }) as const
+          return [
+            { label: 'Send test message', onSelect: () => test.mutate(call('test')) },
+            { label: 'Edit', onSelect: () => editStream(one) },
+            one.next_secret_hint === null
+              ? { label: 'Rotate secret', onSelect: () => rotate.mutate({ ...call('secret/rotate'), body: {} }) }
+              : { label: 'Promote new secret', onSelect: () => promote.mutate(call('secret/promote')) },
+            '-',
+            {
+              label: 'Delete',
+              danger: true,
+              onSelect: () =>
+                confirmDelete({
+                  noun: 'stream',
+                  path,
+                  invalidates,
+                  text: 'New entries are no longer sent. The receiver keeps the entries that were already delivered.',
+                }),
             },
-          ),
-        ]
-      : []),
+          ]
+        },
+      ),
   ]
   return (
     <ListPage
@@ -67,7 +67,7 @@ export default function AuditStreams() {
       parent="/audit"
       description="Send the audit log to a URL as it is written: signed, in order, and at least once."
       path="/audit-streams"
-      create={canAdminister && { label: 'Create stream', onClick: () => setDialog({ kind: 'new' }) }}
+      create={canAdminister && { label: 'Create stream', onClick: createStream }}
       columns={columns}
       refetchMs={10_000}
       empty={{
@@ -75,62 +75,42 @@ export default function AuditStreams() {
         title: 'No streams yet',
         text: 'Send the audit log to another system, so that it can’t be tampered with on this server.',
       }}
-    >
-      <Dialog open={dialog?.kind === 'new'} onClose={close} title="Create stream">
-        <Form<{ secret: string }>
-          initial={{ name: '', url: '', from: 'now', actions: [] }}
-          call={values => ({ method: 'POST', path: '/audit-streams', body: bodyOf(values) })}
-          send={{ invalidates, onSuccess: created => (close(), setSecret(created.secret)) }}
-          onCancel={close}
-          submitLabel="Create stream"
-        >
-          <Fields />
-          <SelectField
-            name="from"
-            label="Starting point"
-            choices={{ now: 'New entries only', beginning: 'Oldest stored entry' }}
-          />
-        </Form>
-      </Dialog>
-      <Dialog open={dialog?.kind === 'edit'} onClose={close} title="Edit stream">
-        {dialog?.kind === 'edit' && (
-          <Form
-            initial={valuesOf(dialog.stream)}
-            call={values => ({ method: 'PATCH', path: `/audit-streams/${dialog.stream.id}`, body: bodyOf(values) })}
-            send={{ toast: 'Stream saved', invalidates, onSuccess: close }}
-            onCancel={close}
-            submitLabel="Save changes"
-          >
-            <Fields />
-            <CheckboxField
-              name="active"
-              label="Active"
-              hint="While paused, no entries are sent. The stream resumes where it stopped."
-            />
-          </Form>
-        )}
-      </Dialog>
-      <Confirm
-        open={dialog?.kind === 'delete'}
-        onClose={close}
-        title="Delete stream?"
-        confirmLabel="Delete stream"
-        call={() => (dialog?.kind === 'delete' ? { method: 'DELETE', path: `/audit-streams/${dialog.stream.id}` } : null)}
-        send={{ toast: 'Stream deleted', invalidates, onSuccess: close }}
-      >
-        New entries are no longer sent. The receiver keeps the entries that were already delivered.
-      </Confirm>
-      <Dialog
-        open={secret !== null}
-        onClose={() => setSecret(null)}
-        title="Save the signing secret"
-        description="It is shown only once."
-      >
-        {secret && <CopyableText text={secret} label="the secret" />}
-      </Dialog>
-    </ListPage>
+    />
   )
 }
+
+const createStream = () =>
+  openForm<{ secret: string }>({
+    title: 'Create stream',
+    initial: { name: '', url: '', from: 'now', actions: [] },
+    call: values => ({ method: 'POST', path: '/audit-streams', body: bodyOf(values) }),
+    send: { invalidates, onSuccess: showSigningSecret },
+    fields: (
+      <>
+        <Fields />
+        <SelectField name="from" label="Starting point" choices={{ now: 'New entries only', beginning: 'Oldest stored entry' }} />
+      </>
+    ),
+  })
+
+const editStream = ({ id, name, url, actions, active }: AuditStreamView) =>
+  openForm({
+    title: 'Edit stream',
+    submitLabel: 'Save changes',
+    initial: { name, url, actions: actions ?? [], active },
+    call: values => ({ method: 'PATCH', path: `/audit-streams/${id}`, body: bodyOf(values) }),
+    send: { toast: 'Stream saved', invalidates },
+    fields: (
+      <>
+        <Fields />
+        <CheckboxField
+          name="active"
+          label="Active"
+          hint="While paused, no entries are sent. The stream resumes where it stopped."
+        />
+      </>
+    ),
+  })
 
 const Fields = () => (
   <>
@@ -145,9 +125,10 @@ const Fields = () => (
   </>
 )
 
-const valuesOf = ({ name, url, actions, active }: AuditStreamView): Values => ({ name, url, actions: actions ?? [], active })
-
 const bodyOf = (values: Values): Values => ({
   ...values,
   actions: (values.actions as string[]).length > 0 ? values.actions : null,
 })
+
+const showSigningSecret = ({ secret }: { secret: string }) =>
+  showSecret({ title: 'Save the signing secret', description: 'It is shown only once.', value: secret, label: 'the secret' })

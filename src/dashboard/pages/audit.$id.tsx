@@ -1,5 +1,6 @@
 import type { AuditActionView, AuditEventView } from '../../features/audit/shapes'
 import type { Page as Listing } from '../client'
+import { actorName } from '../parts/actor'
 import { CopyableText } from '../parts/code'
 import { Card, Page, Skeleton } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
@@ -10,9 +11,9 @@ import { formatDateTime } from '../parts/time'
 import { useOne } from '../queries'
 
 /** Shows an audit event: actor, action, source, and changes. */
-export default resourcePage<AuditEventView>({ path: '/audit-events', parent: '/audit' }, entry => <Shown entry={entry} />)
+export default resourcePage({ path: '/audit-events', parent: '/audit' }, Shown)
 
-function Shown({ entry }: { entry: AuditEventView }) {
+function Shown({ resource: entry }: { resource: AuditEventView }) {
   const { data, isPending } = useOne<Listing<AuditActionView>>('/audit-events/catalog', {
     action: entry.action,
     fields: 'action,description',
@@ -31,7 +32,7 @@ function Shown({ entry }: { entry: AuditEventView }) {
           title="Details"
           facts={[
             ['Time', formatDateTime(entry.occurred_at)],
-            ['Actor', [actor.name, actor.hint].filter(Boolean).join(' ') || actor.type],
+            ['Actor', [actorName(actor), actor.hint].filter(Boolean).join(' ')],
             ['Actor ID', `${actor.type} ${actor.id}`],
             [
               'Resource',

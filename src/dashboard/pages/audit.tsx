@@ -1,6 +1,7 @@
 import { FileClock } from 'lucide-react'
 import type { AuditActionView, AuditEventView } from '../../features/audit/shapes'
 import { apiUrl, type Page as Listing } from '../client'
+import { actorName } from '../parts/actor'
 import { useUrlState } from '../parts/url-state'
 import { ListPage, type Column } from '../parts/list'
 import { Menu } from '../parts/menu'
@@ -11,8 +12,8 @@ import { useOne } from '../queries'
 import { localInputToIso } from '../parts/timezone'
 
 const columns: readonly Column<AuditEventView>[] = [
-  { title: 'Action', render: one => <code className="font-mono text-[13px]">{one.action}</code> },
-  { title: 'Actor', width: '11rem', showFrom: 'sm', render: one => one.actor.name ?? one.actor.type },
+  { title: 'Action', look: 'mono', render: one => one.action },
+  { title: 'Actor', width: '11rem', showFrom: 'sm', render: one => actorName(one.actor) },
   { title: 'Resource', showFrom: 'md', render: one => one.targets[0] && <ResourceLink {...one.targets[0]} /> },
   { title: 'Source', width: '10rem', showFrom: 'lg', render: one => one.context.ip ?? one.context.channel },
   { title: 'Outcome', width: '8rem', showFrom: 'sm', render: one => <Status status={one.outcome} /> },

@@ -2,11 +2,12 @@ import { CirclePause, CirclePlay, Pencil, Send, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { NotificationView } from '../../features/notifications/log/shapes'
 import type { NotificationChannelKindView, NotificationChannelView } from '../../features/notifications/shapes'
-import { Button, LinkButton } from '../parts/button'
-import { DeleteDialog } from '../parts/dialog'
+import { LinkButton } from '../parts/button'
 import { Menu } from '../parts/menu'
+import { confirmDelete } from '../parts/open-dialog'
 import { Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
+import { SendButton } from '../parts/send-button'
 import { Tag } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { useOne, useSend } from '../queries'
@@ -19,38 +20,43 @@ import { TestResult } from './channels/test-result'
 const invalidates = ['/notification-channels', '/notifications']
 
 /** A channel with its settings, status and log. */
-export default resourcePage<NotificationChannelView>({ path: '/notification-channels', parent: '/channels' }, channel => (
-  <ChannelPage channel={channel} />
-))
+export default resourcePage({ path: '/notification-channels', parent: '/channels' }, ChannelPage)
 
-function ChannelPage({ channel }: { channel: NotificationChannelView }) {
+function ChannelPage({ resource: channel }: { resource: NotificationChannelView }) {
   const { canWrite } = usePerson()
   const kinds = useOne<{ data: NotificationChannelKindView[] }>('/notification-channels/kinds')
-  const [isDeleting, setDeleting] = useState(false)
   const [testResult, setTestResult] = useState<NotificationView | null>(null)
   const path = `/notification-channels/${channel.id}`
-  const test = useSend<NotificationView>({ invalidates, onSuccess: setTestResult })
-  const enable = useSend({ toast: `${channel.name} enabled`, invalidates })
   const activeBody = (active: boolean) => ({ method: 'PATCH', path, body: { active } }) as const
   const toggle = useSend({
     toast: channel.active ? `${channel.name} deactivated` : `${channel.name} activated`,
     undo: () => activeBody(channel.active),
     invalidates,
   })
+  const remove = () =>
+    confirmDelete({
+      noun: 'channel',
+      name: channel.name,
+      path,
+      invalidates,
+      next: '/channels',
+      text: 'The channel and its secrets are deleted, and pending messages are canceled. The log is kept. This can’t be undone.',
+    })
   const actions = canWrite && (
     <>
-      <Button
+      <SendButton<NotificationView>
         kind="primary"
         icon={Send}
-        disabled={test.isPending}
-        onClick={() => test.mutate({ method: 'POST', path: `${path}/test` })}
+        call={{ method: 'POST', path: `${path}/test` }}
+        send={{ invalidates, onSuccess: setTestResult }}
+        sendingLabel="Sending…"
       >
-        {test.isPending ? 'Sending…' : 'Send test message'}
-      </Button>
+        Send test message
+      </SendButton>
       {channel.status === 'disabled' && (
-        <Button disabled={enable.isPending} onClick={() => enable.mutate({ method: 'POST', path: `${path}/enable` })}>
+        <SendButton call={{ method: 'POST', path: `${path}/enable` }} send={{ toast: `${channel.name} enabled`, invalidates }}>
           Enable
-        </Button>
+        </SendButton>
       )}
       <LinkButton to="/channels/$id/edit" params={{ id: channel.id }} icon={Pencil}>
         Edit
@@ -64,12 +70,12 @@ function ChannelPage({ channel }: { channel: NotificationChannelView }) {
             onSelect: () => toggle.mutate(activeBody(!channel.active)),
           },
           '-',
-          { label: 'Delete', icon: Trash2, danger: true, onSelect: () => setDeleting(true) },
+          { label: 'Delete', icon: Trash2, danger: true, onSelect: remove },
         ]}
       />
     </>
   )
-  const title = kinds.data?.data.find(one => one.kind === channel.kind)?.title ?? channel.kind
+  const title = kinds.data?.data.find(one => one.kind === channel.kind)?.title
   return (
     <Page
       title={channel.name}
@@ -77,7 +83,7 @@ function ChannelPage({ channel }: { channel: NotificationChannelView }) {
       aside={
         <>
           <ChannelStatus channel={channel} />
-          <Tag>{title}</Tag>
+          {title && <Tag>{title}</Tag>}
         </>
       }
       actions={actions}
@@ -110,17 +116,6 @@ function ChannelPage({ channel }: { channel: NotificationChannelView }) {
           <ChannelLog id={channel.id} />
         </div>
       </div>
-      <DeleteDialog
-        open={isDeleting}
-        onClose={() => setDeleting(false)}
-        noun="channel"
-        name={channel.name}
-        path={path}
-        invalidates={invalidates}
-        parent="/channels"
-      >
-        The channel and its secrets are deleted, and pending messages are canceled. The log is kept. This can’t be undone.
-      </DeleteDialog>
     </Page>
   )
 }

@@ -51,9 +51,9 @@ function Fields({ kinds, chosen }: FieldsProps) {
   chosen.current = kind
   return (
     <>
-      <FieldFrame name="kind" label="Kind">
+      <FieldFrame name="kind" label="Type">
         {attributes => (
-          <div {...attributes} role="radiogroup" aria-label="Kind" className="grid grid-cols-2 gap-2 sm:grid-cols-3">
+          <div {...attributes} role="radiogroup" aria-label="Type" className="grid grid-cols-2 gap-2 sm:grid-cols-3">
             {kinds.map(one => (
               <label
                 key={one.kind}

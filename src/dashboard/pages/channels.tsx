@@ -4,23 +4,21 @@ import type { NotificationChannelKindView, NotificationChannelView } from '../..
 import { ListPage, type Column } from '../parts/list'
 import { RelativeTime } from '../parts/time'
 import { useOne } from '../queries'
+import { useTopicTitles } from './channels/channel-details'
 import { ChannelStatus } from './channels/channel-status'
 
 /** List of notification channels. */
 export default function Channels() {
   const kinds = useOne<{ data: NotificationChannelKindView[] }>('/notification-channels/kinds')
   const titles = useMemo(() => new Map(kinds.data?.data.map(one => [one.kind as string, one.title])), [kinds.data])
+  const topicTitle = useTopicTitles()
   const columns: readonly Column<NotificationChannelView>[] = [
-    { title: 'Name', sort: 'name', render: one => <span className="font-medium">{one.name}</span> },
-    { title: 'Kind', width: '7rem', showFrom: 'sm', render: one => titles.get(one.kind) ?? one.kind },
+    { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
+    { title: 'Type', width: '7rem', showFrom: 'sm', render: one => titles.get(one.kind) },
     { title: 'Status', width: '10.5rem', render: one => <ChannelStatus channel={one} /> },
-    { title: 'Scope', showFrom: 'md', render: one => <span className="text-muted">{rulesOf(one)}</span> },
+    { title: 'Scope', showFrom: 'md', look: 'muted', render: one => rulesOf(one, topicTitle) },
     { title: 'Last message', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_sent_at} /> },
-    {
-      title: 'Last error',
-      showFrom: 'lg',
-      render: one => <span className="text-muted">{one.disabled_reason ?? one.last_error?.detail ?? ''}</span>,
-    },
+    { title: 'Last error', showFrom: 'lg', look: 'muted', render: one => one.disabled_reason ?? one.last_error?.detail ?? '' },
   ]
   return (
     <ListPage
@@ -33,16 +31,20 @@ export default function Channels() {
       sort="name"
       search
       counted
-      filters={[{ name: 'kind', label: 'Kind', all: 'All kinds', choices: [...titles] }]}
+      filters={[{ name: 'kind', label: 'Type', all: 'All types', choices: [...titles] }]}
       empty={{ icon: Megaphone, text: 'Create a channel to get alerts when something fails and when it recovers.' }}
     />
   )
 }
 
 /** Summary of what a channel notifies about. */
-function rulesOf({ is_default: isDefault, topics, tags, min_severity: minSeverity }: NotificationChannelView): string {
+function rulesOf(
+  { is_default: isDefault, topics, tags, min_severity: minSeverity }: NotificationChannelView,
+  topicTitle: (topic: string) => string,
+): string {
   if (!isDefault) return 'Only resources that select it'
-  const topicText = topics.length === 0 ? 'no topics' : topics.length > 2 ? `${topics.length} topics` : topics.join(', ')
+  const topicText =
+    topics.length === 0 ? 'No topics' : topics.length > 2 ? `${topics.length} topics` : topics.map(topicTitle).join(', ')
   const severity = minSeverity === 'info' ? '' : `, ${minSeverity}${minSeverity === 'warning' ? ' and higher' : ' only'}`
   return `${topicText}${severity}${tags.length > 0 ? `, tagged ${tags.join(' or ')}` : ''}`
 }

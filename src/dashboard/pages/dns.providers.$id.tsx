@@ -3,12 +3,13 @@ import { useState } from 'react'
 import type { DnsProviderKindView, DnsProviderView } from '../../features/dns/accounts/shapes'
 import { Button } from '../parts/button'
 import { CopyableText } from '../parts/code'
-import { DeleteDialog } from '../parts/dialog'
+import { confirmDelete } from '../parts/open-dialog'
 import { Card, Facts, Loaded, Page } from '../parts/page'
 import { labelOf } from '../parts/option-fields'
+import { SendButton } from '../parts/send-button'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
-import { useOne, useSend } from '../queries'
+import { useOne } from '../queries'
 import { usePerson } from '../session'
 import { CheckOutcome } from './dns/providers/check-outcome'
 import { EditProvider } from './dns/providers/edit-provider'
@@ -37,11 +38,19 @@ export default function Provider() {
 function ProviderPage({ provider }: { provider: DnsProviderView }) {
   const { canWrite } = usePerson()
   const [isEditing, setEditing] = useState(false)
-  const [isDeleting, setDeleting] = useState(false)
   const path = `/dns/providers/${provider.id}`
   const kinds = useOne<{ data: DnsProviderKindView[] }>('/dns/provider-kinds')
   const kind = kinds.data?.data.find(one => one.kind === provider.kind)
-  const check = useSend<DnsProviderView>({ toast: 'Provider checked', invalidates: ['/dns/providers'] })
+  const remove = () =>
+    confirmDelete({
+      noun: 'provider',
+      name: provider.name,
+      path,
+      invalidates: ['/dns/providers'],
+      next: '/dns/providers',
+      typed: true,
+      text: 'Its credentials are deleted. Zones at the provider are not changed. A provider can’t be deleted while zones are synced to it.',
+    })
   return (
     <Page
       title={provider.name}
@@ -50,11 +59,15 @@ function ProviderPage({ provider }: { provider: DnsProviderView }) {
       actions={
         canWrite && (
           <>
-            <Button disabled={check.isPending} onClick={() => check.mutate({ method: 'POST', path: `${path}/check` })}>
-              {check.isPending ? 'Checking…' : 'Check now'}
-            </Button>
+            <SendButton
+              call={{ method: 'POST', path: `${path}/check` }}
+              send={{ toast: 'Provider checked', invalidates: ['/dns/providers'] }}
+              sendingLabel="Checking…"
+            >
+              Check now
+            </SendButton>
             <Button onClick={() => setEditing(true)}>Edit</Button>
-            <Button kind="danger" onClick={() => setDeleting(true)}>
+            <Button kind="danger" onClick={remove}>
               Delete
             </Button>
           </>
@@ -73,7 +86,7 @@ function ProviderPage({ provider }: { provider: DnsProviderView }) {
               rows={[
                 ['Last checked', <RelativeTime at={provider.last_checked_at} />],
                 ['Last healthy', <RelativeTime at={provider.last_ok_at} />],
-                ['Kind', kind?.title ?? provider.kind],
+                ['Type', kind?.title],
                 ['ID', <CopyableText text={provider.id} />],
               ]}
             />
@@ -93,19 +106,6 @@ function ProviderPage({ provider }: { provider: DnsProviderView }) {
         </Card>
         <ProviderZones provider={provider} />
       </div>
-      <DeleteDialog
-        open={isDeleting}
-        onClose={() => setDeleting(false)}
-        noun="provider"
-        name={provider.name}
-        path={path}
-        invalidates={['/dns/providers']}
-        parent="/dns/providers"
-        typed
-      >
-        Its credentials are deleted. Zones at the provider are not changed. A provider can’t be deleted while zones are synced to
-        it.
-      </DeleteDialog>
     </Page>
   )
 }

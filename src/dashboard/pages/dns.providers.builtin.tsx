@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { BuiltinProviderView, TsigKeyView } from '../../features/dns/transfers/shapes'
+import { Mono } from '../parts/code'
 import { Card, Facts, Loaded, Page } from '../parts/page'
 import { Status } from '../parts/status'
 import { useList, useOne } from '../queries'
@@ -27,7 +28,7 @@ export default function Builtin() {
               {server.listen ? (
                 <Facts
                   rows={[
-                    ['Address', <code className="font-mono text-[13px]">{server.listen.host}</code>],
+                    ['Address', <Mono>{server.listen.host}</Mono>],
                     ['Port', `${server.listen.port}, UDP and TCP`],
                     [
                       'Zones',

@@ -8,8 +8,8 @@ import { useProviderKindTitles } from './dns/provider-names'
 import { providerStatus } from './dns/providers/provider-status'
 
 const columnsOf = (titleOf: (kind: string) => string): readonly Column<DnsProviderView>[] => [
-  { title: 'Provider', render: one => <span className="font-medium">{one.name}</span> },
-  { title: 'Kind', width: '15rem', showFrom: 'sm', render: one => titleOf(one.kind) },
+  { title: 'Provider', look: 'strong', render: one => one.name },
+  { title: 'Type', width: '15rem', showFrom: 'sm', render: one => titleOf(one.kind) },
   { title: 'Status', width: '9rem', render: one => <Status {...providerStatus(one)} /> },
   {
     title: 'Details',

@@ -1,11 +1,10 @@
 import { useState } from 'react'
 import type { TemplateView } from '../../features/dns/templates/shapes'
 import { Button, LinkButton } from '../parts/button'
-import { Dialog, DeleteDialog } from '../parts/dialog'
+import { closeDialog, confirmDelete, openDialog } from '../parts/open-dialog'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { Tag } from '../parts/status'
-import { useSend } from '../queries'
 import { usePerson } from '../session'
 import { ApplyForm } from './dns/templates/apply-form'
 import { Bindings } from './dns/templates/bindings'
@@ -16,16 +15,35 @@ import { valuesOf } from './dns/templates/template-values'
 import { Versions } from './dns/templates/versions'
 
 /** Template page: content, bindings and versions. */
-export default resourcePage<TemplateView>({ path: '/dns/templates', parent: '/dns/templates' }, template => (
-  <TemplateDetails template={template} />
-))
+export default resourcePage({ path: '/dns/templates', parent: '/dns/templates' }, TemplateDetails)
 
-function TemplateDetails({ template }: { template: TemplateView }) {
+function TemplateDetails({ resource: template }: { resource: TemplateView }) {
   const { canWrite } = usePerson()
-  const [open, setOpen] = useState<'apply' | 'rollout' | 'delete' | 'edit' | null>(null)
-  const close = () => setOpen(null)
+  const [isEditing, setEditing] = useState(false)
   const path = `/dns/templates/${template.id}`
-  const save = useSend<TemplateView>({ quiet: true, toast: 'Template saved', invalidates: ['/dns/templates'], onSuccess: close })
+  const invalidates = ['/dns/templates']
+  const apply = () =>
+    openDialog({
+      title: `Apply ${template.name}`,
+      wide: true,
+      content: <ApplyForm template={template} onEnd={closeDialog} />,
+    })
+  const rollOut = () =>
+    openDialog({
+      title: `Roll out ${template.name}`,
+      description:
+        'Updates every linked zone to the latest version. Zones are updated independently; a failure doesn’t affect the others.',
+      content: <Rollout template={template} />,
+    })
+  const remove = () =>
+    confirmDelete({
+      noun: 'template',
+      name: template.name,
+      path,
+      invalidates,
+      next: '/dns/templates',
+      text: 'Records it created are kept in their zones. You can’t delete a template that is linked to zones: remove it from them first.',
+    })
   return (
     <Page
       title={template.name}
@@ -35,16 +53,16 @@ function TemplateDetails({ template }: { template: TemplateView }) {
       actions={
         canWrite && (
           <>
-            <Button kind="primary" onClick={() => setOpen('apply')}>
+            <Button kind="primary" onClick={apply}>
               Apply to zone
             </Button>
-            <Button onClick={() => setOpen('rollout')}>Roll out</Button>
-            {!template.builtin && <Button onClick={() => setOpen('edit')}>Edit</Button>}
+            <Button onClick={rollOut}>Roll out</Button>
+            {!template.builtin && <Button onClick={() => setEditing(true)}>Edit</Button>}
             <LinkButton to="/dns/templates/new" search={{ from: template.id }}>
               Duplicate
             </LinkButton>
             {!template.builtin && (
-              <Button kind="danger" onClick={() => setOpen('delete')}>
+              <Button kind="danger" onClick={remove}>
                 Delete
               </Button>
             )}
@@ -53,14 +71,13 @@ function TemplateDetails({ template }: { template: TemplateView }) {
       }
     >
       <div className="flex flex-col gap-4">
-        {open === 'edit' ? (
+        {isEditing ? (
           <Card title="Edit">
             <TemplateForm
               initial={valuesOf(template)}
               call={body => ({ method: 'PATCH', path, ifMatch: template.version, body })}
-              send={save.mutateAsync}
-              pending={save.isPending}
-              onCancel={close}
+              send={{ toast: 'Template saved', invalidates, onSuccess: () => setEditing(false) }}
+              onCancel={() => setEditing(false)}
               action="Save changes"
             />
           </Card>
@@ -77,29 +94,6 @@ function TemplateDetails({ template }: { template: TemplateView }) {
         </Card>
         {!template.builtin && <Versions template={template} />}
       </div>
-      <Dialog open={open === 'apply'} onClose={close} title={`Apply ${template.name}`} wide>
-        <ApplyForm template={template} onEnd={close} />
-      </Dialog>
-      <Dialog
-        open={open === 'rollout'}
-        onClose={close}
-        title={`Roll out ${template.name}`}
-        description="Updates every linked zone to the latest version. Zones are updated independently; a failure doesn’t affect the others."
-      >
-        <Rollout template={template} />
-      </Dialog>
-      <DeleteDialog
-        open={open === 'delete'}
-        onClose={close}
-        noun="template"
-        name={template.name}
-        path={path}
-        invalidates={['/dns/templates']}
-        parent="/dns/templates"
-      >
-        Records it created are kept in their zones. You can’t delete a template that is linked to zones: remove it from them
-        first.
-      </DeleteDialog>
     </Page>
   )
 }

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import type { TemplateView } from '../../features/dns/templates/shapes'
 import { useUrlState } from '../parts/url-state'
 import { Card, Loaded, Page } from '../parts/page'
-import { useOne, useSend } from '../queries'
+import { useOne } from '../queries'
 import { TemplateForm } from './dns/templates/template-form'
 import { valuesOf } from './dns/templates/template-values'
 
@@ -27,20 +27,17 @@ export default function NewTemplate() {
 
 function CreateTemplate({ template }: { template: Parameters<typeof valuesOf>[0] }) {
   const navigate = useNavigate()
-  const send = useSend<TemplateView>({
-    quiet: true,
-    toast: 'Template created',
-    invalidates: ['/dns/templates'],
-    onSuccess: created => void navigate({ to: '/dns/templates/$id', params: { id: created.id } }),
-  })
   return (
     <Page parent="/dns/templates" description="Define records with variables. Zones don’t change until you apply the template.">
       <Card>
         <TemplateForm
           initial={valuesOf(template)}
           call={body => ({ method: 'POST', path: '/dns/templates', body })}
-          send={send.mutateAsync}
-          pending={send.isPending}
+          send={{
+            toast: 'Template created',
+            invalidates: ['/dns/templates'],
+            onSuccess: ({ id }) => void navigate({ to: '/dns/templates/$id', params: { id } }),
+          }}
           onCancel={() => void navigate({ to: '/dns/templates' })}
           action="Create template"
         />

@@ -6,7 +6,7 @@ import { RelativeTime } from '../parts/time'
 import { dnsTabs } from './dns/dns-tabs'
 
 const columns: readonly Column<TemplateView>[] = [
-  { title: 'Template', sort: 'name', render: one => <span className="font-medium">{one.name}</span> },
+  { title: 'Template', sort: 'name', look: 'strong', render: one => one.name },
   { title: 'Origin', width: '8rem', render: one => <Tag>{one.builtin ? 'built-in' : 'custom'}</Tag> },
   { title: 'Description', showFrom: 'md', render: one => <span title={one.description}>{one.description}</span> },
   { title: 'Records', width: '6rem', alignRight: true, showFrom: 'sm', render: one => one.records.length },

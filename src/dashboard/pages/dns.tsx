@@ -1,11 +1,10 @@
 import { Globe } from 'lucide-react'
 import type { ZoneTransferView } from '../../features/dns/transfers/shapes'
-import { useUrlState } from '../parts/url-state'
 import { ListPage } from '../parts/list'
 import { useOne } from '../queries'
 import { usePerson } from '../session'
 import { dnsTabs } from './dns/dns-tabs'
-import { NewZone } from './dns/new-zone'
+import { createZone } from './dns/new-zone'
 import { useProviderNames } from './dns/provider-names'
 import { zoneColumns } from './dns/zone-columns'
 
@@ -22,7 +21,6 @@ const states = {
 /** List of zones with their providers and sync states. */
 export default function Zones() {
   const { canWrite } = usePerson()
-  const [{ add }, set] = useUrlState({ add: '' })
   const transfers = useOne<{ data: ZoneTransferView[] }>('/dns/providers/builtin/transfers', {}, { refetchMs: 30_000 })
   const nameOf = useProviderNames()
   return (
@@ -32,7 +30,7 @@ export default function Zones() {
       tabs={dnsTabs}
       path="/dns/zones"
       page="/dns/zones/$id"
-      create={canWrite && { label: 'Create zone', onClick: () => set({ add: 'zone' }) }}
+      create={canWrite && { label: 'Create zone', onClick: createZone }}
       columns={zoneColumns({ nameOf, transfers: transfers.data?.data ?? [] })}
       rowHeight={52}
       sort="name"
@@ -47,9 +45,7 @@ export default function Zones() {
         icon: Globe,
         text: 'A zone contains the DNS records of a domain. Create one, or import it from where it is hosted now.',
       }}
-    >
-      <NewZone open={add !== ''} onClose={() => set({ add: '' })} />
-    </ListPage>
+    />
   )
 }
 

@@ -3,17 +3,27 @@ import { lazy, Suspense, type ComponentType } from 'react'
 import type { ZoneView } from '../../features/dns/zones/shapes'
 import { Loaded, Page, Skeleton } from '../parts/page'
 import { useOne } from '../queries'
+import { ZoneTabs } from './dns/zone-frame'
 
-// Each tab renders its own `ZoneFrame`, which shows its buttons. Tabs are listed in zone-tabs.ts.
-const views: Record<string, ComponentType<{ zone: ZoneView }>> = {
-  records: lazy(() => import('./dns/records/records')),
-  drift: lazy(() => import('./dns/sync/drift')),
-  plans: lazy(() => import('./dns/sync/plans')),
-  templates: lazy(() => import('./dns/templates/zone-templates')),
-  history: lazy(() => import('./dns/history/history')),
-  secondaries: lazy(() => import('./dns/secondaries/secondaries')),
-  settings: lazy(() => import('./dns/settings/settings')),
+interface ZoneTab {
+  label: string
+  /** Renders its own `ZoneFrame`, which shows its buttons. */
+  View: ComponentType<{ zone: ZoneView }>
+  /** Zones that have the tab. Default: all. */
+  for?: (zone: ZoneView) => boolean
 }
+
+/** The tabs of a zone, in order, by the last segment of their URL. The URL of the first, the default, has none. */
+const tabs: Readonly<Record<string, ZoneTab>> = {
+  records: { label: 'Records', View: lazy(() => import('./dns/records/records')) },
+  drift: { label: 'Drift', View: lazy(() => import('./dns/sync/drift')), for: zone => zone.sync.targets.length > 0 },
+  plans: { label: 'Plans', View: lazy(() => import('./dns/sync/plans')) },
+  history: { label: 'History', View: lazy(() => import('./dns/history/history')) },
+  templates: { label: 'Templates', View: lazy(() => import('./dns/templates/zone-templates')) },
+  secondaries: { label: 'Secondaries', View: lazy(() => import('./dns/secondaries/secondaries')), for: zone => zone.served },
+  settings: { label: 'Settings', View: lazy(() => import('./dns/settings/settings')) },
+}
+
 /** Zone page: renders the tab in the URL. */
 export default function Zone() {
   const { id, tab = 'records' } = useParams({ strict: false })
@@ -24,12 +34,15 @@ export default function Zone() {
   return (
     <Loaded query={found} parent="/dns">
       {zone => {
-        const View = views[tab]
+        const View = tabs[tab]?.View
         if (!View) return <Page title="Page not found" description={`A zone has no “${tab}” tab.`} parent="/dns" />
+        const own = Object.entries(tabs).filter(([, one]) => one.for?.(zone) ?? true)
         return (
-          <Suspense fallback={<Skeleton />}>
-            <View zone={zone} />
-          </Suspense>
+          <ZoneTabs value={own.map(([name, { label }]) => ({ name, label }))}>
+            <Suspense fallback={<Skeleton />}>
+              <View zone={zone} />
+            </Suspense>
+          </ZoneTabs>
         )
       }}
     </Loaded>

@@ -1,6 +1,7 @@
 import { Radio } from 'lucide-react'
 import type { EventView } from '../../features/events/shapes'
 import type { Page as Listing } from '../client'
+import { Mono } from '../parts/code'
 import { Json } from '../parts/json'
 import { ListPage, type Column } from '../parts/list'
 import { Facts } from '../parts/page'
@@ -9,7 +10,7 @@ import { RelativeTime, formatDateTime } from '../parts/time'
 import { useOne } from '../queries'
 
 const columns: readonly Column<EventView>[] = [
-  { title: 'Kind', render: one => <span className="font-medium">{one.kind}</span> },
+  { title: 'Event', look: 'strong', render: one => one.kind },
   { title: 'Resource', showFrom: 'sm', render: one => <ResourceLink {...one.resource} /> },
   { title: 'Sequence', width: '7rem', showFrom: 'md', alignRight: true, render: one => one.sequence },
   { title: 'Time', width: '9rem', render: one => <RelativeTime at={one.occurred_at} /> },
@@ -27,7 +28,7 @@ export default function Events() {
       details={one => ({ title: one.kind, content: <Details event={one} /> })}
       query={({ kind, resource }) => ({ kind, resource_id: resource })}
       search={{ name: 'resource', label: 'Resource ID' }}
-      filters={[{ name: 'kind', label: 'Kind', all: 'All kinds', choices: (kinds.data?.data ?? []).map(one => one.kind) }]}
+      filters={[{ name: 'kind', label: 'Event', all: 'All events', choices: (kinds.data?.data ?? []).map(one => one.kind) }]}
       empty={{
         icon: Radio,
         text: 'Events are recorded when something happens, such as an alert, a changed DNS record, or an expiring domain.',
@@ -42,8 +43,8 @@ const Details = ({ event }: { event: EventView }) => (
       rows={[
         ['Time', formatDateTime(event.occurred_at)],
         ['Resource', <ResourceLink {...event.resource} />],
-        ['Event ID', <code className="font-mono text-[13px]">{event.id}</code>],
-        ['Message ID', <code className="font-mono text-[13px]">{event.message_id}</code>],
+        ['Event ID', <Mono>{event.id}</Mono>],
+        ['Message ID', <Mono>{event.message_id}</Mono>],
       ]}
     />
     <Json label="data" value={event.data} />

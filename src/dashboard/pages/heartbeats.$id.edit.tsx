@@ -4,9 +4,8 @@ import { resourcePage } from '../parts/resource-page'
 import { heartbeatBody, HeartbeatFields, heartbeatValues } from './heartbeats/heartbeat-fields'
 
 /** Edits a heartbeat. Only changed fields are sent. */
-export default resourcePage<HeartbeatView>({ path: '/heartbeats', parent: '/heartbeats' }, heartbeat => (
+export default resourcePage<HeartbeatView>({ path: '/heartbeats', parent: '/heartbeats' }, ({ resource: heartbeat }) => (
   <EditPage
-    key={heartbeat.id}
     resource={heartbeat}
     to={`/heartbeats/${heartbeat.id}`}
     path={`/heartbeats/${heartbeat.id}`}

@@ -2,9 +2,10 @@ import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { FlipView, HeartbeatView, PingView } from '../../features/heartbeats/shapes'
 import type { IncidentView } from '../../features/incidents/shapes'
-import { CopyableText } from '../parts/code'
+import { CopyableText, Mono } from '../parts/code'
 import { Card, Page, Skeleton } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
+import { severityLabels } from '../parts/severity'
 import { Status, Tags } from '../parts/status'
 import { RelativeTime, formatDuration } from '../parts/time'
 import { useList } from '../queries'
@@ -21,12 +22,9 @@ import { scheduleText } from './heartbeats/schedule-text'
 const refetchMs = 5_000
 
 /** The page of a heartbeat: its runs, next due time, ping URL, and pings. */
-export default resourcePage<HeartbeatView>(
-  { path: '/heartbeats', parent: '/heartbeats', query: { expand: 'incident' }, refetchMs },
-  heartbeat => <Details key={heartbeat.id} heartbeat={heartbeat} />,
-)
+export default resourcePage({ path: '/heartbeats', parent: '/heartbeats', query: { expand: 'incident' }, refetchMs }, Details)
 
-function Details({ heartbeat }: { heartbeat: HeartbeatView }) {
+function Details({ resource: heartbeat }: { resource: HeartbeatView }) {
   const { id, schedule, status } = heartbeat
   const pings = useList<PingView>(`/heartbeats/${id}/pings`, { kind: 'success,fail,start' }, { refetchMs })
   const flips = useList<FlipView>(`/heartbeats/${id}/flips`, {}, { refetchMs })
@@ -80,8 +78,8 @@ function Details({ heartbeat }: { heartbeat: HeartbeatView }) {
               ['Last duration', heartbeat.last_duration_ms === null ? null : formatDuration(heartbeat.last_duration_ms)],
               ['Pings', heartbeat.ping_count.toLocaleString()],
               ['Methods', heartbeat.methods === 'POST' ? 'POST only' : 'Any'],
-              ['Severity', heartbeat.severity],
-              ['Slug', heartbeat.slug === '' ? null : <code className="font-mono text-[13px]">{heartbeat.slug}</code>],
+              ['Severity', severityLabels[heartbeat.severity]],
+              ['Slug', heartbeat.slug === '' ? null : <Mono>{heartbeat.slug}</Mono>],
               ['Tags', heartbeat.tags.length > 0 && <Tags tags={heartbeat.tags} />],
               [
                 'Notes',

@@ -1,8 +1,7 @@
-import { useState } from 'react'
 import type { PingKeyView } from '../../features/heartbeats/shapes'
 import { Button } from '../parts/button'
 import { Code, CopyableText } from '../parts/code'
-import { Confirm } from '../parts/dialog'
+import { confirm } from '../parts/open-dialog'
 import { Card, Loaded, Page } from '../parts/page'
 import { RelativeTime } from '../parts/time'
 import { useOne } from '../queries'
@@ -10,7 +9,6 @@ import { useOne } from '../queries'
 /** The ping key, used in ping URLs with slugs. */
 export default function PingKey() {
   const found = useOne<PingKeyView>('/heartbeats/ping-key')
-  const [isOpen, setOpen] = useState(false)
   return (
     <Loaded query={found} parent="/heartbeats">
       {({ ping_key: key, ping_url: url, created_at: createdAt }) => (
@@ -18,7 +16,7 @@ export default function PingKey() {
           parent="/heartbeats"
           description="With the ping key, jobs can ping any heartbeat by its slug and create heartbeats on their first ping."
           actions={
-            <Button kind="danger" onClick={() => setOpen(true)}>
+            <Button kind="danger" onClick={rotate}>
               Rotate key
             </Button>
           }
@@ -41,18 +39,17 @@ curl -fsS -m 10 --retry 5 -o /dev/null "${url.replace('<slug>', 'nightly-backup'
               </Card>
             )}
           </div>
-          <Confirm
-            open={isOpen}
-            onClose={() => setOpen(false)}
-            title="Rotate the ping key?"
-            confirmLabel="Rotate key"
-            call={() => ({ method: 'POST', path: '/heartbeats/ping-key/rotate' })}
-            send={{ toast: 'Ping key rotated', invalidates: ['/heartbeats'], onSuccess: () => setOpen(false) }}
-          >
-            URLs with the current key stop working immediately in every job that uses them.
-          </Confirm>
         </Page>
       )}
     </Loaded>
   )
 }
+
+const rotate = () =>
+  confirm({
+    title: 'Rotate the ping key?',
+    text: 'URLs with the current key stop working immediately in every job that uses them.',
+    action: 'Rotate key',
+    call: { method: 'POST', path: '/heartbeats/ping-key/rotate' },
+    send: { toast: 'Ping key rotated', invalidates: ['/heartbeats'] },
+  })

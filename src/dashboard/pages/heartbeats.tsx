@@ -33,9 +33,9 @@ export default function Heartbeats() {
   )
   const pings = useMemo(() => new Map(recent.data?.data.map(one => [one.id, one.pings])), [recent.data])
   const columns: readonly Column<HeartbeatView>[] = [
-    { title: 'Name', sort: 'name', render: one => <span className="font-medium">{one.name}</span> },
+    { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
     { title: 'Status', width: '7rem', render: one => <Status status={one.status} label={heartbeatStatusLabels[one.status]} /> },
-    { title: 'Schedule', showFrom: 'md', render: one => <span className="text-muted">{scheduleText(one.schedule)}</span> },
+    { title: 'Schedule', showFrom: 'md', look: 'muted', render: one => scheduleText(one.schedule) },
     { title: 'Last ping', width: '8rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_ping_at} /> },
     { title: 'Next ping', width: '14rem', showFrom: 'sm', render: one => <NextDue heartbeat={one} /> },
     { title: 'Recent runs', width: '10rem', showFrom: 'lg', render: one => <PingBars pings={pings.get(one.id)} /> },

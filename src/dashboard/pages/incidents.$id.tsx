@@ -6,6 +6,7 @@ import { ResourceLink } from '../parts/resource'
 import { severityTone } from '../parts/severity'
 import { Status, Tag } from '../parts/status'
 import { RelativeTime, ElapsedTime, formatDuration, formatDateTime } from '../parts/time'
+import { resolutionLabels } from './incidents/kind-labels'
 import { Changes } from './incidents/changes'
 import { Evidence } from './incidents/evidence'
 import { Notifications } from './incidents/notifications'
@@ -14,11 +15,9 @@ import { Timeline } from './incidents/timeline'
 import { IncidentActions } from './incidents/incident-actions'
 
 /** An incident with its timeline, recent changes, evidence and postmortem. */
-export default resourcePage<IncidentView>({ path: '/incidents', parent: '/incidents' }, incident => (
-  <IncidentPage incident={incident} />
-))
+export default resourcePage({ path: '/incidents', parent: '/incidents' }, IncidentPage)
 
-function IncidentPage({ incident }: { incident: IncidentView }) {
+function IncidentPage({ resource: incident }: { resource: IncidentView }) {
   const affected = [...incident.monitors, ...incident.heartbeats]
   const links = (role: string) => {
     const own = affected.filter(one => one.role === role)
@@ -67,7 +66,7 @@ function IncidentPage({ incident }: { incident: IncidentView }) {
               ],
               ['Confirmed', <RelativeTime at={incident.confirmed_at} fallback="Not yet" />],
               ['Resolved', incident.resolved_at && <RelativeTime at={incident.resolved_at} />],
-              ['Resolution', incident.resolution && <Tag>{incident.resolution}</Tag>],
+              ['Resolution', incident.resolution && <Tag>{resolutionLabels[incident.resolution]}</Tag>],
               ['Failed resources', links('cause')],
               ['Affected resources', links('affected')],
               ['Locations', incident.locations.join(', ') || null],

@@ -1,20 +1,20 @@
+import { useNavigate } from '@tanstack/react-router'
 import { Siren } from 'lucide-react'
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { systemClock } from '../../core/clock'
 import type { MemberView } from '../../features/people/members/shapes'
 import type { IncidentView } from '../../features/incidents/shapes'
 import type { Page as Listing } from '../client'
 import { useUrlState } from '../parts/url-state'
 import { Button } from '../parts/button'
-import { Dialog } from '../parts/dialog'
 import { ListPage, type Column } from '../parts/list'
-import { severityChoices, severityTone } from '../parts/severity'
+import { severityLabels, severityTone } from '../parts/severity'
 import { Status, StatusIcon, capitalize } from '../parts/status'
 import { RelativeTime, ElapsedTime, formatDuration } from '../parts/time'
 import { useOne, useSend } from '../queries'
 import { usePerson } from '../session'
 import { kindLabels } from './incidents/kind-labels'
-import { NewIncident } from './incidents/new-incident'
+import { createIncident } from './incidents/new-incident'
 
 const columns: readonly Column<IncidentView>[] = [
   {
@@ -33,7 +33,7 @@ const columns: readonly Column<IncidentView>[] = [
     ),
   },
   { title: 'Status', width: '12rem', showFrom: 'sm', render: one => <Status status={one.status} /> },
-  { title: 'Cause', showFrom: 'lg', render: one => <span className="text-muted">{one.cause}</span> },
+  { title: 'Cause', showFrom: 'lg', look: 'muted', render: one => one.cause },
   { title: 'Started', width: '10rem', showFrom: 'sm', sort: 'started_at', render: one => <RelativeTime at={one.started_at} /> },
   {
     title: 'Duration',
@@ -57,7 +57,7 @@ const periods = { 1: 'Last 24 hours', 7: 'Last 7 days', 30: 'Last 30 days' }
 /** List of incidents. */
 export default function Incidents() {
   const { canWrite, canReadAccount } = usePerson()
-  const [isNew, setNew] = useState(false)
+  const navigate = useNavigate()
   const [{ days }] = useUrlState({ days: '' })
   const members = useOne<Listing<MemberView>>(canReadAccount ? '/members' : null, { limit: 100 })
   // Memoized: a changing value would reload the list on every render.
@@ -70,7 +70,9 @@ export default function Incidents() {
       description="Outages and other problems of your monitors and heartbeats."
       path="/incidents"
       page="/incidents/$id"
-      create={canWrite && { label: 'Create incident', onClick: () => setNew(true) }}
+      create={
+        canWrite && { label: 'Create incident', onClick: () => createIncident(id => void navigate({ to: `/incidents/${id}` })) }
+      }
       columns={columns}
       rowHeight={52}
       sort="-started_at"
@@ -88,9 +90,9 @@ export default function Incidents() {
       })}
       filters={[
         { name: 'status', label: 'Status', initial: unresolved, choices: statuses },
-        { name: 'severity', label: 'Severity', all: 'All severities', choices: severityChoices },
-        { name: 'kind', label: 'Kind', all: 'All kinds', choices: kindLabels },
-        ...(canReadAccount ? [{ name: 'assignee', label: 'Assignee', all: 'Any assignee', choices: assignees ?? [] }] : []),
+        { name: 'severity', label: 'Severity', all: 'All severities', choices: severityLabels },
+        { name: 'kind', label: 'Type', all: 'All types', choices: kindLabels },
+        canReadAccount && { name: 'assignee', label: 'Assignee', all: 'Any assignee', choices: assignees ?? [] },
         { name: 'days', label: 'Time', all: 'Any time', choices: periods },
         { name: 'tag', label: 'Tag' },
       ]}
@@ -124,11 +126,7 @@ export default function Incidents() {
         title: 'No matches',
         text: 'Monitors and heartbeats open an incident when they fail and resolve it when they recover.',
       }}
-    >
-      <Dialog open={isNew} onClose={() => setNew(false)} title="Create incident">
-        <NewIncident onClose={() => setNew(false)} />
-      </Dialog>
-    </ListPage>
+    />
   )
 }
 

@@ -2,12 +2,12 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { InvitationPreview } from '../../features/people/invitations/shapes'
 import { call, setTabWorkspace, ApiError, type Call } from '../client'
-import { Button, LinkButton } from '../parts/button'
+import { Button } from '../parts/button'
 import { Form, SecretField, TextField } from '../parts/form'
 import { RelativeTime } from '../parts/time'
 import { queryClient, useSend } from '../queries'
 import { useSession } from '../session'
-import { SignInFrame } from './sign-in/frame'
+import { SignInFrame, SignInMessage } from './sign-in/frame'
 
 /** Accepts an invitation: for signed-in users, for users with an account, and for new users. */
 export default function Invite() {
@@ -19,13 +19,7 @@ export default function Invite() {
     call<InvitationPreview>({ method: 'POST', path: '/invitations/preview', body: { code } }).then(setInvitation, setRefused)
   }, [code])
   if (refused) {
-    return (
-      <SignInFrame title="Invalid invitation" description={refused.message}>
-        <LinkButton to="/" className="w-full">
-          Go to overview
-        </LinkButton>
-      </SignInFrame>
-    )
+    return <SignInMessage title="Invalid invitation" description={refused.message} link="Go to overview" to="/" />
   }
   if (!invitation || session.isPending) return <SignInFrame title="Invitation">…</SignInFrame>
   // Ignore the cached data of a session that has ended.
@@ -79,7 +73,6 @@ function Accept({ code, invitation, isSignedIn }: { code: string; invitation: In
               },
         })}
         send={send}
-        pending={accept.isPending}
         submitLabel="Join workspace"
       >
         {!isSignedIn && (

@@ -41,7 +41,6 @@ export default function Login() {
         initial={{ email: '', password: '' }}
         call={values => ({ method: 'POST', path: '/sessions', body: values })}
         send={send}
-        pending={sign.isPending}
         submitLabel="Sign in"
       >
         <TextField name="email" label="Email" type="email" autoComplete="username webauthn" autoFocus />

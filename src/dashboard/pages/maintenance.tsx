@@ -5,6 +5,7 @@ import { useUrlState } from '../parts/url-state'
 import { Button, LinkButton } from '../parts/button'
 import { Page } from '../parts/page'
 import { Problem } from '../parts/problem'
+import { ToggleGroup } from '../parts/toggle-group'
 import { formatDate, useNow } from '../parts/time'
 import { displayTimezone, timeFormat } from '../parts/timezone'
 import { useList } from '../queries'
@@ -13,12 +14,7 @@ import { Agenda, Month, occurrenceOf, Week } from './maintenance/calendar'
 import { dayFrom, daysShown, dayStart, dayText, monthOf, plusDays, plusMonths } from './maintenance/calendar-days'
 import { Windows } from './maintenance/windows'
 
-const views = [
-  ['month', 'Month'],
-  ['week', 'Week'],
-  ['list', 'List'],
-] as const
-type View = (typeof views)[number][0]
+const views = { month: 'Month', week: 'Week', list: 'List' } as const
 
 /** Maintenance windows, on a calendar or as a list. */
 export default function Maintenance() {
@@ -26,7 +22,7 @@ export default function Maintenance() {
   const [{ view, day: text }, set] = useUrlState({ view: 'month', day: '' })
   const today = dayStart(new Date(useNow()))
   const day = dayFrom(text, today)
-  const shownView = (views.find(([one]) => one === view)?.[0] ?? 'month') as View
+  const shownView = view in views ? (view as keyof typeof views) : 'month'
   const go = (to: Date) => set({ day: dayText(to) === dayText(today) ? '' : dayText(to) })
   const step = (count: number) => go(shownView === 'week' ? plusDays(day, 7 * count) : plusMonths(day, count))
   const title =
@@ -56,19 +52,7 @@ export default function Maintenance() {
           </>
         )}
         <div className="grow" />
-        <div role="group" aria-label="View" className="flex gap-1">
-          {views.map(([one, label]) => (
-            <button
-              key={one}
-              type="button"
-              aria-pressed={one === shownView}
-              onClick={() => set({ view: one })}
-              className="h-9 rounded-md px-3 text-muted hover:bg-hover aria-pressed:bg-accent-soft aria-pressed:font-medium aria-pressed:text-accent"
-            >
-              {label}
-            </button>
-          ))}
-        </div>
+        <ToggleGroup label="View" value={shownView} onChange={view => set({ view })} choices={views} />
       </div>
       {shownView === 'list' ? <Windows /> : <Calendar view={shownView} day={day} />}
     </Page>

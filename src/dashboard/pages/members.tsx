@@ -1,23 +1,20 @@
 import { UserPlus, Users } from 'lucide-react'
 import { useState } from 'react'
 import type { MemberView } from '../../features/people/members/shapes'
-import { Confirm, Dialog } from '../parts/dialog'
-import { Form, SelectField } from '../parts/form'
-import { ListPage, menuColumn, type Column } from '../parts/list'
+import { SelectField } from '../parts/form'
+import { Checkbox } from '../parts/input'
+import { ListPage, menuColumn, type TableColumns } from '../parts/list'
+import { Confirm, openDialog, openForm } from '../parts/open-dialog'
 import { Tag, capitalize } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
-import { Invitations, Invite } from './members/invitations'
+import { Invitations, inviteMember } from './members/invitations'
 import { roleChoices } from './members/roles'
-
-type OpenDialog = { what: 'role' | 'remove'; member: MemberView } | { what: 'invite' } | null
 
 /** The members of the workspace, and invitations. */
 export default function Members() {
   const person = usePerson()
-  const [dialog, setDialog] = useState<OpenDialog>(null)
-  const close = () => setDialog(null)
-  const columns: readonly Column<MemberView>[] = [
+  const columns: TableColumns<MemberView> = [
     {
       title: 'Name',
       render: one => (
@@ -33,28 +30,25 @@ export default function Members() {
     { title: 'Tokens', width: '6rem', showFrom: 'lg', alignRight: true, render: one => one.tokens },
     { title: 'Joined', width: '9rem', showFrom: 'lg', sort: 'joined_at', render: one => <RelativeTime at={one.joined_at} /> },
     { title: 'Last seen', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_seen_at} /> },
-    ...(person.canAdminister
-      ? [
-          menuColumn<MemberView>(
-            one => one.name,
-            one => [
-              { label: 'Change role', onSelect: () => setDialog({ what: 'role', member: one }) },
-              {
-                label: one.id === person.id ? 'Leave workspace' : 'Remove member',
-                danger: true,
-                onSelect: () => setDialog({ what: 'remove', member: one }),
-              },
-            ],
-          ),
-        ]
-      : []),
+    person.canAdminister &&
+      menuColumn<MemberView>(
+        one => one.name,
+        one => [
+          { label: 'Change role', onSelect: () => changeRole(one) },
+          {
+            label: one.id === person.id ? 'Leave workspace' : 'Remove member',
+            danger: true,
+            onSelect: () => openDialog({ title: `Remove ${one.name}?`, content: <Removal member={one} /> }),
+          },
+        ],
+      ),
   ]
   return (
     <ListPage
       label="Members"
       description="Users who have access to this workspace."
       path="/members"
-      create={person.canAdminister && { label: 'Invite member', icon: UserPlus, onClick: () => setDialog({ what: 'invite' }) }}
+      create={person.canAdminister && { label: 'Invite member', icon: UserPlus, onClick: () => inviteMember('/invitations') }}
       columns={columns}
       sort="id"
       search
@@ -70,61 +64,47 @@ export default function Members() {
       empty={{ icon: Users }}
     >
       <Invitations />
-      <Invite open={dialog?.what === 'invite'} onClose={close} path="/invitations" />
-      <Dialog open={dialog?.what === 'role'} onClose={close} title="Change role">
-        {dialog?.what === 'role' && <RoleForm member={dialog.member} onClose={close} />}
-      </Dialog>
-      {dialog?.what === 'remove' && <Removal member={dialog.member} onClose={close} />}
     </ListPage>
   )
 }
 
-function RoleForm({ member, onClose }: { member: MemberView; onClose(): void }) {
-  const path = `/members/${member.id}`
-  return (
-    <Form
-      initial={{ role: member.role }}
-      call={values => ({ method: 'PATCH', path, body: values })}
-      send={{
-        toast: `Role of ${member.name} changed`,
-        undo: () => ({ method: 'PATCH', path, body: { role: member.role } }),
-        invalidates: ['/members', '/invitations'],
-        onSuccess: onClose,
-      }}
-      onCancel={onClose}
-      submitLabel="Change role"
-    >
-      <SelectField
-        name="role"
-        label={`Role of ${member.name}`}
-        choices={roleChoices}
-        hint="Takes effect with their next request."
-      />
-    </Form>
-  )
+function changeRole({ id, name, role }: MemberView): void {
+  const path = `/members/${id}`
+  openForm({
+    title: 'Change role',
+    initial: { role },
+    call: values => ({ method: 'PATCH', path, body: values }),
+    send: {
+      toast: `Role of ${name} changed`,
+      undo: () => ({ method: 'PATCH', path, body: { role } }),
+      invalidates: ['/members', '/invitations'],
+    },
+    fields: (
+      <SelectField name="role" label={`Role of ${name}`} choices={roleChoices} hint="Takes effect with their next request." />
+    ),
+  })
 }
 
-function Removal({ member, onClose }: { member: MemberView; onClose(): void }) {
+function Removal({ member }: { member: MemberView }) {
   const [withTokens, setWithTokens] = useState(false)
   return (
     <Confirm
-      open
-      onClose={onClose}
-      title={`Remove ${member.name}?`}
-      confirmLabel="Remove member"
-      call={() => ({ method: 'DELETE', path: `/members/${member.id}`, query: { revoke_tokens: withTokens || null } })}
-      send={{ toast: `${member.name} removed`, invalidates: ['/members', '/invitations', '/tokens'], onSuccess: onClose }}
-    >
-      <p>They lose access with their next request. Invitations they created are revoked.</p>
-      {member.tokens > 0 && (
-        <label className="mt-3 flex items-start gap-2 text-ink">
-          <input type="checkbox" className="mt-1" checked={withTokens} onChange={event => setWithTokens(event.target.checked)} />
-          <span>
-            Also revoke the {member.tokens === 1 ? 'token' : `${member.tokens} tokens`} they created, and tokens created by those.
-            Scripts that use them stop working.
-          </span>
-        </label>
-      )}
-    </Confirm>
+      action="Remove member"
+      call={{ method: 'DELETE', path: `/members/${member.id}`, query: { revoke_tokens: withTokens || null } }}
+      send={{ toast: `${member.name} removed`, invalidates: ['/members', '/invitations', '/tokens'] }}
+      text={
+        <>
+          <p>They lose access with their next request. Invitations they created are revoked.</p>
+          {member.tokens > 0 && (
+            <Checkbox multiline className="mt-3 text-ink" checked={withTokens} onCheck={setWithTokens}>
+              <span>
+                Also revoke the {member.tokens === 1 ? 'token' : `${member.tokens} tokens`} they created, and tokens created by
+                those. Scripts that use them stop working.
+              </span>
+            </Checkbox>
+          )}
+        </>
+      }
+    />
   )
 }

@@ -1,5 +1,5 @@
 import { useQueryClient, type InfiniteData } from '@tanstack/react-query'
-import { useCallback, useState } from 'react'
+import { useCallback } from 'react'
 import type { MonitorView } from '../../features/monitors/shapes'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
@@ -7,7 +7,6 @@ import { Status, Tag } from '../parts/status'
 import { useNow } from '../parts/time'
 import { useOne } from '../queries'
 import { useLiveResults, type LiveResult } from '../shell/live'
-import { CheckNow } from './monitors/check-now'
 import { Members } from './monitors/grouped'
 import { LastFailure } from './monitors/last-failure'
 import { Latency } from './monitors/latency'
@@ -21,12 +20,9 @@ import { Uptime } from './monitors/uptime'
 
 const byName = { sort: 'name' }
 /** A monitor with its status, history, and checks. */
-export default resourcePage<MonitorView>({ path: '/monitors', parent: '/monitors' }, monitor => (
-  <Content key={monitor.id} monitor={monitor} />
-))
+export default resourcePage({ path: '/monitors', parent: '/monitors' }, Content)
 
-function Content({ monitor }: { monitor: MonitorView }) {
-  const [isChecking, setChecking] = useState(false)
+function Content({ resource: monitor }: { resource: MonitorView }) {
   // The side column waits for this, to keep its layout stable.
   const last = useOne(monitor.type === 'group' ? null : `/monitors/${monitor.id}/last-check`)
   useFresh(monitor.id)
@@ -45,7 +41,7 @@ function Content({ monitor }: { monitor: MonitorView }) {
         </>
       }
       description={<Sentence monitor={monitor} />}
-      actions={<MonitorActions monitor={monitor} onCheck={() => setChecking(true)} />}
+      actions={<MonitorActions monitor={monitor} />}
     >
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr]">
         <div className="flex min-w-0 flex-col gap-4">
@@ -80,7 +76,6 @@ function Content({ monitor }: { monitor: MonitorView }) {
         {/* Last, because it scrolls endlessly. */}
         {!isGroup && <CheckResults id={monitor.id} />}
       </div>
-      {isChecking && <CheckNow monitor={monitor} onClose={() => setChecking(false)} />}
     </Page>
   )
 }

@@ -3,10 +3,11 @@ import { useState, type DragEvent } from 'react'
 import { useNavigate } from '@tanstack/react-router'
 import type { MonitoringImportResult } from '../../features/monitors/exchange/shapes'
 import { ApiError, type Call } from '../client'
-import { ApiCall } from '../parts/api-calls'
+import { ApiCall } from '../parts/api-call'
 import { Button } from '../parts/button'
-import { Confirm } from '../parts/dialog'
-import { Textarea } from '../parts/input'
+import { FileButton } from '../parts/files'
+import { Checkbox, Textarea } from '../parts/input'
+import { confirm } from '../parts/open-dialog'
 import { Card, Page } from '../parts/page'
 import { Problem } from '../parts/problem'
 import { useSend, type SendOptions } from '../queries'
@@ -27,7 +28,6 @@ export default function ImportMonitors() {
   const [text, setText] = useState('')
   const [prune, setPrune] = useState(false)
   const [plan, setPlan] = useState<MonitoringImportResult | null>(null)
-  const [isConfirming, setConfirming] = useState(false)
   const invalidates = ['/monitors', '/maintenance-windows']
   const preview = useSend<MonitoringImportResult>({ quiet: true, onSuccess: setPlan })
   const done: SendOptions<MonitoringImportResult> = {
@@ -43,6 +43,15 @@ export default function ImportMonitors() {
     body: text,
     contentType: text.trimStart().startsWith('{') ? 'application/json' : 'application/yaml',
   })
+  const confirmDeletions = (count: number) =>
+    confirm({
+      title: `Delete ${count} resources that are not in the document?`,
+      text: 'Deleted monitors lose their history. All changes are applied together, or none.',
+      action: 'Apply changes',
+      typeToConfirm: String(count),
+      call: importCall(false),
+      send: done,
+    })
   const update = (next: string) => {
     setText(next)
     setPlan(null)
@@ -66,27 +75,16 @@ export default function ImportMonitors() {
             <Textarea id="document" rows={14} mono value={text} placeholder={example} onText={update} />
           </div>
           <div className="mt-3 flex flex-wrap items-center gap-3">
-            <label className="inline-flex h-9 cursor-pointer items-center gap-1.5 rounded-md border border-line px-3 font-medium focus-within:outline-2 focus-within:outline-accent hover:bg-hover">
-              <FileUp className="size-4" aria-hidden />
-              Choose file
-              <input
-                type="file"
-                accept=".yaml,.yml,.json"
-                className="sr-only"
-                onChange={event => void event.target.files?.[0]?.text().then(update)}
-              />
-            </label>
-            <label className="inline-flex items-center gap-2">
-              <input
-                type="checkbox"
-                checked={prune}
-                onChange={event => {
-                  setPrune(event.target.checked)
-                  setPlan(null)
-                }}
-              />
+            <FileButton icon={FileUp} accept=".yaml,.yml,.json" onText={update} />
+            <Checkbox
+              checked={prune}
+              onCheck={checked => {
+                setPrune(checked)
+                setPlan(null)
+              }}
+            >
               Delete resources that are not in the document
-            </label>
+            </Checkbox>
             <span className="grow" />
             <ApiCall call={() => importCall(plan === null)} />
             <Button
@@ -100,7 +98,7 @@ export default function ImportMonitors() {
               <Button
                 kind="primary"
                 disabled={changes === 0 || apply.isPending}
-                onClick={() => (plan.deleted > 0 ? setConfirming(true) : apply.mutate(importCall(false)))}
+                onClick={() => (plan.deleted > 0 ? confirmDeletions(plan.deleted) : apply.mutate(importCall(false)))}
               >
                 {changes === 0 ? 'No changes' : `Apply ${changes} ${changes === 1 ? 'change' : 'changes'}`}
               </Button>
@@ -110,17 +108,6 @@ export default function ImportMonitors() {
         {preview.error instanceof ApiError && !plan && <Problem error={preview.error} />}
         {plan && <ImportPlan plan={plan} />}
       </div>
-      <Confirm
-        open={isConfirming}
-        onClose={() => setConfirming(false)}
-        title={`Delete ${plan?.deleted ?? 0} resources that are not in the document?`}
-        confirmLabel="Apply changes"
-        typeToConfirm={String(plan?.deleted ?? 0)}
-        call={() => importCall(false)}
-        send={done}
-      >
-        Deleted monitors lose their history. All changes are applied together, or none.
-      </Confirm>
     </Page>
   )
 }

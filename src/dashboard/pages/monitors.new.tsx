@@ -40,7 +40,6 @@ export default function NewMonitor() {
           initial={{ ...monitorValues(null, null), target, type: '', also: [], group: '' }}
           call={values => callOf(values, known.current)}
           send={create}
-          pending={send.isPending}
           onCancel={() => void navigate({ to: '/monitors' })}
           submitLabel="Create monitor"
         >

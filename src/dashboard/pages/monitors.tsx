@@ -3,6 +3,7 @@ import { Activity, FileDown, FileUp } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import type { MonitorSummaryView, MonitorTypeView, MonitorView } from '../../features/monitors/shapes'
 import { useUrlState } from '../parts/url-state'
+import { Checkbox } from '../parts/input'
 import { ListPage } from '../parts/list'
 import { Menu } from '../parts/menu'
 import { Skeleton } from '../parts/page'
@@ -60,21 +61,15 @@ export default function Monitors() {
       query={({ sort = '', ...rest }) => ({ ...rest, sort: sort.replace(/^(-?)status$/, '$1status,name') })}
       filters={[
         { name: 'type', label: 'Type', all: 'All types', choices: typeChoices },
-        ...(tag !== '' || tagChoices.length > 0 ? [{ name: 'tag', label: 'Tag', all: 'All tags', choices: tagChoices }] : []),
-        ...(by === '' && (group !== '' || groups.rows.length > 0)
-          ? [{ name: 'group', label: 'Group', all: 'All groups', choices: groupChoices }]
-          : []),
+        (tag !== '' || tagChoices.length > 0) && { name: 'tag', label: 'Tag', all: 'All tags', choices: tagChoices },
+        by === '' &&
+          (group !== '' || groups.rows.length > 0) && { name: 'group', label: 'Group', all: 'All groups', choices: groupChoices },
       ]}
       controls={
         groups.rows.length > 0 && (
-          <label className="inline-flex h-9 items-center gap-2">
-            <input
-              type="checkbox"
-              checked={by === 'group'}
-              onChange={event => set({ by: event.target.checked ? 'group' : '', group: '' })}
-            />
+          <Checkbox className="h-9" checked={by === 'group'} onCheck={isOn => set({ by: isOn ? 'group' : '', group: '' })}>
             Show groups
-          </label>
+          </Checkbox>
         )
       }
       instead={by === 'group' ? query => <Grouped query={query} /> : undefined}

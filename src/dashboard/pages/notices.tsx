@@ -1,49 +1,45 @@
 import { Bell, CheckCheck } from 'lucide-react'
 import type { MarkNoticesReadResult, NoticeView } from '../../features/notices/shapes'
 import { useUrlState } from '../parts/url-state'
-import { Button } from '../parts/button'
 import { Empty } from '../parts/empty'
-import { FilterSelect, Filters } from '../parts/filters'
+import { Filters, UrlFilter } from '../parts/filters'
 import { Page } from '../parts/page'
 import { Problem } from '../parts/problem'
 import { ResourceLink } from '../parts/resource'
-import { severityChoices, severityTone } from '../parts/severity'
+import { SendButton } from '../parts/send-button'
+import { severityLabels, severityTone } from '../parts/severity'
 import { StatusIcon } from '../parts/status'
+import { LoadMore } from '../parts/table'
 import { RelativeTime } from '../parts/time'
-import { useList, useSend } from '../queries'
+import { useList } from '../queries'
 import { usePerson } from '../session'
 
 /** List of notices. */
 export default function Notices() {
   const { canAdminister } = usePerson()
-  const [{ read, severity }, set] = useUrlState({ read: 'false', severity: '' })
+  const [{ read, severity }] = useUrlState({ read: 'false', severity: '' })
   const list = useList<NoticeView>('/notices', { read: read === 'all' ? null : read, severity, include: 'total' })
-  const readAll = useSend<MarkNoticesReadResult>({ toast: one => `${one.marked} marked as read`, invalidates: ['/notices'] })
   const newest = list.rows[0]
   const actions = canAdminister && read !== 'true' && (
-    <Button
+    <SendButton<MarkNoticesReadResult>
       icon={CheckCheck}
-      disabled={readAll.isPending || !newest}
-      onClick={() => newest && readAll.mutate({ method: 'POST', path: '/notices/read', body: { until: newest.occurred_at } })}
+      disabled={!newest}
+      call={{ method: 'POST', path: '/notices/read', body: { until: newest?.occurred_at } }}
+      send={{ toast: one => `${one.marked} marked as read`, invalidates: ['/notices'] }}
     >
       Mark all as read
-    </Button>
+    </SendButton>
   )
   return (
     <Page description="Important messages about this workspace." actions={actions}>
       <Filters>
-        <FilterSelect
+        <UrlFilter
+          name="read"
           label="Read status"
-          value={read}
-          onChange={value => set({ read: value })}
+          initial="false"
           choices={{ false: 'Unread', true: 'Read', all: 'All notices' }}
         />
-        <FilterSelect
-          label="Severity"
-          value={severity}
-          onChange={value => set({ severity: value })}
-          choices={[['', 'All severities'], ...severityChoices]}
-        />
+        <UrlFilter name="severity" label="Severity" all="All severities" choices={severityLabels} />
       </Filters>
       {list.error ? (
         <Problem error={list.error} onRetry={list.retry} />
@@ -61,9 +57,7 @@ export default function Notices() {
           </ul>
           {list.hasMore && (
             <div className="border-t border-line p-2 text-center">
-              <Button small kind="quiet" onClick={list.loadMore} disabled={list.isLoadingMore}>
-                Load more
-              </Button>
+              <LoadMore list={list} />
             </div>
           )}
         </div>
@@ -74,12 +68,8 @@ export default function Notices() {
 
 function Notice({ notice }: { notice: NoticeView }) {
   const { canAdminister } = usePerson()
-  const path = `/notices/${notice.id}`
-  const mark = useSend({
-    toast: notice.read ? 'Marked as unread' : 'Marked as read',
-    undo: () => ({ method: 'PATCH', path, body: { read: notice.read } }),
-    invalidates: ['/notices'],
-  })
+  const mark = (read: boolean) => ({ method: 'PATCH', path: `/notices/${notice.id}`, body: { read } }) as const
+  const action = notice.read ? 'as unread' : 'as read'
   return (
     <li className="flex items-start gap-3 px-4 py-3">
       <StatusIcon status={notice.severity} tone={severityTone[notice.severity]} className="mt-0.5 size-4" />
@@ -96,14 +86,14 @@ function Notice({ notice }: { notice: NoticeView }) {
         </p>
       </div>
       {canAdminister && (
-        <Button
+        <SendButton
           small
           kind="quiet"
-          disabled={mark.isPending}
-          onClick={() => mark.mutate({ method: 'PATCH', path, body: { read: !notice.read } })}
+          call={mark(!notice.read)}
+          send={{ toast: `Marked ${action}`, undo: () => mark(notice.read), invalidates: ['/notices'] }}
         >
-          {notice.read ? 'Mark as unread' : 'Mark as read'}
-        </Button>
+          Mark {action}
+        </SendButton>
       )}
     </li>
   )

@@ -7,6 +7,7 @@ import { StatusIcon } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { useOne } from '../queries'
 import { usePerson } from '../session'
+import { apiAccessLabels } from './plan/api-access'
 
 /** The limits of the workspace and their usage. */
 export default function Plan() {
@@ -33,10 +34,7 @@ export default function Plan() {
                 title="Plan"
                 facts={[
                   ['Plan', plan.data?.title ?? own.data?.plan ?? '…'],
-                  [
-                    'API access',
-                    plan.data ? { none: 'No access', read: 'Read-only', full: 'Read and write' }[plan.data.api_access] : '…',
-                  ],
+                  ['API access', plan.data ? apiAccessLabels[plan.data.api_access] : '…'],
                 ]}
               />
               <Card

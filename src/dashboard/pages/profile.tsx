@@ -3,8 +3,9 @@ import { CheckboxField, Form, SecretField, SelectField, TextField } from '../par
 import { Card, Loaded, Page } from '../parts/page'
 import { browserTimezone } from '../parts/timezone'
 import { TimezoneField } from '../parts/timezone-field'
+import { nested } from '../parts/values'
 import type { Preferences } from '../preferences'
-import { useOne, useSend } from '../queries'
+import { useOne } from '../queries'
 import { themes } from '../shell/quick-actions'
 import { OneTimeCodes } from './profile/one-time-codes'
 import { Passkeys } from './profile/passkeys'
@@ -69,27 +70,23 @@ function DetailsForm({ user }: { user: UserView }) {
   )
 }
 
-function PasswordForm() {
-  const send = useSend({ quiet: true, toast: 'Password changed. Your other sessions have ended.', invalidates })
-  return (
-    <Form
-      key={send.submittedAt}
-      initial={{ current: '', new: '' }}
-      call={values => ({ method: 'POST', path: '/users/me/password', body: values })}
-      send={send.mutateAsync}
-      pending={send.isPending}
-      submitLabel="Change password"
-    >
-      <SecretField name="current" label="Current password" autoComplete="current-password" />
-      <SecretField
-        name="new"
-        label="New password"
-        autoComplete="new-password"
-        hint="At least 10 characters. Changing it ends your other sessions."
-      />
-    </Form>
-  )
-}
+const PasswordForm = () => (
+  <Form
+    initial={{ current: '', new: '' }}
+    call={values => ({ method: 'POST', path: '/users/me/password', body: values })}
+    send={{ toast: 'Password changed. Your other sessions have ended.', invalidates }}
+    resets
+    submitLabel="Change password"
+  >
+    <SecretField name="current" label="Current password" autoComplete="current-password" />
+    <SecretField
+      name="new"
+      label="New password"
+      autoComplete="new-password"
+      hint="At least 10 characters. Changing it ends your other sessions."
+    />
+  </Form>
+)
 
 const preferenceNames = ['theme', 'timezone', 'hour_cycle', 'density', 'shortcuts'] as const satisfies (keyof Preferences)[]
 
@@ -102,7 +99,7 @@ const PreferencesForm = ({ preferences }: { preferences: Preferences }) => (
       path: '/users/me',
       body: {
         preferences: {
-          ...Object.fromEntries(preferenceNames.map(name => [name, values[`preferences.${name}`]])),
+          ...nested('preferences', values),
           timezone: String(values['preferences.timezone']).trim() || null,
         },
       },

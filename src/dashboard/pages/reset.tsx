@@ -1,8 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { LinkButton } from '../parts/button'
 import { Form, SecretField, TextField } from '../parts/form'
-import { SignInFrame } from './sign-in/frame'
+import { SignInFrame, SignInMessage } from './sign-in/frame'
 
 /** Password reset: with a code from the emailed link, sets the password; without one, requests the email. */
 export default function Reset() {
@@ -15,14 +14,11 @@ function RequestLink() {
   const [email, setEmail] = useState<string | null>(null)
   if (email !== null) {
     return (
-      <SignInFrame
+      <SignInMessage
         title="Check your email"
         description={`If there is an account for ${email}, we sent a link to reset the password. It works for one hour.`}
-      >
-        <LinkButton to="/login" className="w-full">
-          Back to sign-in
-        </LinkButton>
-      </SignInFrame>
+        link="Back to sign-in"
+      />
     )
   }
   return (
@@ -49,11 +45,12 @@ function ChoosePassword({ code }: { code: string }) {
   const [isDone, setDone] = useState(false)
   if (isDone) {
     return (
-      <SignInFrame title="Password changed" description="All your sessions have ended. Sign in with the new password.">
-        <LinkButton to="/login" kind="primary" className="w-full">
-          Sign in
-        </LinkButton>
-      </SignInFrame>
+      <SignInMessage
+        title="Password changed"
+        description="All your sessions have ended. Sign in with the new password."
+        link="Sign in"
+        primary
+      />
     )
   }
   return (

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
-import { Form, SecretField, TextField } from '../parts/form'
+import { Form, TextField } from '../parts/form'
 import { queryClient } from '../queries'
-import { SignInFrame } from './sign-in/frame'
+import { NewUserFields, SignInFrame } from './sign-in/frame'
 
 /** Creates the first user, with the setup link that the hub prints at startup. */
 export default function Setup() {
@@ -24,9 +24,7 @@ export default function Setup() {
         {token === '' && (
           <TextField name="token" label="Setup token" hint="Part of the setup link that the hub prints at startup." mono />
         )}
-        <TextField name="name" label="Your name" autoComplete="name" autoFocus />
-        <TextField name="email" label="Email" type="email" autoComplete="username" />
-        <SecretField name="password" label="Password" autoComplete="new-password" hint="At least 10 characters." />
+        <NewUserFields />
       </Form>
     </SignInFrame>
   )

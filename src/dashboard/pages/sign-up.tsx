@@ -1,34 +1,25 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { LinkButton } from '../parts/button'
-import { Form, SecretField, TextField } from '../parts/form'
+import type { SignUpStatus } from '../../features/people/sign-up/shapes'
+import { Form, TextField } from '../parts/form'
 import { useOne } from '../queries'
-import { SignInFrame } from './sign-in/frame'
+import { NewUserFields, SignInFrame, SignInMessage } from './sign-in/frame'
 
 /** Creates an account and a workspace, if sign-up is open. */
 export default function SignUp() {
-  const found = useOne<{ mode: string; open: boolean }>('/sign-up')
+  const found = useOne<SignUpStatus>('/sign-up')
   const [isDone, setDone] = useState(false)
   if (found.isPending) return null
   if (isDone) {
-    return (
-      <SignInFrame title="Account created" description="Sign in with your email and password.">
-        <LinkButton to="/login" kind="primary" className="w-full">
-          Sign in
-        </LinkButton>
-      </SignInFrame>
-    )
+    return <SignInMessage title="Account created" description="Sign in with your email and password." link="Sign in" primary />
   }
   if (found.data && !found.data.open) {
     return (
-      <SignInFrame
+      <SignInMessage
         title="Sign-up is closed"
         description="Ask the operator of this hub or the owner of a workspace for an invitation."
-      >
-        <LinkButton to="/login" className="w-full">
-          Sign in
-        </LinkButton>
-      </SignInFrame>
+        link="Sign in"
+      />
     )
   }
   return (
@@ -40,9 +31,7 @@ export default function SignUp() {
         send={{ onSuccess: () => setDone(true) }}
         submitLabel="Create account"
       >
-        <TextField name="name" label="Your name" autoComplete="name" autoFocus />
-        <TextField name="email" label="Email" type="email" autoComplete="username" />
-        <SecretField name="password" label="Password" autoComplete="new-password" hint="At least 10 characters." />
+        <NewUserFields />
         <TextField name="workspace_name" label="Workspace name" />
       </Form>
       <p className="mt-4 text-[13px] text-muted">

@@ -1,36 +1,41 @@
-import type { TokenCreator, TokenView } from '../../features/tokens/shapes'
-import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import type { Static } from '@sinclair/typebox'
+import type { NewToken, TokenCreator, TokenView } from '../../features/tokens/shapes'
 import { Button } from '../parts/button'
 import { CopyableText } from '../parts/code'
-import { Confirm, Dialog } from '../parts/dialog'
+import { confirm, showSecret } from '../parts/open-dialog'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
+import { SendButton } from '../parts/send-button'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
-import { useSend } from '../queries'
 import { usePerson } from '../session'
 import { statusOf, permissionsText } from './tokens/token-text'
 
 /** Details of a token, with actions to rotate or revoke it. */
-export default resourcePage<TokenView>({ path: '/tokens', parent: '/tokens', query: { expand: 'created_by' } }, token => (
-  <TokenDetails token={token} />
-))
+export default resourcePage({ path: '/tokens', parent: '/tokens', query: { expand: 'created_by' } }, TokenDetails)
 
-function TokenDetails({ token }: { token: TokenView }) {
+function TokenDetails({ resource: token }: { resource: TokenView }) {
   const { canAdminister } = usePerson()
-  const navigate = useNavigate()
-  const [isConfirming, setConfirming] = useState(false)
-  const [value, setValue] = useState<string | null>(null)
-  const rotate = useSend<{ token: string }>({ invalidates: ['/tokens'], onSuccess: created => setValue(created.token) })
   const path = `/tokens/${token.id}`
   const creator = token.expanded?.created_by as TokenCreator | null | undefined
+  const revoke = () =>
+    confirm({
+      title: `Revoke ${token.name}?`,
+      text: 'Anything that uses this token stops working immediately. This can’t be undone.',
+      action: 'Revoke token',
+      call: { method: 'DELETE', path },
+      send: { toast: 'Token revoked', invalidates: ['/tokens'] },
+      next: '/tokens',
+    })
   const actions = canAdminister && token.revoked_at === null && (
     <>
-      <Button onClick={() => rotate.mutate({ method: 'POST', path: `${path}/rotate`, body: {} })} disabled={rotate.isPending}>
+      <SendButton<Static<typeof NewToken>>
+        call={{ method: 'POST', path: `${path}/rotate`, body: {} }}
+        send={{ invalidates: ['/tokens'], onSuccess: showNewToken }}
+      >
         Rotate token
-      </Button>
-      <Button kind="danger" onClick={() => setConfirming(true)}>
+      </SendButton>
+      <Button kind="danger" onClick={revoke}>
         Revoke token
       </Button>
     </>
@@ -51,24 +56,14 @@ function TokenDetails({ token }: { token: TokenView }) {
           ['ID', <CopyableText text={token.id} />],
         ]}
       />
-      <Confirm
-        open={isConfirming}
-        onClose={() => setConfirming(false)}
-        title={`Revoke ${token.name}?`}
-        confirmLabel="Revoke token"
-        call={() => ({ method: 'DELETE', path })}
-        send={{ toast: 'Token revoked', invalidates: ['/tokens'], onSuccess: () => void navigate({ to: '/tokens' }) }}
-      >
-        Anything that uses this token stops working immediately. This can’t be undone.
-      </Confirm>
-      <Dialog
-        open={value !== null}
-        onClose={() => setValue(null)}
-        title="Copy the new token"
-        description="It is shown only once. The old token keeps working for a day after the new one is first used."
-      >
-        {value && <CopyableText text={value} label="the token" />}
-      </Dialog>
     </Page>
   )
 }
+
+const showNewToken = ({ token }: Static<typeof NewToken>) =>
+  showSecret({
+    title: 'Copy the new token',
+    description: 'It is shown only once. The old token keeps working for a day after the new one is first used.',
+    value: token,
+    label: 'the token',
+  })

@@ -1,29 +1,32 @@
+import type { Static } from '@sinclair/typebox'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import { permissions } from '../../core/permissions'
-import { CopyableText } from '../parts/code'
-import { Dialog } from '../parts/dialog'
+import type { NewToken as CreatedToken } from '../../features/tokens/shapes'
 import { CheckboxesField, Form, Collapsible, SelectField, TextField, useForm, ListField, type Values } from '../parts/form'
+import { showSecret } from '../parts/open-dialog'
 import { Card, Page } from '../parts/page'
 import { localInputToIso } from '../parts/timezone'
-
-interface CreatedToken {
-  id: string
-  token: string
-}
 
 /** Creates a token, and shows its value once. */
 export default function NewToken() {
   const navigate = useNavigate()
-  const [created, setCreated] = useState<CreatedToken | null>(null)
+  const leave = () => void navigate({ to: '/tokens' })
+  const show = ({ token }: Static<typeof CreatedToken>) =>
+    showSecret({
+      title: 'Copy your token',
+      description: 'It is shown only once. Bailiwick stores only a hash.',
+      value: token,
+      label: 'the token',
+      onClose: leave,
+    })
   return (
     <Page parent="/tokens">
       <Card className="max-w-2xl">
-        <Form<CreatedToken>
+        <Form<Static<typeof CreatedToken>>
           initial={{ name: '', mode: 'read_only', permissions: [], expires_at: '', allowed_cidrs: [] }}
           call={values => ({ method: 'POST', path: '/tokens', body: bodyOf(values) })}
-          send={{ invalidates: ['/tokens'], onSuccess: setCreated }}
-          onCancel={() => void navigate({ to: '/tokens' })}
+          send={{ invalidates: ['/tokens'], onSuccess: show }}
+          onCancel={leave}
           submitLabel="Create token"
         >
           <TextField name="name" label="Name" hint="For example, what uses it and where." autoFocus />
@@ -48,14 +51,6 @@ export default function NewToken() {
           </Collapsible>
         </Form>
       </Card>
-      <Dialog
-        open={created !== null}
-        onClose={() => void navigate({ to: '/tokens' })}
-        title="Copy your token"
-        description="It is shown only once. Bailiwick stores only a hash."
-      >
-        {created && <CopyableText text={created.token} label="the token" />}
-      </Dialog>
     </Page>
   )
 }

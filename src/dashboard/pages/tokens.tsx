@@ -6,10 +6,10 @@ import { RelativeTime } from '../parts/time'
 import { statusOf, permissionsText } from './tokens/token-text'
 
 const columns: readonly Column<TokenView>[] = [
-  { title: 'Name', sort: 'name', render: one => <span className="font-medium">{one.name}</span> },
+  { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
   { title: 'Status', width: '9rem', render: one => <Status {...statusOf(one)} /> },
   { title: 'Permissions', showFrom: 'md', render: one => <Tag>{permissionsText(one)}</Tag> },
-  { title: 'Token', width: '11rem', showFrom: 'lg', render: one => <code className="font-mono text-[13px]">{one.hint}</code> },
+  { title: 'Token', width: '11rem', showFrom: 'lg', look: 'mono', render: one => one.hint },
   { title: 'Last used', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_used_at} /> },
   { title: 'Expires', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.expires_at} /> },
 ]

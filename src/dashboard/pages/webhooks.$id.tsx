@@ -1,13 +1,13 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense } from 'react'
 import type { WebhookEndpointView } from '../../features/webhooks/endpoints/shapes'
 import type { WebhookDeliveryDetail } from '../../features/webhooks/deliveries/shapes'
-import { Button } from '../parts/button'
-import { Confirm } from '../parts/dialog'
 import { List } from '../parts/list'
 import { Menu } from '../parts/menu'
+import { confirmDelete } from '../parts/open-dialog'
 import { Card, Page, Skeleton } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
+import { SendButton } from '../parts/send-button'
 import { Status } from '../parts/status'
 import { Tabs } from '../parts/tabs'
 import { toast } from '../parts/toast'
@@ -16,42 +16,33 @@ import { usePerson } from '../session'
 import { useDeliveryList } from './webhooks/delivery-table'
 import { EndpointForm } from './webhooks/endpoint-form'
 import { Health } from './webhooks/health'
-import { Recover, Secret } from './webhooks/endpoint-dialogs'
+import { recoverDeliveries, rotateSecret } from './webhooks/endpoint-dialogs'
 import { disabledReasons, endpointStatus } from './webhooks/endpoint-status'
 
 const SignatureHelp = lazy(() => import('./webhooks/signature-help'))
 /** Shows an endpoint with its health, deliveries, and settings. */
-export default resourcePage<WebhookEndpointView>({ path: '/webhook-endpoints', parent: '/webhooks' }, endpoint => (
-  <Shown endpoint={endpoint} />
-))
+export default resourcePage({ path: '/webhook-endpoints', parent: '/webhooks' }, Shown)
 
-type OpenDialog = 'delete' | 'recover' | 'secret' | null
-
-function Shown({ endpoint }: { endpoint: WebhookEndpointView }) {
+function Shown({ resource: endpoint }: { resource: WebhookEndpointView }) {
   const { tab = 'deliveries' }: { tab?: string } = useParams({ strict: false })
   const { canWrite } = usePerson()
   const navigate = useNavigate()
-  const [dialog, setDialog] = useState<OpenDialog>(null)
   const path = `/webhook-endpoints/${endpoint.id}`
   const deliveries = useDeliveryList(endpoint.id)
   const invalidates = ['/webhook-endpoints', '/webhook-deliveries', '/overview']
-  const test = useSend<WebhookDeliveryDetail>({
-    invalidates,
-    onSuccess: delivery => {
-      const [attempt] = delivery.attempts
-      if (delivery.status === 'delivered')
-        toast.success(`Test message delivered (status ${attempt?.status_code}, ${attempt?.duration_ms} ms)`)
-      else toast.error(new Error(attempt?.error_message ?? 'The test message was not delivered.'))
-    },
-  })
-  const enable = useSend({ toast: 'Endpoint enabled', invalidates })
   const pause = useSend({
     toast: endpoint.active ? 'Endpoint paused. Events are held until you resume.' : 'Endpoint resumed',
     undo: () => ({ method: 'PATCH', path, body: { active: endpoint.active } }),
     invalidates,
   })
-  const save = useSend({ quiet: true, toast: 'Endpoint saved', invalidates })
-  const close = () => setDialog(null)
+  const remove = () =>
+    confirmDelete({
+      noun: 'endpoint',
+      path,
+      invalidates,
+      next: '/webhooks',
+      text: 'Events are no longer sent to this URL, and unfinished deliveries are canceled. The delivery log is kept for your plan’s retention period.',
+    })
   return (
     <Page
       title={endpoint.description || endpoint.url}
@@ -62,17 +53,21 @@ function Shown({ endpoint }: { endpoint: WebhookEndpointView }) {
         canWrite && (
           <>
             {endpoint.status === 'disabled' && (
-              <Button
+              <SendButton
                 kind="primary"
-                disabled={enable.isPending}
-                onClick={() => enable.mutate({ method: 'POST', path: `${path}/enable`, body: {} })}
+                call={{ method: 'POST', path: `${path}/enable`, body: {} }}
+                send={{ toast: 'Endpoint enabled', invalidates }}
               >
                 Enable
-              </Button>
+              </SendButton>
             )}
-            <Button disabled={test.isPending} onClick={() => test.mutate({ method: 'POST', path: `${path}/test`, body: {} })}>
-              {test.isPending ? 'Sending…' : 'Send test message'}
-            </Button>
+            <SendButton<WebhookDeliveryDetail>
+              call={{ method: 'POST', path: `${path}/test`, body: {} }}
+              send={{ invalidates, onSuccess: reportTest }}
+              sendingLabel="Sending…"
+            >
+              Send test message
+            </SendButton>
             <Menu
               label="More actions"
               items={[
@@ -80,10 +75,13 @@ function Shown({ endpoint }: { endpoint: WebhookEndpointView }) {
                   label: endpoint.active ? 'Pause' : 'Resume',
                   onSelect: () => pause.mutate({ method: 'PATCH', path, body: { active: !endpoint.active } }),
                 },
-                { label: 'Recover failed deliveries', onSelect: () => setDialog('recover') },
-                { label: 'Rotate secret', onSelect: () => setDialog('secret') },
+                {
+                  label: 'Recover failed deliveries',
+                  onSelect: () => recoverDeliveries(endpoint, id => void navigate({ to: `/actions/${id}` })),
+                },
+                { label: 'Rotate secret', onSelect: () => rotateSecret(endpoint) },
                 '-',
-                { label: 'Delete', danger: true, onSelect: () => setDialog('delete') },
+                { label: 'Delete', danger: true, onSelect: remove },
               ]}
             />
           </>
@@ -109,8 +107,7 @@ function Shown({ endpoint }: { endpoint: WebhookEndpointView }) {
           <EndpointForm
             key={endpoint.version}
             endpoint={endpoint}
-            send={save.mutateAsync}
-            pending={save.isPending}
+            send={{ toast: 'Endpoint saved', invalidates }}
             onCancel={() => void navigate({ to: `/webhooks/${endpoint.id}` })}
           />
         </Card>
@@ -124,19 +121,11 @@ function Shown({ endpoint }: { endpoint: WebhookEndpointView }) {
           <List {...deliveries} />
         </>
       )}
-      <Recover open={dialog === 'recover'} onClose={close} endpoint={endpoint} />
-      <Secret open={dialog === 'secret'} onClose={close} endpoint={endpoint} />
-      <Confirm
-        open={dialog === 'delete'}
-        onClose={close}
-        title="Delete endpoint?"
-        confirmLabel="Delete endpoint"
-        call={() => ({ method: 'DELETE', path })}
-        send={{ toast: 'Endpoint deleted', invalidates, onSuccess: () => void navigate({ to: '/webhooks' }) }}
-      >
-        Events are no longer sent to this URL, and unfinished deliveries are canceled. The delivery log is kept for your plan’s
-        retention period.
-      </Confirm>
     </Page>
   )
+}
+
+function reportTest({ status, attempts: [attempt] }: WebhookDeliveryDetail): void {
+  if (status === 'delivered') toast.success(`Test message delivered (status ${attempt?.status_code}, ${attempt?.duration_ms} ms)`)
+  else toast.error(new Error(attempt?.error_message ?? 'The test message was not delivered.'))
 }

@@ -1,16 +1,14 @@
-import { useState } from 'react'
 import type { WebhookDeliveryDetail } from '../../features/webhooks/deliveries/shapes'
-import { Button } from '../parts/button'
 import { CopyableText } from '../parts/code'
-import { Confirm } from '../parts/dialog'
 import { Menu } from '../parts/menu'
+import { confirm } from '../parts/open-dialog'
 import { labelOf } from '../parts/option-fields'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { ResourceLink } from '../parts/resource'
+import { SendButton } from '../parts/send-button'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
-import { useSend } from '../queries'
 import { usePerson } from '../session'
 import { Attempt } from './webhooks/attempt'
 import { deliveryTone } from './webhooks/endpoint-status'
@@ -18,17 +16,20 @@ import { deliveryTone } from './webhooks/endpoint-status'
 const refreshMs = 3000
 
 /** Shows a delivery with all its attempts. */
-export default resourcePage<WebhookDeliveryDetail>(
-  { path: '/webhook-deliveries', parent: '/webhooks/deliveries', refetchMs: refreshMs },
-  delivery => <Shown delivery={delivery} />,
-)
+export default resourcePage({ path: '/webhook-deliveries', parent: '/webhooks/deliveries', refetchMs: refreshMs }, Shown)
 
-function Shown({ delivery }: { delivery: WebhookDeliveryDetail }) {
+function Shown({ resource: delivery }: { resource: WebhookDeliveryDetail }) {
   const { canWrite } = usePerson()
-  const [isConfirming, setIsConfirming] = useState(false)
   const path = `/webhook-deliveries/${delivery.id}`
   const invalidates = ['/webhook-deliveries', '/webhook-endpoints', '/overview']
-  const resend = useSend({ toast: 'Delivery resent', invalidates })
+  const expunge = () =>
+    confirm({
+      title: 'Remove responses?',
+      text: 'This deletes the response headers and bodies from the log, for example if they contain sensitive data. This can’t be undone.',
+      action: 'Remove responses',
+      call: { method: 'POST', path: `${path}/expunge` },
+      send: { toast: 'Responses removed', invalidates },
+    })
   return (
     <Page
       title={delivery.event}
@@ -37,23 +38,16 @@ function Shown({ delivery }: { delivery: WebhookDeliveryDetail }) {
       actions={
         canWrite && (
           <>
-            <Button
+            <SendButton
               kind="primary"
-              disabled={resend.isPending}
-              onClick={() => resend.mutate({ method: 'POST', path: `${path}/resend` })}
+              call={{ method: 'POST', path: `${path}/resend` }}
+              send={{ toast: 'Delivery resent', invalidates }}
             >
               Resend
-            </Button>
+            </SendButton>
             <Menu
               label="More actions"
-              items={[
-                {
-                  label: 'Remove responses',
-                  danger: true,
-                  disabled: delivery.expunged_at !== null,
-                  onSelect: () => setIsConfirming(true),
-                },
-              ]}
+              items={[{ label: 'Remove responses', danger: true, disabled: delivery.expunged_at !== null, onSelect: expunge }]}
             />
           </>
         )
@@ -86,17 +80,6 @@ function Shown({ delivery }: { delivery: WebhookDeliveryDetail }) {
           ))}
         </div>
       </div>
-      <Confirm
-        open={isConfirming}
-        onClose={() => setIsConfirming(false)}
-        title="Remove responses?"
-        confirmLabel="Remove responses"
-        call={() => ({ method: 'POST', path: `${path}/expunge` })}
-        send={{ toast: 'Responses removed', invalidates, onSuccess: () => setIsConfirming(false) }}
-      >
-        This deletes the response headers and bodies from the log, for example if they contain sensitive data. This can’t be
-        undone.
-      </Confirm>
     </Page>
   )
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import { redraw } from './redraw'
 import type { Tone } from './status'
 
 /** One bar of a strip: a tone and a tooltip. */
@@ -50,15 +51,7 @@ export function Bars({ bars, label, height = 24, slots = bars.length }: BarsProp
         context.fillRect(left, canvas.height - barHeight, Math.max(step - gap, 1), barHeight)
       }
     }
-    draw()
-    const resizeObserver = new ResizeObserver(draw)
-    resizeObserver.observe(canvas)
-    const themeObserver = new MutationObserver(draw)
-    themeObserver.observe(document.documentElement, { attributeFilter: ['data-theme'] })
-    return () => {
-      resizeObserver.disconnect()
-      themeObserver.disconnect()
-    }
+    return redraw(canvas, draw)
   }, [bars, height, slots])
   return (
     <canvas

@@ -1,10 +1,21 @@
 import type { NotificationChannelView } from '../../features/notifications/shapes'
 import type { Page } from '../client'
 import { useOne } from '../queries'
-import { FieldFrame, useForm } from './form'
+import { toggled } from './choices'
+import { FieldFrame, SelectField, useForm } from './form'
+import { Checkbox, Select } from './input'
+import { severityLabels } from './severity'
+
+/** How severe the incidents of a resource are, and who is notified of them. */
+export const IncidentFields = () => (
+  <>
+    <SelectField name="severity" label="Severity" hint="Severity of the incidents it opens." choices={severityLabels} />
+    <ChannelsField />
+  </>
+)
 
 /** Selects notification channels. Null means the default channels. */
-export function ChannelsField() {
+function ChannelsField() {
   const { values, set } = useForm()
   const { data } = useOne<Page<NotificationChannelView>>('/notification-channels', { limit: 100, sort: 'name' })
   const chosen = values.channel_ids as string[] | null
@@ -13,28 +24,22 @@ export function ChannelsField() {
     <FieldFrame name="channel_ids" label="Notification channels">
       {attributes => (
         <div className="flex flex-col gap-1">
-          <select
+          <Select
             {...attributes}
             value={chosen === null ? 'all' : 'some'}
-            onChange={event => set({ channel_ids: event.target.value === 'all' ? null : [] })}
-            className="h-9 w-full rounded-md border border-strong-line bg-surface px-2.5"
-          >
-            <option value="all">Default channels</option>
-            <option value="some">Selected channels</option>
-          </select>
+            onText={text => set({ channel_ids: text === 'all' ? null : [] })}
+            choices={{ all: 'Default channels', some: 'Selected channels' }}
+          />
           {chosen?.length === 0 && <p className="text-[13px] text-muted">No channels selected. No notifications will be sent.</p>}
           {chosen !== null &&
             channels.map(one => (
-              <label key={one.id} className="flex items-center gap-2">
-                <input
-                  type="checkbox"
-                  checked={chosen.includes(one.id)}
-                  onChange={event =>
-                    set({ channel_ids: event.target.checked ? [...chosen, one.id] : chosen.filter(other => other !== one.id) })
-                  }
-                />
+              <Checkbox
+                key={one.id}
+                checked={chosen.includes(one.id)}
+                onCheck={isChosen => set({ channel_ids: toggled(chosen, one.id, isChosen) })}
+              >
                 {one.name}
-              </label>
+              </Checkbox>
             ))}
           {chosen !== null && data && channels.length === 0 && (
             <a href="/channels/new" className="text-accent underline">

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { redraw } from './redraw'
 import { formatDateTime } from './time'
 import { usesTwelveHourClock, displayTimezone } from './timezone'
 
@@ -61,14 +62,9 @@ export default function Chart(props: ChartProps) {
       plot.current?.destroy()
       plot.current = createPlot(node, latest)
     }
-    draw()
-    const resizeObserver = new ResizeObserver(() => plot.current?.setSize({ width: Math.max(node.clientWidth, 1), height }))
-    resizeObserver.observe(node)
-    const themeObserver = new MutationObserver(draw)
-    themeObserver.observe(document.documentElement, { attributeFilter: ['data-theme'] })
+    const stop = redraw(node, () => plot.current?.setSize({ width: Math.max(node.clientWidth, 1), height }), draw)
     return () => {
-      resizeObserver.disconnect()
-      themeObserver.disconnect()
+      stop()
       plot.current?.destroy()
       plot.current = null
     }

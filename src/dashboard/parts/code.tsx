@@ -1,5 +1,5 @@
 import { Check, Copy } from 'lucide-react'
-import { useRef, useState } from 'react'
+import { useRef, useState, type ReactNode } from 'react'
 
 const feedbackMs = 1500
 
@@ -66,6 +66,13 @@ export const Code = ({ text, label, wrap }: CodeProps) => (
       {text}
     </pre>
   </figure>
+)
+
+/** A short technical value: a name, an address, an ID. */
+export const Mono = ({ children, title }: { children: ReactNode; title?: string }) => (
+  <code className="font-mono text-[13px]" title={title}>
+    {children}
+  </code>
 )
 
 /** A short value with a copy button: a URL, an ID, a secret that is shown only once. */

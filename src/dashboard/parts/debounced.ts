@@ -1,13 +1,11 @@
 import { useEffect, useState } from 'react'
 
-const debounceMs = 300
-
 /** Returns a value once it has stopped changing, such as when the user stops typing. */
-export function useDebounced<Value extends string>(value: Value): Value {
+export function useDebounced<Value extends string>(value: Value, debounceMs = 300): Value {
   const [debounced, setDebounced] = useState(value)
   useEffect(() => {
     const timer = setTimeout(() => setDebounced(value), debounceMs)
     return () => clearTimeout(timer)
-  }, [value])
+  }, [value, debounceMs])
   return debounced
 }

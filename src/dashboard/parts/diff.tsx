@@ -52,38 +52,20 @@ export function Diff({ before, after, beforeLabel, afterLabel, emptyText = 'Empt
 }
 
 function Row({ row: { before, after }, labels }: { row: DiffRow; labels: readonly [string, string] }) {
-  if (before === after)
-    return (
-      <div className="grid sm:grid-cols-2">
-        <Line text={before} />
-        <Line text={after} className="hidden border-l border-line sm:flex" />
-      </div>
-    )
-  const changed = before !== null && after !== null ? changedPart(before, after) : null
+  const isChanged = before !== after
+  const changed = isChanged && before !== null && after !== null ? changedPart(before, after) : null
   return (
     <div className="grid sm:grid-cols-2">
-      {before === null ? (
-        <Line text={null} className="hidden bg-canvas sm:flex" />
-      ) : (
-        <Line
-          text={before}
-          part={changed && [changed[0], changed[1]]}
-          sign="−"
-          label={labels[0]}
-          className="bg-bad-soft text-bad"
-        />
-      )}
-      {after === null ? (
-        <Line text={null} className="hidden border-l border-line bg-canvas sm:flex" />
-      ) : (
-        <Line
-          text={after}
-          part={changed && [changed[0], changed[2]]}
-          sign="+"
-          label={labels[1]}
-          className="border-line bg-ok-soft text-ok sm:border-l"
-        />
-      )}
+      <Line
+        text={before}
+        {...(isChanged && before !== null && { sign: '−', label: labels[0], part: changed && [changed[0], changed[1]] })}
+        className={before === null ? 'hidden bg-canvas sm:flex' : isChanged ? 'flex bg-bad-soft text-bad' : 'flex'}
+      />
+      <Line
+        text={after}
+        {...(isChanged && after !== null && { sign: '+', label: labels[1], part: changed && [changed[0], changed[2]] })}
+        className={`border-line sm:border-l ${after === null ? 'hidden bg-canvas sm:flex' : isChanged ? 'flex bg-ok-soft text-ok' : 'hidden sm:flex'}`}
+      />
     </div>
   )
 }
@@ -94,11 +76,11 @@ interface LineProps {
   part?: readonly [from: number, to: number] | null
   sign?: string
   label?: string
-  className?: string
+  className: string
 }
 
-const Line = ({ text, part, sign, label, className = 'flex' }: LineProps) => (
-  <div className={`${className.includes('flex') ? '' : 'flex'} min-w-0 gap-2 px-3 ${className}`}>
+const Line = ({ text, part, sign, label, className }: LineProps) => (
+  <div className={`min-w-0 gap-2 px-3 ${className}`}>
     <span aria-hidden className="w-2 shrink-0 select-none">
       {sign}
     </span>

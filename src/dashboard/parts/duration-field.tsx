@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { FieldFrame, useForm } from './form'
-import { Input } from './input'
+import { Input, Select } from './input'
 
 const units = [
   ['seconds', 1],
@@ -37,23 +37,18 @@ export function DurationField({ name, label, hint }: DurationFieldProps) {
             onText={text => set({ [name]: text === '' ? null : Math.round(Number(text) * size) })}
             className="h-9 max-w-28"
           />
-          <select
+          <Select
             aria-label={`Unit of ${label.toLowerCase()}`}
-            value={size}
-            onChange={event => {
-              const next = Number(event.target.value)
+            value={String(size)}
+            onText={text => {
+              const next = Number(text)
               // Changing the unit keeps the number: 5 minutes become 5 hours.
               if (seconds !== null) set({ [name]: Math.round((seconds / size) * next) })
               setSize(next)
             }}
-            className="h-9 rounded-md border border-strong-line bg-surface px-2"
-          >
-            {units.map(([word, one]) => (
-              <option key={word} value={one}>
-                {word}
-              </option>
-            ))}
-          </select>
+            choices={units.map(([word, one]) => [String(one), word] as const)}
+            className="h-9 max-w-28"
+          />
         </div>
       )}
     </FieldFrame>

@@ -2,6 +2,7 @@ import { Search, X } from 'lucide-react'
 import { pairsOf, type Choices } from './choices'
 import { Button } from './button'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useUrlState } from './url-state'
 
 /** Filter bar above a list. */
 export const Filters = ({ children }: { children: ReactNode }) => (
@@ -83,6 +84,22 @@ export const FilterSelect = ({ label, value, onChange, all, choices }: FilterSel
     ))}
   </select>
 )
+
+/** A select for a filter whose value is in the URL, under its name. */
+export function UrlFilter({
+  name,
+  initial = '',
+  ...rest
+}: Omit<FilterSelectProps, 'value' | 'onChange'> & { name: string; initial?: string }) {
+  const [state, set] = useUrlState({ [name]: initial })
+  return <FilterSelect {...rest} value={state[name]!} onChange={value => set({ [name]: value })} />
+}
+
+/** A search whose value is in the URL, under its name. */
+export function UrlSearch({ name, label }: { name: string; label: string }) {
+  const [state, set] = useUrlState({ [name]: '' })
+  return <SearchField label={label} value={state[name]!} onChange={text => set({ [name]: text })} />
+}
 
 /** A filter that is set by other parts of the page, such as a click on a tag. It can only be removed here. */
 export const FilterChip = ({ label, value, onClear }: { label: string; value: string; onClear(): void }) =>

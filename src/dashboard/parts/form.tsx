@@ -2,10 +2,10 @@ import { Eye, EyeOff } from 'lucide-react'
 import { createContext, useContext, useId, useState, type FormEvent, type ReactNode } from 'react'
 import { ApiError, type Call } from '../client'
 import { useSend, type SendOptions } from '../queries'
-import { ApiCall } from './api-calls'
+import { ApiCall } from './api-call'
 import { Button } from './button'
-import { pairsOf, type Choices } from './choices'
-import { Input, Select, Textarea } from './input'
+import { pairsOf, toggled, type Choices } from './choices'
+import { Checkbox, Input, Select, Textarea } from './input'
 import { Problem } from './problem'
 
 export type Values = Record<string, unknown>
@@ -24,7 +24,7 @@ export function useForm(): FormContext {
   return form
 }
 
-interface FormProps<Result> {
+export interface FormProps<Result> {
   initial: Values
   /** Returns the API call for the values, which is sent and shown by “View as API call”. */
   call(values: Values): Call
@@ -32,11 +32,11 @@ interface FormProps<Result> {
   send?: SendOptions<Result> | ((call: Call) => Promise<unknown>)
   /** Label of the submit button. */
   submitLabel: string
-  /** Whether the function is sending. */
-  pending?: boolean
   onCancel?: () => void
   /** A full-width button and no “View as API call”, for the sign-in pages. */
   plain?: boolean
+  /** Whether the form is empty again after it was sent. */
+  resets?: boolean
   children: ReactNode
 }
 
@@ -44,9 +44,10 @@ interface FormProps<Result> {
  * A form for an API call. Fields are named after the fields of the request body. Errors of a field are shown next to it, others above
  * the button.
  */
-export function Form<Result>({ initial, call, send, submitLabel, pending, onCancel, plain, children }: FormProps<Result>) {
+export function Form<Result>({ initial, call, send, submitLabel, onCancel, plain, resets, children }: FormProps<Result>) {
   const own = useSend<Result>({ quiet: true, ...(typeof send === 'object' && send) })
   const [values, setValues] = useState(initial)
+  const [isSending, setSending] = useState(false)
   const [error, setError] = useState<ApiError | null>(null)
   const [fieldsWithErrors, setFieldsWithErrors] = useState<readonly string[]>([])
   const errorOf = (name: string) => {
@@ -57,8 +58,10 @@ export function Form<Result>({ initial, call, send, submitLabel, pending, onCanc
     event.preventDefault()
     const form = event.currentTarget
     setError(null)
+    setSending(true)
     try {
       await (typeof send === 'function' ? send : own.mutateAsync)(call(values))
+      if (resets) setValues(initial)
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure
       setError(failure)
@@ -67,6 +70,8 @@ export function Form<Result>({ initial, call, send, submitLabel, pending, onCanc
       setFieldsWithErrors(wrong)
       // Focus the first field with an error.
       form.querySelector<HTMLElement>(`[data-field="${CSS.escape(wrong[0] ?? '')}"] :is(input, select, textarea)`)?.focus()
+    } finally {
+      setSending(false)
     }
   }
   const rest = error && error.errors.filter(one => !fieldsWithErrors.some(name => isAt(one.pointer, name)))
@@ -84,7 +89,7 @@ export function Form<Result>({ initial, call, send, submitLabel, pending, onCanc
             </div>
           )}
           {onCancel && <Button onClick={onCancel}>Cancel</Button>}
-          <Button kind="primary" type="submit" disabled={pending || own.isPending} className={plain ? 'w-full' : ''}>
+          <Button kind="primary" type="submit" disabled={isSending} className={plain ? 'w-full' : ''}>
             {submitLabel}
           </Button>
         </div>
@@ -308,16 +313,14 @@ export function CheckboxesField({
       {attributes => (
         <div {...attributes} role="group" aria-label={label} className={className}>
           {pairsOf(choices).map(([one, text]) => (
-            <label key={one} className={`flex items-center gap-2 ${mono ? 'font-mono text-[13px]' : ''}`}>
-              <input
-                type="checkbox"
-                checked={checked.includes(one)}
-                onChange={event =>
-                  set({ [value]: event.target.checked ? [...checked, one] : checked.filter(other => other !== one) })
-                }
-              />
+            <Checkbox
+              key={one}
+              className={mono ? 'font-mono text-[13px]' : ''}
+              checked={checked.includes(one)}
+              onCheck={isChecked => set({ [value]: toggled(checked, one, isChecked) })}
+            >
               {text}
-            </label>
+            </Checkbox>
           ))}
         </div>
       )}

@@ -32,6 +32,31 @@ export const Textarea = ({ onText, mono, ...rest }: Omit<ComponentProps<'textare
   />
 )
 
+interface CheckboxProps {
+  checked: boolean
+  onCheck(checked: boolean): void
+  disabled?: boolean
+  title?: string
+  /** Aligned to the first line of a long label. */
+  multiline?: boolean
+  className?: string
+  children: ReactNode
+}
+
+/** A checkbox with its label. */
+export const Checkbox = ({ checked, onCheck, disabled, title, multiline, className = '', children }: CheckboxProps) => (
+  <label className={`flex gap-2 ${multiline ? 'items-start' : 'items-center'} ${className}`} title={title}>
+    <input
+      type="checkbox"
+      className={multiline ? 'mt-1' : ''}
+      checked={checked}
+      disabled={disabled}
+      onChange={event => onCheck(event.target.checked)}
+    />
+    {children}
+  </label>
+)
+
 interface SelectProps extends Omit<ComponentProps<'select'>, 'value'>, Text {
   choices?: Choices
   /** Options before the choices. */

@@ -6,16 +6,16 @@ import { useList } from '../queries'
 import { usePerson } from '../session'
 import { Button, LinkButton } from './button'
 import type { Choices } from './choices'
-import { Dialog } from './dialog'
 import { Empty } from './empty'
 import { FilterChip, Filters, FilterSelect, SearchField } from './filters'
 import { Menu, type MenuItem } from './menu'
+import { openDialog } from './open-dialog'
 import { Page } from './page'
-import { Table, type Column } from './table'
+import { Table, type Column, type TableColumns } from './table'
 import { Tabs } from './tabs'
 import { useUrlState } from './url-state'
 
-export type { Column }
+export type { Column, TableColumns }
 
 /** A filter of a list. Its value is in the URL, under its name. */
 interface Filter {
@@ -49,7 +49,7 @@ export interface ListProps<Row> {
   /** API path of the list. */
   path: string
   /** A function of the rows if a cell depends on its neighbors. */
-  columns: readonly Column<Row>[] | ((rows: readonly Row[]) => readonly Column<Row>[])
+  columns: TableColumns<Row> | ((rows: readonly Row[]) => TableColumns<Row>)
   idOf?(row: Row): string
   /** Page of a row, with `$id`. The whole row is clickable. */
   page?: PagePath
@@ -60,7 +60,7 @@ export interface ListProps<Row> {
   sort?: string
   /** Searches in names and the like. A label and name if it searches something else. */
   search?: true | { label: string; name: string }
-  filters?: readonly Filter[]
+  filters?: readonly (Filter | false)[]
   /** Parameters in the URL that other parts of the page set. */
   params?: ListState
   /** Query for the state in the URL. By default, the state. */
@@ -86,7 +86,8 @@ export interface ListProps<Row> {
 
 /** A list of resources: search, filters, sorting, and selection, all in the URL, and the rows as they are loaded. */
 export function List<Row>(props: ListProps<Row>) {
-  const { label, path, page, details, search, filters = [], params, counted, asSection, instead, bulk } = props
+  const { label, path, page, details, search, params, counted, asSection, instead, bulk } = props
+  const filters = (props.filters ?? []).filter(one => one !== false)
   const idOf = props.idOf ?? (row => (row as { id: string }).id)
   const searched = search === true ? { label: `Search ${label.toLowerCase()}`, name: 'q' } : search
   const defaults: ListState = {
@@ -99,8 +100,6 @@ export function List<Row>(props: ListProps<Row>) {
   const query = { ...(props.query?.(state) ?? state), ...(counted && { include: 'total' }) }
   const list = useList<Row>(instead ? null : path, query, { ...(props.refetchMs && { refetchMs: props.refetchMs }) })
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  const [open, setOpen] = useState<Row | null>(null)
-  const shown = open && details?.(open)
   const clear = () => setSelected(new Set())
   const selectedRows = list.rows.filter(one => selected.has(idOf(one)))
   const isFiltered = Object.keys(defaults).some(name => name !== 'sort' && state[name] !== defaults[name])
@@ -150,7 +149,7 @@ export function List<Row>(props: ListProps<Row>) {
           list={list}
           idOf={idOf}
           {...(page && { linkOf: (row: Row) => page.replace('$id', idOf(row)) })}
-          {...(details && { onOpen: setOpen })}
+          {...(details && { onOpen: (row: Row) => openDialog({ ...details(row), wide: true }) })}
           {...(props.sort !== undefined && { sort: state.sort!, onSort: sort => set({ sort }) })}
           {...(bulk && { selected, onSelect: setSelected })}
           empty={
@@ -181,9 +180,6 @@ export function List<Row>(props: ListProps<Row>) {
           </Button>
         </div>
       )}
-      <Dialog open={open !== null} onClose={() => setOpen(null)} title={shown?.title} wide>
-        {shown?.content}
-      </Dialog>
     </>
   )
   return asSection ? <section aria-label={label}>{content}</section> : content

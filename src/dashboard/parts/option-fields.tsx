@@ -54,7 +54,8 @@ function OptionField({ parent, path, schema, secrets }: OptionFieldProps) {
         : ` Already set: ${stored.map(lastSegment).join(', ')}.`
   const hint = (hintOf(schema, label) + (isSecret ? storedHint : '')).trim()
   const field = { name, label, ...(hint !== '' && { hint: <TextWithCode text={hint} /> }) }
-  switch (kindOf(schema)) {
+  const kind = kindOf(schema)
+  switch (kind) {
     case 'check':
       return <CheckboxField {...field} />
     case 'number':
@@ -76,16 +77,10 @@ function OptionField({ parent, path, schema, secrets }: OptionFieldProps) {
         />
       )
     case 'lines':
-      return <TextareaField {...field} rows={3} mono hint={<TextWithCode text={`${hint} One per line.`.trim()} />} />
-    case 'pairs':
-      return (
-        <TextareaField
-          {...field}
-          rows={3}
-          mono
-          hint={<TextWithCode text={`${hint} One per line, as \`Name: value\`.`.trim()} />}
-        />
-      )
+    case 'pairs': {
+      const format = kind === 'lines' ? 'One per line.' : 'One per line, as `Name: value`.'
+      return <TextareaField {...field} rows={3} mono hint={<TextWithCode text={`${hint} ${format}`.trim()} />} />
+    }
     case 'area':
     case 'json':
       return <TextareaField {...field} rows={4} mono />

@@ -1,4 +1,5 @@
 import type { Values } from './form'
+import { isSame } from './values'
 
 /** JSON Schema of an option, limited to the keywords used by check types and by channel and provider kinds. */
 export interface OptionSchema {
@@ -159,7 +160,6 @@ export function mergePatch(before: Values, after: Values): Values | undefined {
 }
 
 const isObject = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value)
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
 const linesOf = (text: string): string[] =>

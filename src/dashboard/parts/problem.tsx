@@ -2,13 +2,8 @@ import { CircleX } from 'lucide-react'
 import type { ApiError } from '../client'
 import { Button } from './button'
 
-interface ProblemProps {
-  error: ApiError
-  onRetry?: () => void
-}
-
 /** Shows an API error, with a link to its description in the handbook. */
-export const Problem = ({ error, onRetry }: ProblemProps) => (
+export const Problem = ({ error, onRetry }: { error: ApiError; onRetry?: () => void }) => (
   <div role="alert" className="flex items-start gap-3 rounded-lg border border-line bg-bad-soft p-4 text-bad">
     <CircleX className="mt-0.5 size-4 shrink-0" aria-hidden />
     <div className="min-w-0 grow wrap-anywhere">

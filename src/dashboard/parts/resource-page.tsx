@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router'
-import { Fragment, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import type { Query } from '../client'
 import type { PagePath } from '../pages'
 import { useOne } from '../queries'
@@ -14,17 +14,17 @@ interface Options {
   refetchMs?: number
 }
 
-/** Creates the page of one resource. */
+/** Creates the page of one resource, from a component that shows it once it has loaded. */
 export const resourcePage = <Resource,>(
   { path, parent, query, refetchMs }: Options,
-  render: (resource: Resource) => ReactNode,
+  Shown: (props: { resource: Resource }) => ReactNode,
 ): (() => ReactNode) =>
   function ResourcePage() {
     const { id } = useParams({ strict: false })
     const found = useOne<Resource>(`${path}/${id}`, query, { ...(refetchMs && { refetchMs }) })
     return (
       <Loaded query={found} parent={parent}>
-        {resource => <Fragment key={id}>{render(resource)}</Fragment>}
+        {resource => <Shown key={id} resource={resource} />}
       </Loaded>
     )
   }

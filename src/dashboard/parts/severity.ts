@@ -5,9 +5,5 @@ type Severity = 'info' | 'warning' | 'critical'
 
 export const severityTone: Record<Severity, Tone> = { info: 'idle', warning: 'warn', critical: 'bad' }
 
-/** Choices for a select field, most severe first. */
-export const severityChoices: readonly (readonly [value: Severity, label: string])[] = [
-  ['critical', 'Critical'],
-  ['warning', 'Warning'],
-  ['info', 'Info'],
-]
+/** Labels, most severe first. */
+export const severityLabels: Record<Severity, string> = { critical: 'Critical', warning: 'Warning', info: 'Info' }

@@ -22,60 +22,15 @@ const appearances: Record<Tone, { icon: LucideIcon; text: string; background: st
   busy: { icon: LoaderCircle, text: 'text-accent', background: 'bg-accent-soft' },
 }
 
-/** Tone of every status in the API. */
-const tones: Record<string, Tone> = {
-  up: 'ok',
-  ok: 'ok',
-  active: 'ok',
-  enabled: 'ok',
-  healthy: 'ok',
-  in_sync: 'ok',
-  synced: 'ok',
-  succeeded: 'ok',
-  delivered: 'ok',
-  sent: 'ok',
-  resolved: 'ok',
-  accepted: 'ok',
-  success: 'ok',
-  served: 'ok',
-  degraded: 'warn',
-  late: 'warn',
-  acknowledged: 'warn',
-  retrying: 'warn',
-  drifted: 'warn',
-  grace: 'warn',
-  warning: 'warn',
-  flapping: 'warn',
-  changed: 'warn',
-  conflict: 'warn',
-  held: 'warn',
-  unconfirmed: 'warn',
-  timed_out: 'warn',
-  blocked: 'warn',
-  throttled: 'warn',
-  down: 'bad',
-  failed: 'bad',
-  failure: 'bad',
-  denied: 'warn',
-  failing: 'bad',
-  open: 'bad',
-  error: 'bad',
-  critical: 'bad',
-  disabled: 'bad',
-  dead: 'bad',
-  exhausted: 'bad',
-  expired: 'bad',
-  suspended: 'bad',
-  revoked: 'bad',
-  missing: 'bad',
-  running: 'busy',
-  started: 'busy',
-  pending: 'busy',
-  queued: 'busy',
-  syncing: 'busy',
-  in_progress: 'busy',
-  sending: 'busy',
+const statuses: Partial<Record<Tone, string>> = {
+  ok: 'up ok active enabled healthy in_sync synced succeeded delivered sent resolved accepted success served',
+  warn: 'degraded late acknowledged retrying drifted grace warning flapping changed conflict held unconfirmed timed_out blocked throttled denied',
+  bad: 'down failed failure failing open error critical disabled dead exhausted expired suspended revoked missing',
+  busy: 'running started pending queued syncing in_progress sending',
 }
+/** Tone of every status in the API. All others are idle. */
+const tones = new Map(Object.entries(statuses).flatMap(([tone, words]) => words.split(' ').map(one => [one, tone as Tone])))
+
 const statusIcons: Record<string, LucideIcon> = {
   paused: CirclePause,
   maintenance: Wrench,
@@ -87,7 +42,7 @@ const statusIcons: Record<string, LucideIcon> = {
   acknowledged: CircleAlert,
 }
 
-export const toneOf = (status: string): Tone => tones[status] ?? 'idle'
+export const toneOf = (status: string): Tone => tones.get(status) ?? 'idle'
 
 // Statuses that are shown as another word.
 const statusWords: Record<string, string> = { grace: 'late', exhausted: 'failed' }

@@ -20,12 +20,19 @@ export interface Column<Row> {
   /** Hidden on narrow screens: `sm` below 40rem, `md` below 48rem, `lg` below 64rem, `xl` below 80rem. */
   showFrom?: 'sm' | 'md' | 'lg' | 'xl'
   alignRight?: boolean
+  /** How the cells stand out, if they do. */
+  look?: keyof typeof looks
 }
+
+const looks = { strong: 'font-medium', muted: 'text-muted', mono: 'font-mono text-[13px]' }
+
+/** Columns. Those that the user may not see are false. */
+export type TableColumns<Row> = readonly (Column<Row> | false)[]
 
 interface TableProps<Row> {
   /** Label for screen readers: “Monitors”. */
   label: string
-  columns: readonly Column<Row>[]
+  columns: TableColumns<Row>
   list: LoadedList<Row>
   idOf(row: Row): string
   /** Path of the row's page. The whole row is clickable, and the first column is a link. */
@@ -60,10 +67,10 @@ const prefetchRows = 30
  * `j` and `k` move, Enter opens a row, `x` selects it.
  */
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, list, idOf, linkOf, onOpen, sort, onSort, empty, selected, onSelect, onVisibleRows, inlineEditor } =
-    props
+  const { label, list, idOf, linkOf, onOpen, sort, onSort, empty, selected, onSelect, onVisibleRows, inlineEditor } = props
   const isCompact = usePreferences()?.density === 'compact'
   const rowHeight = Math.round((props.rowHeight ?? 44) * (isCompact ? 0.75 : 1))
+  const columns = props.columns.filter(one => one !== false)
   const { rows } = list
   const navigate = useNavigate()
   const body = useRef<HTMLTableSectionElement>(null)
@@ -209,7 +216,7 @@ export function Table<Row>(props: TableProps<Row>) {
                   <td
                     key={column.title}
                     style={{ height: rowHeight }}
-                    className={`truncate border-b border-line px-3 group-last:border-0 ${column.alignRight ? 'text-right' : ''} ${column.showFrom ? responsiveClass[column.showFrom] : ''}`}
+                    className={`truncate border-b border-line px-3 group-last:border-0 ${column.alignRight ? 'text-right' : ''} ${column.look ? looks[column.look] : ''} ${column.showFrom ? responsiveClass[column.showFrom] : ''}`}
                   >
                     {at === 0 && linkOf ? (
                       <Link to={linkOf(row)} className="group-hover:underline">
@@ -243,6 +250,19 @@ export function Table<Row>(props: TableProps<Row>) {
   )
 }
 
+interface LoadMoreProps {
+  list: { hasMore: boolean; isLoadingMore: boolean; loadMore(): void }
+  className?: string
+}
+
+/** Loads the next page of a list. Hidden if there is none. */
+export const LoadMore = ({ list, className = '' }: LoadMoreProps) =>
+  list.hasMore && (
+    <Button small kind="quiet" className={className} onClick={list.loadMore} disabled={list.isLoadingMore}>
+      {list.isLoadingMore ? 'Loading…' : 'Load more'}
+    </Button>
+  )
+
 interface InlineEditorProps {
   index: number
   width: number
@@ -269,33 +289,29 @@ function InlineEditor({ index, width, onHeight, children }: InlineEditorProps) {
 const head =
   'sticky top-0 z-10 h-9 border-b border-line bg-surface px-3 text-left text-[13px] font-medium text-muted first:rounded-tl-lg last:rounded-tr-lg'
 
-function HeaderCell<Row>({
-  column,
-  sort,
-  onSort,
-}: {
+interface HeaderCellProps<Row> {
   column: Column<Row>
   sort: string | undefined
   onSort: ((sort: string) => void) | undefined
-}) {
-  const { sort: sortKey, title, alignRight, showFrom, width } = column
-  const up = sortKey !== undefined && sort === sortKey
-  const down = sortKey !== undefined && sort === `-${sortKey}`
-  if (title === '') return <td className={`${head} ${showFrom ? responsiveClass[showFrom] : ''}`} style={{ width }} />
+}
+
+function HeaderCell<Row>({ column: { sort: key, title, alignRight, showFrom, width }, sort, onSort }: HeaderCellProps<Row>) {
   const className = `${head} ${alignRight ? 'text-right' : ''} ${showFrom ? responsiveClass[showFrom] : ''}`
-  if (sortKey === undefined || !onSort) {
+  if (title === '') return <td className={className} style={{ width }} />
+  if (key === undefined || !onSort) {
     return (
       <th scope="col" className={className} style={{ width }}>
         {title}
       </th>
     )
   }
+  const [up, down] = [sort === key, sort === `-${key}`]
   return (
     <th scope="col" className={className} style={{ width }} aria-sort={up ? 'ascending' : down ? 'descending' : 'none'}>
       <button
         type="button"
         className="inline-flex items-center gap-1 hover:text-ink"
-        onClick={() => onSort(up ? `-${sortKey}` : sortKey)}
+        onClick={() => onSort(up ? `-${key}` : key)}
       >
         {title}
         {up && <ArrowUp className="size-3.5" aria-hidden />}
@@ -311,11 +327,7 @@ function Footer<Row>({ list }: { list: LoadedList<Row> }) {
     <div className="flex min-h-10 items-center gap-3 border-t border-line px-3 text-[13px] text-muted" aria-live="polite">
       {list.rows.length.toLocaleString()}
       {list.total !== null && ` of ${list.total.toLocaleString()}${list.total >= 10_000 ? '+' : ''}`}
-      {list.hasMore && (
-        <Button small kind="quiet" onClick={list.loadMore} disabled={list.isLoadingMore}>
-          {list.isLoadingMore ? 'Loading…' : 'Load more'}
-        </Button>
-      )}
+      <LoadMore list={list} />
     </div>
   )
 }

@@ -43,6 +43,28 @@ export function RelativeTime({ at, fallback = 'Never' }: { at: string | number |
   )
 }
 
+interface TimeListProps {
+  times: readonly string[]
+  format?(at: string): string
+  /** Shown if there are no times. */
+  empty?: string | false
+}
+
+/** A list of times, with how far away each is. */
+export const TimeList = ({ times, format = formatDateTime, empty }: TimeListProps) => (
+  <ol>
+    {times.map(at => (
+      <li key={at} className="flex flex-wrap gap-x-3">
+        <span className="min-w-52">{format(at)}</span>
+        <span className="text-muted">
+          <RelativeTime at={at} />
+        </span>
+      </li>
+    ))}
+    {times.length === 0 && empty && <li className="text-muted">{empty}</li>}
+  </ol>
+)
+
 /** Time elapsed since `at`, updated every second. */
 export const ElapsedTime = ({ at }: { at: string | number }) => (
   <span className="whitespace-nowrap">{formatDuration(Math.max(0, useNow() - new Date(at).getTime()))}</span>

@@ -1,6 +1,7 @@
 import { useQueryClient, type InfiniteData, type QueryClient } from '@tanstack/react-query'
-import { useEffect, useSyncExternalStore } from 'react'
+import { useEffect } from 'react'
 import { apiUrl, call, ApiError, tabWorkspace, type Page } from '../client'
+import { store } from '../parts/store'
 import { refetchSession, invalidatePath } from '../queries'
 import { isWithin, resourceApiPath, affectedPaths, type Change } from './affected-paths'
 
@@ -14,19 +15,9 @@ export interface LiveResult {
 
 type Listener = (results: readonly LiveResult[]) => void
 const watchers = new Map<Listener, ReadonlySet<string>>()
-const states = new Set<() => void>()
-let state: 'live' | 'connecting' | 'polling' = 'connecting'
-let rewatch = () => {}
-
 /** How the page receives changes: by the stream, by polling, or not yet. */
-export const useLiveState = () =>
-  useSyncExternalStore(
-    listener => {
-      states.add(listener)
-      return () => states.delete(listener)
-    },
-    () => state,
-  )
+export const liveState = store<'live' | 'connecting' | 'polling'>('connecting')
+let rewatch = () => {}
 
 /** Calls the listener with each new result of these monitors. The stream supports up to 100, so pass only visible ones. */
 export function useLiveResults(ids: readonly string[], listener: Listener): void {
@@ -56,15 +47,11 @@ export function useLiveUpdates(workspaceId: string): void {
     const { push, stop } = throttled(changes => applyChanges(client, changes))
     // Without a stream, such as behind a proxy that buffers it, the pages poll.
     const poll = setInterval(() => {
-      if (state === 'live' || document.visibilityState !== 'visible') return
+      if (liveState.now() === 'live' || document.visibilityState !== 'visible') return
       void invalidatePath(client, '')
       // An EventSource doesn't reconnect after an error response, such as from a proxy while the hub restarts.
       if (source?.readyState === EventSource.CLOSED) open()
     }, pollMs)
-    const setState = (to: typeof state) => {
-      state = to
-      for (const listener of states) listener()
-    }
     const idsToWatch = () => [...new Set([...watchers.values()].flatMap(ids => [...ids]))].sort().slice(0, maxWatched).join(',')
     const open = () => {
       source?.close()
@@ -72,9 +59,7 @@ export function useLiveUpdates(workspaceId: string): void {
       source = new EventSource(
         apiUrl({ path: '/stream', query: { workspace: tabWorkspace() ?? workspaceId, watch: watching, since: position } }),
       )
-      source.addEventListener('hello', () => {
-        setState('live')
-      })
+      source.addEventListener('hello', () => liveState.set('live'))
       source.addEventListener('change', event => {
         position = event.lastEventId || position
         push((JSON.parse(event.data) as { changes: Change[] }).changes)
@@ -89,7 +74,7 @@ export function useLiveUpdates(workspaceId: string): void {
       })
       source.addEventListener('error', () => {
         const isClosed = source?.readyState === EventSource.CLOSED
-        setState(isClosed ? 'polling' : 'connecting')
+        liveState.set(isClosed ? 'polling' : 'connecting')
         if (isClosed) void refetchSession()
       })
     }

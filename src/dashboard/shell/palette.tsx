@@ -1,8 +1,9 @@
 import { keepPreviousData, useQueries } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { CornerDownLeft, type LucideIcon } from 'lucide-react'
-import { useEffect, useId, useState, type KeyboardEvent } from 'react'
-import { Dialog } from '../parts/dialog'
+import { useId, useState, type KeyboardEvent } from 'react'
+import { useDebounced } from '../parts/debounced'
+import { closeDialog, openDialog } from '../parts/open-dialog'
 import { call, type Page } from '../client'
 import { usePerson } from '../session'
 import type { QuickAction } from './quick-actions'
@@ -18,19 +19,9 @@ interface Row {
   run(): void
 }
 
-interface PaletteProps {
-  open: boolean
-  onClose(): void
-  pages: readonly PageEntry[]
-  actions: readonly QuickAction[]
-}
-
-/** Search dialog for pages, resources, and quick actions. */
-export const Palette = ({ open, onClose, pages, actions }: PaletteProps) => (
-  <Dialog open={open} onClose={onClose} title="Search or jump to…">
-    {open && <PaletteContent onClose={onClose} pages={pages} actions={actions} />}
-  </Dialog>
-)
+/** Opens a search for pages, resources, and quick actions. */
+export const openPalette = (pages: readonly PageEntry[], actions: readonly QuickAction[]): void =>
+  openDialog({ title: 'Search or jump to…', content: <Palette pages={pages} actions={actions} /> })
 
 // Resources that can be found by name.
 const searches = resourceEntries.flatMap(({ path, page, name, searchBy }) =>
@@ -41,17 +32,12 @@ const maxResults = 6
 const minQueryLength = 2
 const debounceMs = 150
 
-function PaletteContent({ onClose, pages, actions }: Omit<PaletteProps, 'open'>) {
+function Palette({ pages, actions }: { pages: readonly PageEntry[]; actions: readonly QuickAction[] }) {
   const id = useId()
   const navigate = useNavigate()
   const [text, setText] = useState('')
   const [selected, setSelected] = useState(0)
-  const [search, setSearch] = useState('')
-  useEffect(() => {
-    const timer = setTimeout(() => setSearch(text.trim()), debounceMs)
-    return () => clearTimeout(timer)
-  }, [text])
-  const resources = useSearchResults(search)
+  const resources = useSearchResults(useDebounced(text.trim(), debounceMs))
   const go = (to: string) => () => void navigate({ to })
   const matches = (label: string) => label.toLowerCase().includes(text.trim().toLowerCase())
   const rows: Row[] = [
@@ -72,7 +58,7 @@ function PaletteContent({ onClose, pages, actions }: Omit<PaletteProps, 'open'>)
   const current = Math.min(selected, rows.length - 1)
   const run = (row: Row | undefined) => {
     if (!row) return
-    onClose()
+    closeDialog()
     row.run()
   }
   const onKeyDown = (event: KeyboardEvent) => {

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { BookOpen, Keyboard, LogOut, Monitor, Moon, Sun, Terminal, User, type LucideIcon } from 'lucide-react'
 import type { MenuAction } from '../parts/menu'
+import { showApiCalls } from './api-calls'
 import { useUpdatePreferences } from '../preferences'
 import type { Person } from '../session'
 import { isVisibleTo, pageList } from '../pages'
@@ -24,7 +25,7 @@ export const themes: readonly (readonly [Theme, string, LucideIcon])[] = [
 ]
 
 /** Returns the groups of actions in the user menu. */
-export function useUserActions(open: { apiCalls(): void; shortcuts(): void }): QuickAction[][] {
+export function useUserActions(showShortcuts: () => void): QuickAction[][] {
   const navigate = useNavigate()
   const updatePreferences = useUpdatePreferences()
   const signOut = useSignOut()
@@ -33,8 +34,8 @@ export function useUserActions(open: { apiCalls(): void; shortcuts(): void }): Q
     [
       { label: 'Your profile', icon: User, onSelect: () => void navigate({ to: '/profile' }) },
       { label: 'Handbook', icon: BookOpen, onSelect: () => location.assign('/docs') },
-      { label: 'View API calls', icon: Terminal, onSelect: open.apiCalls },
-      { label: 'Keyboard shortcuts', icon: Keyboard, onSelect: open.shortcuts },
+      { label: 'View API calls', icon: Terminal, onSelect: showApiCalls },
+      { label: 'Keyboard shortcuts', icon: Keyboard, onSelect: showShortcuts },
     ],
     themes.map(([theme, label, icon]) => ({
       label,

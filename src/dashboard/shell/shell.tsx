@@ -1,20 +1,19 @@
 import { Link, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router'
 import { Menu as MenuIcon } from 'lucide-react'
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
 import { setTabWorkspace, tabWorkspace } from '../client'
-import { ApiCallsDialog } from '../parts/api-calls'
-import { Dialog } from '../parts/dialog'
+import { OpenDialog, openDialog } from '../parts/open-dialog'
 import { Skeleton } from '../parts/page'
 import { Problem } from '../parts/problem'
 import { usePreferences, usePreferredTheme, useTimePreferences } from '../preferences'
 import { personOf, useSession, type Person } from '../session'
 import { useCreateActions, useUserActions } from './quick-actions'
 import { useShortcuts } from './shortcuts'
-import { ShortcutsDialog } from './shortcuts-dialog'
+import { showShortcuts } from './shortcuts-dialog'
 import { useLiveUpdates } from './live'
 import { isVisibleTo, pageList } from '../pages'
 import { NoWorkspace, SuspendedWorkspace } from './no-access'
-import { Palette } from './palette'
+import { openPalette } from './palette'
 import { Brand, PageIcon, Sidebar } from './sidebar'
 import { useIsSigningOut } from './sign-out'
 import { TopBar } from './top-bar'
@@ -54,19 +53,15 @@ export function Shell() {
 }
 
 function Frame({ person }: { person: Person }) {
-  const [palette, setPalette] = useState(false)
-  const [shortcuts, setShortcuts] = useState(false)
-  const [apiCalls, setApiCalls] = useState(false)
-  const [more, setMore] = useState(false)
   const allowed = pageList.filter(one => one.group !== undefined && isVisibleTo(person, one))
-  const location = useLocation()
-  const actions = useUserActions({ apiCalls: () => setApiCalls(true), shortcuts: () => setShortcuts(true) })
+  const shortcuts = () => showShortcuts(allowed)
+  const actions = useUserActions(shortcuts)
   const createActions = useCreateActions(person)
   const { shortcuts: shortcutsEnabled = true, sidebar_collapsed: isCollapsed = false } = usePreferences() ?? {}
   const timeKey = useTimePreferences()
   useLiveUpdates(person.workspace.id)
-  useShortcuts(allowed, { palette: () => setPalette(true), shortcuts: () => setShortcuts(true) }, shortcutsEnabled)
-  useEffect(() => setMore(false), [location.pathname])
+  const palette = () => openPalette(allowed, [...createActions, ...actions.flat()])
+  useShortcuts(allowed, { palette, shortcuts }, shortcutsEnabled)
   useFocusOnPage()
   const sidebar = { person, allowed, actions }
   return (
@@ -84,7 +79,7 @@ function Frame({ person }: { person: Person }) {
         <Sidebar {...sidebar} collapsed={isCollapsed} />
       </aside>
       <div className="flex min-w-0 grow flex-col">
-        <TopBar onPalette={() => setPalette(true)} onApiCalls={() => setApiCalls(true)} />
+        <TopBar onPalette={palette} />
         <main key={timeKey} id="main" tabIndex={-1} className="grow outline-none">
           <Outlet />
         </main>
@@ -108,19 +103,14 @@ function Frame({ person }: { person: Person }) {
           ))}
         <button
           type="button"
-          onClick={() => setMore(true)}
+          onClick={() => openDialog({ title: 'Bailiwick', content: <Sidebar {...sidebar} /> })}
           className="flex grow flex-col items-center gap-0.5 py-2 text-xs text-muted"
         >
           <MenuIcon className="size-5" aria-hidden />
           More
         </button>
       </nav>
-      <Dialog open={more} onClose={() => setMore(false)} title="Bailiwick">
-        <Sidebar {...sidebar} />
-      </Dialog>
-      <Palette open={palette} onClose={() => setPalette(false)} pages={allowed} actions={[...createActions, ...actions.flat()]} />
-      <ApiCallsDialog open={apiCalls} onClose={() => setApiCalls(false)} />
-      <ShortcutsDialog open={shortcuts} onClose={() => setShortcuts(false)} items={allowed} />
+      <OpenDialog />
     </div>
   )
 }

@@ -1,12 +1,13 @@
-import { Dialog } from '../parts/dialog'
+import { openDialog } from '../parts/open-dialog'
 import { shortcuts } from './shortcuts'
 import type { PageEntry } from '../pages'
 
 /** Lists the keyboard shortcuts that work on every page. */
-export function ShortcutsDialog({ open, onClose, items }: { open: boolean; onClose(): void; items: readonly PageEntry[] }) {
+export function showShortcuts(items: readonly PageEntry[]): void {
   const rows = [...shortcuts, ...items.filter(one => one.letter).map(one => [`g ${one.letter}`, `Go to ${one.title}`] as const)]
-  return (
-    <Dialog open={open} onClose={onClose} title="Keyboard shortcuts">
+  openDialog({
+    title: 'Keyboard shortcuts',
+    content: (
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1.5">
         {rows.map(([key, action]) => (
           <div key={key} className="contents">
@@ -17,6 +18,6 @@ export function ShortcutsDialog({ open, onClose, items }: { open: boolean; onClo
           </div>
         ))}
       </dl>
-    </Dialog>
-  )
+    ),
+  })
 }

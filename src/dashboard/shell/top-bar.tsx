@@ -3,11 +3,12 @@ import { Search, Terminal } from 'lucide-react'
 import { Button } from '../parts/button'
 import { useOne } from '../queries'
 import { usePerson } from '../session'
-import { useLiveState } from './live'
+import { showApiCalls } from './api-calls'
+import { liveState } from './live'
 import { Brand } from './sidebar'
 
 /** The bar above every page: search, live status, and unread notices. */
-export const TopBar = ({ onPalette, onApiCalls }: { onPalette(): void; onApiCalls(): void }) => (
+export const TopBar = ({ onPalette }: { onPalette(): void }) => (
   <header className="sticky top-0 z-20 flex h-12 items-center gap-2 border-b border-line bg-surface px-4 md:static md:border-0 md:bg-transparent md:px-0">
     <div className="md:hidden">
       <Brand />
@@ -26,7 +27,7 @@ export const TopBar = ({ onPalette, onApiCalls }: { onPalette(): void; onApiCall
       <span className="hidden grow md:block" />
       <LiveStatus />
       <UnreadNotices />
-      <Button small kind="quiet" icon={Terminal} onClick={onApiCalls}>
+      <Button small kind="quiet" icon={Terminal} onClick={showApiCalls}>
         <span className="hidden sm:inline">API calls</span>
         <span className="sr-only sm:hidden">API calls</span>
       </Button>
@@ -35,7 +36,7 @@ export const TopBar = ({ onPalette, onApiCalls }: { onPalette(): void; onApiCall
 )
 
 function LiveStatus() {
-  const state = useLiveState()
+  const state = liveState.use()
   const label = { live: 'Live', connecting: 'Connecting…', polling: 'Polling every 15 s' }[state]
   const mark = { live: 'bg-ok-mark', connecting: 'bg-warn-mark', polling: 'bg-idle-mark' }[state]
   return (

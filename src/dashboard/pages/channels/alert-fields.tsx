@@ -12,14 +12,13 @@ import {
   CheckboxesField,
   TextField,
 } from '../../parts/form'
+import { toggled } from '../../parts/choices'
+import { Checkbox } from '../../parts/input'
+import { severityLabels } from '../../parts/severity'
 import { TimezoneField } from '../../parts/timezone-field'
 import { useOne } from '../../queries'
+import { dayLabels } from './channel-values'
 
-const severityChoices = [
-  ['info', 'Info'],
-  ['warning', 'Warning'],
-  ['critical', 'Critical'],
-] as const
 const quietFieldNames = ['timezone', 'days', 'from', 'to', 'except_severity'].map(name => `quiet_hours.${name}`)
 
 /** Form fields for what a channel notifies about, quiet hours, grouping and reminders. */
@@ -43,7 +42,7 @@ export function AlertFields() {
           />
         </>
       )}
-      <SelectField name="min_severity" label="Minimum severity" choices={severityChoices} />
+      <SelectField name="min_severity" label="Minimum severity" choices={severityLabels} />
       <Collapsible label="Quiet hours" names={['quiet_hours', ...quietFieldNames]}>
         <CheckboxField
           name="quiet_hours"
@@ -76,21 +75,18 @@ function Topics() {
   const { data } = useOne<{ data: NotificationTopicView[] }>('/notification-channels/topics')
   const selected = values.topics as string[]
   const all = data?.data ?? []
-  const toggle = (topic: string, isOn: boolean) =>
-    set({ topics: isOn ? [...selected, topic] : selected.filter(other => other !== topic) })
   const checkbox = ({ topic, title, parent }: NotificationTopicView) => {
     const isWithin = parent !== null && selected.includes(parent)
     return (
-      <label key={topic} className="flex items-start gap-2">
-        <input
-          type="checkbox"
-          className="mt-1"
-          checked={isWithin || selected.includes(topic)}
-          disabled={isWithin}
-          onChange={event => toggle(topic, event.target.checked)}
-        />
-        <span>{title}</span>
-      </label>
+      <Checkbox
+        key={topic}
+        multiline
+        checked={isWithin || selected.includes(topic)}
+        disabled={isWithin}
+        onCheck={isOn => set({ topics: toggled(selected, topic, isOn) })}
+      >
+        {title}
+      </Checkbox>
     )
   }
   return (
@@ -109,15 +105,13 @@ function Topics() {
   )
 }
 
-const days = { mon: 'Mon', tue: 'Tue', wed: 'Wed', thu: 'Thu', fri: 'Fri', sat: 'Sat', sun: 'Sun' }
-
 const QuietHours = () => (
   <>
     <Columns>
       <TextField type="time" name="quiet_hours.from" label="From" />
       <TextField type="time" name="quiet_hours.to" label="To" hint="On the next day if it is not later than the start." />
     </Columns>
-    <CheckboxesField name="quiet_hours.days" label="Days" choices={days} />
+    <CheckboxesField name="quiet_hours.days" label="Days" choices={dayLabels} />
     <Columns>
       <TimezoneField name="quiet_hours.timezone" />
       <SelectField

@@ -1,9 +1,12 @@
-import type { NotificationChannelView } from '../../../features/notifications/shapes'
+import type { NotificationChannelView, NotificationTopicView } from '../../../features/notifications/shapes'
 import { CopyableText } from '../../parts/code'
 import { Card } from '../../parts/page'
 import { labelOf } from '../../parts/option-fields'
+import { severityLabels } from '../../parts/severity'
 import { humanize } from '../../parts/status'
 import { RelativeTime, formatDuration } from '../../parts/time'
+import { useOne } from '../../queries'
+import { dayLabels } from './channel-values'
 
 const textOf = (value: unknown): string =>
   Array.isArray(value)
@@ -14,9 +17,20 @@ const textOf = (value: unknown): string =>
           .join(', ')
       : String(value)
 
+const exceptions = { critical: 'Critical messages', warning: 'Warnings and critical messages', info: 'All messages' }
+const daysText = (days: readonly (keyof typeof dayLabels)[]): string =>
+  days.length === 7 ? 'Every day,' : days.map(one => dayLabels[one]).join(', ')
+
+/** Titles of topics. Blank while loading. */
+export function useTopicTitles(): (topic: string) => string {
+  const { data } = useOne<{ data: NotificationTopicView[] }>('/notification-channels/topics')
+  return topic => (data ? (data.data.find(one => one.topic === topic)?.title ?? topic) : '\u00a0')
+}
+
 /** Settings and notification rules of a channel. */
 export function ChannelDetails({ channel }: { channel: NotificationChannelView }) {
   const { quiet_hours: quiet } = channel
+  const topicTitle = useTopicTitles()
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <Card
@@ -25,28 +39,31 @@ export function ChannelDetails({ channel }: { channel: NotificationChannelView }
           ...Object.entries(channel.settings)
             .filter(([, value]) => value !== null && textOf(value) !== '')
             .map(([name, value]) => [labelOf(name), textOf(value)] as const),
-          ['Secrets', channel.secrets_set.length > 0 ? channel.secrets_set.join(', ') : null],
+          ['Secrets', channel.secrets_set.map(labelOf).join(', ')],
         ]}
       />
       <Card
         title="Notification rules"
         facts={[
-          ['Scope', channel.is_default ? channel.topics.join(', ') || 'none' : 'only resources that use this channel'],
-          ['Minimum severity', channel.min_severity],
+          [
+            'Scope',
+            channel.is_default ? channel.topics.map(topicTitle).join(', ') || 'None' : 'Only resources that use this channel',
+          ],
+          ['Minimum severity', severityLabels[channel.min_severity]],
           ['Tags', channel.is_default && channel.tags.length > 0 ? channel.tags.join(' or ') : null],
           [
             'Quiet hours',
             quiet &&
-              `${quiet.days.join(', ')} ${quiet.from} to ${quiet.to}, ${quiet.timezone}${
-                quiet.except_severity === null ? '' : `, except ${quiet.except_severity} and above`
+              `${daysText(quiet.days)} ${quiet.from} to ${quiet.to}, ${quiet.timezone}${
+                quiet.except_severity === null ? '' : `, except ${exceptions[quiet.except_severity].toLowerCase()}`
               }`,
           ],
-          ['Grouping', channel.group_seconds === 0 ? 'off' : `within ${formatDuration(channel.group_seconds * 1000)}`],
+          ['Grouping', channel.group_seconds === 0 ? 'Off' : `Within ${formatDuration(channel.group_seconds * 1000)}`],
           [
             'Reminders',
             channel.remind_every_seconds === null
-              ? 'off'
-              : `every ${formatDuration(channel.remind_every_seconds * 1000)}, up to ${channel.max_reminders} times`,
+              ? 'Off'
+              : `Every ${formatDuration(channel.remind_every_seconds * 1000)}, up to ${channel.max_reminders} times`,
           ],
           ['Last message', <RelativeTime at={channel.last_sent_at} />],
           ['Created', <RelativeTime at={channel.created_at} />],

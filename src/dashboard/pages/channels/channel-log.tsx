@@ -14,11 +14,7 @@ const columns: readonly Column<NotificationView>[] = [
   { title: 'Message', render: one => one.title },
   { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
   { title: 'Attempts', width: '5.5rem', alignRight: true, showFrom: 'sm', render: one => one.attempt_count },
-  {
-    title: 'Reason',
-    showFrom: 'md',
-    render: one => <span className="text-muted">{one.last_error?.detail ?? humanize(one.reason ?? '')}</span>,
-  },
+  { title: 'Reason', showFrom: 'md', look: 'muted', render: one => one.last_error?.detail ?? humanize(one.reason ?? '') },
   { title: 'Time', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.sent_at ?? one.created_at} /> },
 ]
 

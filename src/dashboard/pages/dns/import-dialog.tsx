@@ -1,43 +1,31 @@
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import type { ZoneImportResult } from '../../../features/dns/exchange/shapes'
 import type { ZoneView } from '../../../features/dns/zones/shapes'
-import { call, ApiError, type Call } from '../../client'
-import { ApiCall } from '../../parts/api-calls'
+import { ApiError, type Call } from '../../client'
+import { ApiCall } from '../../parts/api-call'
 import { Button } from '../../parts/button'
-import { Dialog } from '../../parts/dialog'
+import { FileButton } from '../../parts/files'
 import { Input, Textarea } from '../../parts/input'
+import { closeDialog, openDialog } from '../../parts/open-dialog'
 import { Problem } from '../../parts/problem'
+import { useDryRun } from '../../queries'
 import { ImportPreview } from './import-preview'
 import { useZoneChange } from './zone-change'
 
-interface ImportDialogProps {
-  zone: ZoneView
-  /** Initial text, such as pasted lines. Null if the dialog is closed. */
-  text: string | null
-  onClose(): void
-}
+/** Imports a zone file, or lines of one, after showing a preview. @param text initial text, such as pasted lines */
+export const importZone = (zone: ZoneView, text = ''): void =>
+  openDialog({
+    title: 'Import zone file',
+    description: 'Paste a zone file or part of one. Review the changes before you import them.',
+    wide: true,
+    content: <Import zone={zone} text={text} />,
+  })
 
-/** Imports a zone file, or lines of one, after showing a preview. */
-export const ImportDialog = ({ zone, text, onClose }: ImportDialogProps) => (
-  <Dialog
-    open={text !== null}
-    onClose={onClose}
-    title="Import zone file"
-    description="Paste a zone file or part of one. Review the changes before you import them."
-    wide
-  >
-    {text !== null && <Import zone={zone} text={text} onClose={onClose} />}
-  </Dialog>
-)
-
-const debounceMs = 400
-
-function Import({ zone, text: pasted, onClose }: { zone: ZoneView; text: string; onClose(): void }) {
+function Import({ zone, text: pasted }: { zone: ZoneView; text: string }) {
   const [text, setText] = useState(pasted)
   const [mode, setMode] = useState<'merge' | 'replace'>('merge')
   const [note, setNote] = useState('')
-  const [dryRun, setDryRun] = useState<ZoneImportResult | null>(null)
-  const [refused, setRefused] = useState<ApiError | null>(null)
+  const [failed, setFailed] = useState<{ error: ApiError; text: string } | null>(null)
   const { change, isPending } = useZoneChange(zone)
   const request = (more: Call['query']): Call => ({
     method: 'POST',
@@ -46,21 +34,9 @@ function Import({ zone, text: pasted, onClose }: { zone: ZoneView; text: string;
     body: text,
     contentType: 'text/dns',
   })
-  useEffect(() => {
-    setDryRun(null)
-    setRefused(null)
-    if (text.trim() === '') return
-    const stop = new AbortController()
-    const timer = setTimeout(() => {
-      call<ZoneImportResult>(request({ dry_run: true }), stop.signal).then(setDryRun, (error: unknown) => {
-        if (error instanceof ApiError) setRefused(error)
-      })
-    }, debounceMs)
-    return () => {
-      clearTimeout(timer)
-      stop.abort()
-    }
-  }, [text, mode])
+  const checked = useDryRun<ZoneImportResult>(text.trim() === '' ? null : request({ dry_run: true }))
+  const dryRun = checked.isCurrent ? checked.result : null
+  const refused = failed?.text === text ? failed.error : checked.error
   const blocked = dryRun?.preview?.blocked ?? []
   const overrides = blocked.length > 0 ? { allow: blocked.map(one => one.code), note } : {}
   const isReady = dryRun !== null && dryRun.preview!.change_count > 0 && (blocked.length === 0 || note.trim() !== '')
@@ -68,26 +44,16 @@ function Import({ zone, text: pasted, onClose }: { zone: ZoneView; text: string;
     const isWhole = mode === 'replace' || dryRun!.preview!.change_count > dryRun!.preview!.changes.length
     try {
       await change({ call: request(overrides), done: 'Zone file imported', rrsets: isWhole ? null : dryRun!.preview!.changes })
-      onClose()
+      closeDialog()
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      setRefused(error)
+      setFailed({ error, text })
     }
   }
   return (
     <div className="flex flex-col gap-4">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <label className="inline-flex h-7 cursor-pointer items-center rounded-md border border-line bg-surface px-2 text-[13px] font-medium focus-within:outline-2 focus-within:outline-accent hover:bg-hover">
-          Choose file
-          <input
-            type="file"
-            className="sr-only"
-            onChange={event => {
-              const file = event.target.files?.[0]
-              if (file) void file.text().then(setText)
-            }}
-          />
-        </label>
+        <FileButton small onText={setText} />
         <fieldset className="flex flex-wrap items-center gap-4">
           <legend className="sr-only">Import mode</legend>
           {modes.map(([value, label]) => (
@@ -120,7 +86,7 @@ function Import({ zone, text: pasted, onClose }: { zone: ZoneView; text: string;
         <div className="grow">
           <ApiCall call={() => request(overrides)} />
         </div>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={closeDialog}>Cancel</Button>
         <Button kind="primary" disabled={!isReady || isPending} onClick={() => void runImport()}>
           {blocked.length > 0 ? 'Override and import' : 'Import zone file'}
         </Button>

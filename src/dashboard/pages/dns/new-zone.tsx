@@ -2,7 +2,6 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { ZoneView } from '../../../features/dns/zones/shapes'
 import { call, type Call } from '../../client'
-import { Dialog } from '../../parts/dialog'
 import {
   TextareaField,
   Form,
@@ -14,6 +13,7 @@ import {
   ListField,
   type Values,
 } from '../../parts/form'
+import { closeDialog, openDialog } from '../../parts/open-dialog'
 import { toast } from '../../parts/toast'
 import { queryClient, invalidatePath, useOne } from '../../queries'
 import { fromServer, ServerFields } from './server-fields'
@@ -21,11 +21,7 @@ import { fromServer, ServerFields } from './server-fields'
 type Provider = { id: string; name: string; kind: string }
 
 /** Creates a zone, empty or with records from elsewhere. */
-export const NewZone = ({ open, onClose }: { open: boolean; onClose(): void }) => (
-  <Dialog open={open} onClose={onClose} title="Create zone" wide>
-    {open && <NewZoneForm onClose={onClose} />}
-  </Dialog>
-)
+export const createZone = (): void => openDialog({ title: 'Create zone', wide: true, content: <NewZone /> })
 
 const sources = [
   ['empty', 'Empty zone'],
@@ -35,26 +31,20 @@ const sources = [
   ['template', 'Template'],
 ] as const
 
-function NewZoneForm({ onClose }: { onClose(): void }) {
+function NewZone() {
   const navigate = useNavigate()
   const [created, setCreated] = useState<ZoneView | null>(null)
-  const [isPending, setPending] = useState(false)
   const providers = useOne<{ data: Provider[] }>('/dns/providers').data?.data ?? []
   const accounts = providers.filter(one => one.kind !== 'builtin')
   const send = async (request: Call, values: Values) => {
-    setPending(true)
-    try {
-      // If the import failed before, the zone already exists.
-      const zone = created ?? (await call<ZoneView>(request))
-      setCreated(zone)
-      await invalidatePath(queryClient, '/dns/zones')
-      const importing = importCall(zone.id, values)
-      if (importing) await call(importing)
-      toast.success(`Zone ${zone.unicode_name} created`)
-      void navigate({ to: values.source === 'template' ? `/dns/zones/${zone.id}/templates` : `/dns/zones/${zone.id}` })
-    } finally {
-      setPending(false)
-    }
+    // If the import failed before, the zone already exists.
+    const zone = created ?? (await call<ZoneView>(request))
+    setCreated(zone)
+    await invalidatePath(queryClient, '/dns/zones')
+    const importing = importCall(zone.id, values)
+    if (importing) await call(importing)
+    toast.success(`Zone ${zone.unicode_name} created`)
+    void navigate({ to: values.source === 'template' ? `/dns/zones/${zone.id}/templates` : `/dns/zones/${zone.id}` })
   }
   let latest: Values = {}
   return (
@@ -77,8 +67,7 @@ function NewZoneForm({ onClose }: { onClose(): void }) {
         return created ? importCall(created.id, values)! : { method: 'POST', path: '/dns/zones', body: bodyOf(values) }
       }}
       send={request => send(request, latest)}
-      pending={isPending}
-      onCancel={onClose}
+      onCancel={closeDialog}
       submitLabel={created ? 'Retry import' : 'Create zone'}
     >
       <TextField

@@ -13,12 +13,12 @@ export interface RrsetState {
 interface RrsetDiffProps {
   before: RrsetState | null
   after: RrsetState | null
-  beforeLabel?: string
-  afterLabel?: string
+  beforeLabel: string
+  afterLabel: string
 }
 
 /** Diff of one name and type. */
-export const RrsetDiff = ({ before, after, beforeLabel = 'Before', afterLabel = 'After' }: RrsetDiffProps) => (
+export const RrsetDiff = ({ before, after, beforeLabel, afterLabel }: RrsetDiffProps) => (
   <Diff
     before={linesOf(before)}
     after={linesOf(after)}
@@ -52,6 +52,31 @@ export const RrsetName = ({ name, type, action }: { name: string; type: string; 
     )}
     <code className="min-w-0 font-mono wrap-anywhere">{name}</code> <Tag>{type}</Tag>
   </span>
+)
+
+interface RrsetChangesProps {
+  changes: readonly {
+    name: string
+    type: string
+    action: keyof typeof signs
+    before: RrsetState | null
+    after: RrsetState | null
+  }[]
+  afterLabel: string
+}
+
+/** Changes by name and type. */
+export const RrsetChanges = ({ changes, afterLabel }: RrsetChangesProps) => (
+  <ul className="flex flex-col gap-3">
+    {changes.map(({ before, after, ...one }) => (
+      <li key={`${one.name} ${one.type}`} className="min-w-0">
+        <p className="mb-1">
+          <RrsetName {...one} />
+        </p>
+        <RrsetDiff before={before} after={after} beforeLabel="Current" afterLabel={afterLabel} />
+      </li>
+    ))}
+  </ul>
 )
 
 /** The action that turns one state of a name and type into another. */

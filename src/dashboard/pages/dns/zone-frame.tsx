@@ -1,10 +1,12 @@
-import type { ReactNode } from 'react'
+import { createContext, useContext, type ReactNode } from 'react'
 import type { ZoneView } from '../../../features/dns/zones/shapes'
 import { Page } from '../../parts/page'
 import { Status, Tag } from '../../parts/status'
 import { Tabs } from '../../parts/tabs'
 import { ZoneSyncStatus } from './zone-sync-status'
-import { zoneTabs } from './zone-tabs'
+
+/** The tabs of the zone, by the last segment of their URL. The URL of the first has none. */
+export const ZoneTabs = createContext<readonly { name: string; label: string }[]>([])
 
 interface ZoneFrameProps {
   zone: ZoneView
@@ -34,9 +36,9 @@ export function ZoneFrame({ zone, actions, children }: ZoneFrameProps) {
       <ZoneSyncStatus zone={zone} />
       <Tabs
         label="Zone"
-        tabs={zoneTabs
-          .filter(tab => tab.for?.(zone) ?? true)
-          .map(({ name, label }) => ({ to: name === 'records' ? at : `${at}/${name}`, label, exact: name === 'records' }))}
+        tabs={useContext(ZoneTabs).map(({ name, label }, index) =>
+          index === 0 ? { to: at, label, exact: true } : { to: `${at}/${name}`, label },
+        )}
       />
       {children}
     </Page>

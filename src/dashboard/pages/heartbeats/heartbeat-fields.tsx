@@ -1,5 +1,5 @@
 import type { HeartbeatView } from '../../../features/heartbeats/shapes'
-import { ChannelsField } from '../../parts/channels-field'
+import { IncidentFields } from '../../parts/channels-field'
 import { DurationField } from '../../parts/duration-field'
 import {
   TextareaField,
@@ -14,6 +14,7 @@ import {
 } from '../../parts/form'
 import { displayTimezone } from '../../parts/timezone'
 import { TimezoneField } from '../../parts/timezone-field'
+import { changedFields, isSame, valuesFor } from '../../parts/values'
 import { SchedulePreview } from './schedule-preview'
 
 const defaults = {
@@ -30,13 +31,10 @@ const defaults = {
 
 /** Form values for a new or an existing heartbeat. */
 export function heartbeatValues(heartbeat: HeartbeatView | null): Values {
-  const current =
-    heartbeat && Object.fromEntries(Object.keys(defaults).map(name => [name, heartbeat[name as keyof HeartbeatView]]))
   const schedule = heartbeat?.schedule ?? { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 }
   const timed = 'expression' in schedule ? schedule : null
   return {
-    ...defaults,
-    ...current,
+    ...valuesFor(defaults, heartbeat),
     'schedule.kind': schedule.kind,
     'schedule.period_seconds': 'period_seconds' in schedule ? schedule.period_seconds : 86_400,
     'schedule.expression': timed?.expression ?? '',
@@ -53,15 +51,13 @@ const scheduleOf = (values: Values): Values => ({
   grace_seconds: values['schedule.grace_seconds'],
 })
 
-const isSame = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
-
 /** The request body: the fields that differ from the previous values, or from the defaults for a new heartbeat. */
 export function heartbeatBody(values: Values, before: Values | null): Values {
   const base = before ?? heartbeatValues(null)
-  const changed = Object.keys(defaults).filter(name => !isSame(values[name], base[name]) || (before === null && name === 'name'))
   const schedule = scheduleOf(values)
   return {
-    ...Object.fromEntries(changed.map(name => [name, values[name]])),
+    ...(before === null && { name: values.name }),
+    ...changedFields(base, values, Object.keys(defaults)),
     ...((before === null || !isSame(schedule, scheduleOf(before))) && { schedule }),
   }
 }
@@ -115,13 +111,7 @@ export function HeartbeatFields() {
         hint="How late a ping may be, and how long a started run may take, before you get an alert."
       />
       <Collapsible label="Alerts" names={['severity', 'channel_ids', 'first_ping_within_seconds']}>
-        <SelectField
-          name="severity"
-          label="Severity"
-          hint="Severity of the incidents it opens."
-          choices={{ critical: 'Critical', warning: 'Warning', info: 'Info' }}
-        />
-        <ChannelsField />
+        <IncidentFields />
         <DurationField
           name="first_ping_within_seconds"
           label="First ping within"

@@ -23,13 +23,8 @@ const columns: readonly Column<PingView>[] = [
     render: one => (one.duration_ms === null ? '–' : formatDuration(one.duration_ms)),
   },
   { title: 'Exit status', width: '7rem', alignRight: true, showFrom: 'md', render: one => one.exit_status ?? '–' },
-  {
-    title: 'Source',
-    width: '10rem',
-    showFrom: 'sm',
-    render: one => <span className="font-mono text-[13px]">{one.source}</span>,
-  },
-  { title: 'Client', showFrom: 'lg', render: one => <span className="text-muted">{one.user_agent || one.method}</span> },
+  { title: 'Source', width: '10rem', showFrom: 'sm', look: 'mono', render: one => one.source },
+  { title: 'Client', showFrom: 'lg', look: 'muted', render: one => one.user_agent || one.method },
   {
     title: 'Log',
     width: '6rem',

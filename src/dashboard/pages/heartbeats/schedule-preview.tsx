@@ -1,7 +1,7 @@
 import type { DueTimesView } from '../../../features/heartbeats/shapes'
 import { useForm } from '../../parts/form'
 import { useDebounced } from '../../parts/debounced'
-import { RelativeTime } from '../../parts/time'
+import { TimeList } from '../../parts/time'
 import { timeFormat } from '../../parts/timezone'
 import { useOne } from '../../queries'
 
@@ -23,16 +23,7 @@ export function SchedulePreview() {
       {error ? (
         <p className="text-bad">{error.errors[0]?.detail ?? error.message}</p>
       ) : (
-        <ol>
-          {(isComplete ? (data?.due_at ?? []) : []).map(at => (
-            <li key={at} className="flex flex-wrap gap-x-3">
-              <span className="min-w-52">{formatIn(timezone, at)}</span>
-              <span className="text-muted">
-                <RelativeTime at={at} />
-              </span>
-            </li>
-          ))}
-        </ol>
+        <TimeList times={isComplete ? (data?.due_at ?? []) : []} format={at => formatIn(timezone, at)} />
       )}
     </section>
   )

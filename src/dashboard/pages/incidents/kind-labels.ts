@@ -6,3 +6,11 @@ export const kindLabels: Record<IncidentView['kind'], string> = {
   'heartbeat.missed': 'Heartbeat missed',
   manual: 'Manual',
 }
+
+export const resolutionLabels: Record<NonNullable<IncidentView['resolution']>, string> = {
+  recovered: 'Recovered',
+  paused: 'Paused',
+  deleted: 'Deleted',
+  reset: 'Reset',
+  closed: 'Resolved manually',
+}

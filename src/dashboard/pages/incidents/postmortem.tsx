@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import type { IncidentView } from '../../../features/incidents/shapes'
 import { Button } from '../../parts/button'
-import { Confirm } from '../../parts/dialog'
 import { TextareaField, Form } from '../../parts/form'
+import { confirmDelete } from '../../parts/open-dialog'
 import { Card } from '../../parts/page'
 import { RelativeTime } from '../../parts/time'
 import { usePerson } from '../../session'
@@ -13,9 +13,9 @@ const template = '## Summary\n\n## Root cause\n\n## Action items\n'
 export function Postmortem({ incident }: { incident: IncidentView }) {
   const { canWrite } = usePerson()
   const [isOpen, setOpen] = useState(false)
-  const [isDeleting, setDeleting] = useState(false)
   const path = `/incidents/${incident.id}/postmortem`
   const { postmortem } = incident
+  const remove = () => confirmDelete({ noun: 'postmortem', path, invalidates: ['/incidents'], text: 'This can’t be undone.' })
   if (!postmortem && !canWrite) return null
   return (
     <Card
@@ -28,7 +28,7 @@ export function Postmortem({ incident }: { incident: IncidentView }) {
               {postmortem ? 'Edit' : 'Add postmortem'}
             </Button>
             {postmortem && (
-              <Button small kind="danger" onClick={() => setDeleting(true)}>
+              <Button small kind="danger" onClick={remove}>
                 Delete
               </Button>
             )}
@@ -56,16 +56,6 @@ export function Postmortem({ incident }: { incident: IncidentView }) {
       ) : (
         <p className="text-muted">No postmortem yet.</p>
       )}
-      <Confirm
-        open={isDeleting}
-        onClose={() => setDeleting(false)}
-        title="Delete postmortem?"
-        confirmLabel="Delete postmortem"
-        call={() => ({ method: 'DELETE', path })}
-        send={{ toast: 'Postmortem deleted', invalidates: ['/incidents'], onSuccess: () => setDeleting(false) }}
-      >
-        This can’t be undone.
-      </Confirm>
     </Card>
   )
 }

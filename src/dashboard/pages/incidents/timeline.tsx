@@ -54,18 +54,15 @@ export function Timeline({ incident }: { incident: IncidentView }) {
   )
 }
 
-function NewNote({ id }: { id: string }) {
-  const [notesAdded, setNotesAdded] = useState(0)
-  return (
-    <Form
-      key={notesAdded}
-      initial={{ text: '', notify: false }}
-      call={values => ({ method: 'POST', path: `/incidents/${id}/updates`, body: values })}
-      send={{ toast: 'Note added', invalidates: ['/incidents'], onSuccess: () => setNotesAdded(notesAdded + 1) }}
-      submitLabel="Add note"
-    >
-      <TextareaField name="text" label="Note" rows={2} placeholder="What you found, what you did" />
-      <CheckboxField name="notify" label="Notify channels" />
-    </Form>
-  )
-}
+const NewNote = ({ id }: { id: string }) => (
+  <Form
+    initial={{ text: '', notify: false }}
+    call={values => ({ method: 'POST', path: `/incidents/${id}/updates`, body: values })}
+    send={{ toast: 'Note added', invalidates: ['/incidents'] }}
+    resets
+    submitLabel="Add note"
+  >
+    <TextareaField name="text" label="Note" rows={2} placeholder="What you found, what you did" />
+    <CheckboxField name="notify" label="Notify channels" />
+  </Form>
+)

@@ -2,7 +2,7 @@ import type { NextOccurrencesView } from '../../../features/maintenance/shapes'
 import type { Query } from '../../client'
 import { useForm } from '../../parts/form'
 import { useDebounced } from '../../parts/debounced'
-import { RelativeTime, formatDateTime } from '../../parts/time'
+import { TimeList } from '../../parts/time'
 import { useOne } from '../../queries'
 import { timingFrom } from './window-values'
 
@@ -18,7 +18,7 @@ export function OccurrencePreview() {
   const { data, error } = useOne<NextOccurrencesView>(isComplete ? '/maintenance-windows/next-occurrences' : null, timing, {
     keepPrevious: true,
   })
-  const rows = isComplete ? (data?.next_occurrences ?? []) : []
+  const times = isComplete ? (data?.next_occurrences ?? []).map(one => one.starts_at) : []
   return (
     <section aria-label="Next occurrences" aria-live="polite" className="min-h-36 rounded-md bg-canvas p-3 text-[13px]">
       <p className="mb-1 font-medium">Next occurrences, in your time zone</p>
@@ -27,17 +27,7 @@ export function OccurrencePreview() {
           {error.errors[0] ? `${error.errors[0].pointer.slice(8).replaceAll('_', ' ')} ${error.errors[0].detail}` : error.message}
         </p>
       ) : (
-        <ol>
-          {rows.map(one => (
-            <li key={one.starts_at} className="flex flex-wrap gap-x-3">
-              <span className="min-w-52">{formatDateTime(one.starts_at)}</span>
-              <span className="text-muted">
-                <RelativeTime at={one.starts_at} />
-              </span>
-            </li>
-          ))}
-          {isComplete && data && rows.length === 0 && <li className="text-muted">No upcoming occurrences.</li>}
-        </ol>
+        <TimeList times={times} empty={isComplete && data !== undefined && 'No upcoming occurrences.'} />
       )}
     </section>
   )

@@ -1,6 +1,7 @@
 import type { MaintenanceWindowView } from '../../../features/maintenance/shapes'
 import type { Values } from '../../parts/form'
 import { toLocalInput, displayTimezone } from '../../parts/timezone'
+import { flattened, nested } from '../../parts/values'
 import { weeklyOf, weeklyRule } from './recurrence-text'
 
 /** The next full hour as the value of a local time input. */
@@ -21,11 +22,7 @@ export function windowValues(window: MaintenanceWindowView | null, starts: strin
     rrule: window?.rrule ?? '',
     cron: window?.cron ?? '',
     exdates: window?.exdates ?? [],
-    'targets.all': window?.targets.all ?? false,
-    'targets.monitors': window?.targets.monitors ?? [],
-    'targets.heartbeats': window?.targets.heartbeats ?? [],
-    'targets.groups': window?.targets.groups ?? [],
-    'targets.tags': window?.targets.tags ?? [],
+    ...flattened('targets', window?.targets ?? { all: false, monitors: [], heartbeats: [], groups: [], tags: [] }),
   }
 }
 
@@ -46,13 +43,10 @@ export function timingFrom(values: Values): Values {
   }
 }
 
-const targetsFrom = (values: Values): Values =>
-  Object.fromEntries(['all', 'monitors', 'heartbeats', 'groups', 'tags'].map(name => [name, values[`targets.${name}`]]))
-
 /** The request body for a window. */
 export const windowBody = (values: Values): Values => ({
   name: values.name,
   description: values.description,
   ...timingFrom(values),
-  targets: targetsFrom(values),
+  targets: nested('targets', values),
 })

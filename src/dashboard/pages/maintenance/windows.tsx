@@ -7,10 +7,10 @@ import { recurrenceText } from './recurrence-text'
 import { scopeText } from './scope-text'
 
 const columns: readonly Column<MaintenanceWindowView>[] = [
-  { title: 'Name', sort: 'name', render: one => <span className="font-medium">{one.name}</span> },
+  { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
   { title: 'Status', width: '9rem', render: one => <Status status={one.status} /> },
-  { title: 'Recurrence', showFrom: 'md', render: one => <span className="text-muted">{recurrenceText(one)}</span> },
-  { title: 'Targets', showFrom: 'lg', render: one => <span className="text-muted">{scopeText(one.targets)}</span> },
+  { title: 'Recurrence', showFrom: 'md', look: 'muted', render: one => recurrenceText(one) },
+  { title: 'Targets', showFrom: 'lg', look: 'muted', render: one => scopeText(one.targets) },
   { title: 'Duration', width: '7rem', showFrom: 'sm', render: one => formatDuration(one.duration_seconds * 1000) },
   {
     title: 'Next occurrence',

@@ -3,8 +3,8 @@ import { useState } from 'react'
 import type { MonitorView } from '../../../features/monitors/shapes'
 import { call, type Call } from '../../client'
 import { Button } from '../../parts/button'
-import { Confirm, Dialog } from '../../parts/dialog'
-import { Form, SelectField, ListField } from '../../parts/form'
+import { SelectField, ListField } from '../../parts/form'
+import { confirm, openForm } from '../../parts/open-dialog'
 import { toast } from '../../parts/toast'
 import { useSend } from '../../queries'
 
@@ -23,12 +23,20 @@ const count = (n: number) => `${n.toLocaleString()} ${n === 1 ? 'monitor' : 'mon
 
 /** Bulk actions for the selected monitors, applied to all or none. */
 export function BulkActions({ selected, onSuccess }: BulkActionsProps) {
-  const [dialog, setDialog] = useState<'delete' | 'tag' | null>(null)
   const ids = selected.map(one => one.id).slice(0, maxOperations)
   const each = (op: string) => bulk(ids.map(id => ({ op, id })))
   const pause = useSend({ toast: `${count(ids.length)} paused`, undo: () => each('resume'), invalidates, onSuccess })
   const resume = useSend({ toast: `${count(ids.length)} resumed`, undo: () => each('pause'), invalidates, onSuccess })
   const checked = selected.filter(one => one.type !== 'group' && one.status !== 'paused').slice(0, maxChecked)
+  const remove = () =>
+    confirm({
+      title: `Delete ${count(ids.length)}?`,
+      text: 'This deletes their results, uptime, and history. This can’t be undone.',
+      action: `Delete ${count(ids.length)}`,
+      typeToConfirm: ids.length > 1 ? String(ids.length) : undefined,
+      call: each('delete'),
+      send: { toast: `${count(ids.length)} deleted`, invalidates, onSuccess },
+    })
   const [isChecking, setChecking] = useState(false)
   const check = async () => {
     setChecking(true)
@@ -54,52 +62,42 @@ export function BulkActions({ selected, onSuccess }: BulkActionsProps) {
       <Button small icon={CirclePlay} onClick={() => resume.mutate(each('resume'))}>
         Resume
       </Button>
-      <Button small icon={TagIcon} onClick={() => setDialog('tag')}>
+      <Button small icon={TagIcon} onClick={() => editTags(selected.slice(0, maxOperations), onSuccess)}>
         Tags
       </Button>
-      <Button small kind="danger" icon={Trash2} onClick={() => setDialog('delete')}>
+      <Button small kind="danger" icon={Trash2} onClick={remove}>
         Delete
       </Button>
-      <Confirm
-        open={dialog === 'delete'}
-        onClose={() => setDialog(null)}
-        title={`Delete ${count(ids.length)}?`}
-        confirmLabel={`Delete ${count(ids.length)}`}
-        {...(ids.length > 1 && { typeToConfirm: String(ids.length) })}
-        call={() => each('delete')}
-        send={{ toast: `${count(ids.length)} deleted`, invalidates, onSuccess }}
-      >
-        This deletes their results, uptime, and history. This can’t be undone.
-      </Confirm>
-      <Dialog open={dialog === 'tag'} onClose={() => setDialog(null)} title={`Edit tags of ${count(ids.length)}`}>
-        {dialog === 'tag' && <TagForm selected={selected.slice(0, maxOperations)} onSuccess={onSuccess} />}
-      </Dialog>
     </>
   )
 }
 
-function TagForm({ selected, onSuccess }: BulkActionsProps) {
-  const before = bulk(selected.map(({ id, tags }) => ({ op: 'update', id, body: { tags } })))
-  return (
-    <Form
-      initial={{ mode: 'add', tags: [] }}
-      call={({ mode, tags }) =>
-        bulk(
-          selected.map(one => ({
-            op: 'update',
-            id: one.id,
-            body: { tags: changedTags(one.tags, mode as string, tags as string[]) },
-          })),
-        )
-      }
-      send={{ toast: `Tags of ${count(selected.length)} updated`, undo: () => before, invalidates, onSuccess }}
-      submitLabel="Update tags"
-    >
-      <SelectField name="mode" label="Action" choices={{ add: 'Add tags', remove: 'Remove tags', set: 'Replace tags' }} />
-      <ListField name="tags" label="Tags" placeholder="prod, web" />
-    </Form>
-  )
-}
+const editTags = (selected: readonly MonitorView[], onSuccess: () => void) =>
+  openForm({
+    title: `Edit tags of ${count(selected.length)}`,
+    submitLabel: 'Update tags',
+    initial: { mode: 'add', tags: [] },
+    call: ({ mode, tags }) =>
+      bulk(
+        selected.map(one => ({
+          op: 'update',
+          id: one.id,
+          body: { tags: changedTags(one.tags, mode as string, tags as string[]) },
+        })),
+      ),
+    send: {
+      toast: `Tags of ${count(selected.length)} updated`,
+      undo: () => bulk(selected.map(({ id, tags }) => ({ op: 'update', id, body: { tags } }))),
+      invalidates,
+      onSuccess,
+    },
+    fields: (
+      <>
+        <SelectField name="mode" label="Action" choices={{ add: 'Add tags', remove: 'Remove tags', set: 'Replace tags' }} />
+        <ListField name="tags" label="Tags" placeholder="prod, web" />
+      </>
+    ),
+  })
 
 function changedTags(before: readonly string[], mode: string, tags: readonly string[]): string[] {
   if (mode === 'set') return [...tags]

@@ -1,5 +1,5 @@
 import type { MonitorCheckView } from '../../../features/monitors/shapes'
-import { Code } from '../../parts/code'
+import { Code, Mono } from '../../parts/code'
 import { Facts } from '../../parts/page'
 import { Status } from '../../parts/status'
 import { Waterfall } from './waterfall'
@@ -29,7 +29,7 @@ export function CheckDetails({ result }: { result: Result }) {
           <ul className="flex flex-col gap-1">
             {result.conditions.map(one => (
               <li key={`${one.level}${one.index}`}>
-                <Status status={one.level} /> <code className="font-mono text-[13px]">{one.found}</code>
+                <Status status={one.level} /> <Mono>{one.found}</Mono>
               </li>
             ))}
           </ul>

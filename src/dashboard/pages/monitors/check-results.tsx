@@ -15,7 +15,7 @@ const columns: readonly Column<ResultView>[] = [
   { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
   { title: 'Duration', width: '6rem', alignRight: true, render: one => formatLatency(one.latency_ms) },
   { title: 'Code', width: '5rem', alignRight: true, showFrom: 'sm', render: one => one.code ?? '' },
-  { title: 'Error', showFrom: 'sm', render: one => <span className="text-muted">{one.error?.message ?? ''}</span> },
+  { title: 'Error', showFrom: 'sm', look: 'muted', render: one => one.error?.message ?? '' },
   { title: 'Location', width: '6rem', showFrom: 'lg', render: one => one.location },
 ]
 

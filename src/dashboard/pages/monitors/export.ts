@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { call, type ApiError } from '../../client'
+import { saveFile } from '../../parts/files'
 import { toast } from '../../parts/toast'
 
 const types = { yaml: 'application/yaml', json: 'application/json' } as const
@@ -14,16 +15,8 @@ export const useExport = (id: string) =>
 /** Downloads all monitors and maintenance windows as an import document. */
 export async function exportAll(format: keyof typeof types): Promise<void> {
   try {
-    save(await exported(format), `monitoring.${format}`, types[format])
+    saveFile(await exported(format), `monitoring.${format}`, types[format])
   } catch (error) {
     toast.error(error)
   }
-}
-
-function save(text: string, name: string, type: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type }))
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(link.href)
 }

@@ -1,6 +1,7 @@
 import type { MonitorCheckView, MonitorTypeView, MonitorView } from '../../../features/monitors/shapes'
-import { CopyableText } from '../../parts/code'
+import { CopyableText, Mono } from '../../parts/code'
 import { Card } from '../../parts/page'
+import { severityLabels } from '../../parts/severity'
 import { Tags } from '../../parts/status'
 import { RelativeTime, formatDate, formatDuration, useNow } from '../../parts/time'
 import { useOne } from '../../queries'
@@ -17,7 +18,7 @@ export function MonitorFacts({ monitor }: { monitor: MonitorView }) {
       <Card
         title="Monitor"
         facts={[
-          ['Type', type?.title ?? monitor.type],
+          ['Type', type?.title],
           isGroup ? null : ['Target', <Target text={monitor.target} />],
           isGroup ? null : ['Last check', <RelativeTime at={monitor.last_check_at} />],
           monitor.next_check_at === null ? null : ['Next check', <RelativeTime at={monitor.next_check_at} />],
@@ -26,8 +27,8 @@ export function MonitorFacts({ monitor }: { monitor: MonitorView }) {
           isGroup ? null : ['Down after', failuresOf(monitor)],
           isGroup ? null : ['Locations', <Words words={monitor.locations} />],
           isGroup ? null : ['Address', last.data?.result?.address],
-          ['Severity', monitor.severity],
-          ['Key', monitor.key && <code className="font-mono text-[13px]">{monitor.key}</code>],
+          ['Severity', severityLabels[monitor.severity]],
+          ['Key', monitor.key && <Mono>{monitor.key}</Mono>],
           ['ID', <CopyableText text={monitor.id} />],
         ]}
       />
@@ -47,7 +48,7 @@ const Target = ({ text }: { text: string }) =>
       {text}
     </a>
   ) : (
-    <code className="font-mono text-[13px]">{text}</code>
+    <Mono>{text}</Mono>
   )
 
 const Words = ({ words }: { words: readonly string[] }) => <Tags tags={words} />
@@ -73,7 +74,7 @@ function Certificate({ certificate }: { certificate: CertificateView }) {
         ['Subject', certificate.subject],
         ['Issuer', certificate.issuer],
         ['Valid from', <RelativeTime at={certificate.valid_from_at} />],
-        ['Serial', <code className="font-mono text-[13px]">{certificate.serial}</code>],
+        ['Serial', <Mono>{certificate.serial}</Mono>],
         ['SHA-256', <CopyableText text={certificate.sha256} />],
       ]}
     />

@@ -1,5 +1,5 @@
 import type { MonitorTypeView } from '../../../features/monitors/shapes'
-import { ChannelsField } from '../../parts/channels-field'
+import { IncidentFields } from '../../parts/channels-field'
 import { TextareaField, Columns, Collapsible, NumberField, SelectField, TextField, useForm, ListField } from '../../parts/form'
 import { TextWithCode } from '../../parts/text-with-code'
 import { OptionFields, schemasOf } from '../../parts/option-fields'
@@ -74,13 +74,7 @@ export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
         </Columns>
       </Collapsible>
       <Collapsible label="Alerts and dependencies" names={alerts}>
-        <SelectField
-          name="severity"
-          label="Severity"
-          hint="Severity of the incidents it opens."
-          choices={{ critical: 'Critical', warning: 'Warning', info: 'Info' }}
-        />
-        <ChannelsField />
+        <IncidentFields />
         <PickField
           list="/monitors"
           name="depends_on"

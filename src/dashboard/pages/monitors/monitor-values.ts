@@ -2,6 +2,7 @@ import type { MonitorTypeView, MonitorView } from '../../../features/monitors/sh
 import type { Values } from '../../parts/form'
 import { schemasOf } from '../../parts/option-fields'
 import { fieldsOf, mergePatch, optionsFrom } from '../../parts/option-values'
+import { changedFields, valuesFor } from '../../parts/values'
 
 /** Initial values of all form fields other than target and options. */
 const defaults: Values = {
@@ -33,42 +34,36 @@ export function optionValues(type: MonitorTypeView, options: Record<string, unkn
 }
 
 /** Form values for a new or an existing monitor. */
-export function monitorValues(type: MonitorTypeView | null, monitor: MonitorView | null): Values {
-  const own = monitor && Object.fromEntries(Object.keys(defaults).map(name => [name, monitor[name as keyof MonitorView]]))
-  return {
-    ...defaults,
-    ...own,
-    key: monitor?.key ?? '',
-    target: monitor?.target ?? '',
-    ...(type && optionValues(type, monitor?.options)),
-  }
-}
+export const monitorValues = (type: MonitorTypeView | null, monitor: MonitorView | null): Values => ({
+  ...valuesFor(defaults, monitor),
+  key: monitor?.key ?? '',
+  target: monitor?.target ?? '',
+  ...(type && optionValues(type, monitor?.options)),
+})
 
 /** The API fields of a form, without those that have their default values. */
 export function fieldsFrom(values: Values, type: MonitorTypeView | null): Values {
   const options = type ? optionsFrom(schemasOf(type.options), values) : {}
-  const own = Object.keys(defaults).flatMap(name => {
-    const value = valueOf(name, values[name])
-    return JSON.stringify(value) === JSON.stringify(defaults[name]) ? [] : [[name, value] as const]
-  })
-  return { ...Object.fromEntries(own), ...(Object.keys(options).length > 0 && { options }) }
+  return { ...changedFields(defaults, ownFields(values)), ...(Object.keys(options).length > 0 && { options }) }
 }
 
 /** A merge patch (RFC 7396) with the changed fields. @param before the initial form values */
 export function patchFrom(before: Values, values: Values, type: MonitorTypeView): Values {
-  const changed = Object.keys(defaults).flatMap(name => {
-    const [was, is] = [valueOf(name, before[name]), valueOf(name, values[name])]
-    return JSON.stringify(was) === JSON.stringify(is) ? [] : [[name, is === '' && name === 'key' ? null : is] as const]
-  })
+  const changed = changedFields(ownFields(before), ownFields(values))
   const schemas = schemasOf(type.options)
   const options = mergePatch(optionsFrom(schemas, before), optionsFrom(schemas, values))
   return {
-    ...Object.fromEntries(changed),
+    ...changed,
+    ...(changed.key === '' && { key: null }),
     ...(values.target !== before.target && { target: values.target }),
     ...(options && { options }),
   }
 }
 
-// Empty conditions are ignored.
-const valueOf = (name: string, value: unknown): unknown =>
-  name === 'down_if' || name === 'degraded_if' ? (value as string[]).filter(one => one.trim() !== '') : value
+/** The values of the fields in `defaults`, without empty conditions. */
+const ownFields = (values: Values): Values => ({
+  ...valuesFor(defaults, values),
+  down_if: conditionsOf(values.down_if),
+  degraded_if: conditionsOf(values.degraded_if),
+})
+const conditionsOf = (lines: unknown): string[] => (lines as string[]).filter(one => one.trim() !== '')

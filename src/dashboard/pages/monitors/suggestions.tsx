@@ -1,8 +1,9 @@
 import { useDeferredValue, useEffect } from 'react'
 import type { MonitorSuggestionView, MonitorTypeView } from '../../../features/monitors/shapes'
 import type { Page } from '../../client'
+import { toggled } from '../../parts/choices'
 import { FieldFrame, useForm } from '../../parts/form'
-import { Select } from '../../parts/input'
+import { Checkbox, Select } from '../../parts/input'
 import { useOne } from '../../queries'
 
 /** Suggestions for a target, fetched as the user types. */
@@ -69,16 +70,14 @@ export function Suggestions({ suggestions, types }: SuggestionsProps) {
           <fieldset className="flex flex-wrap items-center gap-x-4 gap-y-1">
             <legend className="float-left mr-4 text-muted">Also monitor</legend>
             {rest.map(one => (
-              <label key={one.type} className="inline-flex items-center gap-1.5" title={one.target}>
-                <input
-                  type="checkbox"
-                  checked={also.includes(one.type)}
-                  onChange={event =>
-                    set({ also: event.target.checked ? [...also, one.type] : also.filter(type => type !== one.type) })
-                  }
-                />
+              <Checkbox
+                key={one.type}
+                title={one.target}
+                checked={also.includes(one.type)}
+                onCheck={isAlso => set({ also: toggled(also, one.type, isAlso) })}
+              >
                 {one.title}
-              </label>
+              </Checkbox>
             ))}
           </fieldset>
         )}

@@ -1,15 +1,10 @@
 import type { ResultView } from '../../../features/monitors/series/shapes'
 import { formatLatency } from '../../parts/time'
 
-interface WaterfallProps {
-  phases: ResultView['phases']
-  latencyMs: number | null
-}
-
 const colors = { DNS: 'bg-idle-mark', Connect: 'bg-warn-mark', TLS: 'bg-ok-mark', Wait: 'bg-accent', Other: 'bg-strong-line' }
 
 /** The phases of a check as a waterfall chart. */
-export function Waterfall({ phases, latencyMs }: WaterfallProps) {
+export function Waterfall({ phases, latencyMs }: { phases: ResultView['phases']; latencyMs: number | null }) {
   const parts = partsOf(phases, latencyMs)
   if (parts.length === 0) return <p className="text-muted">No phase durations. They are stored only for today and yesterday.</p>
   const whole = Math.max(...parts.map(one => one.from + one.ms), 0.1)

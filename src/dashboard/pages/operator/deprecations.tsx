@@ -8,11 +8,8 @@ import { useOne } from '../../queries'
 const columns: readonly Column<DeprecatedPartView>[] = [
   {
     title: 'Deprecated feature',
-    render: one => (
-      <code className="font-mono text-[13px]">
-        {one.method} {one.path} {one.name}
-      </code>
-    ),
+    look: 'mono',
+    render: one => `${one.method} ${one.path} ${one.name}`,
   },
   { title: 'Replacement', showFrom: 'md', render: one => one.note },
   { title: 'Sunset', width: '9rem', showFrom: 'sm', render: one => one.sunset ?? 'Not scheduled' },

@@ -1,21 +1,18 @@
-import { useState } from 'react'
 import { limitNames, limitTable } from '../../../access/limit-table'
 import type { PlanView } from '../../../features/plans/shapes'
-import { Confirm, Dialog } from '../../parts/dialog'
-import { CheckboxField, Columns, Form, NumberField, SelectField, TextField, type Values } from '../../parts/form'
+import { CheckboxField, Columns, NumberField, SelectField, TextField } from '../../parts/form'
 import { CreateButton, menuColumn } from '../../parts/list'
+import { confirmDelete, openForm } from '../../parts/open-dialog'
 import { Tag } from '../../parts/status'
 import { Table, staticList, type Column } from '../../parts/table'
+import { nested } from '../../parts/values'
 import { useOne } from '../../queries'
-
-type OpenDialog = { what: 'edit' | 'delete'; plan: PlanView } | { what: 'new' } | null
+import { apiAccessLabels } from '../plan/api-access'
 
 /** The plans of the installation. */
 export function Plans() {
-  const [dialog, setDialog] = useState<OpenDialog>(null)
   const found = useOne<{ data: PlanView[] }>('/plans')
   const plans = found.data?.data ?? []
-  const close = () => setDialog(null)
   const columns: readonly Column<PlanView>[] = [
     {
       title: 'Plan',
@@ -25,8 +22,8 @@ export function Plans() {
         </>
       ),
     },
-    { title: 'ID', showFrom: 'sm', render: one => <code className="font-mono text-[13px]">{one.id}</code> },
-    { title: 'API access', width: '7rem', render: one => one.api_access },
+    { title: 'ID', showFrom: 'sm', look: 'mono', render: one => one.id },
+    { title: 'API access', width: '7rem', render: one => apiAccessLabels[one.api_access] },
     {
       title: limitTable.monitors.label,
       width: '8rem',
@@ -44,93 +41,82 @@ export function Plans() {
     menuColumn(
       one => one.title,
       one => [
-        { label: 'Edit plan', onSelect: () => setDialog({ what: 'edit', plan: one }) },
-        { label: 'Delete plan', danger: true, onSelect: () => setDialog({ what: 'delete', plan: one }) },
+        { label: 'Edit plan', onSelect: () => openPlan(one) },
+        { label: 'Delete plan', danger: true, onSelect: () => deletePlan(one) },
       ],
     ),
   ]
   return (
     <>
       <div className="mb-3 flex justify-end">
-        <CreateButton create={{ label: 'Create plan', onClick: () => setDialog({ what: 'new' }) }} />
+        <CreateButton create={{ label: 'Create plan', onClick: () => openPlan() }} />
       </div>
       <Table label="Plans" columns={columns} list={staticList(plans, found.isPending)} idOf={one => one.id} empty={null} />
-      <Dialog open={dialog?.what === 'new'} onClose={close} title="Create plan" wide>
-        <PlanForm onClose={close} />
-      </Dialog>
-      <Dialog open={dialog?.what === 'edit'} onClose={close} title="Edit plan" wide>
-        {dialog?.what === 'edit' && <PlanForm plan={dialog.plan} onClose={close} />}
-      </Dialog>
-      <Confirm
-        open={dialog?.what === 'delete'}
-        onClose={close}
-        title="Delete plan?"
-        confirmLabel="Delete plan"
-        call={() => (dialog?.what === 'delete' ? { method: 'DELETE', path: `/plans/${dialog.plan.id}` } : null)}
-        send={{ toast: 'Plan deleted', invalidates: ['/plans'], onSuccess: () => setDialog(null) }}
-      >
-        A plan that is used by workspaces can’t be deleted.
-      </Confirm>
     </>
   )
 }
 
 const limitText = (limit: number | null) => (limit === null ? 'No limit' : limit.toLocaleString())
 
-function PlanForm({ plan, onClose }: { plan?: PlanView; onClose(): void }) {
-  const initial: Values = {
-    id: '',
-    title: plan?.title ?? '',
-    api_access: plan?.api_access ?? 'full',
-    default: plan?.default ?? false,
-    ...Object.fromEntries(limitNames.map(name => [`limits.${name}`, plan?.limits[name] ?? null])),
-  }
-  return (
-    <Form
-      initial={initial}
-      call={values => ({
-        method: plan ? 'PATCH' : 'POST',
-        path: plan ? `/plans/${plan.id}` : '/plans',
-        ...(plan && { ifMatch: plan.version }),
-        body: {
-          ...(!plan && { id: values.id }),
-          title: values.title,
-          api_access: values.api_access,
-          ...((values.default !== plan?.default || !plan) && { default: values.default }),
-          limits: Object.fromEntries(limitNames.map(name => [name, values[`limits.${name}`]])),
-        },
-      })}
-      send={{ toast: 'Plan saved', invalidates: ['/plans', '/limits'], onSuccess: onClose }}
-      onCancel={onClose}
-      submitLabel={plan ? 'Save changes' : 'Create plan'}
-    >
-      {!plan && (
-        <TextField
-          name="id"
-          label="ID"
-          mono
-          hint="Lowercase letters, digits, hyphens, and underscores. Can’t be changed later."
-          autoFocus
-        />
-      )}
-      <Columns>
-        <TextField name="title" label="Name" />
-        <SelectField
-          name="api_access"
-          label="API access"
-          choices={{ none: 'No access', read: 'Read-only', full: 'Read and write' }}
-        />
-      </Columns>
-      <CheckboxField name="default" label="Default for new workspaces" />
-      <fieldset>
-        <legend className="mb-2 font-semibold">Limits</legend>
-        <p className="mb-3 text-muted">Leave empty for no limit.</p>
+const deletePlan = ({ id }: PlanView) =>
+  confirmDelete({
+    noun: 'plan',
+    path: `/plans/${id}`,
+    invalidates: ['/plans'],
+    text: 'A plan that is used by workspaces can’t be deleted.',
+  })
+
+/** Opens a plan to edit, or a new one. */
+const openPlan = (plan?: PlanView) =>
+  openForm({
+    title: plan ? 'Edit plan' : 'Create plan',
+    submitLabel: plan ? 'Save changes' : 'Create plan',
+    wide: true,
+    initial: {
+      id: '',
+      title: plan?.title ?? '',
+      api_access: plan?.api_access ?? 'full',
+      default: plan?.default ?? false,
+      ...Object.fromEntries(limitNames.map(name => [`limits.${name}`, plan?.limits[name] ?? null])),
+    },
+    call: values => ({
+      method: plan ? 'PATCH' : 'POST',
+      path: plan ? `/plans/${plan.id}` : '/plans',
+      ...(plan && { ifMatch: plan.version }),
+      body: {
+        ...(!plan && { id: values.id }),
+        title: values.title,
+        api_access: values.api_access,
+        ...((values.default !== plan?.default || !plan) && { default: values.default }),
+        limits: nested('limits', values),
+      },
+    }),
+    send: { toast: 'Plan saved', invalidates: ['/plans', '/limits'] },
+    fields: (
+      <>
+        {!plan && (
+          <TextField
+            name="id"
+            label="ID"
+            mono
+            hint="Lowercase letters, digits, hyphens, and underscores. Can’t be changed later."
+            autoFocus
+          />
+        )}
         <Columns>
-          {limitNames.map(name => (
-            <NumberField key={name} name={`limits.${name}`} label={limitTable[name].label} min={0} />
-          ))}
+          <TextField name="title" label="Name" />
+          <SelectField name="api_access" label="API access" choices={apiAccessLabels} />
         </Columns>
-      </fieldset>
-    </Form>
-  )
-}
+        <CheckboxField name="default" label="Default for new workspaces" />
+        <fieldset>
+          <legend className="mb-2 font-semibold">Limits</legend>
+          <p className="mb-3 text-muted">Leave empty for no limit.</p>
+          <Columns>
+            {limitNames.map(name => (
+              <NumberField key={name} name={`limits.${name}`} label={limitTable[name].label} min={0} />
+            ))}
+          </Columns>
+        </fieldset>
+      </>
+    ),
+  })

@@ -3,13 +3,8 @@ import type { WorkspaceView } from '../../../features/workspaces/shapes'
 import { CheckboxField, Form, SelectField, TextField, ListField } from '../../parts/form'
 import { useOne } from '../../queries'
 
-interface WorkspaceFormProps {
-  workspace: WorkspaceView
-  onSuccess?: () => void
-}
-
 /** Edits name, plan and network policy of a workspace; for operators. */
-export function WorkspaceForm({ workspace, onSuccess }: WorkspaceFormProps) {
+export function WorkspaceForm({ workspace, onSuccess }: { workspace: WorkspaceView; onSuccess?: () => void }) {
   const plans = useOne<{ data: PlanView[] }>('/plans')
   const path = `/workspaces/${workspace.id}`
   const { name, plan, network_policy: policy } = workspace

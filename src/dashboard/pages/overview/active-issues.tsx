@@ -3,22 +3,16 @@ import { CircleCheck } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { IncidentView } from '../../../features/incidents/shapes'
 import type { OverviewView } from '../../../features/overview/shapes'
-import { Button } from '../../parts/button'
 import { pluralize } from '../../parts/plural'
 import { Card } from '../../parts/page'
+import { SendButton } from '../../parts/send-button'
 import { StatusIcon, humanize } from '../../parts/status'
 import { ElapsedTime } from '../../parts/time'
-import { useSend } from '../../queries'
 import { usePerson } from '../../session'
 import type { Issue } from './issues'
 
-interface ActiveIssuesProps {
-  overview: OverviewView
-  issues: readonly Issue[]
-}
-
 /** Active issues: open incidents first, then other problems. */
-export function ActiveIssues({ overview, issues }: ActiveIssuesProps) {
+export function ActiveIssues({ overview, issues }: { overview: OverviewView; issues: readonly Issue[] }) {
   const incidents = overview.incidents?.data ?? []
   const hidden = (overview.incidents?.total ?? 0) - incidents.length
   const unlisted = (overview.dns?.records_out_of_sync ?? 0) - (overview.dns?.unsynced_records.length ?? 0)
@@ -57,11 +51,6 @@ export function ActiveIssues({ overview, issues }: ActiveIssuesProps) {
 function Incident({ incident }: { incident: IncidentView }) {
   const { canWrite } = usePerson()
   const path = `/incidents/${incident.id}`
-  const send = useSend({
-    toast: 'Incident acknowledged',
-    undo: () => ({ method: 'POST', path: `${path}/unacknowledge`, body: {} }),
-    invalidates: ['/overview', '/incidents'],
-  })
   const isAcknowledged = incident.status === 'acknowledged'
   return (
     <Row
@@ -78,14 +67,18 @@ function Incident({ incident }: { incident: IncidentView }) {
       since={incident.started_at}
     >
       {canWrite && !isAcknowledged && (
-        <Button
+        <SendButton
           small
-          disabled={send.isPending}
           aria-label={`Acknowledge ${incident.title}`}
-          onClick={() => send.mutate({ method: 'POST', path: `${path}/acknowledge`, body: {} })}
+          call={{ method: 'POST', path: `${path}/acknowledge`, body: {} }}
+          send={{
+            toast: 'Incident acknowledged',
+            undo: () => ({ method: 'POST', path: `${path}/unacknowledge`, body: {} }),
+            invalidates: ['/overview', '/incidents'],
+          }}
         >
           Acknowledge
-        </Button>
+        </SendButton>
       )}
     </Row>
   )

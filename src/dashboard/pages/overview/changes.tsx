@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { AuditActionView, AuditEventView } from '../../../features/audit/shapes'
+import { actorName } from '../../parts/actor'
 import { Card } from '../../parts/page'
 import { ResourceLink } from '../../parts/resource'
 import { RelativeTime } from '../../parts/time'
@@ -48,7 +49,7 @@ export function Changes({ changes }: { changes: readonly AuditEventView[] }) {
                     <ResourceLink {...one.targets[0]} />
                   </span>
                 )}
-                <span className="truncate">by {actorOf(one)}</span>
+                <span className="truncate">by {actorName(one.actor)}</span>
               </p>
             </div>
             <span className="shrink-0 text-[13px] text-muted">
@@ -61,6 +62,3 @@ export function Changes({ changes }: { changes: readonly AuditEventView[] }) {
     </Card>
   )
 }
-
-const actorOf = ({ actor }: AuditEventView): string =>
-  actor.type === 'system' ? 'Bailiwick' : (actor.name ?? (actor.type === 'anonymous' ? 'unauthenticated' : actor.type))

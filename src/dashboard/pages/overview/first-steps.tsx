@@ -105,7 +105,7 @@ function stepsFor(
     canAdminister &&
       members &&
       invitations && {
-        title: 'Invite a teammate',
+        title: 'Invite a member',
         description: 'Share access and alerts with your team.',
         isDone: members.total > 1 || invitations.pending > 0,
         to: '/members',

@@ -17,8 +17,8 @@ export interface Issue {
   reason: string
   to: string
   search?: Record<string, string>
-  /** Start of the problem; null if unknown. */
-  since: string | null
+  /** Start of the problem, if known. */
+  since?: string | null
 }
 
 /** All issues other than incidents, worst first. */
@@ -64,7 +64,6 @@ function ofRecord(record: DnsRecordView, zone: ZoneView | null): Issue {
     reason: (at && zone ? reasonAt(at, zone, 'at the provider') : at?.detail) ?? `The record is ${humanize(state)}.`,
     to: `/dns/zones/${record.zone_id}`,
     search: { state: 'out_of_sync', ...(record.name !== '@' && { q: record.name }) },
-    since: null,
   }
 }
 
@@ -77,55 +76,50 @@ function ofZone(zone: ZoneView): Issue {
     title: zone.unicode_name,
     reason: reasonOfZone(zone) ?? `The zone is ${humanize(state)}.`,
     to: zone.blocked ? `/dns/zones/${zone.id}/plans` : `/dns/zones/${zone.id}/drift`,
-    since: null,
   }
 }
 
 function webhookIssues({ endpoints, deliveries }: NonNullable<OverviewView['webhooks']>): Issue[] {
-  const rows: (Issue | false)[] = [
-    endpoints.disabled > 0 && {
-      id: 'endpoints-disabled',
+  const found = (
+    count: number,
+    one: string,
+    many: string,
+    issue: Omit<Issue, 'id' | 'tone' | 'title' | 'hidesStatus'>,
+  ): Issue[] =>
+    count === 0
+      ? []
+      : [
+          {
+            ...issue,
+            id: `webhooks-${issue.state}`,
+            tone: toneOf(issue.state),
+            title: pluralize(count, one, many),
+            hidesStatus: true,
+          },
+        ]
+  return [
+    ...found(endpoints.disabled, 'webhook endpoint is disabled', 'webhook endpoints are disabled', {
       state: 'disabled',
-      hidesStatus: true,
-      tone: 'bad',
-      title: pluralize(endpoints.disabled, 'webhook endpoint is disabled', 'webhook endpoints are disabled'),
       reason: 'Disabled after repeated failures. No deliveries are sent until you re-enable it.',
       to: '/webhooks',
       search: { status: 'disabled' },
-      since: null,
-    },
-    endpoints.failing > 0 && {
-      id: 'endpoints-failing',
+    }),
+    ...found(endpoints.failing, 'webhook endpoint is failing', 'webhook endpoints are failing', {
       state: 'failing',
-      hidesStatus: true,
-      tone: 'bad',
-      title: pluralize(endpoints.failing, 'webhook endpoint is failing', 'webhook endpoints are failing'),
       reason: 'The most recent deliveries all failed.',
       to: '/webhooks',
-      since: null,
-    },
-    deliveries.failed > 0 && {
-      id: 'deliveries-failed',
+    }),
+    ...found(deliveries.failed, 'delivery failed permanently', 'deliveries failed permanently', {
       state: 'exhausted',
-      hidesStatus: true,
-      tone: 'bad',
-      title: pluralize(deliveries.failed, 'delivery failed permanently', 'deliveries failed permanently'),
       reason: 'In the last 24 hours. You can resend them.',
       to: '/webhooks/deliveries',
       search: { status: 'exhausted' },
-      since: null,
-    },
-    deliveries.retrying > 0 && {
-      id: 'deliveries-retrying',
+    }),
+    ...found(deliveries.retrying, 'delivery is waiting for a retry', 'deliveries are waiting for a retry', {
       state: 'retrying',
-      hidesStatus: true,
-      tone: 'warn',
-      title: pluralize(deliveries.retrying, 'delivery is waiting for a retry', 'deliveries are waiting for a retry'),
       reason: 'The last attempt failed.',
       to: '/webhooks/deliveries',
       search: { status: 'retrying' },
-      since: null,
-    },
+    }),
   ]
-  return rows.filter(one => one !== false)
 }

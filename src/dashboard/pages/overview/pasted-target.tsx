@@ -1,9 +1,10 @@
 import { useId, useState, type FormEvent } from 'react'
 import type { MonitorSuggestionView } from '../../../features/monitors/shapes'
 import type { Call } from '../../client'
-import { ApiCall } from '../../parts/api-calls'
+import { ApiCall } from '../../parts/api-call'
 import { Button } from '../../parts/button'
-import { Input } from '../../parts/input'
+import { toggled } from '../../parts/choices'
+import { Checkbox, Input } from '../../parts/input'
 import { Problem } from '../../parts/problem'
 import { useSend } from '../../queries'
 import { useSuggestions } from '../monitors/suggestions'
@@ -19,7 +20,8 @@ const defaultTypes = new Set(['http', 'tls', 'dns'])
 export function PastedTarget() {
   const id = useId()
   const [text, setText] = useState('')
-  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
+  // Types whose default was changed.
+  const [changed, setChanged] = useState<readonly string[]>([])
   const suggestions = useSuggestions(text)
   const send = useSend<Created>({
     quiet: true,
@@ -27,7 +29,7 @@ export function PastedTarget() {
     toast: ({ results }) => (results.length === 1 ? 'Monitor created' : `${results.length} monitors created`),
   })
   const isSelected = (one: MonitorSuggestionView, at: number) =>
-    (at === 0 || defaultTypes.has(one.type)) !== toggled.has(one.type)
+    (at === 0 || defaultTypes.has(one.type)) !== changed.includes(one.type)
   const callNow = (): Call => {
     const selected = suggestions.filter(isSelected)
     const bodies =
@@ -66,18 +68,14 @@ export function PastedTarget() {
       <div className="mt-2 flex min-h-6 flex-wrap items-center gap-x-4 gap-y-1 text-[13px]">
         {suggestions.length === 0 && <span className="text-muted">A URL, host:port, hostname, or IP address.</span>}
         {suggestions.map((one, at) => (
-          <label key={one.type} className="inline-flex items-center gap-1.5" title={one.target}>
-            <input
-              type="checkbox"
-              checked={isSelected(one, at)}
-              onChange={() => {
-                const next = new Set(toggled)
-                if (!next.delete(one.type)) next.add(one.type)
-                setToggled(next)
-              }}
-            />
+          <Checkbox
+            key={one.type}
+            title={one.target}
+            checked={isSelected(one, at)}
+            onCheck={() => setChanged(toggled(changed, one.type, !changed.includes(one.type)))}
+          >
             {one.title}
-          </label>
+          </Checkbox>
         ))}
         <span className="grow" />
         {text.trim() !== '' && <ApiCall call={callNow} />}

@@ -1,18 +1,16 @@
-import { useState } from 'react'
 import type { PasskeyView } from '../../../features/people/passkeys/shapes'
 import type { SignInMethods } from '../../../features/people/sign-in/shapes'
 import { call, ApiError, type Call } from '../../client'
 import { Button } from '../../parts/button'
-import { Confirm, Dialog } from '../../parts/dialog'
-import { Form, SecretField, TextField } from '../../parts/form'
+import { SecretField, TextField } from '../../parts/form'
 import { Menu } from '../../parts/menu'
+import { confirmDelete, openForm } from '../../parts/open-dialog'
 import { Card } from '../../parts/page'
 import { RelativeTime } from '../../parts/time'
 import { toast } from '../../parts/toast'
 import { useList, useOne, useSend } from '../../queries'
 import { createPasskey, canUsePasskeys } from '../sign-in/passkeys'
 
-type OpenDialog = { what: 'new' } | { what: 'name' | 'delete'; passkey: PasskeyView } | null
 // Browsers support passkeys only for hostnames, over HTTPS or on localhost (WebAuthn section 5.1.3).
 const unavailableText = {
   ip_address: 'Passkeys need a hostname, but the URL of this hub uses an IP address.',
@@ -24,9 +22,7 @@ const invalidates = ['/passkeys', '/users', '/sessions']
 export function Passkeys() {
   const methods = useOne<SignInMethods>('/sessions/methods')
   const list = useList<PasskeyView>('/passkeys')
-  const [dialog, setDialog] = useState<OpenDialog>(null)
-  const close = () => setDialog(null)
-  const register = useSend({ toast: 'Passkey added', invalidates, onSuccess: close })
+  const register = useSend({ toast: 'Passkey added', invalidates })
   // Requests the options, lets the browser create the passkey, and registers it.
   const add = async (request: Call) => {
     const { name, ...reauthentication } = request.body as { name: string; password: string }
@@ -49,7 +45,7 @@ export function Passkeys() {
       title="Passkeys"
       actions={
         unavailable === null && (
-          <Button small onClick={() => setDialog({ what: 'new' })}>
+          <Button small onClick={() => addPasskey(add)}>
             Add passkey
           </Button>
         )
@@ -71,53 +67,46 @@ export function Passkeys() {
             <Menu
               label={`Actions for ${one.name}`}
               items={[
-                { label: 'Rename passkey', onSelect: () => setDialog({ what: 'name', passkey: one }) },
-                { label: 'Delete passkey', danger: true, onSelect: () => setDialog({ what: 'delete', passkey: one }) },
+                { label: 'Rename passkey', onSelect: () => rename(one) },
+                { label: 'Delete passkey', danger: true, onSelect: () => remove(one) },
               ]}
             />
           </li>
         ))}
       </ul>
-      <Dialog
-        open={dialog?.what === 'new'}
-        onClose={close}
-        title="Add passkey"
-        description="Your browser asks you to create it in the next step."
-      >
-        <Form
-          initial={{ name: '', password: '' }}
-          call={values => ({ method: 'POST', path: '/passkeys/options', body: values })}
-          send={add}
-          onCancel={close}
-          submitLabel="Continue"
-        >
-          <TextField name="name" label="Name" placeholder="Laptop" hint="Optional. Default: the name of your browser." />
-          <SecretField name="password" label="Your password" autoComplete="current-password" />
-        </Form>
-      </Dialog>
-      <Dialog open={dialog?.what === 'name'} onClose={close} title="Rename passkey">
-        {dialog?.what === 'name' && (
-          <Form
-            initial={{ name: dialog.passkey.name }}
-            call={values => ({ method: 'PATCH', path: `/passkeys/${dialog.passkey.id}`, body: values })}
-            send={{ toast: 'Passkey renamed', invalidates, onSuccess: close }}
-            onCancel={close}
-            submitLabel="Rename passkey"
-          >
-            <TextField name="name" label="Name" autoFocus />
-          </Form>
-        )}
-      </Dialog>
-      <Confirm
-        open={dialog?.what === 'delete'}
-        onClose={close}
-        title="Delete passkey?"
-        confirmLabel="Delete passkey"
-        call={() => (dialog?.what === 'delete' ? { method: 'DELETE', path: `/passkeys/${dialog.passkey.id}` } : null)}
-        send={{ toast: 'Passkey deleted', invalidates, onSuccess: close }}
-      >
-        You can no longer sign in with it. Your device keeps offering it until you delete it there too.
-      </Confirm>
     </Card>
   )
 }
+
+const addPasskey = (send: (request: Call) => Promise<unknown>) =>
+  openForm({
+    title: 'Add passkey',
+    description: 'Your browser asks you to create it in the next step.',
+    submitLabel: 'Continue',
+    initial: { name: '', password: '' },
+    call: values => ({ method: 'POST', path: '/passkeys/options', body: values }),
+    send,
+    fields: (
+      <>
+        <TextField name="name" label="Name" placeholder="Laptop" hint="Optional. Default: the name of your browser." />
+        <SecretField name="password" label="Your password" autoComplete="current-password" />
+      </>
+    ),
+  })
+
+const rename = ({ id, name }: PasskeyView) =>
+  openForm({
+    title: 'Rename passkey',
+    initial: { name },
+    call: values => ({ method: 'PATCH', path: `/passkeys/${id}`, body: values }),
+    send: { toast: 'Passkey renamed', invalidates },
+    fields: <TextField name="name" label="Name" autoFocus />,
+  })
+
+const remove = ({ id }: PasskeyView) =>
+  confirmDelete({
+    noun: 'passkey',
+    path: `/passkeys/${id}`,
+    invalidates,
+    text: 'You can no longer sign in with it. Your device keeps offering it until you delete it there too.',
+  })

@@ -1,27 +1,25 @@
 import type { OwnSessionView } from '../../../features/people/sign-in/shapes'
-import { Button } from '../../parts/button'
 import { Card } from '../../parts/page'
+import { SendButton } from '../../parts/send-button'
 import { Tag } from '../../parts/status'
 import { RelativeTime } from '../../parts/time'
-import { useList, useSend } from '../../queries'
+import { useList } from '../../queries'
 
 /** The user's sessions. */
 export function Sessions() {
   const list = useList<OwnSessionView>('/sessions')
-  const revoke = useSend({ toast: 'Session revoked', invalidates: ['/sessions'] })
-  const revokeOthers = useSend({ toast: 'Other sessions revoked', invalidates: ['/sessions'] })
   return (
     <Card
       title="Sessions"
       actions={
         list.rows.length > 1 && (
-          <Button
+          <SendButton
             small
-            disabled={revokeOthers.isPending}
-            onClick={() => revokeOthers.mutate({ method: 'DELETE', path: '/sessions/others' })}
+            call={{ method: 'DELETE', path: '/sessions/others' }}
+            send={{ toast: 'Other sessions revoked', invalidates: ['/sessions'] }}
           >
             Revoke all other sessions
-          </Button>
+          </SendButton>
         )
       }
     >
@@ -37,14 +35,14 @@ export function Sessions() {
               </span>
             </span>
             {!one.current && (
-              <Button
+              <SendButton
                 small
                 kind="danger"
-                disabled={revoke.isPending}
-                onClick={() => revoke.mutate({ method: 'DELETE', path: `/sessions/${one.id}` })}
+                call={{ method: 'DELETE', path: `/sessions/${one.id}` }}
+                send={{ toast: 'Session revoked', invalidates: ['/sessions'] }}
               >
                 Revoke
-              </Button>
+              </SendButton>
             )}
           </li>
         ))}

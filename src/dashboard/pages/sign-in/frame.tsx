@@ -1,4 +1,6 @@
 import { useEffect, type ReactNode } from 'react'
+import { LinkButton } from '../../parts/button'
+import { SecretField, TextField } from '../../parts/form'
 
 /** The layout of pages shown before sign-in. */
 export function SignInFrame({ title, description, children }: { title: string; description?: ReactNode; children: ReactNode }) {
@@ -25,3 +27,30 @@ export function SignInFrame({ title, description, children }: { title: string; d
     </main>
   )
 }
+
+interface SignInMessageProps {
+  title: string
+  description: string
+  /** Label of the link. */
+  link: string
+  to?: '/' | '/login'
+  primary?: boolean
+}
+
+/** A message in place of a form, and a link to continue. */
+export const SignInMessage = ({ title, description, link, to = '/login', primary }: SignInMessageProps) => (
+  <SignInFrame title={title} description={description}>
+    <LinkButton to={to} kind={primary ? 'primary' : 'secondary'} className="w-full">
+      {link}
+    </LinkButton>
+  </SignInFrame>
+)
+
+/** Fields for a new user. */
+export const NewUserFields = () => (
+  <>
+    <TextField name="name" label="Your name" autoComplete="name" autoFocus />
+    <TextField name="email" label="Email" type="email" autoComplete="username" />
+    <SecretField name="password" label="Password" autoComplete="new-password" hint="At least 10 characters." />
+  </>
+)

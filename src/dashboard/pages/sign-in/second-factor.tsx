@@ -44,7 +44,6 @@ export function SecondFactor({ challenge, onBack }: { challenge: Challenge; onBa
             body: { ...challenge.login, code: String(values.code).replace(/\s/g, '') },
           })}
           send={send.mutateAsync}
-          pending={send.isPending}
           submitLabel="Sign in"
         >
           <TextField name="code" label="Code" autoComplete="one-time-code" autoFocus mono />

@@ -3,7 +3,7 @@ import type { WebhookDeliveryView } from '../../../features/webhooks/deliveries/
 import type { EventKindView } from '../../../features/webhooks/endpoints/shapes'
 import type { Page as Listing } from '../../client'
 import type { ListProps } from '../../parts/list'
-import { Status } from '../../parts/status'
+import { Status, humanize } from '../../parts/status'
 import type { Column } from '../../parts/table'
 import { RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'
@@ -20,7 +20,12 @@ const columns: readonly Column<WebhookDeliveryView>[] = [
     ),
   },
   { title: 'Status', width: '9rem', render: one => <Status status={one.status} tone={deliveryTone[one.status] ?? 'idle'} /> },
-  { title: 'Last response', width: '9rem', showFrom: 'md', render: one => one.last_status_code ?? one.last_error_class ?? '–' },
+  {
+    title: 'Last response',
+    width: '9rem',
+    showFrom: 'md',
+    render: one => one.last_status_code ?? humanize(one.last_error_class ?? '–'),
+  },
   { title: 'Attempts', width: '6rem', showFrom: 'md', alignRight: true, render: one => one.attempt_count },
   { title: 'Next attempt', width: '8rem', showFrom: 'lg', render: one => <RelativeTime at={one.next_attempt_at} fallback="–" /> },
   { title: 'Created', width: '8rem', showFrom: 'sm', sort: 'created_at', render: one => <RelativeTime at={one.created_at} /> },

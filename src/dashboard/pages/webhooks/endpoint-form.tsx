@@ -1,5 +1,5 @@
 import type { EventKindView, WebhookEndpointView } from '../../../features/webhooks/endpoints/shapes'
-import type { Call, Page as Listing } from '../../client'
+import type { Page as Listing } from '../../client'
 import {
   TextareaField,
   CheckboxField,
@@ -14,20 +14,22 @@ import {
   ListField,
   type Values,
 } from '../../parts/form'
+import { Mono } from '../../parts/code'
+import { toggled } from '../../parts/choices'
+import { Checkbox } from '../../parts/input'
 import { labelOf } from '../../parts/option-fields'
 import { TextWithCode } from '../../parts/text-with-code'
-import { useOne } from '../../queries'
+import { useOne, type SendOptions } from '../../queries'
 
-interface EndpointFormProps {
+interface EndpointFormProps<Result> {
   /** The endpoint to edit; undefined to create one. */
   endpoint?: WebhookEndpointView
-  send(call: Call): Promise<unknown>
-  pending: boolean
+  send: SendOptions<Result>
   onCancel(): void
 }
 
 /** Form to create or edit an endpoint. */
-export function EndpointForm({ endpoint, send, pending, onCancel }: EndpointFormProps) {
+export function EndpointForm<Result>({ endpoint, send, onCancel }: EndpointFormProps<Result>) {
   const initial: Values = {
     url: endpoint?.url ?? '',
     description: endpoint?.description ?? '',
@@ -51,7 +53,6 @@ export function EndpointForm({ endpoint, send, pending, onCancel }: EndpointForm
         body: bodyOf(values),
       })}
       send={send}
-      pending={pending}
       onCancel={onCancel}
       submitLabel={endpoint ? 'Save changes' : 'Create endpoint'}
     >
@@ -138,24 +139,20 @@ function Kinds() {
               {kinds
                 .filter(one => one.area === area)
                 .map(one => (
-                  <label key={one.kind} className="flex items-start gap-2 py-0.5">
-                    <input
-                      type="checkbox"
-                      className="mt-1"
-                      checked={selected.includes(one.kind)}
-                      onChange={event =>
-                        set({
-                          events: event.target.checked ? [...selected, one.kind] : selected.filter(other => other !== one.kind),
-                        })
-                      }
-                    />
+                  <Checkbox
+                    key={one.kind}
+                    multiline
+                    className="py-0.5"
+                    checked={selected.includes(one.kind)}
+                    onCheck={isSelected => set({ events: toggled(selected, one.kind, isSelected) })}
+                  >
                     <span>
-                      <code className="font-mono text-[13px]">{one.kind}</code>
+                      <Mono>{one.kind}</Mono>
                       <span className="block text-[13px] text-muted">
                         <TextWithCode text={one.description} />
                       </span>
                     </span>
-                  </label>
+                  </Checkbox>
                 ))}
             </fieldset>
           ))}

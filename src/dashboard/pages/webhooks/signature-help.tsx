@@ -1,6 +1,7 @@
 import { useUrlState } from '../../parts/url-state'
 import { Code } from '../../parts/code'
 import { Card } from '../../parts/page'
+import { ToggleGroup } from '../../parts/toggle-group'
 import handbook from '../../../docs/webhooks.md?raw'
 import { snippetsIn } from './snippets'
 
@@ -20,19 +21,13 @@ export default function SignatureHelp() {
         </a>{' '}
         libraries.
       </p>
-      <div role="group" aria-label="Language" className="mb-3 flex flex-wrap gap-1">
-        {snippets.map(one => (
-          <button
-            key={one.language}
-            type="button"
-            aria-pressed={one === shown}
-            onClick={() => set({ language: one.language })}
-            className="rounded-md px-2.5 py-1 text-muted hover:bg-hover aria-pressed:bg-accent-soft aria-pressed:font-medium aria-pressed:text-accent"
-          >
-            {one.title}
-          </button>
-        ))}
-      </div>
+      <ToggleGroup
+        label="Language"
+        value={shown.language}
+        onChange={language => set({ language })}
+        choices={snippets.map(one => [one.language, one.title] as const)}
+        className="mb-3"
+      />
       <Code label={shown.title} text={shown.code} />
     </Card>
   )

@@ -1,6 +1,7 @@
 import { ChevronRight } from 'lucide-react'
 import type { ChangesetView, ChangesetDetailView } from '../../../../features/dns/history/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
+import { actorName } from '../../../parts/actor'
 import { Menu } from '../../../parts/menu'
 import { Problem } from '../../../parts/problem'
 import { pluralize } from '../../../parts/plural'
@@ -8,6 +9,7 @@ import { Tag } from '../../../parts/status'
 import { formatTime, formatDateTime } from '../../../parts/time'
 import { useOne } from '../../../queries'
 import { usePerson } from '../../../session'
+import { originLabels } from '../origins'
 import { ChangedRrsets } from './changed-rrsets'
 
 interface ChangesetProps {
@@ -44,8 +46,8 @@ export function Changeset({ zone, change, filter, isOpen, onOpen, onRevert, onGo
                 {formatTime(change.occurred_at)}
               </time>
               <span className="font-medium group-hover:underline">{summaryOf(change)}</span>
-              <span>by {change.actor.name ?? change.actor.type}</span>
-              <Tag>{change.origin}</Tag>
+              <span>by {actorName(change.actor)}</span>
+              <Tag>{originLabels[change.origin]}</Tag>
             </span>
             {change.note && <span className="block wrap-anywhere">“{change.note}”</span>}
             <span className="block text-[13px] text-muted">

@@ -3,25 +3,23 @@ import type { ChangesetView, RevertInput } from '../../../../features/dns/histor
 import type { PlanView } from '../../../../features/dns/plans/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { useUrlState } from '../../../parts/url-state'
-import { Button } from '../../../parts/button'
 import { Empty } from '../../../parts/empty'
-import { FilterSelect, Filters, SearchField } from '../../../parts/filters'
+import { Filters, UrlFilter, UrlSearch } from '../../../parts/filters'
 import { Card } from '../../../parts/page'
 import { Problem } from '../../../parts/problem'
-import { capitalize } from '../../../parts/status'
+import { LoadMore } from '../../../parts/table'
 import { formatDate } from '../../../parts/time'
 import { useList, useSend } from '../../../queries'
 import { PlanDialog } from '../sync/plan-review'
 import { ZoneFrame } from '../zone-frame'
+import { originLabels } from '../origins'
 import { Changeset } from './changeset'
 import { Comparison } from './comparison'
-
-const origins = ['api', 'dashboard', 'template', 'import', 'dynamic', 'external'] as const satisfies ChangesetView['origin'][]
 
 /** History of a zone: changesets, comparison of versions, and reverting. */
 export default function HistoryTab({ zone }: { zone: ZoneView }) {
   const path = `/dns/zones/${zone.id}`
-  const [{ name, type, origin, open, from, to, plan }, set] = useUrlState({
+  const [{ name, type, origin, open, from, to }, set] = useUrlState({
     name: '',
     type: '',
     origin: '',
@@ -37,14 +35,9 @@ export default function HistoryTab({ zone }: { zone: ZoneView }) {
   return (
     <ZoneFrame zone={zone}>
       <Filters>
-        <SearchField label="Search names" value={name} onChange={text => set({ name: text })} />
-        <SearchField label="Record type" value={type} onChange={text => set({ type: text })} />
-        <FilterSelect
-          label="Origin"
-          value={origin}
-          onChange={value => set({ origin: value })}
-          choices={[['', 'All origins'], ...origins.map(one => [one, one === 'api' ? 'API' : capitalize(one)] as const)]}
-        />
+        <UrlSearch name="name" label="Search names" />
+        <UrlSearch name="type" label="Record type" />
+        <UrlFilter name="origin" label="Origin" all="All origins" choices={originLabels} />
       </Filters>
       {from !== '' && (
         <Comparison zone={zone} from={from} to={to} onChange={set} onRevert={version => startRevert({ version })} />
@@ -80,12 +73,8 @@ export default function HistoryTab({ zone }: { zone: ZoneView }) {
           </Card>
         ))
       )}
-      {list.hasMore && (
-        <Button onClick={list.loadMore} disabled={list.isLoadingMore}>
-          {list.isLoadingMore ? 'Loading…' : 'Load more'}
-        </Button>
-      )}
-      <PlanDialog id={plan === '' ? null : plan} onClose={() => set({ plan: '' })} />
+      <LoadMore list={list} />
+      <PlanDialog />
     </ZoneFrame>
   )
 }

@@ -1,35 +1,57 @@
 import { Trash2 } from 'lucide-react'
-import { useState } from 'react'
-import type { BuiltinProviderPatch, BuiltinProviderView, TsigKeyView } from '../../../../features/dns/transfers/shapes'
+import type { BuiltinProviderPatch, BuiltinProviderView } from '../../../../features/dns/transfers/shapes'
 import { Button } from '../../../parts/button'
-import { Dialog } from '../../../parts/dialog'
-import { Columns, Form, NumberField, SelectField, TextField } from '../../../parts/form'
+import { Columns, NumberField, SelectField, TextField } from '../../../parts/form'
+import { openForm } from '../../../parts/open-dialog'
 import { Card } from '../../../parts/page'
+import { SendButton } from '../../../parts/send-button'
 import { Status, Tag } from '../../../parts/status'
 import { RelativeTime } from '../../../parts/time'
-import { useSend } from '../../../queries'
+import { flattened, nested } from '../../../parts/values'
+import type { SendOptions } from '../../../queries'
 import { usePerson } from '../../../session'
-
-interface SecondariesProps {
-  server: BuiltinProviderView
-  keys: readonly TsigKeyView[]
-}
+import type { BuiltinProps } from '../transfer-columns'
 
 const path = '/dns/providers/builtin'
 
 /** Secondaries that are notified of changes, with the result of the last NOTIFY. */
-export function Secondaries({ server, keys }: SecondariesProps) {
+export function Secondaries({ server, keys }: BuiltinProps) {
   const { canWrite } = usePerson()
-  const [isAdding, setAdding] = useState(false)
   const current = server.secondaries.map(inputOf)
   const at = `secondaries.${current.length}`
-  const edit = useSend<BuiltinProviderView>({
+  const edited = (secondaries: readonly SecondaryInput[]) =>
+    ({ method: 'PATCH', path, ifMatch: server.version, body: { secondaries } }) as const
+  const send: SendOptions<BuiltinProviderView> = {
     toast: 'Secondaries updated',
-    quiet: isAdding,
     invalidates: ['/dns/providers'],
     undo: () => ({ method: 'PATCH', path, body: { secondaries: current } }),
-    onSuccess: () => setAdding(false),
-  })
+  }
+  const add = () =>
+    openForm({
+      title: 'Add secondary',
+      description: 'Receives a NOTIFY for each change (RFC 1996). The network policy of the workspace must allow its address.',
+      initial: flattened(at, { name: '', address: '', port: 53, tsig_key_id: keys[0]?.id ?? '' }),
+      call: values => {
+        const { port, tsig_key_id, ...added } = nested(at, values)
+        return edited([...current, { ...added, port: port ?? 53, tsig_key_id: tsig_key_id || null } as SecondaryInput])
+      },
+      send,
+      fields: (
+        <>
+          <TextField name={`${at}.name`} label="Name" autoFocus />
+          <Columns>
+            <TextField name={`${at}.address`} label="Address" mono hint="IP address or hostname" />
+            <NumberField name={`${at}.port`} label="Port" min={1} max={65_535} />
+          </Columns>
+          <SelectField
+            name={`${at}.tsig_key_id`}
+            label="Key"
+            hint="Signs NOTIFY messages."
+            choices={[['', 'None'], ...keys.map(one => [one.id, one.name] as const)]}
+          />
+        </>
+      ),
+    })
   const keyOf = (id: string | null) => keys.find(one => one.id === id)?.name
   return (
     <Card
@@ -37,7 +59,7 @@ export function Secondaries({ server, keys }: SecondariesProps) {
       flush
       actions={
         canWrite && (
-          <Button small onClick={() => setAdding(true)}>
+          <Button small onClick={add}>
             Add secondary
           </Button>
         )
@@ -67,68 +89,19 @@ export function Secondaries({ server, keys }: SecondariesProps) {
               {one.error && <p className="text-bad wrap-anywhere">{one.error}</p>}
             </div>
             {canWrite && (
-              <Button
+              <SendButton
                 small
                 kind="quiet"
                 aria-label={`Remove ${one.name || one.address}`}
                 icon={Trash2}
-                disabled={edit.isPending}
-                onClick={() =>
-                  edit.mutate({
-                    method: 'PATCH',
-                    path,
-                    ifMatch: server.version,
-                    body: { secondaries: current.filter((_, other) => other !== index) },
-                  })
-                }
+                call={edited(current.filter((_, other) => other !== index))}
+                send={send}
               />
             )}
           </li>
         ))}
         {current.length === 0 && <li className="p-4 text-muted">No secondaries yet. Only this hub serves the zones.</li>}
       </ul>
-      <Dialog
-        open={isAdding}
-        onClose={() => setAdding(false)}
-        title="Add secondary"
-        description="Receives a NOTIFY for each change (RFC 1996). The network policy of the workspace must allow its address."
-      >
-        <Form
-          initial={{ [`${at}.name`]: '', [`${at}.address`]: '', [`${at}.port`]: 53, [`${at}.tsig_key_id`]: keys[0]?.id ?? '' }}
-          call={values => ({
-            method: 'PATCH',
-            path,
-            ifMatch: server.version,
-            body: {
-              secondaries: [
-                ...current,
-                {
-                  name: values[`${at}.name`],
-                  address: values[`${at}.address`],
-                  port: values[`${at}.port`] ?? 53,
-                  tsig_key_id: values[`${at}.tsig_key_id`] === '' ? null : values[`${at}.tsig_key_id`],
-                },
-              ],
-            },
-          })}
-          send={edit.mutateAsync}
-          pending={edit.isPending}
-          onCancel={() => setAdding(false)}
-          submitLabel="Add secondary"
-        >
-          <TextField name={`${at}.name`} label="Name" autoFocus />
-          <Columns>
-            <TextField name={`${at}.address`} label="Address" mono hint="IP address or hostname" />
-            <NumberField name={`${at}.port`} label="Port" min={1} max={65_535} />
-          </Columns>
-          <SelectField
-            name={`${at}.tsig_key_id`}
-            label="Key"
-            hint="Signs NOTIFY messages."
-            choices={[['', 'None'], ...keys.map(one => [one.id, one.name] as const)]}
-          />
-        </Form>
-      </Dialog>
     </Card>
   )
 }

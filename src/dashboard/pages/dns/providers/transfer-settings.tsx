@@ -2,14 +2,11 @@ import type { BuiltinProviderView, TsigKeyView } from '../../../../features/dns/
 import { CheckboxField, Form, SelectField, TextField, useForm, CheckboxesField } from '../../../parts/form'
 import { Card } from '../../../parts/page'
 import { usePerson } from '../../../session'
-
-interface TransferSettingsProps {
-  server: BuiltinProviderView
-  keys: readonly TsigKeyView[]
-}
+import type { BuiltinProps } from '../transfer-columns'
 
 /** The catalog zone, and which keys can transfer all zones. */
-export function TransferSettings({ server: { catalog, transfer_key_ids: ids, version }, keys }: TransferSettingsProps) {
+export function TransferSettings({ server, keys }: BuiltinProps) {
+  const { catalog, transfer_key_ids: ids, version } = server
   const { canWrite } = usePerson()
   const nameOf = (id: string | null) => keys.find(one => one.id === id)?.name ?? id
   if (!canWrite)

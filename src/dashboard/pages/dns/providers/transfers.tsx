@@ -1,38 +1,22 @@
 import { ArrowDownUp } from 'lucide-react'
-import type { BuiltinProviderView, TsigKeyView, ZoneTransferView } from '../../../../features/dns/transfers/shapes'
+import type { ZoneTransferView } from '../../../../features/dns/transfers/shapes'
 import { Empty } from '../../../parts/empty'
 import { Card } from '../../../parts/page'
 import { Problem } from '../../../parts/problem'
-import { Tag } from '../../../parts/status'
 import { Table, staticList, type Column } from '../../../parts/table'
-import { RelativeTime } from '../../../parts/time'
 import { useOne } from '../../../queries'
-
-interface TransfersProps {
-  server: BuiltinProviderView
-  keys: readonly TsigKeyView[]
-}
+import { transferColumns, type BuiltinProps } from '../transfer-columns'
 
 /** Last zone transfer per server. */
-export function Transfers({ server, keys }: TransfersProps) {
+export function Transfers({ server, keys }: BuiltinProps) {
   const found = useOne<{ data: ZoneTransferView[]; truncated: boolean }>(
     '/dns/providers/builtin/transfers',
     {},
     { refetchMs: 15_000 },
   )
   const columns: readonly Column<ZoneTransferView>[] = [
-    { title: 'Zone', render: one => <span className="font-medium">{one.zone}</span> },
-    { title: 'Server', render: one => server.secondaries.find(other => other.id === one.secondary_id)?.name || one.address },
-    {
-      title: 'Key',
-      showFrom: 'md',
-      render: one => (
-        <code className="font-mono text-[13px]">{keys.find(other => other.id === one.tsig_key_id)?.name ?? one.tsig_key_id}</code>
-      ),
-    },
-    { title: 'Serial', width: '8rem', alignRight: true, showFrom: 'sm', render: one => one.serial },
-    { title: 'Type', width: '7rem', showFrom: 'sm', render: one => <Tag>{one.type}</Tag> },
-    { title: 'Transferred', width: '8rem', render: one => <RelativeTime at={one.transferred_at} /> },
+    { title: 'Zone', look: 'strong', render: one => one.zone },
+    ...transferColumns({ server, keys }, one => one.serial),
   ]
   return (
     <Card title="Transfers" className="lg:col-span-2">

@@ -1,10 +1,9 @@
 import { Trash2 } from 'lucide-react'
-import { useState } from 'react'
 import type { TsigKeyView } from '../../../../features/dns/transfers/shapes'
 import { Button } from '../../../parts/button'
 import { Code, CopyableText } from '../../../parts/code'
-import { Confirm, Dialog } from '../../../parts/dialog'
-import { CheckboxField, Form, Collapsible, SecretField, SelectField, TextField, useForm } from '../../../parts/form'
+import { CheckboxField, Collapsible, SecretField, SelectField, TextField, useForm } from '../../../parts/form'
+import { confirmDelete, openDialog, openForm } from '../../../parts/open-dialog'
 import { Card } from '../../../parts/page'
 import { Tag } from '../../../parts/status'
 import { RelativeTime } from '../../../parts/time'
@@ -26,16 +25,13 @@ const algorithms = [
 /** TSIG keys of the workspace. A secret is shown only on creation. */
 export function TsigKeys({ list }: { list: LoadedList<TsigKeyView> }) {
   const { canWrite } = usePerson()
-  const [isCreating, setCreating] = useState(false)
-  const [createdKey, setCreatedKey] = useState<NewKey | null>(null)
-  const [deleting, setDeleting] = useState<TsigKeyView | null>(null)
   return (
     <Card
       title="TSIG keys"
       flush
       actions={
         canWrite && (
-          <Button small onClick={() => setCreating(true)}>
+          <Button small onClick={createKey}>
             Create key
           </Button>
         )
@@ -50,7 +46,7 @@ export function TsigKeys({ list }: { list: LoadedList<TsigKeyView> }) {
               <RelativeTime at={one.created_at} />
             </span>
             {canWrite && (
-              <Button small kind="quiet" aria-label={`Delete key ${one.name}`} icon={Trash2} onClick={() => setDeleting(one)} />
+              <Button small kind="quiet" aria-label={`Delete key ${one.name}`} icon={Trash2} onClick={() => deleteKey(one)} />
             )}
           </li>
         ))}
@@ -58,66 +54,37 @@ export function TsigKeys({ list }: { list: LoadedList<TsigKeyView> }) {
           <li className="p-4 text-muted">No keys yet. Secondaries need a key to transfer zones.</li>
         )}
       </ul>
-      <Dialog open={isCreating} onClose={() => setCreating(false)} title="Create TSIG key">
-        <Form<NewKey>
-          initial={{ name: '', algorithm: 'hmac-sha256', secret: '', allow_md5: false }}
-          call={({ name, algorithm, secret, allow_md5 }) => ({
-            method: 'POST',
-            path,
-            body: { name, algorithm, ...(secret !== '' && { secret }), ...(allow_md5 === true && { allow_md5 }) },
-          })}
-          send={{
-            invalidates: ['/dns/providers'],
-            onSuccess: key => {
-              setCreating(false)
-              setCreatedKey(key)
-            },
-          }}
-          onCancel={() => setCreating(false)}
-          submitLabel="Create key"
-        >
-          <TextField name="name" label="Name" mono hint="A domain name, for example the hostname of the secondary." autoFocus />
-          <SelectField name="algorithm" label="Algorithm" choices={algorithms} />
-          <Md5 />
-          <Collapsible label="Use an existing secret" names={['secret']}>
-            <SecretField
-              name="secret"
-              label="Secret"
-              hint="At least 16 bytes, Base64-encoded. Leave empty to generate one."
-              autoComplete="off"
-            />
-          </Collapsible>
-        </Form>
-      </Dialog>
-      <Dialog
-        open={createdKey !== null}
-        onClose={() => setCreatedKey(null)}
-        title="TSIG key created"
-        description="Copy the secret now. It is shown only once."
-        wide
-      >
-        {createdKey && (
-          <div className="flex flex-col gap-3">
-            <CopyableText text={createdKey.secret} label="the secret" />
-            {keySnippets(createdKey).map(([server, text]) => (
-              <Code key={server} label={server} text={text} />
-            ))}
-          </div>
-        )}
-      </Dialog>
-      <Confirm
-        open={deleting !== null}
-        onClose={() => setDeleting(null)}
-        title={`Delete key ${deleting?.name ?? ''}?`}
-        confirmLabel="Delete key"
-        call={() => ({ method: 'DELETE', path: `${path}/${deleting!.id}` })}
-        send={{ toast: 'Key deleted', invalidates: ['/dns/providers'], onSuccess: () => setDeleting(null) }}
-      >
-        Requests signed with this key will be rejected. A key used by a secondary or the catalog zone can’t be deleted.
-      </Confirm>
     </Card>
   )
 }
+
+const createKey = () =>
+  openForm<NewKey>({
+    title: 'Create TSIG key',
+    submitLabel: 'Create key',
+    initial: { name: '', algorithm: 'hmac-sha256', secret: '', allow_md5: false },
+    call: ({ name, algorithm, secret, allow_md5 }) => ({
+      method: 'POST',
+      path,
+      body: { name, algorithm, ...(secret !== '' && { secret }), ...(allow_md5 === true && { allow_md5 }) },
+    }),
+    send: { invalidates: ['/dns/providers'], onSuccess: showKey },
+    fields: (
+      <>
+        <TextField name="name" label="Name" mono hint="A domain name, for example the hostname of the secondary." autoFocus />
+        <SelectField name="algorithm" label="Algorithm" choices={algorithms} />
+        <Md5 />
+        <Collapsible label="Use an existing secret" names={['secret']}>
+          <SecretField
+            name="secret"
+            label="Secret"
+            hint="At least 16 bytes, Base64-encoded. Leave empty to generate one."
+            autoComplete="off"
+          />
+        </Collapsible>
+      </>
+    ),
+  })
 
 function Md5() {
   const { values } = useForm()
@@ -130,3 +97,27 @@ function Md5() {
     />
   )
 }
+
+const showKey = (key: NewKey) =>
+  openDialog({
+    title: 'TSIG key created',
+    description: 'Copy the secret now. It is shown only once.',
+    wide: true,
+    content: (
+      <div className="flex flex-col gap-3">
+        <CopyableText text={key.secret} label="the secret" />
+        {keySnippets(key).map(([server, text]) => (
+          <Code key={server} label={server} text={text} />
+        ))}
+      </div>
+    ),
+  })
+
+const deleteKey = ({ id, name }: TsigKeyView) =>
+  confirmDelete({
+    noun: 'key',
+    name,
+    path: `${path}/${id}`,
+    invalidates: ['/dns/providers'],
+    text: 'Requests signed with this key will be rejected. A key used by a secondary or the catalog zone can’t be deleted.',
+  })

@@ -1,12 +1,11 @@
-import { useState } from 'react'
 import type { DnsRecordView } from '../../../../features/dns/records/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import type { Call } from '../../../client'
 import { Button } from '../../../parts/button'
 import { CopyButton } from '../../../parts/code'
-import { Dialog } from '../../../parts/dialog'
-import { Form, TextField, ListField } from '../../../parts/form'
+import { TextField, ListField } from '../../../parts/form'
 import { Menu } from '../../../parts/menu'
+import { openForm } from '../../../parts/open-dialog'
 import { toast } from '../../../parts/toast'
 import { useZoneChange } from '../zone-change'
 import { lineOf } from './record-columns'
@@ -22,7 +21,6 @@ interface BulkActionsProps {
 /** Bulk actions for the selected records. */
 export function BulkActions({ zone, rows: selected, onDone }: BulkActionsProps) {
   const { change, isPending } = useZoneChange(zone)
-  const [dialog, setDialog] = useState<'ttl' | 'tags' | null>(null)
   // Unmanaged records can’t be changed here.
   const rows = selected.filter(one => one.managed)
   if (rows.length === 0) return null
@@ -34,19 +32,39 @@ export function BulkActions({ zone, rows: selected, onDone }: BulkActionsProps) 
   })
   const run = async (call: Call, done: string) => {
     await change({ call, done, rrsets: rows })
-    setDialog(null)
     onDone()
   }
+  const description = 'Applies to all records with the same name and type.'
+  const editTtl = () =>
+    openForm({
+      title: `TTL of ${count}`,
+      description,
+      submitLabel: 'Set TTL',
+      initial: { ttl: '' },
+      call: values => bulk('update', { ttl: ttlOf(String(values.ttl)) }),
+      send: call => run(call, `TTL of ${count} set`),
+      fields: <TextField name="ttl" label="TTL" hint="In seconds, or with a unit: 5m, 1h, 1d." autoFocus />,
+    })
+  const editTags = () =>
+    openForm({
+      title: `Tags of ${count}`,
+      description,
+      submitLabel: 'Set tags',
+      initial: { tags: [] },
+      call: values => bulk('update', { tags: values.tags }),
+      send: call => run(call, `Tags of ${count} set`),
+      fields: <ListField name="tags" label="Tags" hint="Replaces the current tags. Leave empty to remove all tags." />,
+    })
   const now = (call: Call, done: string) => void run(call, done).catch(toast.error)
   return (
     <>
       <Button small kind="danger" disabled={isPending} onClick={() => now(bulk('delete'), `${count} deleted`)}>
         Delete
       </Button>
-      <Button small onClick={() => setDialog('ttl')}>
+      <Button small onClick={editTtl}>
         TTL
       </Button>
-      <Button small onClick={() => setDialog('tags')}>
+      <Button small onClick={editTags}>
         Tags
       </Button>
       <CopyButton text={rows.map(lineOf).join('\n')} label="Copy as zone file lines" />
@@ -58,37 +76,6 @@ export function BulkActions({ zone, rows: selected, onDone }: BulkActionsProps) 
         ]}
         className="inline-flex size-7 items-center justify-center rounded-md border border-line hover:bg-hover"
       />
-      <Dialog
-        open={dialog !== null}
-        onClose={() => setDialog(null)}
-        title={dialog === 'ttl' ? `TTL of ${count}` : `Tags of ${count}`}
-        description="Applies to all records with the same name and type."
-      >
-        {dialog === 'ttl' && (
-          <Form
-            initial={{ ttl: '' }}
-            call={values => bulk('update', { ttl: ttlOf(String(values.ttl)) })}
-            send={call => run(call, `TTL of ${count} set`)}
-            pending={isPending}
-            onCancel={() => setDialog(null)}
-            submitLabel="Set TTL"
-          >
-            <TextField name="ttl" label="TTL" hint="In seconds, or with a unit: 5m, 1h, 1d." autoFocus />
-          </Form>
-        )}
-        {dialog === 'tags' && (
-          <Form
-            initial={{ tags: [] }}
-            call={values => bulk('update', { tags: values.tags })}
-            send={call => run(call, `Tags of ${count} set`)}
-            pending={isPending}
-            onCancel={() => setDialog(null)}
-            submitLabel="Set tags"
-          >
-            <ListField name="tags" label="Tags" hint="Replaces the current tags. Leave empty to remove all tags." />
-          </Form>
-        )}
-      </Dialog>
     </>
   )
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { wordsOf } from '../../../parts/form'
-import { Input } from '../../../parts/input'
+import { Checkbox, Input } from '../../../parts/input'
 import { LabeledInput } from './labeled-input'
 import type { Draft } from './record-draft'
 
@@ -36,10 +36,9 @@ export function MetadataFields({ draft, onDraft, errorAt }: MetadataFieldsProps)
             />
           )}
         </LabeledInput>
-        <label className="flex h-9 items-center gap-2 self-start sm:mt-[1.6rem]">
-          <input type="checkbox" checked={draft.locked} onChange={event => onDraft({ locked: event.target.checked })} />
+        <Checkbox className="h-9 self-start sm:mt-[1.6rem]" checked={draft.locked} onCheck={locked => onDraft({ locked })}>
           Locked
-        </label>
+        </Checkbox>
       </div>
     </details>
   )

@@ -1,16 +1,16 @@
 import { useState, type FormEvent } from 'react'
-import type { DnsRecordTypeView, DnsRecordView } from '../../../../features/dns/records/shapes'
+import type { DnsRecordCheckResult, DnsRecordTypeView, DnsRecordView } from '../../../../features/dns/records/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { ApiError, type Call } from '../../../client'
-import { ApiCall } from '../../../parts/api-calls'
+import { ApiCall } from '../../../parts/api-call'
 import { Button } from '../../../parts/button'
 import { Input } from '../../../parts/input'
+import { useDryRun } from '../../../queries'
 import { useZoneChange } from '../zone-change'
 import { LabeledInput } from './labeled-input'
 import { MetadataFields } from './metadata-fields'
 import { bodyOf, hasValue, patchOf, withType, type Draft } from './record-draft'
 import { TypeSelect } from './type-select'
-import { useCheck } from './use-check'
 import { ValueFields } from './value-fields'
 
 interface RecordEditorProps {
@@ -36,8 +36,10 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
   const toCheck = record
     ? { ...body, record_id: record.id, ...(draft.locked || before.locked ? { locked: draft.locked } : {}) }
     : body
-  const checked = useCheck(zone.id, isChanged && hasValue(draft) ? toCheck : null)
-  const problem = refused ?? checked.refused
+  const checked = useDryRun<DnsRecordCheckResult>(
+    isChanged && hasValue(draft) ? { method: 'POST', path: `${path}/check`, body: toCheck } : null,
+  )
+  const problem = refused ?? checked.error
   const errorAt = (...fields: string[]) =>
     problem?.errors.find(one => fields.some(field => one.pointer === `#/${field}`))?.detail ?? null
   const known = ['name', 'type', 'ttl', 'content', 'fields', 'comment', 'tags', 'locked']
@@ -54,33 +56,30 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
     setRefused(null)
     onDraft({ ...draft, ...changed })
   }
-  const save = async (event: FormEvent) => {
+  const send = async (call: Call, done: string, rrsets: readonly { name: string; type: string }[]) => {
+    try {
+      await change({ call, done, rrsets })
+      onDone()
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      setRefused(error)
+    }
+  }
+  const save = (event: FormEvent) => {
     event.preventDefault()
     const name = draft.name.trim() || '@'
     const done = record ? `Record ${record.name} ${record.type} saved` : `Record ${name} ${draft.type} added`
     const rrsets = [{ name, type: draft.type }, ...(record ? [{ name: record.name, type: record.type }] : [])]
-    try {
-      await change({ call: request(), done, rrsets })
-      onDone()
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      setRefused(error)
-    }
+    void send(request(), done, rrsets)
   }
-  const remove = async ({ id, name, type, version }: DnsRecordView) => {
-    const call: Call = { method: 'DELETE', path: `/dns/records/${id}`, ifMatch: version }
-    try {
-      await change({ call, done: `Record ${name} ${type} deleted`, rrsets: [{ name, type }] })
-      onDone()
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error
-      setRefused(error)
-    }
+  const remove = ({ id, name, type, version }: DnsRecordView) => {
+    const call = { method: 'DELETE', path: `/dns/records/${id}`, ifMatch: version } as const
+    void send(call, `Record ${name} ${type} deleted`, [{ name, type }])
   }
   return (
     <form
       aria-label={record ? `Edit ${record.type} record ${record.name}` : 'Add record'}
-      onSubmit={event => void save(event)}
+      onSubmit={save}
       onKeyDown={event => {
         if (event.key !== 'Escape') return
         event.stopPropagation()
@@ -142,7 +141,7 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
         </p>
         <ApiCall call={request} />
         {record && (
-          <Button kind="danger" onClick={() => void remove(record)} disabled={isPending}>
+          <Button kind="danger" onClick={() => remove(record)} disabled={isPending}>
             Delete
           </Button>
         )}

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import type { DnsRecordView } from '../../../../features/dns/records/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
-import { Dialog } from '../../../parts/dialog'
+import { Mono } from '../../../parts/code'
+import { openDialog } from '../../../parts/open-dialog'
 import { Facts } from '../../../parts/page'
 import { Status } from '../../../parts/status'
 import { RelativeTime } from '../../../parts/time'
@@ -16,35 +16,30 @@ interface RecordStateProps {
 
 /** Sync state of a record with the reason. Opens a dialog with the state at each provider. */
 export function RecordState({ record, zone }: RecordStateProps) {
-  const [isOpen, setOpen] = useState(false)
   const nameOf = useProviderNames()
   const { state, targets } = record.sync
   // With a single provider, its name isn’t needed.
   const placeOf = (id: string) => (targets.length === 1 ? 'at the provider' : `at ${nameOf(id)}`)
   const reason = targets.map(at => reasonAt(at, zone, placeOf(at.provider_id))).find(one => one !== null)
   if (isInSync(state)) return <Status status={state} />
+  const open = () =>
+    openDialog({
+      title: `${record.type} record for ${record.unicode_fqdn}`,
+      description: 'Status at each provider of the zone, as of the last check.',
+      content: <Targets record={record} zone={zone} />,
+    })
   return (
-    <>
-      <button
-        type="button"
-        onClick={() => setOpen(true)}
-        className="flex max-w-full items-center gap-2 rounded text-left hover:underline"
-        title={reason ?? undefined}
-      >
-        <Status status={state} />
-        <span className="line-clamp-2 min-w-0 text-[13px] leading-[1.15rem] whitespace-normal text-muted">
-          {reason ?? 'Details'}
-        </span>
-      </button>
-      <Dialog
-        open={isOpen}
-        onClose={() => setOpen(false)}
-        title={`${record.type} record for ${record.unicode_fqdn}`}
-        description="Status at each provider of the zone, as of the last check."
-      >
-        {isOpen && <Targets record={record} zone={zone} />}
-      </Dialog>
-    </>
+    <button
+      type="button"
+      onClick={open}
+      className="flex max-w-full items-center gap-2 rounded text-left hover:underline"
+      title={reason ?? undefined}
+    >
+      <Status status={state} />
+      <span className="line-clamp-2 min-w-0 text-[13px] leading-[1.15rem] whitespace-normal text-muted">
+        {reason ?? 'Details'}
+      </span>
+    </button>
   )
 }
 
@@ -61,7 +56,7 @@ function Targets({ record, zone }: RecordStateProps) {
           <Facts
             rows={[
               ['Reason', reasonAt(at, zone, 'at the provider')],
-              record.managed ? ['Desired', <code className="font-mono text-[13px]">{record.content}</code>] : null,
+              record.managed ? ['Desired', <Mono>{record.content}</Mono>] : null,
               ['At the provider', <ObservedValues observed={at.observed} />],
               ['Checked', <RelativeTime at={at.checked_at} />],
             ]}

@@ -7,7 +7,7 @@ import { Button } from '../../../parts/button'
 import { List } from '../../../parts/list'
 import { useOne } from '../../../queries'
 import { usePerson } from '../../../session'
-import { ImportDialog } from '../import-dialog'
+import { importZone } from '../import-dialog'
 import { ZoneActions } from '../zone-actions'
 import { ZoneFrame } from '../zone-frame'
 import { BulkActions } from './bulk-actions'
@@ -31,8 +31,8 @@ export default function Records({ zone }: { zone: ZoneView }) {
   const [, set] = useUrlState({ tag: '' })
   const types = useOne<{ data: DnsRecordTypeView[] }>('/dns/record-types').data?.data ?? noTypes
   const [editing, setEditing] = useState<Editing | null>(null)
-  const [pasted, setPasted] = useState<string | null>(null)
-  usePastedLines(canWrite && editing === null, setPasted)
+  const paste = useCallback((text: string) => importZone(zone, text), [zone])
+  usePastedLines(canWrite && editing === null, paste)
   const close = useCallback(() => setEditing(null), [])
   const edit = (record: DnsRecordView) => {
     const before = draftOf(record, types)
@@ -70,7 +70,7 @@ export default function Records({ zone }: { zone: ZoneView }) {
               Add record
             </Button>
           )}
-          <ZoneActions zone={zone} onImport={() => setPasted('')} />
+          <ZoneActions zone={zone} />
         </>
       }
     >
@@ -85,9 +85,7 @@ export default function Records({ zone }: { zone: ZoneView }) {
         counted
         filters={[
           { name: 'type', label: 'Type', all: 'All types', choices: types.map(one => one.type) },
-          ...(zone.sync.targets.length > 0
-            ? [{ name: 'state', label: 'Sync status', all: 'All sync statuses', choices: syncStates }]
-            : []),
+          zone.sync.targets.length > 0 && { name: 'state', label: 'Sync status', all: 'All sync statuses', choices: syncStates },
           { name: 'locked', label: 'Lock', all: 'All records', choices: { true: 'Locked', false: 'Unlocked' } },
           { name: 'tag', label: 'Tag' },
         ]}
@@ -97,7 +95,6 @@ export default function Records({ zone }: { zone: ZoneView }) {
         inlineEditor={editor && editing.record ? { id: editing.record.id, content: editor } : undefined}
         empty={{ icon: FileText, title: 'No records', text: 'Add a record, or paste lines from a zone file here.' }}
       />
-      <ImportDialog zone={zone} text={pasted} onClose={() => setPasted(null)} />
     </ZoneFrame>
   )
 }

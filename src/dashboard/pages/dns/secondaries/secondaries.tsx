@@ -3,14 +3,15 @@ import { ServerCog } from 'lucide-react'
 import type { BuiltinProviderView, TsigKeyView, ZoneTransferView } from '../../../../features/dns/transfers/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { useUrlState } from '../../../parts/url-state'
-import { FilterSelect } from '../../../parts/filters'
+import { UrlFilter } from '../../../parts/filters'
 import { Code } from '../../../parts/code'
 import { Empty } from '../../../parts/empty'
 import { Card, Loaded } from '../../../parts/page'
-import { Status, humanize } from '../../../parts/status'
+import { Status } from '../../../parts/status'
 import { Table, staticList } from '../../../parts/table'
 import { RelativeTime } from '../../../parts/time'
 import { useOne } from '../../../queries'
+import { transferColumns, type BuiltinProps } from '../transfer-columns'
 import { ZoneFrame } from '../zone-frame'
 import { snippets } from './snippets'
 
@@ -38,46 +39,25 @@ export default function Secondaries({ zone }: { zone: ZoneView }) {
   )
 }
 
-interface TransfersProps {
+interface TransfersProps extends BuiltinProps {
   zone: ZoneView
   transfers: readonly ZoneTransferView[]
-  keys: readonly TsigKeyView[]
-  server: BuiltinProviderView
 }
-
-const transferTypes = { axfr: 'Full (AXFR)', ixfr: 'Incremental (IXFR)', up_to_date: 'Up to date' } as const
 
 const Transfers = ({ zone, transfers, keys, server }: TransfersProps) => (
   <Card title="Zone transfers" flush>
     <Table
       label="Transfers"
-      columns={[
-        {
-          title: 'Server',
-          render: one => (
-            <>
-              {server.secondaries.find(known => known.id === one.secondary_id)?.name}{' '}
-              <code className="font-mono text-[13px] text-muted">{one.address}</code>
-            </>
-          ),
-        },
-        { title: 'Key', showFrom: 'md', render: one => keys.find(key => key.id === one.tsig_key_id)?.name ?? one.tsig_key_id },
-        {
-          title: 'Serial',
-          render: one => (
-            <>
-              {one.serial}{' '}
-              {one.serial === zone.serial ? (
-                <Status status="synced" label="up to date" />
-              ) : (
-                <Status status="late" label={`behind (current: ${zone.serial})`} />
-              )}
-            </>
-          ),
-        },
-        { title: 'Type', width: '10rem', showFrom: 'md', render: one => transferTypes[one.type] ?? humanize(one.type) },
-        { title: 'Transferred', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.transferred_at} /> },
-      ]}
+      columns={transferColumns({ server, keys }, one => (
+        <>
+          {one.serial}{' '}
+          {one.serial === zone.serial ? (
+            <Status status="synced" label="up to date" />
+          ) : (
+            <Status status="late" label={`behind (current: ${zone.serial})`} />
+          )}
+        </>
+      ))}
       list={staticList(transfers)}
       idOf={one => `${one.address} ${one.tsig_key_id}`}
       empty={
@@ -127,14 +107,8 @@ const NotifiedSecondaries = ({ server }: { server: BuiltinProviderView }) => (
   </Card>
 )
 
-interface SnippetsProps {
-  zone: ZoneView
-  server: BuiltinProviderView
-  keys: readonly TsigKeyView[]
-}
-
-function Snippets({ zone, server, keys }: SnippetsProps) {
-  const [{ software, key: selected }, set] = useUrlState({ software: 'bind', key: '' })
+function Snippets({ zone, server, keys }: BuiltinProps & { zone: ZoneView }) {
+  const [{ software, key: selected }] = useUrlState({ software: 'bind', key: '' })
   const snippet = snippets.find(one => one.name === software) ?? snippets[0]!
   const key = keys.find(one => one.id === selected) ?? keys[0]
   const { listen } = server
@@ -155,17 +129,12 @@ function Snippets({ zone, server, keys }: SnippetsProps) {
       actions={
         <>
           {keys.length > 1 && (
-            <FilterSelect
-              label="Key"
-              value={key!.id}
-              onChange={value => set({ key: value })}
-              choices={keys.map(one => [one.id, one.name] as const)}
-            />
+            <UrlFilter name="key" label="Key" initial={keys[0]!.id} choices={keys.map(one => [one.id, one.name] as const)} />
           )}
-          <FilterSelect
+          <UrlFilter
+            name="software"
             label="Software"
-            value={snippet.name}
-            onChange={value => set({ software: value })}
+            initial={snippets[0]!.name}
             choices={snippets.map(one => [one.name, one.label] as const)}
           />
         </>

@@ -1,10 +1,8 @@
-import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { Button } from '../../../parts/button'
-import { Confirm } from '../../../parts/dialog'
+import { confirm } from '../../../parts/open-dialog'
 import { Card } from '../../../parts/page'
-import { useSend } from '../../../queries'
+import { SendButton } from '../../../parts/send-button'
 import { usePerson } from '../../../session'
 import { ZoneFrame } from '../zone-frame'
 import { SyncSettingsForm, policiesOf } from './sync-settings-form'
@@ -33,45 +31,37 @@ export default function ZoneSettings({ zone }: { zone: ZoneView }) {
 }
 
 function PauseOrDelete({ zone }: { zone: ZoneView }) {
-  const navigate = useNavigate()
-  const [isConfirming, setConfirming] = useState(false)
   const path = `/dns/zones/${zone.id}`
   const isPaused = zone.status === 'paused'
-  const status = useSend({
-    toast: isPaused ? 'Zone resumed' : 'Zone paused',
-    invalidates: ['/dns/zones'],
-    undo: () => ({ method: 'PATCH', path, body: { status: zone.status } }),
-  })
+  const setStatus = (status: ZoneView['status']) => ({ method: 'PATCH', path, body: { status } }) as const
+  const remove = () =>
+    confirm({
+      title: `Delete ${zone.unicode_name}?`,
+      action: 'Delete zone',
+      typeToConfirm: zone.name,
+      call: { method: 'DELETE', path },
+      send: { toast: `Zone ${zone.unicode_name} deleted`, invalidates: ['/dns/zones'] },
+      next: '/dns',
+      text: `This deletes the zone with its ${zone.record_count.toLocaleString()} records and its history. The built-in name server stops answering for it. Records at providers are kept. This can’t be undone.`,
+    })
   return (
     <Card title="Pause or delete">
       <p className="text-muted">A paused zone keeps its records but isn’t served or synced.</p>
       <div className="mt-4 flex flex-wrap gap-2">
-        <Button
-          disabled={status.isPending}
-          onClick={() => status.mutate({ method: 'PATCH', path, body: { status: isPaused ? 'active' : 'paused' } })}
+        <SendButton
+          call={setStatus(isPaused ? 'active' : 'paused')}
+          send={{
+            toast: isPaused ? 'Zone resumed' : 'Zone paused',
+            undo: () => setStatus(zone.status),
+            invalidates: ['/dns/zones'],
+          }}
         >
           {isPaused ? 'Resume zone' : 'Pause zone'}
-        </Button>
-        <Button kind="danger" onClick={() => setConfirming(true)}>
+        </SendButton>
+        <Button kind="danger" onClick={remove}>
           Delete zone
         </Button>
       </div>
-      <Confirm
-        open={isConfirming}
-        onClose={() => setConfirming(false)}
-        title={`Delete ${zone.unicode_name}?`}
-        confirmLabel="Delete zone"
-        typeToConfirm={zone.name}
-        call={() => ({ method: 'DELETE', path })}
-        send={{
-          toast: `Zone ${zone.unicode_name} deleted`,
-          onSuccess: () => void navigate({ to: '/dns' }),
-          invalidates: ['/dns/zones'],
-        }}
-      >
-        This deletes the zone with its {zone.record_count.toLocaleString()} records and its history. The built-in name server
-        stops answering for it. Records at providers are kept. This can’t be undone.
-      </Confirm>
     </Card>
   )
 }

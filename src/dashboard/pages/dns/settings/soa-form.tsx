@@ -1,6 +1,7 @@
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { Columns, Form, NumberField, TextField } from '../../../parts/form'
 import { Card } from '../../../parts/page'
+import { flattened, nested } from '../../../parts/values'
 import { usePerson } from '../../../session'
 
 const intervals = [
@@ -32,18 +33,12 @@ export function SoaForm({ zone }: { zone: ZoneView }) {
   return (
     <Card title="SOA">
       <Form
-        initial={{
-          default_ttl: zone.default_ttl,
-          ...Object.fromEntries(Object.entries(soa).map(([name, value]) => [`soa.${name}`, value])),
-        }}
+        initial={{ default_ttl: zone.default_ttl, ...flattened('soa', soa) }}
         call={values => ({
           method: 'PATCH',
           path,
           ifMatch: zone.version,
-          body: {
-            default_ttl: values.default_ttl,
-            soa: Object.fromEntries(Object.keys(soa).map(name => [name, values[`soa.${name}`]])),
-          },
+          body: { default_ttl: values.default_ttl, soa: nested('soa', values) },
         })}
         send={{
           toast: 'SOA saved',

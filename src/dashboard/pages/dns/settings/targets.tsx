@@ -3,7 +3,8 @@ import { useState } from 'react'
 import type { TargetView } from '../../../../features/dns/targets/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { Button } from '../../../parts/button'
-import { Confirm } from '../../../parts/dialog'
+import { Select } from '../../../parts/input'
+import { confirm } from '../../../parts/open-dialog'
 import { Card } from '../../../parts/page'
 import { Status } from '../../../parts/status'
 import { RelativeTime } from '../../../parts/time'
@@ -15,9 +16,15 @@ import { useProviderNames } from '../provider-names'
 export function Targets({ zone }: { zone: ZoneView }) {
   const { canWrite } = usePerson()
   const nameOf = useProviderNames()
-  const [removing, setRemoving] = useState<TargetView | null>(null)
-  const path = `/dns/zones/${zone.id}/targets`
   const { targets } = zone.sync
+  const remove = ({ id, provider_id }: TargetView) =>
+    confirm({
+      title: `Remove sync target ${nameOf(provider_id)}?`,
+      text: 'The records at the provider are kept, but are no longer synced or checked for drift.',
+      action: 'Remove target',
+      call: { method: 'DELETE', path: `/dns/zones/${zone.id}/targets/${id}` },
+      send: { toast: 'Sync target removed', invalidates: ['/dns/zones'] },
+    })
   return (
     <Card title="Sync targets">
       <ul className="divide-y divide-line">
@@ -39,7 +46,7 @@ export function Targets({ zone }: { zone: ZoneView }) {
               checked <RelativeTime at={one.checked_at} />
             </span>
             {canWrite && (
-              <Button small kind="danger" onClick={() => setRemoving(one)}>
+              <Button small kind="danger" onClick={() => remove(one)}>
                 Remove
               </Button>
             )}
@@ -48,16 +55,6 @@ export function Targets({ zone }: { zone: ZoneView }) {
         ))}
       </ul>
       {canWrite && <AddTarget zone={zone} />}
-      <Confirm
-        open={removing !== null}
-        onClose={() => setRemoving(null)}
-        title={`Remove sync target ${removing ? nameOf(removing.provider_id) : ''}?`}
-        confirmLabel="Remove target"
-        call={() => ({ method: 'DELETE', path: `${path}/${removing!.id}` })}
-        send={{ toast: 'Sync target removed', invalidates: ['/dns/zones'], onSuccess: () => setRemoving(null) }}
-      >
-        The records at the provider are kept, but are no longer synced or checked for drift.
-      </Confirm>
     </Card>
   )
 }
@@ -92,19 +89,13 @@ function AddTarget({ zone }: { zone: ZoneView }) {
         add.mutate({ method: 'POST', path: `/dns/zones/${zone.id}/targets`, body: { provider_id: selected } })
       }}
     >
-      <select
+      <Select
         aria-label="Provider to add"
         value={selected}
-        onChange={event => setSelected(event.target.value)}
-        className="h-9 min-w-0 grow rounded-md border border-strong-line bg-surface px-2"
-      >
-        <option value="">Choose a provider</option>
-        {available.map(one => (
-          <option key={one.id} value={one.id}>
-            {one.name}
-          </option>
-        ))}
-      </select>
+        onText={setSelected}
+        choices={[['', 'Choose a provider'], ...available.map(one => [one.id, one.name] as const)]}
+        className="h-9 flex-1"
+      />
       <Button type="submit" disabled={selected === '' || add.isPending}>
         Add sync target
       </Button>

@@ -45,11 +45,11 @@ export function DriftEntry({ row, isSelected, onSelect, decide }: DriftEntryProp
           <span className="flex grow items-center justify-end gap-2">
             {canAdopt(row) && (
               <Button small disabled={decide.isPending} onClick={() => decide.adopt([row])}>
-                Adopt
+                Adopt change
               </Button>
             )}
             <Button small disabled={decide.isPending} onClick={() => decide.enforce([row])}>
-              Revert…
+              Revert change…
             </Button>
             {state === 'unmanaged' && (
               <Menu

@@ -6,11 +6,12 @@ import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { useUrlState } from '../../../parts/url-state'
 import { Button, LinkButton } from '../../../parts/button'
 import { Empty } from '../../../parts/empty'
-import { FilterSelect, Filters, SearchField } from '../../../parts/filters'
+import { Filters, UrlFilter, UrlSearch } from '../../../parts/filters'
 import { Card } from '../../../parts/page'
 import { Problem } from '../../../parts/problem'
+import { SendButton } from '../../../parts/send-button'
 import { capitalize, humanize } from '../../../parts/status'
-import { useOne, useSend } from '../../../queries'
+import { useOne } from '../../../queries'
 import { usePerson } from '../../../session'
 import { ActionOutcome } from '../action-outcome'
 import { useProviderNames } from '../provider-names'
@@ -28,12 +29,11 @@ export default function DriftTab({ zone }: { zone: ZoneView }) {
   const nameOf = useProviderNames()
   const path = `/dns/zones/${zone.id}`
   const found = useOne<Drift>(`${path}/drift`, {}, { refetchMs: 15_000 })
-  const [{ q, state, target, plan }, set] = useUrlState({ q: '', state: '', target: '', plan: '' })
+  const [{ q, state, target }, set] = useUrlState({ q: '', state: '', target: '', plan: '' })
   const [selectedKeys, setSelectedKeys] = useState<ReadonlySet<string>>(new Set())
   const [shownCount, setShownCount] = useState(pageSize)
   const [refreshId, setRefreshId] = useState<string | null>(null)
   const decide = useDecisions(zone, id => set({ plan: id }))
-  const refresh = useSend<ActionView>({ onSuccess: action => setRefreshId(action.id) })
 
   const all = found.data?.rrsets ?? []
   const rows = all.filter(
@@ -53,13 +53,13 @@ export default function DriftTab({ zone }: { zone: ZoneView }) {
       actions={
         canWrite &&
         zone.sync.targets.length > 0 && (
-          <Button
+          <SendButton<ActionView>
             icon={RefreshCw}
-            disabled={refresh.isPending}
-            onClick={() => refresh.mutate({ method: 'POST', path: `${path}/refresh`, body: {} })}
+            call={{ method: 'POST', path: `${path}/refresh`, body: {} }}
+            send={{ onSuccess: action => setRefreshId(action.id) }}
           >
             Refresh
-          </Button>
+          </SendButton>
         )
       }
     >
@@ -82,19 +82,14 @@ export default function DriftTab({ zone }: { zone: ZoneView }) {
       ) : (
         <>
           <Filters>
-            <SearchField label="Search names" value={q} onChange={text => set({ q: text })} />
-            <FilterSelect
-              label="Status"
-              value={state}
-              onChange={value => set({ state: value })}
-              choices={[['', 'All statuses'], ...statesOf(all)]}
-            />
+            <UrlSearch name="q" label="Search names" />
+            <UrlFilter name="state" label="Status" all="All statuses" choices={statesOf(all)} />
             {zone.sync.targets.length > 1 && (
-              <FilterSelect
+              <UrlFilter
+                name="target"
                 label="Provider"
-                value={target}
-                onChange={value => set({ target: value })}
-                choices={[['', 'All providers'], ...zone.sync.targets.map(one => [one.id, nameOf(one.provider_id)] as const)]}
+                all="All providers"
+                choices={zone.sync.targets.map(one => [one.id, nameOf(one.provider_id)] as const)}
               />
             )}
             {canWrite && (
@@ -107,10 +102,10 @@ export default function DriftTab({ zone }: { zone: ZoneView }) {
                   disabled={decide.isPending || !(picked.length > 0 ? picked : rows).some(canAdopt)}
                   onClick={() => decide.adopt((picked.length > 0 ? picked : rows).filter(canAdopt))}
                 >
-                  {picked.length > 0 ? 'Adopt' : 'Adopt all'}
+                  {picked.length > 0 ? 'Adopt selected changes' : 'Adopt all changes'}
                 </Button>
                 <Button small disabled={decide.isPending} onClick={() => decide.enforce(picked.length > 0 ? picked : rows)}>
-                  {picked.length > 0 ? 'Revert…' : 'Revert all…'}
+                  {picked.length > 0 ? 'Revert selected changes…' : 'Revert all changes…'}
                 </Button>
               </span>
             )}
@@ -140,7 +135,7 @@ export default function DriftTab({ zone }: { zone: ZoneView }) {
         </>
       )}
       {zone.sync.targets.length > 0 && !found.isPending && <IgnoreRules zone={zone} />}
-      <PlanDialog id={plan === '' ? null : plan} onClose={() => set({ plan: '' })} />
+      <PlanDialog />
     </ZoneFrame>
   )
 }

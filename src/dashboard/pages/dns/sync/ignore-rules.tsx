@@ -70,7 +70,6 @@ export function IgnoreRules({ zone }: { zone: ZoneView }) {
               },
             })}
             send={edit.mutateAsync}
-            pending={edit.isPending}
             onCancel={() => setAdding(false)}
             submitLabel="Add rule"
           >

@@ -1,31 +1,30 @@
 import { useState } from 'react'
 import type { ActionView } from '../../../../features/actions/shapes'
 import type { PlanView } from '../../../../features/dns/plans/shapes'
+import { actorName } from '../../../parts/actor'
 import { Dialog } from '../../../parts/dialog'
 import { Form, TextField } from '../../../parts/form'
 import { Facts } from '../../../parts/page'
 import { Status } from '../../../parts/status'
 import { RelativeTime } from '../../../parts/time'
+import { useUrlState } from '../../../parts/url-state'
 import { useOne } from '../../../queries'
 import { usePerson } from '../../../session'
 import { ActionOutcome } from '../action-outcome'
+import { originLabels } from '../origins'
 import { Problem } from '../../../parts/problem'
 import { PlanSteps } from './plan-steps'
 import { planStatuses } from './plan-status'
 import { Reasons } from './reasons'
 
-interface PlanDialogProps {
-  /** Id of the plan; null hides the dialog. */
-  id: string | null
-  onClose(): void
-}
-
-/** A plan to review and apply: its changes, and the reasons that block it. */
-export function PlanDialog({ id, onClose }: PlanDialogProps) {
-  const found = useOne<PlanView>(id && `/dns/plans/${id}`, {}, { keepPrevious: true })
+/** The plan in the URL, to review and apply: its changes, and the reasons that block it. */
+export function PlanDialog() {
+  const [{ plan: id }, set] = useUrlState({ plan: '' })
+  const onClose = () => set({ plan: '' })
+  const found = useOne<PlanView>(id === '' ? null : `/dns/plans/${id}`, {}, { keepPrevious: true })
   return (
-    <Dialog open={id !== null} onClose={onClose} title="Plan" wide>
-      {found.data && id !== null ? (
+    <Dialog open={id !== ''} onClose={onClose} title="Plan" wide>
+      {found.data && id !== '' ? (
         <PlanReview key={found.data.id} plan={found.data} onClose={onClose} />
       ) : found.error ? (
         <Problem error={found.error} onRetry={() => void found.refetch()} />
@@ -47,7 +46,7 @@ function PlanReview({ plan, onClose }: { plan: PlanView; onClose(): void }) {
         rows={[
           ['Status', <Status {...planStatuses[plan.status]} />],
           ['Note', plan.note || null],
-          ['Created by', `${plan.created_by.name ?? plan.created_by.type}, ${plan.origin}`],
+          ['Created by', `${actorName(plan.created_by)} (${originLabels[plan.origin]})`],
           ['Created', <RelativeTime at={plan.created_at} />],
           plan.applied_at
             ? ['Applied', <RelativeTime at={plan.applied_at} />]

@@ -1,6 +1,6 @@
 import type { PlanView } from '../../../../features/dns/plans/shapes'
 import { useProviderNames } from '../provider-names'
-import { RrsetDiff, RrsetName } from '../rrset-diff'
+import { RrsetChanges } from '../rrset-diff'
 
 /** The changes of a plan, by target. */
 export function PlanSteps({ plan }: { plan: PlanView }) {
@@ -13,16 +13,7 @@ export function PlanSteps({ plan }: { plan: PlanView }) {
           {op_count === 1 ? '1 change' : `${op_count.toLocaleString()} changes`}
         </span>
       </h3>
-      <ul className="flex flex-col gap-3">
-        {ops.map(one => (
-          <li key={`${one.name} ${one.type}`} className="min-w-0">
-            <p className="mb-1">
-              <RrsetName {...one} />
-            </p>
-            <RrsetDiff before={one.before} after={one.after} beforeLabel="Current" afterLabel="Planned" />
-          </li>
-        ))}
-      </ul>
+      <RrsetChanges changes={ops} afterLabel="Planned" />
       {op_count > ops.length && (
         <p className="mt-2 text-muted">
           Showing the first {ops.length.toLocaleString()} of {op_count.toLocaleString()}.

@@ -1,12 +1,12 @@
 import { ListChecks } from 'lucide-react'
 import type { PlanView } from '../../../../features/dns/plans/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
+import { actorName } from '../../../parts/actor'
 import { useUrlState } from '../../../parts/url-state'
-import { Button } from '../../../parts/button'
 import { List, type Column } from '../../../parts/list'
+import { SendButton } from '../../../parts/send-button'
 import { Status } from '../../../parts/status'
 import { RelativeTime } from '../../../parts/time'
-import { useSend } from '../../../queries'
 import { usePerson } from '../../../session'
 import { ZoneFrame } from '../zone-frame'
 import { PlanDialog } from './plan-review'
@@ -16,21 +16,20 @@ import { planStatuses, planSummary } from './plan-status'
 export default function Plans({ zone }: { zone: ZoneView }) {
   const { canWrite } = usePerson()
   const path = `/dns/zones/${zone.id}`
-  const [{ plan: open }, set] = useUrlState({ plan: '' })
-  const create = useSend<PlanView>({ invalidates: [`${path}/plans`], onSuccess: plan => set({ plan: plan.id }) })
+  const [, set] = useUrlState({ plan: '' })
   return (
     <ZoneFrame
       zone={zone}
       actions={
         canWrite && (
-          <Button
+          <SendButton<PlanView>
             kind="primary"
             data-new
-            disabled={create.isPending}
-            onClick={() => create.mutate({ method: 'POST', path: `${path}/plan`, body: {} })}
+            call={{ method: 'POST', path: `${path}/plan`, body: {} }}
+            send={{ invalidates: [`${path}/plans`], onSuccess: plan => set({ plan: plan.id }) }}
           >
             Create plan
-          </Button>
+          </SendButton>
         )
       }
     >
@@ -44,13 +43,13 @@ export default function Plans({ zone }: { zone: ZoneView }) {
           text: 'A plan shows what would change before anything is applied. It can be applied for 15 minutes and is deleted after a week.',
         }}
       />
-      <PlanDialog id={open === '' ? null : open} onClose={() => set({ plan: '' })} />
+      <PlanDialog />
     </ZoneFrame>
   )
 }
 
 const columns: readonly Column<PlanView>[] = [
-  { title: 'Plan', render: one => <span className="font-medium">{planSummary(one)}</span> },
+  { title: 'Plan', look: 'strong', render: one => planSummary(one) },
   {
     title: 'Status',
     width: '9rem',
@@ -62,6 +61,6 @@ const columns: readonly Column<PlanView>[] = [
       ),
   },
   { title: 'Note', showFrom: 'md', render: one => one.note || <span className="text-muted">–</span> },
-  { title: 'Created by', showFrom: 'sm', render: one => one.created_by.name ?? one.created_by.type },
+  { title: 'Created by', showFrom: 'sm', render: one => actorName(one.created_by) },
   { title: 'Created', width: '10rem', showFrom: 'sm', render: one => <RelativeTime at={one.created_at} /> },
 ]

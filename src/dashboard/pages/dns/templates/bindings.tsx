@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { LayoutTemplate } from 'lucide-react'
-import { useState, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import type { BindingDetail, BindingView } from '../../../../features/dns/templates/binding-shapes'
 import type { TemplateView } from '../../../../features/dns/templates/shapes'
-import { Dialog } from '../../../parts/dialog'
 import { List, menuColumn, type Column } from '../../../parts/list'
+import { closeDialog, openDialog } from '../../../parts/open-dialog'
 import { Problem } from '../../../parts/problem'
 import { Status, Tag, capitalize, humanize, type Tone } from '../../../parts/status'
 import { RelativeTime } from '../../../parts/time'
@@ -12,9 +12,11 @@ import { useOne } from '../../../queries'
 import { usePerson } from '../../../session'
 import { ApplyForm } from './apply-form'
 import { BindingRecords } from './binding-records'
-import { Unbind } from './unbind'
+import { unbind } from './unbind'
 
 const tones: Record<BindingView['state'], Tone> = { current: 'ok', outdated: 'warn', modified: 'warn', failed: 'bad' }
+
+const modes: Record<BindingView['mode'], string> = { linked: 'Linked', once: 'One-time' }
 
 const states = Object.keys(tones).map(one => [one, capitalize(humanize(one))] as const)
 
@@ -30,10 +32,20 @@ interface BindingsProps {
 /** Table of template bindings with their states and actions. */
 export function Bindings({ path, by, templates, empty }: BindingsProps) {
   const { canWrite } = usePerson()
-  const [applying, setApplying] = useState<BindingView | null>(null)
-  const [viewing, setViewing] = useState<BindingView | null>(null)
-  const [deleting, setDeleting] = useState<BindingView | null>(null)
   const nameOf = (id: string) => templates.find(one => one.id === id)?.name ?? id
+  const view = (one: BindingView) =>
+    openDialog({
+      title: `${nameOf(one.template_id)} in ${one.zone}`,
+      wide: true,
+      content: <BindingRecords id={one.id} />,
+    })
+  const applyAgain = (one: BindingView) =>
+    openDialog({
+      title: `Apply ${nameOf(one.template_id)} to ${one.zone}`,
+      description: 'Updates the zone to the latest version of the template and reverts manual edits.',
+      wide: true,
+      content: <ApplyAgain binding={one} />,
+    })
   const columns: readonly Column<BindingView>[] = [
     {
       title: by === 'zone' ? 'Zone' : 'Template',
@@ -47,7 +59,7 @@ export function Bindings({ path, by, templates, empty }: BindingsProps) {
         </Link>
       ),
     },
-    { title: 'Host', width: '8rem', showFrom: 'sm', render: one => <code className="font-mono text-[13px]">{one.host}</code> },
+    { title: 'Host', width: '8rem', showFrom: 'sm', look: 'mono', render: one => one.host },
     {
       title: 'Status',
       width: '9rem',
@@ -57,7 +69,7 @@ export function Bindings({ path, by, templates, empty }: BindingsProps) {
         </span>
       ),
     },
-    { title: 'Mode', width: '6rem', showFrom: 'md', render: one => <Tag>{one.mode}</Tag> },
+    { title: 'Mode', width: '6rem', showFrom: 'md', render: one => <Tag>{modes[one.mode]}</Tag> },
     {
       title: 'Variables',
       showFrom: 'lg',
@@ -70,48 +82,28 @@ export function Bindings({ path, by, templates, empty }: BindingsProps) {
     menuColumn(
       one => (by === 'zone' ? one.zone : nameOf(one.template_id)),
       one => [
-        { label: 'View records', onSelect: () => setViewing(one) },
-        canWrite ? { label: 'Apply again…', onSelect: () => setApplying(one) } : null,
+        { label: 'View records', onSelect: () => view(one) },
+        canWrite ? { label: 'Apply again…', onSelect: () => applyAgain(one) } : null,
         canWrite ? '-' : null,
-        canWrite ? { label: 'Remove from zone…', danger: true, onSelect: () => setDeleting(one) } : null,
+        canWrite ? { label: 'Remove from zone…', danger: true, onSelect: () => unbind(one, nameOf(one.template_id)) } : null,
       ],
     ),
   ]
   return (
-    <>
-      <List
-        label="Bindings"
-        path={path}
-        columns={columns}
-        filters={[{ name: 'state', label: 'Status', all: 'All statuses', choices: states }]}
-        empty={{ icon: LayoutTemplate, ...empty }}
-      />
-      <Dialog
-        open={applying !== null}
-        onClose={() => setApplying(null)}
-        title={applying && `Apply ${nameOf(applying.template_id)} to ${applying.zone}`}
-        description="Updates the zone to the latest version of the template and reverts manual edits."
-        wide
-      >
-        {applying && <ApplyAgain binding={applying} onEnd={() => setApplying(null)} />}
-      </Dialog>
-      <Dialog
-        open={viewing !== null}
-        onClose={() => setViewing(null)}
-        title={viewing && `${nameOf(viewing.template_id)} in ${viewing.zone}`}
-        wide
-      >
-        {viewing && <BindingRecords id={viewing.id} />}
-      </Dialog>
-      {deleting && <Unbind binding={deleting} name={nameOf(deleting.template_id)} onEnd={() => setDeleting(null)} />}
-    </>
+    <List
+      label="Bindings"
+      path={path}
+      columns={columns}
+      filters={[{ name: 'state', label: 'Status', all: 'All statuses', choices: states }]}
+      empty={{ icon: LayoutTemplate, ...empty }}
+    />
   )
 }
 
-function ApplyAgain({ binding, onEnd }: { binding: BindingView; onEnd(): void }) {
+function ApplyAgain({ binding }: { binding: BindingView }) {
   const template = useOne<TemplateView>(`/dns/templates/${binding.template_id}`)
   const detail = useOne<BindingDetail>(`/dns/template-bindings/${binding.id}`)
   if (template.error) return <Problem error={template.error} />
   if (!template.data || !detail.data) return <div className="h-40 animate-pulse rounded-md bg-hover" />
-  return <ApplyForm template={template.data} binding={detail.data} onEnd={onEnd} />
+  return <ApplyForm template={template.data} binding={detail.data} onEnd={closeDialog} />
 }

@@ -1,6 +1,6 @@
 import type { PreviewView } from '../../../../features/dns/templates/binding-shapes'
 import { Status, Tag, humanize, type Tone } from '../../../parts/status'
-import { RrsetDiff, RrsetName } from '../rrset-diff'
+import { RrsetChanges } from '../rrset-diff'
 import { Reasons } from '../sync/reasons'
 
 const moods: Record<PreviewView['records'][number]['outcome'], Tone> = {
@@ -40,16 +40,7 @@ export const Preview = ({ preview }: { preview: PreviewView }) => (
     {preview.changes.length === 0 ? (
       <p className="text-muted">No changes: the zone already has these records.</p>
     ) : (
-      <ul className="flex flex-col gap-3">
-        {preview.changes.map(one => (
-          <li key={`${one.name} ${one.type}`} className="min-w-0">
-            <p className="mb-1">
-              <RrsetName {...one} />
-            </p>
-            <RrsetDiff before={one.before} after={one.after} beforeLabel="Current" afterLabel="New" />
-          </li>
-        ))}
-      </ul>
+      <RrsetChanges changes={preview.changes} afterLabel="New" />
     )}
   </div>
 )

@@ -2,6 +2,7 @@ import type { TemplateView } from '../../../../features/dns/templates/shapes'
 import type { Call } from '../../../client'
 import { Form, TextField, type Values } from '../../../parts/form'
 import { humanize } from '../../../parts/status'
+import type { SendOptions } from '../../../queries'
 import { RowsField, type RowField } from './rows-field'
 import { bodyOf, type TemplateRecord, type Variable } from './template-values'
 
@@ -9,8 +10,7 @@ interface TemplateFormProps {
   initial: Values
   /** Builds the request from the body. */
   call(body: Values): Call
-  send(call: Call): Promise<unknown>
-  pending: boolean
+  send: SendOptions<TemplateView>
   onCancel(): void
   action: string
 }

@@ -1,42 +1,28 @@
 import type { BindingView } from '../../../../features/dns/templates/binding-shapes'
-import { Dialog } from '../../../parts/dialog'
-import { Form, SelectField } from '../../../parts/form'
+import { SelectField } from '../../../parts/form'
+import { openForm } from '../../../parts/open-dialog'
 
-interface UnbindProps {
-  binding: BindingView
-  /** Name of the template. */
-  name: string
-  onEnd(): void
-}
-
-/** Removes a template from a zone, with or without its records. */
-export const Unbind = ({ binding, name, onEnd }: UnbindProps) => (
-  <Dialog
-    open
-    onClose={onEnd}
-    title={`Remove ${name} from ${binding.zone}?`}
-    description="The zone will no longer follow the template. Modified records are always kept."
-  >
-    <Form
-      initial={{ records: 'keep' }}
-      call={({ records }) => ({
-        method: 'DELETE',
-        path: `/dns/template-bindings/${binding.id}`,
-        query: { records: String(records) },
-      })}
-      send={{
-        toast: `${name} removed from ${binding.zone}`,
-        invalidates: ['/dns/zones', '/dns/templates', '/dns/template-bindings', '/dns/records'],
-        onSuccess: onEnd,
-      }}
-      onCancel={onEnd}
-      submitLabel="Remove template"
-    >
+/** Removes a template from a zone, with or without its records. @param name of the template */
+export const unbind = ({ id, zone }: BindingView, name: string): void =>
+  openForm({
+    title: `Remove ${name} from ${zone}?`,
+    description: 'The zone will no longer follow the template. Modified records are always kept.',
+    submitLabel: 'Remove template',
+    initial: { records: 'keep' },
+    call: ({ records }) => ({
+      method: 'DELETE',
+      path: `/dns/template-bindings/${id}`,
+      query: { records: String(records) },
+    }),
+    send: {
+      toast: `${name} removed from ${zone}`,
+      invalidates: ['/dns/zones', '/dns/templates', '/dns/template-bindings', '/dns/records'],
+    },
+    fields: (
       <SelectField
         name="records"
         label="Records"
         choices={{ keep: 'Keep in the zone', remove: 'Delete, except modified records and records used by other templates' }}
       />
-    </Form>
-  </Dialog>
-)
+    ),
+  })

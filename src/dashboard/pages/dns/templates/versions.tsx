@@ -1,11 +1,13 @@
 import type { TemplateVersionView, TemplateView } from '../../../../features/dns/templates/shapes'
+import { actorName } from '../../../parts/actor'
 import { useUrlState } from '../../../parts/url-state'
 import { Button } from '../../../parts/button'
 import { Diff } from '../../../parts/diff'
 import { Card } from '../../../parts/page'
 import { Problem } from '../../../parts/problem'
+import { SendButton } from '../../../parts/send-button'
 import { RelativeTime } from '../../../parts/time'
-import { useList, useSend } from '../../../queries'
+import { useList } from '../../../queries'
 import { usePerson } from '../../../session'
 import { bodyOf, linesOf, valuesOf } from './template-values'
 
@@ -16,11 +18,7 @@ export function Versions({ template }: { template: TemplateView }) {
   const list = useList<TemplateVersionView>(`${path}/versions`)
   const [{ version }, set] = useUrlState({ version: '' })
   const selected = list.rows.find(one => String(one.version) === version)
-  const restore = useSend<TemplateView>({
-    toast: 'Template version restored',
-    invalidates: ['/dns/templates'],
-    undo: () => ({ method: 'PATCH', path, body: bodyOf(valuesOf(template)) }),
-  })
+  const save = (one: TemplateVersionView | TemplateView) => ({ method: 'PATCH', path, body: bodyOf(valuesOf(one)) }) as const
   return (
     <Card title="Versions" flush>
       {list.error && <Problem error={list.error} onRetry={list.retry} />}
@@ -30,7 +28,7 @@ export function Versions({ template }: { template: TemplateView }) {
             <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
               <span className="font-medium">Version {one.version}</span>
               <span className="grow text-[13px] text-muted">
-                by {one.actor.name ?? one.actor.type}, <RelativeTime at={one.created_at} />
+                by {actorName(one.actor)}, <RelativeTime at={one.created_at} />
               </span>
               {one.version === template.version ? (
                 <span className="text-[13px] text-muted">current</span>
@@ -54,13 +52,17 @@ export function Versions({ template }: { template: TemplateView }) {
                 />
                 {canWrite && (
                   <div>
-                    <Button
+                    <SendButton
                       small
-                      disabled={restore.isPending}
-                      onClick={() => restore.mutate({ method: 'PATCH', path, body: bodyOf(valuesOf(one)) })}
+                      call={save(one)}
+                      send={{
+                        toast: 'Template version restored',
+                        invalidates: ['/dns/templates'],
+                        undo: () => save(template),
+                      }}
                     >
                       Restore this version
-                    </Button>
+                    </SendButton>
                   </div>
                 )}
               </div>

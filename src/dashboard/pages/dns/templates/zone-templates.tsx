@@ -2,8 +2,8 @@ import { useState } from 'react'
 import type { TemplateView } from '../../../../features/dns/templates/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { Button } from '../../../parts/button'
-import { Dialog } from '../../../parts/dialog'
 import { FilterSelect } from '../../../parts/filters'
+import { closeDialog, openDialog } from '../../../parts/open-dialog'
 import { useList } from '../../../queries'
 import { usePerson } from '../../../session'
 import { ZoneFrame } from '../zone-frame'
@@ -13,12 +13,15 @@ import { Bindings } from './bindings'
 /** Templates tab of a zone. */
 export default function ZoneTemplates({ zone }: { zone: ZoneView }) {
   const { canWrite } = usePerson()
-  const [isApplying, setApplying] = useState(false)
-  const [selected, setSelected] = useState('')
   const { rows: templates } = useList<TemplateView>('/dns/templates', { sort: 'name' })
-  const template = templates.find(one => one.id === selected)
+  const apply = () =>
+    openDialog({
+      title: `Apply template to ${zone.unicode_name}`,
+      wide: true,
+      content: <ChosenTemplate zoneId={zone.id} templates={templates} />,
+    })
   const applyButton = canWrite && (
-    <Button kind="primary" data-new onClick={() => setApplying(true)}>
+    <Button kind="primary" data-new onClick={apply}>
       Apply template
     </Button>
   )
@@ -34,17 +37,24 @@ export default function ZoneTemplates({ zone }: { zone: ZoneView }) {
           action: applyButton,
         }}
       />
-      <Dialog open={isApplying} onClose={() => setApplying(false)} title={`Apply template to ${zone.unicode_name}`} wide>
-        <div className="mb-4">
-          <FilterSelect
-            label="Template"
-            value={selected}
-            onChange={setSelected}
-            choices={[['', 'Choose a template'], ...templates.map(one => [one.id, one.name] as const)]}
-          />
-        </div>
-        {template && <ApplyForm key={template.id} template={template} zoneId={zone.id} onEnd={() => setApplying(false)} />}
-      </Dialog>
     </ZoneFrame>
+  )
+}
+
+function ChosenTemplate({ zoneId, templates }: { zoneId: string; templates: readonly TemplateView[] }) {
+  const [selected, setSelected] = useState('')
+  const template = templates.find(one => one.id === selected)
+  return (
+    <>
+      <div className="mb-4">
+        <FilterSelect
+          label="Template"
+          value={selected}
+          onChange={setSelected}
+          choices={[['', 'Choose a template'], ...templates.map(one => [one.id, one.name] as const)]}
+        />
+      </div>
+      {template && <ApplyForm key={template.id} template={template} zoneId={zoneId} onEnd={closeDialog} />}
+    </>
   )
 }

@@ -1,0 +1,192 @@
+import { useLocation, useNavigate } from '@tanstack/react-router'
+import { useEffect, useState, type ReactNode } from 'react'
+import type { Call } from '../client'
+import type { PagePath } from '../pages'
+import { useSend, type SendOptions } from '../queries'
+import { Button } from './button'
+import { CopyableText } from './code'
+import { Dialog } from './dialog'
+import { Form, type FormProps } from './form'
+import { Input } from './input'
+import { capitalize } from './status'
+import { store } from './store'
+
+interface DialogContent {
+  title: ReactNode
+  description?: ReactNode
+  wide?: boolean
+  content: ReactNode
+  /** Called when the user closes it. */
+  onClose?(): void
+}
+
+// The key separates a dialog from the one that it replaces.
+const opened = store<{ key: number; dialog: DialogContent | null }>({ key: 0, dialog: null })
+const show = (dialog: DialogContent | null): void => opened.set({ key: opened.now().key + 1, dialog })
+
+/** Opens a dialog, in place of the one that is open. */
+export const openDialog = (dialog: DialogContent): void => show(dialog)
+export const closeDialog = (): void => show(null)
+
+/** Renders the dialog that is open. Going to another page closes it. Use once per app. */
+export function OpenDialog() {
+  const { key, dialog } = opened.use()
+  const { pathname } = useLocation()
+  useEffect(() => closeDialog, [pathname])
+  const close = () => {
+    closeDialog()
+    dialog?.onClose?.()
+  }
+  return (
+    <Dialog
+      key={key}
+      open={dialog !== null}
+      onClose={close}
+      title={dialog?.title}
+      description={dialog?.description}
+      wide={dialog?.wide ?? false}
+    >
+      {dialog?.content}
+    </Dialog>
+  )
+}
+
+interface FormDialog<Result> extends Omit<FormProps<Result>, 'submitLabel' | 'children'> {
+  /** Also the label of the button, if it has no other. */
+  title: string
+  submitLabel?: string
+  description?: ReactNode
+  wide?: boolean
+  fields: ReactNode
+}
+
+/** Opens a dialog with a form. It closes once the form is sent. */
+export function openForm<Result>({
+  title,
+  description,
+  wide,
+  fields,
+  submitLabel = title,
+  send,
+  ...form
+}: FormDialog<Result>): void {
+  const sendAndClose: FormProps<Result>['send'] =
+    typeof send === 'function' ? call => send(call).then(closeDialog) : thenClose(send)
+  openDialog({
+    title,
+    description,
+    ...(wide && { wide }),
+    content: (
+      <Form<Result> {...form} send={sendAndClose} submitLabel={submitLabel} onCancel={closeDialog}>
+        {fields}
+      </Form>
+    ),
+  })
+}
+
+/** Closes the dialog first, since what follows may open another. */
+const thenClose = <Result,>(send: SendOptions<Result> | undefined): SendOptions<Result> => ({
+  ...send,
+  onSuccess: result => {
+    closeDialog()
+    send?.onSuccess?.(result)
+  },
+})
+
+interface Confirmation<Result> {
+  title: string
+  /** What will happen, and what will be lost. */
+  text: ReactNode
+  /** Label of the button: the action, such as “Delete zone”. Not the answer to a question, such as “Yes”. */
+  action: string
+  /** Text the user has to type first, for irreversible actions. */
+  typeToConfirm?: string | undefined
+  call: Call
+  send: SendOptions<Result>
+  /** The page to show afterwards. */
+  next?: PagePath
+}
+
+/** Asks for confirmation of an irreversible action, and sends it. */
+export const confirm = <Result,>(confirmation: Confirmation<Result>): void =>
+  openDialog({ title: confirmation.title, content: <Confirm {...confirmation} /> })
+
+interface Deletion {
+  /** Type of the resource: “monitor”. */
+  noun: string
+  /** The name of the resource, if it has one. */
+  name?: string
+  /** API path of the resource. */
+  path: string
+  invalidates: readonly string[]
+  /** The page that lists such resources, shown afterwards if this is the page of one. */
+  next?: PagePath
+  /** Requires typing the name. */
+  typed?: boolean
+  /** What will be lost. */
+  text: ReactNode
+}
+
+/** Asks for confirmation, and deletes a resource. */
+export const confirmDelete = ({ noun, name, path, invalidates, next, typed, text }: Deletion): void =>
+  confirm({
+    title: `Delete ${name ?? noun}?`,
+    text,
+    action: `Delete ${noun}`,
+    typeToConfirm: typed ? name : undefined,
+    call: { method: 'DELETE', path },
+    send: { toast: `${name ?? capitalize(noun)} deleted`, invalidates },
+    ...(next && { next }),
+  })
+
+/** The content of a confirmation. */
+export function Confirm<Result>({ text, action, typeToConfirm, call, send, next }: Omit<Confirmation<Result>, 'title'>) {
+  const navigate = useNavigate()
+  const { mutate, isPending } = useSend<Result>({
+    ...send,
+    onSuccess: result => {
+      closeDialog()
+      send.onSuccess?.(result)
+      if (next) void navigate({ to: next })
+    },
+  })
+  const [typed, setTyped] = useState('')
+  return (
+    <form
+      onSubmit={event => {
+        event.preventDefault()
+        mutate(call)
+      }}
+    >
+      <div className="text-muted">{text}</div>
+      {typeToConfirm !== undefined && (
+        <label className="mt-4 block">
+          <span className="mb-1 block">
+            Type <strong className="font-mono">{typeToConfirm}</strong> to confirm
+          </span>
+          <Input mono value={typed} onText={setTyped} autoComplete="off" />
+        </label>
+      )}
+      <div className="mt-5 flex justify-end gap-2">
+        <Button onClick={closeDialog}>Cancel</Button>
+        <Button kind="danger" type="submit" disabled={isPending || (typeToConfirm !== undefined && typed !== typeToConfirm)}>
+          {action}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+interface Secret {
+  title: string
+  description: string
+  /** Undefined in the response to a repeated request. */
+  value: string | undefined
+  /** What is copied: “the token”. */
+  label: string
+  onClose?(): void
+}
+
+/** Shows a value that is shown only once. */
+export const showSecret = ({ value, label, ...rest }: Secret): void =>
+  openDialog({ ...rest, content: value && <CopyableText text={value} label={label} /> })
