@@ -43,16 +43,20 @@ export const programsOnPostgres = [
   'test/real/dns-sync.test.ts',
 ]
 
-/** Files that measure time or create heavy load. They run alone. */
-const exclusive = [
-  'test/e2e/hubs.test.ts',
-  'test/e2e/kill.test.ts',
-  'test/e2e/restart.test.ts',
-  'test/e2e/story.test.ts',
-  'test/real/checks-http.test.ts',
-  'test/real/monitors.test.ts',
-]
-export const isExclusive = (file: string): boolean => exclusive.includes(file)
+/** Files that measure time or create heavy load: how many of them may run at once, with nothing else. */
+const exclusive: Readonly<Record<string, 1 | 2>> = {
+  'test/e2e/hubs.test.ts': 1,
+  'test/e2e/kill.test.ts': 1,
+  'test/e2e/restart.test.ts': 2,
+  'test/e2e/story.test.ts': 2,
+  'test/real/checks-http.test.ts': 1,
+  'test/real/monitors.test.ts': 1,
+}
+export const isExclusive = (file: string): boolean => file in exclusive
+/** Whether a file runs alone. */
+export const isAlone = (file: string): boolean => exclusive[file] === 1
+/** Whether a file runs with one other of its kind. */
+export const isInPair = (file: string): boolean => exclusive[file] === 2
 
 /** Modules that a test file imports, directly or through modules in test/. */
 function importsOf(file: string): Set<string> {

@@ -15,7 +15,7 @@ function verifiedMessages(inbox: Receiver, secret: string): any[] {
   return inbox.received.map(({ headers, body }) => verifier.verify(body, Object.fromEntries(headers)))
 }
 
-test.each([false, true])(
+test.concurrent.each([false, true])(
   'a monitor of a live server is up within 2 s; an outage is one incident, one signed alert and one recovery (hub restarted meanwhile: %p)',
   async restarted => {
     await using here = await installation()

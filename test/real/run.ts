@@ -1,6 +1,6 @@
 import { startPostgres } from '../support/postgres'
 import { add, close, noCounts, part, runTests, say, succeeds, type Counts } from '../support/suite'
-import { isExclusive, needOf, programs, programsOnPostgres } from '../suites'
+import { isAlone, isExclusive, isInPair, needOf, programs, programsOnPostgres } from '../suites'
 import { installDependencies } from './install'
 
 // Tests the compiled program, alone and against real servers: `bun run test:real`. With --built, dist/ is not rebuilt.
@@ -12,14 +12,16 @@ if (!isBuilt) await close({ ...noCounts, failed: 1 })
 const usesBrowser = (file: string) => needOf(file) === 'pages'
 let counts = noCounts
 await run('the compiled program and real servers', programs, file => !usesBrowser(file) && !isExclusive(file), 3)
-await run('exclusive tests', programs, isExclusive, 1)
+await run('exclusive tests', programs, isAlone, 1)
+await run('exclusive tests in pairs', programs, isInPair, 2)
 await run('pages', programs, usesBrowser, 2)
 if (!missing.includes('postgresql')) {
   const server = await startPostgres()
   try {
     const env = { BAILIWICK_DATABASE_URL: server.url }
     await run('the compiled program on PostgreSQL', programsOnPostgres, file => !isExclusive(file), 3, env)
-    await run('exclusive tests on PostgreSQL', programsOnPostgres, isExclusive, 1, env)
+    await run('exclusive tests on PostgreSQL', programsOnPostgres, isAlone, 1, env)
+    await run('exclusive tests in pairs on PostgreSQL', programsOnPostgres, isInPair, 2, env)
   } finally {
     await server.stop()
   }

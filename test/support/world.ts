@@ -3,16 +3,16 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
+import { Database } from 'bun:sqlite'
 import { desc, eq } from 'drizzle-orm'
 import type { AnyElysia } from 'elysia'
-import { prepareInstance } from '../../src/access/workspaces'
+import { operatorWorkspace, prepareInstance } from '../../src/access/workspaces'
 import { forgetCallers } from '../../src/access/callers'
 import type { PlanLimits } from '../../src/access/limit-table'
 import { plans, workspaces } from '../../src/access/tables'
 import { record } from '../../src/core/change'
-import { loadConfig, sqliteFile } from '../../src/core/config'
+import { loadConfig, sqliteFile, type Config } from '../../src/core/config'
 import { isPostgres } from '../../src/core/db/dialect'
-import { openPostgres, openSqlite } from '../../src/core/db/store'
 import { auditEntries, events } from '../../src/core/db/tables'
 import type { Hub } from '../../src/core/hub'
 import { newId } from '../../src/core/ids'
@@ -110,22 +110,13 @@ export async function endRun(): Promise<void> {
 /** Creates a world. @param more additional areas of the test, outside /v1 */
 export async function world(env: Record<string, string> = {}, more: readonly AnyElysia[] = []): Promise<World> {
   const clock = new ManualClock()
-  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-test-'))
-  writeFileSync(join(folder, 'key'), `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 })
-  const database = isPostgres ? await createDatabase() : null
-  const config = loadConfig(
-    { data: folder, listen: '127.0.0.1:8484' },
-    {
-      BAILIWICK_MASTER_KEY_FILE: join(folder, 'key'),
-      BAILIWICK_LOG_LEVEL: process.env.BAILIWICK_TEST_LOG ?? 'silent',
-      ...(database && { BAILIWICK_DATABASE_URL: database.url }),
-      ...env,
-    },
-  )
-  if (!database) copyFileSync(await (migratedFile ??= createMigratedFile()), sqliteFile(config))
+  const folder = newFolder()
+  const { file, seed } = await (template ??= createTemplate())
+  const database = isPostgres ? await createDatabase(file) : null
+  const config = configOf(folder, { ...(database && { BAILIWICK_DATABASE_URL: database.url }), ...env })
+  if (!database) copyFileSync(file, sqliteFile(config))
   // No durability is needed here; it is tested with the compiled program.
   const hub = await openHub(config, clock, openLog(config.logLevel), 'OFF')
-  await prepareInstance(hub)
   await registerHub(hub, 'test')
   const worker = new Worker(hub, jobKinds)
   await refreshCalendar(hub)
@@ -144,14 +135,9 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const [operators] = await hub.read.select().from(workspaces).where(eq(workspaces.isOperator, true))
-  const rivals = await addWorkspace(hub, 'rival', 'pro')
-  const caller = async (workspaceId: string, mode: 'full' | 'read_only' | 'scoped', permissions: Permission[] = []) =>
-    callerWith(
-      app,
-      workspaceId,
-      await createTokenAsOperator(hub, { workspaceId, name: `${mode} token`, mode, permissions, expiresAt: null }),
-    )
+  const { operators, rivals } = seed
+  const caller = async (workspaceId: string, permissions: Permission[]) =>
+    callerWith(app, workspaceId, await newToken(hub, workspaceId, 'scoped', permissions))
 
   let auditSeen = 0
   let eventsSeen = ''
@@ -163,11 +149,11 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
     monitoring,
     engine,
     app,
-    acme: await caller(operators!.id, 'full'),
-    rival: await caller(rivals, 'full'),
-    readOnly: await caller(operators!.id, 'read_only'),
+    acme: callerWith(app, operators, seed.acme),
+    rival: callerWith(app, rivals, seed.rival),
+    readOnly: callerWith(app, operators, seed.readOnly),
     anonymous: callerWith(app, '', ''),
-    scoped: (...permissions) => caller(operators!.id, 'scoped', permissions),
+    scoped: (...permissions) => caller(operators, permissions),
     async limit(workspaceId, overrides) {
       await record(hub, async tx => {
         await tx.update(workspaces).set({ limitOverrides: overrides }).where(eq(workspaces.id, workspaceId))
@@ -189,7 +175,7 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
       const rows = await hub.read
         .select()
         .from(auditEntries)
-        .where(eq(auditEntries.workspaceId, operators!.id))
+        .where(eq(auditEntries.workspaceId, operators))
         .orderBy(desc(auditEntries.seq))
         .limit(200)
       const fresh = rows.filter(row => row.seq > auditSeen).reverse()
@@ -200,7 +186,7 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
       const rows = await hub.read
         .select()
         .from(events)
-        .where(eq(events.workspaceId, operators!.id))
+        .where(eq(events.workspaceId, operators))
         .orderBy(desc(events.id))
         .limit(200)
       const fresh = rows.filter(row => row.id > eventsSeen).reverse()
@@ -262,22 +248,73 @@ export function callerWith(app: AnyElysia, workspaceId: string, token: string): 
   }
 }
 
-// Creating the tables takes far longer than copying them.
-let migratedFile: Promise<string> | null = null
-let template: Promise<string> | null = null
-
-/** An SQLite file with all tables, which worlds copy. It is deleted at the end of the run. */
-async function createMigratedFile(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-template-'))
-  const file = join(folder, 'template.db')
-  const store = await openSqlite(file, 'OFF')
-  await store.close()
-  atEnd.push(async () => {
-    rmSync(folder, { recursive: true })
-    migratedFile = null
-  })
-  return file
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-test-'))
+  writeFileSync(join(folder, 'key'), `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o600 })
+  return folder
 }
+
+const configOf = (folder: string, env: Record<string, string>): Config =>
+  loadConfig(
+    { data: folder, listen: '127.0.0.1:8484' },
+    {
+      BAILIWICK_MASTER_KEY_FILE: join(folder, 'key'),
+      BAILIWICK_LOG_LEVEL: process.env.BAILIWICK_TEST_LOG ?? 'silent',
+      ...env,
+    },
+  )
+
+/** What every world starts with: workspaces, and tokens for them. */
+interface Seed {
+  operators: string
+  rivals: string
+  acme: string
+  rival: string
+  readOnly: string
+}
+
+/** What worlds copy, because that is much faster than creating it. */
+interface Template {
+  /** SQLite file, or name of a PostgreSQL database. */
+  file: string
+  seed: Seed
+}
+
+let template: Promise<Template> | null = null
+
+/** Creates the template. It is deleted at the end of the run. */
+async function createTemplate(): Promise<Template> {
+  const folder = newFolder()
+  const name = `template_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
+  if (isPostgres) await admin().unsafe(`create database ${name}`)
+  const config = configOf(folder, isPostgres ? { BAILIWICK_DATABASE_URL: addressOf(name) } : {})
+  const hub = await openHub(config, new ManualClock(), openLog(config.logLevel), 'OFF')
+  await prepareInstance(hub)
+  const operators = (await operatorWorkspace(hub.read)).id
+  const rivals = await addWorkspace(hub, 'rival', 'pro')
+  const seed = {
+    operators,
+    rivals,
+    acme: await newToken(hub, operators, 'full'),
+    rival: await newToken(hub, rivals, 'full'),
+    readOnly: await newToken(hub, operators, 'read_only'),
+  }
+  await hub.store.close()
+  if (!isPostgres) {
+    // Unfinalized statements keep the connection open, and the last changes in the WAL.
+    using database = new Database(sqliteFile(config))
+    database.run('pragma wal_checkpoint(truncate)')
+  }
+  atEnd.unshift(async () => {
+    template = null
+    rmSync(folder, { recursive: true })
+    if (isPostgres) await dropDatabase(name)
+  })
+  return { file: isPostgres ? name : sqliteFile(config), seed }
+}
+
+const newToken = (hub: Hub, workspaceId: string, mode: 'full' | 'read_only' | 'scoped', permissions: Permission[] = []) =>
+  createTokenAsOperator(hub, { workspaceId, name: `${mode} token`, mode, permissions, expiresAt: null })
 
 // Shared by all worlds of the process, because closing a connection takes longer than dropping a database.
 let adminConnection: SQL | null = null
@@ -300,23 +337,10 @@ const addressOf = (database: string): string => {
 
 const dropDatabase = (name: string) => admin().unsafe(`drop database if exists ${name} with (force)`)
 
-/** A PostgreSQL database with all tables, which worlds copy. It is dropped at the end of the run. */
-async function createTemplate(): Promise<string> {
-  const name = `template_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
-  await admin().unsafe(`create database ${name}`)
-  const store = await openPostgres(addressOf(name))
-  await store.close()
-  atEnd.unshift(async () => {
-    template = null
-    await dropDatabase(name)
-  })
-  return name
-}
-
-/** Creates a database on the PostgreSQL server in BAILIWICK_DATABASE_URL. */
-async function createDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+/** Creates a copy of a database on the PostgreSQL server in BAILIWICK_DATABASE_URL. */
+async function createDatabase(original: string): Promise<{ url: string; drop(): Promise<void> }> {
   const name = `world_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
-  await admin().unsafe(`create database ${name} template ${await (template ??= createTemplate())} strategy file_copy`)
+  await admin().unsafe(`create database ${name} template ${original} strategy file_copy`)
   return {
     url: addressOf(name),
     async drop() {
