@@ -74,6 +74,7 @@ export async function connectTls(
   }
 }
 
+/** Resolves a host and refuses forbidden addresses (`vetHost` in core/net/egress.ts). Runs for each connection, also after a redirect. */
 async function vettedFor(attempt: Attempt, host: string, port: number, family?: 4 | 6): Promise<VettedHost> {
   const { facts, context } = attempt
   const startedAt = context.now()

@@ -63,7 +63,7 @@ export const dnsActions = {
     number: 'DN042',
     description: 'Changes to a DNS zone were synced to a provider. The counts are record sets.',
     channels: ['job'],
-    targets: ['zone', 'provider'],
+    targets: ['zone', 'dns_provider'],
     changes: {
       fields: { created: Type.Integer(), updated: Type.Integer(), deleted: Type.Integer(), failed: Type.Integer() },
     },
@@ -88,7 +88,7 @@ export const dnsActions = {
     number: 'DN106',
     description: 'A blocked sync of a DNS zone was completed or is no longer needed.',
     channels: ['job'],
-    targets: ['zone', 'provider'],
+    targets: ['zone', 'dns_provider'],
     changes: { fields: { provider_id: Type.String(), reasons: Type.Array(Type.String()) } },
     example: { before: { provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn', reasons: ['deletes_over_limit'] }, after: {} },
   },

@@ -38,7 +38,7 @@ export const syncAudit = (zone: ZoneRow, { provider }: ClaimedTarget, counts: Sy
   outcome: counts.failed > 0 ? 'failure' : 'success',
   actor: systemActor(syncKind),
   context: jobContext,
-  targets: [zoneTarget(zone), target('provider', provider)],
+  targets: [zoneTarget(zone), target('dns_provider', provider)],
   after: counts,
 })
 

@@ -74,7 +74,7 @@ export const unblockAudits = ({ zone, provider }: ClaimedTarget, current: Target
         {
           ...ofJob(zone),
           action: 'dns.zone.unblock',
-          targets: [zoneTarget(zone), target('provider', provider)],
+          targets: [zoneTarget(zone), target('dns_provider', provider)],
           before: { provider_id: provider.id, reasons: current.blockedFor },
         },
       ]
