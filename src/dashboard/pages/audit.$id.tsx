@@ -56,7 +56,7 @@ function Shown({ resource: entry }: { resource: AuditEventView }) {
             ['User agent', context.user_agent],
             ['Request ID', context.request_id && <CopyableText text={context.request_id} />],
             ['Client request ID', context.client_request_id],
-            ['Idempotency-Key', context.idempotency_key],
+            ['Idempotency key', context.idempotency_key],
           ]}
         />
         {entry.changes && (

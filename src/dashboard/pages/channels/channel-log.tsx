@@ -56,7 +56,7 @@ const Message = ({ message }: { message: NotificationView }) => (
         ],
         ['Created', <RelativeTime at={message.created_at} />],
         ['Sent', message.sent_at === null ? null : <RelativeTime at={message.sent_at} />],
-        ['Due', message.due_at === null ? null : <RelativeTime at={message.due_at} />],
+        ['Scheduled', message.due_at === null ? null : <RelativeTime at={message.due_at} />],
       ]}
     />
   </div>

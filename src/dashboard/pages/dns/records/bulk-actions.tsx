@@ -37,22 +37,22 @@ export function BulkActions({ zone, rows: selected, onDone }: BulkActionsProps) 
   const description = 'Applies to all records with the same name and type.'
   const editTtl = () =>
     openForm({
-      title: `TTL of ${count}`,
+      title: `Set TTL of ${count}`,
       description,
       submitLabel: 'Set TTL',
       initial: { ttl: '' },
       call: values => bulk('update', { ttl: ttlOf(String(values.ttl)) }),
-      send: call => run(call, `TTL of ${count} set`),
+      send: call => run(call, `TTL of ${count} updated`),
       fields: <TextField name="ttl" label="TTL" hint="In seconds, or with a unit: 5m, 1h, 1d." autoFocus />,
     })
   const editTags = () =>
     openForm({
-      title: `Tags of ${count}`,
+      title: `Set tags of ${count}`,
       description,
       submitLabel: 'Set tags',
       initial: { tags: [] },
       call: values => bulk('update', { tags: values.tags }),
-      send: call => run(call, `Tags of ${count} set`),
+      send: call => run(call, `Tags of ${count} updated`),
       fields: <ListField name="tags" label="Tags" hint="Replaces the current tags. Leave empty to remove all tags." />,
     })
   const now = (call: Call, done: string) => void run(call, done).catch(toast.error)
@@ -62,10 +62,10 @@ export function BulkActions({ zone, rows: selected, onDone }: BulkActionsProps) 
         Delete
       </Button>
       <Button small onClick={editTtl}>
-        TTL
+        Set TTL
       </Button>
       <Button small onClick={editTags}>
-        Tags
+        Set tags
       </Button>
       <CopyButton text={rows.map(lineOf).join('\n')} label="Copy as zone file lines" />
       <Menu
