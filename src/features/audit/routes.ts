@@ -10,7 +10,7 @@ export const auditRoutes = area('audit', 'Audit', [
     type: 'audit_event',
     response: AuditEvent,
     list: {
-      description: 'Lists all actions in the workspace, including denied ones, newest first.',
+      description: 'Lists the events in the audit log of the workspace, including denied actions, newest first.',
       listing: auditListing,
       response: AuditEventList,
       run: listAuditEvents,

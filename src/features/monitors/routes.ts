@@ -73,7 +73,7 @@ export const monitorRoutes = area('monitors', 'Monitors', [
       },
       reset: {
         description:
-          'Discards the current state, as if the monitor were new: status, streaks, flapping, and suppressed alerts. Its incident is resolved. The history is kept.',
+          'Discards the current state, as if the monitor were new: status, failure counts, flapping state, and suppressed alerts. Its incident is resolved. The history is kept.',
         run: resetMonitor,
       },
       clone: {

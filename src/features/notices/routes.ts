@@ -10,7 +10,7 @@ export const noticeRoutes = area('notices', 'Notices', [
     list: {
       listing: noticeListing,
       description:
-        'Lists the notices of the workspace, latest first. To count unread ones, read `pagination.total` with `read=false&include=total`.',
+        'Lists the notices of the workspace, newest first. To count unread ones, read `pagination.total` with `read=false&include=total`.',
       response: NoticeList,
       run: listNotices,
     },

@@ -24,7 +24,7 @@ export const Notice = Shape(
     }),
     count: Type.Integer({
       minimum: 1,
-      description: 'Number of occurrences. If it occurs again, the existing notice is updated and no new one is created.',
+      description: 'Number of occurrences. A repeated occurrence updates the existing notice instead of creating a new one.',
     }),
     occurred_at: Instant({ description: 'When it last occurred.' }),
     read: Type.Boolean({ description: 'Whether it is marked as read.' }),

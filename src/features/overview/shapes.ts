@@ -14,10 +14,10 @@ const number = (description: string) => Type.Integer({ minimum: 0, description }
 const upTo = (description: string) =>
   Type.Integer({ minimum: 0, maximum: 10_000, description: `${description}, counted up to 10,000.` })
 
-const By = <const W extends string>(words: readonly W[], description: string) =>
+const By = <const W extends string>(words: readonly W[], noun: string, description: string) =>
   Shape(
     Object.fromEntries(
-      words.map(word => [word, Type.Integer({ minimum: 0, description: `Number that are \`${word}\`.` })]),
+      words.map(word => [word, Type.Integer({ minimum: 0, description: `Number of ${noun} \`${word}\`.` })]),
     ) as Record<W, ReturnType<typeof number>>,
     {
       description,
@@ -44,7 +44,7 @@ export const Overview = Shape(
     monitors: Nullable(
       Shape({
         total: number('Number of monitors.'),
-        by_status: By(monitorStatuses, 'Number of monitors by status.'),
+        by_status: By(monitorStatuses, 'monitors with the status', 'Number of monitors by status.'),
         slowest: Type.Array(
           Shape({
             id: Type.String({ description: 'ID of the monitor.' }),
@@ -62,7 +62,7 @@ export const Overview = Shape(
     heartbeats: Nullable(
       Shape({
         total: number('Number of heartbeats.'),
-        by_status: By(heartbeatStatuses, 'Number of heartbeats by status.'),
+        by_status: By(heartbeatStatuses, 'heartbeats with the status', 'Number of heartbeats by status.'),
         overdue: Type.Array(Heartbeat, {
           description: 'Heartbeats that are down or in their grace period, newest first, up to 10.',
         }),
@@ -75,16 +75,16 @@ export const Overview = Shape(
         zones: Shape(
           {
             total: number('Number of zones.'),
-            by_state: By(syncStates, 'Number of zones by sync state (`sync.state`).'),
+            by_state: By(syncStates, 'zones with the sync state', 'Number of zones by sync state (`sync.state`).'),
           },
           { description: 'Zone counts.' },
         ),
         records_out_of_sync: upTo('Records that are out of sync'),
         unsynced_zones: Type.Array(Zone, {
-          description: 'Zones that are out of sync, newest first, up to 10; `sync` has the reason.',
+          description: 'Zones that are out of sync, newest first, up to 10; `sync` contains the reason.',
         }),
         unsynced_records: Type.Array(DnsRecord, {
-          description: 'Records that are out of sync, newest first, up to 10; `sync` has the reason.',
+          description: 'Records that are out of sync, newest first, up to 10; `sync` contains the reason.',
         }),
       }),
       { description: 'DNS zones and records.' },
@@ -115,17 +115,17 @@ export const Overview = Shape(
     ),
     certificates: Nullable(
       Shape({
-        total: upTo('Number of such certificates'),
+        total: upTo('Number of certificates that have expired or expire within 30 days'),
         data: Type.Array(
           Shape({
-            monitor_id: Type.String({ description: 'Monitor whose check saw the certificate.' }),
+            monitor_id: Type.String({ description: 'ID of the monitor that checked the certificate.' }),
             name: Type.String({ description: 'Name of the monitor.' }),
             target: Type.String({ description: 'Target of the monitor.' }),
-            expires_at: Instant({ description: 'When the first certificate to expire in the chain expires.' }),
+            expires_at: Instant({ description: 'Earliest expiry date in the certificate chain.' }),
           }),
         ),
       }),
-      { description: 'Certificates seen by the last checks that have expired or expire within 30 days, up to 20.' },
+      { description: 'Certificates that have expired or expire within 30 days, as seen by the latest checks, up to 20.' },
     ),
     tokens: Nullable(
       Shape({
@@ -134,7 +134,7 @@ export const Overview = Shape(
           Shape({
             id: Type.String({ description: 'ID of the token.' }),
             name: Type.String({ description: 'Name of the token.' }),
-            hint: Type.String({ description: 'First and last characters of the token.' }),
+            hint: Type.String({ description: 'Masked form of the token.' }),
             expires_at: Instant({ description: 'When the token expires.' }),
             rotated_to: Nullable(Type.String(), { description: 'ID of the token that replaces it; null if none.' }),
           }),
@@ -149,7 +149,7 @@ export const Overview = Shape(
     }),
     maintenance: Nullable(
       Shape({
-        active: Type.Array(Span, { description: 'Active maintenance, by end time.' }),
+        active: Type.Array(Span, { description: 'Active occurrences, ordered by end time.' }),
         upcoming: Type.Array(Span, { description: 'Next occurrences of up to 5 maintenance windows.' }),
       }),
       { description: 'Maintenance windows.' },

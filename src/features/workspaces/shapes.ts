@@ -84,7 +84,7 @@ export const WorkspacePatch = Shape(
 export const WorkspaceSuspension = Shape(
   {
     reason: Type.Optional(
-      Nullable(Line({ minLength: 1, maxLength: 300, description: 'Reason.' }), {
+      Nullable(Line({ minLength: 1, maxLength: 300, description: 'Reason for the suspension.' }), {
         description: 'Reason shown to members of the suspended workspace.',
       }),
     ),

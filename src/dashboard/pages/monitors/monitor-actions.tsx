@@ -28,7 +28,8 @@ export function MonitorActions({ monitor }: { monitor: MonitorView }) {
   const view = () =>
     openDialog({
       title: `${name} as YAML`,
-      description: 'You can import this document. Secrets are replaced with placeholders, and importing them keeps the current values.',
+      description:
+        'You can import this document. Secrets are replaced with placeholders, and importing them keeps the current values.',
       wide: true,
       content: <Exported id={id} />,
     })
