@@ -7,7 +7,7 @@ import type { AuditDraft, ChangeResult, EventDraft, RecordResult } from './chang
 import type { Ctx } from './ctx'
 import { auditEntries, counters, events, idempotencyKeys, type AuditActor, type AuditContext } from './db/tables'
 import { prepared } from './db/prepared'
-import type { Tx } from './db/transaction'
+import type { Reader, Tx } from './db/transaction'
 import { newId } from './ids'
 import type { Hub } from './hub'
 import { enqueue } from './jobs/queue'
@@ -177,6 +177,12 @@ export const feedCounter = (workspaceId: string): string => `feed:${workspaceId}
 
 /** Takes the next number of a gapless sequence, or the last of the next `n`. Locks the sequence until the transaction ends. */
 export const nextNumber = async (tx: Tx, name: string, n = 1): Promise<number> => (await takeNumbers(tx, name, n)).value
+
+/** The last number of a sequence that was taken; 0 if none was. */
+export async function lastNumber(read: Reader, name: string): Promise<number> {
+  const [row] = await read.select({ value: counters.value }).from(counters).where(eq(counters.name, name))
+  return row?.value ?? 0
+}
 
 /** Takes the next `n` numbers and locks the counter until the transaction ends. `value` is the last of them. */
 async function takeNumbers(tx: Tx, name: string, n: number): Promise<{ value: number; head: Uint8Array | null }> {

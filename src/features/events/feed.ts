@@ -1,9 +1,8 @@
 import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm'
 import { waitFor, type Waiting } from '../../api/long-poll'
-import { feedCounter } from '../../core/change'
+import { feedCounter, lastNumber } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
-import { counters, events } from '../../core/db/tables'
-import type { Reader } from '../../core/db/transaction'
+import { events } from '../../core/db/tables'
 import { eventKinds } from '../event-kinds'
 import { isId } from '../../core/ids'
 import { accessCondition, canAccess } from '../../core/resource-access'
@@ -30,11 +29,11 @@ export async function followEvents(ctx: Ctx, query: Record<string, unknown>, wai
   let from = await startOf(ctx, query.after as string)
   const rows = await waitFor(ctx, waiting, feedTopic(ctx.workspaceId), async () => {
     // Read before the page: everything up to the head is committed, so if the page is not full, the cursor can move to the head.
-    const head = await counterValue(read, feedCounter(ctx.workspaceId))
+    const head = await lastNumber(read, feedCounter(ctx.workspaceId))
     if (head <= from) return null
     const found = await pageAfter(ctx, query, from, limit + 1)
     // Read after the page, to notice events that were deleted before the page was read.
-    if ((await counterValue(read, prunedCounter(ctx.workspaceId))) > from) throw expired()
+    if ((await lastNumber(read, prunedCounter(ctx.workspaceId))) > from) throw expired()
     if (found.length === 0) {
       from = head
       return null
@@ -75,8 +74,8 @@ async function pageAfter(ctx: Ctx, query: Record<string, unknown>, from: number,
 /** The feed position that `after` refers to. */
 async function startOf(ctx: Ctx, after: string): Promise<number> {
   const { read } = ctx.hub
-  if (after === 'latest') return await counterValue(read, feedCounter(ctx.workspaceId))
-  const pruned = () => counterValue(read, prunedCounter(ctx.workspaceId))
+  if (after === 'latest') return await lastNumber(read, feedCounter(ctx.workspaceId))
+  const pruned = () => lastNumber(read, prunedCounter(ctx.workspaceId))
   if (after === 'oldest') return await pruned()
   if (!isId(after, 'evt')) return positionOf(ctx, after)
   const [row] = await read
@@ -114,8 +113,3 @@ const unknownPlace = (): Problem =>
   new Problem('invalid_cursor', '`after` must be a cursor of this feed, the ID of an event, `oldest`, or `latest`.', {
     errors: [{ pointer: '#/query/after', code: 'invalid_cursor', detail: 'does not belong to this feed.' }],
   })
-
-async function counterValue(read: Reader, name: string): Promise<number> {
-  const [row] = await read.select({ value: counters.value }).from(counters).where(eq(counters.name, name))
-  return row?.value ?? 0
-}

@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, gte, lt, or } from 'drizzle-orm'
 import { isDeepStrictEqual } from 'node:util'
+import { readPages } from '../../../core/db/pages'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { reversedName } from '../zones/names'
 import { dnsAliasPaths } from './tables'
@@ -19,19 +20,15 @@ export async function isOnAliasPath(read: Reader, zone: PathZone): Promise<boole
 const pageSize = 500
 
 /** Rrset ids of the ALIAS records whose path includes a zone. */
-export async function* aliasesThrough(read: Reader, zone: PathZone): AsyncGenerator<string> {
-  for (let after = ''; ;) {
-    const rows = await read
+export const aliasesThrough = (read: Reader, zone: PathZone): AsyncGenerator<{ rrsetId: string }[]> =>
+  readPages(pageSize, last =>
+    read
       .selectDistinct({ rrsetId: dnsAliasPaths.rrsetId })
       .from(dnsAliasPaths)
-      .where(and(isThrough(zone), gt(dnsAliasPaths.rrsetId, after)))
+      .where(and(isThrough(zone), gt(dnsAliasPaths.rrsetId, last?.rrsetId ?? '')))
       .orderBy(asc(dnsAliasPaths.rrsetId))
-      .limit(pageSize)
-    yield* rows.map(row => row.rrsetId)
-    if (rows.length < pageSize) return
-    after = rows.at(-1)!.rrsetId
-  }
-}
+      .limit(pageSize),
+  )
 
 /** The stored path of an ALIAS: reversed names, sorted. */
 export async function storedPath(read: Reader, rrsetId: string): Promise<string[]> {

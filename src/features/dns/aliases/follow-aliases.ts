@@ -22,7 +22,7 @@ export const followAliasesJob: JobKind<{ workspace_id: string; zone: string }> =
   retryAfter: attempts => Math.min(1000 * attempts, 60_000),
   async run(hub, { payload }) {
     const zone = { workspaceId: payload.workspace_id, name: payload.zone }
-    for await (const rrsetId of aliasesThrough(hub.read, zone)) await followOne(hub, rrsetId)
+    for await (const page of aliasesThrough(hub.read, zone)) for (const { rrsetId } of page) await followOne(hub, rrsetId)
     return undefined
   },
 }

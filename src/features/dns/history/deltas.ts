@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, gte, lte, or, gt } from 'drizzle-orm'
+import { readPages } from '../../../core/db/pages'
 import type { Reader } from '../../../core/db/transaction'
 import type { Delta, DeltaRecord } from '../server/messages'
 import { soaFieldsOf, soaRdataOf, type SoaFields } from '../zones/soa-fields'
@@ -70,8 +71,9 @@ async function readRrsets(
   versions: { from: number; to: number },
 ): Promise<void> {
   const { version, place } = dnsChangesetRrsets
-  for (let after = { version: versions.from, place: -1 }; ;) {
-    const rows = await read
+  const first = { version: versions.from, place: -1 }
+  const pages = readPages<typeof dnsChangesetRrsets.$inferSelect>(rrsetPageSize, (after: typeof first = first) =>
+    read
       .select()
       .from(dnsChangesetRrsets)
       .where(
@@ -83,7 +85,9 @@ async function readRrsets(
         ),
       )
       .orderBy(asc(version), asc(place))
-      .limit(rrsetPageSize)
+      .limit(rrsetPageSize),
+  )
+  for await (const rows of pages)
     for (const row of rows) {
       const delta = deltas.get(row.version)
       if (!delta) continue
@@ -92,9 +96,6 @@ async function readRrsets(
       delta.removed.push(...recordsOnlyIn(row.before, row.after, { name, type: row.type }))
       delta.added.push(...recordsOnlyIn(row.after, row.before, { name, type: row.type }))
     }
-    if (rows.length < rrsetPageSize) return
-    after = rows.at(-1)!
-  }
 }
 
 /** Records of an rrset that its other state doesn’t have with the same TTL and rdata. */

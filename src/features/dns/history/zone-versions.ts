@@ -1,4 +1,5 @@
 import { and, asc, eq, gt, gte, inArray, isNotNull, lte, max, min, or, sql } from 'drizzle-orm'
+import { readPages } from '../../../core/db/pages'
 import type { Reader } from '../../../core/db/transaction'
 import { Problem } from '../../../core/problem'
 import { yieldToEventLoop } from '../../../core/time-slices'
@@ -35,13 +36,10 @@ export async function* rrsetsChangedBetween(
   zoneId: string,
   versions: { from: number; to: number },
 ): AsyncGenerator<RrsetDiff> {
-  for (let last: { name: string; type: string } | null = null; ;) {
-    const page = await pageBetween(read, zoneId, versions, last)
+  for await (const page of readPages<RrsetDiff>(pageSize, last => pageBetween(read, zoneId, versions, last))) {
     yield* page
-    if (page.length < pageSize) return
-    last = page.at(-1)!
     // Yield to other work while reading a long history.
-    await yieldToEventLoop()
+    if (page.length === pageSize) await yieldToEventLoop()
   }
 }
 
@@ -50,7 +48,7 @@ async function pageBetween(
   read: Reader,
   zoneId: string,
   versions: { from: number; to: number },
-  last: { name: string; type: string } | null,
+  last: { name: string; type: string } | undefined,
 ): Promise<RrsetDiff[]> {
   const { name, type, version } = dnsChangesetRrsets
   const found = read

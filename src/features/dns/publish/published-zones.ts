@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, lte, type Column, type GetColumnData } from 'drizzle-orm'
-import { counters } from '../../../core/db/tables'
+import { lastNumber } from '../../../core/change'
+import { readPages } from '../../../core/db/pages'
 import type { Reader } from '../../../core/db/transaction'
 import { yieldToEventLoop } from '../../../core/time-slices'
 import { soaFieldsOf, soaRdataOf } from '../zones/soa-fields'
@@ -75,10 +76,7 @@ export async function zoneChangesAfter(
 }
 
 /** Number of the last change. Data read after this call is at least as new. */
-export async function lastZoneChange(read: Reader): Promise<number> {
-  const [row] = await read.select({ value: counters.value }).from(counters).where(eq(counters.name, changesCounter))
-  return row?.value ?? 0
-}
+export const lastZoneChange = (read: Reader): Promise<number> => lastNumber(read, changesCounter)
 
 /**
  * Reads what changed in a zone after a number: its SOA and the current rrset of each changed name and type, with empty rdata if
@@ -224,19 +222,18 @@ export async function* recordPages<C extends typeof servedColumns>(
   columns: C,
   last?: string,
 ): AsyncGenerator<{ [K in keyof C]: C[K] extends Column ? GetColumnData<C[K]> : never }[]> {
-  for (let after = ''; ;) {
-    const rows = await read
+  const until = last === undefined ? undefined : lte(dnsRecords.id, last)
+  const pages = readPages<{ id: string }>(pageSize, after =>
+    read
       .select(columns as typeof servedColumns)
       .from(dnsRecords)
       .innerJoin(dnsRrsets, eq(dnsRrsets.id, dnsRecords.rrsetId))
-      .where(
-        and(eq(dnsRecords.zoneId, zoneId), gt(dnsRecords.id, after), last === undefined ? undefined : lte(dnsRecords.id, last)),
-      )
+      .where(and(eq(dnsRecords.zoneId, zoneId), gt(dnsRecords.id, after?.id ?? ''), until))
       .orderBy(asc(dnsRecords.id))
-      .limit(pageSize)
+      .limit(pageSize),
+  )
+  for await (const rows of pages) {
     yield rows as never
-    if (rows.length < pageSize) return
-    await yieldToEventLoop()
-    after = rows.at(-1)!.id
+    if (rows.length === pageSize) await yieldToEventLoop()
   }
 }

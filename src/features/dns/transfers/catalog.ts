@@ -1,5 +1,6 @@
 import { and, asc, eq, gt } from 'drizzle-orm'
 import { forUpdate } from '../../../core/db/dialect'
+import { readPages } from '../../../core/db/pages'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { nextSerial } from '../../../dns/serial'
 import { rdataOfText } from '../../../dns/rdata'
@@ -65,8 +66,9 @@ export async function readCatalog(read: Reader, id: string): Promise<ServedZone 
     recordSet(origin, 'NS', 'invalid.'),
     recordSet(`version.${origin}`, 'TXT', '"2"'),
   ]
-  for await (const zone of servedZones(read, row.workspaceId))
-    rrsets.push(recordSet(`${zone.id.slice(zone.id.indexOf('_') + 1)}.zones.${origin}`, 'PTR', originOf(zone.name)))
+  for await (const zones of servedZones(read, row.workspaceId))
+    for (const zone of zones)
+      rrsets.push(recordSet(`${zone.id.slice(zone.id.indexOf('_') + 1)}.zones.${origin}`, 'PTR', originOf(zone.name)))
   return { name: origin, owner: row.workspaceId, hidden: true, rrsets }
 }
 
@@ -85,23 +87,14 @@ const recordSet = (name: string, type: string, text: string): ServedSet => ({
 
 const zonesPerQuery = 1000
 
-async function* servedZones(read: Reader, workspaceId: string): AsyncGenerator<{ id: string; name: string }> {
-  for (let after = ''; ;) {
-    const rows = await read
+function servedZones(read: Reader, workspaceId: string): AsyncGenerator<{ id: string; name: string }[]> {
+  const isServed = and(eq(dnsZones.workspaceId, workspaceId), eq(dnsZones.status, 'active'), eq(dnsZones.isServed, true))
+  return readPages(zonesPerQuery, last =>
+    read
       .select({ id: dnsZones.id, name: dnsZones.name })
       .from(dnsZones)
-      .where(
-        and(
-          eq(dnsZones.workspaceId, workspaceId),
-          eq(dnsZones.status, 'active'),
-          eq(dnsZones.isServed, true),
-          gt(dnsZones.id, after),
-        ),
-      )
+      .where(and(isServed, gt(dnsZones.id, last?.id ?? '')))
       .orderBy(asc(dnsZones.id))
-      .limit(zonesPerQuery)
-    yield* rows
-    if (rows.length < zonesPerQuery) return
-    after = rows.at(-1)!.id
-  }
+      .limit(zonesPerQuery),
+  )
 }

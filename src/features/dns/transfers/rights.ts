@@ -1,5 +1,5 @@
-import { asc, eq } from 'drizzle-orm'
-import { counters } from '../../../core/db/tables'
+import { asc } from 'drizzle-orm'
+import { lastNumber } from '../../../core/change'
 import type { TsigKey } from '../../../dns/tsig'
 import type { Hub } from '../../../core/hub'
 import type { ServedKey, TransferRights } from '../server/transfer-keys'
@@ -8,10 +8,7 @@ import { dnsServing, dnsTsigKeys } from './tables'
 import { rightsCounter, sealedAt, type TsigKeyRow } from './tsig-keys'
 
 /** Version of {@link readRights}: rights read after this call are at least as new. */
-export async function rightsVersion(hub: Hub): Promise<number> {
-  const [row] = await hub.read.select({ value: counters.value }).from(counters).where(eq(counters.name, rightsCounter))
-  return row?.value ?? 0
-}
+export const rightsVersion = (hub: Hub): Promise<number> => lastNumber(hub.read, rightsCounter)
 
 /** Loads all TSIG keys of the installation, and what they may transfer. */
 export async function readRights(hub: Hub): Promise<TransferRights> {
