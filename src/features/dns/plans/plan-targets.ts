@@ -8,9 +8,8 @@ import { dnsProviders } from '../accounts/tables'
 import type { Op } from '../providers/provider'
 import { rrsetKey } from '../zones/names'
 import { type ZoneRow } from '../zones/rows'
-import { evaluate } from '../sync/evaluate'
+import { evaluate, evaluationInput } from '../sync/evaluate'
 import { blockReasons, type BlockReason } from './guards'
-import { defaultIgnoreRules } from '../drift/ignore-rules'
 import { plannedOp, plannedOps, type PlannedTarget } from './plan-forms'
 import { enforcementAt } from '../drift/drift-enforcement'
 import { desiredRrsets, knownStates, observedRrset, targetsOf } from '../targets/target-rows'
@@ -59,13 +58,9 @@ export async function plannedAtTargets(
     const known = await knownStates(tx, target.id)
     const observed = [...known.values()].flatMap(one => observedRrset(one) ?? [])
     const evaluated = evaluate({
+      ...evaluationInput(zone, provider, observed, known),
       desired,
-      known,
-      observed,
-      caps: provider.caps,
       aliases,
-      findUnsupported: rrset => provider.findUnsupported(rrset),
-      rules: zone.ignoreRules ?? defaultIgnoreRules,
       isNew: false,
       isFirst: false,
       ...enforcementAt(zone, target, hub.clock.now(), enforcedKeys(scope.enforce)),

@@ -88,12 +88,8 @@ export async function recordCreation(
   }
   const result = await applyChange(tx, ctx, zone, [wanted])
   const { row, records } = (await rrsetsAt(tx, zone.id, [{ name }])).get(rrsetKey(wanted))!
-  const view = await recordViewOf(
-    tx,
-    records.find(one => one.rdataHash === value.hash)!,
-    row,
-    zone,
-  )
+  const created = records.find(one => one.rdataHash === value.hash)!
+  const view = await recordViewOf(tx, created, row, zone)
   return {
     result: view,
     target: targetsOf(view),
@@ -126,12 +122,8 @@ export async function recordUpdate(tx: Tx, ctx: Ctx, id: string, patch: DnsRecor
       : await movedRrsets(tx, zone, name, rrset, others, own, patch)
   const result = await applyChange(tx, ctx, zone, wanted)
   const after = (await rrsetsAt(tx, zone.id, [{ name }])).get(rrsetKey({ name, type: record.type }))!
-  const view = await recordViewOf(
-    tx,
-    after.records.find(one => one.id === id)!,
-    after.row,
-    zone,
-  )
+  const updated = after.records.find(one => one.id === id)!
+  const view = await recordViewOf(tx, updated, after.row, zone)
   const { effects, unchanged } = result
   return { result: view, target: targetsOf(view), before, after: auditRecord(view), ...effects, unchanged }
 }

@@ -56,22 +56,11 @@ export async function recordViewOf(read: Reader, record: RecordRow, rrset: Rrset
 
 /** Records of any zones as the API returns them. Loads rrsets and zones with one query each. */
 export async function recordViews(read: Reader, records: readonly RecordRow[]): Promise<DnsRecordView[]> {
-  const ids = (of: (record: RecordRow) => string) => new Set(records.map(of))
+  const rrsetIds = new Set(records.map(record => record.rrsetId))
+  const zoneIds = new Set(records.map(record => record.zoneId))
   const [rrsetOf, zoneOf] = await Promise.all([
-    rowsById<RrsetRow>(
-      read,
-      'dns_rrsets',
-      dnsRrsets,
-      dnsRrsets.id,
-      ids(record => record.rrsetId),
-    ),
-    rowsById<ZoneRow>(
-      read,
-      'dns_zones',
-      dnsZones,
-      dnsZones.id,
-      ids(record => record.zoneId),
-    ),
+    rowsById<RrsetRow>(read, 'dns_rrsets', dnsRrsets, dnsRrsets.id, rrsetIds),
+    rowsById<ZoneRow>(read, 'dns_zones', dnsZones, dnsZones.id, zoneIds),
   ])
   const syncOf = await recordSyncViews(read, [...zoneOf.values()], records)
   return records.flatMap(record => {

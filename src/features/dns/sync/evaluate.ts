@@ -1,10 +1,11 @@
 import { sha256Hex } from '../../../core/crypto'
 import { textOf } from '../../../dns/rdata'
 import type { AliasAddresses } from '../aliases/expand'
-import type { Caps, Op, ProviderRrset, UnsupportedRrset } from '../providers/provider'
+import type { Caps, DnsProvider, Op, ProviderRrset, UnsupportedRrset } from '../providers/provider'
 import { rrsetKey } from '../zones/names'
+import type { ZoneRow } from '../zones/rows'
 import type { IgnoreRule } from '../zones/shapes'
-import { ignoredKeys } from '../drift/ignore-rules'
+import { defaultIgnoreRules, ignoredKeys } from '../drift/ignore-rules'
 import { fingerprintsMatch, fingerprintOf, effectiveTtl } from './fingerprint'
 import { stateOfAlias, expandDesired } from './expand-desired'
 import { isSynced, threeWayState, type KnownState, type RrsetSyncState } from './three-way'
@@ -27,6 +28,20 @@ export interface EvaluationInput {
   /** Whether an external change is reverted. */
   enforces: (key: string, state: 'drifted' | 'conflict') => boolean
 }
+
+/** The part of the input that depends only on the zone and the provider. */
+export const evaluationInput = (
+  zone: Pick<ZoneRow, 'ignoreRules'>,
+  provider: DnsProvider,
+  observed: readonly ProviderRrset[],
+  known: ReadonlyMap<string, KnownState>,
+) => ({
+  known,
+  observed,
+  caps: provider.caps,
+  findUnsupported: (rrset: ProviderRrset) => provider.findUnsupported(rrset),
+  rules: zone.ignoreRules ?? defaultIgnoreRules,
+})
 
 export interface Evaluated {
   /** All rrsets that are desired or observed. */

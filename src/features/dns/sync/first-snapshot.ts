@@ -3,28 +3,11 @@ import { aliasAddressesOf } from '../aliases/expand'
 import type { Hub } from '../../../core/hub'
 import { yieldToEventLoop } from '../../../core/time-slices'
 import type { Snapshot } from '../providers/provider'
-import type { ZoneRow } from '../zones/rows'
 import { claimMs, confirmClaim, type ClaimedTarget } from '../targets/claim-target'
-import { evaluate, type EvaluationInput } from './evaluate'
-import type { KnownState } from './three-way'
-import { defaultIgnoreRules } from '../drift/ignore-rules'
+import { evaluate, evaluationInput } from './evaluate'
 import type { OpenedTarget } from './read-target'
 import { storeRrsetStates } from '../targets/rrset-state-rows'
 import { desiredRrsets, knownStates } from '../targets/target-rows'
-
-/** The part of the evaluation input that depends only on the zone and the provider. */
-export const evaluationInput = (
-  zone: ZoneRow,
-  { provider }: OpenedTarget,
-  snapshot: Snapshot,
-  known: ReadonlyMap<string, KnownState>,
-): Omit<EvaluationInput, 'desired' | 'aliases' | 'isNew' | 'isFirst' | 'enforces' | 'deletesUnmanaged'> => ({
-  known,
-  observed: snapshot.rrsets,
-  caps: provider.caps,
-  findUnsupported: rrset => provider.findUnsupported(rrset),
-  rules: zone.ignoreRules ?? defaultIgnoreRules,
-})
 
 const batchSize = 1000
 
@@ -44,7 +27,7 @@ export async function storeFirstSnapshot(
   const known = await knownStates(hub.read, target.id)
   const desired = await desiredRrsets(hub.read, zone.id)
   const { states } = evaluate({
-    ...evaluationInput(zone, opened, snapshot, known),
+    ...evaluationInput(zone, opened.provider, snapshot.rrsets, known),
     desired,
     aliases: await aliasAddressesOf(hub.read, zone.id),
     isNew: opened.isNew,

@@ -16,10 +16,9 @@ import { adoptable, adoptObserved } from '../drift/adopt-observed'
 import { mayHaveApplied, type AppliedOps, type Results } from './apply-ops'
 import { blockZone } from '../plans/block-zone'
 import { ClaimLost, claimMs, confirmClaim, type ClaimedTarget } from '../targets/claim-target'
-import { externalChanges, evaluate, type Evaluated } from './evaluate'
+import { externalChanges, evaluate, evaluationInput, type Evaluated } from './evaluate'
 import { worstOf, type KnownState } from './three-way'
 import { externalEvent } from '../drift/external-change'
-import { evaluationInput } from './first-snapshot'
 import { blockReasons, type BlockCode, type BlockReason } from '../plans/guards'
 import { fingerprintOf, type ComparisonRules } from './fingerprint'
 import { opsHash, plannedOp, type PlannedTarget } from '../plans/plan-forms'
@@ -82,7 +81,7 @@ export async function recordSnapshot(
     const known = await knownStates(tx, target.id)
     const look = async () =>
       evaluate({
-        ...evaluationInput(zone, opened, snapshot, known),
+        ...evaluationInput(zone, opened.provider, snapshot.rrsets, known),
         desired: await desiredRrsets(tx, zone.id),
         aliases: await aliasAddressesOf(tx, zone.id),
         isNew: isNew && after === null,

@@ -31,31 +31,40 @@ const maxDetailLength = 500
 /** Shortens a message of a provider for storage. */
 export const truncateDetail = (text: string): string => text.slice(0, maxDetailLength).toWellFormed()
 
+/** What audit events of syncs have in common. */
+export const auditBase = ({ workspaceId }: ZoneRow) => ({ workspaceId, actor: systemActor(syncKind), context: jobContext })
+
 /** Audit event for changes made at a provider. */
 export const syncAudit = (zone: ZoneRow, { provider }: ClaimedTarget, counts: SyncCounts): AuditDraft => ({
-  workspaceId: zone.workspaceId,
+  ...auditBase(zone),
   action: 'dns.zone.sync',
   outcome: counts.failed > 0 ? 'failure' : 'success',
-  actor: systemActor(syncKind),
-  context: jobContext,
   targets: [zoneTarget(zone), target('dns_provider', provider)],
   after: counts,
 })
 
-export const driftNotice = (zone: ZoneRow, { provider }: ClaimedTarget, count: number): NoticeDraft => ({
+/** A notice about a zone at a provider. */
+export const zoneNotice = (
+  zone: ZoneRow,
+  { provider }: ClaimedTarget,
+  of: Pick<NoticeDraft, 'kind' | 'text'> & { details?: object },
+): NoticeDraft => ({
   workspaceId: zone.workspaceId,
-  kind: 'dns_zone.drifted',
   resource: zoneTarget(zone),
-  text: `${count === 1 ? '1 record set' : `${count} record sets`} of ${zone.name} ${count === 1 ? 'was' : 'were'} changed at ${provider.name} outside Bailiwick.`,
-  details: { zone_id: zone.id, provider_id: provider.id, count },
   dedupKey: `${zone.id} ${provider.id}`,
+  ...of,
+  details: { zone_id: zone.id, provider_id: provider.id, ...of.details },
 })
 
-export const editWarNotice = (zone: ZoneRow, { provider }: ClaimedTarget): NoticeDraft => ({
-  workspaceId: zone.workspaceId,
-  kind: 'dns_zone.edit_war',
-  resource: zoneTarget(zone),
-  text: `Drift of ${zone.name} at ${provider.name} was reverted three times within ten minutes and changed again each time. Enforcement is paused for a while.`,
-  details: { zone_id: zone.id, provider_id: provider.id },
-  dedupKey: `${zone.id} ${provider.id}`,
-})
+export const driftNotice = (zone: ZoneRow, claimed: ClaimedTarget, count: number): NoticeDraft =>
+  zoneNotice(zone, claimed, {
+    kind: 'dns_zone.drifted',
+    text: `${count === 1 ? '1 record set' : `${count} record sets`} of ${zone.name} ${count === 1 ? 'was' : 'were'} changed at ${claimed.provider.name} outside Bailiwick.`,
+    details: { count },
+  })
+
+export const editWarNotice = (zone: ZoneRow, claimed: ClaimedTarget): NoticeDraft =>
+  zoneNotice(zone, claimed, {
+    kind: 'dns_zone.edit_war',
+    text: `Drift of ${zone.name} at ${claimed.provider.name} was reverted three times within ten minutes and changed again each time. Enforcement is paused for a while.`,
+  })

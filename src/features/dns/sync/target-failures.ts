@@ -1,5 +1,4 @@
 import { target } from '../../../core/audit'
-import { jobContext, systemActor } from '../../../core/change'
 import type { AuditDraft } from '../../../core/change-result'
 import type { NoticeDraft } from '../../../core/notices'
 import type { ProviderFailure } from '../providers/provider'
@@ -7,7 +6,7 @@ import type { ZoneRow } from '../zones/rows'
 import { zoneTarget } from '../zones/zones'
 import type { ClaimedTarget } from '../targets/claim-target'
 import type { BlockReason } from '../plans/guards'
-import { syncKind } from './sync-jobs'
+import { auditBase, zoneNotice } from './sync-notices'
 import type { TargetRow } from '../targets/target-rows'
 
 // These need someone to act; other failures may be temporary.
@@ -23,46 +22,42 @@ export const isProviderWide = (failure: string): boolean => failure !== 'zone_no
  * @param current row of the target as of the transaction
  */
 export function failingNotices(
-  { zone, provider }: ClaimedTarget,
+  claimed: ClaimedTarget,
   current: TargetRow,
   { failure, detail, isStale }: { failure: ProviderFailure; detail: string; isStale: boolean },
 ): NoticeDraft[] {
+  const { zone, provider } = claimed
   if (current.failureNotified || !(isStale || needsAction(failure))) return []
   if (provider.state === 'failing' && isProviderWide(failure)) return []
   return [
-    {
-      workspaceId: zone.workspaceId,
+    zoneNotice(zone, claimed, {
       kind: 'dns_zone.target_failing',
-      resource: zoneTarget(zone),
       text: `${zone.name} can’t be synced to ${provider.name}: ${detail}`,
-      details: { zone_id: zone.id, provider_id: provider.id, target_id: current.id, code: failure },
-      dedupKey: `${zone.id} ${provider.id}`,
-    },
+      details: { target_id: current.id, code: failure },
+    }),
   ]
 }
 
 /** Notice and audit event for a blocked plan; null if the same reasons were already reported. */
 export function blockReport(
   zone: ZoneRow,
-  { provider }: ClaimedTarget,
+  claimed: ClaimedTarget,
   current: TargetRow,
   planId: string | null,
   reasons: readonly BlockReason[],
 ): { codes: string[]; audit: AuditDraft; notice: NoticeDraft } | null {
+  const { provider } = claimed
   const codes = reasons.map(one => one.code).sort()
   if (planId === null || codes.join() === current.blockedFor?.join()) return null
   const after = { plan_id: planId, provider_id: provider.id, reasons: codes }
   return {
     codes,
-    audit: { ...ofJob(zone), action: 'dns.zone.block', targets: [zoneTarget(zone), target('plan', { id: planId })], after },
-    notice: {
-      workspaceId: zone.workspaceId,
+    audit: { ...auditBase(zone), action: 'dns.zone.block', targets: [zoneTarget(zone), target('plan', { id: planId })], after },
+    notice: zoneNotice(zone, claimed, {
       kind: 'dns_zone.blocked',
-      resource: zoneTarget(zone),
       text: `Changes to ${zone.name} are blocked from being applied to ${provider.name}. ${reasons.map(one => one.detail).join(' ')}`,
-      details: { zone_id: zone.id, ...after },
-      dedupKey: `${zone.id} ${provider.id}`,
-    },
+      details: after,
+    }),
   }
 }
 
@@ -72,11 +67,9 @@ export const unblockAudits = ({ zone, provider }: ClaimedTarget, current: Target
     ? []
     : [
         {
-          ...ofJob(zone),
+          ...auditBase(zone),
           action: 'dns.zone.unblock',
           targets: [zoneTarget(zone), target('dns_provider', provider)],
           before: { provider_id: provider.id, reasons: current.blockedFor },
         },
       ]
-
-const ofJob = ({ workspaceId }: ZoneRow) => ({ workspaceId, actor: systemActor(syncKind), context: jobContext })

@@ -5,7 +5,7 @@ import type { Hub } from '../../../core/hub'
 import { valueOf, type RecordValue } from '../records/values'
 import type { WantedRrset } from '../changes/rrset-rules'
 import { parseField } from '../records/parse-field'
-import type { dnsZones } from './tables'
+import { soaColumnsOf, type SoaFields } from './soa-fields'
 import { originOf, recordNameOf } from './names'
 import { builtin, type ZoneInput } from './shapes'
 
@@ -64,10 +64,10 @@ function ownAddress(hub: Hub): string {
   return parseAddress(host) ? host : '127.0.0.1'
 }
 
-type SoaColumns = Pick<
-  typeof dnsZones.$inferInsert,
-  'soaMname' | 'soaRname' | 'soaTtl' | 'soaRefresh' | 'soaRetry' | 'soaExpire' | 'soaMinimum'
->
+type SoaColumns = ReturnType<typeof soaColumnsOf>
+
+// Seconds.
+const soaDefaults = { ttl: 3600, refresh: 3600, retry: 600, expire: 1_209_600, minimum: 300 }
 
 /** SOA fields as columns. @param defaults names for a new zone; null to set only the given fields */
 export function soaColumns<F extends { mname: string; rname: string } | null>(
@@ -76,16 +76,14 @@ export function soaColumns<F extends { mname: string; rname: string } | null>(
   zoneName: string,
 ): F extends null ? Partial<SoaColumns> : SoaColumns {
   const { mname, rname } = input
-  const set: Partial<SoaColumns> = {
-    soaMname: mname === undefined ? defaults?.mname : parseField('#/soa/mname', () => serverName(mname, zoneName)),
-    soaRname: rname === undefined ? defaults?.rname : parseField('#/soa/rname', () => mailboxName(rname, zoneName)),
-    soaTtl: input.ttl ?? (defaults ? 3600 : undefined),
-    soaRefresh: input.refresh ?? (defaults ? 3600 : undefined),
-    soaRetry: input.retry ?? (defaults ? 600 : undefined),
-    soaExpire: input.expire ?? (defaults ? 1_209_600 : undefined),
-    soaMinimum: input.minimum ?? (defaults ? 300 : undefined),
+  const soa = {
+    ...(defaults && { ...soaDefaults, ...defaults }),
+    ...input,
+    ...(mname !== undefined && { mname: parseField('#/soa/mname', () => serverName(mname, zoneName)) }),
+    ...(rname !== undefined && { rname: parseField('#/soa/rname', () => mailboxName(rname, zoneName)) }),
   }
-  return Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined)) as never
+  const columns = soaColumnsOf(soa as SoaFields)
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined)) as never
 }
 
 /** Converts a mailbox to its SOA form: the part before the @ becomes one label (RFC 1035 section 8). */
