@@ -11,7 +11,7 @@ import { relationTo, type Relations } from '../../../core/relation'
 import { callerOrigin } from '../changes/changed-event'
 import { listZoneRecords } from './listing'
 import type { DnsRecordInput, DnsRecordPatch, DnsRecordView } from './shapes'
-import { typeOf, valueOf, valueOfRdata, type RecordValue } from './values'
+import { storedValue, typeOf, valueOf, valueOfRdata, type RecordValue } from './values'
 import { optionsOf, optionsPatched, wantedMetadata } from './rrset-metadata'
 import { ruleViolation, type WantedRrset, type WantedValue } from '../changes/rrset-rules'
 import { parseField } from './parse-field'
@@ -181,14 +181,7 @@ async function movedRrsets(
 }
 
 const valuesOf = (rrset: Rrset | undefined): WantedValue[] =>
-  (rrset?.records ?? []).map(record => ({
-    rdata: record.rdata,
-    hash: record.rdataHash,
-    content: record.content,
-    contentKey: record.contentKey,
-    target: record.target,
-    pointer: '#',
-  }))
+  (rrset?.records ?? []).map(record => ({ ...storedValue(record), pointer: '#' }))
 
 type ValueInput = { content?: string; fields?: unknown }
 

@@ -64,6 +64,17 @@ export function valueOfRdata(type: string, rdata: Uint8Array): RecordValue {
   }
 }
 
+/** The value of a stored record. */
+export const storedValue = ({ rdata, rdataHash, content, contentKey, target }: StoredValue): RecordValue => ({
+  rdata,
+  hash: rdataHash,
+  content,
+  contentKey,
+  target,
+})
+
+type StoredValue = Omit<RecordValue, 'hash'> & { rdataHash: string }
+
 /** The key that content filters compare. */
 export const contentKeyOf = (text: string): string => text.toLowerCase().slice(0, contentKeyLength)
 

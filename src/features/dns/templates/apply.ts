@@ -2,11 +2,10 @@ import { count, eq } from 'drizzle-orm'
 import { change, isUnchanged } from '../../../core/change'
 import type { ChangeResult } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
-import { violation } from '../../../core/db/errors'
 import type { Tx } from '../../../core/db/transaction'
 import { requireMatch } from '../../../core/if-match'
-import { conflict, Problem } from '../../../core/problem'
-import { insertRow } from '../../../core/rows'
+import { conflict } from '../../../core/problem'
+import { insertRow, refuseDuplicate } from '../../../core/rows'
 import { parseField } from '../records/parse-field'
 import { requireAllowed } from '../plans/require-allowed'
 import type { BlockCode } from '../plans/guards'
@@ -36,8 +35,8 @@ type Overriding = { allow?: readonly BlockCode[]; note?: string }
  * @throws Problem 404, 422, 403 `plan_limit_reached`; 409 `conflict`, `plan_blocked`, `already_exists` if already linked there
  */
 export async function applyTemplate(ctx: Ctx, id: string, input: ApplyInput): Promise<ApplyResultView> {
-  try {
-    return await change(ctx, 'dns.template.apply', async tx => {
+  return await refuseDuplicate('The template is already linked to this name. Apply that binding or update its variables.', () =>
+    change(ctx, 'dns.template.apply', async tx => {
       const template = await lockTemplate(tx, ctx, id)
       const zone = await lockAccessibleZone(tx, ctx, input.zone_id)
       const host = parseField('#/host', () => recordNameOf(input.host ?? '@', zone.name))
@@ -53,15 +52,8 @@ export async function applyTemplate(ctx: Ctx, id: string, input: ApplyInput): Pr
         appliedAt: ctx.hub.clock.now(),
       })
       return await applyToZone(tx, ctx, template, zone, row, { ...input, variables, isNew: true })
-    })
-  } catch (error) {
-    if (violation(error) === 'unique')
-      throw new Problem(
-        'already_exists',
-        'The template is already linked to this name. Apply that binding or update its variables.',
-      )
-    throw error
-  }
+    }),
+  )
 }
 
 /**

@@ -2,11 +2,10 @@ import { eq } from 'drizzle-orm'
 import { change, isUnchanged } from '../../../core/change'
 import type { ChangeResult } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
-import { violation } from '../../../core/db/errors'
 import { requireMatch } from '../../../core/if-match'
 import { listPage } from '../../../core/list'
-import { invalid, notFound, Problem } from '../../../core/problem'
-import { findRow, removeRow, saveRow } from '../../../core/rows'
+import { invalid, notFound } from '../../../core/problem'
+import { findRow, removeRow, saveRow, refuseDuplicate } from '../../../core/rows'
 import type { Page } from '../../../core/shapes'
 import { requireAllowed } from '../plans/require-allowed'
 import { ignoringLock } from '../plans/plans'
@@ -56,8 +55,8 @@ export async function getBinding(ctx: Ctx, id: string): Promise<BindingDetail> {
  * @throws Problem 404, 412, 422, 409 `already_exists`
  */
 export async function updateBinding(ctx: Ctx, id: string, patch: BindingPatch): Promise<BindingView> {
-  try {
-    return await change(ctx, 'dns.template_binding.update', async tx => {
+  return await refuseDuplicate('Another binding already links the template to this name.', () =>
+    change(ctx, 'dns.template_binding.update', async tx => {
       const { template, zone, row } = await lockBindingWithZone(tx, ctx, id)
       requireMatch(ctx, row)
       const view = (of: BindingRow) => bindingView(of, zone.name, template.contentVersion)
@@ -78,12 +77,8 @@ export async function updateBinding(ctx: Ctx, id: string, patch: BindingPatch): 
         before: view(row),
         after: view(after),
       }
-    })
-  } catch (error) {
-    if (violation(error) === 'unique')
-      throw new Problem('already_exists', 'Another binding already links the template to this name.')
-    throw error
-  }
+    }),
+  )
 }
 
 /** Deletes a binding, and its records if requested. @throws Problem 404, 412, 422, 409 `plan_blocked` */

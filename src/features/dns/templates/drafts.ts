@@ -1,6 +1,6 @@
 import { octetsOf } from '../../../dns/octets'
 import { rdataOfTxt } from '../../../dns/rdata'
-import { joinedText, valueOfRdata } from '../records/values'
+import { joinedText, storedValue, valueOfRdata } from '../records/values'
 import type { WantedRrset, WantedValue } from '../changes/rrset-rules'
 import { rrsetKey } from '../zones/names'
 import { type RecordRow, type Rrset } from '../records/rows'
@@ -28,11 +28,7 @@ export class Draft {
   ) {
     this.ttl = existing?.row.ttl ?? null
     this.values = (existing?.records ?? []).map(record => ({
-      rdata: record.rdata,
-      hash: record.rdataHash,
-      content: record.content,
-      contentKey: record.contentKey,
-      target: record.target,
+      ...storedValue(record),
       text: joinedText(type, record.rdata),
       record,
       pointer: '#',

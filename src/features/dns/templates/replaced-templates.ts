@@ -1,6 +1,6 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Reader } from '../../../core/db/transaction'
-import { joinedText } from '../records/values'
+import { joinedText, storedValue } from '../records/values'
 import type { WantedRrset } from '../changes/rrset-rules'
 import { isSpf, missingTerms } from '../records/spf'
 import { reason, type BlockReason } from '../plans/guards'
@@ -34,7 +34,7 @@ export async function replacedTemplates(
   const after = new Map(wanted.map(one => [rrsetKey(one), one.values]))
   const lost = linked.flatMap(({ id }) =>
     others.get(id)!.filter(one => {
-      const before = (existing.get(rrsetKey(one))?.records ?? []).map(({ rdataHash, rdata }) => ({ hash: rdataHash, rdata }))
+      const before = (existing.get(rrsetKey(one))?.records ?? []).map(storedValue)
       return isReplaced(one, before, after.get(rrsetKey(one)) ?? [])
     }),
   )

@@ -87,15 +87,9 @@ export const rolloutAction: ActionKind<RolloutOptions, State> = {
       }
     }
     const done = counts.applied + counts.unchanged + counts.modified + counts.failed
-    if (rows.length < batchSize) return () => Promise.resolve({ result: { done: counts } })
-    return () =>
-      Promise.resolve({
-        result: {
-          state: { after: rows.at(-1)!.id, counts },
-          progress: Math.min(99, (100 * done) / Math.max(1, counts.matched)),
-          result: counts,
-        },
-      })
+    if (rows.length < batchSize) return async () => ({ result: { done: counts } })
+    const progress = Math.min(99, (100 * done) / Math.max(1, counts.matched))
+    return async () => ({ result: { state: { after: rows.at(-1)!.id, counts }, progress, result: counts } })
   },
 }
 

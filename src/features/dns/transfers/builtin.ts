@@ -7,7 +7,6 @@ import { change, nextNumber } from '../../../core/change'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
 import { forUpdate } from '../../../core/db/dialect'
-import { violation } from '../../../core/db/errors'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { isWithin, lowerName, parseName, wireLength } from '../../../dns/name'
 import { nextSerial } from '../../../dns/serial'
@@ -16,7 +15,8 @@ import { requireMatch } from '../../../core/if-match'
 import type { JobDraft } from '../../../core/jobs/draft'
 import { EgressRefused } from '../../../core/net/egress'
 import { egressOf } from '../../../core/net/hub-egress'
-import { invalid, Problem, type FieldProblem } from '../../../core/problem'
+import { refuseDuplicate } from '../../../core/rows'
+import { invalid, type FieldProblem } from '../../../core/problem'
 import type { DnsProviderView } from '../accounts/shapes'
 import { builtinView } from '../accounts/view'
 import { catalogOrigin, refuseConflictingCatalogName } from '../zones/name-conflicts'
@@ -48,8 +48,8 @@ export async function getBuiltinProvider(ctx: Ctx): Promise<DnsProviderView> {
 export async function updateBuiltin(ctx: Ctx, patch: BuiltinProviderPatch): Promise<BuiltinProviderView> {
   const catalogName = patch.catalog?.name === undefined ? undefined : catalogNameOf(ctx, patch.catalog.name)
   if (patch.secondaries) await rejectBadAddresses(ctx, patch.secondaries)
-  try {
-    return await change(ctx, 'dns.builtin.update', async tx => {
+  return await refuseDuplicate('A catalog zone with this name already exists.', () =>
+    change(ctx, 'dns.builtin.update', async tx => {
       const { workspaceId } = ctx
       await forUpdate(tx.select().from(dnsServing).where(eq(dnsServing.workspaceId, workspaceId)))
       const row = await servingOf(tx, workspaceId)
@@ -75,11 +75,8 @@ export async function updateBuiltin(ctx: Ctx, patch: BuiltinProviderPatch): Prom
       const jobs = await reloadCatalog(tx, ctx, row, written)
       const after = view(ctx, { ...written, createdAt: row.createdAt }, wanted ?? secondaries)
       return { result: after, target: builtinTarget(ctx), before, after, wakeTopics: [zonesTopic], jobs }
-    })
-  } catch (error) {
-    if (violation(error) === 'unique') throw new Problem('already_exists', 'A catalog zone with this name already exists.')
-    throw error
-  }
+    }),
+  )
 }
 
 const builtinTarget = (ctx: Ctx) => target('dns_provider', { id: ctx.workspaceId, name: 'builtin' })

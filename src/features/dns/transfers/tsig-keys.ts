@@ -5,14 +5,13 @@ import { change, nextNumber } from '../../../core/change'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
 import { forUpdate } from '../../../core/db/dialect'
-import { violation } from '../../../core/db/errors'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { lowerName, parseName, wireLength } from '../../../dns/name'
 import type { TsigAlgorithm } from '../../../dns/tsig'
 import { newId } from '../../../core/ids'
 import { listingOf, listPage, textFilter } from '../../../core/list'
-import { conflict, invalid, Problem } from '../../../core/problem'
-import { findRow, removeRow } from '../../../core/rows'
+import { conflict, invalid } from '../../../core/problem'
+import { findRow, removeRow, refuseDuplicate } from '../../../core/rows'
 import type { Place } from '../../../core/secrets'
 import type { Page } from '../../../core/shapes'
 import { rowsOf } from '../../../registry'
@@ -53,8 +52,8 @@ export async function createTsigKey(ctx: Ctx, input: TsigKeyInput): Promise<Tsig
     )
   const name = keyNameOf(input.name)
   const secret = input.secret === undefined ? freshSecret(algorithm) : secretOf(input.secret)
-  try {
-    return await change(ctx, 'dns.tsig_key.create', async tx => {
+  return await refuseDuplicate(`A TSIG key named ${name} already exists.`, () =>
+    change(ctx, 'dns.tsig_key.create', async tx => {
       await refuseOverLimit(tx, ctx, 'tsig_key')
       const id = newId('tsig')
       const place = sealedAt({ id, workspaceId: ctx.workspaceId })
@@ -72,11 +71,8 @@ export async function createTsigKey(ctx: Ctx, input: TsigKeyInput): Promise<Tsig
       await nextNumber(tx, rightsCounter)
       const view = tsigKeyView(row!)
       return { result: { ...view, secret }, target: target('tsig_key', row!), after: view, wakeTopics: [zonesTopic] }
-    })
-  } catch (error) {
-    if (violation(error) === 'unique') throw new Problem('already_exists', `A TSIG key named ${name} already exists.`)
-    throw error
-  }
+    }),
+  )
 }
 
 /** Deletes a key; requests signed with it are refused from now on. @throws Problem 404, 409 while it is in use */

@@ -5,7 +5,6 @@ import { refuseOverLimit, limitsChanged } from '../../../access/plans'
 import { target } from '../../../core/audit'
 import { change, isUnchanged } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
-import { violation } from '../../../core/db/errors'
 import type { Tx } from '../../../core/db/transaction'
 import { isWithin } from '../../../dns/name'
 import { newId } from '../../../core/ids'
@@ -34,7 +33,7 @@ import { changeZone } from '../changes/change-zone'
 import { type ZoneRow, zoneRows, zoneOf } from './rows'
 import { originOf, unicodeOf, zoneNameOf } from './names'
 import { builtin, policyMembers, zoneStatuses, type ZoneInput, type ZonePatch, type ZoneView } from './shapes'
-import { lockRow } from '../../../core/rows'
+import { lockRow, refuseDuplicate } from '../../../core/rows'
 
 export const zoneListing = listingOf('dns-zones', dnsZones, {
   filters: {
@@ -87,8 +86,8 @@ export async function createZone(ctx: Ctx, input: ZoneInput): Promise<ZoneView> 
   const initial = initialRrsets(ctx.hub, name, input)
   const providerId = input.provider_id ?? builtin
   const soa = soaColumns({ mname: initial.nameservers[0] ?? `ns1.${name}.`, rname: `hostmaster.${name}.` }, input.soa ?? {}, name)
-  try {
-    return await change(ctx, 'dns.zone.create', async tx => {
+  return await refuseDuplicate(zoneNameTaken(name).detail, () =>
+    change(ctx, 'dns.zone.create', async tx => {
       await refuseOverLimit(tx, ctx, 'zone')
       await refuseTopLevel(tx, ctx, name)
       const now = ctx.hub.clock.now()
@@ -133,11 +132,8 @@ export async function createZone(ctx: Ctx, input: ZoneInput): Promise<ZoneView> 
         ...result.effects,
         jobs,
       }
-    })
-  } catch (error) {
-    if (violation(error) === 'unique') throw zoneNameTaken(name)
-    throw error
-  }
+    }),
+  )
 }
 
 /** @throws Problem 404, 412, 422 */
