@@ -58,7 +58,7 @@ const keepId = (found: { id: string; foundAt: number } | undefined) =>
 /** Converts an observed rrset to a zone edit. Records already listed as unmanaged keep their ids. */
 export function wantedFromObserved(
   one: Pick<RrsetSyncState, 'name' | 'type' | 'observed' | 'observedTtl' | 'observedValues'>,
-  ids: FoundIds = new Map(),
+  ids: FoundIds,
 ): WantedRrset {
   const proxied = one.observed?.split('/')[2]
   return {

@@ -55,6 +55,8 @@ export async function findZone(read: Reader, name: string): Promise<{ id: string
   return row ?? null
 }
 
+const maxChangesRead = 1000
+
 /**
  * Lists changes after a number, oldest first. Name servers poll this every second, and whenever {@link zonesTopic} is signaled.
  * Numbers increase in commit order, and each zone is listed only with its last change. Includes deleted and paused zones; reading
@@ -64,14 +66,13 @@ export async function findZone(read: Reader, name: string): Promise<{ id: string
 export async function zoneChangesAfter(
   read: Reader,
   after: number,
-  limit = 1000,
 ): Promise<{ number: number; wholeNumber: number; zoneId: string; name: string }[]> {
   const rows = await read
     .select()
     .from(dnsZoneChanges)
     .where(gt(dnsZoneChanges.number, after))
     .orderBy(asc(dnsZoneChanges.number))
-    .limit(limit)
+    .limit(maxChangesRead)
   return rows.map(row => ({ ...row, name: originOf(row.name) }))
 }
 

@@ -10,21 +10,17 @@ import { compileRegex } from '../../../core/regex'
 /** The values of all variables of a template: the given value, else the default, else empty. */
 export type Settled = Readonly<Record<string, string>>
 
-/**
- * Validates values against the variables of a template and applies defaults.
- * @param pointer to the values in the request
- */
+/** Validates the values in a request against the variables of a template, and applies defaults. */
 export function settleValues(
   variables: readonly TemplateVariable[],
   input: Values,
-  pointer = '#/variables',
 ): { values: Settled; problems: FieldProblem[] } {
   const problems: FieldProblem[] = []
   const known = new Map(variables.map(one => [one.name, one]))
   for (const name of Object.keys(input))
     if (!known.has(name))
       problems.push({
-        pointer: `${pointer}/${pointerPart(name)}`,
+        pointer: `#/variables/${pointerPart(name)}`,
         code: 'unknown',
         detail: `is not a variable of the template. Variables: ${[...known.keys()].slice(0, 20).join(', ') || 'none'}.`,
       })
@@ -32,7 +28,7 @@ export function settleValues(
   for (const variable of variables) {
     const own = Object.hasOwn(input, variable.name) ? input[variable.name] : undefined
     const value = own ?? (isRequired(variable) ? undefined : (variable.default ?? ''))
-    const at = `${pointer}/${variable.name}`
+    const at = `#/variables/${variable.name}`
     if (value === undefined) {
       problems.push({ pointer: at, code: 'required', detail: 'is required by the template.' })
       continue

@@ -3,7 +3,7 @@ import { and, asc, eq, notInArray } from 'drizzle-orm'
 import { destinationProblem, workspacePolicy } from '../../../access/network-policy'
 import { workspaces } from '../../../access/tables'
 import { target } from '../../../core/audit'
-import { change, nextNumber } from '../../../core/change'
+import { change, isUnchanged, nextNumber } from '../../../core/change'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
 import { forUpdate } from '../../../core/db/dialect'
@@ -66,7 +66,7 @@ export async function updateBuiltin(ctx: Ctx, patch: BuiltinProviderPatch): Prom
       }
       if (edit.catalogEnabled && edit.catalogKeyId === null)
         throw invalid([{ pointer: '#/catalog/tsig_key_id', code: 'required', detail: 'is required to enable the catalog zone.' }])
-      const isSame = Object.entries(edit).every(([name, value]) => isDeepStrictEqual(row[name as keyof typeof edit], value))
+      const isSame = isUnchanged(row, edit)
       if (isSame && (!wanted || isDeepStrictEqual(wanted, secondaries)))
         return { result: before, target: builtinTarget(ctx), unchanged: true }
       const written = await write(tx, ctx, row, edit)

@@ -10,7 +10,7 @@ export { syncStates } from '../sync/three-way'
 /** Provider id of the built-in name server. */
 export const builtin = 'builtin'
 
-const seconds = (description: string, maximum = TTL_MAX) => Type.Integer({ minimum: 0, maximum, description })
+const seconds = (description: string) => Type.Integer({ minimum: 0, maximum: TTL_MAX, description })
 const DnsName = (description: string) => Type.String({ minLength: 1, maxLength: 1024, description })
 
 const soa = {
