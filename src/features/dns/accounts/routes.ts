@@ -75,6 +75,15 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
       problems: ['conflict'],
       run: deleteProvider,
     },
+    verbs: {
+      check: {
+        description:
+          'Checks whether the provider can be reached, and returns the result in `state`, `detail`, and `last_error`. Nothing changes at ' +
+          'the provider. Limited to five requests a minute per provider. Providers are also checked automatically every ten minutes.',
+        problems: ['conflict', 'rate_limited'],
+        run: checkProvider,
+      },
+    },
   }),
   route({
     method: 'POST',
@@ -90,20 +99,6 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     response: DnsProviderCheckResult,
     problems: ['rate_limited'],
     run: (ctx, { body }) => testProviderSettings(ctx, body),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/dns/providers/:id/check',
-    guard: write,
-    action: 'dns.provider.check',
-    operationId: 'checkDnsProvider',
-    summary: 'Check a DNS provider',
-    description:
-      'Checks whether the provider can be reached, and returns the result in `state`, `detail`, and `last_error`. Nothing changes at ' +
-      'the provider. Limited to five requests a minute per provider. Providers are also checked automatically every ten minutes.',
-    response: DnsProvider,
-    problems: ['conflict', 'rate_limited'],
-    run: (ctx, { params }) => checkProvider(ctx, params.id!),
   }),
   route({
     method: 'GET',

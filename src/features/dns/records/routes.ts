@@ -1,3 +1,4 @@
+import { crud } from '../../../api/crud'
 import { area, route } from '../../../api/route'
 import { zoneExample } from '../zones/shapes'
 import { checkRecord } from './check'
@@ -21,17 +22,35 @@ const read = 'dns.read'
 const write = 'dns.write'
 
 export const dnsRecordRoutes = area('dns-records', 'DNS', [
-  route({
-    method: 'GET',
-    path: '/v1/dns/records',
-    guard: read,
-    operationId: 'listDnsRecords',
-    summary: 'List DNS records',
-    description: 'Lists the records of all zones in the workspace, or of one zone.',
-    query: recordQuery,
-    expands: recordRelations,
-    response: DnsRecordList,
-    run: (ctx, { query }) => listRecords(ctx, query),
+  ...crud({
+    type: 'record',
+    response: DnsRecord,
+    writes: { restrictedTokens: 'handler' },
+    list: {
+      description: 'Lists the records of all zones in the workspace, or of one zone.',
+      query: recordQuery,
+      expands: recordRelations,
+      response: DnsRecordList,
+      run: listRecords,
+    },
+    get: {
+      restrictedTokens: 'handler',
+      description: 'Returns a record with its value as text and as fields.',
+      expands: recordRelations,
+      run: getRecord,
+    },
+    update: {
+      description:
+        'Updates the given fields (JSON merge patch, RFC 7396). The type can’t be changed, and the ID never changes. `ttl`, ' +
+        '`options`, `comment`, `tags`, `locked`, and `expires_at` apply to all records of the record set.',
+      body: DnsRecordPatch,
+      run: updateRecord,
+    },
+    delete: {
+      description: 'Deletes a record. The last NS record at the apex can’t be deleted.',
+      problems: ['validation_failed'],
+      run: deleteRecord,
+    },
   }),
   route({
     method: 'GET',
@@ -103,46 +122,6 @@ export const dnsRecordRoutes = area('dns-records', 'DNS', [
     response: RrsetsResult,
     problems: ['plan_limit_reached'],
     run: (ctx, { params, body }) => replaceRrsets(ctx, params.id!, body),
-  }),
-  route({
-    method: 'GET',
-    path: '/v1/dns/records/:id',
-    guard: read,
-    restrictedTokens: 'handler',
-    operationId: 'getDnsRecord',
-    summary: 'Get a DNS record',
-    description: 'Returns a record with its value as text and as fields.',
-    expands: recordRelations,
-    response: DnsRecord,
-    run: (ctx, { params }) => getRecord(ctx, params.id!),
-  }),
-  route({
-    method: 'PATCH',
-    path: '/v1/dns/records/:id',
-    guard: write,
-    restrictedTokens: 'handler',
-    action: 'dns.record.update',
-    operationId: 'updateDnsRecord',
-    summary: 'Update a DNS record',
-    description:
-      'Updates the given fields (JSON merge patch, RFC 7396). The type can’t be changed, and the ID never changes. `ttl`, ' +
-      '`options`, `comment`, `tags`, `locked`, and `expires_at` apply to all records of the record set.',
-    body: DnsRecordPatch,
-    response: DnsRecord,
-    run: (ctx, { params, body }) => updateRecord(ctx, params.id!, body),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/v1/dns/records/:id',
-    guard: write,
-    restrictedTokens: 'handler',
-    action: 'dns.record.delete',
-    operationId: 'deleteDnsRecord',
-    summary: 'Delete a DNS record',
-    description: 'Deletes a record. The last NS record at the apex can’t be deleted.',
-    status: 204,
-    problems: ['validation_failed'],
-    run: (ctx, { params }) => deleteRecord(ctx, params.id!),
   }),
   {
     path: '/v1/dns/records/bulk',

@@ -72,6 +72,27 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
       problems: ['conflict'],
       run: deleteTemplate,
     },
+    verbs: {
+      preview: {
+        description:
+          'Returns what applying the template would change, record by record, including conflicts and the safety checks that would ' +
+          'block it.',
+        body: PreviewInput,
+        response: Preview,
+        run: previewTemplate,
+      },
+      apply: {
+        description:
+          'Adds the records of a template to a zone, atomically, and creates a binding. Errors point to the variable, or to the ' +
+          'record of the template (`#/records/2/content`). If records conflict, the response is a 409 that lists them.',
+        body: ApplyInput,
+        status: 201,
+        collection: '/v1/dns/template-bindings',
+        response: ApplyResult,
+        problems: [...applying, 'already_exists'],
+        run: applyTemplate,
+      },
+    },
   }),
   route({
     method: 'GET',
@@ -83,37 +104,6 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     query: listQuery(versionListing),
     response: TemplateVersionList,
     run: (ctx, { params, query }) => listVersions(ctx, params.id!, query),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/dns/templates/:id/preview',
-    guard: write,
-    action: 'dns.template.preview',
-    operationId: 'previewDnsTemplate',
-    summary: 'Preview a DNS template',
-    description:
-      'Returns what applying the template would change, record by record, including conflicts and the safety checks that would ' +
-      'block it.',
-    body: PreviewInput,
-    response: Preview,
-    run: (ctx, { params, body }) => previewTemplate(ctx, params.id!, body),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/dns/templates/:id/apply',
-    guard: write,
-    action: 'dns.template.apply',
-    operationId: 'applyDnsTemplate',
-    summary: 'Apply a DNS template',
-    description:
-      'Adds the records of a template to a zone, atomically, and creates a binding. Errors point to the variable, or to the ' +
-      'record of the template (`#/records/2/content`). If records conflict, the response is a 409 that lists them.',
-    body: ApplyInput,
-    status: 201,
-    collection: '/v1/dns/template-bindings',
-    response: ApplyResult,
-    problems: [...applying, 'already_exists'],
-    run: (ctx, { params, body }) => applyTemplate(ctx, params.id!, body),
   }),
   route({
     method: 'POST',
@@ -157,6 +147,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
   ...crud({
     type: 'template_binding',
     response: Binding,
+    writes: { restrictedTokens: 'handler' },
     list: {
       description: 'Lists where templates were applied, across all zones of the workspace.',
       listing: bindingListing,
@@ -170,7 +161,6 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
       run: getBinding,
     },
     update: {
-      restrictedTokens: 'handler',
       description:
         'Updates variables or the mode (JSON merge patch, RFC 7396). The zone doesn’t change until you apply the binding.',
       body: BindingPatch,
@@ -178,43 +168,31 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
       run: updateBinding,
     },
     delete: {
-      restrictedTokens: 'handler',
       description:
         'Removes the link between a template and a zone. Its records are kept in the zone unless you pass `records=remove`.',
       query: UnbindQuery,
       problems: ['validation_failed', 'plan_blocked'],
       run: deleteBinding,
     },
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/dns/template-bindings/:id/preview',
-    guard: write,
-    restrictedTokens: 'handler',
-    action: 'dns.template.preview',
-    operationId: 'previewDnsTemplateBinding',
-    summary: 'Preview a template binding',
-    description:
-      'Returns what updating the zone to the latest version of the template would change, including manual edits it would ' +
-      'revert.',
-    body: BindingPreviewInput,
-    response: Preview,
-    run: (ctx, { params, body }) => previewBinding(ctx, params.id!, body),
-  }),
-  route({
-    method: 'POST',
-    path: '/v1/dns/template-bindings/:id/apply',
-    guard: write,
-    restrictedTokens: 'handler',
-    action: 'dns.template_binding.apply',
-    operationId: 'applyDnsTemplateBinding',
-    summary: 'Apply a template binding',
-    description:
-      'Updates the zone to the latest version of the template, with the variables of the binding or new ones. Reverts manual ' +
-      'edits, except to records that are not essential.',
-    body: BindingApplyInput,
-    response: ApplyResult,
-    problems: [...applying, 'precondition_failed'],
-    run: (ctx, { params, body }) => applyBinding(ctx, params.id!, body),
+    verbs: {
+      preview: {
+        action: 'dns.template.preview',
+        description:
+          'Returns what updating the zone to the latest version of the template would change, including manual edits it would ' +
+          'revert.',
+        body: BindingPreviewInput,
+        response: Preview,
+        run: previewBinding,
+      },
+      apply: {
+        description:
+          'Updates the zone to the latest version of the template, with the variables of the binding or new ones. Reverts manual ' +
+          'edits, except to records that are not essential.',
+        body: BindingApplyInput,
+        response: ApplyResult,
+        problems: [...applying, 'precondition_failed'],
+        run: applyBinding,
+      },
+    },
   }),
 ])
