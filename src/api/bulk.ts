@@ -76,12 +76,11 @@ export function bulkRoute(bulk: Bulk, routes: readonly Route[]): Route {
     operationId: bulk.operationId,
     summary: bulk.summary,
     description:
-      `${bulk.description} Runs up to ${maxOperations} operations in order in one transaction, each as if it were sent ` +
-      'on its own. ' +
-      'With `mode=atomic`, all operations succeed or none are applied: if one fails, the response is 422 `bulk_failed` with a ' +
-      'pointer to each failed operation. With `mode=partial`, failed operations are skipped, and the response is 207 with a ' +
-      `result for each operation. Every ${operationsPerRequest} operations count as one request against rate limits. ` +
-      'Not available to tokens that are restricted to specific resources. Idempotent replays omit secrets.',
+      `${bulk.description} Runs up to ${maxOperations} operations in order in one transaction, each as if it were sent on its ` +
+      `own. With \`mode=atomic\`, all operations succeed or none are applied: if one fails, the response is 422 ` +
+      `\`bulk_failed\` with a pointer to each failed operation. With \`mode=partial\`, failed operations are skipped, and the ` +
+      `response is 207 with a result for each operation. Every ${operationsPerRequest} operations count as one request against ` +
+      'rate limits. Not available to tokens that are restricted to specific resources. Idempotent replays omit secrets.',
     query: Shape({
       mode: Type.Optional(
         Words(['atomic', 'partial'], {

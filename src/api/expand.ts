@@ -22,9 +22,8 @@ export function expandParameter(relations: Relations | undefined): Record<string
         maxItems: maxPaths,
         uniqueItems: true,
         description:
-          `Related resources to include in the field \`expanded\`; at most ${maxPaths}. Use a dot to expand a relation ` +
-          'of a related ' +
-          'resource. A resource that was deleted or that the caller cannot access is null.',
+          `Related resources to include in the field \`expanded\`; at most ${maxPaths}. Use a dot to expand a relation of a ` +
+          'related resource. A resource that was deleted or that the caller cannot access is null.',
       }),
     ),
   }

@@ -16,8 +16,7 @@ const eventQuery = Type.Object(
         maxLength: 1000,
         description:
           'Returns events after this position in the feed: the `next_cursor` of the previous page, the ID of an event, ' +
-          '`oldest`, or ' +
-          '`latest`. Can be combined with filters, but not with `cursor`, `sort`, or `include`.',
+          '`oldest`, or `latest`. Can be combined with filters, but not with `cursor`, `sort`, or `include`.',
       }),
     ),
   },

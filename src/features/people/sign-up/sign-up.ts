@@ -6,7 +6,7 @@ import { memberships, plans, users, workspaces } from '../../../access/tables'
 import { workspaceDefaults } from '../../../access/workspaces'
 import { target } from '../../../core/audit'
 import { record } from '../../../core/change'
-import type { AuditDraft, RecordResult } from '../../../core/change-result'
+import type { RecordResult } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
 import { violation } from '../../../core/db/errors'
 import type { Tx } from '../../../core/db/transaction'
@@ -14,7 +14,7 @@ import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
 import { Problem } from '../../../core/problem'
 import { hashPassword, refuseEmailAsPassword } from '../passwords'
-import { hasUsers, newMembership, newUser, actorOf } from '../users'
+import { hasUsers, newMembership, newUser, actorOf, userAudits } from '../users'
 import type { SignUpInput, SignUpReceipt, SignUpStatus } from './shapes'
 
 /** Who can create an account, for the pages that offer sign-up. */
@@ -55,7 +55,14 @@ const closedDetail = {
 
 async function createAccount(tx: Tx, ctx: Ctx, input: SignUpInput & { passwordHash: string }): Promise<RecordResult<void>> {
   const [known] = await tx.select().from(users).where(eq(users.email, input.email))
-  if (known) return { result: undefined, audits: await existingAccountAudits(tx, ctx, known) }
+  if (known) {
+    // Informs the user, like a failed sign-in.
+    const reason = 'Someone tried to sign up with the email address of this user.'
+    return {
+      result: undefined,
+      audits: await userAudits(tx, known, 'account.sign_up.create', ctx, { outcome: 'failure', reason }),
+    }
+  }
   const now = ctx.hub.clock.now()
   const user = newUser({ email: input.email, name: input.name, passwordHash: input.passwordHash }, now)
   const workspace = { id: newId('ws'), name: await freeName(tx, input.workspace_name) }
@@ -77,20 +84,6 @@ async function createAccount(tx: Tx, ctx: Ctx, input: SignUpInput & { passwordHa
       },
     ],
   }
-}
-
-/** Informs the existing user in the audit logs of their workspaces, like a failed sign-in. */
-async function existingAccountAudits(tx: Tx, ctx: Ctx, user: { id: string; name: string }): Promise<AuditDraft[]> {
-  const of = await tx.select({ id: memberships.workspaceId }).from(memberships).where(eq(memberships.userId, user.id))
-  return of.map(one => ({
-    workspaceId: one.id,
-    action: 'account.sign_up.create',
-    outcome: 'failure',
-    actor: ctx.actor,
-    context: ctx.context,
-    targets: [target('user', user)],
-    reason: 'Someone tried to sign up with the email address of this user.',
-  }))
 }
 
 const maxNameLength = 100

@@ -1,4 +1,5 @@
 import { instant } from '../../../core/clock'
+import { editableView } from '../../../core/members'
 import type { Delivery } from '../sending/delivery-jobs'
 import type { WebhookAttemptView, WebhookDeliveryView } from './shapes'
 import type { webhookAttempts } from './tables'
@@ -22,9 +23,7 @@ export function deliveryView(row: Delivery): WebhookDeliveryView {
     next_attempt_at: instant(row.nextAttemptAt),
     finished_at: instant(row.finishedAt),
     expunged_at: instant(row.expungedAt),
-    version: row.version,
-    created_at: instant(row.createdAt),
-    updated_at: instant(row.updatedAt),
+    ...editableView(row),
   }
 }
 
