@@ -51,7 +51,7 @@ function PlanReview({ plan, onClose }: { plan: PlanView; onClose(): void }) {
           plan.applied_at
             ? ['Applied', <RelativeTime at={plan.applied_at} />]
             : ['Expires', <RelativeTime at={plan.expires_at} />],
-          ['Overrides', plan.allowed.length > 0 ? plan.allowed.join(', ') : null],
+          ['Overridden checks', plan.allowed.length > 0 ? plan.allowed.join(', ') : null],
         ]}
       />
       {plan.status === 'stale' && (

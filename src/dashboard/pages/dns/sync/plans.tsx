@@ -40,7 +40,7 @@ export default function Plans({ zone }: { zone: ZoneView }) {
         onOpen={one => set({ plan: one.id })}
         empty={{
           icon: ListChecks,
-          text: 'A plan shows what would change before anything is applied. It can be applied for 15 minutes and is deleted after a week.',
+          text: 'A plan shows what would change before anything is applied. It expires after 15 minutes and is deleted a week later.',
         }}
       />
       <PlanDialog />
