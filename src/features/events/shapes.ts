@@ -5,14 +5,14 @@ import { resourceFields, Expanded, Instant, ListOf, Shape } from '../../core/sha
 export const Event = Shape(
   {
     id: Type.String({ description: 'ID of the event.' }),
-    workspace_id: Type.String({ description: 'Workspace of the event, sent to webhooks as the X-Service-Workspace header.' }),
+    workspace_id: Type.String({ description: 'ID of the workspace, sent to webhooks as the X-Service-Workspace header.' }),
     message_id: Type.String({ description: 'Message ID, sent to every webhook endpoint as the webhook-id header.' }),
     kind: Type.String({ description: 'Event kind; see /v1/event-kinds.' }),
     occurred_at: Instant({ description: 'When the event occurred.' }),
     resource: Shape(resourceFields, { description: 'Resource that the event is about.' }),
     sequence: Type.Integer({
       minimum: 1,
-      description: 'Number of the event among events of this kind and resource, without gaps.',
+      description: 'Sequence number of the event, counted per resource and event kind, without gaps.',
     }),
     data: Type.Record(Type.String(), Type.Unknown(), {
       description: 'Event data, as described by the schema of the event kind.',

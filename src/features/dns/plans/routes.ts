@@ -20,7 +20,7 @@ export const dnsPlanRoutes = area('dns-plans', 'DNS', [
     summary: 'Create a plan for a zone',
     description:
       'Computes what edits would change, and which reasons block them, without applying anything. The edits are validated like a real ' +
-      'change. A plan can be applied for 15 minutes, as long as the zone does not change.',
+      'change. You can apply a plan within 15 minutes, as long as the zone does not change.',
     body: PlanInput,
     status: 201,
     collection: '/v1/dns/plans',

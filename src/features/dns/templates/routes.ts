@@ -128,7 +128,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     guard: read,
     operationId: 'listBindingsForDnsTemplate',
     summary: 'List bindings of a DNS template',
-    description: 'Lists where a template was applied.',
+    description: 'Lists the bindings of a template. Each shows a zone and name the template was applied to.',
     query: listQuery(bindingListing),
     response: BindingList,
     run: (ctx, { params, query }) => listBindingsOfTemplate(ctx, params.id!, query),
@@ -139,7 +139,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     guard: read,
     operationId: 'listTemplateBindingsForZone',
     summary: 'List template bindings of a zone',
-    description: 'Lists the templates that were applied to a zone.',
+    description: 'Lists the template bindings of a zone.',
     query: listQuery(bindingListing),
     response: BindingList,
     run: (ctx, { params, query }) => listBindingsOfZone(ctx, params.id!, query),
@@ -149,7 +149,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     response: Binding,
     writes: { restrictedTokens: 'handler' },
     list: {
-      description: 'Lists where templates were applied, across all zones of the workspace.',
+      description: 'Lists the template bindings in all zones of the workspace.',
       listing: bindingListing,
       response: BindingList,
       run: listBindings,
@@ -169,7 +169,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     },
     delete: {
       description:
-        'Removes the link between a template and a zone. Its records are kept in the zone unless you pass `records=remove`.',
+        'Deletes a binding. The records that the template added are kept in the zone unless you pass `records=remove`.',
       query: UnbindQuery,
       problems: ['validation_failed', 'plan_blocked'],
       run: deleteBinding,

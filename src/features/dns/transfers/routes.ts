@@ -19,7 +19,7 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
     operationId: 'getBuiltinProvider',
     summary: 'Get the built-in name server',
     description:
-      'Returns the fields that all DNS providers have, its secondaries, the catalog zone, and the TSIG keys that can transfer zones.',
+      'Returns the built-in name server, with the fields of every DNS provider, its secondaries, the catalog zone, and the TSIG keys that can transfer zones.',
     response: BuiltinProvider,
     run: ctx => getBuiltin(ctx),
   }),

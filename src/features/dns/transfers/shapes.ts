@@ -112,7 +112,9 @@ export const BuiltinProvider = Shape(
         name: Type.String({ description: 'Display name.' }),
         address,
         port: Type.Integer({ description: 'Port.' }),
-        tsig_key_id: Nullable(Type.String(), { description: 'Key that NOTIFY messages are signed with; null if unsigned.' }),
+        tsig_key_id: Nullable(Type.String(), {
+          description: 'ID of the key that NOTIFY messages are signed with; null if unsigned.',
+        }),
         notified_at: NullableInstant({ description: 'When the last NOTIFY was sent.' }),
         acknowledged_at: NullableInstant({ description: 'When the secondary last responded to a NOTIFY.' }),
         error: Nullable(Type.String(), { description: 'Error of the last NOTIFY; null if it succeeded.' }),
@@ -123,7 +125,7 @@ export const BuiltinProvider = Shape(
       {
         enabled: Type.Boolean({ description: 'Whether the catalog zone is served.' }),
         name: Type.String({ description: 'Name of the catalog zone.' }),
-        tsig_key_id: Nullable(Type.String(), { description: 'Key that can transfer the catalog zone.' }),
+        tsig_key_id: Nullable(Type.String(), { description: 'ID of the key that can transfer the catalog zone.' }),
         serial: Type.Integer({ description: 'SOA serial; increases when zones are added or removed.' }),
       },
       { description: 'Catalog zone (RFC 9432) that tells secondaries which zones to serve.' },
@@ -145,7 +147,9 @@ export const BuiltinProviderPatch = Shape(
           name: Type.Optional(Line({ maxLength: 100, description: 'Display name.' })),
           address,
           port: Type.Optional(port),
-          tsig_key_id: Type.Optional(Nullable(keyId('ID of a TSIG key.'), { description: 'Key to sign NOTIFY messages with.' })),
+          tsig_key_id: Type.Optional(
+            Nullable(keyId('ID of a TSIG key.'), { description: 'ID of the key to sign NOTIFY messages with.' }),
+          ),
         }),
         { maxItems: maxSecondaries, description: 'Complete list of secondaries. Secondaries that are not in it are removed.' },
       ),
@@ -160,7 +164,7 @@ export const BuiltinProviderPatch = Shape(
             }),
           ),
           tsig_key_id: Type.Optional(
-            Nullable(keyId('ID of a TSIG key.'), { description: 'Key that can transfer the catalog zone.' }),
+            Nullable(keyId('ID of a TSIG key.'), { description: 'ID of the key that can transfer the catalog zone.' }),
           ),
         },
         { description: 'Catalog zone settings.' },
@@ -186,9 +190,9 @@ const ZoneTransfer = Shape(
     address: Type.String({ description: 'Address of the client.' }),
     secondary_id: Nullable(Type.String(), {
       description:
-        'ID of the secondary with this address, and with this key if more than one share it; null if none or more than one match.',
+        'ID of the secondary with this address. If several secondaries share the address, the key must match too. Null if there is no match or more than one.',
     }),
-    tsig_key_id: Type.String({ description: 'Key that signed the request.' }),
+    tsig_key_id: Type.String({ description: 'ID of the key that signed the request.' }),
     serial: Type.Integer({ description: 'Serial that was transferred.' }),
     type: Words(['axfr', 'ixfr', 'up_to_date'], {
       description:
@@ -213,7 +217,10 @@ const ZoneTransfer = Shape(
   },
 )
 export const ZoneTransferList = Shape(
-  { data: Type.Array(ZoneTransfer), truncated: Type.Boolean({ description: 'True if there are more than 1,000.' }) },
+  {
+    data: Type.Array(ZoneTransfer),
+    truncated: Type.Boolean({ description: 'True if there are more than 1,000 transfers and older ones were omitted.' }),
+  },
   { $id: 'ZoneTransferList', description: 'Transfers, newest first.' },
 )
 

@@ -116,7 +116,11 @@ export type UserPatch = Static<typeof UserPatch>
 export const PasswordChange = Shape(
   {
     current: Type.String({ minLength: 1, maxLength: 1000, description: 'The current password.' }),
-    new: Type.String({ minLength: 10, maxLength: 1000, description: 'At least 10 characters, and not the email address.' }),
+    new: Type.String({
+      minLength: 10,
+      maxLength: 1000,
+      description: 'New password: at least 10 characters, and not the email address.',
+    }),
   },
   {
     $id: 'PasswordChange',

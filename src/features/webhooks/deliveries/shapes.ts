@@ -52,7 +52,7 @@ const deliveryMembers = {
     description: 'Resource that the event is about; null for a test message.',
   }),
   sequence: Nullable(Type.Integer(), {
-    description: 'Number of the event among events of this kind and resource, without gaps; null for a test message.',
+    description: 'Sequence number of the event, counted per resource and event kind, without gaps; null for a test message.',
   }),
   occurred_at: Instant({ description: 'When the event occurred.' }),
   status: Words(deliveryStates, {
