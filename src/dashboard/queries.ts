@@ -37,9 +37,9 @@ function checkSession(error: Error, path: unknown): void {
   if (error instanceof ApiError && error.status === 401 && path !== sessionKey[0]) void refetchSession()
 }
 
-interface ReadOptions {
-  /** Refetches at this interval in milliseconds while the page is visible. */
-  refetchMs?: number
+interface ReadOptions<Data = never> {
+  /** Refetches at this interval in milliseconds while the page is visible. A function of the data, if it depends on it. */
+  refetchMs?: number | ((data: Data) => number | false)
   /** Shows the result of the previous query until the next one has loaded. */
   keepPrevious?: boolean
 }
@@ -48,14 +48,15 @@ interface ReadOptions {
 export function useOne<Resource>(
   path: string | null,
   query: Query = {},
-  options: ReadOptions = {},
+  { refetchMs, keepPrevious }: ReadOptions<Resource> = {},
 ): UseQueryResult<Resource, ApiError> {
   return useQuery<Resource, ApiError>({
     queryKey: [path, query],
     queryFn: ({ signal }) => call<Resource>({ method: 'GET', path: path!, query }, signal),
     enabled: path !== null,
-    ...(options.refetchMs && { refetchInterval: options.refetchMs }),
-    ...(options.keepPrevious && { placeholderData: keepPreviousData }),
+    refetchInterval:
+      typeof refetchMs === 'function' ? ({ state: { data } }) => data !== undefined && refetchMs(data) : (refetchMs ?? false),
+    ...(keepPrevious && { placeholderData: keepPreviousData }),
   })
 }
 
@@ -75,7 +76,7 @@ export interface LoadedList<Row> {
 }
 
 /** Fetches a list page by page. The default `limit` is 100. A path of null fetches nothing. */
-export function useList<Row>(path: string | null, query: Query = {}, options: ReadOptions = {}): LoadedList<Row> {
+export function useList<Row>(path: string | null, query: Query = {}, options: { refetchMs?: number } = {}): LoadedList<Row> {
   const params = { limit: 100, ...query }
   const found = useInfiniteQuery<Page<Row>, ApiError>({
     queryKey: [path, 'list', params],

@@ -151,6 +151,23 @@ test('a password reset link from the command line sets a new password and ends e
   await heading(other, 'Overview')
 }, 90_000)
 
+test('the password form reports a wrong password, and is empty after a change', async () => {
+  const email = await join('Radia', 'member')
+  const page = await ui.open('/profile', { signedOut: true })
+  await login(page, email)
+  await heading(page, 'Your profile')
+  const form = card(page, 'Password')
+  const current = form.getByLabel('Current password')
+  await current.fill('wrong')
+  await form.getByLabel('New password').fill('a better battery')
+  await form.getByRole('button', { name: 'Change password' }).click()
+  await form.locator('[aria-invalid=true]').or(form.getByRole('alert')).first().waitFor()
+  await current.fill(ada.password)
+  await form.getByRole('button', { name: 'Change password' }).click()
+  await page.getByText('Password changed').waitFor()
+  expect(await current.inputValue()).toBe('')
+}, 60_000)
+
 test('a member can be invited, get another role, have it undone, and be removed', async () => {
   const page = await ui.open('/members')
   const shown = page.getByRole('dialog')

@@ -4,7 +4,8 @@ import { CopyableText } from '../parts/code'
 import { Json } from '../parts/json'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
-import { ResourceLink } from '../parts/resource'
+import { ErrorDetail } from '../parts/problem'
+import { ResourceLinks } from '../parts/resource'
 import { SendButton } from '../parts/send-button'
 import { Status, StatusIcon, humanize } from '../parts/status'
 import { RelativeTime, formatDuration } from '../parts/time'
@@ -47,10 +48,7 @@ function Shown({ resource: action }: { resource: ActionView }) {
           <Progress action={action} />
           {action.error && (
             <p className="mt-3 rounded-md bg-bad-soft p-3 text-bad wrap-anywhere">
-              {action.error.detail}{' '}
-              <a className="underline" href={action.error.type}>
-                {action.error.code}
-              </a>
+              <ErrorDetail {...action.error} />
             </p>
           )}
           <ol className="mt-4 flex flex-col gap-2">
@@ -75,14 +73,7 @@ function Shown({ resource: action }: { resource: ActionView }) {
             ['Started', <RelativeTime at={action.started_at} fallback="Not yet" />],
             ['Finished', <RelativeTime at={action.finished_at} fallback="Not yet" />],
             ['Duration', durationMs === null ? null : formatDuration(durationMs)],
-            [
-              'Resources',
-              action.resources.map(one => (
-                <div key={one.id}>
-                  <ResourceLink {...one} />
-                </div>
-              )),
-            ],
+            ['Resources', action.resources.length > 0 && <ResourceLinks of={action.resources} />],
             ['ID', <CopyableText text={action.id} />],
           ]}
         />

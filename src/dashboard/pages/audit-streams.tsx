@@ -24,11 +24,7 @@ export default function AuditStreams() {
   })
   const columns: TableColumns<AuditStreamView> = [
     { title: 'Name', look: 'strong', render: one => one.name },
-    {
-      title: 'Status',
-      width: '8rem',
-      render: one => <Status status={one.status} tone={one.status === 'paused' ? 'idle' : one.status === 'ok' ? 'ok' : 'bad'} />,
-    },
+    { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
     { title: 'URL', showFrom: 'md', render: one => one.url },
     { title: 'Last error', showFrom: 'lg', render: one => one.last_error ?? '–' },
     { title: 'Lag', width: '6rem', showFrom: 'sm', alignRight: true, render: one => one.lag.toLocaleString() },

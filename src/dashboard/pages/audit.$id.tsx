@@ -4,7 +4,7 @@ import { actorName } from '../parts/actor'
 import { CopyableText } from '../parts/code'
 import { Card, Page, Skeleton } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
-import { ResourceLink } from '../parts/resource'
+import { ResourceLinks } from '../parts/resource'
 import { Status } from '../parts/status'
 import { TextWithCode } from '../parts/text-with-code'
 import { formatDateTime } from '../parts/time'
@@ -34,14 +34,7 @@ function Shown({ resource: entry }: { resource: AuditEventView }) {
             ['Time', formatDateTime(entry.occurred_at)],
             ['Actor', [actorName(actor), actor.hint].filter(Boolean).join(' ')],
             ['Actor ID', `${actor.type} ${actor.id}`],
-            [
-              'Resource',
-              entry.targets.map(one => (
-                <div key={one.id}>
-                  <ResourceLink {...one} />
-                </div>
-              )),
-            ],
+            ['Resource', entry.targets.length > 0 && <ResourceLinks of={entry.targets} />],
             ['Reason', entry.reason],
             ['Sequence number', entry.seq.toLocaleString()],
             ['Code', entry.code && <code className="font-mono">{entry.code}</code>],
@@ -79,15 +72,11 @@ function Changes({ before, after }: { before: Record<string, unknown>; after: Re
       <table className="w-full min-w-lg">
         <thead className="text-left text-[13px] text-muted">
           <tr>
-            <th scope="col" className="px-4 py-2 font-medium">
-              Field
-            </th>
-            <th scope="col" className="px-4 py-2 font-medium">
-              Before
-            </th>
-            <th scope="col" className="px-4 py-2 font-medium">
-              After
-            </th>
+            {['Field', 'Before', 'After'].map(title => (
+              <th key={title} scope="col" className="px-4 py-2 font-medium">
+                {title}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>

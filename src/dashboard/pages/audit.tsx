@@ -3,6 +3,7 @@ import type { AuditActionView, AuditEventView } from '../../features/audit/shape
 import { apiUrl, type Page as Listing } from '../client'
 import { actorName } from '../parts/actor'
 import { useUrlState } from '../parts/url-state'
+import { Input } from '../parts/input'
 import { ListPage, type Column } from '../parts/list'
 import { Menu } from '../parts/menu'
 import { ResourceLink } from '../parts/resource'
@@ -80,11 +81,6 @@ export default function Audit() {
 const Moment = ({ label, value, onChange }: { label: string; value: string; onChange(value: string): void }) => (
   <label className="flex items-center gap-1.5 text-muted">
     {label}
-    <input
-      type="datetime-local"
-      value={value}
-      onChange={event => onChange(event.target.value)}
-      className="h-9 rounded-md border border-strong-line bg-surface px-2 text-ink"
-    />
+    <Input type="datetime-local" value={value} onText={onChange} className="h-9 text-ink" />
   </label>
 )

@@ -1,11 +1,11 @@
-import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { DnsProviderKindView, DnsProviderView } from '../../features/dns/accounts/shapes'
 import { Button } from '../parts/button'
 import { CopyableText } from '../parts/code'
 import { confirmDelete } from '../parts/open-dialog'
-import { Card, Facts, Loaded, Page } from '../parts/page'
+import { Card, Facts, Page } from '../parts/page'
 import { labelOf } from '../parts/option-fields'
+import { resourcePage } from '../parts/resource-page'
 import { SendButton } from '../parts/send-button'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
@@ -18,24 +18,13 @@ import { providerStatus } from './dns/providers/provider-status'
 
 const untilCheckedMs = 1500
 
-/** A provider: its status, settings, and zones. */
-export default function Provider() {
-  const { id } = useParams({ strict: false })
-  const known = useOne<DnsProviderView>(`/dns/providers/${id}`)
-  // The first check follows right after creation; poll for its result.
-  const found = useOne<DnsProviderView>(
-    `/dns/providers/${id}`,
-    {},
-    known.data?.state === 'unknown' ? { refetchMs: untilCheckedMs } : {},
-  )
-  return (
-    <Loaded query={found} parent="/dns/providers">
-      {provider => <ProviderPage provider={provider} />}
-    </Loaded>
-  )
-}
+/** A provider: its status, settings, and zones. The first check follows right after creation; poll for its result. */
+export default resourcePage(
+  { path: '/dns/providers', parent: '/dns/providers', refetchMs: ({ state }) => state === 'unknown' && untilCheckedMs },
+  ProviderPage,
+)
 
-function ProviderPage({ provider }: { provider: DnsProviderView }) {
+function ProviderPage({ resource: provider }: { resource: DnsProviderView }) {
   const { canWrite } = usePerson()
   const [isEditing, setEditing] = useState(false)
   const path = `/dns/providers/${provider.id}`

@@ -11,7 +11,6 @@ import { RelativeTime, formatDuration } from '../parts/time'
 import { useList } from '../queries'
 import { Flips } from './heartbeats/flips'
 import { HeartbeatActions } from './heartbeats/heartbeat-actions'
-import { heartbeatStatusLabels } from './heartbeats/labels'
 import { NextDue } from './heartbeats/next-due'
 import { PingUrl } from './heartbeats/ping-url'
 import { Pings } from './heartbeats/pings'
@@ -38,7 +37,7 @@ function Details({ resource: heartbeat }: { resource: HeartbeatView }) {
       parent="/heartbeats"
       aside={
         <>
-          <Status status={status} label={heartbeatStatusLabels[status]} />
+          <Status status={status} />
           {heartbeat.started && <Status status="running" />}
         </>
       }

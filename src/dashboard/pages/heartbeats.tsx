@@ -1,11 +1,10 @@
 import { HeartPulse, KeyRound } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { heartbeatStatusLabels } from './heartbeats/labels'
 import type { HeartbeatView, RecentPingsView } from '../../features/heartbeats/shapes'
 import { useUrlState } from '../parts/url-state'
 import { LinkButton } from '../parts/button'
 import { ListPage } from '../parts/list'
-import { Status, capitalize } from '../parts/status'
+import { Status } from '../parts/status'
 import { tagsColumn, type Column } from '../parts/table'
 import { RelativeTime } from '../parts/time'
 import { useOne } from '../queries'
@@ -16,10 +15,7 @@ import { scheduleText } from './heartbeats/schedule-text'
 
 const maxRecent = 100
 const refetchMs = 10_000
-const statuses = {
-  'down,grace': 'Down or late',
-  ...Object.fromEntries(Object.entries(heartbeatStatusLabels).map(([value, label]) => [value, capitalize(label)])),
-}
+const statuses = { 'down,grace': 'Down or late', down: 'Down', grace: 'Late', up: 'Up', new: 'New', paused: 'Paused' }
 
 /** The list of heartbeats. */
 export default function Heartbeats() {
@@ -34,7 +30,7 @@ export default function Heartbeats() {
   const pings = useMemo(() => new Map(recent.data?.data.map(one => [one.id, one.pings])), [recent.data])
   const columns: readonly Column<HeartbeatView>[] = [
     { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
-    { title: 'Status', width: '7rem', render: one => <Status status={one.status} label={heartbeatStatusLabels[one.status]} /> },
+    { title: 'Status', width: '7rem', render: one => <Status status={one.status} /> },
     { title: 'Schedule', showFrom: 'md', look: 'muted', render: one => scheduleText(one.schedule) },
     { title: 'Last ping', width: '8rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_ping_at} /> },
     { title: 'Next ping', width: '14rem', showFrom: 'sm', render: one => <NextDue heartbeat={one} /> },

@@ -2,7 +2,7 @@ import type { IncidentView } from '../../features/incidents/shapes'
 import { CopyableText } from '../parts/code'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
-import { ResourceLink } from '../parts/resource'
+import { ResourceLinks } from '../parts/resource'
 import { severityTone } from '../parts/severity'
 import { Status, Tag } from '../parts/status'
 import { RelativeTime, ElapsedTime, formatDuration, formatDateTime } from '../parts/time'
@@ -21,12 +21,8 @@ function IncidentPage({ resource: incident }: { resource: IncidentView }) {
   const affected = [...incident.monitors, ...incident.heartbeats]
   const links = (role: string) => {
     const own = affected.filter(one => one.role === role)
-    if (own.length === 0) return null
-    return own.map(one => (
-      <div key={one.id}>
-        <ResourceLink id={one.id} type={one.id.startsWith('mon_') ? 'monitor' : 'heartbeat'} name={one.name} />
-      </div>
-    ))
+    const linked = own.map(({ id, name }) => ({ id, name, type: id.startsWith('mon_') ? 'monitor' : 'heartbeat' }))
+    return own.length > 0 && <ResourceLinks of={linked} />
   }
   const elapsed = incident.resolved_at ? (
     formatDuration(incident.duration_seconds * 1000)

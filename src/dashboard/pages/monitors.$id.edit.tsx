@@ -1,27 +1,25 @@
-import { useParams } from '@tanstack/react-router'
 import type { MonitorTypeView, MonitorView } from '../../features/monitors/shapes'
 import { EditPage } from '../parts/edit-page'
 import { TextField } from '../parts/form'
 import { TextWithCode } from '../parts/text-with-code'
 import { Loaded } from '../parts/page'
+import { resourcePage } from '../parts/resource-page'
 import { Tag } from '../parts/status'
 import { useOne } from '../queries'
 import { MonitorFields, TagsField } from './monitors/monitor-fields'
 import { monitorValues, patchFrom } from './monitors/monitor-values'
 
 /** Edits a monitor. Sends only changed fields. */
-export default function EditMonitor() {
-  const { id } = useParams({ strict: false })
-  const found = useOne<MonitorView>(`/monitors/${id}`)
+export default resourcePage({ path: '/monitors', parent: '/monitors' }, EditMonitor)
+
+function EditMonitor({ resource: monitor }: { resource: MonitorView }) {
   const types = useOne<{ data: MonitorTypeView[] }>('/monitors/types')
-  const type = types.data?.data.find(one => one.type === found.data?.type)
-  const data = found.data && type && { monitor: found.data, type }
-  const path = `/monitors/${id}`
+  const type = types.data?.data.find(one => one.type === monitor.type)
+  const path = `/monitors/${monitor.id}`
   return (
-    <Loaded query={{ ...found, data, error: found.error ?? types.error }} parent="/monitors">
-      {({ monitor, type }) => (
+    <Loaded query={{ ...types, data: type }} parent="/monitors">
+      {type => (
         <EditPage
-          key={monitor.id}
           resource={monitor}
           to={path}
           path={path}

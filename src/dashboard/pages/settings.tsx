@@ -1,7 +1,9 @@
+import type { PlanView } from '../../features/plans/shapes'
 import type { WorkspaceView } from '../../features/workspaces/shapes'
 import { Link } from '@tanstack/react-router'
 import { CopyableText } from '../parts/code'
 import { Card, Facts, Loaded, Page } from '../parts/page'
+import { capitalize } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { useOne } from '../queries'
 import { usePerson } from '../session'
@@ -11,6 +13,7 @@ import { WorkspaceForm } from './operator/workspace-form'
 export default function Settings() {
   const { workspace, operator } = usePerson()
   const found = useOne<WorkspaceView>(`/workspaces/${workspace.id}`)
+  const plan = useOne<PlanView>(found.data ? `/plans/${found.data.plan}` : null)
   return (
     <Loaded query={found}>
       {own => (
@@ -24,7 +27,7 @@ export default function Settings() {
                   <Facts
                     rows={[
                       ['Name', own.name],
-                      ['Plan', own.plan],
+                      ['Plan', plan.data?.title ?? '…'],
                       ['Private addresses', own.network_policy.allow_private ? 'Allowed' : 'Blocked'],
                       ['Additional allowed addresses', own.network_policy.allow_ranges.join(', ') || 'None'],
                     ]}
@@ -39,7 +42,7 @@ export default function Settings() {
                 facts={[
                   ['ID', <CopyableText text={own.id} />],
                   ['Created', <RelativeTime at={own.created_at} />],
-                  ['Your role', workspace.role],
+                  ['Your role', capitalize(workspace.role)],
                 ]}
               />
               <Card title="More settings">

@@ -6,6 +6,7 @@ import { CheckboxesField, Form, Collapsible, SelectField, TextField, useForm, Li
 import { showSecret } from '../parts/open-dialog'
 import { Card, Page } from '../parts/page'
 import { localInputToIso } from '../parts/timezone'
+import { tokenModes } from './tokens/token-text'
 
 /** Creates a token, and shows its value once. */
 export default function NewToken() {
@@ -30,11 +31,7 @@ export default function NewToken() {
           submitLabel="Create token"
         >
           <TextField name="name" label="Name" hint="For example, what uses it and where." autoFocus />
-          <SelectField
-            name="mode"
-            label="Access"
-            choices={{ read_only: 'Read-only', scoped: 'Selected permissions', full: 'Full access' }}
-          />
+          <SelectField name="mode" label="Access" choices={tokenModes} />
           <Permissions />
           <TextField
             name="expires_at"

@@ -3,7 +3,7 @@ import type { TokenView } from '../../features/tokens/shapes'
 import { ListPage, type Column } from '../parts/list'
 import { Status, Tag } from '../parts/status'
 import { RelativeTime } from '../parts/time'
-import { statusOf, permissionsText } from './tokens/token-text'
+import { statusOf, permissionsText, tokenModes } from './tokens/token-text'
 
 const columns: readonly Column<TokenView>[] = [
   { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
@@ -13,8 +13,6 @@ const columns: readonly Column<TokenView>[] = [
   { title: 'Last used', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_used_at} /> },
   { title: 'Expires', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.expires_at} /> },
 ]
-
-const modes = { full: 'Full access', read_only: 'Read-only', scoped: 'Selected permissions' }
 
 /** API tokens of the workspace. */
 export default function Tokens() {
@@ -29,7 +27,7 @@ export default function Tokens() {
       sort="-id"
       search
       counted
-      filters={[{ name: 'mode', label: 'Access', all: 'All access levels', choices: modes }]}
+      filters={[{ name: 'mode', label: 'Access', all: 'All access levels', choices: tokenModes }]}
       empty={{ icon: KeyRound, text: 'Create a token to let a script or program use the API.' }}
     />
   )

@@ -11,7 +11,6 @@ import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
 import { Attempt } from './webhooks/attempt'
-import { deliveryTone } from './webhooks/endpoint-status'
 
 const refreshMs = 3000
 
@@ -34,7 +33,7 @@ function Shown({ resource: delivery }: { resource: WebhookDeliveryDetail }) {
     <Page
       title={delivery.event}
       parent="/webhooks/deliveries"
-      aside={<Status status={delivery.status} tone={deliveryTone[delivery.status] ?? 'idle'} />}
+      aside={<Status status={delivery.status} />}
       actions={
         canWrite && (
           <>

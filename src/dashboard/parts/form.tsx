@@ -297,21 +297,14 @@ interface CheckboxesProps extends FieldProps {
 }
 
 /** A checkbox for each choice. The value is the list of the checked ones. */
-export function CheckboxesField({
-  name,
-  label,
-  hint,
-  choices,
-  value = name,
-  className = 'flex flex-wrap gap-3',
-  mono,
-}: CheckboxesProps) {
+export function CheckboxesField({ choices, value: own, className = 'flex flex-wrap gap-3', mono, ...field }: CheckboxesProps) {
   const { values, set } = useForm()
+  const value = own ?? field.name
   const checked = values[value] as readonly string[]
   return (
-    <FieldFrame name={name} label={label} hint={hint}>
+    <FieldFrame {...field}>
       {attributes => (
-        <div {...attributes} role="group" aria-label={label} className={className}>
+        <div {...attributes} role="group" aria-label={field.label} className={className}>
           {pairsOf(choices).map(([one, text]) => (
             <Checkbox
               key={one}

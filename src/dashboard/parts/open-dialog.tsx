@@ -51,6 +51,14 @@ export function OpenDialog() {
   )
 }
 
+/** Returns a function that closes the surrounding dialog, unless another one has replaced it. */
+function useClose(): () => void {
+  const [key] = useState(() => opened.now().key)
+  return () => {
+    if (opened.now().key === key) closeDialog()
+  }
+}
+
 interface FormDialog<Result> extends Omit<FormProps<Result>, 'submitLabel' | 'children'> {
   /** Also the label of the button, if it has no other. */
   title: string
@@ -61,37 +69,30 @@ interface FormDialog<Result> extends Omit<FormProps<Result>, 'submitLabel' | 'ch
 }
 
 /** Opens a dialog with a form. It closes once the form is sent. */
-export function openForm<Result>({
-  title,
-  description,
-  wide,
-  fields,
-  submitLabel = title,
-  send,
-  ...form
-}: FormDialog<Result>): void {
-  const sendAndClose: FormProps<Result>['send'] =
-    typeof send === 'function' ? call => send(call).then(closeDialog) : thenClose(send)
-  openDialog({
-    title,
-    description,
-    ...(wide && { wide }),
-    content: (
-      <Form<Result> {...form} send={sendAndClose} submitLabel={submitLabel} onCancel={closeDialog}>
-        {fields}
-      </Form>
-    ),
-  })
-}
+export const openForm = <Result,>({ title, description, wide = false, ...form }: FormDialog<Result>): void =>
+  openDialog({ title, description, wide, content: <DialogForm submitLabel={title} {...form} /> })
 
-/** Closes the dialog first, since what follows may open another. */
-const thenClose = <Result,>(send: SendOptions<Result> | undefined): SendOptions<Result> => ({
-  ...send,
-  onSuccess: result => {
-    closeDialog()
-    send?.onSuccess?.(result)
-  },
-})
+type DialogFormProps<Result> = Omit<FormProps<Result>, 'children'> & { fields: ReactNode }
+
+function DialogForm<Result>({ fields, send, ...form }: DialogFormProps<Result>) {
+  const close = useClose()
+  const sendAndClose: FormProps<Result>['send'] =
+    typeof send === 'function'
+      ? call => send(call).then(close)
+      : {
+          ...send,
+          onSuccess: result => {
+            // First, since what follows may open another dialog.
+            close()
+            send?.onSuccess?.(result)
+          },
+        }
+  return (
+    <Form<Result> {...form} send={sendAndClose} onCancel={close}>
+      {fields}
+    </Form>
+  )
+}
 
 interface Confirmation<Result> {
   title: string
@@ -142,10 +143,11 @@ export const confirmDelete = ({ noun, name, path, invalidates, next, typed, text
 /** The content of a confirmation. */
 export function Confirm<Result>({ text, action, typeToConfirm, call, send, next }: Omit<Confirmation<Result>, 'title'>) {
   const navigate = useNavigate()
+  const close = useClose()
   const { mutate, isPending } = useSend<Result>({
     ...send,
     onSuccess: result => {
-      closeDialog()
+      close()
       send.onSuccess?.(result)
       if (next) void navigate({ to: next })
     },
@@ -168,7 +170,7 @@ export function Confirm<Result>({ text, action, typeToConfirm, call, send, next 
         </label>
       )}
       <div className="mt-5 flex justify-end gap-2">
-        <Button onClick={closeDialog}>Cancel</Button>
+        <Button onClick={close}>Cancel</Button>
         <Button kind="danger" type="submit" disabled={isPending || (typeToConfirm !== undefined && typed !== typeToConfirm)}>
           {action}
         </Button>

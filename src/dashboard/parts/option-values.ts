@@ -141,12 +141,7 @@ function membersFrom(name: string, members: [string, OptionSchema][], values: Va
 
 /** Returns the options from the form values, without defaults. @param at parent field of the options */
 export const optionsFrom = (schemas: Record<string, OptionSchema>, values: Values, at = 'options'): Values =>
-  Object.fromEntries(
-    Object.entries(schemas).flatMap(([member, schema]) => {
-      const value = valueOf(`${at}.${member}`, schema, values)
-      return value === undefined || isSame(value, schema.default) ? [] : [[member, value]]
-    }),
-  )
+  membersFrom(at, Object.entries(schemas), values) ?? {}
 
 /** Returns a JSON merge patch (RFC 7396) with the changed fields, and null for removed ones. Undefined if nothing changed. */
 export function mergePatch(before: Values, after: Values): Values | undefined {

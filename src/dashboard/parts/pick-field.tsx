@@ -2,6 +2,7 @@ import { X } from 'lucide-react'
 import { useDeferredValue, useState } from 'react'
 import type { Page, Query } from '../client'
 import { useOne } from '../queries'
+import { Button } from './button'
 import { FieldFrame, useForm } from './form'
 import { Input } from './input'
 import { StatusIcon } from './status'
@@ -55,14 +56,13 @@ export function PickField({ list, filter = {}, name, label, hint, exclude }: Pic
               {selected.map(id => (
                 <li key={id} className="inline-flex items-center gap-1 rounded bg-idle-soft pl-2 text-[13px]">
                   {byId.get(id)?.name ?? id}
-                  <button
-                    type="button"
+                  <Button
+                    small
+                    kind="quiet"
+                    icon={X}
                     aria-label={`Remove ${byId.get(id)?.name ?? id}`}
                     onClick={() => set({ [name]: selected.filter(one => one !== id) })}
-                    className="inline-flex size-7 items-center justify-center rounded hover:bg-hover"
-                  >
-                    <X className="size-3.5" aria-hidden />
-                  </button>
+                  />
                 </li>
               ))}
             </ul>

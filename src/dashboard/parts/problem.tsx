@@ -33,3 +33,13 @@ export const Problem = ({ error, onRetry }: { error: ApiError; onRetry?: () => v
     )}
   </div>
 )
+
+/** The error of an action, with a link to its description in the handbook. */
+export const ErrorDetail = ({ detail, code, type }: { detail: string; code: string; type: string }) => (
+  <>
+    {detail}{' '}
+    <a className="underline" href={type}>
+      {code}
+    </a>
+  </>
+)

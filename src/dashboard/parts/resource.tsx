@@ -9,6 +9,14 @@ interface ResourceLinkProps {
   name?: string | null
 }
 
+/** The names of resources, one per line. */
+export const ResourceLinks = ({ of }: { of: readonly ResourceLinkProps[] }) =>
+  of.map(one => (
+    <div key={one.id}>
+      <ResourceLink {...one} />
+    </div>
+  ))
+
 /** The name of a resource, linked to its page if it has one. */
 export function ResourceLink({ id, type, name }: ResourceLinkProps) {
   const path = resourcePath(id)

@@ -109,15 +109,8 @@ function Palette({ pages, actions }: { pages: readonly PageEntry[]; actions: rea
   )
 }
 
-interface SearchResult {
-  key: string
-  label: string
-  kind: string
-  to: string
-}
-
 /** Finds resources whose name contains the text, a few of each kind. */
-function useSearchResults(text: string): SearchResult[] {
+function useSearchResults(text: string): (Omit<Row, 'run'> & { to: string })[] {
   const { canReadAccount } = usePerson()
   const active = text.length >= minQueryLength ? searches.filter(one => canReadAccount || one.path !== '/tokens') : []
   return useQueries({

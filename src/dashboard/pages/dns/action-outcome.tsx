@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import type { ActionView } from '../../../features/actions/shapes'
+import { ErrorDetail } from '../../parts/problem'
 import { Status } from '../../parts/status'
 import { useOne } from '../../queries'
 import { Progress } from '../actions/progress'
@@ -34,10 +35,7 @@ export function ActionOutcome({ id, done, onEnd }: ActionOutcomeProps) {
           <p>{done?.(data) ?? 'Done.'}</p>
         ) : data?.error ? (
           <p className="text-bad wrap-anywhere">
-            {data.error.detail}{' '}
-            <a className="underline" href={data.error.type}>
-              {data.error.code}
-            </a>
+            <ErrorDetail {...data.error} />
           </p>
         ) : (
           data && <Progress action={data} />

@@ -25,7 +25,7 @@ function Import({ zone, text: pasted }: { zone: ZoneView; text: string }) {
   const [text, setText] = useState(pasted)
   const [mode, setMode] = useState<'merge' | 'replace'>('merge')
   const [note, setNote] = useState('')
-  const [failed, setFailed] = useState<{ error: ApiError; text: string } | null>(null)
+  const [failed, setFailed] = useState<{ error: ApiError; input: string } | null>(null)
   const { change, isPending } = useZoneChange(zone)
   const request = (more: Call['query']): Call => ({
     method: 'POST',
@@ -35,8 +35,10 @@ function Import({ zone, text: pasted }: { zone: ZoneView; text: string }) {
     contentType: 'text/dns',
   })
   const checked = useDryRun<ZoneImportResult>(text.trim() === '' ? null : request({ dry_run: true }))
+  // An error is hidden once the input has changed.
+  const input = `${mode} ${text}`
   const dryRun = checked.isCurrent ? checked.result : null
-  const refused = failed?.text === text ? failed.error : checked.error
+  const refused = failed?.input === input ? failed.error : checked.error
   const blocked = dryRun?.preview?.blocked ?? []
   const overrides = blocked.length > 0 ? { allow: blocked.map(one => one.code), note } : {}
   const isReady = dryRun !== null && dryRun.preview!.change_count > 0 && (blocked.length === 0 || note.trim() !== '')
@@ -47,7 +49,7 @@ function Import({ zone, text: pasted }: { zone: ZoneView; text: string }) {
       closeDialog()
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      setFailed({ error, text })
+      setFailed({ error, input })
     }
   }
   return (

@@ -1,5 +1,6 @@
 import type { ZoneImportResult } from '../../../features/dns/exchange/shapes'
 import { RrsetName } from './rrset-diff'
+import { Reasons } from './sync/reasons'
 
 type Change = NonNullable<ZoneImportResult['preview']>['changes'][number]
 
@@ -14,16 +15,7 @@ export function ImportPreview({ dryRun }: { dryRun: ZoneImportResult }) {
         <strong>{dryRun.deleted.toLocaleString()}</strong> deleted
         {dryRun.skipped > 0 && `; ${dryRun.skipped.toLocaleString()} DNSSEC records skipped`}.
       </p>
-      {blocked.length > 0 && (
-        <div role="alert" className="rounded-md bg-warn-soft p-3 text-warn">
-          <p className="font-medium">Blocked by safety checks:</p>
-          <ul className="list-disc pl-5">
-            {blocked.map(one => (
-              <li key={one.code}>{one.detail}</li>
-            ))}
-          </ul>
-        </div>
-      )}
+      {blocked.length > 0 && <Reasons reasons={blocked} />}
       <div tabIndex={0} role="region" aria-label="Changes" className="max-h-96 overflow-auto rounded-md border border-line">
         <table className="w-full text-[13px]">
           <thead className="sr-only">

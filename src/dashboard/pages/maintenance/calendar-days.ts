@@ -60,6 +60,14 @@ interface Bar<Item> {
   lane: number
 }
 
+/** Returns the first free lane from one position to another, and marks it as used. @param ends where each lane is free again */
+export function laneOf(ends: number[], from: number, to: number): number {
+  const free = ends.findIndex(end => end <= from)
+  const lane = free === -1 ? ends.length : free
+  ends[lane] = to
+  return lane
+}
+
 /** Arranges the items in a row of days in lanes, so that they don’t overlap. */
 export function barsOf<Item extends CalendarItem>(days: readonly Date[], items: readonly Item[]): Bar<Item>[] {
   const ends: number[] = []
@@ -69,10 +77,7 @@ export function barsOf<Item extends CalendarItem>(days: readonly Date[], items: 
     const covered = days.map((_, at) => at).filter(at => item.from < starts[at + 1]! && item.to > starts[at]!)
     if (covered.length === 0) continue
     const [first, last] = [covered[0]!, covered.at(-1)!]
-    const free = ends.findIndex(end => end < first)
-    const lane = free === -1 ? ends.length : free
-    ends[lane] = last
-    bars.push({ item, first, last, lane })
+    bars.push({ item, first, last, lane: laneOf(ends, first, last + 1) })
   }
   return bars
 }

@@ -3,7 +3,7 @@ import { Wrench } from 'lucide-react'
 import type { MaintenanceAgendaView } from '../../../features/maintenance/shapes'
 import { formatTime, formatDate, formatDuration, useNow, formatDateTime } from '../../parts/time'
 import { timeFormat } from '../../parts/timezone'
-import { barsOf, dayStart, dayText, monthOf, dayOfMonth, plusDays } from './calendar-days'
+import { barsOf, laneOf, dayStart, dayText, monthOf, dayOfMonth, plusDays } from './calendar-days'
 
 /** An occurrence of a window, with times in ms since the epoch. */
 interface Occurrence {
@@ -27,16 +27,14 @@ const colorsOf = (one: Occurrence, now: number) =>
   one.to <= now ? 'bg-idle-soft text-idle' : one.from <= now ? 'bg-warn-soft text-warn font-medium' : 'bg-accent-soft text-accent'
 const titleOf = (one: Occurrence) => `${one.name}, from ${formatDateTime(one.from)} for ${formatDuration(one.to - one.from)}`
 
-/** A month of weeks. Each occurrence is a bar across its days. */
-export function Month({
-  days,
-  month,
-  occurrences,
-}: {
+interface MonthProps {
   days: readonly Date[]
   month: number
   occurrences: readonly Occurrence[]
-}) {
+}
+
+/** A month of weeks. Each occurrence is a bar across its days. */
+export function Month({ days, month, occurrences }: MonthProps) {
   const now = useNow()
   const weeks = Array.from({ length: days.length / 7 }, (_, at) => days.slice(at * 7, at * 7 + 7))
   return (
@@ -146,12 +144,7 @@ function WeekDay({ day, occurrences, now }: { day: Date; occurrences: readonly O
   const own = occurrences.filter(one => one.from < begin + length && one.to > begin).sort((a, b) => a.from - b.from)
   // Show overlapping occurrences side by side.
   const ends: number[] = []
-  const lanes = own.map(one => {
-    const free = ends.findIndex(end => end <= one.from)
-    const lane = free === -1 ? ends.length : free
-    ends[lane] = one.to
-    return lane
-  })
+  const lanes = own.map(one => laneOf(ends, one.from, one.to))
   return (
     <div className="relative border-l border-line">
       {hours.slice(1).map(hour => (

@@ -4,7 +4,7 @@ import { CopyableText } from '../../parts/code'
 import { Columns, SelectField, TextField } from '../../parts/form'
 import { menuColumn } from '../../parts/list'
 import { openDialog, openForm } from '../../parts/open-dialog'
-import { Status, Tag } from '../../parts/status'
+import { Status, Tag, capitalize } from '../../parts/status'
 import { Table, type TableColumns } from '../../parts/table'
 import { RelativeTime } from '../../parts/time'
 import { useList, useSend } from '../../queries'
@@ -23,7 +23,7 @@ export function Invitations() {
   if (list.rows.length === 0) return null
   const columns: TableColumns<InvitationView> = [
     { title: 'Email', look: 'strong', render: one => one.email },
-    { title: 'Role', width: '7rem', showFrom: 'sm', render: one => <Tag>{one.role}</Tag> },
+    { title: 'Role', width: '7rem', showFrom: 'sm', render: one => <Tag>{capitalize(one.role)}</Tag> },
     { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
     { title: 'Expires', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.expires_at} /> },
     canAdminister &&

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../parts/button'
+import { Input } from '../../parts/input'
 
 /** A field for the first target, which opens the form for a new monitor. */
 export function FirstMonitor() {
@@ -14,13 +15,7 @@ export function FirstMonitor() {
         void navigate({ to: '/monitors/new', search: { target: text } })
       }}
     >
-      <input
-        aria-label="Target to monitor"
-        placeholder="https://www.example.com/"
-        value={text}
-        onChange={event => setText(event.target.value)}
-        className="h-9 min-w-0 grow rounded-md border border-strong-line bg-surface px-2.5 placeholder:text-muted"
-      />
+      <Input aria-label="Target to monitor" placeholder="https://www.example.com/" value={text} onText={setText} />
       <Button type="submit" kind="primary">
         Start monitoring
       </Button>

@@ -10,6 +10,7 @@ import type { Band, Series } from '../../parts/chart'
 import { Card } from '../../parts/page'
 import { Problem } from '../../parts/problem'
 import { formatLatency, formatDateTime } from '../../parts/time'
+import { ToggleGroup } from '../../parts/toggle-group'
 import { useOne } from '../../queries'
 
 const Chart = lazy(() => import('../../parts/chart'))
@@ -45,24 +46,19 @@ export function Latency({ monitor }: { monitor: MonitorView }) {
     <Card
       title="Latency"
       actions={
-        <div role="group" aria-label="Range" className="flex flex-wrap gap-1">
+        <>
           {zoomed && (
             <Button small kind="quiet" onClick={() => set({ from: '', to: '' })}>
               Reset zoom
             </Button>
           )}
-          {ranges.map(([name, label]) => (
-            <Button
-              key={name}
-              small
-              kind={!zoomed && name === range ? 'secondary' : 'quiet'}
-              aria-pressed={!zoomed && name === range}
-              onClick={() => set({ range: name, from: '', to: '' })}
-            >
-              {label}
-            </Button>
-          ))}
-        </div>
+          <ToggleGroup
+            label="Range"
+            value={zoomed ? '' : range}
+            onChange={name => set({ range: name, from: '', to: '' })}
+            choices={ranges.map(([name, label]) => [name, label] as const)}
+          />
+        </>
       }
     >
       <div className="min-h-72">

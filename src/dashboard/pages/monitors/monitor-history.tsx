@@ -10,7 +10,7 @@ import { useList } from '../../queries'
 export const MonitorIncidents = ({ id }: { id: string }) => (
   <ListCard
     title="Incidents"
-    list={useList<IncidentView>('/incidents', { monitor: id, sort: '-started_at', limit: 5 })}
+    rows={useList<IncidentView>('/incidents', { monitor: id, sort: '-started_at', limit: 5 })}
     empty="None yet."
   >
     {one => (
@@ -32,7 +32,7 @@ export const MonitorIncidents = ({ id }: { id: string }) => (
 
 /** The status changes of a monitor, newest first. */
 export const MonitorHistory = ({ id }: { id: string }) => (
-  <ListCard title="Status changes" list={useList<TransitionView>(`/monitors/${id}/transitions`, { limit: 8 })} empty="None yet.">
+  <ListCard title="Status changes" rows={useList<TransitionView>(`/monitors/${id}/transitions`, { limit: 8 })} empty="None yet.">
     {one => (
       <>
         <div className="flex items-center gap-2">

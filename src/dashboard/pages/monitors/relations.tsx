@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { MonitorView } from '../../../features/monitors/shapes'
 import type { Page } from '../../client'
-import { Card } from '../../parts/page'
+import { ListCard } from '../../parts/list-card'
 import { StatusIcon, humanize } from '../../parts/status'
 import { useOne } from '../../queries'
 
@@ -31,18 +31,16 @@ function useNamed(of: Record<string, string | readonly string[]> | null): readon
 function Named({ title, rows }: { title: string; rows: readonly Named[] }) {
   if (rows.length === 0) return null
   return (
-    <Card title={title} flush>
-      <ul className="max-h-72 divide-y divide-line overflow-y-auto">
-        {rows.map(one => (
-          <li key={one.id} className="flex items-center gap-2 px-4 py-2">
-            <StatusIcon status={one.status} />
-            <Link to="/monitors/$id" params={{ id: one.id }} className="min-w-0 grow truncate hover:underline">
-              {one.name}
-            </Link>
-            <span className="text-[13px] text-muted">{humanize(one.status)}</span>
-          </li>
-        ))}
-      </ul>
-    </Card>
+    <ListCard title={title} rows={rows} rowClass="flex items-center gap-2">
+      {one => (
+        <>
+          <StatusIcon status={one.status} />
+          <Link to="/monitors/$id" params={{ id: one.id }} className="min-w-0 grow truncate hover:underline">
+            {one.name}
+          </Link>
+          <span className="text-[13px] text-muted">{humanize(one.status)}</span>
+        </>
+      )}
+    </ListCard>
   )
 }

@@ -10,9 +10,12 @@ export function statusOf(token: TokenView): { status: string; tone: Tone } {
   return { status: 'active', tone: 'ok' }
 }
 
-/** Short text for the permissions of a token. */
-export function permissionsText({ mode, permissions }: TokenView): string {
-  if (mode === 'full') return 'Full access'
-  if (mode === 'read_only') return 'Read-only'
-  return permissions.join(', ')
+export const tokenModes: Record<TokenView['mode'], string> = {
+  full: 'Full access',
+  read_only: 'Read-only',
+  scoped: 'Selected permissions',
 }
+
+/** Short text for the permissions of a token. */
+export const permissionsText = ({ mode, permissions }: TokenView): string =>
+  mode === 'scoped' ? permissions.join(', ') : tokenModes[mode]

@@ -7,7 +7,6 @@ import { Status, humanize } from '../../parts/status'
 import type { Column } from '../../parts/table'
 import { RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'
-import { deliveryTone } from './endpoint-status'
 
 const columns: readonly Column<WebhookDeliveryView>[] = [
   {
@@ -19,7 +18,7 @@ const columns: readonly Column<WebhookDeliveryView>[] = [
       </span>
     ),
   },
-  { title: 'Status', width: '9rem', render: one => <Status status={one.status} tone={deliveryTone[one.status] ?? 'idle'} /> },
+  { title: 'Status', width: '9rem', render: one => <Status status={one.status} /> },
   {
     title: 'Last response',
     width: '9rem',

@@ -13,15 +13,3 @@ export const disabledReasons: Record<string, string> = {
   failing: 'No delivery has succeeded for 5 days.',
   plan_limit: 'The plan allows fewer endpoints.',
 }
-
-/** Tone of each delivery status. */
-export const deliveryTone: Record<string, Tone> = {
-  pending: 'busy',
-  in_flight: 'busy',
-  held: 'idle',
-  retrying: 'warn',
-  delivered: 'ok',
-  exhausted: 'bad',
-  cancelled: 'idle',
-  expired: 'bad',
-}

@@ -1,6 +1,7 @@
 import { Lock, Pencil } from 'lucide-react'
 import type { DnsRecordView } from '../../../../features/dns/records/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
+import { Button } from '../../../parts/button'
 import { CopyButton } from '../../../parts/code'
 import { StatusIcon, Tag } from '../../../parts/status'
 import type { Column } from '../../../parts/table'
@@ -50,15 +51,14 @@ export function columnsOf({ zone, repeated, onEdit, onTag }: ColumnOptions): rea
             <CopyButton text={lineOf(one)} label={`Copy ${one.type} of ${one.name} as a zone file line`} />
           </span>
           {onEdit && one.managed && (
-            <button
-              type="button"
+            <Button
+              small
+              kind="quiet"
+              icon={Pencil}
               aria-label={`Edit ${one.type} record ${one.name}`}
               title="Edit"
               onClick={() => onEdit(one)}
-              className="inline-flex size-7 items-center justify-center rounded text-muted hover:bg-hover hover:text-ink"
-            >
-              <Pencil className="size-4" aria-hidden />
-            </button>
+            />
           )}
         </span>
       ),

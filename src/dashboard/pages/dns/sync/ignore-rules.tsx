@@ -2,10 +2,11 @@ import { X } from 'lucide-react'
 import { useState } from 'react'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { Button } from '../../../parts/button'
-import { Columns, Form, TextField, ListField } from '../../../parts/form'
+import { Columns, Form, TextField, ListField, type Values } from '../../../parts/form'
 import { Card } from '../../../parts/page'
+import { SendButton } from '../../../parts/send-button'
 import { Tag } from '../../../parts/status'
-import { useSend } from '../../../queries'
+import { nested } from '../../../parts/values'
 import { usePerson } from '../../../session'
 
 /** Rules for unmanaged records that are ignored. */
@@ -15,13 +16,8 @@ export function IgnoreRules({ zone }: { zone: ZoneView }) {
   const path = `/dns/zones/${zone.id}`
   const rules = zone.ignore_rules
   const at = `ignore_rules.${rules.length}`
-  const edit = useSend<ZoneView>({
-    toast: 'Ignore rules updated',
-    quiet: isAdding,
-    invalidates: ['/dns/zones'],
-    undo: () => ({ method: 'PATCH', path, body: { ignore_rules: rules } }),
-    onSuccess: () => setAdding(false),
-  })
+  const edited = (ignore_rules: ZoneView['ignore_rules']) => ({ method: 'PATCH', path, body: { ignore_rules } }) as const
+  const send = { toast: 'Ignore rules updated', invalidates: ['/dns/zones'], undo: () => edited(rules) }
   return (
     <Card
       title="Ignore rules"
@@ -42,17 +38,14 @@ export function IgnoreRules({ zone }: { zone: ZoneView }) {
             <code className="font-mono text-[13px] wrap-anywhere">{name}</code>
             <Tag>{types ? types.join(', ') : 'any type'}</Tag>
             {canWrite && (
-              <button
-                type="button"
+              <SendButton
+                small
+                kind="quiet"
+                icon={X}
                 aria-label={`Remove rule ${name}`}
-                disabled={edit.isPending}
-                onClick={() =>
-                  edit.mutate({ method: 'PATCH', path, body: { ignore_rules: rules.filter((_, other) => other !== index) } })
-                }
-                className="rounded p-1 text-muted hover:bg-hover hover:text-ink"
-              >
-                <X className="size-3.5" aria-hidden />
-              </button>
+                call={edited(rules.filter((_, other) => other !== index))}
+                send={send}
+              />
             )}
           </li>
         ))}
@@ -62,14 +55,8 @@ export function IgnoreRules({ zone }: { zone: ZoneView }) {
         <div className="mt-4 max-w-2xl">
           <Form
             initial={{ [`${at}.name`]: '', [`${at}.types`]: [] }}
-            call={({ [`${at}.name`]: name, [`${at}.types`]: types }) => ({
-              method: 'PATCH',
-              path,
-              body: {
-                ignore_rules: [...rules, { name, ...((types as string[]).length > 0 && { types: upper(types as string[]) }) }],
-              },
-            })}
-            send={edit.mutateAsync}
+            call={values => edited([...rules, ruleOf(nested(at, values))])}
+            send={{ ...send, onSuccess: () => setAdding(false) }}
             onCancel={() => setAdding(false)}
             submitLabel="Add rule"
           >
@@ -84,4 +71,7 @@ export function IgnoreRules({ zone }: { zone: ZoneView }) {
   )
 }
 
-const upper = (types: readonly string[]) => types.map(one => one.toUpperCase())
+const ruleOf = ({ name, types }: Values): ZoneView['ignore_rules'][number] => ({
+  name: name as string,
+  ...((types as string[]).length > 0 && { types: (types as string[]).map(one => one.toUpperCase()) }),
+})

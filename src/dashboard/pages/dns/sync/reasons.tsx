@@ -4,7 +4,7 @@ import { humanize } from '../../../parts/status'
 
 /** Reasons that block a plan, with the affected rrsets. */
 export const Reasons = ({ reasons }: { reasons: BlockedView['reasons'] }) => (
-  <div className="rounded-md bg-warn-soft p-3 text-warn">
+  <div role="alert" className="rounded-md bg-warn-soft p-3 text-warn">
     <p className="flex items-center gap-2 font-medium">
       <TriangleAlert className="size-4 shrink-0" aria-hidden />
       Blocked by safety checks

@@ -6,7 +6,7 @@ import type { TemplateView } from '../../../../features/dns/templates/shapes'
 import { List, menuColumn, type Column } from '../../../parts/list'
 import { closeDialog, openDialog } from '../../../parts/open-dialog'
 import { Problem } from '../../../parts/problem'
-import { Status, Tag, capitalize, humanize, type Tone } from '../../../parts/status'
+import { Status, Tag } from '../../../parts/status'
 import { RelativeTime } from '../../../parts/time'
 import { useOne } from '../../../queries'
 import { usePerson } from '../../../session'
@@ -14,11 +14,9 @@ import { ApplyForm } from './apply-form'
 import { BindingRecords } from './binding-records'
 import { unbind } from './unbind'
 
-const tones: Record<BindingView['state'], Tone> = { current: 'ok', outdated: 'warn', modified: 'warn', failed: 'bad' }
-
 const modes: Record<BindingView['mode'], string> = { linked: 'Linked', once: 'One-time' }
 
-const states = Object.keys(tones).map(one => [one, capitalize(humanize(one))] as const)
+const states = { current: 'Current', outdated: 'Outdated', modified: 'Modified', failed: 'Failed' }
 
 interface BindingsProps {
   /** API path of the list. */
@@ -65,7 +63,7 @@ export function Bindings({ path, by, templates, empty }: BindingsProps) {
       width: '9rem',
       render: one => (
         <span title={one.error?.detail}>
-          <Status status={one.state} tone={tones[one.state]} />
+          <Status status={one.state} />
         </span>
       ),
     },
