@@ -3,19 +3,22 @@ import { Problem, type FieldProblem } from '../core/problem'
 
 const maxBodyBytes = 1024 * 1024
 const maxDepth = 32
+// Small values are expensive: a mebibyte of them takes a second to validate.
+const defaultMaxValues = 100_000
+const maxFields = 2000
 
-/** Reads request bodies of the API: JSON only, at most 1 MiB and 32 levels deep. */
+/** Reads request bodies of the API: JSON only, at most 1 MiB, 32 levels, and 100,000 values. */
 export const readJson = {
   /**
    * The raw body, after checking its length and media type.
    * @throws Problem 413 or 415
    */
-  async bytes(request: Request, expected: boolean): Promise<Uint8Array> {
+  async bytes(request: Request, expected: boolean, maxBytes = maxBodyBytes): Promise<Uint8Array> {
     const length = request.headers.get('content-length')
-    if (Number(length) > maxBodyBytes) throw tooLarge(maxBodyBytes)
+    if (Number(length) > maxBytes) throw tooLarge(maxBytes)
     // The server enforces a declared length; a body without one is counted while it is read.
     const body =
-      length !== null ? await request.bytes() : request.body ? await readUpTo(request.body, maxBodyBytes) : new Uint8Array(0)
+      length !== null ? await request.bytes() : request.body ? await readUpTo(request.body, maxBytes) : new Uint8Array(0)
     const type = request.headers.get('content-type')?.split(';')[0]!.trim().toLowerCase() ?? null
     if (body.length > 0 || expected) {
       if (type === null && body.length > 0)
@@ -35,13 +38,13 @@ export const readJson = {
   },
 
   /** @throws Problem 400 `malformed_json` */
-  parse(bytes: Uint8Array): unknown {
-    let text: string
-    let value: unknown
+  parse(bytes: Uint8Array, maxValues?: number): unknown {
     try {
-      text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-      value = JSON.parse(text)
+      const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+      checkStructure(text, maxValues)
+      return JSON.parse(text)
     } catch (error) {
+      if (error instanceof Problem) throw error
       throw new Problem(
         'malformed_json',
         bytes.length === 0
@@ -49,15 +52,6 @@ export const readJson = {
           : `The request body is not valid JSON: ${(error as Error).message}.`,
       )
     }
-    if (depthOf(value) > maxDepth)
-      throw new Problem('malformed_json', `The request body is nested deeper than ${maxDepth} levels.`)
-    const duplicate = duplicateKey(text)
-    if (duplicate !== null)
-      throw new Problem(
-        'malformed_json',
-        `The request body contains the field ${JSON.stringify(duplicate.slice(0, 100))} twice in the same object.`,
-      )
-    return value
   },
 }
 
@@ -84,20 +78,29 @@ export const mediaTypeOf = (request: Request): string =>
   request.headers.get('content-type')?.split(';')[0]!.trim().toLowerCase() ?? ''
 
 /**
- * The first name that occurs twice in an object of a JSON text; null if there is none. Parsers differ in which of the two they
- * use (RFC 8259 section 4), so a proxy or client-side check may have seen another value than the hub.
- * @param text valid JSON
+ * Refuses a JSON text for its structure, in one pass and before it is parsed: for its depth, the number of its values, or a field that
+ * occurs twice in an object. Parsers differ in which of the two they use (RFC 8259 section 4), so a proxy or client-side check may have
+ * seen another value than the hub. Texts that are not JSON are left to the parser.
+ * @throws Problem 400 `malformed_json`
  */
-export function duplicateKey(text: string): string | null {
-  const open: Set<string>[] = []
+export function checkStructure(text: string, maxValues = defaultMaxValues): void {
+  // The names in the open object of each level, reused for the next one.
+  const names: Set<string>[] = []
+  let depth = 0
+  let values = 1
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at)
-    if (char === brace) open.push(new Set())
-    else if (char === braceEnd) open.pop()
+    const opens = char === brace || char === bracket
+    if ((opens || char === comma) && ++values > maxValues)
+      throw malformed(`contains more than ${maxValues.toLocaleString('en-US')} values`)
+    if (opens) {
+      if (++depth > maxDepth) throw malformed(`is nested deeper than ${maxDepth} levels`)
+      if (names[depth]?.size) names[depth]!.clear()
+    } else if (char === braceEnd || char === bracketEnd) depth--
     if (char !== quote) continue
     const start = at
     let escaped = false
-    for (at++; text.charCodeAt(at) !== quote; at++) {
+    for (at++; at < text.length && text.charCodeAt(at) !== quote; at++) {
       if (text.charCodeAt(at) !== backslash) continue
       escaped = true
       at++
@@ -106,43 +109,53 @@ export function duplicateKey(text: string): string | null {
     while (text.charCodeAt(next) <= space) next++
     // A string followed by a colon is a name.
     if (text.charCodeAt(next) !== colon) continue
+    const seen = (names[depth] ??= new Set())
     const name = escaped ? (JSON.parse(text.slice(start, at + 1)) as string) : text.slice(start + 1, at)
-    const names = open.at(-1)!
-    if (names.has(name)) return name
-    names.add(name)
+    if (seen.has(name)) throw malformed(`contains the field ${JSON.stringify(name.slice(0, 100))} twice in the same object`)
+    if (seen.add(name).size > maxFields)
+      throw malformed(`contains an object with more than ${maxFields.toLocaleString('en-US')} fields`)
   }
-  return null
 }
 
-const [brace, braceEnd, quote, backslash, colon, space] = [...'{}"\\: '].map(char => char.charCodeAt(0)) as [
-  number,
-  number,
-  number,
-  number,
-  number,
-  number,
-]
+const malformed = (reason: string) => new Problem('malformed_json', `The request body ${reason}.`)
+
+const charCodes = (text: string) => [...text].map(char => char.charCodeAt(0)) as [number, number, number, number]
+const [brace, braceEnd, bracket, bracketEnd] = charCodes('{}[]')
+const [quote, backslash, colon, comma] = charCodes('"\\:,')
+const space = 0x20
 
 /**
  * The strings of a parsed body, including field names, that databases cannot store unchanged: PostgreSQL has no NUL, and an
  * unpaired surrogate has no UTF-8 encoding (RFC 3629 section 3). Reports at most 20.
  */
-export function unstorable(value: unknown, pointer = '#'): FieldProblem[] {
-  if (typeof value === 'string')
-    return isStorable(value) ? [] : [{ pointer, code: 'character', detail: `must not contain ${characters}.` }]
-  if (typeof value !== 'object' || value === null) return []
+export function unstorable(value: unknown): FieldProblem[] {
   const found: FieldProblem[] = []
-  for (const [name, member] of Object.entries(value)) {
-    const at = `${pointer}/${pointerPart(name)}`
-    if (!isStorable(name)) found.push({ pointer: at, code: 'character', detail: `has a name with ${characters}.` })
-    else found.push(...unstorable(member, at))
-    if (found.length >= maxReported) break
+  const path: (string | number)[] = []
+  const report = (verb: string) =>
+    found.push({
+      pointer: ['#', ...path.map(part => pointerPart(String(part)))].join('/'),
+      code: 'character',
+      detail: `${verb} a NUL character or an unpaired surrogate.`,
+    })
+  const visit = (value: unknown): void => {
+    if (typeof value === 'string') {
+      if (!isStorable(value)) report('must not contain')
+    } else if (typeof value === 'object' && value !== null) {
+      const isArray = Array.isArray(value)
+      for (const name of isArray ? value.keys() : Object.keys(value)) {
+        if (found.length >= maxReported) return
+        path.push(name)
+        if (typeof name === 'string' && !isStorable(name)) report('has a name with')
+        else visit(value[name as never])
+        path.pop()
+      }
+    }
   }
-  return found.slice(0, maxReported)
+  visit(value)
+  return found
 }
 
 const maxReported = 20
-const characters = 'a NUL character or an unpaired surrogate'
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
 async function readUpTo(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
@@ -163,15 +176,3 @@ const encodingNotSupported = (encoding: string) =>
     'unsupported_media_type',
     `The request body must not be compressed: Content-Encoding ${encoding.slice(0, 50)} is not supported.`,
   )
-
-// Iterative, because recursion would overflow on the input that this is meant to refuse.
-function depthOf(value: unknown): number {
-  let level = [value]
-  let depth = 0
-  while (level.length > 0 && depth <= maxDepth) {
-    level = level.flatMap(one => (typeof one === 'object' && one !== null ? Object.values(one) : []))
-    if (level.some(one => typeof one === 'object' && one !== null)) depth++
-    else break
-  }
-  return depth + 1
-}

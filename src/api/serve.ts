@@ -96,7 +96,7 @@ export async function serve(
       ? await readText(request, spec.textBody)
       : spec.method === 'GET' || spec.rawBody
         ? new Uint8Array(0)
-        : await readJson.bytes(request, spec.body !== undefined)
+        : await readJson.bytes(request, spec.body !== undefined, spec.guard === 'anyone' ? maxAnonymousBytes : undefined)
     // If no field is required, an empty body counts as an empty object.
     const body = spec.body
       ? raw.length === 0 && !(spec.body.required as string[] | undefined)?.length
@@ -225,6 +225,8 @@ async function runShaped(
 
 const defaultHeaders = { 'Cache-Control': 'private, no-store', 'X-Content-Type-Options': 'nosniff' }
 const noParameters = Shape({})
+/** Maximum size of the body of a request that needs no credentials. */
+const maxAnonymousBytes = 64 * 1024
 
 function setRateLimitHeaders(headers: Record<string, string>, verdict: RateVerdict): void {
   if (!verdict.policyHeader) return

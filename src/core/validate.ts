@@ -5,6 +5,7 @@ import type { FieldProblem } from './problem'
 import { discriminator } from './shapes'
 
 const maxErrors = 20
+const maxValidatedItems = 1000
 const checks = new WeakMap<TSchema, TypeCheck<TSchema>>()
 
 /** The compiled validator of a schema, created on first use. */
@@ -22,10 +23,14 @@ export function fieldProblems<T extends TSchema>(schema: T, value: unknown, pref
   for (const error of check.Errors(value)) {
     if (isShortEnough(error)) continue
     for (const problem of explain(error, prefix)) if (!found.has(problem.pointer)) found.set(problem.pointer, problem)
-    if (found.size >= maxErrors) break
+    if (found.size >= maxErrors || isHuge(error)) break
   }
   return [...found.values()]
 }
+
+/** Whether an array has so many items that validating each of them takes too long. */
+const isHuge = ({ type, value }: ValueError): boolean =>
+  type === ValueErrorType.ArrayMaxItems && (value as unknown[]).length > maxValidatedItems
 
 /** JSON Schema counts characters (2020-12 validation, section 6.3.1), but the validator counts UTF-16 code units. */
 function isShortEnough({ type, schema, value }: ValueError): boolean {

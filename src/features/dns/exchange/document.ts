@@ -38,12 +38,14 @@ export const ZoneDocument = Shape(
   { $id: 'ZoneDocument', description: 'A zone, as exported in JSON.', examples: [exportedZone] },
 )
 
+// An exported record has at most this many values, including its share of the record set.
+const valuesPerRecord = 10
 // Yields to other work after this many rrsets while reading a long document.
 const rrsetsPerTurn = 1000
 
 /** Parses a JSON export. @throws Problem 400, 422 */
 export async function readDocument(bytes: Uint8Array, zone: ZoneRow): Promise<ParsedZone> {
-  const parsed = readJson.parse(bytes)
+  const parsed = readJson.parse(bytes, valuesPerRecord * maxImportRecords)
   const unstorableProblems = unstorable(parsed)
   const problems = unstorableProblems.length > 0 ? unstorableProblems : fieldProblems(ZoneDocument, parsed)
   if (problems.length > 0) throw invalid(problems)
