@@ -1,4 +1,5 @@
 import { parseNumber, parseTlsVersion, parseWhole } from './numbers'
+import type { EvaluationBudget } from './budget'
 import type { Operand } from './operand'
 import { MultiValue } from './multi-value'
 import { textOf, type Value } from './values'
@@ -8,12 +9,24 @@ export type Operator = '==' | '!=' | '<' | '<=' | '>' | '>='
 /**
  * Whether a comparison holds. None holds for missing values, except `!=`, which is always the opposite of `==`. Numbers are compared
  * numerically if both sides are numbers. With `==`, text that looks like a number is text, unless it is a whole number.
+ * @throws TooExpensive
  */
-export function compare(left: Operand, leftValue: Value, operator: Operator, right: Operand, rightValue: Value): boolean {
+export function compare(
+  left: Operand,
+  leftValue: Value,
+  operator: Operator,
+  right: Operand,
+  rightValue: Value,
+  budget: EvaluationBudget,
+): boolean {
   const isVersion = [left, right].some(isTlsVersion)
   const relation = operator === '==' || operator === '!=' ? equal : orders[operator]
   const candidates = candidatesOf(right, rightValue)
-  const holds = candidatesOf(left, leftValue).some(value => candidates.some(candidate => relation(value, candidate, isVersion)))
+  const isRelated = (value: unknown, candidate: unknown) => {
+    budget.step()
+    return relation(value, candidate, isVersion)
+  }
+  const holds = candidatesOf(left, leftValue).some(value => candidates.some(candidate => isRelated(value, candidate)))
   return holds !== (operator === '!=')
 }
 

@@ -8,7 +8,7 @@ import { describeOperand, evaluationContext, type EvaluationContext } from './va
 export const maxConditionLength = 500
 
 /** A parsed condition. */
-export interface Condition {
+interface Condition {
   /** The source text. */
   text: string
   /** The sources it uses. */
@@ -51,10 +51,10 @@ export function parseCondition(text: string, from?: readonly ConditionSource[]):
 export const evaluate = (condition: Condition, facts: Facts, { now }: { now: number }): ConditionResult =>
   evaluateIn(condition, evaluationContext(facts, now))
 
-/** Like `evaluate`, for several conditions on the same facts: the body is parsed only once. */
+/** Like `evaluate`, for several conditions on the same facts: the body is parsed once, and each path is followed once. @throws TooExpensive */
 export function evaluateIn({ left, right, operator, negated }: Condition, scope: EvaluationContext): ConditionResult {
   const [leftValue, rightValue] = [scope.valueOf(left), scope.valueOf(right)]
-  const holds = compare(left, leftValue, operator, right, rightValue) !== negated
+  const holds = compare(left, leftValue, operator, right, rightValue, scope.budget) !== negated
   return {
     holds,
     get found() {

@@ -74,3 +74,28 @@ describe('the evaluation of a run', () => {
     })
   })
 })
+
+describe('conditions that cost too much', () => {
+  const list = (unit: string, n: number) => `[${`${unit},`.repeat(n)}0]`
+  test.each([
+    ['search more than 50,000 values', list('0', 60_000), '[BODY]..* == 5', 'has a path with several results in a body'],
+    ['are nested too deeply', '['.repeat(50_000) + ']'.repeat(50_000), '[BODY][0] == 5', 'nested more than 500 levels deep'],
+    ['compare lists with each other', list('{"a":0,"b":1}', 10_000), '[BODY]..a == [BODY]..b', 'takes longer than 200 ms'],
+  ])('make the result degraded if they %s', (_, body, condition, reason) => {
+    const { status, error } = evaluateRun(
+      { down_if: ['[STATUS] == 500', condition, '[STATUS] == 200'], degraded_if: [], degraded_ms: null },
+      observed({ body }),
+      { now: 0 },
+    )
+    expect([status, error?.message]).toEqual(['degraded', expect.stringContaining(reason)])
+  })
+
+  test('keep what was found before', () => {
+    const { status, conditions } = evaluateRun(
+      { down_if: ['[STATUS] == 200', '[BODY]..* == 5'], degraded_if: [], degraded_ms: null },
+      observed({ body: list('0', 60_000) }),
+      { now: 0 },
+    )
+    expect([status, conditions.map(one => one.condition)]).toEqual(['down', ['[STATUS] == 200']])
+  })
+})

@@ -1,5 +1,6 @@
 import type { CheckError, CheckSpec, Facts, FailedCondition, ResultStatus } from '../check'
-import { evaluateIn, parseCondition, type Condition } from './condition'
+import { TooExpensive } from './budget'
+import { evaluateIn, parseCondition } from './condition'
 import { evaluationContext } from './values'
 
 /** The outcome of one run. */
@@ -24,6 +25,7 @@ type ConditionSpec = Pick<CheckSpec, 'down_if' | 'degraded_if' | 'degraded_ms'>
 /**
  * Parses the conditions of a monitor once, to evaluate each of its runs. A failure by the type's own rules is `down`, and the conditions
  * are not evaluated. Otherwise any of `down_if` makes it `down`, and any of `degraded_if` or exceeding `degraded_ms` makes it `degraded`.
+ * If the conditions cost too much to evaluate, the rest of them is skipped, and it is at least `degraded`.
  * @throws InvalidCondition
  */
 export function createEvaluator(spec: ConditionSpec): Evaluator {
@@ -33,12 +35,20 @@ export function createEvaluator(spec: ConditionSpec): Evaluator {
   return (facts, { now, redact }) => {
     if (facts.error) return { status: 'down', error: facts.error, conditions: none }
     const scope = evaluationContext(facts, now, redact)
-    const failed = levels.flatMap(({ level, conditions }) =>
-      conditions.flatMap((condition, index) => failedIf(condition, evaluateIn(condition, scope), level, index)),
-    )
-    const slow = slowError(facts, spec.degraded_ms)
+    const failed: FailedCondition[] = []
+    let skipped: CheckError | null = null
+    try {
+      for (const { level, conditions } of levels)
+        for (const [index, condition] of conditions.entries()) {
+          const result = evaluateIn(condition, scope)
+          if (result.holds) failed.push({ level, index, condition: condition.text, found: result.found })
+        }
+    } catch (error) {
+      skipped = { kind: 'condition', message: `A condition ${costOf(error)}. Conditions after it were not evaluated.` }
+    }
+    const reason = skipped ?? slowError(facts, spec.degraded_ms)
     const [worst] = failed
-    if (!worst) return { status: slow ? 'degraded' : 'up', error: slow, conditions: none }
+    if (!worst) return { status: reason ? 'degraded' : 'up', error: reason, conditions: none }
     // Conditions of `down_if` take precedence over `degraded_if`.
     return {
       status: worst.level,
@@ -51,12 +61,12 @@ export function createEvaluator(spec: ConditionSpec): Evaluator {
 /** Evaluates a single run. @throws InvalidCondition */
 export const evaluateRun = (spec: ConditionSpec, ...args: Parameters<Evaluator>): Evaluation => createEvaluator(spec)(...args)
 
-const failedIf = (
-  condition: Condition,
-  result: { holds: boolean; found: string },
-  level: FailedCondition['level'],
-  index: number,
-): FailedCondition[] => (result.holds ? [{ level, index, condition: condition.text, found: result.found }] : [])
+/** Why a condition could not be evaluated. */
+function costOf(error: unknown): string {
+  if (error instanceof TooExpensive) return error.message
+  if (error instanceof RangeError) return 'compares a value that is nested too deeply'
+  throw error
+}
 
 function messageOf([first, ...more]: FailedCondition[]): string {
   return more.length === 0 ? first!.found : `${first!.found}, and ${more.length} more`

@@ -1,12 +1,15 @@
 import { query, type JsonValue } from 'jsonpath-rfc9535'
 import parse, { type JsonPathQuery } from 'jsonpath-rfc9535/parser'
+import { TooExpensive } from './budget'
 import { InvalidCondition } from './invalid-condition'
 import { MultiValue } from './multi-value'
 
-/** Follows a path: undefined if it leads nowhere, the value, or a `MultiValue` if the path may lead to more than one. */
+/** Follows a path: undefined if it leads nowhere, the value, or a `MultiValue` if the path may lead to more than one. May throw TooExpensive. */
 export type JsonPath = (value: unknown) => unknown
 
 const maxPathLength = 200
+// Following a path with several results through this many takes about 50 ms.
+const maxBodyValues = 50_000
 // The parser backtracks on unclosed nested calls: each level takes it five times as long.
 const maxCalls = 3
 const maxFilters = 3
@@ -47,9 +50,29 @@ export function jsonPathOf(text: string, position: number): JsonPath {
   if (steps) return value => steps.reduce(stepInto, value)
   return value => {
     if (value === undefined) return undefined
+    if (isLarge(value))
+      throw new TooExpensive(
+        `has a path with several results in a body of more than ${maxBodyValues.toLocaleString('en-US')} values`,
+      )
     const found = query(value as JsonValue, text)
     return found.length === 0 ? undefined : new MultiValue(found)
   }
+}
+
+/** Whether a parsed JSON text has too many values to search all of them. */
+function isLarge(value: unknown): boolean {
+  const rest = [value]
+  let count = 0
+  while (rest.length > 0) {
+    const one = rest.pop()
+    if (typeof one !== 'object' || one === null) continue
+    if (Array.isArray(one) && one.length > maxBodyValues) return true
+    for (const member of Object.values(one)) {
+      if (++count > maxBodyValues) return true
+      rest.push(member)
+    }
+  }
+  return false
 }
 
 function treeOf(text: string, position: number): JsonPathQuery {

@@ -1,6 +1,7 @@
 import type { Facts } from '../check'
 import type { Operand } from './operand'
 import { formatDuration } from './numbers'
+import { EvaluationBudget, TooExpensive } from './budget'
 import { MultiValue } from './multi-value'
 
 /** The value of an operand: undefined if the check did not observe it, possibly a `MultiValue`. */
@@ -8,7 +9,9 @@ export type Value = unknown
 
 /** The facts of one run, for conditions. */
 export interface EvaluationContext {
+  /** @throws TooExpensive */
   valueOf(operand: Operand): Value
+  budget: EvaluationBudget
   /** Redacts secrets for display. */
   redact(text: string): string
 }
@@ -21,10 +24,17 @@ export function evaluationContext(
 ): EvaluationContext {
   let json: { value: unknown } | null = null
   const body = () => (json ??= { value: parseJson(facts.body) }).value
+  const budget = new EvaluationBudget()
+  const values = new Map<string, Value>()
   return {
     redact,
-    valueOf: operand =>
-      operand.kind === 'source' ? applyFunction(operand, sourceOf(operand, facts, now, body), body) : undefined,
+    budget,
+    valueOf(operand) {
+      if (operand.kind !== 'source') return undefined
+      budget.check()
+      if (!values.has(operand.text)) values.set(operand.text, applyFunction(operand, sourceOf(operand, facts, now, body), body))
+      return values.get(operand.text)
+    },
   }
 }
 
@@ -70,8 +80,8 @@ function observed(operand: Operand & { kind: 'source' }, facts: Facts, now: numb
 function follow(path: (value: unknown) => unknown, body: () => unknown): Value {
   try {
     return path(body())
-  } catch {
-    // The value is nested too deeply to compare.
+  } catch (error) {
+    if (error instanceof TooExpensive) throw error
     return undefined
   }
 }
@@ -89,13 +99,34 @@ function applyFunction(operand: Operand & { kind: 'source' }, value: Value, body
   return [...textOf(countable)].length
 }
 
+// Far below the depth at which serializing a value fails, after half a second.
+const maxDepth = 500
+
 function parseJson(body: string | null): unknown {
   if (body === null) return undefined
+  let value: unknown
   try {
-    return JSON.parse(body)
+    value = JSON.parse(body)
   } catch {
     return undefined
   }
+  if (isTooDeep(body)) throw new TooExpensive(`uses a body that is nested more than ${maxDepth} levels deep`)
+  return value
+}
+
+/** Whether a JSON text is nested too deeply. */
+function isTooDeep(text: string): boolean {
+  let depth = 0
+  let isQuoted = false
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]
+    if (char === '"') isQuoted = !isQuoted
+    else if (isQuoted) at += Number(char === '\\')
+    else if (char === '[' || char === '{') {
+      if (++depth > maxDepth) return true
+    } else if (char === ']' || char === '}') depth--
+  }
+  return false
 }
 
 /** Parses a time: RFC 3339, an HTTP date (RFC 9110 section 5.6.7), or seconds or milliseconds since 1970; null for other text. */
