@@ -12,6 +12,7 @@ import { pidFileOf } from '../hub/folder-lock'
 import { tryListen } from '../hub/listen'
 import { checkTls, readTls } from '../hub/tls-files'
 import { failureText } from './failure'
+import { getFromHub, localUrl } from './hub-request'
 import { readConfig, type SettingFlags } from './settings'
 
 /** The result of a check, with a solution if there is a problem. A warning doesn't keep the hub from running. */
@@ -56,6 +57,7 @@ export async function runDoctorChecks(flags: SettingFlags): Promise<Finding[]> {
   }
   await check('certificate', () => checkCertificate(valid))
   await check('port', () => checkPort(valid, listen.host, listen.port))
+  if (runningHub(valid) !== null) await check('event loop', () => checkEventLoop(valid))
   return findings
 }
 
@@ -189,6 +191,20 @@ async function checkPort(config: Config, host: string, port: number) {
     return fail(`Port ${port} on ${host} is in use by another program. Stop it, or choose another port with --listen HOST:PORT.`)
   }
   return fail(`The hub can't listen on ${host} port ${port} (${error}). Choose another address with --listen HOST:PORT.`)
+}
+
+// Every request waits for a block to end.
+const longBlockMs = 250
+
+async function checkEventLoop(config: Config) {
+  const url = new URL('/metrics', localUrl(config))
+  const headers: Record<string, string> = config.metricsToken === null ? {} : { authorization: `Bearer ${config.metricsToken}` }
+  const { status, text } = await getFromHub(url, { checkCertificate: false, headers })
+  const seconds = /^bailiwick_event_loop_block_seconds (\S+)$/m.exec(text)?.[1]
+  if (seconds === undefined) return warn(`Unknown, because ${url} returned ${status} without this metric.`)
+  const ms = Math.round(Number(seconds) * 1000)
+  const found = `The longest block of the running hub in the last minute was ${ms} ms`
+  return ms > longBlockMs ? warn(`${found}. Meanwhile, requests had to wait.`) : ok(`${found}.`)
 }
 
 /** Process id of the running hub of the data folder, or null. */

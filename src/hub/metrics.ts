@@ -1,4 +1,3 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { count } from 'drizzle-orm'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { callerIp, type Peer } from '../api/serve'
@@ -9,6 +8,7 @@ import { constantTimeEqual, sha256 } from '../core/crypto'
 import { jobs } from '../core/db/tables'
 import type { Hub } from '../core/hub'
 import type { Worker } from '../core/jobs/worker'
+import { loopBlocks } from '../core/loop-blocks'
 import { classOf, parseAddress } from '../core/net/address'
 import { Problem, tooManyRequests } from '../core/problem'
 import { monitoringOf } from '../features/monitors/live/watch'
@@ -193,10 +193,9 @@ const supportedOnBun = new Set([
   'nodejs_heap_size_used_bytes',
   'nodejs_external_memory_bytes',
 ])
-const lagResolutionMs = 50
 let sharedRegistry: Registry | null = null
 
-/** The metrics of the process, shared by all its hubs. Created on the first scrape, because measuring event loop lag needs a timer. */
+/** The metrics of the process, shared by all its hubs. */
 function processRegistry(): Registry {
   if (sharedRegistry) return sharedRegistry
   const registry = new Registry()
@@ -212,8 +211,7 @@ function processRegistry(): Registry {
       this.inc((user + system) / 1e6)
     },
   })
-  const lag = monitorEventLoopDelay({ resolution: lagResolutionMs })
-  lag.enable()
+  const { lag } = loopBlocks
   new Gauge({
     name: 'bailiwick_event_loop_lag_seconds',
     help: 'Event loop lag since the last scrape, by quantile.',
@@ -222,6 +220,14 @@ function processRegistry(): Registry {
     collect() {
       for (const quantile of [0.5, 0.9, 0.99, 1]) this.set({ quantile }, lag.count > 0 ? lag.percentile(quantile * 100) / 1e9 : 0)
       lag.reset()
+    },
+  })
+  new Gauge({
+    name: 'bailiwick_event_loop_block_seconds',
+    help: 'Longest time the event loop was blocked in the last minute.',
+    registers: [registry],
+    collect() {
+      this.set(loopBlocks.max / 1000)
     },
   })
   return (sharedRegistry = registry)

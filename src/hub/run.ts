@@ -20,6 +20,7 @@ import { newId } from '../core/ids'
 import { JobSignal } from '../core/jobs/signal'
 import { Worker } from '../core/jobs/worker'
 import { openLog, type Log } from '../core/log'
+import { loopBlocks } from '../core/loop-blocks'
 import { systemResolve, type Resolve } from '../core/net/egress'
 import { KeyRing } from '../core/secrets'
 import { changeHintsChannel, changeHintsOf } from '../core/change-hints'
@@ -150,6 +151,7 @@ export async function runHub(
     await hub.store.listen(changeHintsChannel, text => changeHintsOf(hub).receive(text))
     await refreshCalendar(hub)
     const heartbeats = await startHeartbeats(hub, () => renewPresence(hub))
+    loopBlocks.start()
     const app = createApp(hub, worker, [...apiAreas, ...ingestAreas, ...pages])
     const listening = listen(app, config)
     const server = listening.server()

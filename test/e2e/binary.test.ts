@@ -255,6 +255,13 @@ describe('doctor', () => {
     expect((await fetch(`${hub.url}/healthz`)).status).toBe(200)
   })
 
+  test('shows the longest block of the event loop of a running hub', async () => {
+    await using here = await installation()
+    await using hub = await startHub(here)
+    const { out } = await here.run(['doctor', '--listen', new URL(hub.url).host])
+    expect(out).toMatch(/^(ok|warn) +event loop +The longest block of the running hub in the last minute was \d+ ms\./m)
+  })
+
   test('reports an invalid setting, a wrong key, a port in use, and an unknown variable', async () => {
     await using here = await installation()
     await fullToken(here)
