@@ -5,7 +5,7 @@ import type { Idempotency, StoredResponse } from '../core/ctx'
 import { hubs, idempotencyKeys } from '../core/db/tables'
 import type { Tx } from '../core/db/transaction'
 import type { Hub } from '../core/hub'
-import { hubTimeoutMs } from '../core/jobs/queue'
+import { liveSince } from '../core/live-hubs'
 import { Problem } from '../core/problem'
 
 /** How long a response can be replayed. */
@@ -102,7 +102,7 @@ async function findOrClaim(hub: Hub, keys: Keys, fingerprint: string, busy: bool
     const [row] = await tx.select().from(idempotencyKeys).where(isKey)
     // The key was released a moment ago, or its row is about to be written.
     if (!row) throw idempotencyInProgress()
-    const runs = row.runningIn !== null && (busy || (row.runningIn !== hub.id && (await isAlive(tx, row.runningIn, now))))
+    const runs = row.runningIn !== null && (busy || (row.runningIn !== hub.id && (await isAlive(tx, hub, row.runningIn))))
     if ((runs || row.runningIn === null) && row.fingerprint !== fingerprint) {
       throw new Problem('idempotency_key_reused', 'This Idempotency-Key was already used for a different request. Use a new key.')
     }
@@ -120,9 +120,9 @@ async function findOrClaim(hub: Hub, keys: Keys, fingerprint: string, busy: bool
   })
 }
 
-async function isAlive(tx: Tx, id: string, now: number): Promise<boolean> {
+async function isAlive(tx: Tx, hub: Hub, id: string): Promise<boolean> {
   const [other] = await tx.select({ seenAt: hubs.seenAt }).from(hubs).where(eq(hubs.id, id))
-  return other !== undefined && other.seenAt > now - hubTimeoutMs
+  return other !== undefined && other.seenAt > liveSince(hub)
 }
 
 function keysRunningIn(hub: Hub): Set<string> {

@@ -5,6 +5,7 @@ import type { Tx } from '../core/db/transaction'
 import { isPostgres } from '../core/db/dialect'
 import type { Hub } from '../core/hub'
 import { reap } from '../core/jobs/queue'
+import { noteRenewal } from '../core/live-hubs'
 import { version } from '../core/version'
 import { extendDueTimes } from '../features/heartbeats/status/downtime'
 
@@ -45,7 +46,7 @@ export async function registerHub(hub: Hub, host: string): Promise<void> {
  */
 export async function renewPresence(hub: Hub): Promise<number> {
   const now = hub.clock.now()
-  return await record(hub, async tx => {
+  const extended = await record(hub, async tx => {
     const [own] = await tx.select({ seenAt: hubs.seenAt }).from(hubs).where(eq(hubs.id, hub.id))
     const gap = now - Number(own?.seenAt ?? now)
     if (gap < minDowntimeMs) {
@@ -58,6 +59,8 @@ export async function renewPresence(hub: Hub): Promise<number> {
     await tx.update(hubs).set({ seenAt: now, masterKeyId: hub.keys.masterKeyId }).where(eq(hubs.id, hub.id))
     return { result: downtime >= minDowntimeMs ? await extendDueTimes(tx, now, downtime) : 0 }
   })
+  noteRenewal(hub, now)
+  return extended
 }
 
 export async function unregisterHub(hub: Hub): Promise<void> {

@@ -9,7 +9,7 @@ import { limiterOf } from '../access/limiter'
 import { pruneSessions } from '../features/people/sign-in/sessions'
 import { record } from '../core/change'
 import type { Hub } from '../core/hub'
-import { reap } from '../core/jobs/queue'
+import { hasLostJobs, reap } from '../core/jobs/queue'
 import type { Worker } from '../core/jobs/worker'
 import { pruneActions } from '../features/actions/retention'
 import { signAudit } from '../features/audit/checkpoint-file'
@@ -58,7 +58,15 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'read-maintenance', pattern: '* * * * * *', run: () => refreshCalendar(hub) },
     { name: 'write-results', pattern: '* * * * * *', run: () => recorderOf(hub).flush() },
     { name: 'seal-hours', pattern: '*/10 * * * * *', run: () => sealHours(hub) },
-    { name: 'reap-jobs', pattern: '*/5 * * * * *', run: () => record(hub, async tx => ({ result: await reap(tx, hub) })) },
+    {
+      name: 'reap-jobs',
+      pattern: '*/2 * * * * *',
+      run: async () => {
+        if (!(await hasLostJobs(hub))) return
+        await record(hub, async tx => ({ result: await reap(tx, hub) }))
+        worker.wake()
+      },
+    },
     { name: 'renew-tls', pattern: '15 * * * * *', run: () => listening.renewTls(hub.log) },
     { name: 'flush-token-uses', pattern: '0 * * * * *', run: () => flushTokenUses(hub) },
     { name: 'flush-deprecated-use', pattern: '0 * * * * *', run: () => flushDeprecatedUse(hub) },

@@ -65,12 +65,12 @@ test('the shares of a dead hub are taken when their lease ends, and the gap is r
   await dead.divide()
   await mine.divide()
   const diedAt = clock.now()
-  for (let waited = 5000; waited < leaseMs; waited += 5000) {
-    clock.advance(5000)
+  for (let waited = 2000; waited < leaseMs; waited += 2000) {
+    clock.advance(2000)
     await renewPresence(hub)
     expect((await mine.divide()).claimed).toEqual([])
   }
-  clock.advance(5000)
+  clock.advance(2000)
   await renewPresence(hub)
   const { claimed } = await mine.divide()
   expect(claimed).toHaveLength(shareCount / 2)
@@ -85,11 +85,41 @@ test('a hub that was considered dead has lost its shares', async () => {
   const mine = new Shares(hub)
   await slow.divide()
   await mine.divide()
-  clock.advance(leaseMs + 5000)
-  await renewPresence(hub)
+  for (let waited = 0; waited < leaseMs + 2000; waited += 2000) {
+    clock.advance(2000)
+    await renewPresence(hub)
+  }
   await mine.divide()
   const { lost, claimed } = await slow.divide()
   expect([lost.length, claimed, slow.held]).toEqual([shareCount / 2, [], []])
+})
+
+test('after a pause of the whole installation, hubs leave each other time to renew their leases', async () => {
+  const { hub, clock } = await idle()
+  const other = await another(hub)
+  const theirs = new Shares(other)
+  const mine = new Shares(hub)
+  await renewPresence(hub)
+  await theirs.divide()
+  await mine.divide()
+  clock.advance(60_000)
+  // Before and after this hub notices the pause.
+  expect((await mine.divide()).claimed).toEqual([])
+  await renewPresence(hub)
+  expect((await mine.divide()).claimed).toEqual([])
+  clock.advance(2000)
+  await renewPresence(other)
+  expect((await theirs.divide()).lost).toEqual([])
+  // A hub that doesn't come back is replaced after all.
+  for (let waited = 0; waited < leaseMs; waited += 2000) {
+    clock.advance(2000)
+    await renewPresence(hub)
+    await mine.divide()
+  }
+  clock.advance(2000)
+  await renewPresence(hub)
+  await mine.divide()
+  expect(mine.held).toHaveLength(shareCount)
 })
 
 test('a hub that stops releases its shares at once, and a short pause is no gap', async () => {

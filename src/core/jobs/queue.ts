@@ -3,6 +3,7 @@ import { prepared } from '../db/prepared'
 import { hubs, jobs } from '../db/tables'
 import type { Reader, Tx } from '../db/transaction'
 import type { Hub } from '../hub'
+import { leaseTime, liveSince } from '../live-hubs'
 import { newId } from '../ids'
 import type { JobDraft } from './draft'
 import type { ClaimedJob } from './job'
@@ -112,20 +113,33 @@ export async function markFailed(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>, leased:
 const isLeased = (hub: Pick<Hub, 'id'>, { id, lockedUntil }: Lease) =>
   and(eq(jobs.id, id), eq(jobs.lockedBy, hub.id), eq(jobs.lockedUntil, lockedUntil))
 
-/** A hub that hasn't updated its row for this long is considered dead. */
-export const hubTimeoutMs = 15_000
 // A job lost this many times in a row probably crashes its process.
 const maxLostRuns = 25
+
+/** The jobs of dead processes and with expired leases. */
+async function lostJobs(read: Reader, hub: Pick<Hub, 'id' | 'clock'>) {
+  const alive = await read
+    .select({ id: hubs.id })
+    .from(hubs)
+    .where(gt(hubs.seenAt, liveSince(hub)))
+  const liveIds = [hub.id, ...alive.map(one => one.id)]
+  return and(eq(jobs.state, 'running'), or(lt(jobs.lockedUntil, leaseTime(hub)), notInArray(jobs.lockedBy, liveIds)))!
+}
+
+/** Whether {@link reap} would return any jobs to the queue. */
+export async function hasLostJobs(hub: Pick<Hub, 'id' | 'clock' | 'read'>): Promise<boolean> {
+  const found = await hub.read
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(await lostJobs(hub.read, hub))
+    .limit(1)
+  return found.length > 0
+}
 
 /** Returns jobs of dead processes and with expired leases to the queue. Returns their number. */
 export async function reap(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>): Promise<number> {
   const now = hub.clock.now()
-  const alive = await tx
-    .select({ id: hubs.id })
-    .from(hubs)
-    .where(sql`${hubs.seenAt} > ${now - hubTimeoutMs}`)
-  const liveIds = [hub.id, ...alive.map(one => one.id)]
-  const lost = and(eq(jobs.state, 'running'), or(lt(jobs.lockedUntil, now), notInArray(jobs.lockedBy, liveIds)))
+  const lost = await lostJobs(tx, hub)
   const released = { lockedBy: null, lockedUntil: null, lostRuns: sql`${jobs.lostRuns} + 1` }
   const lastError = `Started ${maxLostRuns} times in a row and never finished.`
   await tx

@@ -6,7 +6,6 @@ import { dataKeys, hubs } from '../../core/db/tables'
 import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { encryptionsOf } from '../../core/key-use'
-import { hubTimeoutMs } from '../../core/jobs/queue'
 import { wrappingKeyId, type DataKeyRow } from '../../core/secrets'
 import { countByKey, dataKeysOf } from './sealed-values'
 
@@ -42,12 +41,15 @@ export async function keyStatus(hub: Hub): Promise<KeyStatus> {
   }
 }
 
+// More than the time after which other hubs take over: a hub that is only stalled will read secrets again.
+const offlineMs = 15_000
+
 /** Running hubs: seen recently and not stopped. */
 export const runningHubs = (hub: Hub, read: Reader | Tx): Promise<HubRow[]> =>
   read
     .select()
     .from(hubs)
-    .where(sql`${isNotNull(hubs.masterKeyId)} and ${hubs.seenAt} > ${hub.clock.now() - hubTimeoutMs}`)
+    .where(sql`${isNotNull(hubs.masterKeyId)} and ${hubs.seenAt} > ${hub.clock.now() - offlineMs}`)
     .orderBy(asc(hubs.id))
 
 /** Counts the data keys that are not wrapped with this master key. */

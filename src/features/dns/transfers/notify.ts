@@ -9,7 +9,7 @@ import type { TsigKey } from '../../../dns/tsig'
 import type { Hub } from '../../../core/hub'
 import type { JobKind } from '../../../core/jobs/job'
 import { sequentialLanes } from '../../../core/jobs/lanes'
-import { hubTimeoutMs } from '../../../core/jobs/queue'
+import { liveSince } from '../../../core/live-hubs'
 import type { JobDraft } from '../../../core/jobs/draft'
 import { EgressRefused } from '../../../core/net/egress'
 import { egressOf } from '../../../core/net/hub-egress'
@@ -150,7 +150,7 @@ async function hasOthers(hub: Hub): Promise<boolean> {
   const rows = await hub.read
     .select({ id: hubs.id })
     .from(hubs)
-    .where(gt(hubs.seenAt, hub.clock.now() - hubTimeoutMs))
+    .where(gt(hubs.seenAt, liveSince(hub)))
     .limit(2)
   return rows.some(row => row.id !== hub.id)
 }

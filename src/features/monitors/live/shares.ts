@@ -4,14 +4,16 @@ import { hubs } from '../../../core/db/tables'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
-import { hubTimeoutMs } from '../../../core/jobs/queue'
+import { leaseTime, liveSince } from '../../../core/live-hubs'
 import { monitorGaps, monitorShares } from '../tables'
 
 /** Every monitor belongs to one of this many shares, which hubs divide among themselves. */
 export const shareCount = 256
 /** How long a hub keeps a share without renewing it. */
-export const leaseMs = 15_000
-/** Shorter interruptions are not recorded as gaps: intervals are longer, and so is the time to confirm a failure. */
+export const leaseMs = 6_000
+/** A third of the lease, so that one failed or delayed renewal doesn't lose shares. */
+export const divideEachMs = 2_000
+/** A hub that stood still for less than this has no gap: the time to confirm a failure is longer. */
 export const minGapMs = 10_000
 
 /** The outcome of a round of renewals. */
@@ -65,13 +67,13 @@ export class Shares {
     const { renewed, claimed, surplus } = await record(hub, async tx => {
       await createShares(tx, now)
       if (mayBeBack) await endGaps(tx, now)
-      const part = Math.ceil(shareCount / (await countLiveHubs(tx, hub, now)))
+      const part = Math.ceil(shareCount / (await countLiveHubs(tx, hub)))
       const own = await tx.select().from(monitorShares).where(eq(monitorShares.hubId, hub.id))
       const renewed = await claim(tx, hub, eq(monitorShares.hubId, hub.id), own, now)
       const hasUnknownOwner = notInArray(monitorShares.hubId, tx.select({ id: hubs.id }).from(hubs))
       const isFree = or(
         isNull(monitorShares.hubId),
-        and(ne(monitorShares.hubId, hub.id), or(lte(monitorShares.until, now), hasUnknownOwner)),
+        and(ne(monitorShares.hubId, hub.id), or(lte(monitorShares.until, leaseTime(hub)), hasUnknownOwner)),
       )!
       const free =
         renewed.length < part
@@ -126,11 +128,11 @@ async function createShares(tx: Tx, now: number): Promise<void> {
 }
 
 /** The number of running hubs, including this one. */
-async function countLiveHubs(tx: Tx, hub: Hub, now: number): Promise<number> {
+async function countLiveHubs(tx: Tx, hub: Hub): Promise<number> {
   const [others] = await tx
     .select({ n: count() })
     .from(hubs)
-    .where(and(ne(hubs.id, hub.id), isNotNull(hubs.masterKeyId), gt(hubs.seenAt, now - hubTimeoutMs)))
+    .where(and(ne(hubs.id, hub.id), isNotNull(hubs.masterKeyId), gt(hubs.seenAt, liveSince(hub))))
   return 1 + others!.n
 }
 
@@ -156,7 +158,8 @@ async function claim(
 /** Records when no hub ran the shares, with one row for shares that stopped at the same time. */
 async function writeGaps(tx: Tx, shares: readonly Share[], now: number): Promise<void> {
   for (const [from, together] of Map.groupBy(shares, one => one.ranUntil)) {
-    if (now - from < minGapMs) continue
+    // Shares of a dead hub are interrupted for at least this long.
+    if (now - from < leaseMs) continue
     await tx.insert(monitorGaps).values({
       id: newId('gap'),
       from,

@@ -17,14 +17,12 @@ import { Judging } from './judging'
 import { writeAllLastChecks, writeLastChecks } from './last-checks'
 import { Roster, type LoadedMonitor, type RosterChange } from './roster'
 import { Runs } from './runs'
-import { minGapMs, Shares } from './shares'
+import { divideEachMs, minGapMs, Shares } from './shares'
 import { RelatedMonitors } from './related-monitors'
 import { monitoringTopic } from './topic'
 import { resultTopic } from '../watching'
 
 const tickMs = 1000
-// A third of the lease.
-const divideEachMs = 5000
 const writeChecksEachMs = 5_000
 
 /** The state of monitoring on this hub, for /readyz and /metrics. Times in ms UTC. */
