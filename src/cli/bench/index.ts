@@ -1,5 +1,6 @@
 import { apiBench } from './api'
 import type { Bench } from './bench'
+import { blocksBench } from './blocks'
 import { dnsBench } from './dns'
 import { heartbeatsBench } from './heartbeats'
 import { monitorsBench } from './monitors'
@@ -10,6 +11,7 @@ import { webhooksBench } from './webhooks'
 /** All benchmarks, in the order of the help. */
 export const benches: readonly Bench[] = [
   apiBench,
+  blocksBench,
   dnsBench,
   heartbeatsBench,
   monitorsBench,

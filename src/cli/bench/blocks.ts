@@ -1,0 +1,252 @@
+import { operatorWorkspace } from '../../access/workspaces'
+import type { Config } from '../../core/config'
+import { createTokenAsOperator } from '../../features/tokens/commands'
+import { openHub } from '../../hub/run'
+import { fetchUnrestricted } from '../unrestricted-fetch'
+import type { Bench, Figure } from './bench'
+import { cpuSecondsOf, startServer, temporaryInstallation, type ServerProcess } from './child-processes'
+
+/** `bailiwick bench blocks`: how long large requests keep all other requests waiting. */
+export const blocksBench: Bench = {
+  name: 'blocks',
+  summary: 'Send large requests, and small ones meanwhile, to see how long they have to wait',
+  options: [
+    { name: 'monitors', description: 'Number of monitors to import; a quarter of them are imported first', default: 4000 },
+    { name: 'records', description: 'Number of records in zone files', default: 9_900 },
+  ],
+  async run(args) {
+    const { config, folder, remove } = temporaryInstallation()
+    try {
+      const token = await createToken(config)
+      const hub = await startServer(['serve', '--data', folder, '--listen', '127.0.0.1:0', '--dns-listen', 'off'])
+      try {
+        const client = new Client(hub, token)
+        await client.warmUp()
+        const figures: Figure[] = []
+        for (const operation of await operations(client, args.monitors!, args.records!))
+          figures.push(...(await measure(hub, client, operation)))
+        await client.removeZones()
+        return {
+          figures,
+          notes: [
+            'Longest block: of the event loop of the hub, as it measures it. Longest wait: of a small request, sent every 20 ms. Client and hub share the machine.',
+          ],
+        }
+      } finally {
+        await hub.stop()
+      }
+    } finally {
+      remove()
+    }
+  },
+}
+
+async function createToken(config: Config): Promise<string> {
+  const hub = await openHub(config)
+  try {
+    const workspaceId = (await operatorWorkspace(hub.read)).id
+    return await createTokenAsOperator(hub, { workspaceId, name: 'bench', mode: 'full', permissions: [], expiresAt: null })
+  } finally {
+    await hub.store.close()
+  }
+}
+
+interface SentBody {
+  text: string
+  type: string
+}
+
+/** A large request. `refused` if the expected response is an error. */
+interface Operation {
+  name: string
+  method: 'GET' | 'POST'
+  path: string
+  body?: SentBody
+  refused?: boolean
+}
+
+const json = (value: unknown): SentBody => ({ text: JSON.stringify(value), type: 'application/json' })
+const bulkSize = 500
+const repeated = <T>(count: number, item: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => item(n))
+
+async function operations(client: Client, monitors: number, records: number): Promise<Operation[]> {
+  const document = (count: number) => json({ version: 1, monitors: repeated(count, monitor) })
+  const bulk = (create: (n: number) => object) =>
+    json({ operations: repeated(bulkSize, n => ({ op: 'create', body: create(n) })) })
+  const [files, generated, single] = [await client.createZone(), await client.createZone(), await client.createZone()]
+  const head = '@ 300 IN SOA ns1 hostmaster 1 7200 3600 1209600 300\n@ 300 IN NS ns1\nns1 300 IN A 127.0.0.1\n'
+  const zoneFile = (text: string): SentBody => ({ text: head + text, type: 'text/dns' })
+  const lines = repeated(records, n => `h${n} 300 IN A 10.0.${(n >> 8) & 255}.${n & 255}\n`).join('')
+  const importTo = (id: string) => `/v1/dns/zones/${id}/import?mode=replace`
+  const quarter = Math.ceil(monitors / 4)
+  const first = document(quarter)
+  // Just below the limit of 1 MiB.
+  const nested = `{"email":${'['.repeat(500_000)}${']'.repeat(500_000)}}`
+  return [
+    { name: `import of ${quarter} monitors`, method: 'POST', path: '/v1/monitoring/import', body: first },
+    { name: `import of ${quarter} unchanged monitors`, method: 'POST', path: '/v1/monitoring/import', body: first },
+    { name: `import of ${monitors} monitors`, method: 'POST', path: '/v1/monitoring/import', body: document(monitors) },
+    { name: 'export as YAML', method: 'GET', path: '/v1/monitoring/export' },
+    { name: 'export as JSON', method: 'GET', path: '/v1/monitoring/export?format=json' },
+    {
+      name: `deletion of ${monitors} monitors`,
+      method: 'POST',
+      path: '/v1/monitoring/import?prune=true',
+      body: document(0),
+    },
+    { name: `bulk of ${bulkSize} heartbeats`, method: 'POST', path: '/v1/heartbeats/bulk', body: bulk(heartbeat) },
+    { name: `bulk of ${bulkSize} monitors`, method: 'POST', path: '/v1/monitors/bulk', body: bulk(monitor) },
+    {
+      name: `bulk of ${bulkSize} records`,
+      method: 'POST',
+      path: '/v1/dns/records/bulk',
+      body: json({ operations: repeated(bulkSize, n => ({ op: 'create', id: single, body: record(n) })) }),
+    },
+    { name: `zone file with ${records} records`, method: 'POST', path: importTo(files), body: zoneFile(lines) },
+    {
+      name: `$GENERATE with ${records} records`,
+      method: 'POST',
+      path: importTo(generated),
+      body: zoneFile(`$GENERATE 1-${records} g$ 300 IN A 10.1.1.1\n`),
+    },
+    {
+      name: 'refused $GENERATE',
+      method: 'POST',
+      path: importTo(generated),
+      body: zoneFile('$GENERATE 1-60000 g$ 300 IN A 10.1.1.1\n'),
+      refused: true,
+    },
+    { name: 'export of a zone', method: 'GET', path: `/v1/dns/zones/${files}/export` },
+    {
+      name: 'refused 1 MB of nested lists',
+      method: 'POST',
+      path: '/v1/sessions',
+      body: { text: nested, type: 'application/json' },
+      refused: true,
+    },
+    {
+      name: 'refused 490,000 tags',
+      method: 'POST',
+      path: '/v1/monitors',
+      body: json({ ...monitor(0), tags: repeated(490_000, () => 1) }),
+      refused: true,
+    },
+  ]
+}
+
+const monitor = (n: number) => ({
+  key: `bench-${n}`,
+  type: 'tcp',
+  name: `Bench ${n}`,
+  target: '127.0.0.1:9',
+  tags: ['bench', `group-${n % 50}`],
+  interval_seconds: 86_400,
+})
+
+const heartbeat = (n: number) => ({
+  name: `Job ${n}`,
+  tags: ['bench'],
+  schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 },
+})
+
+const record = (n: number) => ({ name: `r${n}`, type: 'A', content: '192.0.2.1', ttl: 300 })
+
+const probeEveryMs = 20
+// Long enough for the hub to send and process what follows a change.
+const settleMs = 300
+
+/** Sends a request and small ones meanwhile. */
+async function measure(hub: ServerProcess, client: Client, operation: Operation): Promise<Figure[]> {
+  await client.longestBlock()
+  const waits: Promise<number>[] = []
+  const probe = setInterval(() => waits.push(client.probe()), probeEveryMs)
+  await Bun.sleep(2 * probeEveryMs)
+  const [startedAt, cpu] = [performance.now(), cpuSecondsOf(hub.pid)]
+  const ok = await client.send(operation)
+  const duration = performance.now() - startedAt
+  const used = cpuSecondsOf(hub.pid) - cpu
+  await Bun.sleep(settleMs)
+  clearInterval(probe)
+  const longestWait = Math.max(...(await Promise.all(waits)))
+  const block = await client.longestBlock()
+  if (ok === (operation.refused ?? false)) throw new Error(`${operation.name}: unexpected response.`)
+  const { name } = operation
+  return [
+    { name: `${name}: longest block`, value: block, unit: 'ms' },
+    { name: `${name}: longest wait`, value: longestWait, unit: 'ms' },
+    { name: `${name}: duration`, value: duration, unit: 'ms' },
+    { name: `${name}: CPU of the hub`, value: used * 1000, unit: 'ms' },
+  ]
+}
+
+class Client {
+  readonly #url: string
+  readonly #zones: string[] = []
+
+  constructor(
+    hub: ServerProcess,
+    private readonly token: string,
+  ) {
+    this.#url = `http://127.0.0.1:${hub.port}`
+  }
+
+  /** Runs every code path of a small request and of a scrape once. */
+  async warmUp(): Promise<void> {
+    for (let n = 0; n < 50; n++) await this.probe()
+    await this.longestBlock()
+  }
+
+  /** Sends a small request. @returns milliseconds until its response */
+  async probe(): Promise<number> {
+    const startedAt = performance.now()
+    await this.#request('GET', '/v1/heartbeats?limit=1')
+    return performance.now() - startedAt
+  }
+
+  /** @returns whether it succeeded */
+  async send({ method, path, body }: Operation): Promise<boolean> {
+    return (await this.#request(method, path, body)).ok
+  }
+
+  /** The longest block since the last call, in milliseconds. */
+  async longestBlock(): Promise<number> {
+    const text = (await this.#request('GET', '/metrics')).text()
+    return Number(/^bailiwick_event_loop_lag_seconds\{quantile="1"\} (\S+)$/m.exec(text)![1]) * 1000
+  }
+
+  /** @returns its id */
+  async createZone(): Promise<string> {
+    const name = `blocks-${crypto.randomUUID().slice(0, 8)}.test`
+    const response = await this.#request('POST', '/v1/dns/zones', json({ name }))
+    if (!response.ok) throw new Error(`Could not create a zone: ${response.text()}`)
+    const { id } = JSON.parse(response.text()) as { id: string }
+    this.#zones.push(id)
+    return id
+  }
+
+  /** Deletes the zones, because a database that is not temporary is reused. */
+  async removeZones(): Promise<void> {
+    for (const id of this.#zones) await this.#request('DELETE', `/v1/dns/zones/${id}`)
+  }
+
+  async #request(
+    method: Operation['method'] | 'DELETE',
+    path: string,
+    body?: SentBody,
+  ): Promise<{ ok: boolean; text(): string }> {
+    const response = await fetchUnrestricted(
+      {
+        method,
+        url: `${this.#url}${path}`,
+        headers: {
+          // The token is only for the API.
+          ...(path.startsWith('/v1/') && { authorization: `Bearer ${this.token}` }),
+          ...(body && { 'content-type': body.type }),
+        },
+        ...(body && { body: body.text }),
+      },
+      { totalMs: 120_000, maxBodyBytes: 100_000_000 },
+    )
+    return { ok: response.status < 400, text: () => new TextDecoder().decode(response.body) }
+  }
+}
