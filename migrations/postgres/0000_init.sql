@@ -311,7 +311,7 @@ CREATE TABLE "actions" (
 	"resource_id" text collate "C" NOT NULL,
 	"resources" text NOT NULL,
 	"status" text collate "C" NOT NULL,
-	"cancellable" boolean NOT NULL,
+	"cancelable" boolean NOT NULL,
 	"cancel_requested_at" bigint,
 	"progress" bigint NOT NULL,
 	"steps" text NOT NULL,

@@ -364,7 +364,7 @@ CREATE TABLE `actions` (
 	`resource_id` text NOT NULL,
 	`resources` text NOT NULL,
 	`status` text NOT NULL,
-	`cancellable` integer NOT NULL,
+	`cancelable` integer NOT NULL,
 	`cancel_requested_at` integer,
 	`progress` integer NOT NULL,
 	`steps` text NOT NULL,

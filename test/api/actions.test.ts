@@ -20,7 +20,7 @@ function kindOf(here: World, more: Partial<ActionKind> & { chunk(work: Work): Pr
     type: 'server.polish',
     area: 'cloud',
     audit: 'webhooks.endpoint.recover',
-    cancellable: true,
+    cancelable: true,
     resumable: true,
     steps: ['wash', 'wax', 'dry'],
     concurrency: 4,
@@ -61,12 +61,12 @@ test('an action runs chunk by chunk, with progress and steps, to its result', as
   const action = await start()
   await worker.idle()
   const halfway = await show(action.id)
-  expect(halfway).toMatchObject({ status: 'running', progress: 60, result: { coats: 1 }, finished_at: null, cancellable: true })
+  expect(halfway).toMatchObject({ status: 'running', progress: 60, result: { coats: 1 }, finished_at: null, cancelable: true })
   expect(halfway.steps.map((one: any) => one.status)).toEqual(['skipped', 'running', 'pending'])
   here.clock.advance(1_000)
   await worker.idle()
   const finished = await show(action.id)
-  expect(finished).toMatchObject({ status: 'success', progress: 100, result: { coats: 2 }, error: null, cancellable: false })
+  expect(finished).toMatchObject({ status: 'success', progress: 100, result: { coats: 2 }, error: null, cancelable: false })
   expect(finished.steps.map((one: any) => one.status)).toEqual(['skipped', 'success', 'skipped'])
   expect(seen).toEqual([
     [{ with: 'wax' }, null],
@@ -236,19 +236,19 @@ test('an action is canceled immediately or after its chunk, if its type allows i
   expect(requested.body.cancel_requested_at).not.toBeNull()
   gate.resolve()
   await worker.idle()
-  expect(await show(id)).toMatchObject({ status: 'cancelled', progress: 50, error: null })
+  expect(await show(id)).toMatchObject({ status: 'canceled', progress: 50, error: null })
   expect((await cancel(id)).body.code).toBe('conflict')
   expect(await here.audited()).toEqual(['account.action.cancel'])
   await stop()
   const waiting = await start()
-  expect((await cancel(waiting.id)).body.status).toBe('cancelled')
+  expect((await cancel(waiting.id)).body.status).toBe('canceled')
   const reader = await here.scoped('cloud.read')
   const again = await start()
   await here.audited()
   const refused = await cancel(again.id, reader)
   expect([refused.status, refused.body.required_permission]).toEqual([403, 'cloud.write'])
   expect(await here.audited()).toEqual(['account.action.cancel denied'])
-  const fixed = kindOf(here, { cancellable: false, chunk: async () => ({ done: null }) })
+  const fixed = kindOf(here, { cancelable: false, chunk: async () => ({ done: null }) })
   await fixed.stop()
   const other = await fixed.start(['srv_01k3zb2c4d6e8f0g2h4j6k8m0p'])
   expect((await cancel(other.id)).status).toBe(409)

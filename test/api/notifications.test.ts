@@ -124,7 +124,7 @@ describe('very many problems', () => {
     expect(titles(r.received)).toEqual(['7 problems', '121 problems, 5 recoveries'])
     expect(JSON.parse(r.received[1]!.body)).toMatchObject({ count: 126 })
     expect(r.received[1]!.body).toContain('106 more in the channel log')
-    const { body } = await w.acme.call('GET', `/v1/notifications?channel_id=${channel.id}&status=cancelled&include=total&limit=1`)
+    const { body } = await w.acme.call('GET', `/v1/notifications?channel_id=${channel.id}&status=canceled&include=total&limit=1`)
     expect(body.pagination.total).toBe(200)
     // A recovery is only sent for a problem that was sent.
     await sendMessages(7, 9, { state: 'recovery' })
@@ -236,11 +236,11 @@ describe('quiet hours', () => {
     await at(w, '07:00')
     expect(titles(r.received).slice(2)).toEqual(['During quiet hours: 2 problems'])
     expect(await logOf(w, channel.id)).toEqual([
-      'incident.opened cancelled recovered',
+      'incident.opened canceled recovered',
       'incident.opened sent',
       'incident.opened sent',
       'incident.opened sent',
-      'incident.resolved cancelled problem_not_sent',
+      'incident.resolved canceled problem_not_sent',
       'incident.resolved sent',
     ])
   })
@@ -413,8 +413,8 @@ describe('a failing channel', () => {
     await w.advance(minute)
     expect(gone.received).toHaveLength(1)
     expect(await logOf(w, channel.id)).toEqual([
-      'incident.opened cancelled channel_disabled',
-      'incident.opened cancelled channel_disabled',
+      'incident.opened canceled channel_disabled',
+      'incident.opened canceled channel_disabled',
     ])
     gone.answer = () => new Response('ok')
     expect((await w.acme.call('POST', `/v1/notification-channels/${channel.id}/enable`)).body).toMatchObject({

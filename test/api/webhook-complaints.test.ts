@@ -66,7 +66,7 @@ test('undelivered events can be listed, each with its reason', async () => {
     [(await endpointAt(here, refusing.url)).id, 'retrying', 'http_500'],
     [(await endpointAt(here, 'http://127.0.0.1:1/', { retry_schedule: [] })).id, 'exhausted', 'connect'],
     [(await endpointAt(here, inbox.url, { active: false })).id, 'held', 'endpoint_inactive'],
-    [(await endpointAt(here, inbox.url, { active: false })).id, 'cancelled', 'endpoint_deleted'],
+    [(await endpointAt(here, inbox.url, { active: false })).id, 'canceled', 'endpoint_deleted'],
   ]
   const ordered = await endpointAt(here, refusing.url, { ordering: 'per_resource' })
   await raise(here)

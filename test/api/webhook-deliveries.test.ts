@@ -439,24 +439,24 @@ test('deleting an endpoint cancels its unfinished deliveries and keeps the log',
   const { id } = await endpointAt(here, inbox.url)
   await raise(here)
   await here.acme.call('DELETE', `/v1/webhook-endpoints/${id}`)
-  const [cancelled] = await deliveries(here, `endpoint_id=${id}`)
-  expect(cancelled).toMatchObject({
-    status: 'cancelled',
+  const [canceled] = await deliveries(here, `endpoint_id=${id}`)
+  expect(canceled).toMatchObject({
+    status: 'canceled',
     reason: 'endpoint_deleted',
     next_attempt_at: null,
     finished_at: '2026-11-21T10:00:00.000Z',
   })
   await here.advance(86_400_000)
   expect(inbox.received).toHaveLength(1)
-  expect((await getDelivery(here, cancelled.id)).attempts).toHaveLength(1)
-  expect((await resend(here, cancelled.id)).status).toBe(409)
+  expect((await getDelivery(here, canceled.id)).attempts).toHaveLength(1)
+  expect((await resend(here, canceled.id)).status).toBe(409)
   expect(await here.hub.read.select().from(jobs)).toEqual([])
 })
 
 test('pausing or deleting an endpoint during an attempt holds or cancels the next one', async () => {
   for (const [act, status, reason] of [
     ['PATCH', 'held', 'endpoint_inactive'],
-    ['DELETE', 'cancelled', 'endpoint_deleted'],
+    ['DELETE', 'canceled', 'endpoint_deleted'],
   ] as const) {
     const here = await world()
     const inbox = receiver()

@@ -286,7 +286,7 @@ test('deleting the endpoint cancels deliveries waiting for an earlier one', asyn
   await raise(here, one, one)
   await here.acme.call('DELETE', `/v1/webhook-endpoints/${id}`)
   await here.settle()
-  expect(await states(here)).toEqual(Array(2).fill('cancelled: endpoint_deleted'))
+  expect(await states(here)).toEqual(Array(2).fill('canceled: endpoint_deleted'))
 })
 
 test('an unknown ordering is rejected', async () => {

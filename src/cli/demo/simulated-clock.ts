@@ -15,10 +15,10 @@ export class SimulatedClock implements Clock {
   }
 
   after(ms: number, fn: () => void) {
-    let cancelled = ms > 0
+    let canceled = ms > 0
     queueMicrotask(() => {
-      if (!cancelled) fn()
+      if (!canceled) fn()
     })
-    return { cancel: () => void (cancelled = true) }
+    return { cancel: () => void (canceled = true) }
   }
 }

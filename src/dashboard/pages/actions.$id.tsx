@@ -31,7 +31,7 @@ function Shown({ resource: action }: { resource: ActionView }) {
       aside={<Status status={action.status} label={statusLabelOf(action)} />}
       actions={
         canWrite &&
-        action.cancellable && (
+        action.cancelable && (
           <SendButton
             kind="danger"
             disabled={action.cancel_requested_at !== null}

@@ -48,8 +48,7 @@ export const toneOf = (status: string): Tone => tones.get(status) ?? 'idle'
 const statusWords: Record<string, string> = { grace: 'late', exhausted: 'failed' }
 
 /** Makes an API value readable: `in_sync` becomes “in sync”. */
-export const humanize = (value: string): string =>
-  statusWords[value] ?? value.replaceAll('_', ' ').replace(/\bcancelled\b/, 'canceled')
+export const humanize = (value: string): string => statusWords[value] ?? value.replaceAll('_', ' ')
 
 /** Capitalizes the first letter, for example of a status in a list of choices. */
 export const capitalize = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)

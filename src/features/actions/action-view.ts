@@ -23,7 +23,7 @@ export function actionView(row: ActionRow): ActionView {
     })),
     result: row.result,
     error: row.error,
-    cancellable: row.cancellable && !isFinished(row),
+    cancelable: row.cancelable && !isFinished(row),
     cancel_requested_at: instant(row.cancelRequestedAt),
     actor: { type: row.actor.type, id: row.actor.id, name: row.actor.name },
     created_at: instant(row.createdAt),

@@ -64,7 +64,7 @@ export async function getAction(ctx: Ctx, id: string, waiting: Waiting | null): 
 
 /**
  * Cancels an action: immediately if it has not started, otherwise after the chunk in progress.
- * @throws Problem 403 without write permission on its area, 404, 409 if it has finished or is not cancellable
+ * @throws Problem 403 without write permission on its area, 404, 409 if it has finished or is not cancelable
  */
 export async function cancelAction(ctx: Ctx, id: string): Promise<ActionView> {
   await requireWrite(ctx, await actionOf(ctx.hub.read, ctx, id))
@@ -72,14 +72,14 @@ export async function cancelAction(ctx: Ctx, id: string): Promise<ActionView> {
     const [row] = await forUpdate(tx.select().from(actions).where(eq(actions.id, id)))
     if (!row) throw notFound('action')
     if (isFinished(row)) throw conflict('The action has already finished.')
-    if (!row.cancellable) throw conflict(`Actions of the type ${row.type} can’t be canceled.`)
+    if (!row.cancelable) throw conflict(`Actions of the type ${row.type} can’t be canceled.`)
     const now = ctx.hub.clock.now()
     const [requested] = await tx
       .update(actions)
       .set({ cancelRequestedAt: row.cancelRequestedAt ?? now })
       .where(eq(actions.id, id))
       .returning()
-    const after = row.status === 'pending' ? await endAction(tx, requested!, { status: 'cancelled' }, now) : requested
+    const after = row.status === 'pending' ? await endAction(tx, requested!, { status: 'canceled' }, now) : requested
     const result = actionView(after!)
     return {
       result,

@@ -13,7 +13,7 @@ import { actionResources, actions, openStates, type ActionError } from './tables
 /** How an action ends. */
 export type ActionEnd =
   | { status: 'success'; result: Record<string, unknown> | null }
-  | { status: 'cancelled' }
+  | { status: 'canceled' }
   | { status: 'error'; problem: Problem; result?: Record<string, unknown> }
 
 /** Ends an action and unlocks its resources. Returns null if it had already finished. */

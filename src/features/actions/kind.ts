@@ -18,7 +18,7 @@ export interface ActionKind<I extends JsonObject = JsonObject, S extends JsonObj
   /** Audit action of the route that starts it. Errors are recorded as failures of it. */
   audit: AuditAction
   /** Whether it can be canceled between two chunks. */
-  cancellable: boolean
+  cancelable: boolean
   /**
    * Whether a chunk can run again after its process died. If so, a chunk that throws is also retried, a limited number of times;
    * otherwise, both end the action.

@@ -39,7 +39,7 @@ export const actionRoutes = area('actions', 'Actions', [
     operationId: 'cancelAction',
     summary: 'Cancel an action',
     description:
-      'Cancels an action that is `cancellable`: immediately if it has not started, otherwise after the current part of the work. ' +
+      'Cancels an action that is `cancelable`: immediately if it has not started, otherwise after the current part of the work. ' +
       'Work already done is not undone. Requires write permission on the area of the action.',
     status: 202,
     response: Action,

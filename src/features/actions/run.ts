@@ -52,7 +52,7 @@ async function startChunk(hub: Hub, kind: AnyKind, id: string, attempts: number)
     const now = hub.clock.now()
     const end: ActionEnd | null =
       row.cancelRequestedAt !== null
-        ? { status: 'cancelled' }
+        ? { status: 'canceled' }
         : row.chunkInProgress && (!kind.resumable || attempts > maxAttempts)
           ? { status: 'error', problem: interrupted() }
           : null
@@ -113,7 +113,7 @@ async function finishChunk(tx: Tx, hub: Hub, kind: AnyKind, id: string, commitCh
     .where(eq(actions.id, id))
     .returning()
   addActionHint(tx, updated!)
-  if (updated!.cancelRequestedAt !== null) return merged(done, await finish(tx, hub, kind, updated!, { status: 'cancelled' }))
+  if (updated!.cancelRequestedAt !== null) return merged(done, await finish(tx, hub, kind, updated!, { status: 'canceled' }))
   return merged(done, { result: { again: next.at ?? now }, wakeTopics: [actionTopic(id)] })
 }
 

@@ -49,7 +49,7 @@ export const Action = Shape(
       description:
         'Permission area of the action. Read permission on this area is required to see the action, write permission to cancel it.',
     }),
-    status: Words(actionStates, { description: 'Status of the action. `success`, `error`, and `cancelled` are final.' }),
+    status: Words(actionStates, { description: 'Status of the action. `success`, `error`, and `canceled` are final.' }),
     progress: Type.Integer({ minimum: 0, maximum: 100, description: 'Progress in percent.' }),
     resources: Type.Array(Shape(resourceFields), {
       description: 'Resources the action works on. Other actions can’t use them until this action has finished.',
@@ -59,7 +59,7 @@ export const Action = Shape(
       description: 'Result of the action, such as counts, which can increase while it is running; null if there is none.',
     }),
     error: Nullable(ActionError, { description: 'Why the action failed; null unless `status` is `error`.' }),
-    cancellable: Type.Boolean({ description: 'Whether the action can be canceled now.' }),
+    cancelable: Type.Boolean({ description: 'Whether the action can be canceled now.' }),
     cancel_requested_at: NullableInstant({ description: 'When cancellation was requested; null if it was not.' }),
     actor: Shape(actorFields, { description: 'Who started the action, as in the audit log.' }),
     created_at: Instant({ description: 'When the action was created.' }),
@@ -80,7 +80,7 @@ export const Action = Shape(
         steps: [],
         result: { matched: 1_840, queued: 500, skipped: 0 },
         error: null,
-        cancellable: true,
+        cancelable: true,
         cancel_requested_at: null,
         actor: { type: 'token', id: 'tok_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'ci' },
         created_at: '2026-11-21T10:00:00.000Z',

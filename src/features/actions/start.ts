@@ -26,7 +26,7 @@ interface ActionDraft<I> {
 export async function startAction<I extends Record<string, unknown>>(
   tx: Tx,
   by: Pick<Ctx, 'hub' | 'workspaceId' | 'actor'>,
-  kind: Pick<ActionKind<I>, 'type' | 'area' | 'cancellable' | 'steps'>,
+  kind: Pick<ActionKind<I>, 'type' | 'area' | 'cancelable' | 'steps'>,
   { resources, input, result }: ActionDraft<I>,
 ): Promise<{ action: ActionView; job: JobDraft }> {
   if (resources.length > 20) throw new RangeError('An action can have at most 20 resources.')
@@ -41,7 +41,7 @@ export async function startAction<I extends Record<string, unknown>>(
       resourceId: resources[0].id,
       resources,
       status: 'pending',
-      cancellable: kind.cancellable,
+      cancelable: kind.cancelable,
       cancelRequestedAt: null,
       progress: 0,
       steps: plannedSteps(kind.steps),

@@ -20,7 +20,7 @@ export function advance(steps: readonly Step[], name: string | null, detail: str
 }
 
 /** The steps of an action that has finished. */
-export function finishSteps(steps: readonly Step[], status: 'success' | 'error' | 'cancelled', now: number): Step[] {
+export function finishSteps(steps: readonly Step[], status: 'success' | 'error' | 'canceled', now: number): Step[] {
   return steps.map(step => {
     if (step.status === 'running') return { ...step, status, finished_at: now }
     return step.status === 'pending' ? { ...step, status: 'skipped' } : step

@@ -4,12 +4,12 @@ import type { AuditActor } from '../../core/db/tables'
 import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
 import type { Area } from '../../core/permissions'
 
-export const actionStates = ['pending', 'running', 'success', 'error', 'cancelled'] as const
+export const actionStates = ['pending', 'running', 'success', 'error', 'canceled'] as const
 type ActionState = (typeof actionStates)[number]
 /** Statuses of actions that have not finished. */
 export const openStates = ['pending', 'running'] as const satisfies readonly ActionState[]
 
-export const stepStates = ['pending', 'running', 'success', 'error', 'cancelled', 'skipped'] as const
+export const stepStates = ['pending', 'running', 'success', 'error', 'canceled', 'skipped'] as const
 
 /** A step of the work; times in ms UTC. */
 export interface Step {
@@ -49,7 +49,7 @@ export const actions = table(
     resourceId: text('resource_id').notNull(),
     resources: json<ResourceRef[]>('resources').notNull(),
     status: text('status', { enum: [...actionStates] as [ActionState, ...ActionState[]] }).notNull(),
-    cancellable: flag('cancellable').notNull(),
+    cancelable: flag('cancelable').notNull(),
     cancelRequestedAt: time('cancel_requested_at'),
     progress: int('progress').notNull(),
     steps: json<Step[]>('steps').notNull(),

@@ -13,7 +13,7 @@ export const deploymentKinds = [
       deployment: Shape(
         {
           id: IdOf('dep', 'Deployment ID.'),
-          status: Words(['succeeded', 'failed', 'timed_out', 'cancelled', 'rolled_back'], { description: 'Outcome.' }),
+          status: Words(['succeeded', 'failed', 'timed_out', 'canceled', 'rolled_back'], { description: 'Outcome.' }),
           release: MaybeText('Deployed release: a commit or an image digest.'),
           previous_release: MaybeText('Previous release.'),
           exit_code: Nullable(Type.Integer(), { description: 'Exit code of the deployment script; null if it was terminated.' }),

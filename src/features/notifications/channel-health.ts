@@ -37,7 +37,7 @@ export async function disableChannel(tx: Tx, hub: Hub, channel: ChannelRow, acto
   const reason = channel.lastError?.detail ?? 'The destination no longer exists.'
   const disabled = { status: 'disabled', disabledReason: reason } as const
   const after: ChannelRow = await saveRow(tx, { hub }, channelAccounts.rows, channel, disabled)
-  const cancelled = await cancelPending(tx, channel.id, 'channel_disabled', now)
+  const canceled = await cancelPending(tx, channel.id, 'channel_disabled', now)
   return {
     result: undefined,
     audits: [
@@ -57,8 +57,8 @@ export async function disableChannel(tx: Tx, hub: Hub, channel: ChannelRow, acto
         workspaceId: channel.workspaceId,
         kind: 'notification_channel.disabled',
         resource: channelTarget(channel),
-        text: `The channel “${channel.name}” was disabled: ${reason} ${pluralize(cancelled, 'messages')} ${wasOrWere(cancelled)} not sent. Fix the cause, then enable the channel again.`,
-        details: { reason, not_sent: cancelled },
+        text: `The channel “${channel.name}” was disabled: ${reason} ${pluralize(canceled, 'messages')} ${wasOrWere(canceled)} not sent. Fix the cause, then enable the channel again.`,
+        details: { reason, not_sent: canceled },
         dedupKey: channel.id,
       },
     ],

@@ -2,7 +2,7 @@ import type { ActionView } from '../../../features/actions/shapes'
 
 /** Progress bar of an action, with the percentage. */
 export function Progress({ action: { progress, status } }: { action: Pick<ActionView, 'progress' | 'status'> }) {
-  const color = status === 'error' ? 'bg-bad-mark' : status === 'cancelled' ? 'bg-idle-mark' : 'bg-accent'
+  const color = status === 'error' ? 'bg-bad-mark' : status === 'canceled' ? 'bg-idle-mark' : 'bg-accent'
   return (
     <span className="flex items-center gap-2">
       <span

@@ -7,7 +7,7 @@ import { useOne } from '../../queries'
 import { Progress } from '../actions/progress'
 
 const pollMs = 1500
-const finalStatuses = ['success', 'error', 'cancelled']
+const finalStatuses = ['success', 'error', 'canceled']
 
 interface ActionOutcomeProps {
   id: string

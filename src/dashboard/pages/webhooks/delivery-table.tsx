@@ -36,7 +36,7 @@ const statuses = {
   retrying: 'Retrying',
   'exhausted,expired': 'Failed',
   held: 'Held',
-  cancelled: 'Canceled',
+  canceled: 'Canceled',
 }
 
 /** The list of deliveries of one endpoint, or of all, newest first. */

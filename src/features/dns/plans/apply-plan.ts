@@ -108,7 +108,7 @@ export const applyAction: ActionKind<{ plan_id: string }, { done: string[] }> = 
   type: 'zone.apply',
   area: 'dns',
   audit: 'dns.plan.apply',
-  cancellable: false,
+  cancelable: false,
   resumable: true,
   concurrency: 4,
   leaseMs: 300_000,

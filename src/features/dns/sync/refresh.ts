@@ -41,7 +41,7 @@ export const refreshAction: ActionKind<{ force: boolean }, { read: string[] }> =
   type: 'zone.refresh',
   area: 'dns',
   audit: 'dns.zone.refresh',
-  cancellable: true,
+  cancelable: true,
   resumable: true,
   concurrency: 4,
   leaseMs: 300_000,

@@ -62,7 +62,7 @@ export const rolloutAction: ActionKind<RolloutOptions, State> = {
   type: 'dns_template.roll_out',
   area: 'dns',
   audit: 'dns.template.roll_out',
-  cancellable: true,
+  cancelable: true,
   // Bindings that are already up to date are left unchanged.
   resumable: true,
   concurrency: 2,

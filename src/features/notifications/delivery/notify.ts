@@ -46,7 +46,7 @@ export async function notify(
     const inactive = inactiveReason(channel)
     // An inactive default channel gets no log entry.
     if (inactive !== null && explicit === null) continue
-    const row = await createNotification(tx, hub, channel, message, message.severity, { cancelled: inactive })
+    const row = await createNotification(tx, hub, channel, message, message.severity, { canceled: inactive })
     if (row === null || inactive !== null) continue
     jobs.push(...(await deliverJobsFor(tx, channel)))
     if (message.state === 'problem') jobs.push(...(await openThread(tx, hub, channel, row)))
@@ -65,9 +65,9 @@ async function notifyRecovery(tx: Tx, hub: Hub, workspaceId: string, message: Me
     await endThread(tx, hub, thread)
     const pending = await cancelThreadNotifications(tx, hub, thread, { held: true, reminders: true }, 'recovered')
     const isUnsent = thread.sentCount === 0 && pending === 0
-    const cancelled = inactiveReason(channel) ?? (isUnsent ? 'problem_not_sent' : null)
-    const row = await createNotification(tx, hub, channel, message, thread.severity, { cancelled })
-    if (row !== null && cancelled === null) jobs.push(...(await deliverJobsFor(tx, channel)))
+    const canceled = inactiveReason(channel) ?? (isUnsent ? 'problem_not_sent' : null)
+    const row = await createNotification(tx, hub, channel, message, thread.severity, { canceled })
+    if (row !== null && canceled === null) jobs.push(...(await deliverJobsFor(tx, channel)))
   }
   return { jobs }
 }
@@ -82,7 +82,7 @@ export async function createNotification(
   channel: ChannelRow,
   message: Message,
   severity: Severity,
-  { cancelled = null, reminder = false }: { cancelled?: string | null; reminder?: boolean } = {},
+  { canceled = null, reminder = false }: { canceled?: string | null; reminder?: boolean } = {},
 ): Promise<NotificationRow | null> {
   const now = hub.clock.now()
   const quietUntil = heldUntil(channel.quietHours, severity, now)
@@ -100,12 +100,12 @@ export async function createNotification(
       dedupKey: `${message.kind} ${message.occurredAt} ${message.thread}`,
       message: sanitize(message),
       reminder,
-      status: cancelled !== null ? 'cancelled' : quietUntil !== null ? 'held' : 'pending',
-      reason: cancelled ?? (quietUntil === null ? null : 'quiet_hours'),
+      status: canceled !== null ? 'canceled' : quietUntil !== null ? 'held' : 'pending',
+      reason: canceled ?? (quietUntil === null ? null : 'quiet_hours'),
       attemptCount: 0,
       dueAt: due,
       giveUpAt: due + retryWindowMs,
-      finishedAt: cancelled === null ? null : now,
+      finishedAt: canceled === null ? null : now,
       createdAt: now,
       updatedAt: now,
     })
@@ -155,7 +155,7 @@ export async function muteThread(tx: Tx, thread: string): Promise<void> {
     .where(and(eq(notificationThreads.thread, thread), ne(notificationThreads.state, 'ended')))
   await tx
     .update(notifications)
-    .set({ status: 'cancelled', reason: 'acknowledged', finishedAt: sql`${notifications.updatedAt}` })
+    .set({ status: 'canceled', reason: 'acknowledged', finishedAt: sql`${notifications.updatedAt}` })
     .where(
       and(eq(notifications.thread, thread), eq(notifications.reminder, true), inArray(notifications.status, ['pending', 'held'])),
     )

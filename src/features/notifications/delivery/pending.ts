@@ -67,7 +67,7 @@ export async function deliverJobsFor(tx: Tx, channel: Pick<ChannelRow, 'id' | 'w
 export async function cancelPending(tx: Tx, channelId: string, reason: string, now: number): Promise<number> {
   const rows = await tx
     .update(notifications)
-    .set({ status: 'cancelled', reason, finishedAt: now, updatedAt: now })
+    .set({ status: 'canceled', reason, finishedAt: now, updatedAt: now })
     .where(isPending(channelId))
     .returning({ id: notifications.id })
   return rows.length
@@ -78,7 +78,7 @@ export async function cancelByIds(tx: Tx, channelId: string, ids: readonly strin
   if (ids.length === 0) return
   await tx
     .update(notifications)
-    .set({ status: 'cancelled', reason, finishedAt: now, updatedAt: now })
+    .set({ status: 'canceled', reason, finishedAt: now, updatedAt: now })
     .where(and(isPending(channelId), inArray(notifications.id, ids)))
 }
 

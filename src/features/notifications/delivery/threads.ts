@@ -109,7 +109,7 @@ export async function cancelThreadNotifications(
   const now = hub.clock.now()
   await tx
     .update(notifications)
-    .set({ status: 'cancelled', reason, finishedAt: now, updatedAt: now })
+    .set({ status: 'canceled', reason, finishedAt: now, updatedAt: now })
     .where(
       and(
         own,

@@ -3,7 +3,7 @@ import { severities } from '../../../core/notices'
 import { Instant, ListOf, NullableInstant, Nullable, Shape, Words } from '../../../core/shapes'
 import { channelFailures } from '../channels/channel'
 
-export const notificationStatuses = ['pending', 'held', 'sent', 'failed', 'cancelled'] as const
+export const notificationStatuses = ['pending', 'held', 'sent', 'failed', 'canceled'] as const
 
 export const LastErrorShape = (description: string) =>
   Nullable(
@@ -45,7 +45,7 @@ export const Notification = Shape(
     occurred_at: Instant({ description: 'When the reported event happened.' }),
     status: Words(notificationStatuses, {
       description:
-        '`pending`: will be sent or retried. `held`: waiting for quiet hours to end. `sent`, `failed`, and `cancelled` are final.',
+        '`pending`: will be sent or retried. `held`: waiting for quiet hours to end. `sent`, `failed`, and `canceled` are final.',
     }),
     reason: Nullable(Type.String(), {
       description:

@@ -95,7 +95,7 @@ export const recoverAction: ActionKind<RecoveryFilter, State> = {
   type: 'webhook_endpoint.recover',
   area: 'webhooks',
   audit: 'webhooks.endpoint.recover',
-  cancellable: true,
+  cancelable: true,
   resumable: true,
   concurrency: 4,
   leaseMs: 60_000,

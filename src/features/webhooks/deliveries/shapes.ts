@@ -59,7 +59,7 @@ const deliveryMembers = {
     description:
       '`pending`: waiting for the first attempt. `in_flight`: being sent. `retrying`: waiting for a retry. `held`: the ' +
       'endpoint is paused or disabled, or the endpoint is ordered and an earlier delivery for the same resource is not ' +
-      'finished. Final: `delivered`, `exhausted` (the last attempt failed), `cancelled`, and `expired`.',
+      'finished. Final: `delivered`, `exhausted` (the last attempt failed), `canceled`, and `expired`.',
   }),
   reason: Nullable(Type.String(), {
     description:

@@ -10,12 +10,12 @@ export const deliveryStates = [
   'retrying',
   'delivered',
   'exhausted',
-  'cancelled',
+  'canceled',
   'expired',
 ] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 /** Statuses in which nothing more happens automatically. */
-const finalStates = ['delivered', 'exhausted', 'cancelled', 'expired'] as const satisfies readonly DeliveryState[]
+const finalStates = ['delivered', 'exhausted', 'canceled', 'expired'] as const satisfies readonly DeliveryState[]
 export type FinalState = (typeof finalStates)[number]
 export const isFinal = (status: DeliveryState): status is FinalState => finalStates.includes(status as never)
 /** Statuses that a recovery resends. */

@@ -115,7 +115,7 @@ async function failed(tx: Tx, hub: Hub, delivery: Delivery, result: AttemptResul
   if (due === null) return { ...recorded, ...(await finishDelivery(tx, hub, delivery, exhausted)) }
   const blocked = blockReasonOf(endpoint)
   if (blocked === 'endpoint_deleted') {
-    return { ...recorded, ...(await finishDelivery(tx, hub, delivery, { status: 'cancelled', reason: blocked })) }
+    return { ...recorded, ...(await finishDelivery(tx, hub, delivery, { status: 'canceled', reason: blocked })) }
   }
   if (blocked) {
     await updateOpenDelivery(tx, delivery, { status: 'held', reason: blocked, updatedAt: now })
@@ -134,7 +134,7 @@ async function failed(tx: Tx, hub: Hub, delivery: Delivery, result: AttemptResul
 async function hold(tx: Tx, hub: Hub, delivery: Delivery, payload: DeliverPayload): Promise<Outcome> {
   const blocked = blockReasonOf(await lockEndpoint(tx, delivery.endpointId))
   if (blocked === null) return { result: undefined, jobs: [deliverJobFor(delivery, hub.clock.now(), payload)] }
-  if (blocked === 'endpoint_deleted') return await finishDelivery(tx, hub, delivery, { status: 'cancelled', reason: blocked })
+  if (blocked === 'endpoint_deleted') return await finishDelivery(tx, hub, delivery, { status: 'canceled', reason: blocked })
   await updateOpenDelivery(tx, delivery, { status: 'held', reason: blocked, nextAttemptAt: null, updatedAt: hub.clock.now() })
   return { result: undefined }
 }

@@ -55,7 +55,7 @@ export async function holdPending(
 
 /** Cancels the waiting and held deliveries of an endpoint that is being deleted. */
 export async function cancelPending(tx: Tx, endpoint: Pick<Endpoint, 'id' | 'workspaceId'>, now: number): Promise<void> {
-  const end = { status: 'cancelled', reason: 'endpoint_deleted', nextAttemptAt: null, finishedAt: now, updatedAt: now } as const
+  const end = { status: 'canceled', reason: 'endpoint_deleted', nextAttemptAt: null, finishedAt: now, updatedAt: now } as const
   await tx.update(webhookDeliveries).set(end).where(waitingFor(endpoint))
   await tx.update(webhookDeliveries).set(end).where(heldFor(endpoint))
 }
