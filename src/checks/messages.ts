@@ -15,6 +15,8 @@ export type FromEngine =
   | { kind: 'ready'; capabilities: EngineCapabilities }
   /** Batched for up to 250 ms. Results that are not `up` and results of requested runs are sent at once. */
   | { kind: 'results'; results: CheckResult[] }
+  /** A check blocked the engine repeatedly. It no longer runs until its monitor is changed. */
+  | { kind: 'quarantined'; monitor: string; revision: number }
   /** Sent every second, and at once when `impaired` changes, before the results it affects. */
   | { kind: 'pulse'; pulse: EnginePulse }
 

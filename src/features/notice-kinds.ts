@@ -14,6 +14,7 @@ export const noticeKinds = {
   'dns_zone.blocked': { title: 'DNS zone changes blocked', severity: 'warning' },
   'dns_zone.target_failing': { title: 'DNS zone sync to a provider is failing', severity: 'critical' },
   'dns_provider.failing': { title: 'DNS provider is failing', severity: 'warning' },
+  'monitor_check.quarantined': { title: 'Monitor is no longer checked', severity: 'critical' },
   'monitoring.impaired': { title: 'Monitoring impaired', severity: 'warning' },
   'monitoring.restored': { title: 'Monitoring restored', severity: 'info' },
   'monitor_results.damaged': { title: 'Check results could not be read', severity: 'warning' },

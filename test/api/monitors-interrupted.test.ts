@@ -136,6 +136,24 @@ test('a group follows a member whose recovery was written unnoticed', async () =
   expect(await statusOf(w, group)).toBe('up')
 })
 
+test('a monitor whose check blocks all others is degraded with the reason, raises a notice, and becomes unknown', async () => {
+  const w = await world()
+  const id = await watched(w)
+  await say(w, id, {})
+  w.engine.quarantine(id)
+  await w.advance(1000)
+  expect((await w.acme.call('GET', `/v1/monitors/${id}`)).body).toMatchObject({
+    last_result: {
+      status: 'degraded',
+      error: { kind: 'internal', message: expect.stringContaining('blocked all other checks') },
+    },
+  })
+  const { data } = (await w.acme.call('GET', '/v1/notices?kind=monitor_check.quarantined')).body
+  expect(data).toMatchObject([{ severity: 'critical', resource: { type: 'monitor', id } }])
+  await awake(w, 600_000)
+  expect(await statusOf(w, id)).toBe('unknown')
+})
+
 test('an impaired location is reported once after two minutes, even across a restart, and so is its recovery', async () => {
   const w = await world()
   await watched(w)

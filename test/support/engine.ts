@@ -1,3 +1,4 @@
+import { CurrentCheck } from '../../src/checks/engine/current-check'
 import { Engine, type EngineDependencies } from '../../src/checks/engine/engine'
 import type { LookupResult } from '../../src/checks/engine/name-lookup'
 import type { ResolverDependencies } from '../../src/checks/engine/resolver'
@@ -72,6 +73,7 @@ export function engineOf(
     typeOf: () => type,
     defaultRoute: () => true,
     maxInFlight: 1000,
+    current: new CurrentCheck(),
     emit(message) {
       messages.push(message)
       if (message.kind === 'results') results.push(...message.results.map(one => ({ ...one, sentAt: clock.now() })))

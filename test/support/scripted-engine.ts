@@ -56,6 +56,11 @@ export class ScriptedEngine implements Engine {
     this.listener({ kind: 'pulse', pulse: { ...this.quiet, monitors: this.specs.size, ...more } })
   }
 
+  /** Reports that the check of a monitor no longer runs, because it blocked all others. */
+  quarantine(monitor: string): void {
+    this.listener({ kind: 'quarantined', monitor, revision: this.specs.get(monitor)!.revision })
+  }
+
   /** A result like those of a real engine; up by default. */
   result(given: Partial<CheckResult> & { monitor: string }): CheckResult {
     const bad = given.status !== undefined && given.status !== 'up'

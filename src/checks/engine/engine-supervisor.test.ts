@@ -71,20 +71,43 @@ test('a thread that dies is restarted with all monitors; results resume and none
   expect(new Set(keys).size).toBe(keys.length)
 }, 60_000)
 
-test('a thread that hangs is replaced after ten missed pulses', async () => {
-  const { clock, supervisor, messages, results } = supervise()
+const blocks = (log: string[]) => log.filter(entry => entry.includes('a check blocked the check thread')).length
+
+/** Lets the supervisor look until a check that hangs the thread has been found. */
+async function untilBlocked(clock: ManualClock, log: string[]): Promise<void> {
+  const before = blocks(log)
+  // In small steps, so that the thread reaches the check first.
+  for (let tries = 0; blocks(log) === before; tries++) {
+    if (tries > 500) throw new Error('No check was found to block the thread.')
+    await Bun.sleep(20)
+    clock.advance(250)
+  }
+  clock.advance(1)
+}
+
+test('a check that hangs the thread twice is quarantined until it is changed, while all others continue', async () => {
+  const { clock, supervisor, messages, results, log } = supervise()
+  const quarantined = () => messages.filter(one => one.kind === 'quarantined')
   supervisor.start()
-  supervisor.send(configure([spec('mon_1')]))
-  await until(() => readies(messages) === 1)
-  supervisor.send(configure([spec('stuck', { target: 'hang' })]))
-  // It sends a pulse every second while it is alive.
-  for (let before = -1; before !== messages.length; await Bun.sleep(2000)) before = messages.length
-  for (let look = 0; look <= 10; look++) clock.advance(1000)
-  supervisor.send({ kind: 'configure', full: false, upsert: [], remove: ['stuck'] })
-  clock.advance(1000)
-  await until(() => readies(messages) === 2)
-  supervisor.send(runNow('after', 'mon_1'))
+  supervisor.send(configure([spec('mon_1'), spec('stuck', { target: 'hang' })]))
+  for (const [n, nonce] of ['first', 'second'].entries()) {
+    await until(() => readies(messages) === n + 1)
+    expect(quarantined()).toEqual([])
+    supervisor.send(runNow(nonce, 'stuck'))
+    await untilBlocked(clock, log)
+  }
+  expect(quarantined()).toEqual([{ kind: 'quarantined', monitor: 'stuck', revision: 1 }])
+  await until(() => readies(messages) === 3)
+  supervisor.send(runNow('after', 'stuck', 'mon_1'))
   await until(() => results().some(one => one.nonce === 'after'))
+  // The same revision, because the network policy changed.
+  supervisor.send(configure([spec('stuck', { target: 'hang' })]))
+  supervisor.send(runNow('unchanged', 'stuck', 'mon_1'))
+  await until(() => results().some(one => one.nonce === 'unchanged'))
+  supervisor.send(configure([spec('stuck', { revision: 2 })]))
+  supervisor.send(runNow('changed', 'stuck'))
+  await until(() => results().some(one => one.nonce === 'changed' && one.monitor === 'stuck'))
+  expect(readies(messages)).toBe(3)
 }, 60_000)
 
 test('a thread that keeps dying is restarted with increasing delays', async () => {

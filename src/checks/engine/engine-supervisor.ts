@@ -4,6 +4,7 @@ import type { Resolver } from '../../core/net/resolvers'
 import { startThread, type Thread } from '../../core/thread'
 import type { CheckSpec } from '../check'
 import type { FromEngine, ToEngine } from '../messages'
+import { CurrentCheck } from './current-check'
 import type { FromThread, ToThread } from './thread'
 
 /** What the supervisor depends on. */
@@ -16,9 +17,13 @@ interface SupervisorOptions {
   resolvers: Resolver[] | null
 }
 
-const watchIntervalMs = 1000
-// Counts missed pulses instead of time: if this process stalled, it could not have received any.
-const maxMissedPulses = 10
+const watchIntervalMs = 250
+// Counts looks instead of time: if this process stalled, it could not have received any pulse.
+const maxLooksWithoutPulse = 40
+// A check is limited to a fraction of this time.
+const maxLooksAtSameCheck = 6
+// The first time, the machine may have been too busy to run the thread.
+const maxBlocks = 2
 const firstDelayMs = 1000
 const maxDelayMs = 30_000
 // After this many pulses an engine is considered healthy, and the next restart is quick again.
@@ -26,7 +31,7 @@ const healthyPulses = 60
 
 /**
  * Runs the engine in a thread, and restarts it with its configuration if it dies or hangs. Checks in flight are lost then and run again at
- * their next scheduled time.
+ * their next scheduled time. A check that hangs the thread repeatedly is quarantined: it runs again when its monitor is changed.
  */
 export class EngineSupervisor {
   readonly #specs = new Map<string, CheckSpec>()
@@ -34,7 +39,12 @@ export class EngineSupervisor {
   #listener: (message: FromEngine) => void = () => {}
   #thread: Thread<ToThread> | null = null
   #timer: Timer | null = null
-  #missedPulses = 0
+  #looksWithoutPulse = 0
+  #current = new CurrentCheck()
+  #section = 0
+  #looksAtSameCheck = 0
+  /** How many times a check blocked the thread, by monitor, and the revision that did. Those with `maxBlocks` no longer run. */
+  readonly #blocks = new Map<string, { count: number; revision: number }>()
   #pulses = 0
   #delayMs = firstDelayMs
   #stopped = false
@@ -54,12 +64,23 @@ export class EngineSupervisor {
   send(message: ToEngine): void {
     if (message.kind === 'configure') {
       if (message.full) this.#specs.clear()
-      for (const id of message.remove) this.#specs.delete(id)
-      for (const spec of message.upsert) this.#specs.set(spec.monitor, spec)
+      for (const id of message.remove) this.#forget(id)
+      for (const spec of message.upsert) {
+        if (this.#blocks.get(spec.monitor)?.revision !== spec.revision) this.#blocks.delete(spec.monitor)
+        this.#specs.set(spec.monitor, spec)
+      }
     }
     if (message.kind === 'hub_listeners') this.#listeners = message
-    this.#thread?.post(message)
+    const upsert = message.kind === 'configure' ? message.upsert.filter(spec => !this.#isQuarantined(spec)) : []
+    this.#thread?.post(message.kind === 'configure' ? { ...message, upsert } : message)
   }
+
+  #forget(id: string): void {
+    this.#specs.delete(id)
+    this.#blocks.delete(id)
+  }
+
+  #isQuarantined = ({ monitor }: CheckSpec): boolean => (this.#blocks.get(monitor)?.count ?? 0) >= maxBlocks
 
   /** Stops the engine and all running checks. Safe to call twice. */
   async stop(): Promise<void> {
@@ -85,37 +106,58 @@ export class EngineSupervisor {
       { smol: true },
     )
     this.#thread = thread
-    this.#missedPulses = 0
+    this.#looksWithoutPulse = 0
     this.#pulses = 0
-    thread.post({ kind: 'begin', resolvers: this.options.resolvers })
+    // The thread before may still write to its memory.
+    this.#current = new CurrentCheck()
+    this.#section = 0
+    thread.post({ kind: 'begin', resolvers: this.options.resolvers, current: this.#current.memory })
     if (this.#listeners) thread.post(this.#listeners)
-    if (this.#specs.size > 0) thread.post({ kind: 'configure', full: true, upsert: [...this.#specs.values()], remove: [] })
+    const specs = [...this.#specs.values()].filter(spec => !this.#isQuarantined(spec))
+    if (specs.length > 0) thread.post({ kind: 'configure', full: true, upsert: specs, remove: [] })
   }
 
   #receive(message: FromEngine): void {
-    this.#missedPulses = 0
+    this.#looksWithoutPulse = 0
     if (message.kind === 'pulse' && ++this.#pulses === healthyPulses) this.#delayMs = firstDelayMs
     this.#listener(message)
   }
 
   #watch(): void {
     this.#timer = this.options.clock.after(watchIntervalMs, () => {
-      if (this.#thread && ++this.#missedPulses > maxMissedPulses) {
-        const hung = this.#thread
-        this.#restart('hung')
-        hung.terminate()
-      }
+      if (this.#thread) this.#look(this.#thread)
       this.#watch()
     })
   }
 
-  #restart(reason: 'ended' | 'hung'): void {
+  #look(thread: Thread<ToThread>): void {
+    const current = this.#current.read()
+    this.#looksAtSameCheck = current !== null && current.section === this.#section ? this.#looksAtSameCheck + 1 : 0
+    this.#section = current?.section ?? 0
+    const isBlocked = current !== null && this.#looksAtSameCheck >= maxLooksAtSameCheck
+    if (!isBlocked && ++this.#looksWithoutPulse <= maxLooksWithoutPulse) return
+    if (isBlocked) this.#countBlock(current.monitor)
+    this.#restart('hung', isBlocked ? 0 : this.#delayMs)
+    thread.terminate()
+  }
+
+  #countBlock(monitor: string): void {
+    const spec = this.#specs.get(monitor)
+    if (!spec) return
+    const { revision } = spec
+    const count = (this.#blocks.get(monitor)?.count ?? 0) + 1
+    this.#blocks.set(monitor, { count, revision })
+    this.options.log.error({ monitor, count }, 'a check blocked the check thread')
+    if (count === maxBlocks) this.#listener({ kind: 'quarantined', monitor, revision })
+  }
+
+  #restart(reason: 'ended' | 'hung', delayMs = this.#delayMs): void {
     this.#thread = null
     if (this.#stopped) return
-    this.options.log.error({ wait_ms: this.#delayMs }, `check thread ${reason}, restarting`)
-    this.options.clock.after(this.#delayMs, () => {
+    this.options.log.error({ wait_ms: delayMs }, `check thread ${reason}, restarting`)
+    this.options.clock.after(delayMs, () => {
       if (!this.#stopped && !this.#thread) this.#startThread()
     })
-    this.#delayMs = Math.min(this.#delayMs * 2, maxDelayMs)
+    if (delayMs > 0) this.#delayMs = Math.min(this.#delayMs * 2, maxDelayMs)
   }
 }

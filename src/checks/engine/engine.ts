@@ -4,6 +4,7 @@ import type { EnginePulse, FromEngine, ToEngine } from '../messages'
 import { nextConfirmation } from '../confirmation'
 import { ScheduledCheck } from './scheduled-check'
 import type { EngineClock } from './clock'
+import type { CurrentCheck } from './current-check'
 import { evidenceOf, redactedEvaluation } from './evidence'
 import { Outbox } from './outbox'
 import { CheckResolver, type ResolverDependencies } from './resolver'
@@ -19,6 +20,7 @@ export interface EngineDependencies {
   /** Whether this machine has a default route; null if unknown. */
   defaultRoute(): boolean | null
   maxInFlight: number
+  current: CurrentCheck
   emit(message: FromEngine): void
 }
 
@@ -189,11 +191,12 @@ export class Engine {
     this.#inFlight++
     this.#runs++
     this.#schedule.scheduleNext(checked)
-    const run = type ? this.#runner.run(spec, type) : Promise.resolve(unsupported(spec))
+    const { current } = this.dependencies
+    const run = type ? current.run(checked.id, () => this.#runner.run(spec, type)) : Promise.resolve(unsupported(spec))
     void run.then(facts => {
       checked.running = false
       this.#inFlight--
-      if (!checked.removed) this.#finish(checked, facts, { nonce, at, due_at: Math.round(dueAt) })
+      if (!checked.removed) current.run(checked.id, () => this.#finish(checked, facts, { nonce, at, due_at: Math.round(dueAt) }))
       for (const waiting of this.#waiting) {
         if (this.#inFlight >= this.dependencies.maxInFlight) break
         this.#startRequested(waiting)

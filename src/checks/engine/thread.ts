@@ -5,11 +5,12 @@ import { checkTypeOf } from '../index'
 import { systemPingMethods } from '../ping/methods'
 import type { EngineCapabilities, FromEngine, ToEngine } from '../messages'
 import { systemEngineClock as clock } from './clock'
+import { CurrentCheck } from './current-check'
 import { Engine, type EngineDependencies } from './engine'
 import { defaultRoute, systemResolver, maxOpenFiles } from './system'
 
-/** Messages to the thread: first the name servers to use, once; then any message to an engine. */
-export type ToThread = { kind: 'begin'; resolvers: Resolver[] | null } | ToEngine
+/** Messages to the thread: first the name servers to use and memory for the current check, once; then any message to an engine. */
+export type ToThread = { kind: 'begin'; resolvers: Resolver[] | null; current: SharedArrayBuffer } | ToEngine
 
 /** Messages from the thread. */
 export type FromThread = FromEngine | { kind: 'stopped' }
@@ -32,14 +33,14 @@ export function runChecks(typeOf: (name: string) => CheckType | undefined = chec
     if (engine && engine.size >= largeMonitorCount) garbage.collect()
   }, collectCheckMs)
   thread.onmessage = ({ data }) => {
-    if (data.kind === 'begin') engine = createEngine(data.resolvers, typeOf, message => thread.postMessage(message))
+    if (data.kind === 'begin') engine = createEngine(data, typeOf, message => thread.postMessage(message))
     else engine?.handle(data)
     if (data.kind === 'stop') thread.postMessage({ kind: 'stopped' })
   }
 }
 
 function createEngine(
-  resolvers: Resolver[] | null,
+  { resolvers, current }: ToThread & { kind: 'begin' },
   typeOf: EngineDependencies['typeOf'],
   emit: EngineDependencies['emit'],
 ): Engine {
@@ -52,6 +53,7 @@ function createEngine(
     typeOf,
     defaultRoute: defaultRoute(clock),
     maxInFlight,
+    current: new CurrentCheck(current),
     emit,
   })
 }

@@ -15,6 +15,7 @@ import { ImpairmentNotices } from './impairment'
 import type { Engine } from './engine'
 import { Judging } from './judging'
 import { writeAllLastChecks, writeLastChecks } from './last-checks'
+import { quarantineResult, sendQuarantineNotice } from './quarantine'
 import { Roster, type LoadedMonitor, type RosterChange } from './roster'
 import { Runs } from './runs'
 import { divideEachMs, minGapMs, Shares } from './shares'
@@ -190,11 +191,20 @@ export class MonitoringWatch {
       this.engineStatus.capabilities = message.capabilities
       const { problem } = message.capabilities.icmp
       if (problem !== null) this.hub.log.info({ problem }, 'ICMP checks are limited')
+    } else if (message.kind === 'quarantined') {
+      this.quarantine(message.monitor, message.revision)
     } else {
       this.engineStatus = { ...this.engineStatus, pulse: message.pulse, pulseAt: this.hub.clock.now() }
       this.related.impaired = message.pulse.impaired === null ? [] : [localLocation]
       this.impairment.update(message.pulse.impaired)
     }
+  }
+
+  private quarantine(id: string, revision: number): void {
+    const monitor = this.roster.get(id)
+    if (monitor?.version !== revision) return
+    this.acceptResults(localLocation, [quarantineResult(monitor, this.hub.clock.now())])
+    this.enqueue(`quarantine ${id}`, () => sendQuarantineNotice(this.hub, monitor))
   }
 
   private run(monitors: readonly string[], nonce: string): readonly string[] {
