@@ -7,7 +7,7 @@ import { limiterOf, rateLimited } from '../access/limiter'
 import { noCredentials, type RateVerdict } from '../access/rate-limits'
 import { startGrace } from '../access/token-use'
 import type { Ctx, StoredResponse } from '../core/ctx'
-import { isStorageFull } from '../core/db/errors'
+import { isStorageFull, isUnavailable } from '../core/db/errors'
 import type { AuditContext } from '../core/db/tables'
 import { deprecationHeaders } from '../core/deprecation'
 import type { Hub } from '../core/hub'
@@ -182,7 +182,26 @@ export async function serve(
   }
 }
 
-/** The response to an error: a Problem as it is, a full disk as 503, anything else as 500 without internal details. */
+/** An error that no operation expected: 503 if the database is full or unavailable, otherwise 500 without internal details. */
+function problemOf(error: unknown): Problem {
+  if (isStorageFull(error))
+    return new Problem(
+      'storage_full',
+      'The database disk is full, and nothing was changed. The operator must free up disk space.',
+      {
+        headers: { 'Retry-After': '30' },
+      },
+    )
+  if (isUnavailable(error))
+    return new Problem(
+      'database_unavailable',
+      'The database is unavailable. Try again in a few seconds. If the connection was lost during a commit, the change may have been made.',
+      { headers: { 'Retry-After': '5' } },
+    )
+  return new Problem('internal_error', 'An internal error occurred. Search the server log for this request id.')
+}
+
+/** The response to an error: a Problem as it is, anything else as 503 or 500. */
 export function problemResponse(
   hub: Hub,
   error: unknown,
@@ -190,18 +209,7 @@ export function problemResponse(
   headers: Record<string, string> = { ...defaultHeaders, 'X-Request-Id': id },
   clientId: string | null = null,
 ): Response {
-  const problem =
-    error instanceof Problem
-      ? error
-      : isStorageFull(error)
-        ? new Problem(
-            'storage_full',
-            'The database disk is full, and nothing was changed. The operator must free up disk space.',
-            {
-              headers: { 'Retry-After': '30' },
-            },
-          )
-        : new Problem('internal_error', 'An internal error occurred. Search the server log for this request id.')
+  const problem = error instanceof Problem ? error : problemOf(error)
   if (!(error instanceof Problem)) hub.log.error({ err: error, request_id: id, client_request_id: clientId }, 'a request failed')
   return new Response(JSON.stringify(problemBody(problem, id)), {
     status: problem.status,

@@ -1,4 +1,5 @@
 import { InvalidSetting } from '../core/config'
+import { isUnavailable } from '../core/db/errors'
 import { MigrationRefused } from '../core/db/migrate'
 import { Problem } from '../core/problem'
 import { DecryptionFailed, RotationHalted, WrongMasterKey } from '../core/secrets'
@@ -16,6 +17,8 @@ export function failureText(error: unknown): string {
   const { code, message, stack } = error as NodeJS.ErrnoException
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return `System error: ${message}`
   if (typeof code === 'string' && code.startsWith('SQLITE_')) return `Database error: ${message} (${code}).`
+  if (isUnavailable(error))
+    return `The database is unavailable: ${message}. Check that PostgreSQL is running and that BAILIWICK_DATABASE_URL is correct.`
   if (typeof code === 'string' && code.startsWith('ERR_POSTGRES')) return `PostgreSQL error: ${message} (${code}).`
   return stack ?? String(error)
 }

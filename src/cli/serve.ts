@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { systemClock } from '../core/clock'
 import { unknownSettings } from '../core/config'
 import { openLog } from '../core/log'
 import { version } from '../core/version'
@@ -35,7 +36,16 @@ async function serve(flags: SettingFlags, threads: Threads): Promise<void> {
   // Registered before the start, so that a signal during the start is not lost.
   const stop = stopRequested()
   const { runHub } = await import('../hub/run')
-  const running = await runHub(config, threads)
+  const stopping = new AbortController()
+  void stop.then(signal => stopping.abort(signal))
+  const running = await runHub(config, threads, systemClock, { signal: stopping.signal }).catch(error => {
+    if (!stopping.signal.aborted) throw error
+    return null
+  })
+  if (!running) {
+    log.info({ signal: stopping.signal.reason }, 'stopped while waiting for the database')
+    return
+  }
   const dns = running.nameServer ? `\nThe name server is listening on ${hostAndPort(running.nameServer)}` : ''
   console.log(`Bailiwick ${version} is running at ${running.hub.baseUrl}${dns}`)
   if (running.setupLink) console.log(`Create the first user at ${running.setupLink}`)

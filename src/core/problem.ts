@@ -50,6 +50,7 @@ export const problemKinds = {
   not_ready: [503, 'Not ready'],
   overloaded: [503, 'Overloaded'],
   storage_full: [503, 'Storage full'],
+  database_unavailable: [503, 'Database unavailable'],
 } as const satisfies Record<string, readonly [number, string]>
 
 export type ProblemCode = keyof typeof problemKinds

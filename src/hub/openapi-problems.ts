@@ -153,7 +153,12 @@ const shared: Record<number, SharedResponse> = {
     codes: ['rate_limited'],
   },
   500: { name: 'InternalError', description: 'Internal error.', headers: [], codes: ['internal_error'] },
-  503: { name: 'Unavailable', description: 'Temporarily unavailable.', headers: ['Retry-After'], codes: ['storage_full'] },
+  503: {
+    name: 'Unavailable',
+    description: 'Temporarily unavailable.',
+    headers: ['Retry-After'],
+    codes: ['storage_full', 'database_unavailable'],
+  },
 }
 
 /** Shared responses by component name, for `#/components/responses`. */

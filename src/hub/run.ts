@@ -1,6 +1,7 @@
 import { flushTokenUses } from '../access/token-use'
 import { setupToken } from '../features/people/sign-up/setup'
 import { hostname } from 'node:os'
+import { setTimeout } from 'node:timers/promises'
 import type { Server } from 'bun'
 import type { AnyElysia } from 'elysia'
 import { prepareInstance } from '../access/workspaces'
@@ -13,6 +14,7 @@ import { jobsChannel } from '../core/change'
 import { systemClock, type Clock } from '../core/clock'
 import { folderProblem, loadOrCreateMasterKeys, requiredMasterKeyId } from '../core/installation'
 import { isPostgres } from '../core/db/dialect'
+import { isUnavailable } from '../core/db/errors'
 import { openSeries } from '../core/db/series'
 import { openPostgres, openSqlite, type Synchronous } from '../core/db/store'
 import type { Hub } from '../core/hub'
@@ -50,7 +52,7 @@ import { checkListen, listen } from './listen'
 export async function openHub(
   config: Config,
   clock: Clock = systemClock,
-  log: Log = openLog(config.logLevel),
+  log: Log = hubLog(config),
   synchronous?: Synchronous,
 ): Promise<Hub> {
   checkFolder(config)
@@ -60,7 +62,9 @@ export async function openHub(
       { file: masterKeyFile(config) },
       'created a master key; back it up, because secrets in the database cannot be decrypted without it',
     )
-  const store = config.databaseUrl ? await openPostgres(config.databaseUrl) : await openSqlite(sqliteFile(config), synchronous)
+  const store = config.databaseUrl
+    ? await openPostgres(config.databaseUrl, 10, log)
+    : await openSqlite(sqliteFile(config), synchronous)
   const series = openSeries({ data: config.data, databaseUrl: config.databaseUrl, now: clock.now }, seriesKinds)
   const hub: Hub = {
     id: newId('hub'),
@@ -89,6 +93,29 @@ export async function openHub(
   }
   return hub
 }
+
+const retryMs = 1_000
+const reminderMs = 60_000
+
+/** Runs a step of the start again while the database is unavailable, for example because it is started at the same time. */
+async function whenAvailable<T>(step: () => Promise<T>, log: Log, signal?: AbortSignal): Promise<T> {
+  let loggedAt = Number.NEGATIVE_INFINITY
+  for (;;) {
+    try {
+      return await step()
+    } catch (error) {
+      if (!isUnavailable(error) || signal?.aborted) throw error
+      if (performance.now() - loggedAt >= reminderMs) {
+        log.warn({ reason: (error as Error).message }, 'waiting for the database')
+        loggedAt = performance.now()
+      }
+      await setTimeout(retryMs, undefined, { signal })
+    }
+  }
+}
+
+// The store logs outages of the database, so that not every failed operation has to.
+const hubLog = (config: Config): Log => openLog(config.logLevel, 2, isUnavailable)
 
 /** @throws InvalidSetting if the data folder can't store a database */
 function checkFolder(config: Config): void {
@@ -121,24 +148,27 @@ interface RunOptions {
   pages?: readonly AnyElysia[]
   /** Resolves the hostnames that the hub connects to. */
   resolve?: Resolve
+  /** Ends the wait for an unavailable database. */
+  signal?: AbortSignal
 }
 
 /**
- * Starts a hub: opens the database, catches up on what was due while no hub was running, and starts serving. Stops in reverse order.
+ * Starts a hub: opens the database, waiting until it is available, catches up on what was due while no hub was running, and starts serving. Stops in reverse order.
  * @throws InvalidSetting, WrongMasterKey, MigrationRefused
  */
 export async function runHub(
   config: Config,
   threads: Threads,
   clock: Clock = systemClock,
-  { pages = [], resolve = systemResolve }: RunOptions = {},
+  { pages = [], resolve = systemResolve, signal }: RunOptions = {},
 ): Promise<RunningHub> {
   checkFolder(config)
+  const log = hubLog(config)
   // On the first start, check the port before anything is created.
-  if ((await requiredMasterKeyId(config)) === null) await checkListen(config)
+  if ((await whenAvailable(() => requiredMasterKeyId(config), log, signal)) === null) await checkListen(config)
   const unlock = isPostgres ? () => {} : lockFolder(config.data)
   try {
-    const hub = await openHub(config, clock)
+    const hub = await whenAvailable(() => openHub(config, clock, log), log, signal)
     hub.resolve = resolve
     await registerHub(hub, hostname())
     const worker = new Worker(hub, jobKinds)

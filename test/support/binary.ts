@@ -13,9 +13,7 @@ export interface CommandResult {
   err: string
 }
 
-/**
- * The folder and database of an installation: SQLite in the folder, or a new database on the server of BAILIWICK_DATABASE_URL.
- */
+/** The folder and database of an installation: SQLite in the folder, or a new database on a PostgreSQL server. */
 export interface Installation extends AsyncDisposable {
   folder: string
   /** Environment with the settings of this installation, and none of the tests’ own BAILIWICK_ settings. */
@@ -24,9 +22,9 @@ export interface Installation extends AsyncDisposable {
   run(args: string[], options?: { env?: Record<string, string>; input?: string }): Promise<CommandResult>
 }
 
-export async function installation(): Promise<Installation> {
+export async function installation(server = process.env.BAILIWICK_DATABASE_URL): Promise<Installation> {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-e2e-'))
-  const database = process.env.BAILIWICK_DATABASE_URL ? await freshDatabase(process.env.BAILIWICK_DATABASE_URL) : null
+  const database = server ? await freshDatabase(server) : null
   const env: Record<string, string> = {
     ...withoutSettings(),
     BAILIWICK_DATA: join(folder, 'data'),

@@ -8,15 +8,20 @@ import { freePort } from './free-port'
 export interface TemporaryPostgres {
   /** URL of a superuser without password, on loopback. */
   url: string
+  /** Ends the server: SIGQUIT as in a crash, SIGINT like a restart by its operator. */
+  kill(signal: 'SIGQUIT' | 'SIGINT'): Promise<void>
+  /** Starts it again on the same port, without waiting until it is ready. */
+  restart(): void
   stop(): Promise<void>
 }
 
 /**
  * Starts a server on a free loopback port with its own folder. initdb refuses to run as root, so root runs it as the user
- * `postgres`. For speed, nothing is flushed to disk, and a crash loses all data.
+ * `postgres`. For speed, nothing is flushed to disk, and a crash of the machine loses all data.
+ * @param survivesKill whether a commit survives a crash of the server
  * @throws Error if PostgreSQL is not installed or doesn't start
  */
-export async function startPostgres(): Promise<TemporaryPostgres> {
+export async function startPostgres({ survivesKill = false } = {}): Promise<TemporaryPostgres> {
   const programs = programFolder()
   // A database consists of several hundred files, which are copied much faster in memory.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'bailiwick-postgres-'))
@@ -49,7 +54,7 @@ export async function startPostgres(): Promise<TemporaryPostgres> {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: folder,
     fsync: 'off',
-    synchronous_commit: 'off',
+    synchronous_commit: survivesKill ? 'on' : 'off',
     full_page_writes: 'off',
     // Test worlds stay open, with their connections, until the end of the run.
     max_connections: '3000',
@@ -59,23 +64,28 @@ export async function startPostgres(): Promise<TemporaryPostgres> {
     max_wal_senders: '0',
     log_min_messages: 'fatal',
   }
-  const server = Bun.spawn(
-    [
-      ...asPostgres,
-      join(programs, 'postgres'),
-      '-D',
-      cluster,
-      '-p',
-      String(port),
-      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
-    ],
-    { cwd: folder, stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' },
-  )
+  const start = () =>
+    Bun.spawn(
+      [
+        ...asPostgres,
+        join(programs, 'postgres'),
+        '-D',
+        cluster,
+        '-p',
+        String(port),
+        ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+      ],
+      { cwd: folder, stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' },
+    )
+  let server = start()
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+  const kill = async (signal: 'SIGQUIT' | 'SIGINT') => {
+    server.kill(signal)
+    await server.exited
+  }
   const stop = async () => {
     // Immediate shutdown, because no data is kept.
-    server.kill('SIGQUIT')
-    await server.exited
+    await kill('SIGQUIT')
     rmSync(folder, { recursive: true, force: true })
   }
   try {
@@ -84,7 +94,7 @@ export async function startPostgres(): Promise<TemporaryPostgres> {
     await stop()
     throw error
   }
-  return { url, stop }
+  return { url, kill, restart: () => void (server = start()), stop }
 }
 
 /** Debian installs the programs of each major version in a separate folder that is not on the PATH. */

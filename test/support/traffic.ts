@@ -67,12 +67,15 @@ export class Traffic {
   /** Responses that a killed hub doesn't explain. */
   readonly unexpected: string[] = []
   acknowledged = { pings: 0, writes: 0 }
+  /** Requests refused because the database was unavailable. Only expected if `hasOutages`. */
+  refused = 0
   private stops: (() => void)[] = []
   private turn = 0
 
   constructor(
     private readonly client: RawHttpClient,
     private readonly token: string,
+    private readonly hasOutages = false,
   ) {}
 
   /** Creates the resources for the traffic. To be called before the first kill. */
@@ -245,7 +248,11 @@ export class Traffic {
     this.acknowledged.writes++
   }
 
-  private recordUnexpected(request: string, { status, body }: RawResponse): void {
+  private recordUnexpected(request: string, { status, head, body }: RawResponse): void {
+    if (this.hasOutages && status === 503 && /^retry-after: \d/im.test(head) && body.includes('"database_unavailable"')) {
+      this.refused++
+      return
+    }
     this.unexpected.push(`${request} returned ${status}: ${body.slice(0, 200)}`)
   }
 }

@@ -30,6 +30,20 @@ export function isStorageFull(error: unknown): boolean {
   return ['SQLITE_FULL', '53100'].includes(codeOf(error))
 }
 
+// PostgreSQL Appendix A: shutdown and start of the server, no connections left, and a standby after a failover.
+const unavailableStates = ['57P01', '57P02', '57P03', '53300', '25006']
+const connectionCodes = ['CLOSED', 'REFUSED', 'FAILED', 'TIMEOUT'].map(what => `ERR_POSTGRES_CONNECTION_${what}`)
+
+/**
+ * The PostgreSQL server can't be reached, or the connection was lost. If that happened during a commit, the change may have been
+ * made.
+ */
+export function isUnavailable(error: unknown): boolean {
+  const code = codeOf(error)
+  // Class 08: connection exceptions.
+  return unavailableStates.includes(code) || connectionCodes.includes(code) || /^08...$/.test(code)
+}
+
 /** A PostgreSQL error with the message of the server, but without the statement and its values. */
 class QueryFailed extends Error {
   override name = 'QueryFailed'

@@ -4,9 +4,11 @@ import { dirname } from 'node:path'
 import { SQL } from 'bun'
 import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
+import type { Log } from '../log'
 import { isSerializationFailure, isStorageFull, withoutValues } from './errors'
 import { GroupCommit, type Writer } from './group-commit'
 import { migratePostgres, migrateSqlite } from './migrate'
+import { Outage } from './outage'
 import { insideTransaction, NestedTransaction, asTransaction, type Reader, type Transact, type Tx } from './transaction'
 
 /** An open database. Only core/change.ts may call `transact` (enforced by test/rules/imports.test.ts). */
@@ -45,23 +47,46 @@ export async function openSqlite(file: string, synchronous: Synchronous = 'FULL'
   }
 }
 
-/** Opens a PostgreSQL database and applies migrations. Several processes can do so at the same time. */
-export async function openPostgres(url: string, connections = 10): Promise<Store> {
-  const sql = new SQL(url, { max: connections })
-  await migratePostgres(sql)
-  const db = redacting(drizzlePostgres(sql))
+// A server that can be reached answers much faster.
+const connectSeconds = 5
+
+/**
+ * Opens a PostgreSQL database and applies migrations. Several processes can do so at the same time.
+ * @param log for outages
+ */
+export async function openPostgres(url: string, connections = 10, log: Log | null = null): Promise<Store> {
+  const sql = new SQL(url, { max: connections, connectionTimeout: connectSeconds })
+  try {
+    await migratePostgres(sql)
+  } catch (error) {
+    await sql.close({ timeout: 0 })
+    throw withoutValues(error)
+  }
+  const channels = new Set<string>()
+  const outage = new Outage(log, () => {
+    for (const channel of channels) void listenAgain(sql, channel).catch(() => {})
+  })
+  const db = watched(drizzlePostgres(sql), outage)
   const begin = db.transaction.bind(db) as unknown as Transact
+  const transact: Transact = fn => asTransaction(() => withRetries(() => begin(tx => fn(watched(tx, outage)))))
   return {
     read: db as unknown as Reader,
-    ...detectingFullDisk(fn => asTransaction(() => withRetries(() => begin(tx => fn(redacting(tx)))))),
+    ...detectingFullDisk(fn => outage.watch(() => transact(fn))),
     async listen(channel, onMessage) {
       await sql.listen(channel, onMessage)
+      channels.add(channel)
     },
     async notify(channel, payload) {
       await sql`select pg_notify(${channel}, ${payload})`
     },
     close: () => sql.close({ timeout: 5 }),
   }
+}
+
+/** After an outage, Bun waits up to 30 s before it listens again. Another listener makes it do so immediately. */
+async function listenAgain(sql: SQL, channel: string): Promise<void> {
+  const { unlisten } = await sql.listen(channel, () => {})
+  await unlisten()
 }
 
 // Hubs write at least once a second. A success doesn't mean there is space: transactions that only read also succeed on a full
@@ -111,19 +136,21 @@ interface Session {
   prepareQuery(...args: unknown[]): { execute(...args: unknown[]): Promise<unknown> }
 }
 
-/** Makes query errors of a handle free of values. */
-function redacting<H extends object>(handle: H): H {
+/** Makes query errors of a handle free of values, and notices outages. */
+function watched<H extends object>(handle: H, outage: Outage): H {
   const { session } = handle as unknown as { session: Session }
   const prepareQuery = session.prepareQuery.bind(session)
   session.prepareQuery = (...args) => {
     const query = prepareQuery(...args)
     const execute = query.execute.bind(query)
     query.execute = async (...values) => {
-      try {
-        return await execute(...values)
-      } catch (error) {
-        throw withoutValues(error)
-      }
+      return await outage.watch(async () => {
+        try {
+          return await execute(...values)
+        } catch (error) {
+          throw withoutValues(error)
+        }
+      })
     }
     return query
   }

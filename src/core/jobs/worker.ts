@@ -1,5 +1,7 @@
 import { record } from '../change'
+import type { RecordResult } from '../change-result'
 import type { Timer } from '../clock'
+import { isUnavailable } from '../db/errors'
 import type { Tx } from '../db/transaction'
 import type { Hub } from '../hub'
 import { dueJobs, lease } from './claim'
@@ -14,6 +16,8 @@ const maxClaimSize = 100
 const pauseAtCapacityMs = 8
 // Another hub has locked the rows; it needs less than this, unless it is dead.
 const pauseWhenContendedMs = 50
+
+const outageRetryMs = 1_000
 
 /** Result of polling a kind: when to poll again (ms UTC; Infinity for only when woken), and whether jobs are ready now. */
 interface PollResult {
@@ -200,7 +204,7 @@ export class Worker {
   private async runOne(kind: JobKind, job: ClaimedJob, prepared: unknown): Promise<void> {
     try {
       const write = await kind.run(this.hub, job, prepared)
-      await record(this.hub, async tx => {
+      await this.recordOutcome(job, async tx => {
         const done = write ? await write(tx) : { result: undefined }
         const isOurs =
           done.result?.again === undefined
@@ -219,14 +223,36 @@ export class Worker {
   }
 
   private async runFailed(kind: JobKind, job: ClaimedJob, error: unknown): Promise<void> {
-    const text = String((error as Error)?.message ?? error).slice(0, 1000)
+    const lastError = String((error as Error)?.message ?? error).slice(0, 1000)
+    if (isUnavailable(error)) {
+      // Not the fault of the job, so it doesn't count as an attempt.
+      const again = { runAt: this.hub.clock.now() + outageRetryMs, attempts: job.attempts - 1, lastError }
+      await this.recordOutcome(job, async tx => ({ result: void (await requeue(tx, this.hub, job, again)) }))
+      return
+    }
     const pause = kind.retryAfter(job.attempts)
     this.hub.log.error({ err: error, kind: job.kind, job: job.id, attempts: job.attempts, retry_in_ms: pause }, 'a job failed')
-    await record(this.hub, async tx => {
-      if (pause === null) await markFailed(tx, this.hub, job, text)
-      else await requeue(tx, this.hub, job, { runAt: this.hub.clock.now() + pause, lastError: text })
+    await this.recordOutcome(job, async tx => {
+      if (pause === null) await markFailed(tx, this.hub, job, lastError)
+      else await requeue(tx, this.hub, job, { runAt: this.hub.clock.now() + pause, lastError })
       return { result: undefined }
     })
+  }
+
+  /**
+   * Records the outcome of a job. Retries during an outage of the database while the job is leased, so that the run doesn't have to
+   * be repeated. If an earlier try was committed after all, the lease is gone.
+   */
+  private async recordOutcome(job: ClaimedJob, write: (tx: Tx) => Promise<RecordResult<unknown>>): Promise<void> {
+    for (;;) {
+      try {
+        await record(this.hub, write)
+        return
+      } catch (error) {
+        if (!isUnavailable(error) || this.stopped || this.hub.clock.now() >= job.lockedUntil) throw error
+        await Bun.sleep(outageRetryMs)
+      }
+    }
   }
 
   private sleepUntil(at: number): void {

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { record } from '../../core/change'
 import type { RecordResult } from '../../core/change-result'
 import { forUpdate } from '../../core/db/dialect'
+import { isUnavailable } from '../../core/db/errors'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { Finish, JobKind } from '../../core/jobs/job'
@@ -35,7 +36,7 @@ export function actionJob(kind: AnyKind): JobKind<{ action_id: string }> {
         const commitChunk = await kind.run(hub, workOn(hub, row))
         return tx => finishChunk(tx, hub, kind, row.id, commitChunk)
       } catch (error) {
-        if (kind.resumable && attempts < maxAttempts) throw error
+        if (isUnavailable(error) || (kind.resumable && attempts < maxAttempts)) throw error
         hub.log.error({ err: error, action: row.id, type: row.type }, 'an action failed')
         const problem = new Problem('internal_error', 'Internal error. Search the log of the hub for the id of this action.')
         return tx => finish(tx, hub, kind, row, { status: 'error', problem })

@@ -1,0 +1,58 @@
+import type { Log } from '../log'
+import { isUnavailable } from './errors'
+
+// Until then, other connections may still fail.
+const settledMs = 1_000
+const reminderMs = 60_000
+
+/**
+ * Follows from the outcome of queries whether the database can be reached. Logs the start and the end of an outage, and a reminder
+ * every minute, instead of each error.
+ */
+export class Outage {
+  private since: number | null = null
+  private failedAt = 0
+  private loggedAt = 0
+  private errors = 0
+
+  /** @param onEnd called when the database can be reached again */
+  constructor(
+    private readonly log: Log | null,
+    private readonly onEnd: () => void,
+  ) {}
+
+  /** Runs a query or transaction and takes its outcome into account. */
+  async watch<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      const result = await run()
+      if (this.since !== null) this.succeeded()
+      return result
+    } catch (error) {
+      if (isUnavailable(error)) this.failed(error)
+      throw error
+    }
+  }
+
+  private failed(error: unknown): void {
+    const now = performance.now()
+    this.failedAt = now
+    this.errors++
+    const isNew = this.since === null
+    this.since ??= now
+    if (!isNew && now - this.loggedAt < reminderMs) return
+    this.loggedAt = now
+    this.log?.error(
+      { reason: (error as Error).message, errors: this.errors },
+      isNew ? 'the database is unavailable; retrying' : 'the database is still unavailable; retrying',
+    )
+  }
+
+  private succeeded(): void {
+    const now = performance.now()
+    if (now - this.failedAt < settledMs) return
+    this.log?.info({ outage_ms: Math.round(now - this.since!), errors: this.errors }, 'the database is available again')
+    this.since = null
+    this.errors = 0
+    this.onEnd()
+  }
+}

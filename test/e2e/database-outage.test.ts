@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { tmpdir } from 'node:os'
+import {
+  call,
+  fullToken,
+  installation,
+  startHub,
+  startProgram,
+  until,
+  type HubProcess,
+  type Installation,
+} from '../support/binary'
+import { inconsistencies, unfinishedWork } from '../support/consistency'
+import { rowsOf, type Rows } from '../support/database'
+import { startPostgres, type TemporaryPostgres } from '../support/postgres'
+import { RawHttpClient } from '../support/raw-http-client'
+import { receiver, stopReceivers } from '../support/receiver'
+import { Traffic } from '../support/traffic'
+
+const onPostgres = Boolean(process.env.BAILIWICK_DATABASE_URL)
+const rates = { pings: 150, flaps: 10, creates: 10, heartbeatUpdates: 10, endpointUpdates: 5 }
+
+afterAll(stopReceivers)
+
+describe.skipIf(!onPostgres)('while PostgreSQL is unavailable', () => {
+  let server: TemporaryPostgres
+  let here: Installation
+  beforeAll(async () => {
+    server = await startPostgres({ survivesKill: true })
+    here = await installation(server.url)
+  })
+  afterAll(async () => {
+    await here?.[Symbol.asyncDispose]()
+    await server?.stop()
+  })
+
+  test('requests get 503, nothing acknowledged is lost, and hubs recover by themselves', async () => {
+    await using first = await startHub(here)
+    await using second = await startHub(here)
+    const token = await fullToken(here)
+    const seen = receiver()
+    const traffic = new Traffic(new RawHttpClient(Number(new URL(first.url).port)), token, true)
+    await traffic.prepare({ steady: 30, flapping: 10, updated: 10, endpoints: [{ url: seen.url, events: ['monitor.alert'] }] })
+    const { uuid } = traffic.steady[0]!
+    await using rows = rowsOf(here)
+    traffic.resume(Number(new URL(first.url).port), rates)
+    await Bun.sleep(1000)
+
+    await server.kill('SIGQUIT')
+    await Bun.sleep(500)
+    for (const hub of [first, second]) {
+      for (const [method, path, body] of [
+        ['GET', '/v1/heartbeats'],
+        ['POST', '/v1/heartbeats', { name: 'x', schedule: { kind: 'period', period_seconds: 60, grace_seconds: 60 } }],
+        ['GET', `/ping/${uuid}`],
+        ['POST', `/v1/ingest/heartbeats/${uuid}`],
+        ['POST', '/v1/sessions', { email: 'someone@example.com', password: 'a password that is long enough' }],
+      ] as const) {
+        const response = await call(hub, path === '/v1/sessions' ? '' : token, method, path, body)
+        expect([method, path, response.status, response.body.code]).toEqual([method, path, 503, 'database_unavailable'])
+        expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0)
+      }
+      expect((await fetch(`${hub.url}/healthz`)).status).toBe(200)
+      const ready = await call(hub, '', 'GET', '/readyz')
+      expect([ready.status, ready.body.checks.database.status]).toEqual([503, 'failing'])
+    }
+    await Bun.sleep(2000)
+    server.restart()
+    await isBack(first, second, token)
+    await listening(rows)
+    await Bun.sleep(1000)
+
+    // A restart under load.
+    await server.kill('SIGINT')
+    server.restart()
+    await isBack(first, second, token)
+    await Bun.sleep(1000)
+
+    traffic.pause()
+    await traffic.settle(10_000)
+    expect(traffic.refused).toBeGreaterThan(0)
+    process.stdout.write(`${traffic.acknowledged.pings} pings and ${traffic.acknowledged.writes} writes acknowledged, `)
+    process.stdout.write(`${traffic.refused} requests refused\n`)
+    expect(traffic.unexpected).toEqual([])
+    expect(await traffic.lost(rows)).toEqual([])
+    await until('the queue empty', async () => (await rows.all('select 1 from jobs')).length === 0)
+    expect(await inconsistencies(rows)).toEqual([])
+    expect(await unfinishedWork(rows)).toEqual([])
+    expect(seen.received.length).toBeGreaterThan(0)
+    for (const hub of [first, second]) {
+      const lines = hub
+        .err()
+        .split('\n')
+        .filter(line => line.startsWith('{'))
+      const messages = lines.map(line => (JSON.parse(line) as { msg: string }).msg)
+      expect(messages).toContain('the database is unavailable; retrying')
+      expect(messages.at(-1)).toBe('the database is available again')
+      expect(messages.length).toBeLessThan(20)
+    }
+  }, 60_000)
+
+  test('a hub that is started waits for it, and commands fail', async () => {
+    await server.kill('SIGINT')
+    const waiting = 'waiting for the database'
+    const stopped = startProgram('bailiwick', ['serve', '--listen', '127.0.0.1:0'], { env: here.env, cwd: tmpdir() })
+    const starting = startHub(here)
+    const command = await here.run(['token', 'create', '--name', 'test', '--full'])
+    expect([command.code, command.out]).toEqual([1, ''])
+    expect(command.err).toStartWith('The database is unavailable: ')
+    await until('the wait', async () => stopped.output.err.includes(waiting))
+    expect(await stopped.stop('SIGTERM')).toBe(0)
+    await Bun.sleep(1500)
+    server.restart()
+    await using hub = await starting
+    expect(hub.err().split(waiting)).toHaveLength(2)
+    expect((await fetch(`${hub.url}/readyz`)).status).toBe(200)
+  }, 30_000)
+})
+
+/** Waits until the hubs respond to reads and writes again. */
+async function isBack(first: HubProcess, second: HubProcess, token: string): Promise<void> {
+  const startedAt = performance.now()
+  for (const hub of [first, second]) {
+    await until('the hub ready', async () => (await fetch(`${hub.url}/readyz`)).status === 200)
+    expect((await call(hub, token, 'GET', '/v1/heartbeats')).status).toBe(200)
+  }
+  process.stdout.write(`available again after ${Math.round(performance.now() - startedAt)} ms\n`)
+}
+
+/** Waits until both hubs listen for notifications again. */
+const listening = (rows: Rows) =>
+  until('both listening', async () => {
+    const [{ n }] = (await rows.all<{ n: number }>(
+      `select count(*) as n from pg_stat_activity where query like 'LISTEN%' and datname = current_database()`,
+    )) as [{ n: number }]
+    return n === 2
+  })
