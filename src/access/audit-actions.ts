@@ -13,7 +13,7 @@ export const accountActions = {
     example: { before: {}, after: token },
   },
   'account.token.update': {
-    description: 'An API token was updated, or a rotation set its expiration.',
+    description: 'An API token was updated, or a rotation set its expiry.',
     channels: [...requestChannels, 'job'],
     example: { before: { name: 'backup' }, after: { name: 'backup script' } },
   },

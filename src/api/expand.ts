@@ -23,7 +23,7 @@ export function expandParameter(relations: Relations | undefined): Record<string
         uniqueItems: true,
         description:
           `Related resources to include in the field \`expanded\`; at most ${maxPaths}. Use a dot to expand a relation of a ` +
-          'related resource. A resource that was deleted or that the caller cannot access is null.',
+          'related resource. A resource that was deleted or that you have no access to is null.',
       }),
     ),
   }

@@ -79,7 +79,7 @@ const Pagination = Shape(
     has_more: Type.Boolean({ description: 'Whether there are more pages.' }),
     next_cursor: Nullable(Type.String(), { description: 'Pass as `cursor` to get the next page. Null on the last page.' }),
     total: Type.Optional(
-      Type.Integer({ description: 'Total number of items, counted up to 10,000. Only with `include=total`.' }),
+      Type.Integer({ description: 'Total number of items, counted up to 10,000. Included only with `include=total`.' }),
     ),
   },
   { $id: 'Pagination', description: 'Position of a page in its list.' },

@@ -68,7 +68,7 @@ export const parameters: Record<string, JsonSchema> = {
     example: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m',
     schema: { type: 'string' },
     description:
-      'With a session cookie, the workspace to use; by default, the last one used. Ignored for tokens, which belong to one workspace.',
+      'ID of the workspace to use with a session cookie. Default: the last used workspace. Ignored for tokens, which belong to one workspace.',
   },
   'Bailiwick-Csrf': {
     name: 'Bailiwick-Csrf',
@@ -130,7 +130,7 @@ function accessNote(spec: Route): string {
     case 'operator':
       return 'Requires operator access: a session of an operator, or a token with full access in the operator’s workspace.'
     default:
-      return `Requires the permission \`${spec.guard}\`.`
+      return `Requires the \`${spec.guard}\` permission.`
   }
 }
 

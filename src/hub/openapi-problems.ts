@@ -21,7 +21,7 @@ export const problemSchemas: Record<string, JsonSchema> = {
         enum: Object.keys(problemKinds),
         description: 'Machine-readable error code. Later versions of this document may add codes.',
       },
-      request_id: { type: 'string', description: 'ID of the request, as in the header X-Request-Id.' },
+      request_id: { type: 'string', description: 'ID of the request, as in the X-Request-Id header.' },
       errors: {
         type: 'array',
         items: { $ref: '#/components/schemas/FieldProblem' },
@@ -31,7 +31,7 @@ export const problemSchemas: Record<string, JsonSchema> = {
       limit: { type: 'string', description: 'With `plan_limit_reached`: the name of the limit.' },
       max: { type: 'integer', description: 'With `plan_limit_reached`: the maximum that the plan allows.' },
       used: { type: 'integer', description: 'With `plan_limit_reached`: the current usage.' },
-      plan: { type: 'string', description: 'With `plan_limit_reached`: the plan.' },
+      plan: { type: 'string', description: 'With `plan_limit_reached`: the ID of the plan.' },
       methods: {
         type: 'array',
         items: { type: 'string' },
@@ -118,7 +118,7 @@ const shared: Record<number, SharedResponse> = {
   410: { name: 'Gone', description: 'The requested data is no longer stored.', headers: [], codes: [] },
   412: {
     name: 'PreconditionFailed',
-    description: 'The version has changed since the one in If-Match.',
+    description: 'The resource has changed since the version in If-Match.',
     headers: [],
     codes: ['precondition_failed'],
   },

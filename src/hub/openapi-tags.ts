@@ -2,7 +2,7 @@
 export const tags: readonly { name: string; description: string }[] = [
   { name: 'DNS', description: 'Zones, records, templates, DNS providers, and zone history.' },
   { name: 'Heartbeats', description: 'Monitors for scheduled jobs: a missing ping raises an alert.' },
-  { name: 'Monitors', description: 'Recurring checks of websites, ports, hosts, names, and certificates.' },
+  { name: 'Monitors', description: 'Recurring checks of websites, ports, hosts, DNS names, and certificates.' },
   { name: 'Incidents', description: 'Outages and degradations, their acknowledgements, timelines, and postmortems.' },
   { name: 'Maintenance', description: 'Maintenance windows, during which no notifications are sent.' },
   { name: 'Ingest', description: 'Endpoints for your own tools. Each URL contains the credential of one source.' },

@@ -54,7 +54,7 @@ export const messageHeaders: Record<string, MessageHeader> = {
   },
   'X-Service-Sequence': {
     description:
-      'Sequence number of the event, gapless per resource and event kind. Use it to order events and detect missing ones.',
+      'Sequence number of the event, counted per resource and event kind, without gaps. Use it to order events and detect missing ones.',
     optional: true,
     example: '7',
   },
@@ -88,7 +88,7 @@ export function webhookSection(schemas: Schemas): Record<string, JsonSchema> {
             summary: entry.title,
             description: [
               entry.description,
-              `Sent only to endpoints that subscribe to it, which requires the permission \`${entry.area}.read\`.`,
+              `Sent only to endpoints that subscribe to this event. Subscribing requires the \`${entry.area}.read\` permission.`,
             ].join('\n\n'),
             'x-extension': entry.extension,
             'x-event-version': entry.version,

@@ -39,7 +39,7 @@ export async function openapiDocument(baseUrl: string = defaultBaseUrl): Promise
       {
         url: '{base_url}',
         description: 'This installation.',
-        variables: { base_url: { default: baseUrl, description: 'URL under which clients reach the hub.' } },
+        variables: { base_url: { default: baseUrl, description: 'Base URL at which clients reach the hub.' } },
       },
     ],
     externalDocs: { description: 'Handbook', url: `${baseUrl}/docs` },

@@ -55,7 +55,7 @@ test('an endpoint is created, and its failed message is inspected and resent', a
   await expectClean(page)
 }, 120_000)
 
-test('an endpoint is paused, resumed with undo, and edited, and shows how to verify signatures', async () => {
+test('an endpoint is deactivated, activated with undo, and edited, and shows how to verify signatures', async () => {
   const endpoint = await ui.api('POST', '/v1/webhook-endpoints', {
     url: `http://127.0.0.1:${server.port}/other`,
     description: 'other room',
@@ -63,8 +63,8 @@ test('an endpoint is paused, resumed with undo, and edited, and shows how to ver
   })
   const page = await ui.open(`/webhooks/${endpoint.id}`)
   await page.getByRole('button', { name: 'More actions' }).click()
-  await page.getByRole('menuitem', { name: 'Pause' }).click()
-  await page.getByText('paused', { exact: true }).waitFor()
+  await page.getByRole('menuitem', { name: 'Deactivate' }).click()
+  await page.getByText('inactive', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByText('enabled', { exact: true }).waitFor()
   expect((await ui.api('GET', `/v1/webhook-endpoints/${endpoint.id}`)).active).toBe(true)

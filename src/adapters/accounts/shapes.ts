@@ -49,4 +49,4 @@ export const checkFields = <const F extends readonly string[]>(failures: F) => (
 })
 
 const kindField = <const K extends readonly string[]>(kinds: K, listedAt: string) =>
-  Words(kinds, { description: `Kind, as listed at ${listedAt}.` })
+  Words(kinds, { description: `Kind; see \`GET ${listedAt}\`.` })

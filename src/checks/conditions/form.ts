@@ -22,7 +22,7 @@ export const ConditionForm = Type.Object(
     function: Type.Optional(
       Type.Union([Type.Literal('len'), Type.Literal('has'), Type.Literal('age')], {
         description:
-          'Function to apply first: `len` (length), `has` (whether the value exists) or `age` (milliseconds since the time in the value).',
+          'Function to apply first: `len` (length), `has` (whether the value exists), or `age` (milliseconds since the time in the value).',
         examples: ['len'],
       }),
     ),
@@ -35,7 +35,7 @@ export const ConditionForm = Type.Object(
       },
     ),
     value: Type.Union([Compared, Type.Array(Compared, { minItems: 1, maxItems: 50 })], {
-      description: 'Value to compare with. With `==` and `!=` it may be a list; one item must match.',
+      description: 'Value to compare with. With `==` and `!=`, this can be a list; one item must match.',
       examples: ['ready'],
     }),
     not: Type.Optional(Type.Boolean({ description: 'Negate the comparison.', examples: [false] })),

@@ -88,7 +88,7 @@ const maxWaitMs = 300_000
 
 async function until(hub: ServerProcess, isReached: (figures: HubFigures) => boolean): Promise<void> {
   for (const since = performance.now(); !isReached(await figuresOf(hub)); await Bun.sleep(pollMs))
-    if (performance.now() - since > maxWaitMs) throw new Error('The hub did not start all monitors within five minutes.')
+    if (performance.now() - since > maxWaitMs) throw new Error('The hub did not start all monitors within 5 minutes.')
 }
 
 type HubFigures = Awaited<ReturnType<typeof figuresOf>>

@@ -7,7 +7,7 @@ import type { Scenario } from './scenario'
 import { hourMs, minuteMs } from './time-units'
 
 /**
- * Schedules webhook endpoints: one that works, one that fails and recovers, one that is gone, one that always fails, one paused.
+ * Schedules webhook endpoints: one that works, one that fails and recovers, one that is gone, one that always fails, one inactive.
  */
 export function scheduleWebhooks({ simulation, people: { ada, linus }, servers: { ports }, now, ago }: Scenario): void {
   const url = (path: string) => `http://hooks.${domain}:${ports.hooks}/${path}`

@@ -22,9 +22,7 @@ export const secretHints = {
 /** More fields in the responses that return a new secret. */
 export const shownSecret = {
   secret: Type.Optional(Type.String({ description: 'The signing secret. Shown only once; store it securely.' })),
-  secret_shown_before: Type.Optional(
-    Type.Boolean({ description: 'True in a replayed response, which doesn’t contain the secret again.' }),
-  ),
+  secret_shown_before: Type.Optional(Type.Boolean({ description: 'True in an idempotent replay, which omits the secret.' })),
 }
 
 /** Fields of the request body of a rotation. */

@@ -30,8 +30,8 @@ function Shown({ resource: endpoint }: { resource: WebhookEndpointView }) {
   const path = `/webhook-endpoints/${endpoint.id}`
   const deliveries = useDeliveryList(endpoint.id)
   const invalidates = ['/webhook-endpoints', '/webhook-deliveries', '/overview']
-  const pause = useSend({
-    toast: endpoint.active ? 'Endpoint paused. Events are held until you resume.' : 'Endpoint resumed',
+  const toggle = useSend({
+    toast: endpoint.active ? 'Endpoint deactivated. Events are held until you activate it.' : 'Endpoint activated',
     undo: () => ({ method: 'PATCH', path, body: { active: endpoint.active } }),
     invalidates,
   })
@@ -72,8 +72,8 @@ function Shown({ resource: endpoint }: { resource: WebhookEndpointView }) {
               label="More actions"
               items={[
                 {
-                  label: endpoint.active ? 'Pause' : 'Resume',
-                  onSelect: () => pause.mutate({ method: 'PATCH', path, body: { active: !endpoint.active } }),
+                  label: endpoint.active ? 'Deactivate' : 'Activate',
+                  onSelect: () => toggle.mutate({ method: 'PATCH', path, body: { active: !endpoint.active } }),
                 },
                 {
                   label: 'Recover failed deliveries',

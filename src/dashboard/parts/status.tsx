@@ -33,6 +33,7 @@ const tones = new Map(Object.entries(statuses).flatMap(([tone, words]) => words.
 
 const statusIcons: Record<string, LucideIcon> = {
   paused: CirclePause,
+  inactive: CirclePause,
   maintenance: Wrench,
   in_progress: Wrench,
   new: Clock,

@@ -30,7 +30,7 @@ export const actionListing: Listing<ActionRow> = {
     type: textFilter(actions.type, 'Only actions of this type.'),
     area: wordsFilter(actions.area, areas, 'Only actions in these areas.'),
     resource_id: {
-      ...textFilter(actions.resourceId, 'Only actions that work on this resource.'),
+      ...textFilter(actions.resourceId, 'Only actions that work on the resource with this ID.'),
       where: (value, place) =>
         sql`exists (select 1 from ${actionResources} where ${actionResources.actionId} = ${actions.id} and ${actionResources.resourceId} = ${place(value)})`,
     },

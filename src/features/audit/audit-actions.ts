@@ -19,7 +19,7 @@ export const auditStreamActions = {
   },
   'account.audit_stream.fail': {
     number: 'AS006',
-    description: 'An audit stream failed three times in a row. Delivery keeps being retried.',
+    description: 'An audit stream failed three times in a row. Delivery is still being retried.',
     channels: ['job'],
   },
   'account.audit_stream.recover': { number: 'AS007', description: 'A failing audit stream recovered.', channels: ['job'] },

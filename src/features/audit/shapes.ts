@@ -16,7 +16,7 @@ export const AuditEvent = Shape(
     seq: Type.Integer({ description: 'Sequence number in the audit log of the workspace, without gaps.' }),
     occurred_at: Instant({ description: 'When the action happened.' }),
     action: Type.String({
-      description: 'The action: `<area>.<resource>.<verb>` or `<resource>.<verb>`. See /v1/audit-events/catalog.',
+      description: 'The action: `<area>.<resource>.<verb>` or `<resource>.<verb>`. See `GET /v1/audit-events/catalog`.',
     }),
     code: Nullable(Type.String(), {
       description: 'Six-character code of the action and its outcome; null for an action that this version no longer has.',

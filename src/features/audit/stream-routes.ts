@@ -49,8 +49,8 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     verbs: {
       test: {
         description:
-          'Sends a message without entries once and returns the result. The message has the header X-Service-Test: 1. ' +
-          'Limited to five requests a minute per stream.',
+          'Sends a message without entries once and returns the result. The message has the `X-Service-Test: 1` header. ' +
+          'Limited to 5 requests a minute per stream.',
         summary: 'Send a test message to an audit stream',
         response: AuditStreamTestResult,
         problems: ['rate_limited'],

@@ -18,7 +18,7 @@ export const streamMembers = members({
     schema: Type.String({
       minLength: 1,
       maxLength: 2_048,
-      description: 'URL to post the audit log to. Must be HTTPS, unless the operator allows more.',
+      description: 'URL to post the audit log to. Must use HTTPS, unless the network policy of the workspace allows HTTP.',
     }),
     required: true,
   },

@@ -8,14 +8,15 @@ export const certificateKinds = [
     kind: 'certificate.expiring',
     area: 'certificates',
     title: 'Certificate expiring',
-    description: 'A certificate in use is about to expire, relative to its lifetime, and has not been replaced.',
+    description:
+      'A certificate in use is about to expire and has not been replaced. How early the event is sent depends on the certificate’s lifetime.',
     data: Shape({
       certificate: Shape(
         {
-          id: IdOf('cert', 'Certificate ID.'),
+          id: IdOf('cert', 'ID of the certificate.'),
           common_name: MaybeText('Common name of the subject.'),
           dns_names: Texts('DNS names that the certificate is valid for.'),
-          issuer: Text('Issuer.'),
+          issuer: Text('Issuer of the certificate.'),
           serial_number: Type.String({ pattern: '^[0-9a-f]+$', description: 'Serial number in hex.' }),
           fingerprint_sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the DER encoding, in hex.' }),
           not_before: At('Start of the validity period.'),

@@ -12,7 +12,7 @@ export const deploymentKinds = [
     data: Shape({
       deployment: Shape(
         {
-          id: IdOf('dep', 'Deployment ID.'),
+          id: IdOf('dep', 'ID of the deployment.'),
           status: Words(['succeeded', 'failed', 'timed_out', 'canceled', 'rolled_back'], { description: 'Outcome.' }),
           release: MaybeText('Deployed release: a commit or an image digest.'),
           previous_release: MaybeText('Previous release.'),

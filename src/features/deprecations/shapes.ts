@@ -32,7 +32,7 @@ const DeprecatedPart = Shape(
     note: Type.String({ description: 'What to use instead.' }),
     uses: Type.Integer({ minimum: 0, description: 'Number of requests by tokens of the workspace that used it.' }),
     last_used_at: NullableInstant({ description: 'When it was last used; null if never.' }),
-    tokens: Type.Array(TokenUse, { description: `Tokens that used it, most recent first; at most ${maxTokens}.` }),
+    tokens: Type.Array(TokenUse, { description: `Tokens that used it, most recently used first; at most ${maxTokens}.` }),
   },
   {
     $id: 'DeprecatedPart',

@@ -154,7 +154,8 @@ export const dnsActions = {
     channels: [...requestChannels, 'job'],
   },
   'dns.template_binding.update': {
-    description: 'The values or the mode of a template in a zone were updated. The zone doesn’t change until they are applied.',
+    description:
+      'The variables or the mode of a template binding were updated. The zone doesn’t change until the binding is applied.',
     example: { before: { mode: 'linked' }, after: { mode: 'once' } },
   },
   'dns.template_binding.apply': {
@@ -165,7 +166,7 @@ export const dnsActions = {
     example: { before: { template_version: 1 }, after: { template_version: 2, serial: 9, created: 0, updated: 1, deleted: 0 } },
   },
   'dns.template_binding.delete': {
-    description: 'A template was removed from a zone. Its records were kept, or deleted if requested.',
+    description: 'A template binding was deleted. The records of the template were kept, or deleted if requested.',
     changes: withAllowed,
     example: { before: { mode: 'linked' }, after: { serial: 10, created: 0, updated: 0, deleted: 2 } },
   },

@@ -21,7 +21,7 @@ export const domainKinds = [
     kind: 'domain.expiring',
     area: 'domains',
     title: 'Domain expiring',
-    description: 'A domain is about to expire. Sent once for each notice day of the domain. Use GET /v1/domains for details.',
+    description: 'A domain is about to expire. Sent once for each notice day of the domain.',
     data: Shape({ domain: DomainName, expires_at: CalendarDate('Expiration date of the registration (UTC).') }),
     example: { domain: 'example.com', expires_at: '2027-01-31' },
   }),

@@ -36,7 +36,7 @@ export const eventRoutes = (relations: Relations): AnyElysia =>
         'Lists the events of the areas you have read permission for, newest first. With `after`, returns the event feed: oldest ' +
         'first, in ' +
         'commit order, so that following `next_cursor` misses no event. In the feed, `next_cursor` is never null, and with ' +
-        '`Prefer: wait=N` an empty page is returned only after N seconds. On each hub, up to 50 requests per workspace can wait.',
+        '`Prefer: wait=N` an empty page is returned only after N seconds. On each hub, up to 50 requests per workspace can wait at the same time.',
       query: eventQuery,
       response: EventList,
       expands: relations,

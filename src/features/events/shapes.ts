@@ -7,7 +7,7 @@ export const Event = Shape(
     id: Type.String({ description: 'ID of the event.' }),
     workspace_id: Type.String({ description: 'ID of the workspace, sent to webhooks as the X-Service-Workspace header.' }),
     message_id: Type.String({ description: 'Message ID, sent to every webhook endpoint as the webhook-id header.' }),
-    kind: Type.String({ description: 'Event kind; see /v1/event-kinds.' }),
+    kind: Type.String({ description: 'Event kind; see `GET /v1/event-kinds`.' }),
     occurred_at: Instant({ description: 'When the event occurred.' }),
     resource: Shape(resourceFields, { description: 'Resource that the event is about.' }),
     sequence: Type.Integer({

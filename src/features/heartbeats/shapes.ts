@@ -70,9 +70,7 @@ export const Schedule = Type.Union(
   },
 )
 
-const secret_shown_before = Type.Optional(
-  Type.Boolean({ description: 'Whether this is the replay of an earlier response. Secrets are not repeated.' }),
-)
+const secret_shown_before = Type.Optional(Type.Boolean({ description: 'True in an idempotent replay, which omits the secrets.' }))
 
 export const heartbeatStatuses = ['new', 'up', 'grace', 'down', 'paused'] as const
 

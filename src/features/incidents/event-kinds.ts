@@ -5,10 +5,10 @@ import { Actor, At, IdOf, MaybeAt, MaybeText, Seconds, Text, Texts } from '../..
 
 const Monitor = Shape(
   {
-    id: IdOf('mon', 'Monitor ID.'),
+    id: IdOf('mon', 'ID of the monitor.'),
     name: Text('Name.'),
     type: Text('Check type: `http`, `tcp`, `dns`, …'),
-    target: Text('Target of the check: a URL, `host:port`, host, or name.'),
+    target: Text('Target of the check: a URL, `host:port`, a hostname, or a DNS name.'),
     tags: Texts('Tags.'),
     last_check_at: MaybeAt('When the monitor was last checked.'),
   },
@@ -25,7 +25,7 @@ const HeartbeatSchedule = Type.Union(
         period_seconds: Type.Integer({ minimum: 1, description: 'Maximum time between pings in seconds.' }),
         grace_seconds,
       },
-      { description: 'Pings are expected in a fixed interval.' },
+      { description: 'Pings are expected at regular intervals.' },
     ),
     Shape(
       {
@@ -42,13 +42,13 @@ const HeartbeatSchedule = Type.Union(
 
 const Heartbeat = Shape(
   {
-    id: IdOf('hb', 'Heartbeat ID.'),
+    id: IdOf('hb', 'ID of the heartbeat.'),
     name: Type.String({ description: 'Name.' }),
-    slug: Type.String({ description: 'Slug.' }),
+    slug: Type.String({ description: 'Slug in ping URLs that use the ping key; empty if there is none.' }),
     tags: Texts('Tags.'),
     last_ping_at: MaybeAt('When the last ping was received; null if never.'),
     expected_at: MaybeAt('When the next ping is or was expected.'),
-    down_at: MaybeAt('When the heartbeat goes or went down without a ping.'),
+    down_at: MaybeAt('When the heartbeat goes down unless it is pinged first. While it is down, when it went down.'),
     schedule: HeartbeatSchedule,
   },
   { description: 'The heartbeat.' },
@@ -56,9 +56,9 @@ const Heartbeat = Shape(
 
 const Probe = Shape(
   {
-    id: IdOf('probe', 'Probe ID.'),
+    id: IdOf('probe', 'ID of the probe.'),
     name: Text('Name.'),
-    location: MaybeText('Location.'),
+    location: MaybeText('Location of the probe.'),
     last_seen_at: MaybeAt('When the probe last reported.'),
   },
   { description: 'The remote probe.' },
@@ -66,7 +66,7 @@ const Probe = Shape(
 
 const Incident = Shape(
   {
-    id: IdOf('inc', 'Incident ID.'),
+    id: IdOf('inc', 'ID of the incident.'),
     status: Words(['open', 'acknowledged', 'resolved'], { description: 'Status.' }),
     severity: MaybeText('Severity.'),
     cause: MaybeText('Human-readable cause.'),
@@ -79,9 +79,9 @@ const Incident = Shape(
 
 /** Exactly one of the three is an object, the others are null. */
 const subject = {
-  monitor: Nullable(Monitor, { description: 'The affected monitor, or null.' }),
-  heartbeat: Nullable(Heartbeat, { description: 'The affected heartbeat, or null.' }),
-  probe: Nullable(Probe, { description: 'The affected remote probe, or null.' }),
+  monitor: Nullable(Monitor, { description: 'The affected monitor; null if the alert is about something else.' }),
+  heartbeat: Nullable(Heartbeat, { description: 'The affected heartbeat; null if the alert is about something else.' }),
+  probe: Nullable(Probe, { description: 'The affected remote probe; null if the alert is about something else.' }),
 }
 
 const statuses = ['new', 'up', 'degraded', 'down', 'maintenance', 'paused', 'unknown', 'grace', 'online', 'offline'] as const

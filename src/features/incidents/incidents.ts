@@ -58,7 +58,9 @@ export const incidentListing = listingOf('incidents', incidents, {
         sql`exists (select 1 from ${incidentSubjects} where ${incidentSubjects.incidentId} = ${incidents.id}
           and ${incidentSubjects.tags} like ${place(`%"${(value as string).replaceAll('_', '\\_')}"%`)} escape '\\')`,
     },
-    assignee_id: textFilter(incidents.assigneeId, 'Only incidents assigned to this workspace member.', { maxLength: 100 }),
+    assignee_id: textFilter(incidents.assigneeId, 'Only incidents assigned to the workspace member with this ID.', {
+      maxLength: 100,
+    }),
     from: timeFilter(
       'Only incidents that were unresolved at or after this time.',
       (value, place) =>

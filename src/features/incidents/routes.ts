@@ -61,7 +61,7 @@ export const incidentRoutes = area('incidents', 'Incidents', [
     verbs: {
       acknowledge: {
         description:
-          'Acknowledges an incident, which stops reminders. The acknowledgement expires after four hours by default; then the incident is ' +
+          'Acknowledges an incident, which stops reminders. The acknowledgement expires after 4 hours by default; then the incident is ' +
           'open again and channels are notified. Acknowledging again replaces the previous acknowledgement and restarts its expiry.',
         restrictedTokens: 'handler',
         body: IncidentAcknowledgement,

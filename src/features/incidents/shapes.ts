@@ -61,7 +61,7 @@ const Subjects = (plural: string) =>
       name: Type.String({ description: 'Name at the time of the incident.' }),
       role: Words(['cause', 'affected'], { description: '`cause`: it failed. `affected`: it went down because of the cause.' }),
     }),
-    { description: `${plural} involved. Deleted ones are still listed.` },
+    { description: `${plural} involved, including deleted ones.` },
   )
 
 export const IncidentUpdate = Shape(
@@ -128,7 +128,7 @@ export const Incident = Shape(
     kind: Words(incidentKinds, { description: 'What failed; `manual` for incidents opened manually.' }),
     ...viewMembers(incidentMembers),
     status: Words(incidentStatuses, { description: 'Status.' }),
-    cause: Type.String({ description: 'Error message.' }),
+    cause: Type.String({ description: 'What failed, such as an error message.' }),
     monitors: Subjects('Monitors'),
     heartbeats: Subjects('Heartbeats'),
     locations: Type.Array(Type.String(), { description: 'Locations that detected the failure.' }),
@@ -151,7 +151,7 @@ export const Incident = Shape(
     }),
     postmortem: Nullable(
       Shape({
-        body: Type.String({ description: 'Markdown.' }),
+        body: Type.String({ description: 'Text of the postmortem, in Markdown.' }),
         updated_at: Instant({ description: 'When it was last updated.' }),
       }),
       { description: 'Postmortem; null if there is none.' },
@@ -244,7 +244,7 @@ export const IncidentNoteInput = Shape(
 )
 
 export const Postmortem = Shape(
-  { body: Prose({ minLength: 1, maxLength: maxPostmortemLength, description: 'Markdown.' }) },
+  { body: Prose({ minLength: 1, maxLength: maxPostmortemLength, description: 'Text of the postmortem, in Markdown.' }) },
   {
     $id: 'Postmortem',
     description: 'Postmortem of an incident.',

@@ -92,7 +92,7 @@ export const monitorActions = {
   },
   'monitor.flap': {
     number: 'MO508',
-    description: 'A monitor started flapping. Its status changes are not notified individually until it is stable.',
+    description: 'A monitor started flapping. No notifications are sent for individual status changes until it is stable.',
     ...byChecks,
     example: { before: { flapping: false }, after: { flapping: true } },
   },

@@ -128,8 +128,8 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     operationId: 'checkMonitor',
     summary: 'Check a monitor now',
     description:
-      'Runs a check immediately, in addition to the schedule, and returns its result, which counts like any other. The request waits ' +
-      'for the timeout of the monitor, up to 30 seconds, or as long as `Prefer: wait=N` says. If there is no result by then, the response ' +
+      'Runs a check immediately, in addition to the schedule, and returns its result, which counts like any other. The request waits as ' +
+      'long as the timeout of the monitor, up to 30 seconds, or as long as `Prefer: wait=N` specifies. If there is no result by then, the response ' +
       'is 202 without one, and the check completes in the background. Limited to 10 checks a minute per monitor.',
     longPoll: true,
     response: MonitorCheck,

@@ -136,7 +136,8 @@ export const definitionMembers = members({
     schema: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
       maxItems: maxParents,
       uniqueItems: true,
-      description: 'Monitors this one depends on. While any of them is down, this monitor sends no alerts of its own.',
+      description:
+        'IDs of monitors that this monitor depends on (keys, in imports and exports). While any of them is down, it sends no alerts of its own.',
     }),
     default: [],
     clearable: true,
@@ -260,7 +261,7 @@ export const Monitor = Shape(
     status_since_at: Instant({ description: 'When the monitor entered its current status.' }),
     flapping: Type.Boolean({ description: 'Whether the monitor changes status so often that its alerts are suppressed.' }),
     last_check_at: NullableInstant({
-      description: 'When the monitor was last checked. For monitors run by another hub this can lag by a minute.',
+      description: 'When the monitor was last checked. For monitors run by another hub, this can lag by a minute.',
     }),
     next_check_at: NullableInstant({ description: 'When the next check is due; null if this hub doesn’t run the monitor.' }),
     last_result: Nullable(LastResult),

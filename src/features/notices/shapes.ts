@@ -69,14 +69,14 @@ export const MarkNoticesReadInput = Shape(
       Type.String({
         minLength: 1,
         maxLength: 200,
-        description: 'ID of a notice. It and all earlier ones are marked as read.',
+        description: 'ID of a notice. Marks this notice and all earlier ones as read.',
       }),
     ),
-    until: Type.Optional(Instant({ description: 'Notices that occurred at or before this time are marked as read.' })),
+    until: Type.Optional(Instant({ description: 'Marks notices that occurred at or before this time as read.' })),
   },
   {
     $id: 'MarkNoticesReadInput',
-    description: 'Which notices to mark as read. All of them if empty.',
+    description: 'Which notices to mark as read. An empty object marks all of them.',
     examples: [{ until: '2026-11-21T10:00:00.000Z' }],
   },
 )

@@ -30,7 +30,7 @@ export const notificationActions = {
   },
   'notification.channel.disable': {
     number: 'NC006',
-    description: 'A notification channel was disabled because the service reported that it no longer exists.',
+    description: 'A notification channel was disabled because its destination no longer exists or rejected the credentials.',
     channels: ['job'],
     changes: { of: 'notification.channel.enable' },
     example: { before: { status: 'enabled' }, after: { status: 'disabled' } },

@@ -138,7 +138,7 @@ export const NotificationChannel = Shape(
     }),
     disabled_reason: Nullable(Type.String(), { description: 'Why the channel was disabled.' }),
     failing: Type.Boolean({ description: 'Whether the last attempt failed.' }),
-    failing_since_at: NullableInstant({ description: 'Since when attempts have been failing; null if they are not.' }),
+    failing_since_at: NullableInstant({ description: 'When attempts started failing; null if the last attempt succeeded.' }),
     last_error: LastErrorShape('Error of the last attempt; null if it succeeded.'),
     last_sent_at: NullableInstant({ description: 'When a message was last sent.' }),
     ...editable,
@@ -223,7 +223,7 @@ export const NotificationTopicList = ListOf(
     {
       topic: Type.String({ description: 'Value for `topics` of a channel.' }),
       title: Type.String({ description: 'Display name.' }),
-      parent: Nullable(Type.String(), { description: 'The topic it is part of; null for a top-level topic.' }),
+      parent: Nullable(Type.String(), { description: 'Name of the topic it is part of; null for a top-level topic.' }),
     },
     {
       $id: 'NotificationTopic',
@@ -240,5 +240,5 @@ export const maxChannelIds = 20
 /** The channels that a resource selects, in requests and responses. */
 export const ChannelIds = Nullable(
   Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: maxChannelIds, uniqueItems: true }),
-  { description: 'Notification channels to notify; null for the default channels, an empty list for none.' },
+  { description: 'IDs of the notification channels to notify; null for the default channels, an empty list for none.' },
 )

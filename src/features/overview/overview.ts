@@ -27,7 +27,7 @@ const maxSlowest = 5
 /** Per kind of resource with issues. */
 const maxPerKind = 10
 
-/** The overview of a workspace. Sections the caller may not read are null. */
+/** The overview of a workspace. Sections you don’t have permission to read are null. */
 export async function overview(ctx: Ctx): Promise<OverviewView> {
   const now = ctx.hub.clock.now()
   const within = <T>(permission: Permission, part: () => Promise<T>): Promise<T> | null =>

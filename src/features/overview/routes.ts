@@ -10,8 +10,8 @@ export const overviewRoutes = area('overview', 'Overview', [
     operationId: 'getOverview',
     summary: 'Get the overview',
     description:
-      'Returns active issues, items that expire soon, and recent changes in one response, as shown on the overview page of the dashboard. Sections the ' +
-      'caller has no permission to read are null.',
+      'Returns active issues, items that expire soon, and recent changes in one response, as shown on the overview page of the dashboard. Sections you ' +
+      'don’t have permission to read are null.',
     response: Overview,
     run: ctx => overview(ctx),
   }),

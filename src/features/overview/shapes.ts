@@ -11,8 +11,8 @@ import { Notice } from '../notices/shapes'
 
 const number = (description: string) => Type.Integer({ minimum: 0, description })
 /** Counting stops at the maximum. */
-const upTo = (description: string) =>
-  Type.Integer({ minimum: 0, maximum: 10_000, description: `${description}, counted up to 10,000.` })
+const upTo = (noun: string) =>
+  Type.Integer({ minimum: 0, maximum: 10_000, description: `Number of ${noun}, counted up to 10,000.` })
 
 const By = <const W extends string>(words: readonly W[], noun: string, description: string) =>
   Shape(
@@ -38,7 +38,7 @@ const noStatus = <W extends string>(words: readonly W[], some: Partial<Record<W,
 export const Overview = Shape(
   {
     at: Instant({ description: 'When the overview was generated.' }),
-    incidents: Nullable(Shape({ total: upTo('Unresolved incidents'), data: Type.Array(Incident) }), {
+    incidents: Nullable(Shape({ total: upTo('unresolved incidents'), data: Type.Array(Incident) }), {
       description: 'Unresolved incidents, newest first, up to 20.',
     }),
     monitors: Nullable(
@@ -69,7 +69,7 @@ export const Overview = Shape(
       }),
       { description: 'Heartbeats.' },
     ),
-    channels: Nullable(Shape({ total: upTo('Channels') }), { description: 'Notification channels.' }),
+    channels: Nullable(Shape({ total: upTo('channels') }), { description: 'Notification channels.' }),
     dns: Nullable(
       Shape({
         zones: Shape(
@@ -79,7 +79,7 @@ export const Overview = Shape(
           },
           { description: 'Zone counts.' },
         ),
-        records_out_of_sync: upTo('Records that are out of sync'),
+        records_out_of_sync: upTo('records that are out of sync'),
         unsynced_zones: Type.Array(Zone, {
           description: 'Zones that are out of sync, newest first, up to 10; `sync` contains the reason.',
         }),
@@ -104,9 +104,9 @@ export const Overview = Shape(
             failed: Type.Integer({
               minimum: 0,
               maximum: 1_000,
-              description: 'Deliveries that failed permanently in the last 24 hours, counted up to 1,000.',
+              description: 'Number of deliveries that failed permanently in the last 24 hours, counted up to 1,000.',
             }),
-            retrying: upTo('Deliveries waiting for a retry'),
+            retrying: upTo('deliveries waiting for a retry'),
           },
           { description: 'Delivery counts.' },
         ),
@@ -115,7 +115,7 @@ export const Overview = Shape(
     ),
     certificates: Nullable(
       Shape({
-        total: upTo('Number of certificates that have expired or expire within 30 days'),
+        total: upTo('certificates that have expired or expire within 30 days'),
         data: Type.Array(
           Shape({
             monitor_id: Type.String({ description: 'ID of the monitor that checked the certificate.' }),
@@ -142,9 +142,9 @@ export const Overview = Shape(
       }),
       { description: 'Tokens that expire within 30 days, up to 20.' },
     ),
-    members: Nullable(Shape({ total: upTo('Members') }), { description: 'Members of the workspace.' }),
-    invitations: Nullable(Shape({ pending: upTo('Pending invitations') }), { description: 'Invitations.' }),
-    notices: Nullable(Shape({ total: upTo('Unread notices'), data: Type.Array(Notice) }), {
+    members: Nullable(Shape({ total: upTo('members') }), { description: 'Members of the workspace.' }),
+    invitations: Nullable(Shape({ pending: upTo('pending invitations') }), { description: 'Invitations.' }),
+    notices: Nullable(Shape({ total: upTo('unread notices'), data: Type.Array(Notice) }), {
       description: 'Unread notices, newest first, up to 20.',
     }),
     maintenance: Nullable(
@@ -160,7 +160,7 @@ export const Overview = Shape(
   },
   {
     $id: 'Overview',
-    description: 'The state of a workspace. Sections the caller may not read are null.',
+    description: 'The state of a workspace. Sections you don’t have permission to read are null.',
     examples: [
       {
         at: '2026-11-21T10:00:00.000Z',

@@ -19,7 +19,7 @@ export const peopleActions = {
   },
   'account.invitation.renew': {
     number: 'PE004',
-    description: 'An invitation was renewed with a new code and expiration.',
+    description: 'An invitation was renewed with a new code and expiry.',
     changes: 'response',
   },
   'account.invitation.accept': {

@@ -17,7 +17,7 @@ export const planRoutes = area(
     list: { description: 'Lists all plans with their limits.', response: PlanList, run: listPlans },
     create: {
       description:
-        'Creates a plan. Absent limits are unlimited. If it is made the default, it replaces the previous default plan.',
+        'Creates a plan. Omitted limits are unlimited. If the plan is set as the default, it replaces the previous default plan.',
       body: PlanInput,
       problems: ['already_exists'],
       run: createPlan,

@@ -12,12 +12,12 @@ export const serverKinds = [
     data: Shape({
       server: Shape(
         {
-          id: IdOf('srv', 'Server ID.'),
+          id: IdOf('srv', 'ID of the server.'),
           name: Text('Name.'),
           kind: Words(['vm', 'container', 'bare_metal', 'external'], { description: 'Kind of server.' }),
           location: MaybeText('Location, as named by the cloud provider.'),
           addresses: Texts('IP addresses, public ones first.'),
-          labels: Type.Record(Type.String(), Type.String(), { description: 'Labels.' }),
+          labels: Type.Record(Type.String(), Type.String(), { description: 'Labels of the server.' }),
         },
         { description: 'The server.' },
       ),

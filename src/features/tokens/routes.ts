@@ -70,7 +70,7 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     operationId: 'reportToken',
     summary: 'Report a leaked token',
     description:
-      'Revokes a leaked token. Anyone can send a report. The response is the same whether or not the token exists. Accepts ten ' +
+      'Revokes a leaked token. Anyone can send a report. The response is the same whether or not the token exists. Accepts 10 ' +
       'reports a minute per IP address.',
     body: TokenReport,
     status: 204,

@@ -100,8 +100,8 @@ export const TokenInput = Shape(
         description: 'Required for scoped tokens; not allowed for other modes.',
       }),
     ),
-    expires_at: Type.Optional(NullableInstant({ description: 'When it expires; never if absent or null.' })),
-    allowed_cidrs: restriction(20, 'IP addresses or CIDR ranges it may be used from; any if absent or null.'),
+    expires_at: Type.Optional(NullableInstant({ description: 'When it expires; never if omitted or null.' })),
+    allowed_cidrs: restriction(20, 'IP addresses or CIDR ranges it may be used from; any if omitted or null.'),
     resource_ids: restriction(
       100,
       'IDs of the monitors, heartbeats, notification channels, DNS zones, and webhook endpoints it is restricted to; if absent ' +

@@ -38,7 +38,9 @@ export type CreatedToken = TokenView & { token: string }
 export const tokenListing = listingOf('tokens', tokens, {
   filters: {
     mode: wordsFilter(tokens.mode, tokenModes, 'Only tokens with these modes.'),
-    created_by: textFilter(tokens.createdBy, 'Only tokens created by this user or token, or by `cli`.', { maxLength: 50 }),
+    created_by: textFilter(tokens.createdBy, 'Only tokens created by the user or token with this ID, or by `cli`.', {
+      maxLength: 50,
+    }),
     q: searchFilter([tokens.name], 'Only tokens whose name contains this text.'),
     ...timeFilters('created_at', tokens.createdAt),
   },

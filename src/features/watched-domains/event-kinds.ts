@@ -34,14 +34,15 @@ export const watchedDomainKinds = [
     kind: 'watched_domain.available',
     area: 'domains',
     title: 'Watched domain available',
-    description: 'A watched domain can be registered now. Confirmed twice, and by a registrar account if one can check it.',
+    description:
+      'A watched domain can be registered now. Availability is checked twice, and also by a registrar account if one can check it.',
     data: Shape({
       domain: DomainName,
       available_at: At('When the availability was confirmed.'),
       price: Nullable(
         Shape({
           amount: Type.String({ pattern: '^\\d+(\\.\\d+)?$', description: 'Price of the first year, as a decimal number.' }),
-          currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217 code.' }),
+          currency: Type.String({ pattern: '^[A-Z]{3}$', description: 'Currency of the price, as an ISO 4217 code.' }),
         }),
         { description: 'Price at a registrar account; null if no account was queried.' },
       ),

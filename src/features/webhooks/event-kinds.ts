@@ -12,15 +12,15 @@ export const webhookKinds = [
     data: Shape({
       endpoint: Shape(
         {
-          id: IdOf('whe', 'Endpoint ID.'),
-          url: Text('URL.'),
-          description: Type.String({ description: 'Description.' }),
+          id: IdOf('whe', 'ID of the endpoint.'),
+          url: Text('URL of the endpoint.'),
+          description: Type.String({ description: 'Description of the endpoint.' }),
         },
         { description: 'The endpoint that was disabled.' },
       ),
       reason: Words(['failing', 'gone', 'plan_limit'], {
         description:
-          '`failing`: no delivery succeeded for days. `gone`: it responded with 410 twice. `plan_limit`: the plan allows ' +
+          '`failing`: no delivery succeeded for 5 days. `gone`: it responded with 410 twice in a row. `plan_limit`: the plan allows ' +
           'fewer endpoints.',
       }),
       failed_attempts: Type.Integer({ minimum: 0, description: 'Failed attempts since the last success.' }),

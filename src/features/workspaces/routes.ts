@@ -41,7 +41,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
         run: suspendWorkspace,
       },
       resume: {
-        description: 'Restores access to a suspended workspace. Paused webhook deliveries are sent within five minutes.',
+        description: 'Restores access to a suspended workspace. Paused webhook deliveries are sent within 5 minutes.',
         run: resumeWorkspace,
       },
     },

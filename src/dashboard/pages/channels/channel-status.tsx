@@ -4,7 +4,7 @@ import { Status } from '../../parts/status'
 /** Status of a channel. */
 export function ChannelStatus({ channel }: { channel: NotificationChannelView }) {
   if (channel.status === 'disabled') return <Status status="disabled" />
-  if (!channel.active) return <Status status="paused" label="inactive" />
+  if (!channel.active) return <Status status="inactive" />
   if (channel.failing) return <Status status="failing" />
   return <Status status="enabled" label={channel.last_sent_at === null ? 'ready' : 'working'} />
 }

@@ -59,7 +59,11 @@ export function EndpointForm<Result>({ endpoint, send, onCancel }: EndpointFormP
       <TextField name="url" label="URL" type="url" placeholder="https://" autoFocus={!endpoint} />
       <TextField name="description" label="Description" />
       <Kinds />
-      <CheckboxField name="active" label="Active" hint="While paused, events are held and sent when you resume." />
+      <CheckboxField
+        name="active"
+        label="Active"
+        hint="While inactive, events are held. They are sent when you activate it again."
+      />
       <Collapsible
         label="Retries, rate limit, and order"
         names={['timeout_seconds', 'max_per_second', 'ordering', 'retry_schedule']}

@@ -1,10 +1,10 @@
 import type { WebhookEndpointView } from '../../../features/webhooks/endpoints/shapes'
 import type { Tone } from '../../parts/status'
 
-/** Status of an endpoint: paused by a user, or disabled automatically. */
+/** Status of an endpoint: deactivated by a user, or disabled automatically. */
 export function endpointStatus(endpoint: WebhookEndpointView): { status: string; tone: Tone } {
   if (endpoint.status === 'disabled') return { status: 'disabled', tone: 'bad' }
-  return endpoint.active ? { status: 'enabled', tone: 'ok' } : { status: 'paused', tone: 'idle' }
+  return endpoint.active ? { status: 'enabled', tone: 'ok' } : { status: 'inactive', tone: 'idle' }
 }
 
 /** Text for each reason why an endpoint was disabled. */

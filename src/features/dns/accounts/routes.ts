@@ -51,7 +51,7 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     },
     create: {
       description:
-        'Adds a provider to host zones at. The provider is checked right after the response; until then its `state` is `unknown`. Secrets ' +
+        'Adds a provider that can host your zones. The provider is checked right after the response; until then its `state` is `unknown`. Secrets ' +
         'are part of `settings`, and are never returned.',
       body: DnsProviderInput,
       problems: ['conflict', 'already_exists'],
@@ -79,7 +79,7 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
       check: {
         description:
           'Checks whether the provider can be reached, and returns the result in `state`, `detail`, and `last_error`. Nothing changes at ' +
-          'the provider. Limited to five requests a minute per provider. Providers are also checked automatically every ten minutes.',
+          'the provider. Limited to 5 requests a minute per provider. Providers are also checked automatically every 10 minutes.',
         problems: ['conflict', 'rate_limited'],
         run: checkProvider,
       },
@@ -94,7 +94,7 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     summary: 'Test DNS provider settings',
     description:
       'Checks whether a provider can be reached with these settings, before you create it. A failed check is returned as a result, not ' +
-      'as an error. Nothing is stored, and nothing changes at the provider. Limited to ten requests a minute per workspace.',
+      'as an error. Nothing is stored, and nothing changes at the provider. Limited to 10 requests a minute per workspace.',
     body: DnsProviderCheckInput,
     response: DnsProviderCheckResult,
     problems: ['rate_limited'],

@@ -60,7 +60,7 @@ export const DnsProviderCheckResult = Shape(
   {
     state: Words(['ok', 'failing'], { description: 'Whether the provider can be reached and accepts the credentials.' }),
     detail: Nullable(Type.String(), {
-      description: 'What was found there, such as the server version; null unless `state` is `ok`.',
+      description: 'What the check found, such as the server version; null unless `state` is `ok`.',
     }),
     warnings: DnsProvider.properties.warnings,
     error: DnsProvider.properties.last_error,

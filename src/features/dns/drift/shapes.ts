@@ -7,7 +7,7 @@ import { State } from '../targets/shapes'
 
 const DriftEntry = Shape({
   target_id: Type.String({ description: 'ID of the target.' }),
-  provider_id: Type.String({ description: 'ID of its provider.' }),
+  provider_id: Type.String({ description: 'ID of the provider of the target.' }),
   ...rrsetName,
   state: State,
   kind: Nullable(Words(driftKinds), {
@@ -23,8 +23,11 @@ const DriftEntry = Shape({
 export const ZoneDrift = Shape(
   {
     zone_id: Type.String({ description: 'ID of the zone.' }),
-    rrsets: Type.Array(DriftEntry, { maxItems: 1000, description: 'Sorted by target, name, and type.' }),
-    truncated: Type.Boolean({ description: 'True if there are more than 1000.' }),
+    rrsets: Type.Array(DriftEntry, {
+      maxItems: 1000,
+      description: 'Record sets that are out of sync, sorted by target, name, and type.',
+    }),
+    truncated: Type.Boolean({ description: 'True if there are more than 1,000 record sets.' }),
   },
   {
     $id: 'ZoneDrift',

@@ -63,7 +63,7 @@ export const dnsExchangeRoutes = area('dns-exchange', 'DNS', [
       'imports it like a zone file, atomically. With `replace`, the SOA is taken from the server, including its serial if it ' +
       'is higher; providers don’t report an SOA. DNSSEC records are skipped and counted, as are the DNSKEY, CDS, and CDNSKEY ' +
       'records of a signed zone. Records that violate a rule are reported as `#/rrsets/<name>/<type>`. A transfer is limited to 30 ' +
-      'seconds, 100,000 records, and 32 MiB. If the server fails, the response is a 424 with `failure`. Limited to 10 ' +
+      'seconds, 100,000 records, and 32 MiB. If the server fails, the response is a 424 with the cause in `failure`. Limited to 10 ' +
       'requests a minute per zone.',
     body: ZoneSource,
     response: ZoneImportResult,

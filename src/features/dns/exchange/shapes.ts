@@ -64,13 +64,13 @@ export const ZoneSource = Shape(
         {
           name: Line({ minLength: 1, maxLength: 255, description: 'Name of the key at the server.' }),
           algorithm: Type.Optional(Words(tsigAlgorithms, { description: 'Default: `hmac-sha256`.' })),
-          secret: Line({ minLength: 1, maxLength: 1024, description: 'Secret in Base64. It is used once and not stored.' }),
+          secret: Line({ minLength: 1, maxLength: 1024, description: 'Secret in base64. It is used once and not stored.' }),
         },
         { description: 'TSIG key (RFC 8945). Without one, the integrity of the transfer can’t be verified.' },
       ),
     ),
     provider_id: Type.Optional(
-      Type.String({ maxLength: 64, description: 'DNS provider of the workspace to read the zone from.' }),
+      Type.String({ maxLength: 64, description: 'ID of the DNS provider of the workspace to read the zone from.' }),
     ),
     ...importOptionFields,
   },

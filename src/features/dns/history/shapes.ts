@@ -57,7 +57,7 @@ const changeset = {
   origin: Words(recordOrigins, { description: 'Where the change came from, as in the event `dns.records_changed`.' }),
   actor: Shape(actorFields, { description: 'Who made the change.' }),
   note: Nullable(Type.String(), { description: 'Reason for the change, if given.' }),
-  plan_id: Nullable(Type.String(), { description: 'Plan that made the change, if any.' }),
+  plan_id: Nullable(Type.String(), { description: 'ID of the plan that made the change, if any.' }),
   created,
   updated,
   deleted,
@@ -151,8 +151,8 @@ export const ZoneDiff = Shape(
 
 export const RevertInput = Shape(
   {
-    changeset_id: Type.Optional(Type.String({ maxLength: 100, description: 'Changeset to revert.' })),
-    version: Type.Optional(Type.Integer({ minimum: 1, description: 'Version to go back to.' })),
+    changeset_id: Type.Optional(Type.String({ maxLength: 100, description: 'ID of the changeset to revert.' })),
+    version: Type.Optional(Type.Integer({ minimum: 1, description: 'Version of the zone to revert to.' })),
     rrsets: Type.Optional(
       Type.Array(Shape({ name: recordName, type: recordType }), {
         minItems: 1,

@@ -19,7 +19,7 @@ export const ZoneLint = Shape(
       }),
       { maxItems: maxFindings, description: 'Findings, sorted by name.' },
     ),
-    truncated: Type.Boolean({ description: `True if there are more than ${maxFindings} findings.` }),
+    truncated: Type.Boolean({ description: `True if there are more than ${maxFindings.toLocaleString('en-US')} findings.` }),
   },
   {
     $id: 'ZoneLint',

@@ -63,7 +63,7 @@ export const Reason = Shape(
 export const Blocked = Nullable(
   Shape({
     plan_id: Type.String({
-      description: 'Plan with the blocked changes. Apply it with every reason in `allow` to unblock them.',
+      description: 'ID of the plan with the blocked changes. Apply it with every reason in `allow` to unblock them.',
     }),
     reasons: Type.Array(Reason, { description: 'Reasons that block the plan.' }),
   }),

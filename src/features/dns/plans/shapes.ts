@@ -11,7 +11,7 @@ const PlanTarget = Shape({
       'not serve.',
   }),
   op_count: Type.Integer({ minimum: 0, description: 'Total number of changes.' }),
-  ops: Type.Array(Op, { maxItems: 1000, description: 'The first 1000 changes.' }),
+  ops: Type.Array(Op, { maxItems: 1000, description: 'The first 1,000 changes.' }),
   truncated: Type.Boolean({ description: 'True if `ops` is not complete.' }),
 })
 

@@ -172,7 +172,9 @@ export const DnsRecordPatch = Shape(
 export const DnsRecordCheckInput = Shape(
   {
     ...DnsRecordInput.properties,
-    record_id: Type.Optional(Type.String({ maxLength: 64, description: 'Record to update. Default: a new record.' })),
+    record_id: Type.Optional(
+      Type.String({ maxLength: 64, description: 'ID of the record to update. If omitted, a new record is checked.' }),
+    ),
   },
   {
     $id: 'DnsRecordCheckInput',

@@ -60,7 +60,7 @@ export const dnsTargetRoutes = area('dns-targets', 'DNS', [
     description:
       'Reads the zone at each target now, and updates the sync state of its records, without applying anything. Returns an action, which ' +
       'fails with `provider_failed` if a target could not be read. A result that is empty, or has fewer than half of the previous record sets, ' +
-      'is rejected unless `force` is set. Limited to ten requests a minute per zone.',
+      'is rejected unless `force` is set. Limited to 10 requests a minute per zone.',
     body: RefreshInput,
     status: 202,
     collection: '/v1/actions',

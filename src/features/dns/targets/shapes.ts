@@ -25,7 +25,7 @@ const targetExample = {
 export const ZoneTarget = Shape(
   {
     id: Type.String({ description: 'ID of the target.' }),
-    provider_id: Type.String({ description: 'The provider.' }),
+    provider_id: Type.String({ description: 'ID of the provider.' }),
     state: {
       ...State,
       description:
@@ -92,7 +92,7 @@ export const RecordSync = Shape(
     state: State,
     targets: Type.Array(
       Shape({
-        provider_id: Type.String({ description: 'The provider.' }),
+        provider_id: Type.String({ description: 'ID of the provider.' }),
         state: State,
         detail: Nullable(Type.String(), { description: 'Message of the provider, or an explanation of the state.' }),
         observed: RrsetForm('The record set as last read from the provider; null if there was none.'),

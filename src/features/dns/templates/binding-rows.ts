@@ -52,8 +52,8 @@ export const bindingRows = rowsOf('template_binding', b, { accessTo: row => row.
 export const bindingListing = listingOf('dns-template-bindings', b, {
   accessColumn: b.zoneId,
   filters: {
-    template_id: textFilter(b.templateId, 'Only bindings of this template.'),
-    zone_id: textFilter(b.zoneId, 'Only bindings of this zone.'),
+    template_id: textFilter(b.templateId, 'Only bindings of the template with this ID.'),
+    zone_id: textFilter(b.zoneId, 'Only bindings of the zone with this ID.'),
     host: textFilter(b.host, 'Only bindings applied to this name, relative to the zone. `@` is the apex.', { maxLength: 1024 }),
     mode: wordsFilter(b.mode, bindingModes, 'Only bindings in these modes.'),
     state: stateFilter,

@@ -20,7 +20,7 @@ export const TemplateVariable = Shape(
     name: Type.String({
       pattern: '^[a-z][a-z0-9_]{0,39}$',
       'x-rule': 'must start with a lowercase letter and contain at most 40 lowercase letters, digits, and underscores.',
-      description: 'Name. Records refer to it as `{{name}}`.',
+      description: 'Name of the variable. Records refer to it as `{{name}}`.',
     }),
     type: Words(variableTypes, {
       description:

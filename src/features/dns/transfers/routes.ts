@@ -74,7 +74,7 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
     },
     delete: {
       description:
-        'Deletes a TSIG key: requests signed with it are rejected immediately. A key that is in use by a setting can’t be deleted.',
+        'Deletes a TSIG key: requests signed with it are rejected immediately. A key that is used by a setting can’t be deleted.',
       problems: ['conflict'],
       run: deleteTsigKey,
     },

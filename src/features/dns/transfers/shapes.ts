@@ -31,12 +31,10 @@ export const NewTsigKey = Shape(
     ...key,
     secret: Type.Optional(
       Type.String({
-        description: 'Secret in Base64, as used in name server configurations. Shown only once; store it securely.',
+        description: 'Secret in base64, as used in name server configurations. Shown only once; store it securely.',
       }),
     ),
-    secret_shown_before: Type.Optional(
-      Type.Boolean({ description: 'True in a replayed response, which doesn’t contain the secret again.' }),
-    ),
+    secret_shown_before: Type.Optional(Type.Boolean({ description: 'True in an idempotent replay, which omits the secret.' })),
   },
   { $id: 'NewTsigKey', description: 'A TSIG key with its secret.', examples: [{ ...keyExample, secret: secretExample }] },
 )
@@ -45,7 +43,7 @@ export const TsigKeyInput = Shape(
     name: Type.String({ minLength: 1, maxLength: 255, description: 'Key name: a domain name, unique within the installation.' }),
     algorithm: Type.Optional(Words(tsigAlgorithms, { description: 'Algorithm. Default: `hmac-sha256`.' })),
     secret: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 1024, description: 'Secret of 16 to 512 octets in Base64. Generated if omitted.' }),
+      Type.String({ minLength: 1, maxLength: 1024, description: 'Secret of 16 to 512 octets in base64. Generated if omitted.' }),
     ),
     allow_md5: Type.Optional(
       Type.Boolean({
@@ -91,7 +89,7 @@ const example = {
   transfer_key_ids: null,
 }
 const transferKeys = Nullable(Type.Array(keyId('ID of a TSIG key.'), { maxItems: maxTransferKeys, uniqueItems: true }), {
-  description: 'Keys that can transfer all zones; null allows all keys of the workspace.',
+  description: 'IDs of the TSIG keys that can transfer all zones; null allows all keys of the workspace.',
 })
 const port = Type.Integer({ minimum: 1, maximum: 65_535, description: 'Port. Default: 53.' })
 const address = Type.String({ minLength: 1, maxLength: 253, description: 'IP address or hostname.' })

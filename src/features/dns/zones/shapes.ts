@@ -127,7 +127,8 @@ export const Zone = Shape(
     unicode_name: Type.String({ description: 'Name in Unicode.' }),
     status,
     provider_id: Type.String({
-      description: 'Provider the zone was created at. `builtin` is the built-in name server. `sync` lists all providers.',
+      description:
+        'ID of the provider the zone was created at. `builtin` is the built-in name server. `sync` lists all providers.',
     }),
     nameservers: Type.Array(Type.String(), { description: 'Name servers in the NS records at the apex.' }),
     serial: Type.Integer({
@@ -166,7 +167,7 @@ export const ZoneInput = Shape(
       Type.String({
         maxLength: 40,
         description:
-          'Provider that hosts the zone. Default: `builtin`, the built-in name server. Records that already exist at the ' +
+          'ID of the provider that hosts the zone. Default: `builtin`, the built-in name server. Records that already exist at the ' +
           'provider are not changed.',
       }),
     ),

@@ -45,14 +45,14 @@ export const zoneListing = listingOf('dns-zones', dnsZones, {
       where: (value, place) => matches(dnsZones.name, patternOf('name', asciiName(value.toLowerCase())), place),
     }),
     status: wordsFilter(dnsZones.status, zoneStatuses, 'Only zones with these statuses.'),
-    provider_id: textFilter(dnsZones.providerId, 'Only zones created at this provider.', { maxLength: 40 }),
+    provider_id: textFilter(dnsZones.providerId, 'Only zones created at the provider with this ID.', { maxLength: 40 }),
     state: {
       schema: Words(syncStates, { description: 'Only zones with this `sync.state`.' }),
       where: (value, place) => sql`${dnsZones.syncState} = ${place(value)}`,
     },
     synced: flagFilter(dnsZones.isSynced, 'Only zones that are in sync, or only zones that are not.'),
     blocked: {
-      schema: Type.Boolean({ description: 'Only zones with a blocked plan, or only the others.' }),
+      schema: Type.Boolean({ description: 'Only zones with a blocked plan, or only zones without one.' }),
       where: value => (value ? isNotNull(dnsZones.blockedPlanId) : isNull(dnsZones.blockedPlanId)),
       variant: String,
     },

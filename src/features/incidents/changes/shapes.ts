@@ -52,7 +52,7 @@ export const IncidentChange = Shape(
     relation: Words(changeRelations, {
       description:
         '`name`: records that the target’s name resolves through. `subject`: the monitor or heartbeat that failed. `zone`: other records ' +
-        'of the zone of that name. `tag`: a monitor or heartbeat with a tag in common. `deployment`: a deployment. `none`: unrelated.',
+        'in the zone of that name. `tag`: a monitor or heartbeat with a tag in common. `deployment`: a deployment. `none`: unrelated.',
     }),
     summary: Type.String({ description: 'Short description of the change.' }),
     actor: Nullable(Shape(actorFields), {
@@ -69,7 +69,7 @@ export const IncidentChange = Shape(
         before: Data('Previous data; null if the record was created.'),
         after: Data('New data; null if the record was deleted.'),
       }),
-      { description: 'Changed DNS records, up to 10, those that the target’s name resolves through first.' },
+      { description: 'Changed DNS records, up to 10. Records that the target’s name resolves through come first.' },
     ),
     changes: Nullable(
       Shape({

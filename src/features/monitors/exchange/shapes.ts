@@ -139,7 +139,7 @@ export const MonitoringImportResult = Shape(
     created: Count('Number of monitors and maintenance windows created.'),
     updated: Count('Number of monitors and maintenance windows updated.'),
     deleted: Count('Number of monitors and maintenance windows deleted.'),
-    unchanged: Count('Number that already matched the document.'),
+    unchanged: Count('Number of monitors and maintenance windows that already matched the document.'),
     changes: Type.Array(MonitoringChange, { description: 'Changes in the order they are applied.' }),
   },
   {

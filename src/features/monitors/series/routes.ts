@@ -53,7 +53,7 @@ export const monitorSeriesRoutes = area('monitor-series', 'Monitors', [
     summary: 'Get monitor series',
     description:
       'Returns data points for a chart: the duration of checks or of one phase, with mean and percentiles, or the availability. ' +
-      'Hourly data is kept for 100 days, daily data as long as the monitor.',
+      'Hourly data is kept for 100 days, daily data for as long as the monitor exists.',
     query: SeriesQuery,
     response: MonitorSeries,
     run: (ctx, { params, query }) => readSeries(ctx, params.id!, query),
@@ -78,7 +78,7 @@ export const monitorSeriesRoutes = area('monitor-series', 'Monitors', [
     guard,
     operationId: 'listMonitorTransitions',
     summary: 'List status changes of a monitor',
-    description: 'Lists the status changes of a monitor, newest first. They are kept as long as the monitor.',
+    description: 'Lists the status changes of a monitor, newest first. They are kept for as long as the monitor exists.',
     query: listQuery(transitionListing),
     response: MonitorTransitionList,
     run: (ctx, { params, query }) => listTransitions(ctx, params.id!, query),

@@ -91,7 +91,7 @@ export const SeriesQuery = Type.Object(
         pattern: '^(auto|[1-9][0-9]{1,6})$',
         'x-rule': 'must be `auto` or a number of seconds, at least 10.',
         description:
-          `Seconds per point, or \`auto\` (default) to choose a step that fits the window. At most ${maxPoints} points. Steps of an hour ` +
+          `Seconds per point, or \`auto\` (default) to choose a step that fits the window. At most ${maxPoints.toLocaleString('en-US')} points. Steps of an hour ` +
           'or more must be whole hours, and whole days if the window reaches back further than hourly data is kept.',
       }),
     ),
@@ -370,12 +370,12 @@ const MonitorTransition = Shape(
     to: Words(monitorStatuses, { description: 'New status.' }),
     reason: Type.String({ description: 'Reason for the change, as a sentence.' }),
     incident_id: Nullable(Type.String(), {
-      description: 'Incident that the change opened, resolved, or belongs to; null if none.',
+      description: 'ID of the incident that the change opened, resolved, or belongs to; null if none.',
     }),
   },
   {
     $id: 'MonitorTransition',
-    description: 'A status change of a monitor. Kept as long as the monitor.',
+    description: 'A status change of a monitor. Kept for as long as the monitor exists.',
     examples: [
       {
         id: 'mtr_01kaj9x2m4e8r9t0v1w2x3y4z5',

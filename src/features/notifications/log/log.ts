@@ -25,7 +25,7 @@ const notificationRows = rowsOf('notification', notifications, { accessTo: row =
 
 export const notificationListing = listingOf('notifications', notifications, {
   accessColumn: notifications.channelId,
-  filters: { channel_id: textFilter(notifications.channelId, 'Only notifications of this channel.'), ...filters },
+  filters: { channel_id: textFilter(notifications.channelId, 'Only notifications of the channel with this ID.'), ...filters },
   sorts: [],
 })
 

@@ -21,18 +21,24 @@ export const Notification = Shape(
   {
     id: Type.String({ description: 'ID of the notification.' }),
     channel_id: Type.String({ description: 'ID of the channel.' }),
-    kind: Type.String({ description: 'Kind of message: `incident.opened`, a kind of notice, `test`.' }),
+    kind: Type.String({ description: 'Kind of message, such as `incident.opened`, a kind of notice, or `test`.' }),
     state: Words(['problem', 'recovery', 'information'], {
-      description: '`problem` needs attention, `recovery` ends a problem, `information` needs no action.',
+      description: '`problem`: needs attention. `recovery`: ends a problem. `information`: needs no action.',
     }),
     severity: Words(severities, { description: 'Severity.' }),
     title: Type.String({ description: 'Title, one line.' }),
     text: Type.String({ description: 'One or two sentences; may be empty.' }),
-    facts: Type.Array(Shape({ name: Type.String({ description: 'Name.' }), value: Type.String({ description: 'Value.' }) }), {
-      description: 'Facts, most important first.',
-    }),
+    facts: Type.Array(
+      Shape({
+        name: Type.String({ description: 'Name of the fact.' }),
+        value: Type.String({ description: 'Value of the fact.' }),
+      }),
+      {
+        description: 'Facts, most important first.',
+      },
+    ),
     link: Nullable(Type.String(), { description: 'Link to the details.' }),
-    thread: Type.String({ description: 'Groups related messages, such as the ID of the incident.' }),
+    thread: Type.String({ description: 'ID that related messages share, such as the ID of the incident.' }),
     resource: Nullable(
       Shape({
         type: Type.String({ description: 'Type of resource.' }),
@@ -49,7 +55,7 @@ export const Notification = Shape(
     }),
     reason: Nullable(Type.String(), {
       description:
-        'Reason for the status: `retrying`, `quiet_hours`, `retries_exhausted`, `rejected`, `recovered`, `problem_not_sent`, `acknowledged`, `channel_disabled`, `channel_inactive`, `channel_deleted`.',
+        'Reason for the status: `retrying`, `quiet_hours`, `retries_exhausted`, `rejected`, `recovered`, `problem_not_sent`, `acknowledged`, `channel_disabled`, `channel_inactive`, or `channel_deleted`.',
     }),
     attempt_count: Type.Integer({ minimum: 0, description: 'Number of attempts so far.' }),
     last_error: LastErrorShape('Error of the last attempt; null if it succeeded.'),

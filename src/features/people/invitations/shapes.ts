@@ -35,8 +35,8 @@ const members = {
   invited_by: Type.String({ description: 'ID of the user or token that created or last renewed it.' }),
   allows_sign_up: Type.Boolean({
     description:
-      'Whether a person without an account can accept it and sign up. False if BAILIWICK_SIGN_UP is `closed` and anyone ' +
-      'but the operator created or last renewed it.',
+      'Whether a person without an account can accept it and sign up. False if BAILIWICK_SIGN_UP is `closed` and the ' +
+      'invitation was created or last renewed by anyone but the operator.',
   }),
   expires_at: Instant({ description: 'When the code expires.' }),
   accepted_at: NullableInstant({ description: 'When it was accepted.' }),
@@ -90,7 +90,7 @@ export const InvitationInput = Shape(
   {
     email: Type.String({ format: 'email', description: 'Email address of the person, who doesn’t need an account yet.' }),
     role: Type.Optional(
-      Words(roles, { description: 'Default: `member`, or `owner` if the operator invites to a workspace by its ID.' }),
+      Words(roles, { description: 'Default: `member`, or `owner` with `POST /v1/workspaces/{id}/invitations`.' }),
     ),
     expires_in_seconds: Type.Optional(expires_in_seconds),
     send,

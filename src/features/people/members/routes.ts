@@ -23,7 +23,7 @@ export const memberRoutes = area(
     update: {
       description:
         'Changes the role of a member, effective on their next request. You cannot assign, remove, or change a role above your ' +
-        'own; tokens act as an admin. The last owner cannot be demoted (409).',
+        'own; tokens have the same rights as an admin. The last owner cannot be demoted (409).',
       body: MemberPatch,
       problems: ['conflict'],
       run: updateMember,

@@ -70,7 +70,7 @@ export const passkeyRoutes = area('passkeys', 'Sessions', [
     summary: 'Get passkey creation options',
     description:
       'Returns the options for `navigator.credentials.create()`, after the user confirms their identity. Send the result to ' +
-      '`POST /v1/passkeys` within five minutes.',
+      '`POST /v1/passkeys` within 5 minutes.',
     body: Reauthentication,
     response: PasskeyCreationOptions,
     problems: ['passkeys_unavailable', 'conflict'],

@@ -100,7 +100,7 @@ const known = Type.Object(
   },
   { additionalProperties: false },
 )
-const challenge = Type.String({ description: 'Challenge in base64url, valid once and for five minutes.' })
+const challenge = Type.String({ description: 'Challenge in base64url, valid once and for 5 minutes.' })
 const timeout = Type.Integer({ description: 'How long the browser dialog may take, in milliseconds.' })
 
 export const PasskeyCreationOptions = Shape(
@@ -175,7 +175,7 @@ export const PasskeyRequestOptions = Shape(
     timeout,
     userVerification: Type.String({ description: '`required`, or `preferred` if used as a second factor.' }),
     allowCredentials: Type.Optional(
-      Type.Array(known, { description: 'Acceptable passkeys; any passkey of the site if absent.' }),
+      Type.Array(known, { description: 'Acceptable passkeys; any passkey of the site if omitted.' }),
     ),
   },
   {

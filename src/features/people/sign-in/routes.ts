@@ -27,7 +27,7 @@ export const sessionRoutes = area('sessions', 'Sessions', [
     operationId: 'signIn',
     summary: 'Sign in',
     description:
-      'Starts a dashboard session with email address and password; the response sets its cookie. If the user has a second ' +
+      'Starts a dashboard session with an email address and a password; the response sets its cookie. If the user has a second ' +
       'factor, the response is 401 `second_factor_required` with `methods`: repeat the request with a `code`, or with a ' +
       '`passkey` assertion for `passkey_options`.',
     body: SignInInput,

@@ -12,7 +12,7 @@ export const CurrentSession = Shape(
   {
     id: Type.String({ description: 'ID of the session.' }),
     user: User,
-    workspace_id: Type.String({ description: 'The workspace used by requests without Bailiwick-Workspace.' }),
+    workspace_id: Type.String({ description: 'ID of the workspace used by requests without the Bailiwick-Workspace header.' }),
     workspace: Shape(
       {
         id: Type.String({ description: 'ID of the workspace.' }),
@@ -26,7 +26,7 @@ export const CurrentSession = Shape(
         suspended_at: NullableInstant({ description: 'When the operator suspended the workspace; null if it is not suspended.' }),
         suspension_reason: Nullable(Type.String(), { description: 'Reason for the suspension.' }),
       },
-      { description: 'The workspace of this request: the one in Bailiwick-Workspace, otherwise `workspace_id`.' },
+      { description: 'The workspace of this request: the one in the Bailiwick-Workspace header, otherwise `workspace_id`.' },
     ),
     expires_at: Instant({ description: 'When the session ends if it is not used again.' }),
   },
@@ -73,9 +73,9 @@ export const Session = Shape(
     }),
     user_agent: Type.String({ description: 'The User-Agent header of the sign-in, truncated to 200 characters.' }),
     ip: Type.String({ description: 'IP address of the sign-in.' }),
-    workspace_id: Type.String({ description: 'The last used workspace.' }),
+    workspace_id: Type.String({ description: 'ID of the last used workspace.' }),
     created_at: Instant({ description: 'When the user signed in.' }),
-    last_used_at: Instant({ description: 'When it was last used, to the minute.' }),
+    last_used_at: Instant({ description: 'When the session was last used, to the minute.' }),
     expires_at: Instant({ description: 'When the session ends if it is not used again.' }),
   },
   {

@@ -56,7 +56,7 @@ export const signUpRoutes = area('sign-up', 'Sessions', [
     summary: 'Sign up',
     description:
       'Creates a user and a workspace of their own on the default plan, if sign-up is open. Does not sign in. The response is ' +
-      'the same if the email address already has an account, in which case nothing is created. Accepts five sign-ups an hour ' +
+      'the same if the email address already has an account, in which case nothing is created. Accepts 5 sign-ups an hour ' +
       'per IP address.',
     body: SignUpInput,
     status: 202,

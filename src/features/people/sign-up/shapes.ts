@@ -7,7 +7,7 @@ export const SignUpStatus = Shape(
       description: 'Who can create an account: people invited by the operator, anyone who was invited, or anyone.',
     }),
     open: Type.Boolean({
-      description: 'Whether sign-up is currently possible. False until the first user was created with the setup link.',
+      description: 'Whether sign-up is currently possible. False until the first user is created with the setup link.',
     }),
   },
   { $id: 'SignUpStatus', description: 'Who can sign up.', examples: [{ mode: 'closed', open: false }] },

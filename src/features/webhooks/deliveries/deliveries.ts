@@ -61,9 +61,9 @@ export const deliveryListing = listingOf('webhook-deliveries', webhookDeliveries
       eventKinds.map(one => one.kind),
       'Only deliveries of these event kinds.',
     ),
-    endpoint_id: textFilter(webhookDeliveries.endpointId, 'Only deliveries to this endpoint.'),
-    event_id: textFilter(webhookDeliveries.eventId, 'Only deliveries of this event.'),
-    resource_id: textFilter(webhookDeliveries.resourceId, 'Only deliveries of events about this resource.'),
+    endpoint_id: textFilter(webhookDeliveries.endpointId, 'Only deliveries to the endpoint with this ID.'),
+    event_id: textFilter(webhookDeliveries.eventId, 'Only deliveries of the event with this ID.'),
+    resource_id: textFilter(webhookDeliveries.resourceId, 'Only deliveries of events about the resource with this ID.'),
     ...timeFilters('created_at', webhookDeliveries.createdAt),
   },
   sorts: ['created_at'],
@@ -91,7 +91,7 @@ export async function getDelivery(ctx: Ctx, id: string): Promise<WebhookDelivery
 /**
  * Sends a delivery again immediately, with the same ID and body and a new signature. It replaces the scheduled retry, and the
  * schedule continues from here. A finished delivery that fails again keeps its previous final status.
- * @throws Problem 404, 409 while it is in flight or its endpoint is paused, disabled or deleted, 412, 429
+ * @throws Problem 404, 409 while it is in flight or its endpoint is inactive, disabled, or deleted, 412, 429
  */
 export async function resendDelivery(ctx: Ctx, id: string): Promise<WebhookDeliveryView> {
   limitManualCalls(ctx, 'endpoint-resends', (await findRow(ctx.hub.read, ctx, deliveryRows, id)).endpointId)
@@ -133,7 +133,7 @@ export async function resendDelivery(ctx: Ctx, id: string): Promise<WebhookDeliv
 export const blockedDetails = {
   endpoint_deleted: 'The endpoint was deleted.',
   endpoint_disabled: 'The endpoint is disabled. Enable it first.',
-  endpoint_inactive: 'The endpoint is paused. Resume it first.',
+  endpoint_inactive: 'The endpoint is inactive. Activate it first.',
 } as const
 
 /** The body, if the caller may read the area of the event: the log must not bypass that permission. */

@@ -33,7 +33,7 @@ const batchSize = 500
  * Starts resending the undelivered messages of a time range, oldest first and within the limits of the endpoint. A finished
  * delivery gets one attempt, and keeps its previous final status if that fails. One that waits for a retry is attempted now and
  * keeps its schedule.
- * @throws Problem 404, 409 while the endpoint is paused or disabled or another recovery is running, 422, 429
+ * @throws Problem 404, 409 while the endpoint is inactive or disabled, or another recovery is running, 422, 429
  */
 export async function recoverEndpoint(ctx: Ctx, id: string, input: WebhookRecoveryInput): Promise<ActionView> {
   const filter: RecoveryFilter = {

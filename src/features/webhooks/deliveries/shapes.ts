@@ -58,7 +58,7 @@ const deliveryMembers = {
   status: Words(deliveryStates, {
     description:
       '`pending`: waiting for the first attempt. `in_flight`: being sent. `retrying`: waiting for a retry. `held`: the ' +
-      'endpoint is paused or disabled, or the endpoint is ordered and an earlier delivery for the same resource is not ' +
+      'endpoint is inactive or disabled, or the endpoint is ordered and an earlier delivery for the same resource is not ' +
       'finished. Final: `delivered`, `exhausted` (the last attempt failed), `canceled`, and `expired`.',
   }),
   reason: Nullable(Type.String(), {
@@ -111,7 +111,7 @@ const WebhookAttempt = Shape(
         }),
         body: Nullable(Type.String(), {
           description:
-            'Request body; null if the caller may not read the area of the event, the event has expired, or the body was ' +
+            'Request body; null if you don’t have read permission on the area of the event, the event has expired, or the body was ' +
             'expunged.',
         }),
       },

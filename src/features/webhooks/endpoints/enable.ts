@@ -11,7 +11,7 @@ import { endpointRows, endpointTarget, endpointView } from './view'
 import type { Endpoint } from './endpoints'
 import { startRecovery } from '../deliveries/recovery'
 import type { WebhookEndpointEnable, WebhookEndpointView } from './shapes'
-import { markHeldAsPaused, blockReasonOf, releaseJobFor } from '../sending/holds'
+import { markHeldAsInactive, blockReasonOf, releaseJobFor } from '../sending/holds'
 import { recoverableStates } from '../deliveries/tables'
 import { webhookEndpoints } from './tables'
 import { limitManualCalls } from '../sending/manual-limits'
@@ -33,7 +33,7 @@ export const reenabledColumns = (now: number) =>
  * Re-enables an endpoint that was disabled automatically. The replay `held` (default) sends the held deliveries, `none` keeps
  * them held, and `since` resends everything that was not delivered since a given time, including permanently failed deliveries.
  * If the endpoint is already enabled, only the replay is done.
- * @throws Problem 404, 409 for `since` while it is paused, 412, 422, 429 for `since`, 403 `plan_limit_reached`
+ * @throws Problem 404, 409 for `since` while it is inactive, 412, 422, 429 for `since`, 403 `plan_limit_reached`
  */
 export async function enableEndpoint(ctx: Ctx, id: string, input: WebhookEndpointEnable): Promise<WebhookEndpointView> {
   const replay = input.replay ?? 'held'
@@ -48,11 +48,11 @@ export async function enableEndpoint(ctx: Ctx, id: string, input: WebhookEndpoin
     const jobs: JobDraft[] = []
     let released = 0
     if (replay === 'held') {
-      released = await markHeldAsPaused(tx, row, now)
+      released = await markHeldAsInactive(tx, row, now)
       if (changed.active && (changed !== row || released > 0)) jobs.push(releaseJobFor(changed))
     }
     if (since !== null) {
-      if (blockReasonOf(changed)) throw conflict('The endpoint is paused. Resume it before replaying missed deliveries.')
+      if (blockReasonOf(changed)) throw conflict('The endpoint is inactive. Activate it before replaying missed deliveries.')
       const filter = { since, until: now + 1, status: [...recoverableStates], event: null }
       jobs.push((await startRecovery(tx, ctx, changed, filter)).job)
     }

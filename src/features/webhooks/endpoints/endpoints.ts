@@ -33,7 +33,7 @@ export type Endpoint = typeof webhookEndpoints.$inferSelect
 
 export const endpointListing = listingOf('webhook-endpoints', webhookEndpoints, {
   filters: {
-    active: flagFilter(webhookEndpoints.active, 'Only active endpoints, or only paused ones.'),
+    active: flagFilter(webhookEndpoints.active, 'Only active endpoints, or only inactive ones.'),
     status: wordsFilter(webhookEndpoints.status, endpointStates, 'Only endpoints with these statuses.'),
     event: {
       schema: Words(
@@ -119,7 +119,7 @@ export async function updateEndpoint(ctx: Ctx, id: string, patch: WebhookEndpoin
       ...(patch.max_per_second !== undefined && { rateReservedUntilUs: null }),
       ...(patch.headers !== undefined && (await headerColumns(tx, ctx.hub, row, newHeaders))),
     })
-    // Failures don't count against a new URL or an endpoint that was paused.
+    // Failures don't count against a new URL or an endpoint that was inactive.
     if (changed.url !== row.url || changed.active !== row.active) await closeBreaker(tx, row)
     if (row.active && !changed.active) await holdPending(tx, changed, 'endpoint_inactive', now)
     const unordered = row.ordering === 'per_resource' && changed.ordering === 'none'

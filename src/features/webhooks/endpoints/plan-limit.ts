@@ -9,7 +9,7 @@ import { disable, shortUrl } from './disable'
 import { reenabledColumns } from './enable'
 import { endpointRows, endpointTarget, endpointView } from './view'
 import type { Endpoint } from './endpoints'
-import { markHeldAsPaused, releaseJobFor } from '../sending/holds'
+import { markHeldAsInactive, releaseJobFor } from '../sending/holds'
 import { webhookEndpoints } from './tables'
 
 type Changes = Required<Pick<RecordResult<unknown>, 'audits' | 'events' | 'jobs' | 'notices'>>
@@ -48,7 +48,7 @@ export async function enforceEndpointLimit(
 async function resume(tx: Tx, hub: Hub, row: Endpoint, changes: Changes): Promise<void> {
   const now = hub.clock.now()
   const after = await saveRow(tx, { hub }, endpointRows, row, reenabledColumns(now))
-  await markHeldAsPaused(tx, row, now)
+  await markHeldAsInactive(tx, row, now)
   if (after.active) changes.jobs.push(releaseJobFor(after))
   changes.audits.push({
     workspaceId: row.workspaceId,

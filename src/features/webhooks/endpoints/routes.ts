@@ -92,8 +92,8 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
       },
       test: {
         description:
-          'Sends an example event once and returns the result. The message has the header X-Service-Test: 1. ' +
-          'If it is delivered, the circuit breaker of the endpoint closes. Limited to five requests a minute per endpoint.',
+          'Sends an example event once and returns the result. The message has the `X-Service-Test: 1` header. ' +
+          'If it is delivered, the circuit breaker of the endpoint closes. Limited to 5 requests a minute per endpoint.',
         summary: 'Send a test message',
         body: WebhookTestInput,
         response: WebhookDeliveryDetail,

@@ -35,7 +35,7 @@ export const endpointMembers = members({
       minItems: 1,
       maxItems: kinds.length,
       uniqueItems: true,
-      description: 'Event kinds to send to the endpoint, by exact name. See /v1/event-kinds.',
+      description: 'Event kinds to send to the endpoint, by exact name. See `GET /v1/event-kinds`.',
     }),
     required: true,
   },
@@ -50,7 +50,7 @@ export const endpointMembers = members({
     schema: Nullable(Type.Array(Type.Integer({ minimum: 1, maximum: maxScheduleSeconds }), { maxItems: maxRetries }), {
       description:
         `Seconds to wait before each retry, from the end of the previous attempt: at most ${maxRetries} retries and ` +
-        `${maxScheduleSeconds} seconds in total. An empty list disables retries; null uses the standard schedule of ten attempts.`,
+        `${maxScheduleSeconds.toLocaleString('en-US')} seconds in total. An empty list disables retries; null uses the standard schedule of 10 attempts.`,
     }),
   },
   timeout_seconds: {
@@ -64,7 +64,7 @@ export const endpointMembers = members({
   max_per_second: {
     schema: Nullable(Type.Integer({ minimum: 1, maximum: 1_000 }), {
       description:
-        'Maximum attempts a second, with bursts of up to one second’s worth. Waiting for the limit doesn’t count as an attempt. ' +
+        'Maximum number of attempts per second, with bursts of up to one second’s worth. Waiting for the limit doesn’t count as an attempt. ' +
         'Null for no limit.',
     }),
   },
@@ -115,8 +115,8 @@ const endpointFields = {
   filters,
   status: Words(endpointStates, {
     description:
-      '`disabled`: Bailiwick stopped sending because deliveries kept failing or the plan allows fewer endpoints. Use `active` ' +
-      'to pause an endpoint yourself.',
+      '`disabled`: Bailiwick stopped sending because deliveries kept failing or the plan allows fewer endpoints. To stop sending ' +
+      'yourself, set `active` to false.',
   }),
   disabled_reason: Nullable(Type.String(), {
     description:

@@ -26,7 +26,7 @@ type Endpoint = typeof webhookEndpoints.$inferSelect
 /** What to do for a claimed job. */
 export type ClaimedDelivery =
   | { next: 'post'; delivery: Delivery; endpoint: Endpoint; body: string; policy: StoredPolicy }
-  /** The endpoint is paused, disabled or deleted. */
+  /** The endpoint is inactive, disabled, or deleted. */
   | { next: 'hold'; delivery: Delivery }
   /** The event was deleted. */
   | { next: 'expire'; delivery: Delivery }

@@ -34,7 +34,7 @@ export async function lockEndpoint(tx: Tx, endpointId: string): Promise<Endpoint
 }
 
 /**
- * Holds the waiting deliveries of a paused or disabled endpoint, including those that wait for an earlier one. Attempts in flight
+ * Holds the waiting deliveries of an inactive or disabled endpoint, including those that wait for an earlier one. Attempts in flight
  * finish first.
  */
 export async function holdPending(
@@ -64,7 +64,7 @@ export async function cancelPending(tx: Tx, endpoint: Pick<Endpoint, 'id' | 'wor
  * Marks the deliveries that were held while the endpoint was disabled as waiting only for the endpoint to be active. If it is
  * ordered, later deliveries wait for them. Returns their number.
  */
-export async function markHeldAsPaused(
+export async function markHeldAsInactive(
   tx: Tx,
   endpoint: Pick<Endpoint, 'id' | 'workspaceId' | 'ordering'>,
   now: number,
@@ -81,7 +81,7 @@ export async function markHeldAsPaused(
 const releaseKind = 'webhooks.release'
 const releaseBatchSize = 500
 
-/** The job that sends deliveries held because the endpoint was paused or ordered and no longer is. */
+/** The job that sends deliveries held because the endpoint was inactive or ordered and no longer is. */
 export const releaseJobFor = (endpoint: Pick<Endpoint, 'id'>): JobDraft => ({
   kind: releaseKind,
   payload: { endpoint_id: endpoint.id },

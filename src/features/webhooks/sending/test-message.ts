@@ -16,7 +16,7 @@ import { webhookAttempts, webhookDeliveries } from '../deliveries/tables'
 import { limitManualCalls } from './manual-limits'
 
 /**
- * Sends the example of an event kind to an endpoint once, even if it is paused or disabled, and returns the result. The message
+ * Sends the example of an event kind to an endpoint once, even if it is inactive or disabled, and returns the result. The message
  * has the header X-Service-Test: 1 and its own message ID. A successful test closes the breaker, because it shows that the
  * endpoint works; a failed one has no effect on the endpoint.
  * @throws Problem 404, 429
