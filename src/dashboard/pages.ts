@@ -42,7 +42,7 @@ export const pages = {
   '/maintenance/new': {
     title: 'Schedule maintenance',
     icon: 'CalendarClock',
-    quickAction: 'Create maintenance window',
+    quickAction: 'Schedule maintenance',
     visibleTo: 'canWrite',
   },
   '/maintenance/$id': {},

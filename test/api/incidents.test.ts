@@ -158,7 +158,7 @@ describe('an incident', () => {
     expect((await w.acme.call('PATCH', at(id), patch)).body).toMatchObject({ ...patch, version: 2 })
     expect((await w.acme.call('PATCH', at(id), patch)).body.version).toBe(2)
     expect((await w.acme.call('PATCH', at(id), { notes: null }, { 'if-match': '"1"' })).status).toBe(412)
-    expect(timelineOf(await get(w, id))).toEqual(['opened: HTTP 503', 'edited: Severity, notes changed.'])
+    expect(timelineOf(await get(w, id))).toEqual(['opened: HTTP 503', 'edited: Severity and notes changed.'])
     expect(await w.audited()).toEqual(['incident.update'])
     const nonMember = await w.acme.call('PATCH', at(id), { assignee_id: newId('usr') })
     expect([nonMember.status, nonMember.body.errors[0].pointer]).toEqual([422, '#/assignee_id'])

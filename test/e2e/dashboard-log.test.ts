@@ -60,7 +60,7 @@ test('an audit stream is created and deleted, and events are listed', async () =
   expect(await page.getByRole('dialog').locator('code').textContent()).toStartWith('whsec_')
   await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
   await page.getByRole('button', { name: 'Actions for archive' }).click()
-  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  await page.getByRole('menuitem', { name: 'Delete stream' }).click()
   await page.getByRole('button', { name: 'Delete stream' }).click()
   await page.getByText('No streams').waitFor()
   await expectClean(page)

@@ -129,7 +129,7 @@ test('a channel is tested before it is created, receives messages, and lists its
   expect(channel).toMatchObject({ kind: 'ntfy', settings: { topic: 'alerts' }, quiet_hours: { from: '23:00', to: '07:00' } })
 
   await page.getByRole('button', { name: 'Send test message' }).click()
-  const log = page.getByRole('table', { name: 'Messages' })
+  const log = page.getByRole('table', { name: 'Notifications' })
   await log.getByRole('button', { name: 'Test message for “Phone”' }).click()
   await page.getByRole('dialog').getByText('Sent by').waitFor()
   await page.getByRole('dialog').getByText(ada.name, { exact: true }).waitFor()

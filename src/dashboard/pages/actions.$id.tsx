@@ -7,7 +7,7 @@ import { resourcePage } from '../parts/resource-page'
 import { ErrorDetail } from '../parts/problem'
 import { ResourceLinks } from '../parts/resource'
 import { SendButton } from '../parts/send-button'
-import { Status, StatusIcon, humanize } from '../parts/status'
+import { Status, StatusIcon, humanize, capitalize } from '../parts/status'
 import { RelativeTime, formatDuration } from '../parts/time'
 import { usePerson } from '../session'
 import { statusLabelOf, titleOf } from './actions/action-title'
@@ -56,8 +56,7 @@ function Shown({ resource: action }: { resource: ActionView }) {
               <li key={step.name} className="flex items-start gap-2">
                 <StatusIcon status={step.status} className="mt-0.5 size-4" />
                 <span className="min-w-0 grow">
-                  <span className="font-medium">{humanize(step.name)}</span>
-                  <span className="sr-only">: {step.status}</span>
+                  <span className="font-medium">{capitalize(humanize(step.name))}</span>
                   {step.detail && <span className="block text-muted wrap-anywhere">{step.detail}</span>}
                 </span>
                 <span className="text-[13px] text-muted">{humanize(step.status)}</span>

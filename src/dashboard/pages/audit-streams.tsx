@@ -27,7 +27,7 @@ export default function AuditStreams() {
     { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
     { title: 'URL', showFrom: 'md', render: one => one.url },
     { title: 'Last error', showFrom: 'lg', render: one => one.last_error ?? '–' },
-    { title: 'Lag', width: '6rem', showFrom: 'sm', alignRight: true, render: one => one.lag.toLocaleString() },
+    { title: 'Pending', width: '6rem', showFrom: 'sm', alignRight: true, render: one => one.lag.toLocaleString() },
     { title: 'Last delivery', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_success_at} /> },
     canAdminister &&
       menuColumn<AuditStreamView>(
@@ -37,17 +37,18 @@ export default function AuditStreams() {
           const call = (verb: string) => ({ method: 'POST', path: `${path}/${verb}` }) as const
           return [
             { label: 'Send test message', onSelect: () => test.mutate(call('test')) },
-            { label: 'Edit', onSelect: () => editStream(one) },
+            { label: 'Edit stream', onSelect: () => editStream(one) },
             one.next_secret_hint === null
               ? { label: 'Rotate secret', onSelect: () => rotate.mutate({ ...call('secret/rotate'), body: {} }) }
               : { label: 'Promote new secret', onSelect: () => promote.mutate(call('secret/promote')) },
             '-',
             {
-              label: 'Delete',
+              label: 'Delete stream',
               danger: true,
               onSelect: () =>
                 confirmDelete({
                   noun: 'stream',
+                  name: one.name,
                   path,
                   invalidates,
                   text: 'New entries are no longer sent. The receiver keeps the entries that were already delivered.',

@@ -1,11 +1,11 @@
 import type { AuditActionView, AuditEventView } from '../../features/audit/shapes'
 import type { Page as Listing } from '../client'
-import { actorName } from '../parts/actor'
+import { actorName, channelLabels } from '../parts/actor'
 import { CopyableText } from '../parts/code'
 import { Card, Page, Skeleton } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { ResourceLinks } from '../parts/resource'
-import { Status } from '../parts/status'
+import { Status, humanize } from '../parts/status'
 import { TextWithCode } from '../parts/text-with-code'
 import { formatDateTime } from '../parts/time'
 import { useOne } from '../queries'
@@ -33,7 +33,7 @@ function Shown({ resource: entry }: { resource: AuditEventView }) {
           facts={[
             ['Time', formatDateTime(entry.occurred_at)],
             ['Actor', [actorName(actor), actor.hint].filter(Boolean).join(' ')],
-            ['Actor ID', `${actor.type} ${actor.id}`],
+            ['Actor ID', `${actor.id} (${humanize(actor.type)})`],
             ['Resource', entry.targets.length > 0 && <ResourceLinks of={entry.targets} />],
             ['Reason', entry.reason],
             ['Sequence number', entry.seq.toLocaleString()],
@@ -44,7 +44,7 @@ function Shown({ resource: entry }: { resource: AuditEventView }) {
         <Card
           title="Source"
           facts={[
-            ['Channel', context.channel],
+            ['Channel', channelLabels[context.channel]],
             ['IP address', context.ip],
             ['User agent', context.user_agent],
             ['Request ID', context.request_id && <CopyableText text={context.request_id} />],

@@ -1,7 +1,7 @@
 import { FileClock } from 'lucide-react'
 import type { AuditActionView, AuditEventView } from '../../features/audit/shapes'
 import { apiUrl, type Page as Listing } from '../client'
-import { actorName } from '../parts/actor'
+import { actorName, channelLabels } from '../parts/actor'
 import { useUrlState } from '../parts/url-state'
 import { Input } from '../parts/input'
 import { ListPage, type Column } from '../parts/list'
@@ -16,7 +16,7 @@ const columns: readonly Column<AuditEventView>[] = [
   { title: 'Action', look: 'mono', render: one => one.action },
   { title: 'Actor', width: '11rem', showFrom: 'sm', render: one => actorName(one.actor) },
   { title: 'Resource', showFrom: 'md', render: one => one.targets[0] && <ResourceLink {...one.targets[0]} /> },
-  { title: 'Source', width: '10rem', showFrom: 'lg', render: one => one.context.ip ?? one.context.channel },
+  { title: 'Source', width: '10rem', showFrom: 'lg', render: one => one.context.ip ?? channelLabels[one.context.channel] },
   { title: 'Outcome', width: '8rem', showFrom: 'sm', render: one => <Status status={one.outcome} /> },
   { title: 'Time', width: '8.5rem', render: one => <RelativeTime at={one.occurred_at} /> },
 ]
@@ -26,7 +26,7 @@ const actors = {
   token: 'Tokens',
   operator: 'Operators',
   system: 'System',
-  ingest: 'Ingest',
+  ingest: 'Pings and links',
   anonymous: 'Unauthenticated',
 }
 const outcomes = { success: 'Success', failure: 'Failure', denied: 'Denied' }
@@ -69,7 +69,7 @@ export default function Audit() {
       controls={
         <>
           <Moment label="From" value={from} onChange={value => set({ from: value })} />
-          <Moment label="Until" value={to} onChange={value => set({ to: value })} />
+          <Moment label="To" value={to} onChange={value => set({ to: value })} />
         </>
       }
       search={{ name: 'target', label: 'Resource ID' }}

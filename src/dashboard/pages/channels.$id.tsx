@@ -40,7 +40,7 @@ function ChannelPage({ resource: channel }: { resource: NotificationChannelView 
       path,
       invalidates,
       next: '/channels',
-      text: 'The channel and its secrets are deleted, and pending messages are canceled. The log is kept. This can’t be undone.',
+      text: 'The channel and its secrets are deleted, and pending notifications are canceled. The log is kept. This can’t be undone.',
     })
   const actions = canWrite && (
     <>

@@ -88,7 +88,7 @@ function ProviderPage({ resource: provider }: { resource: DnsProviderView }) {
             <Facts
               rows={[
                 ...Object.entries(provider.settings).map(([name, value]) => [labelOf(name), <Setting value={value} />] as const),
-                ...provider.secrets_set.map(name => [labelOf(name), <span className="text-muted">set, hidden</span>] as const),
+                ...provider.secrets_set.map(name => [labelOf(name), <span className="text-muted">Set, not shown</span>] as const),
               ]}
             />
           )}

@@ -26,7 +26,7 @@ function Details({ resource: window }: { resource: MaintenanceWindowView }) {
   const start = () =>
     openForm({
       title: `Start ${window.name} now`,
-      description: 'Starts in addition to the schedule. Scheduled occurrences are not affected.',
+      description: 'Starts the window now, in addition to its schedule. Scheduled occurrences are not affected.',
       submitLabel: 'Start maintenance',
       initial: { duration_seconds: window.duration_seconds },
       call: values => ({ method: 'POST', path: `${path}/start`, body: values }),

@@ -81,7 +81,7 @@ function Calendar({ view, day }: { view: 'month' | 'week'; day: Date }) {
       <Agenda occurrences={occurrences} />
       {!list.isLoading && (
         <p className="mt-2 min-h-5 text-[13px] text-muted">
-          Times are in {displayTimezone()}.{list.hasMore && ` Only the first ${maxShown} are shown.`}
+          Times are in {displayTimezone()}.{list.hasMore && ` Only the first ${maxShown} occurrences are shown.`}
         </p>
       )}
     </>

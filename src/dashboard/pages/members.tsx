@@ -38,7 +38,11 @@ export default function Members() {
           {
             label: one.id === person.id ? 'Leave workspace' : 'Remove member',
             danger: true,
-            onSelect: () => openDialog({ title: `Remove ${one.name}?`, content: <Removal member={one} /> }),
+            onSelect: () =>
+              openDialog({
+                title: one.id === person.id ? `Leave ${person.workspace.name}?` : `Remove ${one.name}?`,
+                content: <Removal member={one} isSelf={one.id === person.id} />,
+              }),
           },
         ],
       ),
@@ -85,21 +89,28 @@ function changeRole({ id, name, role }: MemberView): void {
   })
 }
 
-function Removal({ member }: { member: MemberView }) {
+function Removal({ member, isSelf }: { member: MemberView; isSelf: boolean }) {
   const [withTokens, setWithTokens] = useState(false)
   return (
     <Confirm
-      action="Remove member"
+      action={isSelf ? 'Leave workspace' : 'Remove member'}
       call={{ method: 'DELETE', path: `/members/${member.id}`, query: { revoke_tokens: withTokens || null } }}
-      send={{ toast: `${member.name} removed`, invalidates: ['/members', '/invitations', '/tokens'] }}
+      send={{
+        toast: isSelf ? 'You left the workspace' : `${member.name} removed`,
+        invalidates: ['/members', '/invitations', '/tokens'],
+      }}
       text={
         <>
-          <p>They lose access with their next request. Invitations they created are revoked.</p>
+          <p>
+            {isSelf
+              ? 'You lose access immediately. Invitations you created are revoked.'
+              : 'They lose access with their next request. Invitations they created are revoked.'}
+          </p>
           {member.tokens > 0 && (
             <Checkbox multiline className="mt-3 text-ink" checked={withTokens} onCheck={setWithTokens}>
               <span>
-                Also revoke the {member.tokens === 1 ? 'token' : `${member.tokens} tokens`} they created, and tokens created by
-                those. Scripts that use them stop working.
+                Also revoke the {member.tokens === 1 ? 'token' : `${member.tokens} tokens`} {isSelf ? 'you' : 'they'} created, and
+                tokens created by those. Scripts that use them stop working.
               </span>
             </Checkbox>
           )}

@@ -1,3 +1,4 @@
+import { pluralize } from '../parts/plural'
 import { FileUp } from 'lucide-react'
 import { useState, type DragEvent } from 'react'
 import { useNavigate } from '@tanstack/react-router'
@@ -45,7 +46,7 @@ export default function ImportMonitors() {
   })
   const confirmDeletions = (count: number) =>
     confirm({
-      title: `Delete ${count} resources that are not in the document?`,
+      title: `Delete ${pluralize(count, 'resource that is', 'resources that are')} not in the document?`,
       text: 'Deleted monitors lose their history. All changes are applied together, or none.',
       action: 'Apply changes',
       typeToConfirm: String(count),

@@ -44,7 +44,9 @@ export default function Monitors() {
         <Menu
           label="More actions"
           items={[
-            canWrite ? { label: 'Import', icon: FileUp, onSelect: () => void navigate({ to: '/monitors/import' }) } : null,
+            canWrite
+              ? { label: 'Import monitors', icon: FileUp, onSelect: () => void navigate({ to: '/monitors/import' }) }
+              : null,
             { label: 'Export as YAML', icon: FileDown, onSelect: () => void exportAll('yaml') },
             { label: 'Export as JSON', icon: FileDown, onSelect: () => void exportAll('json') },
           ]}

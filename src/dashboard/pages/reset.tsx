@@ -16,7 +16,7 @@ function RequestLink() {
     return (
       <SignInMessage
         title="Check your email"
-        description={`If there is an account for ${email}, we sent a link to reset the password. It works for one hour.`}
+        description={`If there is an account for ${email}, we sent a link to reset the password. It expires in one hour.`}
         link="Back to sign-in"
       />
     )

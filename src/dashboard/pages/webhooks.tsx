@@ -21,7 +21,7 @@ const columns: readonly Column<WebhookEndpointView>[] = [
     title: 'Events',
     width: '14rem',
     showFrom: 'lg',
-    render: one => (one.events.length === 1 ? one.events[0] : `${one.events.length} kinds`),
+    render: one => (one.events.length === 1 ? one.events[0] : `${one.events.length} events`),
   },
   { title: 'Created', width: '9rem', showFrom: 'md', sort: 'created_at', render: one => <RelativeTime at={one.created_at} /> },
 ]

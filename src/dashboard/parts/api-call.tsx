@@ -28,7 +28,7 @@ export function ApiCall({ call }: { call(): Call }) {
 export const CurlCommand = ({ call }: { call: Call }) => (
   <div className="flex flex-col gap-3">
     <p className="text-muted">
-      Replace <code className="font-mono">$TOKEN</code> with an API token. Secrets you entered are left out.
+      Replace <code className="font-mono">$TOKEN</code> with an API token. Secrets you entered are masked.
     </p>
     <Code text={curlCommand(call)} label="curl command" wrap />
   </div>

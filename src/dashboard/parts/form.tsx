@@ -1,3 +1,4 @@
+import { TextWithCode } from './text-with-code'
 import { Eye, EyeOff } from 'lucide-react'
 import { createContext, useContext, useId, useState, type FormEvent, type ReactNode } from 'react'
 import { ApiError, type Call } from '../client'
@@ -134,8 +135,8 @@ export function FieldFrame({ name, label, hint, children }: FrameProps) {
       </label>
       {children({ id, 'aria-describedby': described, 'aria-invalid': error !== null })}
       {error && (
-        <p id={`${id}-error`} className="mt-1 text-bad">
-          {error}
+        <p id={`${id}-error`} className="mt-1 text-bad first-letter:uppercase">
+          <TextWithCode text={error} />
         </p>
       )}
       {hint && (
@@ -278,7 +279,11 @@ export function CheckboxField({ name, label, hint }: FieldProps) {
           {label}
         </label>
       </div>
-      {error && <p className="mt-1 pl-5 text-bad">{error}</p>}
+      {error && (
+        <p className="mt-1 pl-5 text-bad first-letter:uppercase">
+          <TextWithCode text={error} />
+        </p>
+      )}
       {hint && (
         <p id={`${id}-hint`} className="pl-5 text-[13px] text-muted">
           {hint}

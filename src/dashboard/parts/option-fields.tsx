@@ -130,11 +130,17 @@ function Variants({ parent, path, schema, secrets }: OptionFieldProps) {
 
 /** Returns the label of a field: `auth.client_id` becomes “Client ID”. */
 export function labelOf(path: string): string {
-  return capitalize(humanize(path.slice(path.lastIndexOf('.') + 1)).replace(abbreviations, word => word.toUpperCase()))
+  return capitalize(
+    humanize(path.slice(path.lastIndexOf('.') + 1))
+      .replace(abbreviations, word => word.toUpperCase())
+      .replace(/ (ms|bytes|percent)$/, ' ($1)')
+      .replace('sha256', 'SHA-256')
+      .replace(/\bdont\b/, 'don’t'),
+  )
 }
 
 // Abbreviations to write in capitals.
-const abbreviations = /\b(?:api|ca|dns|http|id|ip|mx|ssh|tls|ttl|url)\b/g
+const abbreviations = /\b(?:api|ca|dns|dnssec|http|id|ip|mx|ns|ssh|starttls|tls|ttl|url)\b/g
 
 const lastSegment = (pointer: string): string => pointer.slice(pointer.lastIndexOf('/') + 1)
 

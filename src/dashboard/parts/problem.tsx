@@ -1,3 +1,4 @@
+import { TextWithCode } from './text-with-code'
 import { CircleX } from 'lucide-react'
 import type { ApiError } from '../client'
 import { Button } from './button'
@@ -7,12 +8,14 @@ export const Problem = ({ error, onRetry }: { error: ApiError; onRetry?: () => v
   <div role="alert" className="flex items-start gap-3 rounded-lg border border-line bg-bad-soft p-4 text-bad">
     <CircleX className="mt-0.5 size-4 shrink-0" aria-hidden />
     <div className="min-w-0 grow wrap-anywhere">
-      <p>{error.message}</p>
+      <p>
+        <TextWithCode text={error.message} />
+      </p>
       {error.errors.length > 0 && (
         <ul className="mt-1 list-disc pl-5">
           {error.errors.map(one => (
             <li key={one.pointer + one.code}>
-              <code className="font-mono text-[13px]">{one.pointer.replace(/^#\/?/, '')}</code> {one.detail}
+              <code className="font-mono text-[13px]">{one.pointer.replace(/^#\/?/, '')}</code> <TextWithCode text={one.detail} />
             </li>
           ))}
         </ul>

@@ -85,7 +85,7 @@ function Frame({ person }: { person: Person }) {
         </main>
       </div>
       <nav
-        aria-label="Main, bottom bar"
+        aria-label="Bottom navigation"
         className="fixed inset-x-0 bottom-0 z-20 flex border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] md:hidden"
       >
         {allowed

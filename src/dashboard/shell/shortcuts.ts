@@ -5,8 +5,8 @@ import type { PageEntry } from '../pages'
 /** Keyboard shortcuts of every page, as shown in the dialog. */
 export const shortcuts: readonly (readonly [keys: string, action: string])[] = [
   ['⌘ K or Ctrl K', 'Search or jump to…'],
-  ['/', 'Focus search'],
-  ['c', 'Create'],
+  ['/', 'Focus the search field'],
+  ['c', 'Create a resource'],
   ['j, k', 'Move down or up in a list'],
   ['Enter', 'Open the current row'],
   ['x', 'Select the current row'],

@@ -128,7 +128,7 @@ export async function updateIncident(ctx: Ctx, id: string, patch: IncidentPatch)
     if (after === row) return { result: await incidentViewOf(tx, row, now), target: auditTarget, unchanged: true }
     const [was, is] = [memberView(incidentMembers, row), memberView(incidentMembers, after)]
     const fields = (Object.keys(patch) as (keyof IncidentPatch)[]).filter(name => was[name] !== is[name])
-    const text = `${fields.map(name => (name === 'assignee_id' ? 'assignee' : name)).join(', ')} changed.`
+    const text = `${new Intl.ListFormat('en').format(fields.map(name => (name === 'assignee_id' ? 'assignee' : name)))} changed.`
     await addUpdate(tx, row, { kind: 'edited', at: now, actor: actorOf(ctx), text: capital(text), details: { fields } })
     return { result: await incidentViewOf(tx, after, now), target: auditTarget, before: auditView(row), after: auditView(after) }
   })

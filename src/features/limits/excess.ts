@@ -6,7 +6,7 @@ import { planOf } from '../../access/workspaces'
 import { isOrAre, pluralize } from '../../core/pluralize'
 import { record } from '../../core/change'
 import type { RecordResult } from '../../core/change-result'
-import { instant } from '../../core/clock'
+import { formatUtcMinute, instant } from '../../core/clock'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { JobKind } from '../../core/jobs/job'
@@ -94,7 +94,10 @@ function excessNotice(of: {
 }): NoticeDraft {
   const { workspaceId, limit, max, used, since, planId } = of
   const pausedFrom = limit === 'webhook_endpoints' ? instant(since + graceMs) : null
-  const then = pausedFrom === null ? '' : ` On ${pausedFrom} the newest ${used - max} will be disabled, and their events held.`
+  const then =
+    pausedFrom === null
+      ? ''
+      : ` On ${formatUtcMinute(since + graceMs)}, the newest ${used - max} will be disabled and their events held.`
   return {
     workspaceId,
     kind: 'plan.over_limit',

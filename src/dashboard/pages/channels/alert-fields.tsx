@@ -47,15 +47,15 @@ export function AlertFields() {
         <CheckboxField
           name="quiet_hours"
           label="Enable quiet hours"
-          hint="Messages are held and sent as one summary at the end."
+          hint="Notifications are held, and sent as one summary when quiet hours end."
         />
         {values.quiet_hours === true && <QuietHours />}
       </Collapsible>
       <Collapsible label="Grouping and reminders" names={['group_seconds', 'remind_every_seconds', 'max_reminders']}>
         <DurationField
           name="group_seconds"
-          label="Group messages within"
-          hint="Messages that follow another within this time are combined. 0 sends each message separately."
+          label="Group notifications within"
+          hint="Notifications within this time of each other are combined. 0 sends each one separately."
         />
         <Columns>
           <DurationField
@@ -117,7 +117,7 @@ const QuietHours = () => (
       <SelectField
         name="quiet_hours.except_severity"
         label="Exceptions"
-        choices={{ critical: 'Critical messages', warning: 'Warnings and critical messages', '': 'None' }}
+        choices={{ critical: 'Critical notifications', warning: 'Warnings and critical notifications', '': 'None' }}
       />
     </Columns>
   </>

@@ -15,16 +15,24 @@ const textOf = (value: unknown): string =>
       ? Object.entries(value)
           .map(([name, inner]) => `${humanize(name)}: ${textOf(inner)}`)
           .join(', ')
-      : String(value)
+      : typeof value === 'boolean'
+        ? value
+          ? 'Yes'
+          : 'No'
+        : String(value)
 
-const exceptions = { critical: 'Critical messages', warning: 'Warnings and critical messages', info: 'All messages' }
+const exceptions = {
+  critical: 'Critical notifications',
+  warning: 'Warnings and critical notifications',
+  info: 'All notifications',
+}
 const daysText = (days: readonly (keyof typeof dayLabels)[]): string =>
   days.length === 7 ? 'Every day,' : days.map(one => dayLabels[one]).join(', ')
 
-/** Titles of topics. Blank while loading. */
+/** Short titles of topics, without what they include. Blank while loading. */
 export function useTopicTitles(): (topic: string) => string {
   const { data } = useOne<{ data: NotificationTopicView[] }>('/notification-channels/topics')
-  return topic => (data ? (data.data.find(one => one.topic === topic)?.title ?? topic) : '\u00a0')
+  return topic => (data ? (data.data.find(one => one.topic === topic)?.title.split(':')[0] ?? topic) : '\u00a0')
 }
 
 /** Settings and notification rules of a channel. */
@@ -45,10 +53,7 @@ export function ChannelDetails({ channel }: { channel: NotificationChannelView }
       <Card
         title="Notification rules"
         facts={[
-          [
-            'Scope',
-            channel.is_default ? channel.topics.map(topicTitle).join(', ') || 'None' : 'Only resources that use this channel',
-          ],
+          ['Scope', channel.is_default ? channel.topics.map(topicTitle).join(', ') || 'None' : 'Only resources that select it'],
           ['Minimum severity', severityLabels[channel.min_severity]],
           ['Tags', channel.is_default && channel.tags.length > 0 ? channel.tags.join(' or ') : null],
           [
@@ -65,7 +70,7 @@ export function ChannelDetails({ channel }: { channel: NotificationChannelView }
               ? 'Off'
               : `Every ${formatDuration(channel.remind_every_seconds * 1000)}, up to ${channel.max_reminders} times`,
           ],
-          ['Last message', <RelativeTime at={channel.last_sent_at} />],
+          ['Last notification', <RelativeTime at={channel.last_sent_at} />],
           ['Created', <RelativeTime at={channel.created_at} />],
           ['ID', <CopyableText text={channel.id} />],
         ]}

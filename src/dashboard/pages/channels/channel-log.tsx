@@ -1,20 +1,26 @@
+import { labelOf } from '../../parts/option-fields'
 import { Mail } from 'lucide-react'
 import type { NotificationView } from '../../../features/notifications/log/shapes'
 import { resourcePath } from '../../pages'
 import { List, type Column } from '../../parts/list'
 import { Facts } from '../../parts/page'
 import { ResourceLink } from '../../parts/resource'
-import { Status, humanize } from '../../parts/status'
+import { Status } from '../../parts/status'
 import { RelativeTime } from '../../parts/time'
 
 // Notifications are not part of the live stream, so poll.
 const pollMs = 10_000
 
 const columns: readonly Column<NotificationView>[] = [
-  { title: 'Message', render: one => one.title },
+  { title: 'Notification', render: one => one.title },
   { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
   { title: 'Attempts', width: '5.5rem', alignRight: true, showFrom: 'sm', render: one => one.attempt_count },
-  { title: 'Reason', showFrom: 'md', look: 'muted', render: one => one.last_error?.detail ?? humanize(one.reason ?? '') },
+  {
+    title: 'Reason',
+    showFrom: 'md',
+    look: 'muted',
+    render: one => one.last_error?.detail ?? (one.reason && labelOf(one.reason)),
+  },
   { title: 'Time', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.sent_at ?? one.created_at} /> },
 ]
 
@@ -23,7 +29,7 @@ const statuses = { failed: 'Failed', 'pending,held': 'Pending or held', sent: 'S
 /** Notifications of a channel with their delivery status, newest first. */
 export const ChannelLog = ({ id }: { id: string }) => (
   <List
-    label="Messages"
+    label="Notifications"
     asSection
     path={`/notification-channels/${id}/notifications`}
     columns={columns}
@@ -43,7 +49,7 @@ const Message = ({ message }: { message: NotificationView }) => (
     <Facts
       rows={[
         ['Status', <Status status={message.status} />],
-        ['Reason', message.reason === null ? null : humanize(message.reason)],
+        ['Reason', message.reason && labelOf(message.reason)],
         ['Attempts', message.attempt_count],
         ['Error', message.last_error?.detail],
         ['Response', message.response],

@@ -1,3 +1,4 @@
+import { statusLabelOf } from '../actions/action-title'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import type { ActionView } from '../../../features/actions/shapes'
@@ -29,7 +30,7 @@ export function ActionOutcome({ id, done, onEnd }: ActionOutcomeProps) {
   }, [data, onEnd])
   return (
     <div role="status" className="flex min-h-14 flex-wrap items-center gap-x-3 gap-y-1 rounded-md border border-line p-3">
-      <Status status={data?.status ?? 'pending'} />
+      <Status status={data?.status ?? 'pending'} {...(data && { label: statusLabelOf(data) })} />
       <div className="min-w-40 grow">
         {data?.status === 'success' ? (
           <p>{done?.(data) ?? 'Done.'}</p>

@@ -11,8 +11,8 @@ export function ImportPreview({ dryRun }: { dryRun: ZoneImportResult }) {
   return (
     <div className="flex flex-col gap-3">
       <p>
-        <strong>{dryRun.created.toLocaleString()}</strong> created, <strong>{dryRun.updated.toLocaleString()}</strong> updated,{' '}
-        <strong>{dryRun.deleted.toLocaleString()}</strong> deleted
+        <strong>{dryRun.created.toLocaleString()}</strong> to create, <strong>{dryRun.updated.toLocaleString()}</strong> to
+        update, <strong>{dryRun.deleted.toLocaleString()}</strong> to delete
         {dryRun.skipped > 0 && `; ${dryRun.skipped.toLocaleString()} DNSSEC records skipped`}.
       </p>
       {blocked.length > 0 && <Reasons reasons={blocked} />}

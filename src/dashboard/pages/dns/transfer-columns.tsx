@@ -3,7 +3,7 @@ import type { Column } from '../../parts/table'
 import { humanize } from '../../parts/status'
 import { RelativeTime } from '../../parts/time'
 
-const types = { axfr: 'Full (AXFR)', ixfr: 'Incremental (IXFR)', up_to_date: 'Up to date' } as const
+const types = { axfr: 'Full (AXFR)', ixfr: 'Incremental (IXFR)', up_to_date: 'No changes' } as const
 
 /** The built-in name server and the keys of the workspace, for its parts. */
 export interface BuiltinProps {

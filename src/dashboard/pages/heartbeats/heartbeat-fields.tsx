@@ -69,7 +69,7 @@ export function HeartbeatFields() {
   return (
     <>
       <Columns>
-        <TextField name="name" label="Name" placeholder="nightly backup" autoFocus />
+        <TextField name="name" label="Name" placeholder="Nightly backup" autoFocus />
         <ListField name="tags" label="Tags" placeholder="prod, backup" />
       </Columns>
       <SelectField

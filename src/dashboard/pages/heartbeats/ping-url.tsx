@@ -26,7 +26,7 @@ export function PingUrl({ url, isOpen }: { url: string | null; isOpen: boolean }
       <details open={isOpen}>
         <summary className="mb-2 font-medium">How to ping</summary>
         <p className="mb-3 text-muted">
-          A request to this URL reports that the job ran. Append <Mono>/start</Mono>, <Mono>/fail</Mono> or the exit status to
+          A request to this URL reports that the job ran. Append <Mono>/start</Mono>, <Mono>/fail</Mono>, or the exit status to
           report more. A request body is stored as the log.
         </p>
         <ToggleGroup

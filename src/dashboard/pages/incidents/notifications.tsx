@@ -1,3 +1,4 @@
+import { labelOf } from '../../parts/option-fields'
 import type { NotificationView } from '../../../features/notifications/log/shapes'
 import type { NotificationChannelView } from '../../../features/notifications/shapes'
 import type { IncidentView } from '../../../features/incidents/shapes'
@@ -30,7 +31,7 @@ export function Notifications({ incident }: { incident: IncidentView }) {
               {capitalize(humanize(one.kind.replace('.', ' ')))} · <RelativeTime at={one.sent_at ?? one.created_at} />
             </p>
             {(one.last_error?.detail ?? one.reason) && (
-              <p className="text-[13px] wrap-anywhere">{one.last_error?.detail ?? humanize(one.reason!)}</p>
+              <p className="text-[13px] wrap-anywhere">{one.last_error?.detail ?? labelOf(one.reason!)}</p>
             )}
           </li>
         ))}

@@ -3,7 +3,7 @@ import type { IncidentUpdateView, IncidentView } from '../../../features/inciden
 import { Button } from '../../parts/button'
 import { TextareaField, CheckboxField, Form } from '../../parts/form'
 import { Card } from '../../parts/page'
-import { humanize } from '../../parts/status'
+import { humanize, capitalize } from '../../parts/status'
 import { RelativeTime } from '../../parts/time'
 import { useList } from '../../queries'
 import { usePerson } from '../../session'
@@ -33,7 +33,7 @@ export function Timeline({ incident }: { incident: IncidentView }) {
             <span className={`mt-1.5 size-2.5 shrink-0 rounded-full ${marks[one.kind] ?? 'bg-idle-mark'}`} aria-hidden />
             <div className="min-w-0 grow">
               <p className="flex flex-wrap gap-x-2">
-                <span className="font-medium">{humanize(one.kind)}</span>
+                <span className="font-medium">{capitalize(humanize(one.kind))}</span>
                 <span className="text-muted">
                   <RelativeTime at={one.at} />
                   {one.actor && ` by ${one.actor.name ?? one.actor.id}`}

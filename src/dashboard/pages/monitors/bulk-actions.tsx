@@ -63,7 +63,7 @@ export function BulkActions({ selected, onSuccess }: BulkActionsProps) {
         Resume
       </Button>
       <Button small icon={TagIcon} onClick={() => editTags(selected.slice(0, maxOperations), onSuccess)}>
-        Tags
+        Edit tags
       </Button>
       <Button small kind="danger" icon={Trash2} onClick={remove}>
         Delete
@@ -74,7 +74,7 @@ export function BulkActions({ selected, onSuccess }: BulkActionsProps) {
 
 const editTags = (selected: readonly MonitorView[], onSuccess: () => void) =>
   openForm({
-    title: `Edit tags of ${count(selected.length)}`,
+    title: `Edit tags for ${count(selected.length)}`,
     submitLabel: 'Update tags',
     initial: { mode: 'add', tags: [] },
     call: ({ mode, tags }) =>

@@ -1,10 +1,10 @@
+import { FilterChip } from '../../parts/filters'
 import { CircleCheck } from 'lucide-react'
 import type { ResultView } from '../../../features/monitors/series/shapes'
 import { useUrlState } from '../../parts/url-state'
-import { Button } from '../../parts/button'
 import { List, type Column } from '../../parts/list'
 import { Facts } from '../../parts/page'
-import { Status } from '../../parts/status'
+import { Status, humanize } from '../../parts/status'
 import { RelativeTime, formatLatency, formatDateTime } from '../../parts/time'
 import { Waterfall } from './waterfall'
 
@@ -13,7 +13,7 @@ const iso = (at = '') => (at === '' ? '' : new Date(Number(at)).toISOString())
 const columns: readonly Column<ResultView>[] = [
   { title: 'Time', width: '9rem', render: one => <RelativeTime at={one.at} /> },
   { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
-  { title: 'Duration', width: '6rem', alignRight: true, render: one => formatLatency(one.latency_ms) },
+  { title: 'Latency', width: '6rem', alignRight: true, render: one => formatLatency(one.latency_ms) },
   { title: 'Code', width: '5rem', alignRight: true, showFrom: 'sm', render: one => one.code ?? '' },
   { title: 'Error', showFrom: 'sm', look: 'muted', render: one => one.error?.message ?? '' },
   { title: 'Location', width: '6rem', showFrom: 'lg', render: one => one.location },
@@ -37,13 +37,7 @@ export function CheckResults({ id }: { id: string }) {
       query={({ runs, after, before }) => ({ status: runs, from: iso(after), to: iso(before), limit: 50 })}
       rowHeight={40}
       filters={[{ name: 'runs', label: 'Status', all: 'All statuses', choices: statuses }]}
-      controls={
-        after !== '' && (
-          <Button small kind="quiet" onClick={() => set(range)}>
-            From {formatDateTime(Number(after))}: show all
-          </Button>
-        )
-      }
+      controls={after !== '' && <FilterChip label="Time" value={formatDateTime(Number(after))} onClear={() => set(range)} />}
       empty={{ icon: CircleCheck, text: 'Checks appear here as soon as they finish.' }}
     />
   )
@@ -56,7 +50,7 @@ const ResultDetails = ({ result }: { result: ResultView }) => (
         ['Status', <Status status={result.status} />],
         ['Location', result.location],
         ['Code', result.code],
-        ['Error', result.error && `${result.error.message} (${result.error.kind})`],
+        ['Error', result.error && `${result.error.message} (${humanize(result.error.kind)})`],
       ]}
     />
     <Waterfall phases={result.phases} latencyMs={result.latency_ms} />

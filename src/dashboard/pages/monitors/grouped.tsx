@@ -1,3 +1,4 @@
+import { pluralize } from '../../parts/plural'
 import { Link } from '@tanstack/react-router'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { useMemo, useState } from 'react'
@@ -59,7 +60,9 @@ function Group({ group, query, depth }: MembersProps) {
           {group.name}
         </Link>
         <Status status={group.status} />
-        <span className="ml-auto text-[13px] whitespace-nowrap text-muted">{membersOf(group).length} members</span>
+        <span className="ml-auto text-[13px] whitespace-nowrap text-muted">
+          {pluralize(membersOf(group).length, 'member', 'members')}
+        </span>
       </div>
       {isOpen && (
         <div className="border-t border-line p-2">

@@ -91,7 +91,7 @@ export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
         />
       </Collapsible>
       <Collapsible label="Notes and key" names={['description', 'key']}>
-        <TextareaField name="description" label="Notes" hint="Free-form notes." />
+        <TextareaField name="description" label="Notes" hint="What it checks, and what to do if it fails." />
         <TextField name="key" label="Key" mono hint="Unique key for scripts. Imports match monitors by key." />
       </Collapsible>
     </>

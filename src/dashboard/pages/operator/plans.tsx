@@ -58,9 +58,10 @@ export function Plans() {
 
 const limitText = (limit: number | null) => (limit === null ? 'No limit' : limit.toLocaleString())
 
-const deletePlan = ({ id }: PlanView) =>
+const deletePlan = ({ id, title }: PlanView) =>
   confirmDelete({
     noun: 'plan',
+    name: title,
     path: `/plans/${id}`,
     invalidates: ['/plans'],
     text: 'A plan that is used by workspaces can’t be deleted.',

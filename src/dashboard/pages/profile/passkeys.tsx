@@ -81,7 +81,7 @@ export function Passkeys() {
 const addPasskey = (send: (request: Call) => Promise<unknown>) =>
   openForm({
     title: 'Add passkey',
-    description: 'Your browser asks you to create it in the next step.',
+    description: 'In the next step, your browser asks you to create the passkey.',
     submitLabel: 'Continue',
     initial: { name: '', password: '' },
     call: values => ({ method: 'POST', path: '/passkeys/options', body: values }),

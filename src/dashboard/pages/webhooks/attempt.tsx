@@ -1,7 +1,8 @@
+import { labelOf } from '../../parts/option-fields'
 import type { WebhookAttemptView } from '../../../features/webhooks/deliveries/shapes'
 import { Code } from '../../parts/code'
 import { Facts } from '../../parts/page'
-import { StatusIcon, humanize } from '../../parts/status'
+import { StatusIcon } from '../../parts/status'
 import { RelativeTime, formatLatency } from '../../parts/time'
 
 /** Shows an attempt: request, response, and timings. */
@@ -13,7 +14,7 @@ export function Attempt({ attempt, isOpen }: { attempt: WebhookAttemptView; isOp
       <summary className="flex flex-wrap items-center gap-2 px-4 py-3">
         <StatusIcon status={isDelivered ? 'delivered' : 'failed'} tone={isDelivered ? 'ok' : 'bad'} className="size-4" />
         <h2 className="font-semibold">Attempt {attempt.number}</h2>
-        <span>{attempt.status_code ?? humanize(attempt.error_class ?? '')}</span>
+        <span>{attempt.status_code ?? labelOf(attempt.error_class ?? '')}</span>
         <span className="text-muted">
           {formatLatency(attempt.duration_ms)} · {attempt.trigger === 'auto' ? 'automatic' : attempt.trigger} ·{' '}
           <RelativeTime at={attempt.started_at} />

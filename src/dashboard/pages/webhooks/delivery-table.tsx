@@ -1,9 +1,10 @@
+import { labelOf } from '../../parts/option-fields'
 import { Send } from 'lucide-react'
 import type { WebhookDeliveryView } from '../../../features/webhooks/deliveries/shapes'
 import type { EventKindView } from '../../../features/webhooks/endpoints/shapes'
 import type { Page as Listing } from '../../client'
 import type { ListProps } from '../../parts/list'
-import { Status, humanize } from '../../parts/status'
+import { Status } from '../../parts/status'
 import type { Column } from '../../parts/table'
 import { RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'
@@ -23,7 +24,7 @@ const columns: readonly Column<WebhookDeliveryView>[] = [
     title: 'Last response',
     width: '9rem',
     showFrom: 'md',
-    render: one => one.last_status_code ?? humanize(one.last_error_class ?? '–'),
+    render: one => one.last_status_code ?? labelOf(one.last_error_class ?? '–'),
   },
   { title: 'Attempts', width: '6rem', showFrom: 'md', alignRight: true, render: one => one.attempt_count },
   { title: 'Next attempt', width: '8rem', showFrom: 'lg', render: one => <RelativeTime at={one.next_attempt_at} fallback="–" /> },

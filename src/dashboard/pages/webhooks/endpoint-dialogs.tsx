@@ -47,8 +47,8 @@ export function rotateSecret(endpoint: WebhookEndpointView): void {
       content: (
         <div className="flex flex-col gap-4">
           <p>
-            A rotation is in progress. Messages are signed with {endpoint.secret_hint} and the new {endpoint.next_secret_hint}.
-            The old secret expires <RelativeTime at={endpoint.overlap_ends_at} />.
+            A rotation is in progress. Messages are signed with both the old secret {endpoint.secret_hint} and the new secret{' '}
+            {endpoint.next_secret_hint}. The old one expires <RelativeTime at={endpoint.overlap_ends_at} />.
           </p>
           <div className="flex justify-end">
             <SendButton

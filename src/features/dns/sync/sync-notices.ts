@@ -66,5 +66,5 @@ export const driftNotice = (zone: ZoneRow, claimed: ClaimedTarget, count: number
 export const editWarNotice = (zone: ZoneRow, claimed: ClaimedTarget): NoticeDraft =>
   zoneNotice(zone, claimed, {
     kind: 'dns_zone.edit_war',
-    text: `Drift of ${zone.name} at ${claimed.provider.name} was reverted three times within ten minutes and changed again each time. Enforcement is paused for a while.`,
+    text: `Drift of ${zone.name} at ${claimed.provider.name} was reverted three times within ten minutes and changed again each time. Enforcement is paused for up to ten minutes.`,
   })

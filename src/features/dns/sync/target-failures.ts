@@ -55,7 +55,7 @@ export function blockReport(
     audit: { ...auditBase(zone), action: 'dns.zone.block', targets: [zoneTarget(zone), target('plan', { id: planId })], after },
     notice: zoneNotice(zone, claimed, {
       kind: 'dns_zone.blocked',
-      text: `Changes to ${zone.name} are blocked from being applied to ${provider.name}. ${reasons.map(one => one.detail).join(' ')}`,
+      text: `Safety checks blocked changes to ${zone.name} at ${provider.name}. ${reasons.map(one => one.detail).join(' ')}`,
       details: after,
     }),
   }

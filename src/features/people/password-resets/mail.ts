@@ -27,7 +27,7 @@ export const mailPasswordResetJob: JobKind<{ email: string; context: AuditContex
         subject: 'Reset your Bailiwick password',
         paragraphs: [
           `Someone requested a password reset for ${user.email} at ${hub.baseUrl}. Use this link to set a new password. ` +
-            'It works once, within an hour:',
+            'It works only once and expires in one hour:',
           'If you did not request this, you can ignore this email. Your password stays the same.',
         ],
         link,

@@ -19,12 +19,12 @@ export function Transfers({ server, keys }: BuiltinProps) {
     ...transferColumns({ server, keys }, one => one.serial),
   ]
   return (
-    <Card title="Transfers" className="lg:col-span-2">
+    <Card title="Zone transfers" className="lg:col-span-2">
       {found.error ? (
         <Problem error={found.error} onRetry={() => void found.refetch()} />
       ) : (
         <Table
-          label="Transfers"
+          label="Zone transfers"
           columns={columns}
           list={staticList(found.data?.data ?? [], found.isPending)}
           idOf={one => `${one.zone} ${one.address} ${one.tsig_key_id}`}

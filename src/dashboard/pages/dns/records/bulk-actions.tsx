@@ -37,7 +37,7 @@ export function BulkActions({ zone, rows: selected, onDone }: BulkActionsProps) 
   const description = 'Applies to all records with the same name and type.'
   const editTtl = () =>
     openForm({
-      title: `Set TTL of ${count}`,
+      title: `Set TTL for ${count}`,
       description,
       submitLabel: 'Set TTL',
       initial: { ttl: '' },
@@ -47,7 +47,7 @@ export function BulkActions({ zone, rows: selected, onDone }: BulkActionsProps) 
     })
   const editTags = () =>
     openForm({
-      title: `Set tags of ${count}`,
+      title: `Set tags for ${count}`,
       description,
       submitLabel: 'Set tags',
       initial: { tags: [] },

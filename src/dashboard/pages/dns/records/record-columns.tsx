@@ -3,7 +3,7 @@ import type { DnsRecordView } from '../../../../features/dns/records/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { Button } from '../../../parts/button'
 import { CopyButton } from '../../../parts/code'
-import { StatusIcon, Tag } from '../../../parts/status'
+import { StatusIcon, Tag, humanize } from '../../../parts/status'
 import type { Column } from '../../../parts/table'
 import { RelativeTime } from '../../../parts/time'
 import { isInSync } from './record-reason'
@@ -94,7 +94,7 @@ const Name = ({ record, isRepeated, onTag }: NameProps) => (
       {!isInSync(record.sync.state) && (
         <span className="shrink-0 md:hidden">
           <StatusIcon status={record.sync.state} />
-          <span className="sr-only">{record.sync.state}</span>
+          <span className="sr-only">{humanize(record.sync.state)}</span>
         </span>
       )}
       {record.tags.slice(0, 2).map(tag => (

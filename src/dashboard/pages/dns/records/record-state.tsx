@@ -74,7 +74,7 @@ function Targets({ record, zone }: RecordStateProps) {
 
 const ObservedValues = ({ observed }: { observed: DnsRecordView['sync']['targets'][number]['observed'] }) =>
   observed === null ? (
-    <span className="text-muted">none</span>
+    <span className="text-muted">None</span>
   ) : (
     <ul>
       {observed.values.map(value => (

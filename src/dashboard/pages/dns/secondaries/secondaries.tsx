@@ -47,7 +47,7 @@ interface TransfersProps extends BuiltinProps {
 const Transfers = ({ zone, transfers, keys, server }: TransfersProps) => (
   <Card title="Zone transfers" flush>
     <Table
-      label="Transfers"
+      label="Zone transfers"
       columns={transferColumns({ server, keys }, one => (
         <>
           {one.serial}{' '}

@@ -10,7 +10,7 @@ import {
   type Values,
 } from '../../../parts/form'
 import { Card } from '../../../parts/page'
-import { humanize } from '../../../parts/status'
+import { capitalize } from '../../../parts/status'
 import { usePerson } from '../../../session'
 
 /** Sync settings of a zone: how changes are applied, drift handling and guards. */
@@ -22,9 +22,9 @@ export function SyncSettingsForm({ zone }: { zone: ZoneView }) {
       <Card
         title="Sync and drift"
         facts={[
-          ['Apply changes', zone.apply === 'auto' ? 'automatically' : 'manually'],
-          ['Drift policy', humanize(zone.drift_policy)],
-          ['Unmanaged records', humanize(zone.unmanaged)],
+          ['Apply changes', zone.apply === 'auto' ? 'Automatically' : 'Manually'],
+          ['Drift policy', capitalize(zone.drift_policy)],
+          ['Unmanaged records', capitalize(zone.unmanaged)],
         ]}
       />
     )

@@ -1,3 +1,4 @@
+import { labelOf } from '../../../parts/option-fields'
 import { useState } from 'react'
 import type { ActionView } from '../../../../features/actions/shapes'
 import type { PlanView } from '../../../../features/dns/plans/shapes'
@@ -51,7 +52,7 @@ function PlanReview({ plan, onClose }: { plan: PlanView; onClose(): void }) {
           plan.applied_at
             ? ['Applied', <RelativeTime at={plan.applied_at} />]
             : ['Expires', <RelativeTime at={plan.expires_at} />],
-          ['Overridden checks', plan.allowed.length > 0 ? plan.allowed.join(', ') : null],
+          ['Overridden checks', plan.allowed.length > 0 ? plan.allowed.map(labelOf).join(', ') : null],
         ]}
       />
       {plan.status === 'stale' && (

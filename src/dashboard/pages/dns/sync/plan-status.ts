@@ -9,13 +9,13 @@ export const planStatuses: Record<PlanView['status'], { status: string; tone: To
   expired: { status: 'expired', tone: 'idle', label: 'expired' },
 }
 
-/** Summarizes the changes of a plan: “2 added, 1 deleted”. Counts only the listed changes. */
+/** Summarizes the changes of a plan: “2 created, 1 deleted”. Counts only the listed changes. */
 export function planSummary({ targets }: Pick<PlanView, 'targets'>): string {
   const count = (action: string) =>
     targets.reduce((max, one) => Math.max(max, one.ops.filter(op => op.action === action).length), 0)
   const words = [
-    [count('create'), 'added'],
-    [count('update'), 'changed'],
+    [count('create'), 'created'],
+    [count('update'), 'updated'],
     [count('delete'), 'deleted'],
   ] as const
   const parts = words.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`)

@@ -1,6 +1,6 @@
+import { labelOf } from '../../../parts/option-fields'
 import { TriangleAlert } from 'lucide-react'
 import type { BlockedView } from '../../../../features/dns/plans/op-shapes'
-import { humanize } from '../../../parts/status'
 
 /** Reasons that block a plan, with the affected rrsets. */
 export const Reasons = ({ reasons }: { reasons: BlockedView['reasons'] }) => (
@@ -12,7 +12,7 @@ export const Reasons = ({ reasons }: { reasons: BlockedView['reasons'] }) => (
     <ul className="mt-2 flex flex-col gap-2 pl-6">
       {reasons.map(one => (
         <li key={one.code}>
-          <span className="font-medium">{humanize(one.code)}:</span> {one.detail}
+          <span className="font-medium">{labelOf(one.code)}:</span> {one.detail}
           {one.rrsets.length > 0 && (
             <span className="mt-0.5 block font-mono text-[13px] wrap-anywhere">
               {one.rrsets.map(({ name, type }) => `${name} ${type}`).join(', ')}

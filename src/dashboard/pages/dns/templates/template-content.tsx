@@ -1,8 +1,8 @@
 import type { TemplateView } from '../../../../features/dns/templates/shapes'
 import { Card } from '../../../parts/page'
-import { Tag, humanize } from '../../../parts/status'
+import { Tag, capitalize } from '../../../parts/status'
 import { Table, staticList, type Column } from '../../../parts/table'
-import type { TemplateRecord, Variable } from './template-values'
+import { variableTypes, type TemplateRecord, type Variable } from './template-values'
 
 const code = (text: string | number) => (
   <code className="font-mono text-[13px]" title={String(text)}>
@@ -15,13 +15,13 @@ const recordColumns: readonly Column<TemplateRecord>[] = [
   { title: 'Type', width: '6rem', render: one => <Tag>{one.type}</Tag> },
   { title: 'TTL', width: '6rem', alignRight: true, showFrom: 'md', render: one => one.ttl ?? '–' },
   { title: 'Value', render: one => code(one.content ?? JSON.stringify(one.fields)) },
-  { title: 'On conflict', width: '8rem', showFrom: 'sm', render: one => humanize(one.on_conflict ?? 'fail') },
+  { title: 'On conflict', width: '8rem', showFrom: 'sm', render: one => capitalize(one.on_conflict ?? 'fail') },
   { title: 'Condition', width: '8rem', showFrom: 'lg', render: one => (one.when ? code(one.when) : '–') },
 ]
 
 const variableColumns: readonly Column<Variable>[] = [
   { title: 'Name', width: '12rem', render: one => code(one.name) },
-  { title: 'Type', width: '7rem', render: one => <Tag>{one.type}</Tag> },
+  { title: 'Type', width: '9rem', render: one => <Tag>{variableTypes[one.type]}</Tag> },
   { title: 'Default', showFrom: 'sm', render: one => (one.default === undefined ? '–' : code(one.default)) },
   { title: 'Allowed values', showFrom: 'md', render: one => one.values?.join(', ') ?? one.pattern ?? '–' },
   { title: 'Description', showFrom: 'sm', render: one => one.description ?? '–' },

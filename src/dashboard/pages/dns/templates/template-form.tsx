@@ -1,10 +1,10 @@
 import type { TemplateView } from '../../../../features/dns/templates/shapes'
 import type { Call } from '../../../client'
 import { Form, TextField, type Values } from '../../../parts/form'
-import { humanize } from '../../../parts/status'
+import { capitalize } from '../../../parts/status'
 import type { SendOptions } from '../../../queries'
 import { RowsField, type RowField } from './rows-field'
-import { bodyOf, type TemplateRecord, type Variable } from './template-values'
+import { bodyOf, variableTypes, type TemplateRecord, type Variable } from './template-values'
 
 interface TemplateFormProps {
   initial: Values
@@ -45,22 +45,21 @@ export const TemplateForm = ({ call, action, ...rest }: TemplateFormProps) => (
   </Form>
 )
 
-const types = ['string', 'ip', 'ipv6', 'host', 'int', 'enum'] as const satisfies TemplateView['variables'][number]['type'][]
 const conflictModes = ['fail', 'skip', 'replace', 'merge'] as const satisfies TemplateRecord['on_conflict'][]
-const choicesOf = (words: readonly string[]) => words.map(one => [one, humanize(one)] as const)
+const choicesOf = (words: readonly string[]) => words.map(one => [one, capitalize(one)] as const)
 const wholeNumber = /^-?\d{1,15}$/
 
 const variableFields: readonly RowField<Variable>[] = [
   { name: 'name', label: 'Name', width: '11rem' },
-  { name: 'type', label: 'Type', width: '7rem', choices: choicesOf(types) },
+  { name: 'type', label: 'Type', width: '8.5rem', choices: Object.entries(variableTypes) },
   {
     name: 'required',
     label: 'Required',
     width: '9.5rem',
     choices: [
-      ['', 'if no default'],
-      ['true', 'yes'],
-      ['false', 'no'],
+      ['', 'If no default'],
+      ['true', 'Yes'],
+      ['false', 'No'],
     ],
     read: row => (row.required === undefined ? '' : String(row.required)),
     write: text => (text === '' ? undefined : text === 'true'),
@@ -100,8 +99,8 @@ const recordFields: readonly RowField<TemplateRecord>[] = [
     label: 'Essential',
     width: '6rem',
     choices: [
-      ['true', 'yes'],
-      ['false', 'no'],
+      ['true', 'Yes'],
+      ['false', 'No'],
     ],
     read: row => String(row.essential ?? true),
     write: text => text === 'true',

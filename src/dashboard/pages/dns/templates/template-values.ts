@@ -4,6 +4,16 @@ import type { Values } from '../../../parts/form'
 export type Variable = TemplateView['variables'][number]
 export type TemplateRecord = TemplateView['records'][number]
 
+/** Labels of the types of variables. */
+export const variableTypes: Record<Variable['type'], string> = {
+  string: 'Text',
+  ip: 'IPv4 address',
+  ipv6: 'IPv6 address',
+  host: 'Hostname',
+  int: 'Integer',
+  enum: 'Choice',
+}
+
 /** Form values of a template. Fields of a row that the form doesn’t show are preserved. */
 export const valuesOf = (template: Pick<TemplateView, 'name' | 'description' | 'variables' | 'records'>): Values => ({
   name: template.name,

@@ -1,11 +1,15 @@
 import { SelectField, TextField, type Values } from '../../../parts/form'
-import { valueFor, type Variable } from './template-values'
+import { valueFor, variableTypes, type Variable } from './template-values'
 
 /** One form field per variable of a template. */
 export const VariableFields = ({ variables }: { variables: readonly Variable[] }) =>
   variables.map(({ name, type, values, description, required, default: fallback }) => {
     const isOptional = fallback !== undefined || required === false
-    const hint = [description, type !== 'enum' && `Type: ${type}.`, isOptional && fallback === undefined && 'Optional.']
+    const hint = [
+      description,
+      type !== 'enum' && `Type: ${variableTypes[type]}.`,
+      isOptional && fallback === undefined && 'Optional.',
+    ]
       .filter(Boolean)
       .join(' ')
     const attributes = { name: `variables.${name}`, label: name, hint }
