@@ -113,7 +113,7 @@ function namedWorkspace(spec: Guarded, request: Request): string | null {
 
 /**
  * A token in a URL ends up in browser histories and proxy logs, so it is refused even if it is valid. Each attempt counts as a
- * failed credential, and a valid token gets an audit log entry, so that its owner learns of the leak.
+ * failed credential, and a valid token gets an audit event, so that its owner learns of the leak.
  */
 async function refuseTokenInUrl(hub: Hub, spec: Guarded, request: Request, from: { id: string; ip: string }): Promise<void> {
   const address = decoded(request.url)

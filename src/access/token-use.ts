@@ -33,7 +33,7 @@ export function recordTokenUse(hub: Hub, tokenId: string, ip: string): void {
 /** The last use that is not yet written to the database, so that responses are up to date. */
 const pendingUse = (hub: Hub, tokenId: string): Use | null => pendingUses.get(hub)?.get(tokenId) ?? null
 
-/** Writes pending uses of tokens. A token used from a new IP address gets an audit log entry. */
+/** Writes pending uses of tokens. A token used from a new IP address gets an audit event. */
 export async function flushTokenUses(hub: Hub): Promise<void> {
   const noted = pendingUses.get(hub)
   if (!noted || noted.size === 0) return

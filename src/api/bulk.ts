@@ -60,7 +60,7 @@ interface BulkResponse {
 }
 
 /**
- * Builds the route of a bulk endpoint. Each operation runs through its own route: same rules, same audit entry, same plan limits.
+ * Builds the route of a bulk endpoint. Each operation runs through its own route: same rules, same audit event, same plan limits.
  * @throws Error if an operation has no route, or if the routes require different permissions
  */
 export function bulkRoute(bulk: Bulk, routes: readonly Route[]): Route {

@@ -80,7 +80,7 @@ export function readExportChains(file: string): ChainContents[] {
         // The code is not hashed: a code of another action was tampered with.
         return { entry, prevHash, hash, mac: mac ?? '', columnsAgree: code == null || known === null || code === known }
       } catch {
-        throw new Failure(`${file}, line ${place + 1}: not an audit log entry with its hashes.`)
+        throw new Failure(`${file}, line ${place + 1}: not an entry of the audit log with its hashes.`)
       }
     })
   return [...Map.groupBy(found, one => one.entry.workspace_id)].map(([chain, entries]) => ({

@@ -56,7 +56,7 @@ Exit codes:
   0  The audit log is intact
   1  The verification could not run
   2  Tampering was detected
-  3  Nothing could be verified, because no checkpoint covers any entry of a log
+  3  A log could not be verified, because no checkpoint covers any of its entries
 
 Examples:
   bailiwick audit verify --data /var/lib/bailiwick

@@ -28,8 +28,9 @@ export function addDemo(program: Command, _: EndWith, threads: Threads): void {
     .addHelpText(
       'after',
       `
-Starts a separate hub with 90 days of monitors, incidents, DNS zones, and notifications of a fictional company, and local servers
-that go up and down. It ignores your settings and doesn't affect other installations. Don't use it in production.
+Starts a separate hub with 90 days of sample data of a fictional company: monitors, incidents, DNS zones, and notifications.
+The monitors check local servers that go up and down while you watch. The demo ignores your settings and doesn't affect other
+installations. Don't use it in production.
 
 Examples:
   bailiwick demo

@@ -188,7 +188,9 @@ async function checkPort(config: Config, host: string, port: number) {
   if (error === 'EADDRINUSE') {
     const pid = runningHub(config)
     if (pid !== null) return ok(`Port ${port} is in use by the running hub of this data folder (process ${pid}).`)
-    return fail(`Port ${port} on ${host} is in use by another program. Stop it, or choose another port with --listen HOST:PORT.`)
+    return fail(
+      `Port ${port} on ${host} is in use by another program. Stop that program, or choose another port with --listen HOST:PORT.`,
+    )
   }
   return fail(`The hub can't listen on ${host} port ${port} (${error}). Choose another address with --listen HOST:PORT.`)
 }
@@ -203,8 +205,8 @@ async function checkEventLoop(config: Config) {
   const seconds = /^bailiwick_event_loop_block_seconds (\S+)$/m.exec(text)?.[1]
   if (seconds === undefined) return warn(`Unknown, because ${url} returned ${status} without this metric.`)
   const ms = Math.round(Number(seconds) * 1000)
-  const found = `The longest block of the running hub in the last minute was ${ms} ms`
-  return ms > longBlockMs ? warn(`${found}. Meanwhile, requests had to wait.`) : ok(`${found}.`)
+  const found = `The event loop of the running hub was blocked for up to ${ms} ms in the last minute`
+  return ms > longBlockMs ? warn(`${found}. Requests had to wait during that time.`) : ok(`${found}.`)
 }
 
 /** Process id of the running hub of the data folder, or null. */

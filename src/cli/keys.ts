@@ -43,7 +43,7 @@ Examples:
   withData(
     keys
       .command('status')
-      .description('List master keys, data keys with their age and number of values, and the key of each hub'),
+      .description('List the master keys, the data keys with their age and number of values, and the master key of each hub'),
   ).action(async (flags: SettingFlags) => await status(flags))
   withData(keys.command('verify').description('Verify that all data keys and secrets can be decrypted'))
     .addHelpText('after', '\nThe exit code is 2 if anything cannot be decrypted.')
@@ -54,7 +54,7 @@ Examples:
     .addHelpText(
       'after',
       `
-Adds the new key to the key file, waits until all running hubs have loaded it, encrypts all data keys with it, and removes the
+Adds the new key to the key file, waits until all running hubs have loaded it, re-encrypts all data keys with it, and removes the
 old key from the file. If hubs run on other machines, copy both lines of the key file to them while this command waits.
 Keep the old key as long as you keep backups that were made with it.
 
@@ -130,8 +130,8 @@ async function rotateMaster(flags: MasterFlags): Promise<void> {
       const { file, steps, toRewrap, hubs } = await rotation.masterRotation(hub, newKey)
       const descriptions = {
         'new key': `Would add ${newKey ? `the key ${keyFingerprint(newKey)}` : 'a new key'} to ${file}.`,
-        adopt: `Would wait until all running hubs have loaded it: ${hubs.map(one => `${one.host} (${one.id})`).join(', ') || 'none'}.`,
-        rewrap: `Would encrypt ${pluralize(toRewrap, 'data keys')} with it.`,
+        adopt: `Would wait until all running hubs have loaded the new key: ${hubs.map(one => `${one.host} (${one.id})`).join(', ') || 'none'}.`,
+        rewrap: `Would re-encrypt ${pluralize(toRewrap, 'data keys')} with the new key.`,
         'drop previous': `Would remove the old key from ${file}.`,
       }
       for (const step of steps) print(descriptions[step])

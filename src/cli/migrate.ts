@@ -11,7 +11,7 @@ export function addMigrate(program: Command, endWith: EndWith): void {
     .addHelpText(
       'after',
       `
-bailiwick serve also applies migrations at its start. With --status, the exit code is 1 if migrations are pending.
+bailiwick serve also applies migrations when it starts. With --status, the exit code is 1 if migrations are pending.
 
 Examples:
   bailiwick migrate --data /var/lib/bailiwick

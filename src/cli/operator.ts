@@ -5,7 +5,7 @@ import type { Hub } from '../core/hub'
 import { requiredMasterKeyId } from '../core/installation'
 import { Failure } from './failure'
 
-/** Actor and context of audit log entries of the command line. */
+/** Actor and context of audit events of the command line. */
 export const byOperator: { actor: AuditActor; context: AuditContext } = {
   actor: { ...systemActor('command line'), type: 'operator' },
   context: { ip: null, user_agent: null, request_id: null, idempotency_key: null, channel: 'cli' },
@@ -57,4 +57,4 @@ export const noInstallation = ({ databaseUrl, data }: Config): string =>
     ? 'No installation found in the database of BAILIWICK_DATABASE_URL. Run bailiwick serve to create one.'
     : `No installation found in ${data}. Use --data to choose its folder, or run bailiwick serve to create one.`
 
-const noWorkspace = (idOrName: string): string => `No workspace has the id or name ${idOrName}.`
+const noWorkspace = (idOrName: string): string => `No workspace has the ID or name ${idOrName}.`

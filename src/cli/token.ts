@@ -50,7 +50,7 @@ Examples:
     )
     .action(async (flags: TokenFlags, command: Command) => {
       if (!flags.full && !flags.readOnly && !flags.permission?.length) {
-        command.error('error: choose the access of the token with --full, --read-only or --permission')
+        command.error('error: choose the access of the token with --full, --read-only, or --permission')
       }
       console.log(await create(flags))
     })
@@ -101,7 +101,7 @@ async function revoke(id: string, flags: SettingFlags): Promise<void> {
   await withHub(readConfig(flags), async hub => {
     const { revokeTokenAsOperator } = await import('../features/tokens/commands')
     const before = await revokeTokenAsOperator(hub, id, byOperator)
-    if (!before) throw new Failure(`No token has the id ${id}. Run bailiwick token list to list all tokens.`)
+    if (!before) throw new Failure(`No token has the ID ${id}. Run bailiwick token list to list all tokens.`)
     console.log(before.revokedAt === null ? `Revoked token ${before.name}.` : `Token ${before.name} was already revoked.`)
   })
 }

@@ -76,7 +76,7 @@ Examples:
     })
 
   withData(
-    user.command('set-password').description('Set the password of a user and sign them out everywhere').argument('<email>'),
+    user.command('set-password').description('Set the password of a user, and sign the user out everywhere').argument('<email>'),
   )
     .option('--password-file <file>', 'File with the password on its first line')
     .addHelpText('after', '\nExamples:\n  bailiwick user set-password ada@example.com')
@@ -85,7 +85,7 @@ Examples:
       await withHub(readConfig(flags), async hub => {
         const { setPassword } = await import('../features/people/users')
         await setPassword(hub, await userOf(hub, email), password, byOperator)
-        console.log(`Password of ${email} changed and all sessions revoked.`)
+        console.log(`Changed the password of ${email} and revoked all sessions.`)
       })
     })
 
@@ -104,7 +104,7 @@ Examples:
   withData(
     user
       .command('reset-second-factor')
-      .description('Remove one-time codes and passkeys of a user, and sign them out everywhere')
+      .description('Remove the one-time codes and passkeys of a user, and sign the user out everywhere')
       .argument('<email>'),
   )
     .addHelpText('after', '\nExamples:\n  bailiwick user reset-second-factor ada@example.com')
@@ -112,12 +112,12 @@ Examples:
       await withHub(readConfig(flags), async hub => {
         const { resetFactors } = await import('../features/people/second-factors/second-factors')
         await resetFactors(hub, await userOf(hub, email), byOperator)
-        console.log(`Two-factor authentication of ${email} reset and all sessions revoked.`)
+        console.log(`Reset the two-factor authentication of ${email} and revoked all sessions.`)
       })
     })
 
-  withData(user.command('disable').description('Disable a user and sign them out everywhere').argument('<email>'))
-    .option('--force', 'Disable the user even if no other owner of a workspace, or no other operator, can sign in')
+  withData(user.command('disable').description('Disable a user, and sign the user out everywhere').argument('<email>'))
+    .option('--force', 'Disable the user even if this is the last owner of a workspace, or the last operator, who can sign in')
     .addHelpText(
       'after',
       '\nExamples:\n  bailiwick user disable ada@example.com\n  bailiwick user disable ada@example.com --force',

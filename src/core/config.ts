@@ -100,7 +100,7 @@ export const settings = {
   signUp: setting(
     'BAILIWICK_SIGN_UP',
     'closed',
-    'Who can sign up: closed (only people invited by the operator), invitation (anyone invited to a workspace) or open (anyone).',
+    'Who can sign up: closed (only people invited by the operator), invitation (anyone invited to a workspace), or open (anyone).',
     oneOf('closed', 'invitation', 'open'),
   ),
   dnsListen: setting(

@@ -47,6 +47,6 @@ test('the command line lists tokens without their values, and revokes them', asy
   expect(await token(w, 'revoke', 'tok_nothing')).toEqual({
     code: 1,
     out: '',
-    err: 'No token has the id tok_nothing. Run bailiwick token list to list all tokens.\n',
+    err: 'No token has the ID tok_nothing. Run bailiwick token list to list all tokens.\n',
   })
 }, 60_000)

@@ -83,7 +83,7 @@ test(
       const fresh = join(folder, 'fresh')
       expect(await runSource([...createToken, fresh, '--workspace', 'nowhere'])).toMatchObject({
         code: 1,
-        err: 'No workspace has the id or name nowhere.\n',
+        err: 'No workspace has the ID or name nowhere.\n',
       })
       using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
       const busy = await runSource(['serve', '--data', fresh, '--listen', `127.0.0.1:${listener.port}`])

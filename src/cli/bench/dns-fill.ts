@@ -19,7 +19,7 @@ export const nameNumber = (n: number): string => `h${String(n).padStart(7, '0')}
 
 /**
  * Fills a zone with A records of different names by inserting rows. With the API, a million records would take an hour, mostly
- * for plans, history and audit entries, which are not measured here.
+ * for plans, history, and audit events, which are not measured here.
  */
 export async function fillZone(hub: Hub, zoneId: string, count: number): Promise<void> {
   const [zone] = await hub.read.select().from(dnsZones).where(eq(dnsZones.id, zoneId))

@@ -65,7 +65,7 @@ function figuresOf(found: LoadFigures, run: string): Figure[] {
     ['dispatch lag p50', found.lagP50, 'ms'],
     ['dispatch lag p99', found.lagP99, 'ms'],
     ['longest event loop block', found.block, 'ms'],
-    ['full schedule after start', found.fullScheduleMs, 'ms'],
+    ['time after start until all monitors are on schedule', found.fullScheduleMs, 'ms'],
     ['checks', found.runsPerSecond, '1/s'],
     ['max in flight', found.maxInFlight, ''],
     ['not up', found.notUp, ''],

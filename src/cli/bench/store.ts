@@ -9,7 +9,7 @@ import { temporaryInstallation } from './child-processes'
 /** `bailiwick bench store`: the cost of durable changes, alone and with concurrent callers. */
 export const storeBench: Bench = {
   name: 'store',
-  summary: 'Write durable changes, each with a row, a secret, and an audit entry, with 1 to 64 concurrent callers',
+  summary: 'Write durable changes, each with a row, a secret, and an audit event, with 1 to 64 concurrent callers',
   options: [{ name: 'seconds', description: 'Duration of each run in seconds', default: 3 }],
   async run(args) {
     const { config, remove } = temporaryInstallation()

@@ -11,13 +11,13 @@ import { fillQueues, type Queue } from './webhook-queue'
 /** `bailiwick bench webhooks`: throughput of deliveries, and latency of healthy endpoints while another one hangs. */
 export const webhooksBench: Bench = {
   name: 'webhooks',
-  summary: 'Deliver webhooks, also while one endpoint hangs',
+  summary: 'Deliver webhooks, including while one endpoint hangs',
   options: [
     { name: 'deliveries', description: 'Number of deliveries in the throughput run', default: 20_000 },
     { name: 'endpoints', description: 'Number of endpoints in the throughput run', default: 50 },
     { name: 'hanging', description: 'Deliveries queued for the hanging endpoint', default: 10_000, min: 0 },
     { name: 'healthy', description: 'Deliveries for each of 49 healthy endpoints in the meantime', default: 200 },
-    { name: 'spread', description: 'Seconds over which these become due', default: 20 },
+    { name: 'spread', description: 'Seconds over which the deliveries to healthy endpoints become due', default: 20 },
     { name: 'limit', description: 'Timeout of each run in seconds', default: 120 },
   ],
   async run(args) {

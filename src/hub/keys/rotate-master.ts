@@ -1,7 +1,7 @@
 import { and, asc, eq, ne } from 'drizzle-orm'
 import { randomBytes } from 'node:crypto'
 import { realpathSync } from 'node:fs'
-import { pluralize } from '../../core/pluralize'
+import { isOrAre, pluralize } from '../../core/pluralize'
 import { record } from '../../core/change'
 import { masterKeyFile } from '../../core/config'
 import { forUpdate } from '../../core/db/dialect'
@@ -98,7 +98,10 @@ async function rotate(hub: Hub, options: RotateMasterOptions): Promise<string> {
     report(`Re-encrypted ${pluralize(wrapped, 'data keys')} with ${id}.`)
   }
   const left = await wrappedByOthers(hub.read, id)
-  if (left > 0) throw new RotationHalted(`${left} data keys are not encrypted with ${id} yet. Run this command again.`)
+  if (left > 0)
+    throw new RotationHalted(
+      `${pluralize(left, 'data keys')} ${isOrAre(left)} not encrypted with ${id} yet. Run this command again.`,
+    )
   await record(hub, async tx => ({
     result: undefined,
     audits: [await keyAuditDraft(tx, by, 'account.master_key.retire', { id })],

@@ -190,7 +190,7 @@ async function sessionView(
   }
 }
 
-/** The audit log entry for a sign-in. */
+/** The audit event for a sign-in. */
 export function signInAudit(ctx: Ctx, user: User, workspaceId: string, outcome: 'success' | 'failure'): AuditDraft {
   return {
     workspaceId,
