@@ -179,6 +179,18 @@ test('metrics can be read from anywhere with the configured token, and no other'
 /** Requests are counted after their response is sent. */
 const answered = () => new Promise(resolve => setImmediate(resolve))
 
+test('while the database is unavailable, requests get 503 with Retry-After', async () => {
+  const { anonymous, acme, hub } = await world()
+  const away = Object.assign(new Error('Connection closed'), { code: 'ERR_POSTGRES_CONNECTION_CLOSED' })
+  for (const error of [away, Object.assign(new Error('starting up'), { errno: '57P03' })]) {
+    hub.store.transact = () => Promise.reject(error)
+    const refused = await acme.call('POST', '/v1/tokens', { name: 'more', mode: 'read_only' })
+    expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([503, 'database_unavailable', '5'])
+    expect(refused.text).not.toContain(error.message)
+  }
+  expect((await anonymous.call('GET', '/healthz')).status).toBe(200)
+})
+
 test('a full disk is reported by writes, and by readiness until there is space again', async () => {
   const { anonymous, acme, hub } = await world()
   const full = Object.assign(new Error('disk full'), hub.config.databaseUrl ? { errno: '53100' } : { code: 'SQLITE_FULL' })

@@ -262,6 +262,74 @@ test('a run with an expired lease records nothing, even if the same process has 
   expect(await hub.read.select().from(jobs)).toEqual([])
 })
 
+/** An error of a connection that was lost. */
+const lostConnection = () => Object.assign(new Error('Connection closed'), { code: 'ERR_POSTGRES_CONNECTION_CLOSED' })
+
+test('during an outage, the result of a run is kept until it can be recorded, and the run is not repeated', async () => {
+  const { hub } = await world()
+  const { transact } = hub.store
+  let runs = 0
+  let tries = 0
+  const worker = new Worker(hub, [
+    kindOf(async () => {
+      runs++
+      hub.store.transact = async fn => {
+        tries++
+        if (tries === 2) hub.store.transact = transact
+        // The outcome of the second commit is unknown to the hub.
+        if (tries === 2) await transact(fn)
+        throw lostConnection()
+      }
+      return async tx => ({ result: await add(tx) })
+    }),
+  ])
+  const add = async (tx: Tx) => void (await tx.insert(counters).values({ name: 'runs', value: 1 }).onConflictDoNothing())
+  await put(hub, job(1))
+  worker.wake()
+  await worker.idle()
+  expect([runs, tries]).toEqual([1, 2])
+  expect(await hub.read.select().from(jobs)).toEqual([])
+  await worker.stop(2000)
+}, 20_000)
+
+test('a run that fails because of an outage is retried without counting as an attempt', async () => {
+  const { hub, clock } = await world()
+  let runs = 0
+  const worker = new Worker(hub, [
+    kindOf(async () => {
+      if (++runs <= 5) throw lostConnection()
+      return undefined
+    }),
+  ])
+  await put(hub, job(1))
+  for (let n = 0; n < 6; n++) {
+    worker.wake()
+    await worker.idle()
+    clock.advance(1000)
+  }
+  expect(runs).toBe(6)
+  expect(await hub.read.select().from(jobs)).toEqual([])
+  await worker.stop(2000)
+})
+
+test('a job whose claim was committed although the connection was lost is run soon', async () => {
+  const { hub } = await world()
+  const { transact } = hub.store
+  let runs = 0
+  const worker = new Worker(hub, [kindOf(async () => void runs++ as undefined)])
+  await put(hub, job(1))
+  hub.store.transact = async fn => {
+    hub.store.transact = transact
+    await transact(fn)
+    throw lostConnection()
+  }
+  worker.wake()
+  await worker.idle()
+  expect(runs).toBe(1)
+  expect(await hub.read.select().from(jobs)).toEqual([])
+  await worker.stop(2000)
+})
+
 test('of several replacing drafts in one change, the last one wins', async () => {
   const { hub } = await world()
   await put(hub, ...[1, 2, 3].map(n => job(n, { uniqueKey: 'k', replaces: true })), job(4, { uniqueKey: 'l', replaces: true }))

@@ -39,12 +39,26 @@ describe.skipIf(!onPostgres)('while PostgreSQL is unavailable', () => {
     await using second = await startHub(here)
     const token = await fullToken(here)
     const seen = receiver()
+    // Monitors check the receiver too.
+    const messages = () => seen.received.flatMap(one => one.headers.get('webhook-id') ?? [])
     const traffic = new Traffic(new RawHttpClient(Number(new URL(first.url).port)), token, true)
     await traffic.prepare({ steady: 30, flapping: 10, updated: 10, endpoints: [{ url: seen.url, events: ['monitor.alert'] }] })
     const { uuid } = traffic.steady[0]!
     await using rows = rowsOf(here)
+    seen.answer = async () => {
+      await Bun.sleep(1000)
+      return new Response(null, { status: 204 })
+    }
+    for (let n = 0; n < 4; n++) {
+      const monitor = { type: 'http', name: `monitor ${n}`, target: seen.url, interval_seconds: 5, options: { method: 'GET' } }
+      expect((await call(first, token, 'POST', '/v1/monitors', monitor)).status).toBe(201)
+    }
+    const stream = await streamed(first, token)
+    const longPoll = fetch(`${second.url}/v1/events?after=latest`, {
+      headers: { authorization: `Bearer ${token}`, prefer: 'wait=20' },
+    })
     traffic.resume(Number(new URL(first.url).port), rates)
-    await Bun.sleep(1000)
+    await until('messages in flight', async () => messages().length > 5)
 
     await server.kill('SIGQUIT')
     await Bun.sleep(500)
@@ -78,6 +92,10 @@ describe.skipIf(!onPostgres)('while PostgreSQL is unavailable', () => {
 
     traffic.pause()
     await traffic.settle(10_000)
+    const schedule = { kind: 'period', period_seconds: 60, grace_seconds: 60 }
+    const { body: created } = await call(second, token, 'POST', '/v1/heartbeats', { name: 'after the outage', schedule })
+    await until('the change in the stream', async () => stream.text.includes(created.id))
+    expect([200, 503]).toContain((await longPoll).status)
     expect(traffic.refused).toBeGreaterThan(0)
     process.stdout.write(`${traffic.acknowledged.pings} pings and ${traffic.acknowledged.writes} writes acknowledged, `)
     process.stdout.write(`${traffic.refused} requests refused\n`)
@@ -86,16 +104,18 @@ describe.skipIf(!onPostgres)('while PostgreSQL is unavailable', () => {
     await until('the queue empty', async () => (await rows.all('select 1 from jobs')).length === 0)
     expect(await inconsistencies(rows)).toEqual([])
     expect(await unfinishedWork(rows)).toEqual([])
-    expect(seen.received.length).toBeGreaterThan(0)
+    expect(messages().length).toBe(new Set(messages()).size)
+    expect(await rows.all('select distinct status from monitors')).toEqual([{ status: 'up' }])
+    expect(await rows.all(`select id from events where resource_type = 'monitor'`)).toEqual([])
     for (const hub of [first, second]) {
       const lines = hub
         .err()
         .split('\n')
         .filter(line => line.startsWith('{'))
-      const messages = lines.map(line => (JSON.parse(line) as { msg: string }).msg)
-      expect(messages).toContain('the database is unavailable; retrying')
-      expect(messages.at(-1)).toBe('the database is available again')
-      expect(messages.length).toBeLessThan(20)
+      const logged = lines.map(line => (JSON.parse(line) as { msg: string }).msg)
+      expect(logged).toContain('the database is unavailable; retrying')
+      expect(logged).toContain('the database is available again')
+      expect(logged.length).toBeLessThan(20)
     }
   }, 60_000)
 
@@ -116,6 +136,19 @@ describe.skipIf(!onPostgres)('while PostgreSQL is unavailable', () => {
     expect((await fetch(`${hub.url}/readyz`)).status).toBe(200)
   }, 30_000)
 })
+
+/** Opens a stream of changes and collects what it sends. */
+async function streamed(hub: HubProcess, token: string): Promise<{ text: string }> {
+  const response = await fetch(`${hub.url}/v1/stream`, { headers: { authorization: `Bearer ${token}` } })
+  expect(response.status).toBe(200)
+  const stream = { text: '' }
+  const collect = async () => {
+    const decoder = new TextDecoder()
+    for await (const part of response.body!) stream.text += decoder.decode(part, { stream: true })
+  }
+  void collect().catch(() => {})
+  return stream
+}
 
 /** Waits until the hubs respond to reads and writes again. */
 async function isBack(first: HubProcess, second: HubProcess, token: string): Promise<void> {

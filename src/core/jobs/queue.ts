@@ -116,6 +116,18 @@ const isLeased = (hub: Pick<Hub, 'id'>, { id, lockedUntil }: Lease) =>
 // A job lost this many times in a row probably crashes its process.
 const maxLostRuns = 25
 
+/**
+ * Returns jobs to the queue that this hub has leased without knowing it, because the connection was lost while the lease was
+ * committed.
+ * @param running ids of the jobs that this hub is running
+ */
+export async function releaseUnknown(tx: Tx, hub: Pick<Hub, 'id'>, running: readonly string[]): Promise<void> {
+  await tx
+    .update(jobs)
+    .set({ state: 'ready', lockedBy: null, lockedUntil: null, attempts: sql`${jobs.attempts} - 1` })
+    .where(and(eq(jobs.state, 'running'), eq(jobs.lockedBy, hub.id), notInArray(jobs.id, [...running])))
+}
+
 /** The jobs of dead processes and with expired leases. */
 async function lostJobs(read: Reader, hub: Pick<Hub, 'id' | 'clock'>) {
   const alive = await read

@@ -9,7 +9,7 @@ import type { ClaimedJob, JobKind } from './job'
 import { LaneCapacity } from './lanes'
 import { claimFromLanes, type LaneClaim } from './lane-claim'
 import { UnclaimableJobs } from './unclaimable'
-import { finish, requeue, markFailed, nextRunAt } from './queue'
+import { finish, requeue, markFailed, nextRunAt, releaseUnknown } from './queue'
 
 const maxClaimSize = 100
 // At capacity, several finished runs share one claim.
@@ -52,6 +52,8 @@ export class Worker {
   private polling: Promise<void> | null = null
   private pollAgain = false
   private stopped = false
+  /** A claim failed without it being known whether it was committed. */
+  private claimIsUnknown = false
   private readonly unsubscribe: () => void
 
   constructor(
@@ -122,11 +124,13 @@ export class Worker {
       let next = Infinity
       for (const kind of this.kinds) {
         try {
+          if (this.claimIsUnknown) await this.releaseUnknown()
           const result = await this.claimKind(kind)
           this.lastPolls.set(kind.kind, result)
           next = Math.min(next, result.at)
         } catch (error) {
           // The database is unavailable or busy: retry on the next wake-up or timer.
+          this.claimIsUnknown ||= isUnavailable(error)
           this.hub.log.error({ err: error, kind: kind.kind }, 'could not claim jobs')
           this.lastPolls.set(kind.kind, { at: this.hub.clock.now() + 1000, ready: true })
           next = Math.min(next, this.hub.clock.now() + 1000)
@@ -134,6 +138,13 @@ export class Worker {
       }
       this.sleepUntil(next)
     } while (this.pollAgain && !this.stopped)
+  }
+
+  private async releaseUnknown(): Promise<void> {
+    const running = [...this.running.values()].flatMap(runs => [...runs.values()])
+    const ids = running.map(job => job.id)
+    await record(this.hub, async tx => ({ result: await releaseUnknown(tx, this.hub, ids) }))
+    this.claimIsUnknown = false
   }
 
   /** Claims until the kind is at its limit or no jobs are ready. */
