@@ -8,7 +8,7 @@ export interface DeclaredPage {
   title?: string
   /** Label in the row of tabs that the page shares with others, if it isn't the title. */
   tab?: string
-  /** Group in the sidebar. The empty one has no heading. */
+  /** Group in the sidebar, for pages with an icon. The empty one has no heading. */
   group?: '' | 'Monitoring' | 'DNS' | 'Integrations' | 'Workspace'
   icon?: IconName
   /** The page opens by pressing `g` and this letter. */
@@ -93,7 +93,7 @@ export const pages = {
   '/sign-up': { isPublic: true },
   '/invite': { isPublic: true },
   '/reset': { isPublic: true },
-} as const satisfies Record<string, DeclaredPage>
+} as const satisfies Record<string, DeclaredPage & ({ group?: never } | { icon: IconName })>
 
 export type PagePath = keyof typeof pages
 

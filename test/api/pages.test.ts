@@ -97,7 +97,7 @@ test('the first page is small, and so are all pages together', () => {
     imports.forEach(add)
   }
   add('index.html')
-  add('pages/overview/overview.tsx')
+  add('pages/index.tsx')
   expect(first.size).toBeGreaterThan(5)
   const compressed = (file: string) => gzipSync(readFileSync(`dist/web/${file}`), { level: 9 }).length
   const sum = (files: Iterable<string>) => [...files].reduce((total, file) => total + compressed(file), 0)

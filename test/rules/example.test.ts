@@ -25,7 +25,11 @@ const lines: [file: string, after: string, line: string][] = [
     "import { runbookRoutes } from '../features/runbooks/routes'\n",
   ],
   ['src/hub/areas.ts', 'export const apiAreas: readonly AnyElysia[] = [\n', '  runbookRoutes,\n'],
-  ['src/dashboard/pages.ts', 'export const pages = {\n', "  '/runbooks': { title: 'Runbooks', group: 'Monitoring' },\n"],
+  [
+    'src/dashboard/pages.ts',
+    'export const pages = {\n',
+    "  '/runbooks': { title: 'Runbooks', group: 'Monitoring', icon: 'ListChecks' },\n",
+  ],
 ]
 
 const behavior = readFileSync('test/fixtures/runbooks.test.txt', 'utf8')
