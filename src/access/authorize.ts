@@ -48,7 +48,7 @@ export async function authorize(
     if (!hasParameters(spec) && !isReachable(spec, caller, {})) {
       throw new Problem(
         'restricted_token',
-        'This token is restricted to specific resources. It cannot create resources or access workspace-wide data.',
+        'This token is restricted to specific resources. It can’t create resources or access workspace-wide data.',
       )
     }
   } catch (error) {

@@ -37,7 +37,10 @@ export const Seconds = (description: string) => Type.Integer({ minimum: 0, descr
 
 /** ID and name of a resource. */
 export const Named = (prefix: string, what: string) =>
-  Shape({ id: IdOf(prefix, 'ID of the resource.'), name: Type.String({ description: 'Name.' }) }, { description: what })
+  Shape(
+    { id: IdOf(prefix, 'ID of the resource.'), name: Type.String({ description: 'Name of the resource.' }) },
+    { description: what },
+  )
 
 /** The actor of a change, as in the audit log. */
 export const Actor = (description: string) =>

@@ -22,7 +22,7 @@ export const messageHeaders: Record<string, MessageHeader> = {
     schema: { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },
   },
   'X-Service-Signature-Next': {
-    description: 'X-Service-Signature with the new secret. Sent while a secret rotation is in progress.',
+    description: 'Like X-Service-Signature, but with the new secret. Sent while a secret rotation is in progress.',
     optional: true,
     example: 'sha256=acd5f33008871edf8a25f91fd02941f1c9dad92e7f5e0ae0647063938856b599',
     schema: { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },

@@ -64,7 +64,8 @@ const info = {
   summary: 'Infrastructure management: domains, DNS, servers, certificates, monitoring, and dynamic IP.',
   description:
     'The REST API of a Bailiwick installation. Requests and responses are JSON. Errors are problem details (RFC 9457). ' +
-    'The handbook explains conventions such as pagination, idempotency, and rate limits.',
+    'The handbook explains conventions such as pagination, idempotency, and rate limits. A hub is a Bailiwick server; an ' +
+    'installation has one or more. An operator is a user who administers the installation.',
   license: { name: 'MIT', identifier: 'MIT' },
 }
 
@@ -81,7 +82,7 @@ const securitySchemes: Record<string, JsonSchema> = {
     in: 'cookie',
     name: 'bailiwick',
     description:
-      'The session cookie of a signed-in user; named `__Host-bailiwick` over HTTPS. Write requests also need the header `Bailiwick-Csrf: 1` and an `Origin` that matches the hub.',
+      'The session cookie of a signed-in user, named `__Host-bailiwick` over HTTPS. Write requests also need the `Bailiwick-Csrf: 1` header and an `Origin` header that matches the hub.',
   },
 }
 

@@ -25,7 +25,7 @@ export const auditStreamActions = {
   'account.audit_stream.recover': { number: 'AS007', description: 'A failing audit stream recovered.', channels: ['job'] },
   'account.audit_stream.skip_entries': {
     number: 'AS008',
-    description: 'Entries were pruned before they could be delivered to an audit stream. The reason contains the range.',
+    description: 'Entries were deleted before they could be delivered to an audit stream. The reason contains the range.',
     channels: ['job'],
   },
   'account.audit_stream.promote_secret': {

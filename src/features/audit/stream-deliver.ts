@@ -111,7 +111,7 @@ async function delivered(tx: Tx, hub: Hub, stream: StreamRow, batch: Batch, sent
         stream,
         'account.audit_stream.skip_entries',
         'failure',
-        `Entries ${gap.from} to ${gap.to} were pruned before they could be delivered.`,
+        `Entries ${gap.from} to ${gap.to} were deleted before they could be delivered.`,
       ),
     )
   if (sent && stream.failedAttempts >= failuresToReport)

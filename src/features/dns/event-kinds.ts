@@ -24,7 +24,7 @@ const Value = (description: string) =>
 
 const Change = Shape({
   action: Words(['created', 'updated', 'deleted'], { description: 'What happened to the record.' }),
-  record_id: Nullable(IdOf('rec', 'Record ID.'), { description: 'Record ID; null for an unmanaged record.' }),
+  record_id: Nullable(IdOf('rec', 'Record ID.'), { description: 'ID of the record; null for an unmanaged record.' }),
   type: Type.String({ pattern: '^[A-Z0-9]+$', description: 'DNS record type.' }),
   name: Type.String({ minLength: 1, description: 'Name within the zone; the apex is `@`.' }),
   fqdn: DomainName,

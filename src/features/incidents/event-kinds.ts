@@ -6,10 +6,10 @@ import { Actor, At, IdOf, MaybeAt, MaybeText, Seconds, Text, Texts } from '../..
 const Monitor = Shape(
   {
     id: IdOf('mon', 'ID of the monitor.'),
-    name: Text('Name.'),
+    name: Text('Name of the monitor.'),
     type: Text('Check type: `http`, `tcp`, `dns`, …'),
     target: Text('Target of the check: a URL, `host:port`, a hostname, or a DNS name.'),
-    tags: Texts('Tags.'),
+    tags: Texts('Tags of the monitor.'),
     last_check_at: MaybeAt('When the monitor was last checked.'),
   },
   { description: 'The monitor.' },
@@ -43,9 +43,9 @@ const HeartbeatSchedule = Type.Union(
 const Heartbeat = Shape(
   {
     id: IdOf('hb', 'ID of the heartbeat.'),
-    name: Type.String({ description: 'Name.' }),
+    name: Type.String({ description: 'Name of the heartbeat.' }),
     slug: Type.String({ description: 'Slug in ping URLs that use the ping key; empty if there is none.' }),
-    tags: Texts('Tags.'),
+    tags: Texts('Tags of the heartbeat.'),
     last_ping_at: MaybeAt('When the last ping was received; null if never.'),
     expected_at: MaybeAt('When the next ping is or was expected.'),
     down_at: MaybeAt('When the heartbeat goes down unless it is pinged first. While it is down, when it went down.'),
@@ -57,7 +57,7 @@ const Heartbeat = Shape(
 const Probe = Shape(
   {
     id: IdOf('probe', 'ID of the probe.'),
-    name: Text('Name.'),
+    name: Text('Name of the probe.'),
     location: MaybeText('Location of the probe.'),
     last_seen_at: MaybeAt('When the probe last reported.'),
   },
@@ -67,8 +67,8 @@ const Probe = Shape(
 const Incident = Shape(
   {
     id: IdOf('inc', 'ID of the incident.'),
-    status: Words(['open', 'acknowledged', 'resolved'], { description: 'Status.' }),
-    severity: MaybeText('Severity.'),
+    status: Words(['open', 'acknowledged', 'resolved'], { description: 'Status of the incident.' }),
+    severity: MaybeText('Severity of the incident.'),
     cause: MaybeText('Human-readable cause.'),
     started_at: At('Time of the first failure.'),
     confirmed_at: MaybeAt('When the failure was confirmed.'),

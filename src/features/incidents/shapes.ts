@@ -36,7 +36,7 @@ export const updateKinds = [
 /** The members that clients set. The columns and the fields of requests and responses are made from them. */
 export const incidentMembers = members({
   title: { schema: Line({ minLength: 1, maxLength: 250, description: 'Short title.' }), required: true },
-  severity: { schema: Words(severities, { description: 'Severity.' }), default: 'warning' },
+  severity: { schema: Words(severities, { description: 'Severity of the incident.' }), default: 'warning' },
   assignee_id: {
     schema: Nullable(Type.String({ maxLength: 100 }), {
       description: 'ID of the workspace member the incident is assigned to.',
@@ -127,7 +127,7 @@ export const Incident = Shape(
     id: Type.String({ description: 'ID of the incident.' }),
     kind: Words(incidentKinds, { description: 'What failed; `manual` for incidents opened manually.' }),
     ...viewMembers(incidentMembers),
-    status: Words(incidentStatuses, { description: 'Status.' }),
+    status: Words(incidentStatuses, { description: 'Status of the incident.' }),
     cause: Type.String({ description: 'What failed, such as an error message.' }),
     monitors: Subjects('Monitors'),
     heartbeats: Subjects('Heartbeats'),

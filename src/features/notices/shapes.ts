@@ -9,7 +9,7 @@ export const Notice = Shape(
     id: Type.String({ description: 'ID of the notice.' }),
     kind: Words(noticeKindNames, { description: 'Kind of notice. New kinds may be added.' }),
     title: Type.String({ description: 'Title, the same for all notices of this kind.' }),
-    severity: Words(severities, { description: 'Severity.' }),
+    severity: Words(severities, { description: 'Severity of the notice.' }),
     resource: Nullable(
       Shape({
         type: Type.String({ description: 'Type of resource.' }),

@@ -22,7 +22,7 @@ export function requireMail(hub: Hub): void {
   if (!hasMail(hub))
     throw new Problem(
       'mail_not_set_up',
-      'This installation cannot send email. The operator can set it up with BAILIWICK_SMTP_URL and BAILIWICK_MAIL_FROM.',
+      'This installation can’t send email. The operator can set it up with BAILIWICK_SMTP_URL and BAILIWICK_MAIL_FROM.',
     )
 }
 

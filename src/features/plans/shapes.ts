@@ -61,7 +61,7 @@ export const PlanInput = Shape(
       pattern: '^[a-z][a-z0-9_-]{0,49}$',
       'x-rule':
         'must start with a lowercase letter and contain only lowercase letters, digits, hyphens, and underscores, at most 50.',
-      description: 'ID of the plan; cannot be changed later.',
+      description: 'ID of the plan; can’t be changed later.',
     }),
     ...inputMembers(planMembers),
     ...optionalFields,

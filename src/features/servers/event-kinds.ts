@@ -13,7 +13,7 @@ export const serverKinds = [
       server: Shape(
         {
           id: IdOf('srv', 'ID of the server.'),
-          name: Text('Name.'),
+          name: Text('Name of the server.'),
           kind: Words(['vm', 'container', 'bare_metal', 'external'], { description: 'Kind of server.' }),
           location: MaybeText('Location, as named by the cloud provider.'),
           addresses: Texts('IP addresses, public ones first.'),

@@ -87,7 +87,7 @@ export async function callingToken(read: Reader, ctx: Ctx): Promise<TokenRow | n
 }
 
 /**
- * The requested restrictions. A token cannot create tokens that expire later or allow more addresses than itself; its own
+ * The requested restrictions. A token can’t create tokens that expire later or allow more addresses than itself; its own
  * restrictions are the default.
  * @throws Problem 422 `exceeds_caller`
  */

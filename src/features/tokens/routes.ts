@@ -18,7 +18,7 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     },
     create: {
       description:
-        'Creates an API token. Its value is shown only once, in this response. A token cannot create a token with more access ' +
+        'Creates an API token. Its value is shown only once, in this response. A token can’t create a token with more access ' +
         'than its own.',
       body: TokenInput,
       response: NewToken,
@@ -33,8 +33,8 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     },
     update: {
       description:
-        'Updates the name, expiry, and allowed addresses (JSON merge patch, RFC 7396). A token cannot set a later expiry or more ' +
-        'addresses than its own, or loosen the restrictions of a token with more access. An expired token cannot be updated.',
+        'Updates the name, expiry, and allowed addresses (JSON merge patch, RFC 7396). A token can’t set a later expiry or more ' +
+        'addresses than its own, or loosen the restrictions of a token with more access. An expired token can’t be updated.',
       body: TokenPatch,
       problems: ['conflict'],
       run: updateToken,

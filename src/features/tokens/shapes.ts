@@ -33,7 +33,7 @@ const tokenMembers = {
     description: 'Permissions of a scoped token; write implies read. Empty for other modes.',
   }),
   hint: Type.String({ description: 'Masked form of the token.' }),
-  expires_at: NullableInstant({ description: 'When it expires; null for never.' }),
+  expires_at: NullableInstant({ description: 'When it expires; null if it never does.' }),
   last_used_at: NullableInstant({ description: 'When it was last used.' }),
   last_used_ip: Nullable(Type.String(), { description: 'IP address it was last used from.' }),
   allowed_cidrs: Type.Array(Type.String(), { description: 'IP addresses or CIDR ranges it may be used from; empty for any.' }),
@@ -104,8 +104,8 @@ export const TokenInput = Shape(
     allowed_cidrs: restriction(20, 'IP addresses or CIDR ranges it may be used from; any if omitted or null.'),
     resource_ids: restriction(
       100,
-      'IDs of the monitors, heartbeats, notification channels, DNS zones, and webhook endpoints it is restricted to; if absent ' +
-        'or null, it can access all resources that its permissions cover. An empty list is rejected, so that a script cannot ' +
+      'IDs of the monitors, heartbeats, notification channels, DNS zones, and webhook endpoints it is restricted to; if omitted ' +
+        'or null, it can access all resources that its permissions cover. An empty list is rejected, so that a script can’t ' +
         'grant access to everything by mistake.',
     ),
   },
@@ -118,7 +118,7 @@ export const TokenInput = Shape(
 export const TokenPatch = Shape(
   {
     name: Type.Optional(name),
-    expires_at: Type.Optional(NullableInstant({ description: 'When it expires; null for never.' })),
+    expires_at: Type.Optional(NullableInstant({ description: 'When it expires; null if it never does.' })),
     allowed_cidrs: restriction(20, 'IP addresses or CIDR ranges it may be used from; null for any.'),
   },
   {

@@ -55,7 +55,7 @@ export const getToken = async (ctx: Ctx, id: string): Promise<TokenView> =>
   tokenView(ctx.hub, await findRow(ctx.hub.read, ctx, tokenRows, id))
 
 /**
- * Creates a token. Its value is only in the result. A token cannot create a token with more access than itself.
+ * Creates a token. Its value is only in the result. A token can’t create a token with more access than itself.
  * @throws Problem 422, 403 `insufficient_permission` or `plan_limit_reached`
  */
 export function createToken(ctx: Ctx, input: TokenInput): Promise<CreatedToken> {
@@ -80,7 +80,7 @@ export function createToken(ctx: Ctx, input: TokenInput): Promise<CreatedToken> 
 }
 
 /**
- * Updates the name and restrictions of a token. A token cannot set a later expiry or more addresses than its own, or loosen a
+ * Updates the name and restrictions of a token. A token can’t set a later expiry or more addresses than its own, or loosen a
  * token with more access. Null removes a restriction.
  * @throws Problem 404, 412, 422, 403 `insufficient_permission`, 409 if it has expired
  */

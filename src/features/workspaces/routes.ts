@@ -12,7 +12,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     response: Workspace,
     writes: { guard: 'operator' },
     list: {
-      description: 'Lists the workspaces that the caller can access: all workspaces for the operator, otherwise the current one.',
+      description: 'Lists the workspaces that you can access: all workspaces for the operator, otherwise the current one.',
       listing: workspaceListing,
       response: WorkspaceList,
       run: listWorkspaces,
@@ -35,7 +35,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
         description:
           'Blocks all access: every request to the workspace, by token or session, gets 403 `workspace_suspended`. Pings are still ' +
           'accepted. Webhook deliveries and audit streams are paused until the workspace is resumed. Nothing is deleted. The ' +
-          'operator’s workspace cannot be suspended (409).',
+          'operator’s workspace can’t be suspended (409).',
         body: WorkspaceSuspension,
         problems: ['conflict'],
         run: suspendWorkspace,

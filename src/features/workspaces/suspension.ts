@@ -26,7 +26,7 @@ async function suspendOrResume(
 ): Promise<WorkspaceView> {
   const view = await change(ctx, action, async tx => {
     const row = await lockRow(tx, ctx, workspaceRows, id, id)
-    if (row.isOperator && suspension) throw conflict('The operator’s workspace cannot be suspended.')
+    if (row.isOperator && suspension) throw conflict('The operator’s workspace can’t be suspended.')
     const after = await saveRow(tx, ctx, workspaceRows, row, {
       suspendedAt: suspension && (row.suspendedAt ?? ctx.hub.clock.now()),
       suspensionReason: suspension && suspension.reason,

@@ -138,7 +138,7 @@ export const DnsProviderKindList = ListOf(DnsProviderKind)
 
 const DnsProviderZone = Shape(
   {
-    name: Type.String({ description: 'Name in A-labels, without the trailing dot.' }),
+    name: Type.String({ description: 'Name in A-labels (`xn--…`), without a trailing dot.' }),
     unicode_name: Type.String({ description: 'Name in Unicode.' }),
     ref: Nullable(Type.String(), { description: 'ID of the zone at the provider; null if it identifies zones by name.' }),
     zone_id: Nullable(Type.String(), { description: 'ID of the zone with this name in the workspace, if there is one.' }),

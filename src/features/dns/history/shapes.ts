@@ -38,7 +38,7 @@ const RrsetChanges = Type.Array(RrsetChange, {
   description: 'Changed record sets, sorted by name and type.',
 })
 const truncated = Type.Boolean({
-  description: `True if the response is incomplete. A response has at most ${maxRrsetsShown} record sets and about 4 MiB.`,
+  description: `True if the response is incomplete. A response has at most ${maxRrsetsShown.toLocaleString('en-US')} record sets and about 4 MiB.`,
 })
 const rrsetExample = {
   name: 'www',
@@ -162,7 +162,7 @@ export const RevertInput = Shape(
     ),
     note: Type.Optional(Line({ maxLength: 500, description: 'Reason, stored with the change.' })),
     apply: Type.Optional(
-      Type.Boolean({ default: false, description: 'Whether to apply the plan right away, if nothing blocks it.' }),
+      Type.Boolean({ default: false, description: 'Whether to apply the plan immediately, if nothing blocks it.' }),
     ),
   },
   {

@@ -17,7 +17,7 @@ export const dnsPlanRoutes = area('dns-plans', 'DNS', [
     guard: write,
     action: 'dns.plan.create',
     operationId: 'createZonePlan',
-    summary: 'Create a plan for a zone',
+    summary: 'Create a DNS plan',
     description:
       'Computes what edits would change, and which reasons block them, without applying anything. The edits are validated like a real ' +
       'change. You can apply a plan within 15 minutes, as long as the zone does not change.',
@@ -33,7 +33,7 @@ export const dnsPlanRoutes = area('dns-plans', 'DNS', [
     path: '/v1/dns/zones/:id/plans',
     guard: read,
     operationId: 'listZonePlans',
-    summary: 'List plans of a zone',
+    summary: 'List DNS plans of a zone',
     description: 'Lists the plans of a zone. Plans are deleted a week after they expire.',
     query: listQuery(planListing),
     response: PlanList,
@@ -43,6 +43,7 @@ export const dnsPlanRoutes = area('dns-plans', 'DNS', [
     type: 'plan',
     response: Plan,
     get: {
+      summary: 'Get a DNS plan',
       restrictedTokens: 'handler',
       description: 'Returns the changes of a plan, and the reasons that block it.',
       run: getPlan,
@@ -54,7 +55,7 @@ export const dnsPlanRoutes = area('dns-plans', 'DNS', [
     guard: write,
     action: 'dns.plan.apply',
     operationId: 'applyZonePlan',
-    summary: 'Apply a plan',
+    summary: 'Apply a DNS plan',
     description:
       'Applies a plan exactly as it was shown. A blocked plan is rejected with 409 `plan_blocked` and its reasons: pass their codes in ' +
       '`allow`, with a note, to override them. Both are stored in the audit log. Returns an action.',

@@ -41,7 +41,8 @@ const locked = Type.Boolean({
   description: 'Whether the record set is protected from changes. Only a PATCH that includes `locked` can change it.',
 })
 const expires_at = {
-  description: 'When the record set is deleted. Null for never. Must be at least one minute in the future when set.',
+  description:
+    'When the record set is deleted automatically; null for never. Must be at least one minute in the future when set.',
 }
 /** Metadata that can be set along with the records of a record set. */
 const members = {

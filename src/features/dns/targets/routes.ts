@@ -44,7 +44,7 @@ export const dnsTargetRoutes = area('dns-targets', 'DNS', [
     operationId: 'deleteZoneTarget',
     summary: 'Remove a sync target from a zone',
     description:
-      'Stops syncing the zone to a provider. The zone is kept there. If the built-in name server does not serve the zone, its last target cannot ' +
+      'Stops syncing the zone to a provider. The zone is kept there. If the built-in name server does not serve the zone, its last target can’t ' +
       'be removed.',
     status: 204,
     problems: ['conflict'],

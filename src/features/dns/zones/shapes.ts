@@ -59,7 +59,7 @@ const ignore_rules = Type.Array(
 export const policyMembers = members({
   apply: {
     schema: Words(['auto', 'manual'], {
-      description: '`auto`: changes are synced to the providers right away. `manual`: changes wait until a plan is applied.',
+      description: '`auto`: changes are synced to the providers immediately. `manual`: changes wait until a plan is applied.',
     }),
     default: 'auto',
   },
@@ -123,7 +123,7 @@ export const zoneExample = {
 export const Zone = Shape(
   {
     id: Type.String({ description: 'ID of the zone.' }),
-    name: Type.String({ description: 'Name in A-labels, without a trailing dot.' }),
+    name: Type.String({ description: 'Name in A-labels (`xn--…`), without a trailing dot.' }),
     unicode_name: Type.String({ description: 'Name in Unicode.' }),
     status,
     provider_id: Type.String({

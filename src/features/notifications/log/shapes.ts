@@ -25,7 +25,7 @@ export const Notification = Shape(
     state: Words(['problem', 'recovery', 'information'], {
       description: '`problem`: needs attention. `recovery`: ends a problem. `information`: needs no action.',
     }),
-    severity: Words(severities, { description: 'Severity.' }),
+    severity: Words(severities, { description: 'Severity of the message.' }),
     title: Type.String({ description: 'Title, one line.' }),
     text: Type.String({ description: 'One or two sentences; may be empty.' }),
     facts: Type.Array(

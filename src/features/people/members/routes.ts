@@ -22,8 +22,8 @@ export const memberRoutes = area(
     get: { description: 'Returns a member of the workspace, by user ID.', run: getMember },
     update: {
       description:
-        'Changes the role of a member, effective on their next request. You cannot assign, remove, or change a role above your ' +
-        'own; tokens have the same rights as an admin. The last owner cannot be demoted (409).',
+        'Changes the role of a member, effective on their next request. You can’t assign, remove, or change a role above your ' +
+        'own; tokens have the same rights as an admin. The last owner can’t be demoted (409).',
       body: MemberPatch,
       problems: ['conflict'],
       run: updateMember,
@@ -35,7 +35,7 @@ export const memberRoutes = area(
       description:
         'Removes a member from the workspace immediately, ends their sessions that last used it, and revokes invitations they ' +
         'created. API tokens they created belong to the workspace and keep working; `revoke_tokens=true` also revokes these ' +
-        'tokens, and tokens created with them. The last owner cannot be removed (409).',
+        'tokens, and tokens created with them. The last owner can’t be removed (409).',
       query: Shape({
         revoke_tokens: Type.Optional(
           Type.Boolean({

@@ -5,7 +5,7 @@ import { roles } from '../../../access/tables'
 
 export const roleWords = Words(roles, {
   description:
-    '`owner` and `admin`: full access, but an admin cannot manage owners. `member`: full access except to `account`. ' +
+    '`owner` and `admin`: full access, but an admin can’t manage owners. `member`: full access except to `account`. ' +
     '`viewer`: read access except to `account`.',
 })
 

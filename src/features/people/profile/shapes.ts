@@ -96,7 +96,7 @@ export type UserView = Static<typeof User>
 
 export const UserPatch = Shape(
   {
-    name: Type.Optional(Line({ minLength: 1, maxLength: 100, description: 'Name.' })),
+    name: Type.Optional(Line({ minLength: 1, maxLength: 100, description: 'Name of the user.' })),
     email: Type.Optional(Type.String({ format: 'email', description: 'Email address. Changing it requires the `password`.' })),
     password: Type.Optional(
       Type.String({ minLength: 1, maxLength: 1000, description: 'The current password. Required to change the `email`.' }),

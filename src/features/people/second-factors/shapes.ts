@@ -25,7 +25,7 @@ export type Reauthentication = Static<typeof Reauthentication>
 export const OneTimeCodeSecret = Shape(
   {
     secret: Type.Optional(
-      Type.String({ description: 'The secret in base32, for apps that cannot scan QR codes. Shown only once.' }),
+      Type.String({ description: 'The secret in base32, for apps that can’t scan QR codes. Shown only once.' }),
     ),
     uri: Type.Optional(
       Type.String({ description: 'The URI to show as a QR code: SHA-1, 6 digits, 30 seconds. Shown only once.' }),
