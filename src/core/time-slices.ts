@@ -6,6 +6,18 @@ const chunkLength = 64 * 1024
 /** Lets other pending work of this process run first. */
 export const yieldToEventLoop = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
+// Longer than a slice, because all other writes wait for a transaction.
+const maxTurnMs = 15
+let turnStartedAt: number | null = null
+
+/** Whether the current turn of the event loop has become long, as seen since the first call in it. */
+export function isTurnOver(): boolean {
+  if (turnStartedAt !== null) return performance.now() - turnStartedAt >= maxTurnMs
+  turnStartedAt = performance.now()
+  setImmediate(() => (turnStartedAt = null))
+  return false
+}
+
 /**
  * Runs long work step by step, yielding to the event loop every few milliseconds.
  * @param steps each must be much shorter than that

@@ -1,10 +1,13 @@
 import type { Database } from 'bun:sqlite'
+import { yieldToEventLoop } from '../time-slices'
 import { asTransaction, type Tx } from './transaction'
 
 /** A writable connection and the handle for callbacks. */
 export interface Writer {
   db: Database
   tx: Tx
+  /** Number of statements run with the handle. */
+  statements(): number
 }
 
 interface Waiting {
@@ -15,10 +18,10 @@ interface Waiting {
 
 // A flush to disk takes as long as hundreds of statements, so concurrent callers share it.
 const maxGroupSize = 256
-// A slow callback blocks all other writes of the process.
+// A callback that waits for something else than its statements blocks all other writes of the process.
 const callbackTimeoutMs = 5_000
 
-/** A callback took too long: its savepoint is rolled back, and its handle can no longer write. */
+/** A callback ran no statement for too long: its savepoint is rolled back, and its handle can no longer write. */
 class TimedOut extends Error {
   override name = 'TimedOut'
 }
@@ -31,7 +34,7 @@ class TimedOut extends Error {
  */
 export class GroupCommit {
   private readonly queue: Waiting[] = []
-  private draining = false
+  private draining: Promise<void> | null = null
   private writer: Writer | null = null
 
   /** @param open opens a connection; called again after a callback timed out, because that callback still has the old handle */
@@ -43,25 +46,24 @@ export class GroupCommit {
   run<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.queue.push({ fn, resolve: resolve as (value: unknown) => void, reject })
-      if (this.draining) return
-      this.draining = true
-      setImmediate(() => void this.drain())
+      this.draining ??= this.drain()
     })
   }
 
-  /** Closes the connection. Waiting callbacks fail. */
-  close(): void {
+  /** Closes the connection after all waiting callbacks. */
+  async close(): Promise<void> {
+    await this.draining
     this.writer?.db.run('PRAGMA optimize')
     this.writer?.db.close()
   }
 
   private async drain(): Promise<void> {
     while (this.queue.length > 0) {
+      // Let callbacks that arrive in the meantime join the group.
+      await yieldToEventLoop()
       await this.commitGroup()
-      // Let callbacks that arrived in the meantime join the next group.
-      await new Promise(resolve => setImmediate(resolve))
     }
-    this.draining = false
+    this.draining = null
   }
 
   private async commitGroup(): Promise<void> {
@@ -69,14 +71,14 @@ export class GroupCommit {
     let anyRejected = false
     let timedOut = false
     try {
-      const { db, tx } = (this.writer ??= this.open())
+      const { db, tx, statements } = (this.writer ??= this.open())
       db.run('BEGIN IMMEDIATE')
       for (let count = 0; count < maxGroupSize && !timedOut; count++) {
         const waiting = this.queue.shift()
         if (!waiting) break
         try {
           db.run('SAVEPOINT change')
-          const value = await inTime(() => waiting.fn(tx), this.timeoutMs)
+          const value = await inTime(() => waiting.fn(tx), statements, this.timeoutMs)
           db.run('RELEASE change')
           done.push({ waiting, value })
         } catch (error) {
@@ -121,17 +123,18 @@ export class GroupCommit {
   }
 }
 
-async function inTime<T>(fn: () => Promise<T>, timeoutMs: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
+async function inTime<T>(fn: () => Promise<T>, statements: () => number, timeoutMs: number): Promise<T> {
+  let timer: ReturnType<typeof setInterval> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new TimedOut(`A transaction took longer than ${timeoutMs} ms and was rolled back.`)),
-      timeoutMs,
-    )
+    let seen = statements()
+    timer = setInterval(() => {
+      if (statements() === seen) reject(new TimedOut(`A transaction ran no statement for ${timeoutMs} ms and was rolled back.`))
+      seen = statements()
+    }, timeoutMs)
   })
   try {
     return await Promise.race([asTransaction(fn), late])
   } finally {
-    clearTimeout(timer)
+    clearInterval(timer)
   }
 }

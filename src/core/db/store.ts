@@ -6,6 +6,7 @@ import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
 import type { Log } from '../log'
 import { isSerializationFailure, isStorageFull, withoutValues } from './errors'
+import { isTurnOver, yieldToEventLoop } from '../time-slices'
 import { GroupCommit, type Writer } from './group-commit'
 import { migratePostgres, migrateSqlite } from './migrate'
 import { Outage } from './outage'
@@ -41,8 +42,8 @@ export async function openSqlite(file: string, synchronous: Synchronous = 'FULL'
     listen: async () => {},
     notify: async () => {},
     async close() {
+      await group.close()
       reader.close()
-      group.close()
     },
   }
 }
@@ -114,7 +115,36 @@ export type Synchronous = 'FULL' | 'OFF'
 /** Opens a writable connection to the SQLite file, with its drizzle handle. */
 export function sqliteWriter(file: string, synchronous: Synchronous = 'FULL'): Writer {
   const db = sqliteConnection(file, 'write', synchronous)
-  return { db, tx: drizzleSqlite(db) as unknown as Tx }
+  const tx = drizzleSqlite(db) as unknown as Tx
+  return { db, tx, statements: yieldBetweenStatements(tx) }
+}
+
+/**
+ * Makes the statements of a handle yield to the event loop when they have blocked it for a while, so that reads go on during a long
+ * transaction, as they do on PostgreSQL. @returns a function that counts the statements
+ */
+function yieldBetweenStatements(tx: Tx): () => number {
+  let count = 0
+  const { session } = tx as unknown as { session: SyncSession }
+  const prepareQuery = session.prepareQuery.bind(session)
+  session.prepareQuery = (...args) => {
+    const query = prepareQuery(...args)
+    for (const method of ['run', 'all', 'get'] as const) {
+      const execute = query[method].bind(query)
+      query[method] = values => {
+        count++
+        const result = execute(values)
+        return isTurnOver() ? yieldToEventLoop().then(() => result) : result
+      }
+    }
+    return query
+  }
+  return () => count
+}
+
+/** How drizzle prepares a statement for SQLite. Its callers await what the methods return. */
+interface SyncSession {
+  prepareQuery(...args: unknown[]): Record<'run' | 'all' | 'get', (values?: unknown) => unknown>
 }
 
 function sqliteConnection(file: string, use: 'read' | 'write', synchronous: Synchronous = 'FULL'): Database {
