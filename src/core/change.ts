@@ -6,6 +6,7 @@ import { auditCounter, entryHash, entryMac, chainedEntry, genesis, macKeyOf } fr
 import type { AuditDraft, ChangeResult, EventDraft, RecordResult } from './change-result'
 import type { Ctx } from './ctx'
 import { auditEntries, counters, events, idempotencyKeys, type AuditActor, type AuditContext } from './db/tables'
+import { insertRows } from './db/insert-rows'
 import { prepared } from './db/prepared'
 import type { Reader, Tx } from './db/transaction'
 import { newId } from './ids'
@@ -13,6 +14,7 @@ import type { Hub } from './hub'
 import { enqueue } from './jobs/queue'
 import { createNotices, type NoticeDraft } from './notices'
 import { Problem } from './problem'
+import { isTurnOver, yieldToEventLoop } from './time-slices'
 import { auditTopic, feedTopic, topicsOf } from './topics'
 import { takeChangeHints, changeHintsOf, type ChangeHint } from './change-hints'
 
@@ -94,13 +96,16 @@ async function writeAudit(tx: Tx, hub: Hub, drafts: AuditDraft[]): Promise<void>
     const name = auditCounter(workspaceId)
     // Locks the chain until the commit.
     const last = await takeNumbers(tx, name, own.length)
+    const rows: (typeof auditEntries.$inferInsert)[] = []
     let prevHash = last.head ?? genesis
     for (const [index, draft] of own.entries()) {
       const row = auditRow(hub, draft, last.value - own.length + 1 + index)
       const hash = entryHash(prevHash, chainedEntry(row))
-      await tx.insert(auditEntries).values({ ...row, prevHash, hash, mac: entryMac(macKeyOf(hub.keys), hash) })
+      rows.push({ ...row, prevHash, hash, mac: entryMac(macKeyOf(hub.keys), hash) })
       prevHash = hash
+      if (isTurnOver()) await yieldToEventLoop()
     }
+    await insertRows(tx, auditEntries, rows)
     await prepared<unknown, Tx>(tx, 'counter-head', handle =>
       handle
         .update(counters)

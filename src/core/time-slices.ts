@@ -18,6 +18,16 @@ export function isTurnOver(): boolean {
   return false
 }
 
+/** Like `flatMap`, yielding to the event loop whenever its turn has become long. */
+export async function flatMapInTurns<T, R>(list: Iterable<T>, fn: (one: T) => readonly R[]): Promise<R[]> {
+  const results: R[] = []
+  for (const one of list) {
+    results.push(...fn(one))
+    if (isTurnOver()) await yieldToEventLoop()
+  }
+  return results
+}
+
 /**
  * Runs long work step by step, yielding to the event loop every few milliseconds.
  * @param steps each must be much shorter than that

@@ -17,7 +17,8 @@ export const maxDepth = 10
 type Relations = Pick<MonitorRow, 'type' | 'dependsOn' | 'options'>
 
 const membersOf = (one: Relations): string[] => (one.type === 'group' ? ((one.options as GroupOptions).members ?? []) : [])
-const below = (one: Relations): string[] => [...one.dependsOn, ...membersOf(one)]
+/** The monitors that a monitor refers to. */
+export const below = (one: Relations): string[] => [...one.dependsOn, ...membersOf(one)]
 
 /**
  * Rejects references that are unknown, circular, or nested too deeply. Dependencies and members form one graph: a member that

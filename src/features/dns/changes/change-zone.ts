@@ -7,6 +7,7 @@ import type { Tx } from '../../../core/db/transaction'
 import { nextSerial } from '../../../dns/serial'
 import type { Hub } from '../../../core/hub'
 import { invalid, Problem, type FieldProblem } from '../../../core/problem'
+import { flatMapInTurns } from '../../../core/time-slices'
 import { resolveAlias } from '../aliases/queue'
 import { changedEvent, type RecordChange } from './changed-event'
 import { recordChangeset, type ChangeCause } from '../history/record-changeset'
@@ -60,11 +61,11 @@ export async function changeZone(
   wanted: readonly WantedRrset[],
   by: ChangeCause & { source: RecordSource; edit?: ZoneEdit },
 ): Promise<ZoneChangeResult> {
-  refuse(wanted.flatMap(rrsetProblems))
+  refuse(await flatMapInTurns(wanted, rrsetProblems))
   const now = ctx.hub.clock.now()
   const existing = await rrsetsAt(tx, zone.id, wanted)
-  refuse(wanted.flatMap(one => metadataProblems(one, existing.get(rrsetKey(one))?.row ?? one.carried, now)))
-  const steps = stepsOf({ ...by, zone, existing, wanted, now })
+  refuse(await flatMapInTurns(wanted, one => metadataProblems(one, existing.get(rrsetKey(one))?.row ?? one.carried, now)))
+  const steps = await stepsOf({ ...by, zone, existing, wanted, now })
   refuse(steps.locked.map(lockedProblem))
   if (steps.changedRrsets.length === 0 && steps.changes.length === 0 && !by.edit)
     return { zone, changes: [], effects: noEffects(), unchanged: true }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { canonicalJson } from '../../../core/canonical-json'
 import { newId } from '../../../core/ids'
+import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
 import type { RecordChange, RecordState } from './changed-event'
 import type { RrsetStep } from '../history/record-changeset'
 import type { RrsetOptions } from '../providers/provider'
@@ -34,13 +35,13 @@ export interface Steps {
 }
 
 /** Computes the writes that turn the existing rrsets into the wanted ones. */
-export function stepsOf(input: {
+export async function stepsOf(input: {
   zone: ZoneRow
   existing: ReadonlyMap<string, Rrset>
   wanted: readonly WantedRrset[]
   source: RecordSource
   now: number
-}): Steps {
+}): Promise<Steps> {
   const steps: Steps = {
     changes: [],
     touched: [],
@@ -56,7 +57,10 @@ export function stepsOf(input: {
     marks: [],
     locked: [],
   }
-  for (const wanted of input.wanted) rrsetSteps(steps, input, wanted, input.existing.get(rrsetKey(wanted)))
+  for (const wanted of input.wanted) {
+    rrsetSteps(steps, input, wanted, input.existing.get(rrsetKey(wanted)))
+    if (isTurnOver()) await yieldToEventLoop()
+  }
   return steps
 }
 

@@ -10,7 +10,7 @@ import { egressOf } from '../../../core/net/hub-egress'
 import { requireMatch } from '../../../core/if-match'
 import { pointerPart } from '../../../core/pointer'
 import { invalid, type FieldProblem } from '../../../core/problem'
-import { yieldToEventLoop } from '../../../core/time-slices'
+import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
 import { ImportedZone, maxImportRecords } from './imported-zone'
 import { openProvider } from '../accounts/open'
 import { providerOf, refuseBuiltin } from '../accounts/accounts'
@@ -129,18 +129,14 @@ async function isHostedOnlyAt(ctx: Ctx, zone: ZoneRow, providerId: string): Prom
   return target !== undefined
 }
 
-// Yields to other work after this many records while importing a long zone.
-const recordsPerTurn = 2000
-
 /** Adds rrsets to the import. @returns the rules they violate */
 async function addRrsets(read: ImportedZone, rrsets: readonly ProviderRrset[]): Promise<FieldProblem[]> {
   const problems: FieldProblem[] = []
-  let count = 0
   for (const { name, type, ttl, values, options } of rrsets) {
     const pointer = pointerTo(name, type)
     for (const rdata of values) {
       problems.push(...problemsOf(pointer, () => read.add({ name: absoluteOf(name, read.zoneName), type, ttl, rdata }, pointer)))
-      if (++count % recordsPerTurn === 0) await yieldToEventLoop()
+      if (isTurnOver()) await yieldToEventLoop()
     }
     const rrset = read.rrsets.get(rrsetKey({ name, type }))
     if (rrset && options) rrset.options = optionsOf(options)

@@ -1,7 +1,7 @@
 import type { Ctx } from '../../../core/ctx'
 import { readZoneFile, ZoneFileError } from '../../../dns/zone-file'
 import { invalid, type FieldProblem } from '../../../core/problem'
-import { yieldToEventLoop } from '../../../core/time-slices'
+import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
 import { readDocument, ZoneDocument } from './document'
 import { ImportedZone, maxImportRecords } from './imported-zone'
 import { problemsOf, ruleProblem } from '../records/parse-field'
@@ -43,8 +43,6 @@ function textOfFile(file: Uint8Array): string {
 }
 
 const maxProblems = 20
-// Yields to other work after this many records while parsing a long file.
-const recordsPerTurn = 2000
 
 /** Parses a zone file. Of duplicate records, the first is used, as name servers do. @throws Problem 422 */
 async function readFile(text: string, zone: ZoneRow): Promise<ImportedZone> {
@@ -69,7 +67,7 @@ async function readFile(text: string, zone: ZoneRow): Promise<ImportedZone> {
         const detail = `exceeds the limit of ${maxImportRecords} records per import. Import the remaining records in a separate file.`
         throw invalid([...problems, { pointer, code: 'too_many', detail }])
       }
-      if (count % recordsPerTurn === 0) await yieldToEventLoop()
+      if (isTurnOver()) await yieldToEventLoop()
     }
   } catch (error) {
     if (!(error instanceof ZoneFileError)) throw error

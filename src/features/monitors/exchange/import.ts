@@ -18,6 +18,7 @@ import { validatedOptions, openOptions, optionSecrets, refuseCarriedSecrets } fr
 import type { MonitorInput } from '../shapes'
 import { monitors } from '../tables'
 import { parseTarget } from '../definition/parse-target'
+import { below } from '../relations'
 import { monitorRows, type MonitorRow } from '../view'
 import { ImportRun } from './import-run'
 import { entriesOf, type Entries, type Entry } from './entries'
@@ -73,9 +74,10 @@ async function apply(run: ImportRun, document: Readable, wrong: readonly FieldPr
     run.record(op, { kind: 'monitor', id, key, name }, `monitor.${op}`, part)
   // Delete first, so that deleted monitors don't count toward the limit of the plan.
   const matched = new Set(entries.list.flatMap(one => one.row?.id ?? []))
+  const referenced = new Set(rows.flatMap(below))
   const touched = new Set<string>()
   for (const row of prune ? rows.filter(one => !matched.has(one.id)) : []) {
-    const part = await removeMonitor(tx, ctx, row)
+    const part = await removeMonitor(tx, ctx, row, referenced.has(row.id))
     take('delete', row, part)
     for (const one of [part.target].flat()) touched.add(one.id)
   }
