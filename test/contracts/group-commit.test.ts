@@ -80,6 +80,20 @@ test('a callback that timed out is rolled back and can’t write into later tran
   expect(here.opened).toHaveLength(2)
 })
 
+test('during a long transaction other work runs, and it isn’t timed out while it runs statements', async () => {
+  const here = await group(50)
+  let ticks = 0
+  const timer = setInterval(() => ticks++, 5)
+  const done = here.group.run(async tx => {
+    const since = performance.now()
+    for (let n = 0; performance.now() - since < 300; n++) await put(`many ${n}`)(tx)
+    return ticks
+  })
+  expect(await done).toBeGreaterThan(3)
+  clearInterval(timer)
+  expect(here.opened).toHaveLength(1)
+})
+
 test('if the connection can’t be reopened, every caller gets the error, and opening is retried', async () => {
   let fail = true
   const file = join(folder, 'again.db')

@@ -120,7 +120,7 @@ export function sqliteWriter(file: string, synchronous: Synchronous = 'FULL'): W
 }
 
 /**
- * Makes the statements of a handle yield to the event loop when they have blocked it for a while, so that reads go on during a long
+ * Makes the statements of a handle yield to the event loop when they have blocked it for a while, so that reads continue during a long
  * transaction, as they do on PostgreSQL. @returns a function that counts the statements
  */
 function yieldBetweenStatements(tx: Tx): () => number {

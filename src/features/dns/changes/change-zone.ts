@@ -190,8 +190,8 @@ export function refuse(problems: readonly FieldProblem[]): void {
 }
 
 /**
- * Maximum number of records one change may create, update and delete. A change is one transaction that blocks all other writes,
- * and on SQLite all requests. Writing this many takes about a second.
+ * Maximum number of records one change may create, update and delete. A change is one transaction that blocks all other writes.
+ * Writing this many takes about a second.
  */
 export const maxRecordsPerChange = 10_000
 
