@@ -9,7 +9,7 @@ import { cpuSecondsOf, startServer, temporaryInstallation, type ServerProcess } 
 /** `bailiwick bench blocks`: how long large requests keep all other requests waiting. */
 export const blocksBench: Bench = {
   name: 'blocks',
-  summary: 'Send large requests, and small ones meanwhile, to see how long they have to wait',
+  summary: 'Measure how long large requests delay small ones',
   options: [
     { name: 'monitors', description: 'Number of monitors to import; a quarter of them are imported first', default: 4000 },
     { name: 'records', description: 'Number of records in zone files', default: 9_900 },
@@ -29,7 +29,7 @@ export const blocksBench: Bench = {
         return {
           figures,
           notes: [
-            'Longest block: of the event loop of the hub, as it measures it. Longest wait: of a small request, sent every 20 ms. Client and hub share the machine.',
+            'Longest block: how long the event loop of the hub was blocked, as measured by the hub. Longest wait: how long a small request, sent every 20 ms, had to wait. Client and hub share the machine.',
           ],
         }
       } finally {
