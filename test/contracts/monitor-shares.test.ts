@@ -122,6 +122,26 @@ test('after a pause of the whole installation, hubs leave each other time to ren
   expect(mine.held).toHaveLength(shareCount)
 })
 
+test('a hub whose round is late keeps its shares, until the round is stuck', async () => {
+  const { hub, clock } = await idle()
+  const slow = new Shares(hub)
+  await slow.divide()
+  const startedAt = clock.now()
+  const other = await another(hub)
+  const theirs = new Shares(other)
+  const pass = async () => {
+    clock.advance(1000)
+    for (const one of [hub, other]) await renewPresence(one)
+    await slow.renewIfLate()
+  }
+  while (clock.now() - startedAt <= 30_000) {
+    await pass()
+    expect([(await theirs.divide()).claimed, slow.held.length]).toEqual([[], shareCount])
+  }
+  for (let waited = 0; waited <= leaseMs; waited += 1000) await pass()
+  expect((await theirs.divide()).claimed.length).toBeGreaterThan(0)
+})
+
 test('a hub that stops releases its shares at once, and a short pause is no gap', async () => {
   const { hub, clock } = await idle()
   const leaving = new Shares(await another(hub))

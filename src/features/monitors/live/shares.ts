@@ -13,6 +13,9 @@ export const shareCount = 256
 export const leaseMs = 6_000
 /** A third of the lease, so that one failed or delayed renewal doesn't lose shares. */
 export const divideEachMs = 2_000
+const lateMs = divideEachMs + 500
+// A round that takes longer is stuck, and another hub should take over.
+const maxRoundMs = 30_000
 /** A hub that stood still for less than this has no gap: the time to confirm a failure is longer. */
 export const minGapMs = 10_000
 
@@ -33,6 +36,7 @@ interface Division {
 export class Shares {
   private leases = new Map<number, number>()
   private roundAt: number | null = null
+  private renewedAt = 0
 
   constructor(private readonly hub: Hub) {}
 
@@ -88,12 +92,32 @@ export class Shares {
       return { result: { renewed, claimed, surplus: renewed.slice(part) } }
     })
     const before = this.leases
+    this.renewedAt = now
     this.leases = new Map([...renewed, ...claimed].map(({ share }) => [share, now + leaseMs]))
     return {
       claimed: [...renewed, ...claimed].map(one => one.share).filter(share => !before.has(share)),
       lost: [...before.keys()].filter(share => !this.leases.has(share)),
       surplus: surplus.map(one => one.share),
     }
+  }
+
+  /** Extends the leases if the next round is late, because writing many results takes longer than usual. */
+  async renewIfLate(): Promise<void> {
+    const { hub, roundAt, renewedAt } = this
+    const now = hub.clock.now()
+    if (roundAt === null || now - renewedAt < lateMs || now - roundAt > maxRoundMs) return
+    this.renewedAt = now
+    await record(hub, async tx => {
+      // Whether an expired lease can be renewed is up to the next round.
+      const valid = and(eq(monitorShares.hubId, hub.id), gt(monitorShares.until, now))
+      return {
+        result: await tx
+          .update(monitorShares)
+          .set({ until: now + leaseMs, ranUntil: now })
+          .where(valid),
+      }
+    })
+    for (const [share, until] of this.leases) if (until > now) this.leases.set(share, now + leaseMs)
   }
 
   /** Releases shares, so that another hub can claim them immediately. */

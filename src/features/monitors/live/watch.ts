@@ -53,6 +53,8 @@ export class MonitoringWatch {
   private readonly impairment: ImpairmentNotices
   private readonly startedAt: number
   private timer: Timer | null = null
+  private renewTimer: Timer | null = null
+  private renewing: Promise<void> = Promise.resolve()
   private unsubscribe: () => void = () => {}
   private stopped = false
   private work: Promise<void> = Promise.resolve()
@@ -103,6 +105,7 @@ export class MonitoringWatch {
     this.unsubscribe = () => unsubscribes.forEach(unsubscribe => unsubscribe())
     await this.tick()
     this.arm()
+    this.armRenewal()
   }
 
   /** The listening sockets of the hub changed. Checks must not connect to them. */
@@ -168,7 +171,9 @@ export class MonitoringWatch {
   async stop(): Promise<void> {
     this.stopped = true
     this.timer?.cancel()
+    this.renewTimer?.cancel()
     this.unsubscribe()
+    await this.renewing
     await this.engine.stop()
     await this.settled()
     await this.attempt('write', () => this.judging.write())
@@ -221,6 +226,14 @@ export class MonitoringWatch {
     this.timer = this.hub.clock.after(tickMs, () => {
       this.enqueue('tick', () => this.tick())
       void this.work.finally(() => this.arm())
+    })
+  }
+
+  /** Leases are also renewed while other work is running. */
+  private armRenewal(): void {
+    if (this.stopped) return
+    this.renewTimer = this.hub.clock.after(tickMs, () => {
+      this.renewing = this.attempt('renew', () => this.shares.renewIfLate()).then(() => this.armRenewal())
     })
   }
 
