@@ -40,7 +40,7 @@ export const limitTable = {
   },
   webhook_endpoints: {
     label: 'Webhook endpoints',
-    description: 'Webhook endpoints.',
+    description: 'Number of webhook endpoints.',
     noun: 'webhook endpoints',
     initial: of(2, 10, 50),
   },
@@ -49,13 +49,17 @@ export const limitTable = {
     description: 'Webhook delivery attempts per minute; attempts above the limit are delayed.',
     initial: of(120, 3_000, 30_000),
   },
-  tokens: { label: 'API tokens', description: 'Active API tokens.', noun: 'tokens', initial: of(5, 50, 500) },
-  heartbeats: { label: 'Heartbeats', description: 'Heartbeats.', noun: 'heartbeats', initial: of(20, 1_000, 10_000) },
-  dns_zones: { label: 'DNS zones', description: 'DNS zones.', noun: 'DNS zones', initial: of(3, 100, 2_000) },
-  dns_records: { label: 'DNS records per zone', description: 'DNS records per zone.', initial: of(500, 10_000, 100_000) },
+  tokens: { label: 'API tokens', description: 'Number of active API tokens.', noun: 'tokens', initial: of(5, 50, 500) },
+  heartbeats: { label: 'Heartbeats', description: 'Number of heartbeats.', noun: 'heartbeats', initial: of(20, 1_000, 10_000) },
+  dns_zones: { label: 'DNS zones', description: 'Number of DNS zones.', noun: 'DNS zones', initial: of(3, 100, 2_000) },
+  dns_records: {
+    label: 'DNS records per zone',
+    description: 'Number of DNS records per zone.',
+    initial: of(500, 10_000, 100_000),
+  },
   concurrent_requests_per_token: {
     label: 'Concurrent API requests per token',
-    description: 'Concurrent API requests per token.',
+    description: 'Number of concurrent API requests per token.',
     initial: of(20, 20, 20),
   },
   delivery_log_days: {
@@ -78,7 +82,7 @@ export const limitTable = {
     description: 'Retention of the change history of a DNS zone, in days; its last 1,000 changes are always kept.',
     initial: of(365, 365, 365, 365),
   },
-  monitors: { label: 'Monitors', description: 'Monitors.', noun: 'monitors', initial: of(20, 1_000, 10_000) },
+  monitors: { label: 'Monitors', description: 'Number of monitors.', noun: 'monitors', initial: of(20, 1_000, 10_000) },
   monitor_interval_seconds: {
     label: 'Shortest monitor interval (seconds)',
     description: 'The shortest interval of a monitor, in seconds. Unlike the other limits, this is a minimum.',

@@ -37,7 +37,7 @@ export const checkFields = <const F extends readonly string[]>(failures: F) => (
   }),
   detail: Nullable(Type.String(), { description: 'What the last successful check found, such as the server version.' }),
   warnings: Type.Array(Type.String(), { description: 'Limitations found by the check, such as missing permissions.' }),
-  last_checked_at: NullableInstant({ description: 'When it was last checked.' }),
+  last_checked_at: NullableInstant({ description: 'When the last check ran.' }),
   last_ok_at: NullableInstant({ description: 'When a check last succeeded.' }),
   last_error: Nullable(
     Shape({

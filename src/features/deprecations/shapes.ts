@@ -31,7 +31,7 @@ const DeprecatedPart = Shape(
     link: Type.String({ description: 'Page that describes the replacement.' }),
     note: Type.String({ description: 'What to use instead.' }),
     uses: Type.Integer({ minimum: 0, description: 'Number of requests by tokens of the workspace that used it.' }),
-    last_used_at: NullableInstant({ description: 'When it was last used; null if never.' }),
+    last_used_at: NullableInstant({ description: 'When the deprecated part was last used; null if never.' }),
     tokens: Type.Array(TokenUse, { description: `Tokens that used it, most recently used first; at most ${maxTokens}.` }),
   },
   {

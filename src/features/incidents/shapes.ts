@@ -134,13 +134,13 @@ export const Incident = Shape(
     locations: Type.Array(Type.String(), { description: 'Locations that detected the failure.' }),
     started_at: Instant({ description: 'Time of the first failure.' }),
     confirmed_at: NullableInstant({ description: 'When the failure was confirmed.' }),
-    acknowledged_at: NullableInstant({ description: 'When it was acknowledged.' }),
+    acknowledged_at: NullableInstant({ description: 'When the incident was acknowledged.' }),
     acknowledged_by: Nullable(IncidentActor, { description: 'Who acknowledged it.' }),
     acknowledgement_expires_at: NullableInstant({ description: 'When the acknowledgement expires; null if it doesn’t.' }),
-    resolved_at: NullableInstant({ description: 'When it was resolved.' }),
+    resolved_at: NullableInstant({ description: 'When the incident was resolved.' }),
     resolution: Nullable(Words(resolutions), {
       description:
-        'How it was resolved: the monitor or heartbeat `recovered`, was `paused`, `deleted`, or `reset`, or a user `closed` the incident.',
+        'How the incident was resolved: the monitor or heartbeat `recovered`, was `paused`, `deleted`, or `reset`, or a user `closed` it.',
     }),
     duration_seconds: Type.Integer({
       minimum: 0,
@@ -152,7 +152,7 @@ export const Incident = Shape(
     postmortem: Nullable(
       Shape({
         body: Type.String({ description: 'Text of the postmortem, in Markdown.' }),
-        updated_at: Instant({ description: 'When it was last updated.' }),
+        updated_at: Instant({ description: 'When the postmortem was last updated.' }),
       }),
       { description: 'Postmortem; null if there is none.' },
     ),
@@ -182,7 +182,7 @@ export const IncidentInput = Shape(
         description: 'IDs of the affected monitors and heartbeats.',
       }),
     ),
-    started_at: Type.Optional(Instant({ description: 'When it started. Default: now. Must not be in the future.' })),
+    started_at: Type.Optional(Instant({ description: 'When the incident started. Default: now. Must not be in the future.' })),
     channel_ids: Type.Optional(ChannelIds),
   },
   {

@@ -96,7 +96,9 @@ export const windowMembers = members({
 const span = {
   starts_at: Instant({ description: 'Start of the occurrence.' }),
   ends_at: Instant({ description: 'End of the occurrence.' }),
-  started_manually: Type.Boolean({ description: 'Whether it was started manually, outside its schedule.' }),
+  started_manually: Type.Boolean({
+    description: 'Whether the occurrence was started manually, outside the schedule of the window.',
+  }),
 }
 const spanExample = { starts_at: '2026-11-28T22:00:00.000Z', ends_at: '2026-11-29T00:00:00.000Z', started_manually: false }
 const MaintenanceOccurrence = Shape(span, {

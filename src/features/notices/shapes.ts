@@ -27,8 +27,8 @@ export const Notice = Shape(
       description: 'Number of occurrences. A repeated occurrence updates the existing notice instead of creating a new one.',
     }),
     occurred_at: Instant({ description: 'When it last occurred.' }),
-    read: Type.Boolean({ description: 'Whether it is marked as read.' }),
-    read_at: NullableInstant({ description: 'When it was marked as read; null if unread.' }),
+    read: Type.Boolean({ description: 'Whether the notice is marked as read.' }),
+    read_at: NullableInstant({ description: 'When the notice was marked as read; null if it is unread.' }),
     ...editable,
   },
   {

@@ -29,7 +29,9 @@ const Span = Shape({
   name: Type.String({ description: 'Name of the maintenance window.' }),
   starts_at: Instant({ description: 'Start of the occurrence.' }),
   ends_at: Instant({ description: 'End of the occurrence.' }),
-  started_manually: Type.Boolean({ description: 'Whether it was started manually, outside its schedule.' }),
+  started_manually: Type.Boolean({
+    description: 'Whether the occurrence was started manually, outside the schedule of the window.',
+  }),
 })
 
 const noStatus = <W extends string>(words: readonly W[], some: Partial<Record<W, number>>) =>

@@ -33,15 +33,17 @@ const tokenMembers = {
     description: 'Permissions of a scoped token; write implies read. Empty for other modes.',
   }),
   hint: Type.String({ description: 'Masked form of the token.' }),
-  expires_at: NullableInstant({ description: 'When it expires; null if it never does.' }),
-  last_used_at: NullableInstant({ description: 'When it was last used.' }),
-  last_used_ip: Nullable(Type.String(), { description: 'IP address it was last used from.' }),
-  allowed_cidrs: Type.Array(Type.String(), { description: 'IP addresses or CIDR ranges it may be used from; empty for any.' }),
-  resource_ids: Type.Array(Type.String(), { description: 'IDs of the resources it is restricted to; empty for all.' }),
+  expires_at: NullableInstant({ description: 'When the token expires; null if it never does.' }),
+  last_used_at: NullableInstant({ description: 'When the token was last used.' }),
+  last_used_ip: Nullable(Type.String(), { description: 'IP address the token was last used from.' }),
+  allowed_cidrs: Type.Array(Type.String(), {
+    description: 'IP addresses or CIDR ranges the token may be used from; empty for any.',
+  }),
+  resource_ids: Type.Array(Type.String(), { description: 'IDs of the resources the token is restricted to; empty for all.' }),
   created_by: Type.String({ description: 'ID of the user or token that created it, or `cli`.' }),
   rotated_from: Nullable(Type.String(), { description: 'ID of the token that it replaced; null if none.' }),
   rotated_to: Nullable(Type.String(), { description: 'ID of the token that replaced it; null if none.' }),
-  revoked_at: NullableInstant({ description: 'When it was revoked.' }),
+  revoked_at: NullableInstant({ description: 'When the token was revoked.' }),
   ...editable,
 }
 export const TokenCreator = Shape(
@@ -100,11 +102,11 @@ export const TokenInput = Shape(
         description: 'Required for scoped tokens; not allowed for other modes.',
       }),
     ),
-    expires_at: Type.Optional(NullableInstant({ description: 'When it expires; never if omitted or null.' })),
-    allowed_cidrs: restriction(20, 'IP addresses or CIDR ranges it may be used from; any if omitted or null.'),
+    expires_at: Type.Optional(NullableInstant({ description: 'When the token expires; never if omitted or null.' })),
+    allowed_cidrs: restriction(20, 'IP addresses or CIDR ranges the token may be used from; any if omitted or null.'),
     resource_ids: restriction(
       100,
-      'IDs of the monitors, heartbeats, notification channels, DNS zones, and webhook endpoints it is restricted to; if omitted ' +
+      'IDs of the monitors, heartbeats, notification channels, DNS zones, and webhook endpoints the token is restricted to; if omitted ' +
         'or null, it can access all resources that its permissions cover. An empty list is rejected, so that a script can’t ' +
         'grant access to everything by mistake.',
     ),
@@ -118,8 +120,8 @@ export const TokenInput = Shape(
 export const TokenPatch = Shape(
   {
     name: Type.Optional(name),
-    expires_at: Type.Optional(NullableInstant({ description: 'When it expires; null if it never does.' })),
-    allowed_cidrs: restriction(20, 'IP addresses or CIDR ranges it may be used from; null for any.'),
+    expires_at: Type.Optional(NullableInstant({ description: 'When the token expires; null if it never does.' })),
+    allowed_cidrs: restriction(20, 'IP addresses or CIDR ranges the token may be used from; null for any.'),
   },
   {
     $id: 'TokenPatch',

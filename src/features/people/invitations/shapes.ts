@@ -32,14 +32,14 @@ const members = {
   email: Type.String({ description: 'Email address of the invited person.' }),
   role: roleWords,
   status: Words(invitationStates, { description: '`pending` until it is accepted or expires.' }),
-  invited_by: Type.String({ description: 'ID of the user or token that created or last renewed it.' }),
+  invited_by: Type.String({ description: 'ID of the user or token that created or last renewed the invitation.' }),
   allows_sign_up: Type.Boolean({
     description:
       'Whether a person without an account can accept it and sign up. False if BAILIWICK_SIGN_UP is `closed` and the ' +
       'invitation was created or last renewed by anyone but the operator.',
   }),
   expires_at: Instant({ description: 'When the code expires.' }),
-  accepted_at: NullableInstant({ description: 'When it was accepted.' }),
+  accepted_at: NullableInstant({ description: 'When the invitation was accepted.' }),
   accepted_by: Nullable(Type.String(), { description: 'ID of the user who accepted it.' }),
   sent_to: Nullable(Type.String(), { description: 'Email address that the link is sent to; null if it is not emailed.' }),
   mailed_at: NullableInstant({ description: 'When the mail server accepted the email; null until then.' }),

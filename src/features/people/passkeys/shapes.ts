@@ -192,8 +192,10 @@ export const Passkey = Shape(
     id: Type.String({ description: 'ID of the passkey.' }),
     name: Type.String({ description: 'Name given by the owner.' }),
     transports,
-    backed_up: Type.Boolean({ description: 'Whether it is backed up to a cloud account, and so available on other devices.' }),
-    last_used_at: NullableInstant({ description: 'When it was last used to sign in.' }),
+    backed_up: Type.Boolean({
+      description: 'Whether the passkey is backed up to a cloud account and therefore available on other devices.',
+    }),
+    last_used_at: NullableInstant({ description: 'When the passkey was last used to sign in.' }),
     ...editable,
   },
   {
