@@ -110,7 +110,7 @@ async function operations(client: Client, monitors: number, records: number): Pr
       body: zoneFile(`$GENERATE 1-${records} g$ 300 IN A 10.1.1.1\n`),
     },
     {
-      name: 'refused $GENERATE',
+      name: 'rejected $GENERATE',
       method: 'POST',
       path: importTo(generated),
       body: zoneFile('$GENERATE 1-60000 g$ 300 IN A 10.1.1.1\n'),
@@ -118,14 +118,14 @@ async function operations(client: Client, monitors: number, records: number): Pr
     },
     { name: 'export of a zone', method: 'GET', path: `/v1/dns/zones/${files}/export` },
     {
-      name: 'refused 1 MB of nested lists',
+      name: 'rejected 1 MB of nested lists',
       method: 'POST',
       path: '/v1/sessions',
       body: { text: nested, type: 'application/json' },
       refused: true,
     },
     {
-      name: 'refused 490,000 tags',
+      name: 'rejected 490,000 tags',
       method: 'POST',
       path: '/v1/monitors',
       body: json({ ...monitor(0), tags: repeated(490_000, () => 1) }),

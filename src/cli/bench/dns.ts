@@ -11,13 +11,18 @@ import { openInProcessApi, type InProcessApi } from './in-process-api'
 /** `bailiwick bench dns`: query throughput of name servers, and the cost of large zones and lists. */
 export const dnsBench: Bench = {
   name: 'dns',
-  summary: 'Measure DNS queries (compared to PowerDNS, BIND, and Knot), changes of a large zone, and long lists of records',
+  summary: 'Measure DNS queries (compared to PowerDNS, BIND, and Knot), changes to a large zone, and long lists of records',
   options: [
     { name: 'names', description: 'Number of names in the queried zone', default: 1000 },
     { name: 'seconds', description: 'Seconds per server and round', default: 3 },
-    { name: 'rounds', description: 'Rounds of queries (the result is their median). 0 skips queries', default: 3, min: 0 },
-    { name: 'zone', description: 'Records of the imported zone. 0 skips the import', default: 100_000, min: 0 },
-    { name: 'records', description: 'Records to list. 0 skips the lists', default: 1_000_000, min: 0 },
+    {
+      name: 'rounds',
+      description: 'Number of rounds of queries (the result is the median). 0 skips the queries',
+      default: 3,
+      min: 0,
+    },
+    { name: 'zone', description: 'Number of records in the imported zone. 0 skips the import', default: 100_000, min: 0 },
+    { name: 'records', description: 'Number of records in the lists. 0 skips the lists', default: 1_000_000, min: 0 },
   ],
   async run(args) {
     const reports = [

@@ -38,7 +38,7 @@ export const seriesBench: Bench = {
       const packed = (await hub.series.size())! - raw
       figures.push({ name: 'unpacked', value: raw / (monitors * (hourMs / intervalMs)), unit: 'bytes/result' })
       figures.push({
-        name: 'packed, with phases and hourly aggregates',
+        name: 'packed, with phases and hourly summaries',
         value: packed / (monitors * (hourMs / intervalMs)),
         unit: 'bytes/result',
       })
@@ -49,7 +49,7 @@ export const seriesBench: Bench = {
         unit: 'bytes/result',
       })
       figures.push(...(await reads(hub, monitors)))
-      return { figures, notes: ['One location. Sizes are those of the tables on disk, including free space.'] }
+      return { figures, notes: ['One location. Sizes are measured on disk, including free space.'] }
     } finally {
       await hub.store.close()
       remove()
@@ -115,7 +115,7 @@ async function reads(hub: Hub, monitors: number): Promise<Figure[]> {
   }
   return [
     await timed('one hour of results read', monitor => beatsOfHours(hub, monitor, hour, hour + 1)),
-    await timed('three days of hourly aggregates read', async monitor => {
+    await timed('three days of hourly summaries read', async monitor => {
       for await (const _ of rollsOfHours(hub, monitor, (hour - 71) * hourMs, (hour + 1) * hourMs, null)) continue
     }),
   ]
