@@ -68,7 +68,7 @@ export const pages = {
     quickAction: 'Create webhook endpoint',
     visibleTo: 'canWrite',
   },
-  '/webhooks/deliveries': { title: 'Deliveries' },
+  '/webhooks/deliveries': { title: 'Webhooks', tab: 'Deliveries' },
   '/webhooks/deliveries/$id': {},
   '/webhooks/$id': {},
   '/webhooks/$id/$tab': {},

@@ -165,7 +165,7 @@ export const httpOptions = Shape({
       minLength: 1,
       maxLength: 2048,
       description:
-        "Name server for the hosts of the target and of redirects, instead of the hub's resolvers: a host with an optional port (UDP), the same with `tcp://` or `tls://` in front, or a URL for DNS over HTTPS. Results are not cached between checks.",
+        'Name server for the hosts of the target and of redirects, instead of the hub’s resolvers: a host with an optional port (UDP), the same with `tcp://` or `tls://` in front, or a URL for DNS over HTTPS. Results are not cached between checks.',
       examples: ['9.9.9.9', 'tls://dns.example.net', 'https://dns.example.net/dns-query'],
     }),
   ),

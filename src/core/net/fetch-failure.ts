@@ -40,15 +40,15 @@ function codeOf(error: unknown): string | null {
   return typeof code === 'string' ? code : null
 }
 
-const NAME: [FetchErrorClass, string] = ['tls', "The server's certificate is not valid for this hostname."]
-const TIME: [FetchErrorClass, string] = ['tls', "The server's certificate has expired or is not valid yet."]
-const SELF: [FetchErrorClass, string] = ['tls', "The server's certificate is self-signed."]
+const NAME: [FetchErrorClass, string] = ['tls', 'The server’s certificate is not valid for this hostname.']
+const TIME: [FetchErrorClass, string] = ['tls', 'The server’s certificate has expired or is not valid yet.']
+const SELF: [FetchErrorClass, string] = ['tls', 'The server’s certificate is self-signed.']
 const ISSUER: [FetchErrorClass, string] = [
   'tls',
-  "The server's certificate is not signed by a trusted authority, or the server does not send the complete chain.",
+  'The server’s certificate is not signed by a trusted authority, or the server does not send the complete chain.',
 ]
 const UNREACHABLE: [FetchErrorClass, string] = ['connect', 'The host could not be reached.']
-const NOT_HTTP: [FetchErrorClass, string] = ['connect', "The server's response is not valid HTTP."]
+const NOT_HTTP: [FetchErrorClass, string] = ['connect', 'The server’s response is not valid HTTP.']
 
 // Codes observed with Bun 1.4.5, and the verification codes of OpenSSL (X509_V_ERR_*, openssl-verification-options(1)).
 const KNOWN: Record<string, [FetchErrorClass, string]> = {
@@ -63,7 +63,7 @@ const KNOWN: Record<string, [FetchErrorClass, string]> = {
   Malformed_HTTP_Response: NOT_HTTP,
   InvalidHTTPResponse: NOT_HTTP,
   UnrequestedUpgrade: NOT_HTTP,
-  ResponseHeadersTooLarge: ['too_large', "The headers of the server's response are too large."],
+  ResponseHeadersTooLarge: ['too_large', 'The headers of the server’s response are too large.'],
   EPROTO: ['tls', 'The TLS handshake failed. The port may not support TLS.'],
   ERR_TLS_CERT_ALTNAME_INVALID: NAME,
   HOSTNAME_MISMATCH: NAME,
@@ -75,7 +75,7 @@ const KNOWN: Record<string, [FetchErrorClass, string]> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ISSUER,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: ISSUER,
   CERT_UNTRUSTED: ISSUER,
-  CERT_REVOKED: ['tls', "The server's certificate has been revoked."],
+  CERT_REVOKED: ['tls', 'The server’s certificate has been revoked.'],
 }
 
 const TLS_CODE =

@@ -270,7 +270,7 @@ describe('a listener that misbehaves', () => {
   test('by not speaking HTTP is a connect error', async () => {
     const port = await tcp(socket => socket.end('SSH-2.0-OpenSSH_9.6\r\n'))
     const failure = await failureOf(get(`http://a.test:${port}/`))
-    expect(failure).toMatchObject({ errorClass: 'connect', message: "The server's response is not valid HTTP." })
+    expect(failure).toMatchObject({ errorClass: 'connect', message: 'The server’s response is not valid HTTP.' })
   })
 
   test('by not speaking TLS is a tls error', async () => {

@@ -104,7 +104,7 @@ export async function guardedFetch(
     const { body, seen } = await readBody(response, maxBodyBytes, maxReturnedBytes)
     if (seen > maxBodyBytes) {
       life.end('aborted', 'The rest of the body is not needed.')
-      if (overflow === 'fail') throw fail('too_large', `The server's response is larger than ${maxBodyBytes} bytes.`)
+      if (overflow === 'fail') throw fail('too_large', `The server’s response is larger than ${maxBodyBytes} bytes.`)
     }
     const { address, family } = vetted
     const { status } = response

@@ -45,6 +45,6 @@ function rulesOf(
   if (!isDefault) return 'Only resources that select it'
   const topicText =
     topics.length === 0 ? 'No topics' : topics.length > 2 ? `${topics.length} topics` : topics.map(topicTitle).join(', ')
-  const severity = minSeverity === 'info' ? '' : `, ${minSeverity}${minSeverity === 'warning' ? ' and higher' : ' only'}`
+  const severity = minSeverity === 'info' ? '' : ` (${minSeverity}${minSeverity === 'warning' ? ' and higher' : ' only'})`
   return `${topicText}${severity}${tags.length > 0 ? `, tagged ${tags.join(' or ')}` : ''}`
 }

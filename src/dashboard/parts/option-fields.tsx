@@ -135,6 +135,8 @@ export function labelOf(path: string): string {
       .replace(abbreviations, word => word.toUpperCase())
       .replace(/ (ms|bytes|percent)$/, ' ($1)')
       .replace('sha256', 'SHA-256')
+      .replace(/\bauth\b/, 'authentication')
+      .replace(/\bcert\b/, 'certificate')
       .replace(/\bdont\b/, 'don’t'),
   )
 }
@@ -146,9 +148,9 @@ const lastSegment = (pointer: string): string => pointer.slice(pointer.lastIndex
 
 /** Returns the description and an example, without a first sentence that only repeats the label. */
 function hintOf({ description = '', examples }: OptionSchema, label: string): string {
-  const start = `${label}.`.toLowerCase()
-  const isRepeated = description.toLowerCase().startsWith(start) && /^($|\s)/.test(description.slice(start.length))
-  const text = isRepeated ? description.slice(start.length).trim() : description
+  const rest = description.slice(label.length)
+  const isRepeated = description.toLowerCase().startsWith(label.toLowerCase()) && /^[.:]($|\s)/.test(rest)
+  const text = isRepeated ? capitalize(rest.slice(1).trim()) : description
   const [example] = examples ?? []
   return example !== undefined && typeof example !== 'object' ? `${text} Example: ${String(example)}`.trim() : text
 }

@@ -46,7 +46,7 @@ const statusIcons: Record<string, LucideIcon> = {
 export const toneOf = (status: string): Tone => tones.get(status) ?? 'idle'
 
 // Statuses that are shown as another word.
-const statusWords: Record<string, string> = { grace: 'late', exhausted: 'failed' }
+const statusWords: Record<string, string> = { grace: 'late', exhausted: 'failed', ok: 'healthy' }
 
 /** Makes an API value readable: `in_sync` becomes “in sync”. */
 export const humanize = (value: string): string => statusWords[value] ?? value.replaceAll('_', ' ')

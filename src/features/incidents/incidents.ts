@@ -14,6 +14,7 @@ import { Tag, type Page } from '../../core/shapes'
 import { rowsOf } from '../../registry'
 import { refuseUnknownChannels } from '../notifications/channel-references'
 import { actorOf } from './actor'
+import { capitalized } from './outages/evidence'
 import { notifyIncident } from './outages/messages'
 import type { IncidentRow } from './outages/outage'
 import {
@@ -129,12 +130,10 @@ export async function updateIncident(ctx: Ctx, id: string, patch: IncidentPatch)
     const [was, is] = [memberView(incidentMembers, row), memberView(incidentMembers, after)]
     const fields = (Object.keys(patch) as (keyof IncidentPatch)[]).filter(name => was[name] !== is[name])
     const text = `${new Intl.ListFormat('en').format(fields.map(name => (name === 'assignee_id' ? 'assignee' : name)))} changed.`
-    await addUpdate(tx, row, { kind: 'edited', at: now, actor: actorOf(ctx), text: capital(text), details: { fields } })
+    await addUpdate(tx, row, { kind: 'edited', at: now, actor: actorOf(ctx), text: capitalized(text), details: { fields } })
     return { result: await incidentViewOf(tx, after, now), target: auditTarget, before: auditView(row), after: auditView(after) }
   })
 }
-
-const capital = (text: string): string => text[0]!.toUpperCase() + text.slice(1)
 
 export const incidentTarget = (row: IncidentRow) => target('incident', { id: row.id, name: row.title })
 

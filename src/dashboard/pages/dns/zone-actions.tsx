@@ -37,7 +37,7 @@ export function ZoneActions({ zone }: { zone: ZoneView }) {
       )}
       {canWrite && (
         <Button onClick={() => importZone(zone)} icon={Upload}>
-          Import
+          Import zone file
         </Button>
       )}
       <Menu

@@ -31,7 +31,7 @@ export function Invitations() {
         one => one.email,
         one => [
           {
-            label: 'Renew link',
+            label: 'Renew invitation',
             onSelect: () => renew.mutate({ method: 'POST', path: `/invitations/${one.id}/renew`, body: {} }),
           },
           {

@@ -4,7 +4,7 @@ import type { ResultView } from '../../../features/monitors/series/shapes'
 import { useUrlState } from '../../parts/url-state'
 import { List, type Column } from '../../parts/list'
 import { Facts } from '../../parts/page'
-import { Status, humanize } from '../../parts/status'
+import { Status, capitalize, humanize } from '../../parts/status'
 import { RelativeTime, formatLatency, formatDateTime } from '../../parts/time'
 import { Waterfall } from './waterfall'
 
@@ -15,7 +15,7 @@ const columns: readonly Column<ResultView>[] = [
   { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
   { title: 'Latency', width: '6rem', alignRight: true, render: one => formatLatency(one.latency_ms) },
   { title: 'Code', width: '5rem', alignRight: true, showFrom: 'sm', render: one => one.code ?? '' },
-  { title: 'Error', showFrom: 'sm', look: 'muted', render: one => one.error?.message ?? '' },
+  { title: 'Error', showFrom: 'sm', look: 'muted', render: one => capitalize(one.error?.message ?? '') },
   { title: 'Location', width: '6rem', showFrom: 'lg', render: one => one.location },
 ]
 
@@ -50,7 +50,7 @@ const ResultDetails = ({ result }: { result: ResultView }) => (
         ['Status', <Status status={result.status} />],
         ['Location', result.location],
         ['Code', result.code],
-        ['Error', result.error && `${result.error.message} (${humanize(result.error.kind)})`],
+        ['Error', result.error && `${capitalize(result.error.message)} (${humanize(result.error.kind)})`],
       ]}
     />
     <Waterfall phases={result.phases} latencyMs={result.latency_ms} />

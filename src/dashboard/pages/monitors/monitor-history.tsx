@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { IncidentView } from '../../../features/incidents/shapes'
 import type { TransitionView } from '../../../features/monitors/series/shapes'
 import { ListCard } from '../../parts/list-card'
-import { Status } from '../../parts/status'
+import { Status, capitalize } from '../../parts/status'
 import { RelativeTime, formatDuration } from '../../parts/time'
 import { useList } from '../../queries'
 
@@ -41,7 +41,7 @@ export const MonitorHistory = ({ id }: { id: string }) => (
             <RelativeTime at={one.at} />
           </span>
         </div>
-        {one.reason !== '' && <p className="mt-1 text-[13px] text-muted wrap-anywhere">{one.reason}</p>}
+        {one.reason !== '' && <p className="mt-1 text-[13px] text-muted wrap-anywhere">{capitalize(one.reason)}</p>}
       </>
     )}
   </ListCard>

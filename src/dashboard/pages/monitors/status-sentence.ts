@@ -7,7 +7,7 @@ export function statusSentence(monitor: MonitorView, now: number): string {
   const latencyMs = monitor.last_result?.latency_ms
   const response = latencyMs === null || latencyMs === undefined ? '' : `, responds in ${formatLatency(latencyMs)}`
   const error = monitor.last_result?.error?.message
-  const why = error ? `: ${error}` : ''
+  const why = error ? `: ${error.replace(/\.$/, '')}` : ''
   switch (monitor.status) {
     case 'up':
       return `Up for ${duration}${response}.`

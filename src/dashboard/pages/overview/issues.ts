@@ -61,7 +61,7 @@ function ofRecord(record: DnsRecordView, zone: ZoneView | null): Issue {
     state,
     tone: toneOf(state),
     title: `${record.unicode_fqdn} ${record.type}`,
-    reason: (at && zone ? reasonAt(at, zone, 'at the provider') : at?.detail) ?? `The record is ${humanize(state)}.`,
+    reason: (at && zone ? reasonAt(at, zone, 'at the provider') : at?.detail) ?? `Sync status: ${humanize(state)}.`,
     to: `/dns/zones/${record.zone_id}`,
     search: { state: 'out_of_sync', ...(record.name !== '@' && { q: record.name }) },
   }
@@ -74,7 +74,7 @@ function ofZone(zone: ZoneView): Issue {
     state,
     tone: zone.blocked ? 'warn' : toneOf(state),
     title: zone.unicode_name,
-    reason: reasonOfZone(zone) ?? `The zone is ${humanize(state)}.`,
+    reason: reasonOfZone(zone) ?? `Sync status: ${humanize(state)}.`,
     to: zone.blocked ? `/dns/zones/${zone.id}/plans` : `/dns/zones/${zone.id}/drift`,
   }
 }

@@ -84,7 +84,7 @@ export function metadataProblems(
 export const lockedProblem = ({ name, type, pointer }: { name: string; type: string; pointer: string }): FieldProblem => ({
   pointer,
   code: 'locked',
-  detail: `The ${type} records of ${name} are locked. To unlock them, PATCH one of them with "locked": false.`,
+  detail: `The ${type} records of ${name} are locked. Unlock them first: set \`locked\` to false.`,
 })
 
 /** Options as stored: null if empty. */

@@ -25,6 +25,9 @@ function truncateStrings(value: unknown, maxLength: number): unknown {
   return value
 }
 
+/** A text with its first letter in upper case. */
+export const capitalized = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
+
 /** A text as a single line without control characters, truncated to `maxLength` characters. */
 export const oneLine = (text: string, maxLength = 500): string =>
   text

@@ -1,12 +1,12 @@
 import { severities } from '../../../core/notices'
-import { limitEvidence, oneLine } from './evidence'
+import { capitalized, limitEvidence, oneLine } from './evidence'
 import type { IncidentRow, Outage } from './outage'
 
 const maxLocations = 100
 
 /** Columns set from a confirmed outage. */
 export const outageColumns = (outage: Outage): Pick<IncidentRow, 'cause' | 'locations' | 'evidence'> => ({
-  cause: oneLine(outage.cause) || 'Failed.',
+  cause: capitalized(oneLine(outage.cause)) || 'Failed.',
   locations: outage.locations.slice(0, maxLocations),
   evidence: limitEvidence(outage.evidence),
 })

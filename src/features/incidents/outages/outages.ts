@@ -197,7 +197,7 @@ async function updateOngoing(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage
   const set = { kind: outage.kind, title: titleOf(outage) }
   if (difference < 0) {
     const incident = await updateIncidentRow(tx, hub, last, { ...set, severity: outage.severity, ...outageColumns(outage) })
-    const text = oneLine(outage.cause)
+    const text = incident.cause
     await addUpdate(tx, incident, { kind: 'improved', at, text, details: updateDetails(outage) })
     const { jobs } = await notifyIncident(tx, hub, incident, 'improved', { at, text })
     return { incident, ...noDrafts(), jobs }

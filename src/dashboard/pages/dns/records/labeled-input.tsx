@@ -1,3 +1,4 @@
+import { TextWithCode } from '../../../parts/text-with-code'
 import { useId, type ReactNode } from 'react'
 import type { InputAttributes } from '../../../parts/form'
 
@@ -18,8 +19,11 @@ export function LabeledInput({ label, error, hint, children }: LabeledInputProps
         {label}
       </label>
       {children({ id, 'aria-describedby': message ? `${id}-message` : undefined, 'aria-invalid': error !== null })}
-      <p id={`${id}-message`} className={`mt-0.5 min-h-5 text-[13px] wrap-anywhere ${error ? 'text-bad' : 'text-muted'}`}>
-        {message}
+      <p
+        id={`${id}-message`}
+        className={`mt-0.5 min-h-5 text-[13px] wrap-anywhere ${error ? 'text-bad first-letter:uppercase' : 'text-muted'}`}
+      >
+        {error ? <TextWithCode text={error} /> : hint}
       </p>
     </div>
   )

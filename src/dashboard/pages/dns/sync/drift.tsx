@@ -58,7 +58,7 @@ export default function DriftTab({ zone }: { zone: ZoneView }) {
             call={{ method: 'POST', path: `${path}/refresh`, body: {} }}
             send={{ onSuccess: action => setRefreshId(action.id) }}
           >
-            Refresh
+            Refresh from providers
           </SendButton>
         )
       }

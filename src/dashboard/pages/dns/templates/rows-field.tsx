@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Button } from '../../../parts/button'
 import { useForm } from '../../../parts/form'
 import { Input, Select } from '../../../parts/input'
+import { TextWithCode } from '../../../parts/text-with-code'
 
 /** A field of a row, and how it is edited. */
 export interface RowField<Row> {
@@ -67,7 +68,11 @@ export function RowsField<Row extends object>({ name, label, fields, newRow, add
                     onClick={() => set({ [name]: rows.filter((_, other) => other !== at) })}
                   />
                 </div>
-                {error && <p className="mt-0.5 mb-1 text-bad">{error}</p>}
+                {error && (
+                  <p className="mt-0.5 mb-1 text-bad">
+                    <TextWithCode text={error} />
+                  </p>
+                )}
               </div>
             )
           })}
