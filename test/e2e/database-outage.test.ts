@@ -81,7 +81,7 @@ describe.skipIf(!onPostgres)('while PostgreSQL is unavailable', () => {
     await Bun.sleep(2000)
     server.restart()
     await isBack(first, second, token)
-    await listening(rows)
+    await listening(rows, 2)
     await Bun.sleep(1000)
 
     // A restart under load.
@@ -117,6 +117,27 @@ describe.skipIf(!onPostgres)('while PostgreSQL is unavailable', () => {
       expect(logged).toContain('the database is available again')
       expect(logged.length).toBeLessThan(20)
     }
+  }, 60_000)
+
+  test('requests get 503 too if it does not answer, and open connections are replaced', async () => {
+    await using hub = await startHub(here)
+    const token = await fullToken(here)
+    const list = () => call(hub, token, 'GET', '/v1/heartbeats')
+    expect((await list()).status).toBe(200)
+    server.freeze()
+    const startedAt = performance.now()
+    for (const response of await Promise.all([
+      list(),
+      list(),
+      call(hub, token, 'POST', '/v1/tokens', { name: 'x', mode: 'full' }),
+    ]))
+      expect([response.status, response.body.code]).toEqual([503, 'database_unavailable'])
+    process.stdout.write(`refused after ${Math.round(performance.now() - startedAt)} ms without an answer\n`)
+    server.thaw()
+    await until('the hub ready', async () => (await fetch(`${hub.url}/readyz`)).status === 200)
+    expect((await list()).status).toBe(200)
+    await using rows = rowsOf(here)
+    await listening(rows, 1)
   }, 60_000)
 
   test('a hub that is started waits for it, and commands fail', async () => {
@@ -160,11 +181,11 @@ async function isBack(first: HubProcess, second: HubProcess, token: string): Pro
   process.stdout.write(`available again after ${Math.round(performance.now() - startedAt)} ms\n`)
 }
 
-/** Waits until both hubs listen for notifications again. */
-const listening = (rows: Rows) =>
-  until('both listening', async () => {
+/** Waits until all hubs listen for notifications again. */
+const listening = (rows: Rows, hubs: number) =>
+  until('all listening', async () => {
     const [{ n }] = (await rows.all<{ n: number }>(
       `select count(*) as n from pg_stat_activity where query like 'LISTEN%' and datname = current_database()`,
     )) as [{ n: number }]
-    return n === 2
+    return n === hubs
   })

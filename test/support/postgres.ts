@@ -10,6 +10,9 @@ export interface TemporaryPostgres {
   url: string
   /** Ends the server: SIGQUIT as in a crash, SIGINT like a restart by its operator. */
   kill(signal: 'SIGQUIT' | 'SIGINT'): Promise<void>
+  /** Makes it stop answering without closing its connections, like a broken network, until `thaw`. */
+  freeze(): void
+  thaw(): void
   /** Starts it again on the same port, without waiting until it is ready. */
   restart(): void
   stop(): Promise<void>
@@ -83,6 +86,10 @@ export async function startPostgres({ survivesKill = false } = {}): Promise<Temp
     server.kill(signal)
     await server.exited
   }
+  const signalAll = (signal: 'STOP' | 'CONT') => {
+    Bun.spawnSync(['pkill', `-${signal}`, '-P', String(server.pid)])
+    server.kill(`SIG${signal}`)
+  }
   const stop = async () => {
     // Immediate shutdown, because no data is kept.
     await kill('SIGQUIT')
@@ -94,7 +101,14 @@ export async function startPostgres({ survivesKill = false } = {}): Promise<Temp
     await stop()
     throw error
   }
-  return { url, kill, restart: () => void (server = start()), stop }
+  return {
+    url,
+    kill,
+    freeze: () => signalAll('STOP'),
+    thaw: () => signalAll('CONT'),
+    restart: () => void (server = start()),
+    stop,
+  }
 }
 
 /** Debian installs the programs of each major version in a separate folder that is not on the PATH. */

@@ -49,7 +49,7 @@ export function migrateSqlite(db: Database, steps: Migration[] = migrations.sqli
 const lockKey = 7264519
 
 /** Applies pending migrations in one transaction, with a lock so that only one process at a time does it. */
-export async function migratePostgres(sql: SQL, steps: Migration[] = migrations.postgres): Promise<string[]> {
+export async function migratePostgres(sql: Pick<SQL, 'begin'>, steps: Migration[] = migrations.postgres): Promise<string[]> {
   return await sql.begin(async tx => {
     await tx`select pg_advisory_xact_lock(${lockKey})`
     await tx.unsafe(

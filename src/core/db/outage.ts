@@ -14,6 +14,8 @@ export class Outage {
   private failedAt = 0
   private loggedAt = 0
   private errors = 0
+  private pending = 0
+  private progressAt = 0
 
   /** @param onEnd called when the database can be reached again */
   constructor(
@@ -23,14 +25,24 @@ export class Outage {
 
   /** Runs a query or transaction and takes its outcome into account. */
   async watch<T>(run: () => Promise<T>): Promise<T> {
+    if (this.pending++ === 0) this.progressAt = performance.now()
     try {
       const result = await run()
+      this.progressAt = performance.now()
       if (this.since !== null) this.succeeded()
       return result
     } catch (error) {
       if (isUnavailable(error)) this.failed(error)
+      else this.progressAt = performance.now()
       throw error
+    } finally {
+      this.pending--
     }
+  }
+
+  /** For how long queries have been waiting while the server answered none; 0 if none are waiting. */
+  stalledMs(): number {
+    return this.pending > 0 ? performance.now() - this.progressAt : 0
   }
 
   private failed(error: unknown): void {

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { SQL } from 'bun'
+import type { SQL } from 'bun'
 import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
 import type { Log } from '../log'
@@ -10,6 +10,7 @@ import { isTurnOver, yieldToEventLoop } from '../time-slices'
 import { GroupCommit, type Writer } from './group-commit'
 import { migratePostgres, migrateSqlite } from './migrate'
 import { Outage } from './outage'
+import { PostgresPool } from './postgres-pool'
 import { insideTransaction, NestedTransaction, asTransaction, type Reader, type Transact, type Tx } from './transaction'
 
 /** An open database. Only core/change.ts may call `transact` (enforced by test/rules/imports.test.ts). */
@@ -48,46 +49,31 @@ export async function openSqlite(file: string, synchronous: Synchronous = 'FULL'
   }
 }
 
-// A server that can be reached answers much faster.
-const connectSeconds = 5
-
 /**
  * Opens a PostgreSQL database and applies migrations. Several processes can do so at the same time.
  * @param log for outages
  */
 export async function openPostgres(url: string, connections = 10, log: Log | null = null): Promise<Store> {
-  const sql = new SQL(url, { max: connections, connectionTimeout: connectSeconds })
+  const outage = new Outage(log, () => pool.listenAgain())
+  const pool = new PostgresPool(url, connections, outage)
   try {
-    await migratePostgres(sql)
+    await migratePostgres(pool)
   } catch (error) {
-    await sql.close({ timeout: 0 })
+    await pool.close()
     throw withoutValues(error)
   }
-  const channels = new Set<string>()
-  const outage = new Outage(log, () => {
-    for (const channel of channels) void listenAgain(sql, channel).catch(() => {})
-  })
-  const db = watched(drizzlePostgres(sql), outage)
+  const db = watched(drizzlePostgres({ client: pool as unknown as SQL }), outage)
   const begin = db.transaction.bind(db) as unknown as Transact
   const transact: Transact = fn => asTransaction(() => withRetries(() => begin(tx => fn(watched(tx, outage)))))
   return {
     read: db as unknown as Reader,
     ...detectingFullDisk(fn => outage.watch(() => transact(fn))),
-    async listen(channel, onMessage) {
-      await sql.listen(channel, onMessage)
-      channels.add(channel)
-    },
+    listen: (channel, onMessage) => pool.listen(channel, onMessage),
     async notify(channel, payload) {
-      await sql`select pg_notify(${channel}, ${payload})`
+      await outage.watch(() => pool.unsafe('select pg_notify($1, $2)', [channel, payload]))
     },
-    close: () => sql.close({ timeout: 5 }),
+    close: () => pool.close(),
   }
-}
-
-/** After an outage, Bun waits up to 30 s before it listens again. Another listener makes it do so immediately. */
-async function listenAgain(sql: SQL, channel: string): Promise<void> {
-  const { unlisten } = await sql.listen(channel, () => {})
-  await unlisten()
 }
 
 // Hubs write at least once a second. A success doesn't mean there is space: transactions that only read also succeed on a full

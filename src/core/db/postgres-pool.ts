@@ -1,0 +1,95 @@
+import { SQL } from 'bun'
+import type { Outage } from './outage'
+
+// A server that can be reached answers much faster.
+const connectSeconds = 5
+const probeSeconds = 3
+const stallMs = 4_000
+const checkEachMs = 1_000
+
+/**
+ * The connections to PostgreSQL. If the server stops answering without closing them, as in a network failure, queries on them would
+ * wait for many minutes. They then fail, and new connections replace the old ones.
+ */
+export class PostgresPool {
+  private sql: SQL
+  private readonly channels = new Map<string, (payload: string) => void>()
+  /** The channels subscribed with the current connections. */
+  private subscribed = new Set<string>()
+  private readonly timer: ReturnType<typeof setInterval>
+  private isChecking = false
+  private replacedAt = 0
+
+  constructor(
+    private readonly url: string,
+    private readonly connections: number,
+    private readonly outage: Outage,
+  ) {
+    this.sql = this.connect()
+    this.timer = setInterval(() => void this.check(), checkEachMs)
+    this.timer.unref()
+  }
+
+  unsafe(query: string, values?: unknown[]) {
+    return this.sql.unsafe(query, values as never)
+  }
+
+  begin: SQL['begin'] = (...args: unknown[]) => (this.sql.begin as (...args: unknown[]) => never)(...args)
+
+  async listen(channel: string, onMessage: (payload: string) => void): Promise<void> {
+    this.channels.set(channel, onMessage)
+    await this.subscribe(channel)
+  }
+
+  /** Subscribes to all channels right after an outage. On its own, Bun waits up to 30 s. */
+  listenAgain(): void {
+    for (const channel of this.channels.keys()) void this.subscribe(channel).catch(() => {})
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.timer)
+    await this.sql.close({ timeout: 5 })
+  }
+
+  private connect(): SQL {
+    return new SQL(this.url, { max: this.connections, connectionTimeout: connectSeconds })
+  }
+
+  private async subscribe(channel: string): Promise<void> {
+    if (!this.subscribed.has(channel)) {
+      await this.sql.listen(channel, this.channels.get(channel)!)
+      this.subscribed.add(channel)
+      return
+    }
+    // Another listener makes Bun subscribe again immediately.
+    const { unlisten } = await this.sql.listen(channel, () => {})
+    await unlisten()
+  }
+
+  private async check(): Promise<void> {
+    if (this.isChecking || performance.now() - this.replacedAt < stallMs || this.outage.stalledMs() < stallMs) return
+    this.isChecking = true
+    try {
+      if (await this.answers()) return
+      const old = this.sql
+      this.sql = this.connect()
+      this.subscribed = new Set()
+      this.replacedAt = performance.now()
+      await old.close({ timeout: 0 })
+    } finally {
+      this.isChecking = false
+    }
+  }
+
+  /** Whether the server answers on a new connection, even if only with an error. */
+  private async answers(): Promise<boolean> {
+    const probe = new SQL(this.url, { max: 1, connectionTimeout: probeSeconds })
+    try {
+      return await Promise.race([probe`select 1`.then(() => true), Bun.sleep(2 * probeSeconds * 1000).then(() => false)])
+    } catch (error) {
+      return (error as { errno?: string }).errno !== undefined
+    } finally {
+      await probe.close({ timeout: 0 })
+    }
+  }
+}
