@@ -18,6 +18,8 @@ interface Waiting {
 
 // A flush to disk takes as long as hundreds of statements, so concurrent callers share it.
 const maxGroupSize = 256
+// The checkpoint after a long transaction can take as long as its commit.
+const longGroupMs = 50
 // A callback that waits for something else than its statements blocks all other writes of the process.
 const callbackTimeoutMs = 5_000
 
@@ -36,6 +38,7 @@ export class GroupCommit {
   private readonly queue: Waiting[] = []
   private draining: Promise<void> | null = null
   private writer: Writer | null = null
+  private owesCheckpoint = false
 
   /** @param open opens a connection; called again after a callback timed out, because that callback still has the old handle */
   constructor(
@@ -62,6 +65,9 @@ export class GroupCommit {
       // Let callbacks that arrive in the meantime join the group.
       await yieldToEventLoop()
       await this.commitGroup()
+      if (!this.owesCheckpoint) continue
+      await yieldToEventLoop()
+      this.checkpoint()
     }
     this.draining = null
   }
@@ -70,6 +76,7 @@ export class GroupCommit {
     const done: { waiting: Waiting; value: unknown }[] = []
     let anyRejected = false
     let timedOut = false
+    const startedAt = performance.now()
     try {
       const { db, tx, statements } = (this.writer ??= this.open())
       db.run('BEGIN IMMEDIATE')
@@ -92,6 +99,7 @@ export class GroupCommit {
           db.run('RELEASE change')
         }
       }
+      if (performance.now() - startedAt >= longGroupMs) this.postponeCheckpoint(db)
       db.run('COMMIT')
     } catch (error) {
       this.rollback()
@@ -103,6 +111,22 @@ export class GroupCommit {
       if (timedOut) this.retire()
     }
     for (const one of done) one.waiting.resolve(one.value)
+  }
+
+  /** Makes the next commit leave its checkpoint to {@link checkpoint}, so that each blocks the event loop on its own. */
+  private postponeCheckpoint(db: Database): void {
+    db.run('PRAGMA wal_autocheckpoint=0')
+    this.owesCheckpoint = true
+  }
+
+  private checkpoint(): void {
+    this.owesCheckpoint = false
+    try {
+      this.writer?.db.run('PRAGMA wal_autocheckpoint=1000')
+      this.writer?.db.run('PRAGMA wal_checkpoint(PASSIVE)')
+    } catch {
+      // Later commits try again.
+    }
   }
 
   private rollback(): void {

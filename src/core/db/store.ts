@@ -37,8 +37,10 @@ export async function openSqlite(file: string, synchronous: Synchronous = 'FULL'
   first.close()
   const reader = sqliteConnection(file, 'read')
   const group = new GroupCommit(() => sqliteWriter(file, synchronous))
+  const read = drizzleSqlite(reader) as unknown as Reader
+  yieldBetweenStatements(read)
   return {
-    read: drizzleSqlite(reader) as unknown as Reader,
+    read,
     ...detectingFullDisk(fn => (insideTransaction() ? Promise.reject(new NestedTransaction()) : group.run(fn))),
     listen: async () => {},
     notify: async () => {},
@@ -106,12 +108,12 @@ export function sqliteWriter(file: string, synchronous: Synchronous = 'FULL'): W
 }
 
 /**
- * Makes the statements of a handle yield to the event loop when they have blocked it for a while, so that reads continue during a long
- * transaction, as they do on PostgreSQL. @returns a function that counts the statements
+ * Makes the statements of a handle yield to the event loop when they have blocked it for a while, so that other work continues
+ * during a long transaction, as it does on PostgreSQL. @returns a function that counts the statements
  */
-function yieldBetweenStatements(tx: Tx): () => number {
+function yieldBetweenStatements(handle: Reader): () => number {
   let count = 0
-  const { session } = tx as unknown as { session: SyncSession }
+  const { session } = handle as unknown as { session: SyncSession }
   const prepareQuery = session.prepareQuery.bind(session)
   session.prepareQuery = (...args) => {
     const query = prepareQuery(...args)

@@ -61,6 +61,7 @@ export async function changeZone(
   wanted: readonly WantedRrset[],
   by: ChangeCause & { source: RecordSource; edit?: ZoneEdit },
 ): Promise<ZoneChangeResult> {
+  refuseTooManyWanted(zone, wanted)
   refuse(await flatMapInTurns(wanted, rrsetProblems))
   const now = ctx.hub.clock.now()
   const existing = await rrsetsAt(tx, zone.id, wanted)
@@ -198,15 +199,24 @@ export const maxRecordsPerChange = 10_000
 /** @throws Problem 422 */
 function refuseTooMany({ inserts, updates, bumpedRecords, removedRecords }: Steps): void {
   const count = inserts.length + updates.length + bumpedRecords.length + removedRecords.length
-  if (count > maxRecordsPerChange)
-    throw invalid([
-      {
-        pointer: '#',
-        code: 'too_many',
-        detail: `changes ${count} records, but a request can change at most ${maxRecordsPerChange}. Split it into several requests.`,
-      },
-    ])
+  if (count > maxRecordsPerChange) throw tooMany(String(count))
 }
+
+/** Refuses in advance what certainly creates too many records. @throws Problem 422 */
+export function refuseTooManyWanted(zone: ZoneRow, wanted: Iterable<WantedRrset>): void {
+  let created = -zone.recordCount
+  for (const one of wanted) created += one.values.length
+  if (created > maxRecordsPerChange) throw tooMany(`at least ${created}`)
+}
+
+const tooMany = (count: string): Problem =>
+  invalid([
+    {
+      pointer: '#',
+      code: 'too_many',
+      detail: `changes ${count} records, but a request can change at most ${maxRecordsPerChange}. Split it into several requests.`,
+    },
+  ])
 
 /** @throws Problem 403 `plan_limit_reached` */
 function refuseOverRecordLimit(ctx: Changer, zone: ZoneRow, wanted: number): void {

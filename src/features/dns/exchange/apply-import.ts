@@ -11,7 +11,7 @@ import type { BlockReason } from '../plans/guards'
 import { maxOpsShown, plannedOp } from '../plans/plan-forms'
 import { editsOf } from '../plans/zone-edits'
 import { dnsRecords, dnsRrsets } from '../records/tables'
-import { changeZone, summaryOf } from '../changes/change-zone'
+import { changeZone, refuseTooManyWanted, summaryOf } from '../changes/change-zone'
 import { rrsetKey, withinZone } from '../zones/names'
 import { type ZoneEdit, type ZoneRow, zoneRows } from '../zones/rows'
 import { zoneTarget } from '../zones/zones'
@@ -54,6 +54,7 @@ export function applyImport(
 ): Promise<ZoneImportResult> {
   return change(ctx, action, async (tx): Promise<ChangeResult<ZoneImportResult>> => {
     const zone = await lockRow(tx, ctx, zoneRows, id)
+    refuseTooManyWanted(zone, parsed.rrsets.values())
     const mode = requestedMode ?? (zone.version === 1 ? 'replace' : 'merge')
     const wanted =
       mode === 'replace' ? [...(await removals(tx, zone, parsed)), ...parsed.rrsets.values()] : [...parsed.rrsets.values()]

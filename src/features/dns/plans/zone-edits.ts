@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { Reader } from '../../../core/db/transaction'
 import type { Op, ProviderRrset } from '../providers/provider'
 import type { WantedRrset } from '../changes/rrset-rules'
+import { flatMapInTurns } from '../../../core/time-slices'
 import { dnsRrsets } from '../records/tables'
 import { rrsetKey } from '../zones/names'
 import { rrsetsAt, type Rrset } from '../records/rows'
@@ -16,7 +17,7 @@ export async function editsOf(
   wanted: readonly WantedRrset[],
 ): Promise<{ ops: Op[]; reasons: BlockReason[] }> {
   const prior = await rrsetsAt(tx, zone.id, wanted)
-  const ops = wanted.flatMap(one => opOf(one, prior.get(rrsetKey(one))) ?? [])
+  const ops = await flatMapInTurns(wanted, one => [opOf(one, prior.get(rrsetKey(one)))].filter(op => op !== null))
   const locked = new Set([...prior].flatMap(([key, one]) => (one.row.locked ? [key] : [])))
   const existing = await tx
     .select({ name: dnsRrsets.name, type: dnsRrsets.type })

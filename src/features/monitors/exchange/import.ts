@@ -1,10 +1,11 @@
-import { eq } from 'drizzle-orm'
+import { and, asc, eq, gt } from 'drizzle-orm'
 import { lockLimit } from '../../../access/plans'
 import { target } from '../../../core/audit'
 import { change } from '../../../core/change'
 import type { ChangeResult } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
 import { forUpdate } from '../../../core/db/dialect'
+import { rowsInBatches } from '../../../core/db/rows-in-batches'
 import type { Tx } from '../../../core/db/transaction'
 import { invalid, Problem, type FieldProblem } from '../../../core/problem'
 import { lockRow } from '../../../core/rows'
@@ -67,7 +68,16 @@ class DryRunRollback extends Error {
 async function apply(run: ImportRun, document: Readable, wrong: readonly FieldProblem[], prune: boolean): Promise<void> {
   const { tx, ctx } = run
   await lockLimit(tx, 'monitors', ctx.workspaceId)
-  const rows = await forUpdate(tx.select().from(monitors).where(eq(monitors.workspaceId, ctx.workspaceId)))
+  const rows = await rowsInBatches<MonitorRow>((after, max) =>
+    forUpdate(
+      tx
+        .select()
+        .from(monitors)
+        .where(and(eq(monitors.workspaceId, ctx.workspaceId), gt(monitors.id, after)))
+        .orderBy(asc(monitors.id))
+        .limit(max),
+    ),
+  )
   const entries = entriesOf(document.monitors, rows)
   const channels = new Map([...(await channelNames(tx, ctx.workspaceId))].map(([id, name]) => [name, id]))
   const take = (op: MonitoringChange['op'], { id, key, name }: Named, part: ChangeResult<unknown>) =>
