@@ -73,7 +73,7 @@ test('the body of a test message is also removed, and it can’t be resent', asy
   const [attempt] = (await here.acme.call('GET', `/v1/webhook-deliveries/${sent.id}`)).body.attempts
   expect([attempt.request.body, attempt.response]).toEqual([null, null])
   const again = await here.acme.call('POST', `/v1/webhook-deliveries/${sent.id}/resend`)
-  expect([again.status, again.body.detail]).toEqual([409, 'The body of this test message was expunged, so it can’t be resent.'])
+  expect([again.status, again.body.detail]).toEqual([409, 'The body of this test message was removed, so it can’t be resent.'])
 })
 
 test('it requires webhooks.write, the current version, and a delivery of the workspace', async () => {

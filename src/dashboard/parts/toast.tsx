@@ -1,6 +1,8 @@
 import { Toast } from '@base-ui/react/toast'
 import { CircleCheck, CircleX, X } from 'lucide-react'
+import type { FieldProblem } from '../../core/problem'
 import { ApiError } from '../client'
+import { TextWithCode } from './text-with-code'
 
 const manager = Toast.createToastManager<object>()
 
@@ -28,14 +30,24 @@ export const toast = {
   /** Shows an error. For server errors, includes the request ID to search the log for. */
   error(error: unknown): void {
     const apiError = error instanceof ApiError ? error : null
-    const detail = [error instanceof Error ? error.message : String(error), ...(apiError?.errors ?? []).map(one => one.detail)]
+    const detail = [error instanceof Error ? error.message : String(error), ...(apiError?.errors ?? []).map(sentenceOf)]
     manager.add({
       title: 'Request failed',
-      description: [...new Set(detail)].join(' ') + (apiError && apiError.status >= 500 ? ` (${apiError.requestId})` : ''),
+      description: (
+        <TextWithCode
+          text={[...new Set(detail)].join(' ') + (apiError && apiError.status >= 500 ? ` (${apiError.requestId})` : '')}
+        />
+      ),
       type: 'failed',
       timeout: 12_000,
     })
   },
+}
+
+/** The error of a field with its path, such as “`url` must not be empty.” */
+const sentenceOf = ({ pointer, detail }: FieldProblem): string => {
+  const path = pointer.replace(/^#\/?/, '').replaceAll('/', '.')
+  return path === '' || /^[A-Z]/.test(detail) ? detail : `\`${path}\` ${detail}`
 }
 
 /** Renders the toasts. Use once per app. */

@@ -10,6 +10,7 @@ import { listingOf, listPage, searchFilter, timeFilters, wordsFilter, type Listi
 import { paginateRows } from '../../../core/list-rows'
 import { editableView, inputColumns, memberView, patchColumns } from '../../../core/members'
 import { canAccess } from '../../../core/resource-access'
+import { pluralize } from '../../../core/pluralize'
 import { conflict, notFound } from '../../../core/problem'
 import { changedRow, insertRow, lockRow, removeRow, saveRow } from '../../../core/rows'
 import type { Page } from '../../../core/shapes'
@@ -121,7 +122,7 @@ export async function deleteTemplate(ctx: Ctx, id: string): Promise<void> {
       .select({ n: count() })
       .from(dnsTemplateBindings)
       .where(and(ownBindings, eq(dnsTemplateBindings.mode, 'linked')))
-    if (linked!.n > 0) throw conflict(`The template is still linked in ${linked!.n} places. Delete these bindings first.`)
+    if (linked!.n > 0) throw conflict(`The template still has ${pluralize(linked!.n, 'linked bindings')}. Delete them first.`)
     await tx.delete(dnsTemplateBindings).where(ownBindings)
     await removeRow(tx, templateRows, row)
     return { result: undefined, target: templateTarget(row), before: templateView(row) }

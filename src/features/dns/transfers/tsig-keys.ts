@@ -89,7 +89,8 @@ export async function deleteTsigKey(ctx: Ctx, id: string): Promise<void> {
       .limit(1)
     if (secondary) throw conflict(`The key is used to notify the secondary ${secondary.address}.`)
     if (serving?.catalogKeyId === id) throw conflict('The key is used for the catalog zone.')
-    if (serving?.transferKeyIds?.includes(id)) throw conflict('The key is listed in `transfer_key_ids`.')
+    if (serving?.transferKeyIds?.includes(id))
+      throw conflict('The key is selected for transfers of all zones, in `transfer_key_ids`.')
     await removeRow(tx, tsigKeyRows, row)
     await nextNumber(tx, rightsCounter)
     return { result: undefined, target: target('tsig_key', row), before: tsigKeyView(row), wakeTopics: [zonesTopic] }

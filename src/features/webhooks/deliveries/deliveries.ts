@@ -101,7 +101,7 @@ export async function resendDelivery(ctx: Ctx, id: string): Promise<WebhookDeliv
     const blocked = blockReasonOf(await lockEndpoint(tx, row.endpointId))
     if (blocked) throw conflict(blockedDetails[blocked])
     if (row.eventId === null && row.testBody === null)
-      throw conflict('The body of this test message was expunged, so it can’t be resent.')
+      throw conflict('The body of this test message was removed, so it can’t be resent.')
     if (row.status === 'in_flight')
       throw conflict('The delivery is being sent right now. Try again when the attempt has finished.')
     const now = ctx.hub.clock.now()

@@ -18,7 +18,7 @@ export async function expungeDelivery(ctx: Ctx, id: string): Promise<WebhookDeli
     // Lock the delivery: a concurrent resend would store another response.
     const row = await lockRow(tx, ctx, deliveryRows, id)
     if (!isFinal(row.status))
-      throw conflict('The delivery is not finished yet, so it can still receive responses. Expunge it when it is finished.')
+      throw conflict('The delivery is not finished yet, so it can still receive responses. Remove them when it is finished.')
     await tx.update(webhookAttempts).set({ response: null }).where(eq(webhookAttempts.deliveryId, id))
     const changed = await saveRow(tx, ctx, deliveryRows, row, { testBody: null, expungedAt: ctx.hub.clock.now() })
     return await changedRow(deliveryRows, row, changed, deliveryView)
