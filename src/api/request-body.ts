@@ -5,7 +5,7 @@ const maxBodyBytes = 1024 * 1024
 const maxDepth = 32
 // Small values are expensive: a mebibyte of them takes a second to validate.
 const defaultMaxValues = 100_000
-const maxFields = 2000
+const defaultMaxFields = 2000
 
 /** Reads request bodies of the API: JSON only, at most 1 MiB, 32 levels, and 100,000 values. */
 export const readJson = {
@@ -38,10 +38,10 @@ export const readJson = {
   },
 
   /** @throws Problem 400 `malformed_json` */
-  parse(bytes: Uint8Array, maxValues?: number): unknown {
+  parse(bytes: Uint8Array, maxValues?: number, maxFields?: number): unknown {
     try {
       const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-      checkStructure(text, maxValues)
+      checkStructure(text, maxValues, maxFields)
       return JSON.parse(text)
     } catch (error) {
       if (error instanceof Problem) throw error
@@ -83,7 +83,7 @@ export const mediaTypeOf = (request: Request): string =>
  * seen another value than the hub. Texts that are not JSON are left to the parser.
  * @throws Problem 400 `malformed_json`
  */
-export function checkStructure(text: string, maxValues = defaultMaxValues): void {
+export function checkStructure(text: string, maxValues = defaultMaxValues, maxFields = defaultMaxFields): void {
   // The names in the open object of each level, reused for the next one.
   const names: Set<string>[] = []
   let depth = 0

@@ -40,7 +40,7 @@ export async function importMonitoring(
   sent: { bytes: Uint8Array; mediaType: string },
   { dry_run = false, prune = false }: { dry_run?: boolean; prune?: boolean },
 ): Promise<MonitoringImportResult> {
-  const { value, problems, located } = readDocument(sent.bytes, sent.mediaType)
+  const { value, problems, located } = await readDocument(sent.bytes, sent.mediaType)
   try {
     const result = await change(ctx, 'monitor.import', async tx => {
       const run = new ImportRun(tx, ctx)

@@ -5,9 +5,9 @@ import { plainYaml } from './plain-yaml'
 import { readDocument } from './read-document'
 
 const plain = (text: string, maxWeight = 1_000_000) => plainYaml(parseDocument(text, { uniqueKeys: false }), maxWeight)
-const problemsOf = (text: string): string[] => {
+const problemsOf = async (text: string): Promise<string[]> => {
   try {
-    readDocument(new TextEncoder().encode(text), 'application/yaml')
+    await readDocument(new TextEncoder().encode(text), 'application/yaml')
     return []
   } catch (error) {
     return (error as { extras: { errors: { detail: string }[] } }).extras.errors.map(one => one.detail)
@@ -24,34 +24,48 @@ test('reads any JSON value back from YAML unchanged', () => {
   )
 })
 
-test('resolves an alias to the last node with its name, any number of times', () => {
+test('resolves an alias to the last node with its name, any number of times', async () => {
   expect(plain('[&a 1, *a, &a {b: 2}, *a]')).toEqual([1, 1, { b: 2 }, { b: 2 }])
   const many = Array.from(
     { length: 5_000 },
     (_, n) => `  - {key: k${n}, target: "https://e.test/", tags: ${n ? '*t' : '&t [a]'}}`,
   )
-  const { value } = readDocument(new TextEncoder().encode(`monitors:\n${many.join('\n')}\n`), 'application/yaml')
+  const { value } = await readDocument(new TextEncoder().encode(`monitors:\n${many.join('\n')}\n`), 'application/yaml')
   expect([value.monitors.length, value.monitors.at(-1)!.tags]).toEqual([5_000, ['a']])
 })
 
-test('reports unknown, recursive, and oversized aliases with line and column', () => {
-  expect(problemsOf('monitors:\n  - name: *x\n')).toEqual([
+test('reports unknown, recursive, and oversized aliases with line and column', async () => {
+  expect(await problemsOf('monitors:\n  - name: *x\n')).toEqual([
     'is invalid at line 2, column 11: Unknown alias: no anchor named x before it.',
   ])
-  expect(problemsOf('monitors: &a [*a]')).toEqual(['is invalid at line 1, column 15: An alias must not contain itself.'])
+  expect(await problemsOf('monitors: &a [*a]')).toEqual(['is invalid at line 1, column 15: An alias must not contain itself.'])
   const layers = [...'bcdefghij'].map(
     (name, place) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[place]}`).join(', ')}]`,
   )
-  expect(problemsOf(`a: &a [x, x, x]\n${layers.join('\n')}\n`)).toEqual([expect.stringContaining('The document is too large')])
-  expect(problemsOf(`monitors: []\nx: [&a ${'x'.repeat(100_000)}${', *a'.repeat(1_000)}]`)).toEqual([
+  expect(await problemsOf(`a: &a [x, x, x]\n${layers.join('\n')}\n`)).toEqual([
+    expect.stringContaining('The document is too large'),
+  ])
+  expect(await problemsOf(`monitors: []\nx: [&a ${'x'.repeat(100_000)}${', *a'.repeat(1_000)}]`)).toEqual([
     expect.stringContaining('The document is too large'),
   ])
 })
 
-test('reports duplicate keys, and reads a large number of keys quickly', () => {
-  expect(problemsOf('monitors: []\n? 1\n: a\n"1": b\n')).toEqual(['is invalid at line 4, column 1: Map keys must be unique.'])
-  expect(problemsOf('monitors: []\n? [a]\n: b\n')).toEqual(['is invalid at line 2, column 3: A key must be a string.'])
+test('reports duplicate keys, and reads a large number of keys quickly', async () => {
+  expect(await problemsOf('monitors: []\n? 1\n: a\n"1": b\n')).toEqual([
+    'is invalid at line 4, column 1: Map keys must be unique.',
+  ])
+  expect(await problemsOf('monitors: []\n? [a]\n: b\n')).toEqual(['is invalid at line 2, column 3: A key must be a string.'])
   const many = Array.from({ length: 60_000 }, (_, n) => `  k${n}: v\n`)
-  expect(problemsOf(`monitors: []\nsecrets:\n${many.join('')}`)).toEqual([expect.stringContaining('20000')])
+  expect(await problemsOf(`monitors: []\nsecrets:\n${many.join('')}`)).toEqual([expect.stringContaining('20000')])
   expect(plain('{"__proto__": {"a": 1}}')).toEqual(JSON.parse('{"__proto__": {"a": 1}}'))
+})
+
+test('a JSON document may have as many monitors and secrets as its limits allow', async () => {
+  const list = (count: number) => Array.from({ length: count }, (_, n) => n)
+  const document = {
+    monitors: list(12_000).map(n => ({ key: `k${n}`, target: 'https://e.test/', tags: list(10).map(String) })),
+    secrets: Object.fromEntries(list(3_000).map(n => [`secret ${n}`, 'x'])),
+  }
+  const { value, problems } = await readDocument(new TextEncoder().encode(JSON.stringify(document)), 'application/json')
+  expect([value.monitors.length, problems]).toEqual([12_000, []])
 })

@@ -1,9 +1,10 @@
 import { isNode, LineCounter, parseDocument, type Document } from 'yaml'
 import { readJson, unstorable } from '../../../api/request-body'
 import { invalid, type FieldProblem } from '../../../core/problem'
+import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
 import { fieldProblems } from '../../../core/validate'
 import { BadYaml, plainYaml } from './plain-yaml'
-import { MonitoringDocument, maxImportBytes } from './shapes'
+import { MonitoringDocument, maxImportBytes, maxMonitors } from './shapes'
 
 /** A parsed document, with the position of its fields in the text. */
 interface ReadDocument {
@@ -21,6 +22,9 @@ export interface Readable extends Omit<MonitoringDocument, 'monitors' | 'mainten
 }
 
 const maxProblems = 20
+// More than an exported monitor with long options has.
+const valuesPerMonitor = 50
+const entriesPerPart = 500
 // An anchor that thousands of monitors use is expanded for each of them.
 const maxWeight = 4 * maxImportBytes
 
@@ -28,7 +32,7 @@ const maxWeight = 4 * maxImportBytes
  * Reads YAML 1.2, including its subset JSON. @throws Problem 422 with line, column, and field of each error, 400 for invalid JSON
  * that was sent as JSON
  */
-export function readDocument(bytes: Uint8Array, mediaType: string): ReadDocument {
+export async function readDocument(bytes: Uint8Array, mediaType: string): Promise<ReadDocument> {
   const isJson = mediaType === 'application/json'
   const text = textOf(bytes)
   const lines = new LineCounter()
@@ -40,16 +44,31 @@ export function readDocument(bytes: Uint8Array, mediaType: string): ReadDocument
   const document = () =>
     (read ??= parseDocument(text, { lineCounter: lines, version: '1.2', strict: true, uniqueKeys: false, prettyErrors: false }))
   // Parsing JSON is several times faster. Positions are needed only for errors.
-  const value = isJson ? readJson.parse(bytes) : plainOf(document(), at)
+  const value = isJson ? readJson.parse(bytes, valuesPerMonitor * maxMonitors, maxMonitors) : plainOf(document(), at)
   const located = (problem: FieldProblem): FieldProblem => {
     const offset = offsetOf(document(), problem.pointer)
     return offset === null ? problem : { ...problem, detail: `${problem.detail.replace(/\.$/, '')} (${at(offset)}).` }
   }
+  await yieldToEventLoop()
   const hostile = unstorable(value)
-  const problems = hostile.length > 0 ? hostile : fieldProblems(MonitoringDocument, value)
+  const isWrong = hostile.length === 0 && !(await isValidInParts(value))
+  const problems = isWrong ? fieldProblems(MonitoringDocument, value) : hostile
   const readable = problems.length === 0 ? (value as Readable) : hostile.length === 0 ? withoutWrong(value, problems) : null
   if (!readable) throw invalid(problems.slice(0, maxProblems).map(located))
   return { value: readable, problems, located }
+}
+
+/** Validates a document part by part, because validating thousands of entries at once would block other requests. */
+async function isValidInParts(value: unknown): Promise<boolean> {
+  const { monitors } = (value ?? {}) as Partial<Readable>
+  if (!Array.isArray(monitors) || monitors.length > maxMonitors) return false
+  const isValid = (part: object) => fieldProblems(MonitoringDocument, part).length === 0
+  if (!isValid({ ...(value as object), monitors: [] })) return false
+  for (let at = 0; at < monitors.length; at += entriesPerPart) {
+    if (!isValid({ monitors: monitors.slice(at, at + entriesPerPart) })) return false
+    if (isTurnOver()) await yieldToEventLoop()
+  }
+  return true
 }
 
 /** The document without its invalid fields and entries; null if it is invalid elsewhere. */

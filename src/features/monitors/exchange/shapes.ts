@@ -6,7 +6,7 @@ import { maxChannelIds } from '../../notifications/shapes'
 import { MonitorInput } from '../shapes'
 
 export const maxImportBytes = 8 * 1024 * 1024
-const maxMonitors = 20_000
+export const maxMonitors = 20_000
 const maxWindows = 200
 
 export const documentExample = {
