@@ -8,6 +8,7 @@ import { flushDeprecatedUse } from '../api/deprecated-use'
 import { limiterOf } from '../access/limiter'
 import { pruneSessions } from '../features/people/sign-in/sessions'
 import { record } from '../core/change'
+import { allowsSeveralHubs } from '../core/db/dialect'
 import type { Hub } from '../core/hub'
 import { hasLostJobs, reap } from '../core/jobs/queue'
 import type { Worker } from '../core/jobs/worker'
@@ -60,7 +61,7 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'seal-hours', pattern: '*/10 * * * * *', run: () => sealHours(hub) },
     {
       name: 'reap-jobs',
-      pattern: '*/2 * * * * *',
+      pattern: allowsSeveralHubs ? '*/2 * * * * *' : '*/5 * * * * *',
       run: async () => {
         if (!(await hasLostJobs(hub))) return
         await record(hub, async tx => ({ result: await reap(tx, hub) }))

@@ -4,6 +4,8 @@ import { databaseUrl } from '../config'
 
 /** Whether this process uses PostgreSQL. Fixed at process start, because the table definitions depend on it. */
 export const isPostgres = databaseUrl !== null
+/** Whether several hubs can use the database at the same time. */
+export const allowsSeveralHubs = isPostgres
 
 /** Returns the SQLite builder or its PostgreSQL counterpart, typed as the former, so that schema and queries work for both. */
 export const either = <T>(sqlite: T, postgres: unknown): T => (isPostgres ? postgres : sqlite) as T

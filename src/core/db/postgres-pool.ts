@@ -13,7 +13,7 @@ const checkEachMs = 1_000
  */
 export class PostgresPool {
   private sql: SQL
-  private readonly channels = new Map<string, (payload: string) => void>()
+  private readonly listeners = new Map<string, Set<(payload: string) => void>>()
   /** The channels subscribed with the current connections. */
   private subscribed = new Set<string>()
   private readonly timer: ReturnType<typeof setInterval>
@@ -37,13 +37,13 @@ export class PostgresPool {
   begin: SQL['begin'] = (...args: unknown[]) => (this.sql.begin as (...args: unknown[]) => never)(...args)
 
   async listen(channel: string, onMessage: (payload: string) => void): Promise<void> {
-    this.channels.set(channel, onMessage)
-    await this.subscribe(channel)
+    this.listeners.set(channel, (this.listeners.get(channel) ?? new Set()).add(onMessage))
+    if (!this.subscribed.has(channel)) await this.subscribe(channel)
   }
 
   /** Subscribes to all channels right after an outage. On its own, Bun waits up to 30 s. */
   listenAgain(): void {
-    for (const channel of this.channels.keys()) void this.subscribe(channel).catch(() => {})
+    for (const channel of this.listeners.keys()) void this.subscribe(channel).catch(() => {})
   }
 
   async close(): Promise<void> {
@@ -57,13 +57,18 @@ export class PostgresPool {
 
   private async subscribe(channel: string): Promise<void> {
     if (!this.subscribed.has(channel)) {
-      await this.sql.listen(channel, this.channels.get(channel)!)
       this.subscribed.add(channel)
+      try {
+        await this.sql.listen(channel, payload => this.listeners.get(channel)!.forEach(listener => listener(payload)))
+      } catch (error) {
+        this.subscribed.delete(channel)
+        throw error
+      }
       return
     }
     // Another listener makes Bun subscribe again immediately.
-    const { unlisten } = await this.sql.listen(channel, () => {})
-    await unlisten()
+    const another = await this.sql.listen(channel, () => {})
+    await another.unlisten()
   }
 
   private async check(): Promise<void> {

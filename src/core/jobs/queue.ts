@@ -1,4 +1,4 @@
-import { and, eq, gt, gte, lt, notInArray, or, sql } from 'drizzle-orm'
+import { and, eq, gt, gte, notInArray, sql } from 'drizzle-orm'
 import { prepared } from '../db/prepared'
 import { hubs, jobs } from '../db/tables'
 import type { Reader, Tx } from '../db/transaction'
@@ -128,30 +128,42 @@ export async function releaseUnknown(tx: Tx, hub: Pick<Hub, 'id'>, running: read
     .where(and(eq(jobs.state, 'running'), eq(jobs.lockedBy, hub.id), notInArray(jobs.id, [...running])))
 }
 
+type Times = Record<'hub' | 'leaseTime' | 'liveSince', unknown>
+
 /** The jobs of dead processes and with expired leases. */
-async function lostJobs(read: Reader, hub: Pick<Hub, 'id' | 'clock'>) {
-  const alive = await read
-    .select({ id: hubs.id })
-    .from(hubs)
-    .where(gt(hubs.seenAt, liveSince(hub)))
-  const liveIds = [hub.id, ...alive.map(one => one.id)]
-  return and(eq(jobs.state, 'running'), or(lt(jobs.lockedUntil, leaseTime(hub)), notInArray(jobs.lockedBy, liveIds)))!
-}
+const lostJobs = (read: Reader, times: Times) =>
+  sql`${jobs.state} = 'running' and (${jobs.lockedUntil} < ${times.leaseTime} or (${jobs.lockedBy} <> ${times.hub}
+    and ${notInArray(
+      jobs.lockedBy,
+      read
+        .select({ id: hubs.id })
+        .from(hubs)
+        .where(sql`${hubs.seenAt} > ${times.liveSince}`),
+    )}))`
+
+const timesOf = (hub: Pick<Hub, 'id' | 'clock'>): Times => ({
+  hub: hub.id,
+  leaseTime: leaseTime(hub),
+  liveSince: liveSince(hub),
+})
 
 /** Whether {@link reap} would return any jobs to the queue. */
 export async function hasLostJobs(hub: Pick<Hub, 'id' | 'clock' | 'read'>): Promise<boolean> {
-  const found = await hub.read
-    .select({ id: jobs.id })
-    .from(jobs)
-    .where(await lostJobs(hub.read, hub))
-    .limit(1)
-  return found.length > 0
+  const find = prepared(hub.read, 'lost-job', read => {
+    const times = {
+      hub: sql.placeholder('hub'),
+      leaseTime: sql.placeholder('leaseTime'),
+      liveSince: sql.placeholder('liveSince'),
+    }
+    return read.select({ id: jobs.id }).from(jobs).where(lostJobs(read, times)).limit(1)
+  })
+  return (await find.execute(timesOf(hub))).length > 0
 }
 
 /** Returns jobs of dead processes and with expired leases to the queue. Returns their number. */
 export async function reap(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>): Promise<number> {
   const now = hub.clock.now()
-  const lost = await lostJobs(tx, hub)
+  const lost = lostJobs(tx, timesOf(hub))
   const released = { lockedBy: null, lockedUntil: null, lostRuns: sql`${jobs.lostRuns} + 1` }
   const lastError = `Started ${maxLostRuns} times in a row and never finished.`
   await tx

@@ -1,5 +1,7 @@
-import { and, count, eq, gt, gte, inArray, isNotNull, isNull, lte, ne, notInArray, or } from 'drizzle-orm'
+import { and, count, eq, gt, gte, inArray, isNotNull, isNull, lte, ne, notInArray, or, sql } from 'drizzle-orm'
 import { record } from '../../../core/change'
+import { allowsSeveralHubs } from '../../../core/db/dialect'
+import { prepared } from '../../../core/db/prepared'
 import { hubs } from '../../../core/db/tables'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
@@ -9,13 +11,15 @@ import { monitorGaps, monitorShares } from '../tables'
 
 /** Every monitor belongs to one of this many shares, which hubs divide among themselves. */
 export const shareCount = 256
-/** How long a hub keeps a share without renewing it. */
-export const leaseMs = 6_000
+/** How long a hub keeps a share without renewing it. Shorter if other hubs may be waiting for it. */
+export const leaseMs = allowsSeveralHubs ? 6_000 : 15_000
 /** A third of the lease, so that one failed or delayed renewal doesn't lose shares. */
-export const divideEachMs = 2_000
+export const divideEachMs = leaseMs / 3
 const lateMs = divideEachMs + 500
 // A round that takes longer is stuck, and another hub should take over.
 const maxRoundMs = 30_000
+// The shares of a dead hub are interrupted for at least this long.
+const recordedGapMs = 6_000
 /** A hub that stood still for less than this has no gap: the time to confirm a failure is longer. */
 export const minGapMs = 10_000
 
@@ -36,6 +40,8 @@ interface Division {
 export class Shares {
   private leases = new Map<number, number>()
   private roundAt: number | null = null
+  /** Whether no round has succeeded since the start, or since the clock was set back. */
+  private isFirst = true
   private renewedAt = 0
 
   constructor(private readonly hub: Hub) {}
@@ -66,14 +72,16 @@ export class Shares {
     const now = hub.clock.now()
     // If rounds kept running, checks ran too, even if renewals failed.
     const stoodStill = this.roundAt !== null && now - this.roundAt >= minGapMs
-    const mayBeBack = this.roundAt === null || now < this.roundAt
+    this.isFirst ||= this.roundAt !== null && now < this.roundAt
     this.roundAt = now
     const { renewed, claimed, surplus } = await record(hub, async tx => {
-      await createShares(tx, now)
-      if (mayBeBack) await endGaps(tx, now)
+      if (this.isFirst) {
+        await createShares(tx, now)
+        await endGaps(tx, now)
+      }
       const part = Math.ceil(shareCount / (await countLiveHubs(tx, hub)))
-      const own = await tx.select().from(monitorShares).where(eq(monitorShares.hubId, hub.id))
-      const renewed = await claim(tx, hub, eq(monitorShares.hubId, hub.id), own, now)
+      const interrupted = stoodStill ? await tx.select().from(monitorShares).where(eq(monitorShares.hubId, hub.id)) : []
+      const renewed = await renewShares(tx, hub, now)
       const hasUnknownOwner = notInArray(monitorShares.hubId, tx.select({ id: hubs.id }).from(hubs))
       const isFree = or(
         isNull(monitorShares.hubId),
@@ -88,16 +96,18 @@ export class Shares {
               .limit(part - renewed.length)
           : []
       const claimed = await claim(tx, hub, isFree, free, now)
-      await writeGaps(tx, [...claimed, ...(stoodStill ? renewed : [])], now)
+      await writeGaps(tx, [...claimed, ...interrupted], now)
       return { result: { renewed, claimed, surplus: renewed.slice(part) } }
     })
     const before = this.leases
+    this.isFirst = false
     this.renewedAt = now
-    this.leases = new Map([...renewed, ...claimed].map(({ share }) => [share, now + leaseMs]))
+    const own = [...renewed, ...claimed.map(one => one.share)]
+    this.leases = new Map(own.map(share => [share, now + leaseMs]))
     return {
-      claimed: [...renewed, ...claimed].map(one => one.share).filter(share => !before.has(share)),
+      claimed: own.filter(share => !before.has(share)),
       lost: [...before.keys()].filter(share => !this.leases.has(share)),
-      surplus: surplus.map(one => one.share),
+      surplus,
     }
   }
 
@@ -153,11 +163,28 @@ async function createShares(tx: Tx, now: number): Promise<void> {
 
 /** The number of running hubs, including this one. */
 async function countLiveHubs(tx: Tx, hub: Hub): Promise<number> {
-  const [others] = await tx
-    .select({ n: count() })
-    .from(hubs)
-    .where(and(ne(hubs.id, hub.id), isNotNull(hubs.masterKeyId), gt(hubs.seenAt, liveSince(hub))))
+  const query = prepared(tx, 'live-hubs', read =>
+    read
+      .select({ n: count() })
+      .from(hubs)
+      .where(
+        and(ne(hubs.id, sql.placeholder('hub')), isNotNull(hubs.masterKeyId), gt(hubs.seenAt, sql.placeholder('liveSince'))),
+      ),
+  )
+  const [others] = await query.execute({ hub: hub.id, liveSince: liveSince(hub) })
   return 1 + others!.n
+}
+
+/** Renews the shares of this hub. @returns the shares in order */
+async function renewShares(tx: Tx, hub: Hub, now: number): Promise<number[]> {
+  const rows = await prepared<{ share: number }[], Tx>(tx, 'renew-shares', handle =>
+    handle
+      .update(monitorShares)
+      .set({ until: sql`${sql.placeholder('until')}`, ranUntil: sql`${sql.placeholder('now')}` })
+      .where(eq(monitorShares.hubId, sql.placeholder('hub')))
+      .returning({ share: monitorShares.share }),
+  ).execute({ hub: hub.id, until: now + leaseMs, now })
+  return rows.map(row => row.share).sort((a, b) => a - b)
 }
 
 /** Claims the wanted shares that still match the condition. @returns them as they were before */
@@ -182,8 +209,7 @@ async function claim(
 /** Records when no hub ran the shares, with one row for shares that stopped at the same time. */
 async function writeGaps(tx: Tx, shares: readonly Share[], now: number): Promise<void> {
   for (const [from, together] of Map.groupBy(shares, one => one.ranUntil)) {
-    // Shares of a dead hub are interrupted for at least this long.
-    if (now - from < leaseMs) continue
+    if (now - from < recordedGapMs) continue
     await tx.insert(monitorGaps).values({
       id: newId('gap'),
       from,
