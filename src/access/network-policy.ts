@@ -1,5 +1,6 @@
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import type { Ctx } from '../core/ctx'
+import { prepared } from '../core/db/prepared'
 import type { Reader } from '../core/db/transaction'
 import { EgressRefused, networkPolicy, type NetworkPolicy } from '../core/net/egress'
 import { egressOf } from '../core/net/hub-egress'
@@ -10,7 +11,13 @@ export type StoredPolicy = typeof workspaces.$inferSelect.networkPolicy
 
 /** The current network policy of a workspace. */
 export async function storedPolicy(read: Reader, workspaceId: string): Promise<StoredPolicy> {
-  const [row] = await read.select({ stored: workspaces.networkPolicy }).from(workspaces).where(eq(workspaces.id, workspaceId))
+  const find = prepared(read, 'network-policy', handle =>
+    handle
+      .select({ stored: workspaces.networkPolicy })
+      .from(workspaces)
+      .where(eq(workspaces.id, sql.placeholder('workspaceId'))),
+  )
+  const [row] = await find.execute({ workspaceId })
   return row!.stored
 }
 

@@ -4,6 +4,7 @@ import { pluralize, isOrAre } from '../core/pluralize'
 import { sendNotices } from '../core/change'
 import type { Ctx } from '../core/ctx'
 import { forUpdate } from '../core/db/dialect'
+import { prepared } from '../core/db/prepared'
 import { counters } from '../core/db/tables'
 import type { Reader, Tx } from '../core/db/transaction'
 import type { NoticeDraft } from '../core/notices'
@@ -86,10 +87,13 @@ export const countedResources: ReadonlyMap<CountedLimit, ResourceType> = new Map
 
 /** Makes transactions of a workspace that count against the same limit wait for each other. */
 export async function lockLimit(tx: Tx, limit: CountedLimit, workspaceId: string): Promise<void> {
-  await tx
-    .insert(counters)
-    .values({ name: `limit:${limit}:${workspaceId}`, value: 1 })
-    .onConflictDoUpdate({ target: counters.name, set: { value: sql`${counters.value} + 1` } })
+  const lock = prepared<unknown, Tx>(tx, 'limit-lock', handle =>
+    handle
+      .insert(counters)
+      .values({ name: sql.placeholder('name'), value: 1 })
+      .onConflictDoUpdate({ target: counters.name, set: { value: sql`${counters.value} + 1` } }),
+  )
+  await lock.execute({ name: `limit:${limit}:${workspaceId}` })
 }
 
 // Percentages of a limit at which the workspace is notified.

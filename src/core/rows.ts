@@ -7,6 +7,7 @@ import type { ChangeResult } from './change-result'
 import type { Ctx } from './ctx'
 import { forUpdate } from './db/dialect'
 import { violation } from './db/errors'
+import { insertReturning } from './db/insert-rows'
 import type { AuditTarget } from './db/tables'
 import type { Reader, Tx } from './db/transaction'
 import type { Hub } from './hub'
@@ -88,11 +89,7 @@ export async function insertRow<T extends VersionedTable>(
   const now = ctx.hub.clock.now()
   const own = { id: newId(prefix), ...(table.workspaceId && { workspaceId: ctx.workspaceId }) }
   const stamps = { version: 1, createdAt: now, updatedAt: now }
-  const [row] = await tx
-    .insert(table as SQLiteTable)
-    .values({ ...own, ...stamps, ...values })
-    .returning()
-  return row as RowOf<T>
+  return await insertReturning<SQLiteTable>(tx, table, { ...own, ...stamps, ...values })
 }
 
 /** Saves columns as a new version of a row. Returns the same row, unchanged, if they all have these values already. */

@@ -23,14 +23,37 @@ export async function insertRows<T extends SQLiteTable>(tx: Tx, table: T, rows: 
   if (at < rows.length) await tx.insert(table).values(rows.slice(at) as T['$inferInsert'][])
 }
 
+/** Inserts a row with a statement that is built only once. @returns the row as stored */
+export async function insertReturning<T extends SQLiteTable>(
+  tx: Tx,
+  table: T,
+  row: T['$inferInsert'],
+): Promise<T['$inferSelect']> {
+  const values = Object.entries<Column>(getTableColumns(table)).map(
+    ([name, column]) => (row as Record<string, unknown>)[name] ?? column.default ?? null,
+  )
+  const insert = prepared<unknown[], Tx>(tx, `insert-row|${getTableName(table)}`, handle =>
+    handle
+      .insert(table as SQLiteTable)
+      .values(placeholders(table, 1) as never)
+      .returning(),
+  )
+  const [saved] = await insert.execute(values as never)
+  return saved as T['$inferSelect']
+}
+
 const insertBatch = (tx: Tx, table: SQLiteTable) =>
-  prepared<unknown, Tx>(tx, `insert-rows|${getTableName(table)}`, handle => {
-    const columns = Object.entries<Column>(getTableColumns(table))
-    let index = 0
-    const value = (column: Column) => sql`${new Param(sql.placeholder(String(index++)), orNull(column))}`
-    const row = () => Object.fromEntries(columns.map(([name, column]) => [name, value(column)]))
-    return handle.insert(table).values(Array.from({ length: rowsPerStatement }, row) as never)
-  })
+  prepared<unknown, Tx>(tx, `insert-rows|${getTableName(table)}`, handle =>
+    handle.insert(table).values(placeholders(table, rowsPerStatement) as never),
+  )
+
+/** Rows of placeholders for all columns, numbered. */
+function placeholders(table: SQLiteTable, count: number): object[] {
+  const columns = Object.entries<Column>(getTableColumns(table))
+  let index = 0
+  const value = (column: Column) => sql`${new Param(sql.placeholder(String(index++)), orNull(column))}`
+  return Array.from({ length: count }, () => Object.fromEntries(columns.map(([name, column]) => [name, value(column)])))
+}
 
 /** Maps null to SQL NULL, as drizzle does for literal values; JSON columns would otherwise store the text null. */
 const orNull = (column: Column) => ({

@@ -2,6 +2,7 @@ import { and, eq, inArray, ne, or, sql } from 'drizzle-orm'
 import { lockLimit } from '../../access/plans'
 import type { Ctx } from '../../core/ctx'
 import { forUpdate } from '../../core/db/dialect'
+import { prepared } from '../../core/db/prepared'
 import type { Tx } from '../../core/db/transaction'
 import { canAccess } from '../../core/resource-access'
 import { invalid, Problem, type FieldProblem } from '../../core/problem'
@@ -101,10 +102,12 @@ export async function refuseTakenKey(tx: Tx, ctx: Ctx, key: string | null, id: s
   if (key === null) return
   // Serialized, so that two concurrent requests can't both find the key free.
   await lockLimit(tx, 'monitors', ctx.workspaceId)
-  const of = [eq(monitors.workspaceId, ctx.workspaceId), eq(monitors.key, key), ...(id === null ? [] : [ne(monitors.id, id)])]
-  const [row] = await tx
-    .select({ id: monitors.id })
-    .from(monitors)
-    .where(and(...of))
-  if (row) throw new Problem('already_exists', `A monitor with the key ${key} already exists.`)
+  const find = prepared<{ id: string }[], Tx>(tx, 'monitors-with-key', handle =>
+    handle
+      .select({ id: monitors.id })
+      .from(monitors)
+      .where(and(eq(monitors.workspaceId, sql.placeholder('workspaceId')), eq(monitors.key, sql.placeholder('key')))),
+  )
+  const rows = await find.execute({ workspaceId: ctx.workspaceId, key })
+  if (rows.some(row => row.id !== id)) throw new Problem('already_exists', `A monitor with the key ${key} already exists.`)
 }
