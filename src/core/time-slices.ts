@@ -4,7 +4,15 @@ const maxSliceMs = 5
 const chunkLength = 64 * 1024
 
 /** Lets other pending work of this process run first. */
-export const yieldToEventLoop = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+export const yieldToEventLoop = (): Promise<void> =>
+  new Promise(resolve => {
+    // Bun can fall asleep with a pending immediate until something else happens.
+    const timer = setTimeout(resolve, 1)
+    setImmediate(() => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
 
 // Longer than a slice, because all other writes wait for a transaction.
 const maxTurnMs = 15

@@ -287,12 +287,13 @@ class Walk {
       .select()
       .from(monitors)
       .where(inArray(monitors.id, [...this.ids.values()]))
-    const members = rows
-      .filter(row => row.name === 'shop' || row.name === 'site')
-      .map(({ status, state: { suppressed } }) => ({
-        status,
-        excusedBy: suppressed?.cause === 'dependency' ? suppressed.by : null,
-      }))
+    const own = rows.filter(row => row.name === 'shop' || row.name === 'site')
+    // The group is judged a tick later than a member whose results have just become too old.
+    if (own.some(row => row.statusSince! > w.clock.now() - 1000)) return
+    const members = own.map(({ status, state: { suppressed } }) => ({
+      status,
+      excusedBy: suppressed?.cause === 'dependency' ? suppressed.by : null,
+    }))
     const group = rows.find(row => row.id === this.group)!
     const { verdict } = groupVerdict(members, 'all')
     // It stays new until a member has a status.
