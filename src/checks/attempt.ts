@@ -14,7 +14,7 @@ interface Closable {
 export class Attempt {
   readonly facts: Facts = noFacts()
   readonly startedAt: number
-  /** When the target had responded completely, if what follows does not count toward the response time; else null. */
+  /** When the target had responded completely, if what follows does not count toward the latency; else null. */
   respondedAt: number | null = null
   private readonly resources = new Set<Closable>()
   /** Rejects the pending {@link within} calls. */

@@ -102,7 +102,7 @@ export class BufferedConnection {
     this.listen()
   }
 
-  /** Waits briefly for the server to close the connection. The wait does not count toward the response time. */
+  /** Waits briefly for the server to close the connection. The wait does not count toward the latency. */
   async waitForClose(): Promise<void> {
     this.attempt.respondedAt = this.attempt.context.now()
     for (const until = this.attempt.context.now() + closeWaitMs; !this.end && this.attempt.context.now() < until;) {

@@ -53,7 +53,7 @@ export const icmpCheck = (methods: () => PingMethods): CheckType<IcmpOptions> =>
   name: 'icmp',
   title: 'Ping (ICMP)',
   description:
-    'Sends ICMP echo requests. Down if no reply arrives or too many packets are lost. The response time is the average round-trip time.',
+    'Sends ICMP echo requests. Down if no reply arrives or too many packets are lost. The latency is the average round-trip time.',
   targetDescription: 'A hostname or IP address, such as `router.example.com`, `192.0.2.1`, or `2001:db8::1`.',
   options: icmpOptions,
   secrets: [],

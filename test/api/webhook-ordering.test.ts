@@ -218,7 +218,7 @@ test('turning ordering off sends the waiting deliveries; turning it on applies t
   expect(await here.audited()).toEqual(['webhooks.endpoint.update'])
 })
 
-test('a resend skips the order, and returns to its place if it fails', async () => {
+test('a resend doesn’t wait for earlier deliveries, and returns to its place if it fails', async () => {
   const here = await world()
   const inbox = receiver()
   inbox.answer = failing

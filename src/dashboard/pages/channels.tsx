@@ -16,7 +16,7 @@ export default function Channels() {
     { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
     { title: 'Type', width: '7rem', showFrom: 'sm', render: one => titles.get(one.kind) },
     { title: 'Status', width: '10.5rem', render: one => <ChannelStatus channel={one} /> },
-    { title: 'Scope', showFrom: 'md', look: 'muted', render: one => rulesOf(one, topicTitle) },
+    { title: 'Notifications', showFrom: 'md', look: 'muted', render: one => rulesOf(one, topicTitle) },
     { title: 'Last notification', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_sent_at} /> },
     { title: 'Last error', showFrom: 'lg', look: 'muted', render: one => one.disabled_reason ?? one.last_error?.detail ?? '' },
   ]
@@ -42,7 +42,7 @@ function rulesOf(
   { is_default: isDefault, topics, tags, min_severity: minSeverity }: NotificationChannelView,
   topicTitle: (topic: string) => string,
 ): string {
-  if (!isDefault) return 'Only resources that select it'
+  if (!isDefault) return 'Only for resources that select this channel'
   const topicText =
     topics.length === 0 ? 'No topics' : topics.length > 2 ? `${topics.length} topics` : topics.map(topicTitle).join(', ')
   const severity = minSeverity === 'info' ? '' : ` (${minSeverity}${minSeverity === 'warning' ? ' and higher' : ' only'})`

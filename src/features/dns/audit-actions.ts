@@ -99,7 +99,7 @@ export const dnsActions = {
   'dns.target.delete': { description: 'A sync target was removed from a DNS zone.' },
   'dns.zone.refresh': {
     number: 'DN045',
-    description: 'A DNS zone was refreshed from its providers. With `force`, an implausible result was accepted.',
+    description: 'A DNS zone was refreshed from its providers. With `force`, implausible data was accepted.',
     changes: { fields: { force: Type.Boolean() } },
     example: { before: {}, after: { force: false } },
   },

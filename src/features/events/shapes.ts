@@ -19,7 +19,7 @@ export const Event = Shape(
     }),
     expanded: Expanded({
       resource: Type.Record(Type.String(), Type.Unknown(), {
-        description: 'Current state of the resource, as returned by the operation that gets a resource of its type.',
+        description: 'Current state of the resource, as returned when you get it by ID.',
       }),
     }),
   },

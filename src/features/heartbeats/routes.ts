@@ -95,7 +95,7 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     guard: read,
     operationId: 'listRecentPings',
     summary: 'List recent pings',
-    description: 'Returns the last 30 pings of up to 100 heartbeats in one response.',
+    description: 'Returns the last 30 pings of each of up to 100 heartbeats in one response.',
     query: RecentPingsQuery,
     response: RecentPingsList,
     run: (ctx, { query }) => listRecentPings(ctx, query.ids),

@@ -42,15 +42,26 @@ export const incidentMembers = members({
       description: 'ID of the workspace member the incident is assigned to.',
     }),
   },
-  notes: { schema: Prose({ maxLength: 20_000, description: 'Free-form notes.' }), default: '', clearable: true },
+  notes: {
+    schema: Prose({
+      maxLength: 20_000,
+      description: 'Free-form text about the incident, not part of its timeline.',
+    }),
+    default: '',
+    clearable: true,
+  },
 })
 
 const text = Prose({ minLength: 1, maxLength: maxNoteLength, description: 'Text of the note.' })
 const note = Type.Optional(Prose({ maxLength: maxNoteLength, description: 'Optional note, added to the timeline.' }))
 
 const IncidentActor = Shape({
-  type: Words(['user', 'token', 'ingest', 'system', 'operator'], { description: 'Type of actor.' }),
-  id: Type.String({ description: 'ID of the user, token, or channel.' }),
+  type: Words(['user', 'token', 'ingest', 'system', 'operator'], {
+    description: 'Type of actor. `ingest`: a link in a notification.',
+  }),
+  id: Type.String({
+    description: 'ID of the user or token; for `ingest`, of the notification channel; for other types, the name.',
+  }),
   name: Nullable(Type.String(), { description: 'Name of the actor.' }),
 })
 
@@ -125,10 +136,10 @@ const example = {
 export const Incident = Shape(
   {
     id: Type.String({ description: 'ID of the incident.' }),
-    kind: Words(incidentKinds, { description: 'What failed; `manual` for incidents opened manually.' }),
+    kind: Words(incidentKinds, { description: 'Kind of failure; `manual` for incidents opened manually.' }),
     ...viewMembers(incidentMembers),
     status: Words(incidentStatuses, { description: 'Status of the incident.' }),
-    cause: Type.String({ description: 'What failed, such as an error message.' }),
+    cause: Type.String({ description: 'Why it failed, such as an error message.' }),
     monitors: Subjects('Monitors'),
     heartbeats: Subjects('Heartbeats'),
     locations: Type.Array(Type.String(), { description: 'Locations that detected the failure.' }),
@@ -174,7 +185,9 @@ export const IncidentList = ListOf(Incident)
 export const IncidentInput = Shape(
   {
     ...inputMembers(incidentMembers),
-    cause: Type.Optional(Line({ minLength: 1, maxLength: 500, description: 'What failed. Default: the title.' })),
+    cause: Type.Optional(
+      Line({ minLength: 1, maxLength: 500, description: 'Why it failed, such as an error message. Default: the title.' }),
+    ),
     affected: Type.Optional(
       Type.Array(Type.String({ maxLength: 100 }), {
         maxItems: 50,

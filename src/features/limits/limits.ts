@@ -14,7 +14,7 @@ interface Usage {
   fullAt?: number
 }
 
-/** All limits of the caller's workspace, in the order of the plans. Per-token limits apply to the caller's token. */
+/** All limits of the caller's workspace, in the order of the plans. Usage of limits per token is the value of the caller's token. */
 export async function listLimits(ctx: Ctx): Promise<{ data: LimitView[] }> {
   return { data: await Promise.all(limitNames.map(name => limitView(ctx, name))) }
 }

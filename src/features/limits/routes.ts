@@ -10,8 +10,8 @@ export const limitRoutes = area('limits', 'Workspaces', [
     operationId: 'listLimits',
     summary: 'List limits',
     description:
-      'Lists all limits of the workspace with their maximum, current usage, and remaining amount. Per-token limits apply to ' +
-      'the token that sends the request. Each hub counts request rates separately.',
+      'Lists all limits of the workspace with their maximum, current usage, and remaining amount. For limits per token, ' +
+      '`used` and `remaining` are those of the token that sends the request. Each hub counts request rates separately.',
     response: LimitList,
     run: ctx => listLimits(ctx),
   }),

@@ -56,7 +56,9 @@ export const windowMembers = members({
   },
   starts_at_local: {
     schema: Nullable(Type.String({ maxLength: 19 }), {
-      description: 'Start of the first occurrence in local time, without an offset: `2026-12-24T22:00:00`. Optional with `cron`.',
+      description:
+        'Start of the first occurrence in local time, without an offset: `2026-12-24T22:00:00`. Optional with `cron`: no occurrence ' +
+        'starts before it.',
     }),
   },
   timezone: {
@@ -239,7 +241,12 @@ export const NextOccurrencesQuery = Shape({
   kind: windowMembers.kind.schema,
   timezone: windowMembers.timezone.schema,
   duration_seconds: Type.Integer({ description: 'Duration of each occurrence.' }),
-  starts_at_local: Type.Optional(Type.String({ maxLength: 19, description: 'Start of the first occurrence in local time.' })),
+  starts_at_local: Type.Optional(
+    Type.String({
+      maxLength: 19,
+      description: 'Start of the first occurrence in local time. Optional with `cron`: no occurrence starts before it.',
+    }),
+  ),
   rrule: Type.Optional(Type.String({ minLength: 1, maxLength: maxRuleLength, description: 'Recurrence rule.' })),
   cron: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Cron expression.' })),
   exdates: Type.Optional(

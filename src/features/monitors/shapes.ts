@@ -118,7 +118,7 @@ export const definitionMembers = members({
   degraded_if: conditions('The monitor is degraded if any of these conditions is true. Degraded counts as up.'),
   degraded_ms: {
     schema: Nullable(Type.Integer({ minimum: 1, maximum: maxTimeoutSeconds * 1000 }), {
-      description: 'Response time above which the monitor is degraded; null for no threshold.',
+      description: 'Latency in milliseconds above which the monitor is degraded; null for no threshold.',
     }),
   },
   locations: {

@@ -102,8 +102,16 @@ export const TokenInput = Shape(
         description: 'Required for scoped tokens; not allowed for other modes.',
       }),
     ),
-    expires_at: Type.Optional(NullableInstant({ description: 'When the token expires; never if omitted or null.' })),
-    allowed_cidrs: restriction(20, 'IP addresses or CIDR ranges the token may be used from; any if omitted or null.'),
+    expires_at: Type.Optional(
+      NullableInstant({
+        description: 'When the token expires; null for never. Default: never, or with the token that sends the request.',
+      }),
+    ),
+    allowed_cidrs: restriction(
+      20,
+      'IP addresses or CIDR ranges the token may be used from; null for any. Default: any, or those of the token that sends the ' +
+        'request.',
+    ),
     resource_ids: restriction(
       100,
       'IDs of the monitors, heartbeats, notification channels, DNS zones, and webhook endpoints the token is restricted to; if omitted ' +

@@ -53,7 +53,12 @@ export function ChannelDetails({ channel }: { channel: NotificationChannelView }
       <Card
         title="Notification rules"
         facts={[
-          ['Scope', channel.is_default ? channel.topics.map(topicTitle).join(', ') || 'None' : 'Only resources that select it'],
+          [
+            'Notifications',
+            channel.is_default
+              ? channel.topics.map(topicTitle).join(', ') || 'None'
+              : 'Only for resources that select this channel',
+          ],
           ['Minimum severity', severityLabels[channel.min_severity]],
           ['Tags', channel.is_default && channel.tags.length > 0 ? channel.tags.join(' or ') : null],
           [

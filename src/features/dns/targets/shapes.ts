@@ -46,7 +46,7 @@ export const ZoneTarget = Shape(
     error: Nullable(
       Shape({
         code: Type.String({
-          description: 'Error code, such as `unreachable`. `incomplete` is also used for results that look implausible.',
+          description: 'Error code, such as `unreachable`. `incomplete` is also used for data that looks implausible.',
         }),
         detail: Type.String({ description: 'Human-readable message.' }),
       }),

@@ -35,7 +35,8 @@ export const webhookDeliveryRoutes = (eventRelations: Relations): AnyElysia =>
         resend: {
           description:
             'Sends a delivery again immediately, with the same ID and body and a new signature. This replaces the scheduled retry, ' +
-            'if any, and skips the order if the endpoint is ordered. Limited to 5 requests a minute per endpoint.',
+            'if any. If the endpoint is ordered, the delivery doesn’t wait for earlier ones. Limited to 5 requests a minute ' +
+            'per endpoint.',
           status: 202,
           restrictedTokens: 'handler',
           problems: ['conflict', 'precondition_failed', 'rate_limited'],

@@ -58,13 +58,13 @@ const deliveryMembers = {
   status: Words(deliveryStates, {
     description:
       '`pending`: waiting for the first attempt. `in_flight`: being sent. `retrying`: waiting for a retry. `held`: the ' +
-      'endpoint is inactive or disabled, or the endpoint is ordered and an earlier delivery for the same resource is not ' +
-      'finished. Final: `delivered`, `exhausted` (the last attempt failed), `canceled`, and `expired`.',
+      'endpoint is inactive (`active` is false) or `disabled`, or it is ordered and an earlier delivery for the same resource is ' +
+      'not finished. Final: `delivered`, `exhausted` (the last attempt failed), `canceled`, and `expired`.',
   }),
   reason: Nullable(Type.String(), {
     description:
       'Reason for the status: `http_<status>` or the error class of the last attempt, `endpoint_inactive`, ' +
-      '`endpoint_disabled`, `breaker_open` (the endpoint keeps failing and sending is suspended), `waiting_for_earlier`, ' +
+      '`endpoint_disabled`, `breaker_open` (sending is suspended because the endpoint keeps failing), `waiting_for_earlier`, ' +
       '`secret_unreadable`, `endpoint_deleted`, `event_expired`, or `held_too_long`.',
   }),
   attempt_count: Type.Integer({ description: 'Number of attempts so far.' }),
@@ -91,8 +91,8 @@ const WebhookAttempt = Shape(
     number: Type.Integer({ minimum: 1, description: 'Number of the attempt, sent as the X-Service-Attempt header.' }),
     trigger: Words(attemptTriggers, {
       description:
-        'What triggered the attempt: the retry schedule (`auto`), a manual resend (`manual`), a recovery of the endpoint, or ' +
-        'a test.',
+        'What triggered the attempt. `auto`: the first attempt or a scheduled retry. `manual`: a resend. `recovery`: resending the ' +
+        'undelivered messages of a period. `test`: a test message.',
     }),
     started_at: Instant({ description: 'When the attempt started.' }),
     duration_ms: Type.Integer({ description: 'Duration in milliseconds, from the DNS lookup to the last byte read.' }),

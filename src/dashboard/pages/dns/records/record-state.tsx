@@ -1,7 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { DnsRecordView } from '../../../../features/dns/records/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
-import { Mono } from '../../../parts/code'
 import { openDialog } from '../../../parts/open-dialog'
 import { Facts } from '../../../parts/page'
 import { Status } from '../../../parts/status'
@@ -56,8 +55,8 @@ function Targets({ record, zone }: RecordStateProps) {
           <Facts
             rows={[
               ['Reason', reasonAt(at, zone, 'at the provider')],
-              record.managed ? ['Desired', <Mono>{record.content}</Mono>] : null,
-              ['At the provider', <ObservedValues observed={at.observed} />],
+              record.managed ? ['Desired', <RrsetLines ttl={record.ttl} values={[record.content]} />] : null,
+              ['At the provider', at.observed ? <RrsetLines {...at.observed} /> : <span className="text-muted">None</span>],
               ['Checked', <RelativeTime at={at.checked_at} />],
             ]}
           />
@@ -72,15 +71,12 @@ function Targets({ record, zone }: RecordStateProps) {
   )
 }
 
-const ObservedValues = ({ observed }: { observed: DnsRecordView['sync']['targets'][number]['observed'] }) =>
-  observed === null ? (
-    <span className="text-muted">None</span>
-  ) : (
-    <ul>
-      {observed.values.map(value => (
-        <li key={value} className="font-mono text-[13px] wrap-anywhere">
-          {observed.ttl} {value}
-        </li>
-      ))}
-    </ul>
-  )
+const RrsetLines = ({ ttl, values }: { ttl: number; values: readonly string[] }) => (
+  <ul>
+    {[`TTL ${ttl}`, ...values].map(line => (
+      <li key={line} className="font-mono text-[13px] wrap-anywhere">
+        {line}
+      </li>
+    ))}
+  </ul>
+)
