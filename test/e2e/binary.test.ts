@@ -255,7 +255,8 @@ describe('doctor', () => {
     expect((await fetch(`${hub.url}/healthz`)).status).toBe(200)
   })
 
-  test('shows the longest block of the event loop of a running hub', async () => {
+  // On PostgreSQL, the data folder does not tell which hub is running.
+  test.skipIf(onPostgres)('shows the longest block of the event loop of a running hub', async () => {
     await using here = await installation()
     await using hub = await startHub(here)
     const { out } = await here.run(['doctor', '--listen', new URL(hub.url).host])

@@ -54,7 +54,7 @@ export const Schedule = Type.Union(
       {
         kind: Type.Literal('calendar', { description: 'A systemd calendar schedule.' }),
         expression: Expression(
-          'Calendar events in the syntax of systemd.time(7), one per line. A ping is expected at the earliest of them.',
+          'Calendar events in the syntax of systemd.time(7), one per line. The next ping is expected at whichever comes first.',
         ),
         timezone,
         grace_seconds,

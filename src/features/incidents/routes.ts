@@ -103,7 +103,7 @@ export const incidentRoutes = area('incidents', 'Incidents', [
     summary: 'List changes before an incident',
     description:
       'Lists the changes made in the workspace before the incident started, from the audit log and the events. Related changes are ' +
-      'listed first, starting with changes to DNS records that the target’s name resolves through; equally related changes are ' +
+      'listed first, starting with changes to the DNS records that the hostname of the monitor resolves through; equally related changes are ' +
       'listed newest first. Audit events require `account.read`, and events require read permission on their area; changes you ' +
       'don’t have permission to read are omitted.',
     query: Shape({

@@ -173,7 +173,7 @@ export const Incident = Shape(
     suspects: Type.Optional(
       Type.Array(IncidentChange, {
         description:
-          'Up to 5 related changes made in the 24 hours before the incident that you have permission to read. Only with `include=suspects`.',
+          'Up to 5 related changes that you have permission to read, made in the 24 hours before the incident. Only with `include=suspects`.',
       }),
     ),
     ...editable,

@@ -43,7 +43,8 @@ export const channelStatuses = ['enabled', 'disabled'] as const
 export const channelMembers = members({
   is_default: {
     schema: Type.Boolean({
-      description: 'Default channel: notify for anything without channels of its own, and for notices.',
+      description:
+        'Whether this is a default channel, which is notified about notices and about resources without channels of their own.',
     }),
     default: true,
   },

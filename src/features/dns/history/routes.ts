@@ -51,7 +51,7 @@ export const dnsHistoryRoutes = area('dns-history', 'DNS', [
     summary: 'Revert changes of a zone',
     description:
       'Creates a plan that reverts one changeset (`changeset_id`) or all changes since a `version`. With `apply`, the plan is ' +
-      'applied immediately unless a safety check blocks it; its status is then `applied`. Restores values, TTLs, comments, and the ' +
+      'applied immediately and has the status `applied`, unless a safety check blocks it. Restores values, TTLs, comments, and the ' +
       'SOA; deleted records are restored with their IDs. The serial keeps increasing. If the same records were changed again ' +
       'later, the response is a 409 that names them.',
     body: RevertInput,

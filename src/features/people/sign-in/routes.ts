@@ -28,8 +28,8 @@ export const sessionRoutes = area('sessions', 'Sessions', [
     summary: 'Sign in',
     description:
       'Starts a dashboard session with an email address and a password; the response sets its cookie. If the user has a second ' +
-      'factor, the response is 401 `second_factor_required` with `methods`: repeat the request with a `code`, or with a ' +
-      '`passkey` assertion for `passkey_options`.',
+      'factor, the response is 401 `second_factor_required` with `methods` and, for passkeys, `passkey_options`: repeat the ' +
+      'request with a `code`, or with a `passkey` assertion for these options.',
     body: SignInInput,
     status: 201,
     response: CurrentSession,

@@ -223,7 +223,8 @@ export const EventKindEntry = Shape(
       description: 'Area of the event kind. Subscribing to the kind and reading its events require read permission on this area.',
     }),
     extension: Type.Boolean({
-      description: 'Whether this kind was added to the core kinds. Subscribing works the same for both.',
+      description:
+        'Whether this kind is an extension, not a core kind. Subscribing works the same for extensions and core kinds.',
     }),
     version: Type.Integer({ description: 'Incremented when `data` changes in a way that may affect receivers.' }),
     schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema 2020-12 of the message’s `data`.' }),

@@ -49,7 +49,7 @@ export function DriftEntry({ row, isSelected, onSelect, decide }: DriftEntryProp
               </Button>
             )}
             <Button small disabled={decide.isPending} onClick={() => decide.enforce([row])}>
-              Revert change…
+              {state === 'drifted' || state === 'unmanaged' ? 'Revert change…' : 'Overwrite at provider…'}
             </Button>
             {state === 'unmanaged' && (
               <Menu

@@ -105,7 +105,7 @@ export default function DriftTab({ zone }: { zone: ZoneView }) {
                   {picked.length > 0 ? 'Adopt selected changes' : 'Adopt all changes'}
                 </Button>
                 <Button small disabled={decide.isPending} onClick={() => decide.enforce(picked.length > 0 ? picked : rows)}>
-                  {picked.length > 0 ? 'Revert selected changes…' : 'Revert all changes…'}
+                  {picked.length > 0 ? 'Overwrite selected at provider…' : 'Overwrite all at provider…'}
                 </Button>
               </span>
             )}
