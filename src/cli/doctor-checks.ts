@@ -56,9 +56,10 @@ export async function runDoctorChecks(flags: SettingFlags): Promise<Finding[]> {
     await check('clock', () => checkClock(valid))
   }
   await check('certificate', () => checkCertificate(valid))
-  await check('port', () => checkPort(valid, listen.host, listen.port))
   // With port 0, the hub listens on a port that isn’t in the settings.
-  if (runningHub(valid) !== null && listen.port !== 0) await check('event loop', () => checkEventLoop(valid))
+  const hasHub = listen.port !== 0 && (runningHub(valid) !== null || (await isHubOnPort(valid)))
+  await check('port', () => checkPort(valid, listen.host, listen.port, hasHub))
+  if (hasHub) await check('event loop', () => checkEventLoop(valid))
   return findings
 }
 
@@ -180,15 +181,16 @@ function checkCertificate(config: Config) {
   return to - now < expiringSoonMs ? warn(`${found}. Renew it soon.`) : ok(`${found}.`)
 }
 
-async function checkPort(config: Config, host: string, port: number) {
+async function checkPort(config: Config, host: string, port: number, hasHub: boolean) {
   if (port === 0) return ok('The hub picks a free port.')
   const error = await tryListen(host, port)
   if (error === null) return ok(`Port ${port} on ${host} is free.`)
   // Without IPv6, the hub listens on 0.0.0.0 instead.
-  if (host === '::' && error !== 'EADDRINUSE') return await checkPort(config, '0.0.0.0', port)
+  if (host === '::' && error !== 'EADDRINUSE') return await checkPort(config, '0.0.0.0', port, hasHub)
   if (error === 'EADDRINUSE') {
     const pid = runningHub(config)
     if (pid !== null) return ok(`Port ${port} is in use by the running hub of this data folder (process ${pid}).`)
+    if (hasHub) return ok(`Port ${port} is in use by a running hub.`)
     return fail(
       `Port ${port} on ${host} is in use by another program. Stop that program, or choose another port with --listen HOST:PORT.`,
     )
@@ -200,14 +202,28 @@ async function checkPort(config: Config, host: string, port: number) {
 const longBlockMs = 250
 
 async function checkEventLoop(config: Config) {
-  const url = new URL('/metrics', localUrl(config))
-  const headers: Record<string, string> = config.metricsToken === null ? {} : { authorization: `Bearer ${config.metricsToken}` }
-  const { status, text } = await getFromHub(url, { checkCertificate: false, headers })
+  const { url, status, text } = await readMetrics(config)
   const seconds = /^bailiwick_event_loop_block_seconds (\S+)$/m.exec(text)?.[1]
   if (seconds === undefined) return warn(`Unknown, because ${url} returned ${status} without this metric.`)
   const ms = Math.round(Number(seconds) * 1000)
   const found = `The event loop of the running hub was blocked for up to ${ms} ms in the last minute`
   return ms > longBlockMs ? warn(`${found}. Requests had to wait during that time.`) : ok(`${found}.`)
+}
+
+async function readMetrics(config: Config) {
+  const url = new URL('/metrics', localUrl(config))
+  const headers: Record<string, string> = config.metricsToken === null ? {} : { authorization: `Bearer ${config.metricsToken}` }
+  return { url, ...(await getFromHub(url, { checkCertificate: false, headers })) }
+}
+
+/** Whether a hub with PostgreSQL, whose data folder has no process id, is listening on the port. */
+async function isHubOnPort(config: Config): Promise<boolean> {
+  if (!config.databaseUrl) return false
+  try {
+    return /^bailiwick_info\b/m.test((await readMetrics(config)).text)
+  } catch {
+    return false
+  }
 }
 
 /** Process id of the running hub of the data folder, or null. */

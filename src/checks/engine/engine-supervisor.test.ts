@@ -110,6 +110,24 @@ test('a check that hangs the thread twice is quarantined until it is changed, wh
   expect(readies(messages)).toBe(3)
 }, 60_000)
 
+test('a check that finishes in between starts the count again', async () => {
+  const { clock, supervisor, messages, results, log } = supervise()
+  supervisor.start()
+  supervisor.send(configure([spec('slow', { target: 'hang' })]))
+  await until(() => readies(messages) === 1)
+  supervisor.send(runNow('first', 'slow'))
+  await untilBlocked(clock, log)
+  // The target of a revision can behave differently each time.
+  supervisor.send(configure([spec('slow')]))
+  await until(() => readies(messages) === 2)
+  supervisor.send(runNow('finished', 'slow'))
+  await until(() => results().some(one => one.nonce === 'finished'))
+  supervisor.send(configure([spec('slow', { target: 'hang' })]))
+  supervisor.send(runNow('again', 'slow'))
+  await untilBlocked(clock, log)
+  expect(messages.filter(one => one.kind === 'quarantined')).toEqual([])
+}, 60_000)
+
 test('a thread that keeps dying is restarted with increasing delays', async () => {
   const { clock, supervisor, messages, log } = supervise()
   supervisor.start()

@@ -43,7 +43,7 @@ export class EngineSupervisor {
   #current = new CurrentCheck()
   #section = 0
   #looksAtSameCheck = 0
-  /** How many times a check blocked the thread, by monitor, and the revision that did. Those with `maxBlocks` no longer run. */
+  /** How many times in a row a check blocked the thread, by monitor, and the revision that did. Those with `maxBlocks` no longer run. */
   readonly #blocks = new Map<string, { count: number; revision: number }>()
   #pulses = 0
   #delayMs = firstDelayMs
@@ -119,6 +119,9 @@ export class EngineSupervisor {
 
   #receive(message: FromEngine): void {
     this.#looksWithoutPulse = 0
+    // A check that finished does not hang each time: the machine was too busy, or what it read was different.
+    if (message.kind === 'results' && this.#blocks.size > 0)
+      for (const { monitor } of message.results) if (this.#blocks.get(monitor)?.count !== maxBlocks) this.#blocks.delete(monitor)
     if (message.kind === 'pulse' && ++this.#pulses === healthyPulses) this.#delayMs = firstDelayMs
     this.#listener(message)
   }

@@ -26,7 +26,8 @@ export class PostgresPool {
     private readonly outage: Outage,
   ) {
     this.sql = this.connect()
-    this.timer = setInterval(() => void this.check(), checkEachMs)
+    // An error is not fatal: the next check tries again.
+    this.timer = setInterval(() => void this.check().catch(() => {}), checkEachMs)
     this.timer.unref()
   }
 
