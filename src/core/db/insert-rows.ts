@@ -11,13 +11,10 @@ const rowsPerStatement = 100
  * inserted in batches of 100 with a statement that is built only once, and the rest as usual.
  */
 export async function insertRows<T extends SQLiteTable>(tx: Tx, table: T, rows: readonly T['$inferInsert'][]): Promise<void> {
-  const columns = Object.keys(getTableColumns(table))
   let at = 0
   for (; at + rowsPerStatement <= rows.length; at += rowsPerStatement) {
     // Parameters are named by index, because building an array is much faster than an object with 2,000 names.
-    const values: unknown[] = []
-    for (const row of rows.slice(at, at + rowsPerStatement) as Record<string, unknown>[])
-      for (const column of columns) values.push(row[column] ?? null)
+    const values = rows.slice(at, at + rowsPerStatement).flatMap(row => valuesOf(table, row))
     await insertBatch(tx, table).execute(values as never)
   }
   if (at < rows.length) await tx.insert(table).values(rows.slice(at) as T['$inferInsert'][])
@@ -29,19 +26,23 @@ export async function insertReturning<T extends SQLiteTable>(
   table: T,
   row: T['$inferInsert'],
 ): Promise<T['$inferSelect']> {
-  const values = Object.entries<Column>(getTableColumns(table)).map(
-    ([name, column]) => (row as Record<string, unknown>)[name] ?? column.default ?? null,
-  )
   const insert = prepared<unknown[], Tx>(tx, `insert-row|${getTableName(table)}`, handle =>
     handle
       .insert(table as SQLiteTable)
       .values(placeholders(table, 1) as never)
       .returning(),
   )
-  const [saved] = await insert.execute(values as never)
+  const [saved] = await insert.execute(valuesOf(table, row) as never)
   return saved as T['$inferSelect']
 }
 
+/** The values of a row in the order of the placeholders, with the defaults of its table. */
+const valuesOf = (table: SQLiteTable, row: object): unknown[] =>
+  Object.entries<Column>(getTableColumns(table)).map(
+    ([name, column]) => (row as Record<string, unknown>)[name] ?? column.default ?? null,
+  )
+
+// Drizzle’s types know placeholders neither as values of rows nor named by index: hence the casts to never in this file.
 const insertBatch = (tx: Tx, table: SQLiteTable) =>
   prepared<unknown, Tx>(tx, `insert-rows|${getTableName(table)}`, handle =>
     handle.insert(table).values(placeholders(table, rowsPerStatement) as never),
