@@ -6,7 +6,7 @@ import { auditCounter, entryHash, entryMac, chainedEntry, genesis, macKeyOf } fr
 import type { AuditDraft, ChangeResult, EventDraft, RecordResult } from './change-result'
 import type { Ctx } from './ctx'
 import { auditEntries, counters, events, idempotencyKeys, type AuditActor, type AuditContext } from './db/tables'
-import { insertRows } from './db/insert-rows'
+import { insertRows, insertRowsReturning, type OnConflict } from './db/insert-rows'
 import { prepared } from './db/prepared'
 import type { Reader, Tx } from './db/transaction'
 import { newId } from './ids'
@@ -144,28 +144,29 @@ async function writeEvents(tx: Tx, hub: Hub, drafts: EventDraft[]): Promise<void
   for (const [workspaceId, own] of byWorkspace(drafts)) {
     // Locks the feed until the commit, so that positions are in commit order.
     const last = await nextNumber(tx, feedCounter(workspaceId), own.length)
-    for (const [index, draft] of own.entries()) {
-      const id = newId('evt')
-      await tx.insert(events).values({
-        id,
-        workspaceId,
-        position: last - own.length + 1 + index,
-        messageId: newId('msg'),
-        kind: draft.kind,
-        resourceType: draft.resource.type,
-        resourceId: draft.resource.id,
-        sequence: await nextNumber(tx, `event:${draft.resource.id}:${draft.kind}`),
-        occurredAt: draft.occurredAt ?? hub.clock.now(),
-        body: JSON.stringify({ event: draft.kind, data: draft.data }),
-      })
-      await enqueue(
-        tx,
-        hub,
-        hub.eventJobs.map(kind => ({ kind, payload: { event_id: id } })),
-      )
-    }
+    const sequences = await nextOfEach(tx, own.map(sequenceCounter))
+    const rows = own.map((draft, index) => ({
+      id: newId('evt'),
+      workspaceId,
+      position: last - own.length + 1 + index,
+      messageId: newId('msg'),
+      kind: draft.kind,
+      resourceType: draft.resource.type,
+      resourceId: draft.resource.id,
+      sequence: sequences[index]!,
+      occurredAt: draft.occurredAt ?? hub.clock.now(),
+      body: JSON.stringify({ event: draft.kind, data: draft.data }),
+    }))
+    await insertRows(tx, events, rows)
+    await enqueue(
+      tx,
+      hub,
+      rows.flatMap(({ id }) => hub.eventJobs.map(kind => ({ kind, payload: { event_id: id } }))),
+    )
   }
 }
+
+const sequenceCounter = ({ resource, kind }: EventDraft): string => `event:${resource.id}:${kind}`
 
 /** Stores notices and adds the jobs for them. Can be called within a change. */
 export async function sendNotices(tx: Tx, hub: Hub, drafts: NoticeDraft[]): Promise<void> {
@@ -200,6 +201,26 @@ async function takeNumbers(tx: Tx, name: string, n: number): Promise<{ value: nu
       .returning({ value: counters.value, head: counters.head }),
   ).execute({ name, n })
   return row!
+}
+
+/** Takes the next number of each sequence; of one that is listed several times, as many. */
+async function nextOfEach(tx: Tx, names: readonly string[]): Promise<number[]> {
+  const taken = Map.groupBy(names, name => name)
+  // In order of the names, to avoid deadlocks.
+  const rows = [...taken].map(([name, { length }]) => ({ name, value: length })).sort((a, b) => (a.name < b.name ? -1 : 1))
+  const next = new Map<string, number>()
+  for (const { name, value } of await insertRowsReturning(tx, counters, rows, addToExisting))
+    next.set(name, value - taken.get(name)!.length + 1)
+  return names.map(name => {
+    const number = next.get(name)!
+    next.set(name, number + 1)
+    return number
+  })
+}
+
+const addToExisting: OnConflict = {
+  name: 'add',
+  apply: insert => insert.onConflictDoUpdate({ target: counters.name, set: { value: sql`${counters.value} + excluded.value` } }),
 }
 
 /** Stores the response of a request with an Idempotency-Key in the transaction of its change. */

@@ -1,60 +1,94 @@
 import { getTableColumns, getTableName, Param, sql, type Column } from 'drizzle-orm'
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { SQLiteInsertBase, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { chunksOf } from './chunks'
 import { prepared } from './prepared'
 import type { Tx } from './transaction'
 
-// SQLite allows 32,766 values per statement, PostgreSQL 65,535: enough for 100 rows of any table.
-const rowsPerStatement = 100
+// Drizzle builds a statement from all of its values, which takes longer than running it. So the statements here are built only
+// once, with placeholders.
 
-/**
- * Inserts any number of rows. Drizzle builds a statement from all of its values, which takes longer than running it. So rows are
- * inserted in batches of 100 with a statement that is built only once, and the rest as usual.
- */
-export async function insertRows<T extends SQLiteTable>(tx: Tx, table: T, rows: readonly T['$inferInsert'][]): Promise<void> {
-  let at = 0
-  for (; at + rowsPerStatement <= rows.length; at += rowsPerStatement) {
-    // Parameters are named by index, because building an array is much faster than an object with 2,000 names.
-    const values = rows.slice(at, at + rowsPerStatement).flatMap(row => valuesOf(table, row))
-    await insertBatch(tx, table).execute(values as never)
-  }
-  if (at < rows.length) await tx.insert(table).values(rows.slice(at) as T['$inferInsert'][])
+type Insert = SQLiteInsertBase<SQLiteTable, 'async', unknown>
+
+/** What to do with rows that exist already. */
+export interface OnConflict {
+  /** Unique for the table. */
+  name: string
+  apply(insert: Insert): unknown
 }
 
-/** Inserts a row with a statement that is built only once. @returns the row as stored */
+/** Leaves rows that exist already as they are. */
+export const skipExisting: OnConflict = { name: 'skip', apply: insert => insert.onConflictDoNothing() }
+
+/** Inserts any number of rows, a batch per statement. */
+export async function insertRows<T extends SQLiteTable>(
+  tx: Tx,
+  table: T,
+  rows: readonly T['$inferInsert'][],
+  onConflict?: OnConflict,
+): Promise<void> {
+  for (const chunk of chunksOf(rows)) await insertOf(tx, table, chunk.length, onConflict, false).execute(valuesOf(table, chunk))
+}
+
+/** Like {@link insertRows}. @returns the inserted or updated rows as stored, in any order */
+export async function insertRowsReturning<T extends SQLiteTable>(
+  tx: Tx,
+  table: T,
+  rows: readonly T['$inferInsert'][],
+  onConflict?: OnConflict,
+): Promise<T['$inferSelect'][]> {
+  const stored: T['$inferSelect'][] = []
+  for (const chunk of chunksOf(rows))
+    stored.push(...((await insertOf(tx, table, chunk.length, onConflict, true).execute(valuesOf(table, chunk))) as never[]))
+  return stored
+}
+
+/** Inserts a row. @returns the row as stored */
 export async function insertReturning<T extends SQLiteTable>(
   tx: Tx,
   table: T,
   row: T['$inferInsert'],
 ): Promise<T['$inferSelect']> {
-  const insert = prepared<unknown[], Tx>(tx, `insert-row|${getTableName(table)}`, handle =>
-    handle
-      .insert(table as SQLiteTable)
-      .values(placeholders(table, 1) as never)
-      .returning(),
-  )
-  const [saved] = await insert.execute(valuesOf(table, row) as never)
-  return saved as T['$inferSelect']
+  const [saved] = await insertRowsReturning(tx, table, [row])
+  return saved!
 }
 
-/** The values of a row in the order of the placeholders, with the defaults of its table. */
-const valuesOf = (table: SQLiteTable, row: object): unknown[] =>
-  Object.entries<Column>(getTableColumns(table)).map(
-    ([name, column]) => (row as Record<string, unknown>)[name] ?? column.default ?? null,
-  )
+function insertOf(tx: Tx, table: SQLiteTable, count: number, onConflict: OnConflict | undefined, returning: boolean) {
+  const name = `insert|${getTableName(table)}|${count}|${onConflict?.name ?? ''}|${returning}`
+  return prepared<unknown[], Tx>(tx, name, handle => {
+    const insert = handle.insert(table).values(placeholders(table, count) as never) as unknown as Insert
+    onConflict?.apply(insert)
+    return (returning ? insert.returning() : insert) as never
+  })
+}
 
-// Drizzle’s types know placeholders neither as values of rows nor named by index: hence the casts to never in this file.
-const insertBatch = (tx: Tx, table: SQLiteTable) =>
-  prepared<unknown, Tx>(tx, `insert-rows|${getTableName(table)}`, handle =>
-    handle.insert(table).values(placeholders(table, rowsPerStatement) as never),
-  )
+const columnsByTable = new WeakMap<SQLiteTable, [string, Column][]>()
+
+function columnsOf(table: SQLiteTable): [string, Column][] {
+  let columns = columnsByTable.get(table)
+  if (!columns) columnsByTable.set(table, (columns = Object.entries<Column>(getTableColumns(table))))
+  return columns
+}
+
+/**
+ * The values of rows in the order of the placeholders, with the defaults of their table. Drizzle’s types don't know placeholders
+ * named by index, but building an array is much faster than an object with 2,000 names.
+ */
+function valuesOf(table: SQLiteTable, rows: readonly object[]): Record<string, unknown> {
+  const values: unknown[] = []
+  for (const row of rows as readonly Record<string, unknown>[])
+    for (const [name, column] of columnsOf(table)) values.push(row[name] ?? column.default ?? null)
+  return values as never
+}
 
 /** Rows of placeholders for all columns, numbered. */
 function placeholders(table: SQLiteTable, count: number): object[] {
-  const columns = Object.entries<Column>(getTableColumns(table))
   let index = 0
-  const value = (column: Column) => sql`${new Param(sql.placeholder(String(index++)), orNull(column))}`
-  return Array.from({ length: count }, () => Object.fromEntries(columns.map(([name, column]) => [name, value(column)])))
+  const value = (column: Column) => sql`${parameter(String(index++), column)}`
+  return Array.from({ length: count }, () => Object.fromEntries(columnsOf(table).map(([name, column]) => [name, value(column)])))
 }
+
+/** A placeholder for a value of a column. */
+export const parameter = (name: string, column: Column): Param => new Param(sql.placeholder(name), orNull(column))
 
 /** Maps null to SQL NULL, as drizzle does for literal values; JSON columns would otherwise store the text null. */
 const orNull = (column: Column) => ({

@@ -1,5 +1,6 @@
-import { and, asc, eq, gt, inArray, lte, min, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, lte, min, sql } from 'drizzle-orm'
 import { forUpdate } from '../db/dialect'
+import { forIds } from '../db/id-list'
 import { prepared } from '../db/prepared'
 import { jobs } from '../db/tables'
 import type { Tx } from '../db/transaction'
@@ -29,28 +30,36 @@ export async function dueJobs(tx: Tx, hub: Pick<Hub, 'clock'>, kind: string, lim
  */
 export async function lease(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>, ids: string[], leaseMs: number): Promise<ClaimedJob[]> {
   if (ids.length === 0) return []
-  const rows = await tx
-    .update(jobs)
-    .set({
-      state: 'running',
-      lockedBy: hub.id,
-      lockedUntil: hub.clock.now() + leaseMs,
-      attempts: sql`${jobs.attempts} + 1`,
-      // The key prevents a second waiting job, and a running job no longer waits.
-      uniqueKey: null,
-    })
-    .where(inArray(jobs.id, ids))
-    .returning({
-      id: jobs.id,
-      kind: jobs.kind,
-      lane: jobs.lane,
-      priority: jobs.priority,
-      payload: jobs.payload,
-      attempts: jobs.attempts,
-      lockedUntil: jobs.lockedUntil,
-    })
+  const lockedUntil = hub.clock.now() + leaseMs
+  const rows = await forIds(ids, (size, list, values) =>
+    prepared<ClaimedJob[], Tx>(
+      tx,
+      `job-lease|${size}`,
+      handle =>
+        handle
+          .update(jobs)
+          .set({
+            state: 'running',
+            lockedBy: sql`${sql.placeholder('hub')}`,
+            lockedUntil: sql`${sql.placeholder('lockedUntil')}`,
+            attempts: sql`${jobs.attempts} + 1`,
+            // The key prevents a second waiting job, and a running job no longer waits.
+            uniqueKey: null,
+          })
+          .where(sql`${jobs.id} in ${list}`)
+          .returning({
+            id: jobs.id,
+            kind: jobs.kind,
+            lane: jobs.lane,
+            priority: jobs.priority,
+            payload: jobs.payload,
+            attempts: jobs.attempts,
+            lockedUntil: jobs.lockedUntil,
+          }) as never,
+    ).execute({ ...values, hub: hub.id, lockedUntil }),
+  )
   const order = new Map(ids.map((id, index) => [id, index]))
-  return (rows as ClaimedJob[]).sort((a, b) => order.get(a.id)! - order.get(b.id)!)
+  return rows.sort((a, b) => order.get(a.id)! - order.get(b.id)!)
 }
 
 const dueJobsQuery = (tx: Tx) =>

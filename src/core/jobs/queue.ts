@@ -1,4 +1,5 @@
 import { and, eq, gt, gte, notInArray, sql } from 'drizzle-orm'
+import { insertRows, skipExisting, type OnConflict } from '../db/insert-rows'
 import { prepared } from '../db/prepared'
 import { hubs, jobs } from '../db/tables'
 import type { Reader, Tx } from '../db/transaction'
@@ -8,33 +9,30 @@ import { newId } from '../ids'
 import type { JobDraft } from './draft'
 import type { ClaimedJob } from './job'
 
-const rowsPerInsert = 200
-
 /** Adds jobs in the transaction of a change. */
 export async function enqueue(tx: Tx, hub: Pick<Hub, 'clock'>, drafts: JobDraft[]): Promise<void> {
+  if (drafts.length === 0) return
   const now = hub.clock.now()
   for (const replaces of [false, true]) {
     const batch = latest(drafts.filter(draft => (draft.replaces ?? false) === replaces))
-    for (let start = 0; start < batch.length; start += rowsPerInsert) {
-      const adding = tx.insert(jobs).values(
-        batch.slice(start, start + rowsPerInsert).map(draft => ({
-          id: newId('job'),
-          kind: draft.kind,
-          lane: draft.lane ?? '',
-          state: 'ready' as const,
-          priority: draft.priority ?? 100,
-          runAt: draft.runAt ?? now,
-          attempts: 0,
-          lostRuns: 0,
-          payload: draft.payload,
-          uniqueKey: draft.uniqueKey ?? null,
-          createdAt: now,
-        })),
-      )
-      await (replaces
-        ? adding.onConflictDoUpdate({ target: [jobs.kind, jobs.uniqueKey], set: replacement })
-        : adding.onConflictDoNothing())
-    }
+    await insertRows(
+      tx,
+      jobs,
+      batch.map(draft => ({
+        id: newId('job'),
+        kind: draft.kind,
+        lane: draft.lane ?? '',
+        state: 'ready' as const,
+        priority: draft.priority ?? 100,
+        runAt: draft.runAt ?? now,
+        attempts: 0,
+        lostRuns: 0,
+        payload: draft.payload,
+        uniqueKey: draft.uniqueKey ?? null,
+        createdAt: now,
+      })),
+      replaces ? replaceExisting : skipExisting,
+    )
   }
 }
 
@@ -45,11 +43,18 @@ const latest = (drafts: JobDraft[]): JobDraft[] => [
   ).values(),
 ]
 
-const replacement = {
-  lane: sql`excluded.lane`,
-  runAt: sql`excluded.run_at`,
-  priority: sql`excluded.priority`,
-  payload: sql`excluded.payload`,
+const replaceExisting: OnConflict = {
+  name: 'replace',
+  apply: insert =>
+    insert.onConflictDoUpdate({
+      target: [jobs.kind, jobs.uniqueKey],
+      set: {
+        lane: sql`excluded.lane`,
+        runAt: sql`excluded.run_at`,
+        priority: sql`excluded.priority`,
+        payload: sql`excluded.payload`,
+      },
+    }),
 }
 
 /**

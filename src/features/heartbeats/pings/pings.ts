@@ -1,6 +1,7 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import type { AuditContext } from '../../../core/db/tables'
+import { insertRows } from '../../../core/db/insert-rows'
 import { prepared } from '../../../core/db/prepared'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
@@ -11,7 +12,7 @@ import { joined, type Drafts } from '../../incidents/outages/outage'
 import { scheduleDueCheck } from '../status/due-timer'
 import { reportFlip } from '../status/alerts'
 import { maintenanceHoldUntil } from '../status/maintenance-hold'
-import { lockHeartbeats, writePings, writeStates } from './writes'
+import { lockHeartbeats, writeStates } from './writes'
 import { columnsAfter, flipRow } from '../status/rows'
 import { applyPing, type PingKind } from '../status/state'
 import { flips, heartbeats, pings } from '../tables'
@@ -154,8 +155,8 @@ async function recordBatch(tx: Tx, hub: Hub, incoming: IncomingPing[]) {
     tx,
     [...after.values()].filter(row => row !== before.get(row.uuidHash)),
   )
-  await writePings(tx, pingRows)
-  if (flipRows.length > 0) await tx.insert(flips).values(flipRows)
+  await insertRows(tx, pings, pingRows)
+  await insertRows(tx, flips, flipRows)
   await prunePings(tx, before, after)
   const dues = [...after.values()].flatMap(row => row.downAt ?? row.alertHeldUntil ?? [])
   return { result: { recorded, earliestDue: dues.length > 0 ? Math.min(...dues) : null }, ...joined(...drafts) }
