@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
-import { InvalidArgumentError, type Command } from 'commander'
+import { InvalidArgumentError, Option, type Command } from 'commander'
 import { instant, systemClock } from '../core/clock'
 import { version } from '../core/version'
 import type { Threads } from '../hub/run'
 import { benches } from './bench'
-import { addBaselineServer } from './bench/baseline-server'
+import { addReferenceServer } from './bench/reference-server'
 import type { Bench, BenchOption, Report } from './bench/bench'
 import { addCheckLoad } from './bench/check-load'
 import { addCheckTargets } from './bench/check-targets'
@@ -26,7 +26,7 @@ Examples:
   bailiwick bench --help${benches[0] ? `\n  bailiwick bench ${benches[0].name} --json figures.json` : ''}`,
     )
   for (const bench of benches) addOne(command, bench)
-  addBaselineServer(command)
+  addReferenceServer(command)
   addSink(command)
   addBenchNameServer(command, threads)
   addCheckTargets(command)
@@ -37,18 +37,20 @@ function addOne(command: Command, bench: Bench): void {
   const one = command.command(bench.name).description(bench.summary)
   for (const option of bench.options)
     one.option(`--${option.name} <number>`, option.description, parseNumber(option), option.default)
+  const { parts: allParts = [] } = bench
+  if (allParts.length > 0) one.addOption(new Option('--only <parts...>', 'Run only these parts').choices(allParts))
   one
     .option('--json <file>', 'Also write the results to a JSON file')
     .addHelpText(
       'after',
       `\nExamples:\n  bailiwick bench ${bench.name}\n  bailiwick bench ${bench.name} --json ${bench.name}.json`,
     )
-    .action(async ({ json, ...values }: Record<string, number> & { json?: string }) => {
+    .action(async ({ json, only = [...allParts], ...values }: Record<string, number> & { json?: string; only?: string[] }) => {
       const args = Object.fromEntries(
         bench.options.map(option => [option.name, values[camelCase(option.name)] ?? option.default]),
       )
       const startedAt = instant(systemClock.now())
-      const report = await bench.run(args)
+      const report = await bench.run(args, only)
       print(report)
       if (json)
         writeFileSync(

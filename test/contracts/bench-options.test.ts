@@ -15,6 +15,12 @@ test.each([
   expect(err).toContain('It must be a whole number from 1 to 10000000.')
 })
 
+test('bench cost rejects unknown operations', async () => {
+  const { code, out, err } = await runSource(['bench', 'cost', '--only', 'get-nothing'])
+  expect({ code, out }).toEqual({ code: 2, out: '' })
+  expect(err).toContain('get-record')
+})
+
 test(
   'a benchmark prints nothing about the key of its temporary folder',
   () =>

@@ -28,6 +28,8 @@ export interface Bench {
   /** Shown in the help. */
   summary: string
   options: readonly BenchOption[]
-  /** @param args value or default of every option, by name */
-  run(args: Readonly<Record<string, number>>): Promise<Report>
+  /** Names of the parts that can be run alone. */
+  parts?: readonly string[]
+  /** @param args value or default of every option, by name. @param parts the ones to run */
+  run(args: Readonly<Record<string, number>>, parts: readonly string[]): Promise<Report>
 }

@@ -47,3 +47,12 @@ export async function openInProcessApi(config: Config): Promise<InProcessApi> {
     },
   }
 }
+
+/** The pages of a list. */
+export async function* pagesOf(api: InProcessApi, path: string): AsyncGenerator<any[]> {
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const page: any = await api.call('GET', `${path}?limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`)
+    yield page.data
+    cursor = page.pagination.next_cursor
+  }
+}

@@ -1,6 +1,7 @@
 import { apiBench } from './api'
 import type { Bench } from './bench'
 import { blocksBench } from './blocks'
+import { costBench } from './cost'
 import { dnsBench } from './dns'
 import { heartbeatsBench } from './heartbeats'
 import { monitorsBench } from './monitors'
@@ -12,6 +13,7 @@ import { webhooksBench } from './webhooks'
 export const benches: readonly Bench[] = [
   apiBench,
   blocksBench,
+  costBench,
   dnsBench,
   heartbeatsBench,
   monitorsBench,

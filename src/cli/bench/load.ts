@@ -19,11 +19,12 @@ interface Wire {
 /**
  * Keeps HTTP/1.1 connections busy for some seconds, with one request in flight on each. Uses raw sockets, because client and
  * server share the machine.
+ * @param options `requests`: ends earlier, after this many requests
  * @param request returns the bytes of the next request
  */
 export async function load(
   target: { port: number },
-  options: { connections: number; seconds: number },
+  options: { connections: number; seconds: number; requests?: number },
   request: () => Uint8Array,
 ): Promise<LoadResult> {
   const latencies: number[] = []
@@ -31,12 +32,14 @@ export async function load(
   let bytes = 0
   let open = 0
   let isOver = false
+  let sent = 0
   const done = Promise.withResolvers<void>()
   const send = (socket: Socket<Wire>) => {
-    if (isOver) {
+    if (isOver || sent === options.requests) {
       socket.end()
       return
     }
+    sent++
     socket.data.sentAt = performance.now()
     socket.write(request())
   }
@@ -71,7 +74,7 @@ export async function load(
       }),
     ),
   )
-  await Bun.sleep(options.seconds * 1000)
+  await Promise.race([done.promise, Bun.sleep(options.seconds * 1000)])
   isOver = true
   const seconds = (performance.now() - startedAt) / 1000
   await Promise.race([done.promise, Bun.sleep(5000)])

@@ -75,7 +75,7 @@ const targetView = (row: TargetRow, outOfSyncCount: number): TargetView => ({
 })
 
 /** Sync status of records that only the hub serves. */
-export const servedHere: { synced: boolean; sync: RecordSyncView } = { synced: true, sync: { state: 'synced', targets: [] } }
+const servedHere: { synced: boolean; sync: RecordSyncView } = { synced: true, sync: { state: 'synced', targets: [] } }
 
 /** Loads the sync status of rrsets in any zones. */
 export async function recordSyncViews(

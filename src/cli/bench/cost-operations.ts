@@ -1,0 +1,68 @@
+import { requestBytes } from './load'
+
+/** What the requests of `bench cost` refer to. */
+export interface CostWorld {
+  headers: Record<string, string>
+  zoneId: string
+  recordIds: readonly string[]
+  /** UUIDs of heartbeats. */
+  uuids: readonly string[]
+}
+
+/** An operation whose cost is measured, in the hub and in the reference server. */
+export interface CostOperation {
+  /** One or two words, for `--only`. */
+  name: string
+  /** Highest cost of the hub, as a multiple of the cost of the reference server. */
+  goal: number
+  /** Number of requests relative to `--requests`, for operations that cost much more or less than others. */
+  share: number
+  /** @param n counts up, so that names are unique. @returns a request that both servers understand */
+  request(world: CostWorld, n: number): Uint8Array
+}
+
+const json = (world: CostWorld, path: string, body: object): Uint8Array =>
+  requestBytes('POST', path, { ...world.headers, 'Content-Type': 'application/json' }, JSON.stringify(body))
+
+const nth = <T>(list: readonly T[], n: number): T => list[n % list.length]!
+
+export const costOperations: readonly CostOperation[] = [
+  {
+    name: 'get-record',
+    goal: 5,
+    share: 1,
+    request: (world, n) => requestBytes('GET', `/v1/dns/records/${nth(world.recordIds, n)}`, world.headers),
+  },
+  {
+    name: 'list-records',
+    goal: 1.7,
+    share: 0.25,
+    request: world => requestBytes('GET', '/v1/dns/records?limit=100', world.headers),
+  },
+  {
+    name: 'create-heartbeat',
+    goal: 10,
+    share: 0.5,
+    request: (world, n) =>
+      json(world, '/v1/heartbeats', {
+        name: `Job ${n}`,
+        tags: ['bench'],
+        schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 },
+      }),
+  },
+  {
+    name: 'create-record',
+    goal: 16,
+    share: 0.5,
+    request: (world, n) =>
+      json(world, `/v1/dns/zones/${world.zoneId}/records`, { name: `c${n}`, type: 'A', content: '192.0.2.1', ttl: 300 }),
+  },
+  { name: 'ping', goal: 2, share: 4, request: (world, n) => requestBytes('GET', `/ping/${nth(world.uuids, n)}`) },
+  {
+    name: 'failing-ping',
+    goal: 2,
+    share: 4,
+    // The second half of the heartbeats, which are down after the first round.
+    request: (world, n) => requestBytes('GET', `/ping/${nth(world.uuids, n % (world.uuids.length / 2))}/fail`),
+  },
+]
