@@ -20,12 +20,15 @@ export class Schemas {
   readonly components: Record<string, JsonSchema> = {}
   /** Query parameters that operations share. */
   readonly parameters: Record<string, JsonSchema> = {}
+  private readonly known = new Set<object>()
 
   /** Returns a shape as it appears in the document: a reference if it has a name. */
   of(shape: object): JsonSchema {
     const schema = shape as JsonSchema
     const name = schema.$id as string | undefined
     if (!name) return this.inline(schema)
+    if (this.known.has(shape)) return { $ref: `#/components/schemas/${name}` }
+    this.known.add(shape)
     const inlined = this.inline(schema)
     const known = this.components[name]
     if (known && JSON.stringify(known) !== JSON.stringify(inlined))

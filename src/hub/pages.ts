@@ -51,12 +51,14 @@ function createRoutes(): AnyElysia {
   for (const path of Object.keys(files)) serve(path, async ({ request }) => (await fileAt(path)).respond(request))
   serve('/docs', ({ request }) => handbook('overview', request))
   serve('/docs/:page', ({ request, params }) => handbook(params.page!, request))
-  serve('/problems/:code', ({ request, params }) => renderedPage(`problem ${params.code}`, problemHtml(params.code!), request))
+  serve('/problems/:code', ({ request, params }) =>
+    renderedPage(`problem ${params.code}`, () => problemHtml(params.code!), request),
+  )
   serve('/v1/openapi.json', async ({ request, hub }) => (await description(hub.baseUrl)).respond(request))
   return app
 }
 
-function dashboardAsset(path: string, request: Request): Response {
+function dashboardAsset(path: string, request: Request): Response | Promise<Response> {
   const file = dashboardFile(path)
   if (file === null)
     throw new Problem('not_found', 'This file does not exist. The dashboard may have been updated: reload the page.')
@@ -71,22 +73,30 @@ async function fileAt(path: string): Promise<StaticFile> {
   return read
 }
 
-const handbook = (slug: string, request: Request) => renderedPage(`page ${slug}`, pageHtml(slug), request)
+const handbook = (slug: string, request: Request) => renderedPage(`page ${slug}`, () => pageHtml(slug), request)
 
 // Bounded by the number of pages and problem codes: missing pages are not cached.
 const rendered = new Map<string, StaticFile>()
+let missing: StaticFile | null = null
 
-function renderedPage(name: string, text: string | null, request: Request): Response {
-  if (text === null) return page(missingPage()).respond(request, 404)
+/** A page, rendered when it is first requested. */
+function renderedPage(name: string, render: () => string | null, request: Request): Response | Promise<Response> {
   let file = rendered.get(name)
-  if (!file) rendered.set(name, (file = page(text)))
+  if (!file) {
+    const text = render()
+    if (text === null) return (missing ??= page(missingPage())).respond(request, 404)
+    rendered.set(name, (file = page(text)))
+  }
   return file.respond(request)
 }
 
-const descriptions = new Map<string, StaticFile>()
+const descriptions = new Map<string, Promise<StaticFile>>()
 
-async function description(baseUrl: string): Promise<StaticFile> {
+function description(baseUrl: string): Promise<StaticFile> {
   let file = descriptions.get(baseUrl)
-  if (!file) descriptions.set(baseUrl, (file = new StaticFile(await openapiText(baseUrl), 'application/json; charset=utf-8')))
+  if (!file) {
+    file = openapiText(baseUrl).then(text => new StaticFile(text, 'application/json; charset=utf-8'))
+    descriptions.set(baseUrl, file)
+  }
   return file
 }

@@ -1,6 +1,7 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { globSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
+import { Lexer } from 'marked'
 import { problemKinds } from '../../src/core/problem'
 import { pages } from '../../src/docs'
 import { world } from '../support/world'
@@ -68,6 +69,35 @@ test('assets have a content type, are compressed if the client accepts it, and a
     'if-none-match': plain.headers.get('etag')!,
   })
   expect([again.status, again.text]).toEqual([304, ''])
+})
+
+test('pages of the handbook and the API description are created once, and compressed as the client accepts', async () => {
+  const { anonymous, app } = await world()
+  const decompress = { zstd: Bun.zstdDecompressSync, gzip: Bun.gunzipSync }
+  for (const address of ['/docs/api', '/problems/not_found', '/v1/openapi.json']) {
+    const { text, headers } = await anonymous.call('GET', address)
+    const parse = spyOn(Lexer, 'lex')
+    const stringify = spyOn(JSON, 'stringify')
+    try {
+      for (const [accepted, coding] of [
+        ['gzip, deflate, br, zstd', 'zstd'],
+        ['gzip', 'gzip'],
+        ['identity', null],
+      ] as const) {
+        const headers = { 'accept-encoding': accepted }
+        const response = await app.handle(new Request(`http://localhost:8484${address}`, { headers }))
+        expect(response.headers.get('content-encoding')).toBe(coding)
+        const bytes = await response.bytes()
+        expect(new TextDecoder().decode(coding ? decompress[coding](bytes) : bytes)).toBe(text)
+      }
+      const again = { 'if-none-match': headers.get('etag')! }
+      expect((await app.handle(new Request(`http://localhost:8484${address}`, { headers: again }))).status).toBe(304)
+      expect([parse.mock.calls.length, stringify.mock.calls.length]).toEqual([0, 0])
+    } finally {
+      parse.mockRestore()
+      stringify.mockRestore()
+    }
+  }
 })
 
 test('files of the dashboard are sent compressed and cached forever, and files of older versions are 404', async () => {
