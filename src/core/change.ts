@@ -263,7 +263,10 @@ function notifyWaiting(hub: Hub, done: Omit<RecordResult<unknown>, 'result'> & {
   for (const topic of new Set(woken)) topics.wake(topic)
   changeHintsOf(hub).publish(done.touches)
   if (published.length === 0 && jobs.length === 0 && notices.length === 0) return
-  hub.jobSignal.wake()
+  // Notices have jobs of their own.
+  hub.jobSignal.wake(
+    notices.length > 0 ? undefined : [...jobs.map(one => one.kind), ...(published.length > 0 ? hub.eventJobs : [])],
+  )
   // A lost notification delays the jobs by at most a second: hubs also poll.
   void hub.store
     .notify(jobsChannel, hub.id)

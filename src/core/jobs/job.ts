@@ -22,8 +22,13 @@ export interface ClaimedJob<P = Record<string, unknown>> {
  */
 export type Finish = (tx: Tx) => Promise<RecordResult<{ again?: number } | undefined>>
 
+/** The result of a run that is recorded together with those of other runs, by `JobKind.finishAll`. */
+export class Together<R> {
+  constructor(readonly result: R) {}
+}
+
 /** A kind of background job. Runs must be idempotent: a process may crash before it records the result. */
-export interface JobKind<P = Record<string, unknown>, M = unknown> {
+export interface JobKind<P = Record<string, unknown>, M = unknown, R = unknown> {
   /** `<feature>.<verb>` */
   kind: string
   /** Maximum number of concurrent runs per process. */
@@ -41,5 +46,10 @@ export interface JobKind<P = Record<string, unknown>, M = unknown> {
    */
   prepare?(tx: Tx, hub: Hub, jobs: readonly ClaimedJob<P>[]): Promise<ReadonlyMap<string, M>>
   /** Runs the job. External calls belong here, database writes into the returned function. Throw to retry. */
-  run(hub: Hub, job: ClaimedJob<P>, prepared: M | undefined): Promise<Finish | undefined>
+  run(hub: Hub, job: ClaimedJob<P>, prepared: M | undefined): Promise<Finish | Together<R> | undefined>
+  /**
+   * Records the results of several runs in one transaction, which also removes their jobs. If it throws, each result is recorded
+   * separately.
+   */
+  finishAll?(tx: Tx, hub: Hub, results: readonly R[]): Promise<RecordResult<undefined>>
 }

@@ -37,6 +37,8 @@ interface ClaimRequest {
 interface DueLane {
   lane: string
   heldUntil: number | null
+  /** Which ranks have due jobs, in the order of the rules. */
+  due: readonly boolean[]
 }
 
 /** A group with a rate limit. */
@@ -162,14 +164,15 @@ async function claimLane(
   tx: Tx,
   request: ClaimRequest,
   claim: LaneClaim,
-  { lane, heldUntil }: DueLane,
+  { lane, heldUntil, due }: DueLane,
   ranks: readonly number[],
   max: number,
   limited: Limited | null,
 ): Promise<{ claimed: number; queried: boolean; more: boolean }> {
-  const { capacity, kind, now } = request
+  const { capacity, kind, now, rules } = request
   const result = { claimed: 0, queried: false, more: false }
   for (const rank of ranks) {
+    if (!due[rules.ranks.indexOf(rank)]) continue
     if (limited !== null && limited.left <= 0) {
       if (limited.until === null) claim.contended = true
       else claim.heldUntil = Math.min(claim.heldUntil, limited.until)
@@ -227,27 +230,33 @@ const dueIn = (tx: Tx) =>
 async function dueLanes(tx: Tx, { kind, rules, now }: ClaimRequest, after: string): Promise<DueLane[]> {
   const page = prepared(tx, `due-lanes|${rules.ranks.length}`, (read: Tx) => {
     const ready = sql`${jobs.state} = 'ready' and ${jobs.kind} = ${sql.placeholder('kind')}`
-    // One condition per rank, so that the index can be searched by time without scanning jobs scheduled for later.
-    const due = rules.ranks.map(
-      (_, n) => sql`exists (select 1 from ${jobs} where ${ready} and ${jobs.lane} = lanes.name
-        and ${jobs.priority} = ${sql.placeholder(`rank${n}`)} and ${jobs.runAt} <= ${sql.placeholder('now')})`,
-    )
+    // Each rank separately, so that the index can be searched by time without scanning jobs scheduled for later.
+    const isDue = (n: number) => sql`exists (select 1 from ${jobs} where ${ready} and ${jobs.lane} = lanes.name
+      and ${jobs.priority} = ${sql.placeholder(`rank${n}`)} and ${jobs.runAt} <= ${sql.placeholder('now')})`
+    const ranks = rules.ranks.map((_, n) => sql.raw(`due${n}`))
     // Skips from lane to lane in the index, regardless of the number of jobs in each.
     return read
       .select({
         lane: sql<string>`turns.lane`,
         heldUntil: sql<number | null>`turns.held_until`.mapWith(value => (value === null ? null : Number(value))),
+        due: sql<boolean[]>`turns.due`.mapWith((flags: string) => [...flags].map(flag => flag === '1')),
       })
       .from(
         sql`(with recursive lanes(name) as (
           select min(${jobs.lane}) from ${jobs} where ${ready} and ${jobs.lane} > ${sql.placeholder('after')}
           union all
           select (select min(${jobs.lane}) from ${jobs} where ${ready} and ${jobs.lane} > lanes.name)
-          from lanes where lanes.name is not null)
-        select lanes.name as lane, (select ${heldLanes.heldUntil} from ${heldLanes}
-          where ${heldLanes.kind} = ${sql.placeholder('kind')} and ${heldLanes.lane} = lanes.name) as held_until
-        from lanes where lanes.name is not null and (${sql.join(due, sql` or `)})
-        limit ${lanesPerPage}) as turns`,
+          from lanes where lanes.name is not null),
+        ranked as (select lanes.name, ${sql.join(
+          ranks.map((name, n) => sql`case when ${isDue(n)} then '1' else '0' end as ${name}`),
+          sql`, `,
+        )} from lanes where lanes.name is not null)
+        select ranked.name as lane, ${sql.join(ranks, sql` || `)} as due, (select ${heldLanes.heldUntil} from ${heldLanes}
+          where ${heldLanes.kind} = ${sql.placeholder('kind')} and ${heldLanes.lane} = ranked.name) as held_until
+        from ranked where ${sql.join(
+          ranks.map(name => sql`${name} = '1'`),
+          sql` or `,
+        )} limit ${lanesPerPage}) as turns`,
       )
   })
   const ranks = Object.fromEntries(rules.ranks.map((rank, n) => [`rank${n}`, rank]))

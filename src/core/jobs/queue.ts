@@ -1,4 +1,5 @@
 import { and, eq, gt, gte, notInArray, sql } from 'drizzle-orm'
+import { forIds } from '../db/id-list'
 import { insertRows, skipExisting, type OnConflict } from '../db/insert-rows'
 import { prepared } from '../db/prepared'
 import { hubs, jobs } from '../db/tables'
@@ -89,6 +90,21 @@ export async function finish(tx: Tx, hub: Pick<Hub, 'id'>, { id, lockedUntil }: 
       .returning({ id: jobs.id }),
   ).execute({ id, lockedUntil, hub: hub.id })
   return deleted.length === 1
+}
+
+/** Deletes finished jobs. False if a lease was lost: then the caller must roll back the transaction. */
+export async function finishAll(tx: Tx, hub: Pick<Hub, 'id'>, leases: readonly Lease[]): Promise<boolean> {
+  const ids = leases.map(one => one.id)
+  const deleted = await forIds(ids, (size, list, values) =>
+    prepared<Lease[], Tx>(tx, `jobs-finish|${size}`, handle =>
+      handle
+        .delete(jobs)
+        .where(sql`${jobs.id} in ${list} and ${jobs.lockedBy} = ${sql.placeholder('hub')}`)
+        .returning({ id: jobs.id, lockedUntil: sql<number>`${jobs.lockedUntil}`.mapWith(Number) }),
+    ).execute({ ...values, hub: hub.id }),
+  )
+  const lockedUntil = new Map(deleted.map(one => [one.id, one.lockedUntil]))
+  return leases.every(one => lockedUntil.get(one.id) === one.lockedUntil)
 }
 
 /** Returns a leased job to the queue. False if the lease was lost. */

@@ -5,11 +5,12 @@ import { isUnavailable } from '../db/errors'
 import type { Tx } from '../db/transaction'
 import type { Hub } from '../hub'
 import { dueJobs, lease } from './claim'
-import type { ClaimedJob, JobKind } from './job'
+import { Together, type ClaimedJob, type JobKind } from './job'
 import { LaneCapacity } from './lanes'
 import { claimFromLanes, type LaneClaim } from './lane-claim'
+import { yieldToEventLoop } from '../time-slices'
 import { UnclaimableJobs } from './unclaimable'
-import { finish, requeue, markFailed, nextRunAt, releaseUnknown } from './queue'
+import { finish, finishAll, requeue, markFailed, nextRunAt, releaseUnknown } from './queue'
 
 const maxClaimSize = 100
 // At capacity, several finished runs share one claim.
@@ -31,6 +32,13 @@ interface Claimed {
   prepared: ReadonlyMap<string, unknown> | undefined
 }
 
+/** A run whose result waits to be recorded. */
+interface Finished {
+  job: ClaimedJob
+  result: unknown
+  recorded: PromiseWithResolvers<void>
+}
+
 /** The lease expired during the run, and another process may have claimed the job: the result must not be recorded. */
 class LeaseLost extends Error {
   override name = 'LeaseLost'
@@ -50,7 +58,10 @@ export class Worker {
   private timer: Timer | null = null
   private timerAt = Infinity
   private polling: Promise<void> | null = null
-  private pollAgain = false
+  /** The kinds to poll, in addition to those whose next job is due. */
+  private readonly waking = new Set<string>()
+  /** The results of each kind that wait to be recorded together. */
+  private readonly results = new Map<string, Finished[]>()
   private stopped = false
   /** A claim failed without it being known whether it was committed. */
   private claimIsUnknown = false
@@ -65,20 +76,18 @@ export class Worker {
       this.starvedGroups.set(kind, new Set())
     }
     this.unclaimable = new UnclaimableJobs(hub)
-    this.unsubscribe = hub.jobSignal.on(() => this.wake())
+    this.unsubscribe = hub.jobSignal.on(woken => this.wake(woken))
   }
 
-  /** Polls for due jobs. Can be called at any time. */
-  wake(): void {
+  /** Polls for due jobs. Can be called at any time. @param kinds defaults to all */
+  wake(kinds: Iterable<string> = this.running.keys()): void {
     if (this.stopped) return
-    if (this.polling) {
-      this.pollAgain = true
-      return
-    }
+    for (const kind of kinds) if (this.running.has(kind)) this.waking.add(kind)
+    if (this.polling || this.waking.size === 0) return
     this.polling = this.poll().finally(() => {
       this.polling = null
       // Requested after the last poll and before this line.
-      if (this.pollAgain) this.wake()
+      this.wake([])
     })
   }
 
@@ -120,24 +129,24 @@ export class Worker {
 
   private async poll(): Promise<void> {
     do {
-      this.pollAgain = false
-      let next = Infinity
       for (const kind of this.kinds) {
+        if (!this.waking.delete(kind.kind)) continue
         try {
           if (this.claimIsUnknown) await this.releaseUnknown()
-          const result = await this.claimKind(kind)
-          this.lastPolls.set(kind.kind, result)
-          next = Math.min(next, result.at)
+          this.lastPolls.set(kind.kind, await this.claimKind(kind))
         } catch (error) {
           // The database is unavailable or busy: retry on the next wake-up or timer.
           this.claimIsUnknown ||= isUnavailable(error)
           this.hub.log.error({ err: error, kind: kind.kind }, 'could not claim jobs')
           this.lastPolls.set(kind.kind, { at: this.hub.clock.now() + 1000, ready: true })
-          next = Math.min(next, this.hub.clock.now() + 1000)
         }
       }
-      this.sleepUntil(next)
-    } while (this.pollAgain && !this.stopped)
+      this.sleepUntil(this.nextPollAt())
+    } while (this.waking.size > 0 && !this.stopped)
+  }
+
+  private nextPollAt(): number {
+    return Math.min(...[...this.lastPolls.values()].map(poll => poll.at))
   }
 
   private async releaseUnknown(): Promise<void> {
@@ -207,7 +216,7 @@ export class Worker {
       .catch(error => this.hub.log.error({ err: error, kind: job.kind, job: job.id }, 'could not record the result of a job'))
       .finally(() => {
         runs.delete(run)
-        this.wake()
+        this.wake([kind.kind])
       })
     runs.set(run, job)
   }
@@ -215,6 +224,10 @@ export class Worker {
   private async runOne(kind: JobKind, job: ClaimedJob, prepared: unknown): Promise<void> {
     try {
       const write = await kind.run(this.hub, job, prepared)
+      if (write instanceof Together) {
+        await this.recordTogether(kind, job, write.result)
+        return
+      }
       await this.recordOutcome(job, async tx => {
         const done = write ? await write(tx) : { result: undefined }
         const isOurs =
@@ -231,6 +244,45 @@ export class Worker {
       }
       await this.runFailed(kind, job, error)
     }
+  }
+
+  /** Resolves when the result is recorded. All results that wait during one transaction are recorded in the next. */
+  private recordTogether(kind: JobKind, job: ClaimedJob, result: unknown): Promise<void> {
+    const recorded = Promise.withResolvers<void>()
+    const waiting = this.results.get(kind.kind)
+    if (waiting) waiting.push({ job, result, recorded })
+    else {
+      this.results.set(kind.kind, [{ job, result, recorded }])
+      void this.recordAll(kind)
+    }
+    return recorded.promise
+  }
+
+  private async recordAll(kind: JobKind): Promise<void> {
+    const waiting = this.results.get(kind.kind)!
+    while (waiting.length > 0) {
+      // Let the results that arrive in the meantime join the batch.
+      await yieldToEventLoop()
+      const batch = waiting.splice(0, maxClaimSize)
+      try {
+        await this.finishBatch(kind, batch)
+        for (const one of batch) one.recorded.resolve()
+      } catch {
+        for (const one of batch) await this.finishBatch(kind, [one]).then(one.recorded.resolve, one.recorded.reject)
+      }
+    }
+    this.results.delete(kind.kind)
+  }
+
+  private finishBatch(kind: JobKind, batch: readonly Finished[]): Promise<void> {
+    const jobs = batch.map(one => one.job)
+    const results = batch.map(one => one.result)
+    const lockedUntil = Math.min(...jobs.map(job => job.lockedUntil))
+    return this.recordOutcome({ lockedUntil }, async tx => {
+      const done = await kind.finishAll!(tx, this.hub, results)
+      if (!(await finishAll(tx, this.hub, jobs))) throw new LeaseLost(`Job ${jobs[0]!.id} lost its lease.`)
+      return done
+    })
   }
 
   private async runFailed(kind: JobKind, job: ClaimedJob, error: unknown): Promise<void> {
@@ -254,7 +306,10 @@ export class Worker {
    * Records the outcome of a job. Retries during an outage of the database while the job is leased, so that the run doesn't have to
    * be repeated. If an earlier try was committed after all, the lease is gone.
    */
-  private async recordOutcome(job: ClaimedJob, write: (tx: Tx) => Promise<RecordResult<unknown>>): Promise<void> {
+  private async recordOutcome(
+    job: Pick<ClaimedJob, 'lockedUntil'>,
+    write: (tx: Tx) => Promise<RecordResult<unknown>>,
+  ): Promise<void> {
     for (;;) {
       try {
         await record(this.hub, write)
@@ -275,7 +330,11 @@ export class Worker {
     this.timer = this.hub.clock.after(at - this.hub.clock.now(), () => {
       this.timer = null
       this.timerAt = Infinity
-      this.wake()
+      const now = this.hub.clock.now()
+      const due = [...this.lastPolls].flatMap(([kind, poll]) => (poll.at <= now ? kind : []))
+      // An earlier poll may have moved the time that this timer was set for.
+      if (due.length === 0) this.sleepUntil(this.nextPollAt())
+      else this.wake(due)
     })
   }
 }

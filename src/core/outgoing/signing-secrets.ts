@@ -80,10 +80,27 @@ export async function liveSecrets(
   now: number,
   read?: Reader,
 ): Promise<{ secret: string; nextSecret: string | null }> {
-  const { secretSealed, nextSecretSealed } = row
-  const open = (column: 'secret_sealed' | 'next_secret_sealed', sealed: string) =>
-    hub.keys.open(sealedIn(table, row, column), sealed, read)
-  const next = nextSecretSealed === null ? null : await open('next_secret_sealed', nextSecretSealed)
+  const next = row.nextSecretSealed === null ? null : await opened(hub, table, row, 'next_secret_sealed', read)
   if (next !== null && !isRotating(row, now)) return { secret: next, nextSecret: null }
-  return { secret: await open('secret_sealed', secretSealed), nextSecret: next }
+  return { secret: await opened(hub, table, row, 'secret_sealed', read), nextSecret: next }
+}
+
+// Many messages are signed with the same loaded row.
+const openedOf = new WeakMap<SecretRow, Map<string, Promise<string>>>()
+
+function opened(
+  hub: Hub,
+  table: Table,
+  row: SecretRow,
+  column: 'secret_sealed' | 'next_secret_sealed',
+  read?: Reader,
+): Promise<string> {
+  let all = openedOf.get(row)
+  if (!all) openedOf.set(row, (all = new Map()))
+  let secret = all.get(column)
+  if (!secret) {
+    const sealed = column === 'secret_sealed' ? row.secretSealed : row.nextSecretSealed!
+    all.set(column, (secret = hub.keys.open(sealedIn(table, row, column), sealed, read)))
+  }
+  return secret
 }

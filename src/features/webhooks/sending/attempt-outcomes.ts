@@ -1,4 +1,5 @@
 import { and, eq, gt, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
+import { forIds } from '../../../core/db/id-list'
 import { prepared } from '../../../core/db/prepared'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
@@ -8,21 +9,19 @@ import { disable, disableReasonFor, type DisableResult } from '../endpoints/disa
 import { webhookEndpoints } from '../endpoints/tables'
 
 type Endpoint = typeof webhookEndpoints.$inferSelect
-type Outcome = { ok: true } | { ok: false; gone: boolean; manual: boolean }
 
 const successUpdateMs = 60_000
 
 /**
- * Counts the successes and failures of an endpoint. After a failure, returns the endpoint, locked until the transaction ends;
- * null if it was deleted. Failed resends don't count, so that troubleshooting can't get the endpoint disabled.
+ * Counts a failure of an endpoint and returns the endpoint, locked until the transaction ends; null if it was deleted. Failed
+ * resends don't count, so that troubleshooting can't get the endpoint disabled.
  */
-export async function recordOutcome(tx: Tx, endpointId: string, outcome: Outcome, now: number): Promise<Endpoint | null> {
-  if (outcome.ok) {
-    const [updated] = await recordSuccess(tx).execute({ id: endpointId, now, updatedBefore: now - successUpdateMs })
-    if (updated && (updated.consecutiveFailures > 0 || updated.breakerUntil !== null)) await closeBreaker(tx, updated)
-    return null
-  }
-  const { gone, manual } = outcome
+export async function recordFailure(
+  tx: Tx,
+  endpointId: string,
+  { gone, manual }: { gone: boolean; manual: boolean },
+  now: number,
+): Promise<Endpoint | null> {
   const [row] = await tx
     .update(webhookEndpoints)
     .set({
@@ -38,7 +37,35 @@ export async function recordOutcome(tx: Tx, endpointId: string, outcome: Outcome
   return row ?? null
 }
 
-// Most successes follow another success and don't change the row.
+/** Records that endpoints work: their failures no longer count, and their breakers close. */
+export async function markWorking(tx: Tx, endpointIds: readonly string[], now: number): Promise<void> {
+  const updatedBefore = now - successUpdateMs
+  // Most successes follow another success and don't change the row.
+  const outdated = await forIds(endpointIds, (size, list, values) =>
+    prepared<{ id: string }[], Tx>(tx, `webhook-endpoints-outdated|${size}`, handle =>
+      handle
+        .select({ id: webhookEndpoints.id })
+        .from(webhookEndpoints)
+        .where(and(sql`${webhookEndpoints.id} in ${list}`, isOutdated())),
+    ).execute({ ...values, updatedBefore }),
+  )
+  // In id order, to avoid deadlocks.
+  for (const id of outdated.map(one => one.id).sort()) {
+    const [updated] = await recordSuccess(tx).execute({ id, now, updatedBefore })
+    if (updated && (updated.consecutiveFailures > 0 || updated.breakerUntil !== null)) await closeBreaker(tx, updated)
+  }
+}
+
+const isOutdated = () =>
+  or(
+    gt(webhookEndpoints.failedAttempts, 0),
+    gt(webhookEndpoints.consecutiveGone, 0),
+    gt(webhookEndpoints.consecutiveFailures, 0),
+    isNotNull(webhookEndpoints.breakerUntil),
+    isNull(webhookEndpoints.lastSuccessAt),
+    lt(webhookEndpoints.lastSuccessAt, sql.placeholder('updatedBefore')),
+  )
+
 const recordSuccess = (tx: Tx) =>
   prepared<Pick<Endpoint, 'id' | 'workspaceId' | 'consecutiveFailures' | 'breakerUntil'>[], Tx>(
     tx,
@@ -54,19 +81,7 @@ const recordSuccess = (tx: Tx) =>
           failingNoticeHours: null,
           lastSuccessAt: sql`${sql.placeholder('now')}`,
         })
-        .where(
-          and(
-            eq(webhookEndpoints.id, sql.placeholder('id')),
-            or(
-              gt(webhookEndpoints.failedAttempts, 0),
-              gt(webhookEndpoints.consecutiveGone, 0),
-              gt(webhookEndpoints.consecutiveFailures, 0),
-              isNotNull(webhookEndpoints.breakerUntil),
-              isNull(webhookEndpoints.lastSuccessAt),
-              lt(webhookEndpoints.lastSuccessAt, sql.placeholder('updatedBefore')),
-            ),
-          ),
-        )
+        .where(and(eq(webhookEndpoints.id, sql.placeholder('id')), isOutdated()))
         .returning({
           id: webhookEndpoints.id,
           workspaceId: webhookEndpoints.workspaceId,

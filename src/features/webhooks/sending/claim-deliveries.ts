@@ -1,9 +1,12 @@
-import { eq, inArray } from 'drizzle-orm'
+import { eq, sql, type SQL } from 'drizzle-orm'
 import type { StoredPolicy } from '../../../access/network-policy'
 import { suspendedRetryMs } from '../../../access/suspension'
 import { limitsOfPlan } from '../../../access/plans'
 import { plans, workspaces as workspaceRows } from '../../../access/tables'
 import { forUpdate } from '../../../core/db/dialect'
+import { forIds } from '../../../core/db/id-list'
+import { prepared } from '../../../core/db/prepared'
+import { rowsById } from '../../../core/db/rows-by-id'
 import { events } from '../../../core/db/tables'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
@@ -76,16 +79,22 @@ export async function claimDeliveries(tx: Tx, hub: Hub, jobs: readonly Job[]): P
     const started = await recordAborted(tx, delivery, endpoint, job.payload)
     claims.set(job.id, { next: 'post', delivery: started, endpoint, body, policy: workspace.networkPolicy })
   }
-  if (starting.length > 0) {
-    await tx
-      .update(webhookDeliveries)
-      .set({ status: 'in_flight', reason: null, nextAttemptAt: null, updatedAt: now })
-      .where(inArray(webhookDeliveries.id, starting))
-  }
+  await markInFlight(tx, starting, now)
   await countStarted(tx, workspaces, jobs, claims, now)
   await probeNext(tx, jobs, claims, endpoints, now)
   return claims
 }
+
+const markInFlight = (tx: Tx, ids: readonly string[], now: number): Promise<unknown> =>
+  forIds(ids, (size, list, values) =>
+    prepared<{ id: string }[], Tx>(tx, `webhook-deliveries-start|${size}`, handle =>
+      handle
+        .update(webhookDeliveries)
+        .set({ status: 'in_flight', reason: null, nextAttemptAt: null, updatedAt: sql`${sql.placeholder('now')}` })
+        .where(sql`${webhookDeliveries.id} in ${list}`)
+        .returning({ id: webhookDeliveries.id }),
+    ).execute({ ...values, now }),
+  )
 
 /** Counts the started attempts against the per-minute limits of their workspaces. Manual resends don't count. */
 async function countStarted(
@@ -135,9 +144,8 @@ async function probeNext(
 const endpointIn = (lane: string): string => lane.split('/')[1]!
 
 async function endpointsOf(tx: Tx, jobs: readonly Job[]): Promise<Map<string, Endpoint>> {
-  const ids = [...new Set(jobs.map(job => endpointIn(job.lane)))]
-  const rows = await tx.select().from(webhookEndpoints).where(inArray(webhookEndpoints.id, ids))
-  return new Map(rows.map(row => [row.id, row]))
+  const ids = new Set(jobs.map(job => endpointIn(job.lane)))
+  return await rowsById(tx, 'webhook_endpoints', webhookEndpoints, webhookEndpoints.id, ids)
 }
 
 /** Locks rate-limited endpoints before their deliveries, in id order, to avoid deadlocks. */
@@ -149,7 +157,16 @@ async function lockRateLimited(tx: Tx, endpoints: ReadonlyMap<string, Endpoint>)
 /** Locks the deliveries that are still waiting for these jobs. */
 async function lockOpenDeliveries(tx: Tx, jobs: readonly Job[]): Promise<{ job: Job; delivery: Delivery }[]> {
   const ids = jobs.map(job => job.payload.delivery_id)
-  const rows = await forUpdate(tx.select().from(webhookDeliveries).where(inArray(webhookDeliveries.id, ids)))
+  const rows = await forIds(ids, (size, list, values) =>
+    prepared<Delivery[], Tx>(tx, `webhook-deliveries-lock|${size}`, handle =>
+      forUpdate(
+        handle
+          .select()
+          .from(webhookDeliveries)
+          .where(sql`${webhookDeliveries.id} in ${list}`),
+      ),
+    ).execute(values),
+  )
   const byId = new Map(rows.map(row => [row.id, row]))
   return jobs.flatMap(job => {
     const delivery = byId.get(job.payload.delivery_id)
@@ -162,8 +179,14 @@ async function lockOpenDeliveries(tx: Tx, jobs: readonly Job[]): Promise<{ job: 
 
 async function bodiesOf(tx: Tx, sendable: { delivery: Delivery }[]): Promise<Map<string, string>> {
   const ids = [...new Set(sendable.flatMap(({ delivery }) => delivery.eventId ?? []))]
-  if (ids.length === 0) return new Map()
-  const rows = await tx.select({ id: events.id, body: events.body }).from(events).where(inArray(events.id, ids))
+  const rows = await forIds(ids, (size, list, values) =>
+    prepared<{ id: string; body: string }[], Tx>(tx, `event-bodies|${size}`, handle =>
+      handle
+        .select({ id: events.id, body: events.body })
+        .from(events)
+        .where(sql`${events.id} in ${list}`),
+    ).execute(values),
+  )
   return new Map(rows.map(row => [row.id, row.body]))
 }
 
@@ -172,26 +195,13 @@ interface Workspace {
   suspendedAt: number | null
   /** Attempts a minute that the plan allows. */
   perMinute: number | null
-  /** Attempts of the last minute; null if they were never columns. */
+  /** Attempts of the last minute; null if none were ever counted. */
   window: AttemptWindow | null
 }
 
 async function workspacesOf(tx: Tx, open: { delivery: Delivery }[]): Promise<Map<string, Workspace>> {
   const ids = [...new Set(open.map(({ delivery }) => delivery.workspaceId))]
-  if (ids.length === 0) return new Map()
-  const rows = await tx
-    .select({
-      id: workspaceRows.id,
-      networkPolicy: workspaceRows.networkPolicy,
-      suspendedAt: workspaceRows.suspendedAt,
-      plan: { id: plans.id, limits: plans.limits },
-      overrides: workspaceRows.limitOverrides,
-      window: webhookRateWindows.attempts,
-    })
-    .from(workspaceRows)
-    .innerJoin(plans, eq(plans.id, workspaceRows.planId))
-    .leftJoin(webhookRateWindows, eq(webhookRateWindows.workspaceId, workspaceRows.id))
-    .where(inArray(workspaceRows.id, ids))
+  const rows = await forIds(ids, (size, list, values) => workspacesQuery(tx, size, list).execute(values))
   return new Map(
     rows.map(({ id, networkPolicy, suspendedAt, plan, overrides, window }) => {
       const perMinute = limitsOfPlan(plan, overrides).deliveries_per_minute
@@ -199,6 +209,23 @@ async function workspacesOf(tx: Tx, open: { delivery: Delivery }[]): Promise<Map
     }),
   )
 }
+
+const workspacesQuery = (tx: Tx, size: number, list: SQL) =>
+  prepared(tx, `webhook-workspaces|${size}`, (handle: Tx) =>
+    handle
+      .select({
+        id: workspaceRows.id,
+        networkPolicy: workspaceRows.networkPolicy,
+        suspendedAt: workspaceRows.suspendedAt,
+        plan: { id: plans.id, limits: plans.limits },
+        overrides: workspaceRows.limitOverrides,
+        window: webhookRateWindows.attempts,
+      })
+      .from(workspaceRows)
+      .innerJoin(plans, eq(plans.id, workspaceRows.planId))
+      .leftJoin(webhookRateWindows, eq(webhookRateWindows.workspaceId, workspaceRows.id))
+      .where(sql`${workspaceRows.id} in ${list}`),
+  )
 
 /**
  * Returns the job of an attempt that has to wait for the endpoint's rate limit, or null if it may start now. Manual resends don't

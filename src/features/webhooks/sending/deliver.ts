@@ -2,15 +2,16 @@ import { record } from '../../../core/change'
 import type { RecordResult } from '../../../core/change-result'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
+import type { JobDraft } from '../../../core/jobs/draft'
 import { DecryptionFailed } from '../../../core/secrets'
 import { incrementCounter } from '../../../core/metric-counters'
-import type { Finish, JobKind } from '../../../core/jobs/job'
+import { Together, type Finish, type JobKind } from '../../../core/jobs/job'
 import { nextRetry, unlimitedBackoff } from '../../../core/outgoing/retry-schedule'
 import { maxAttemptMs } from '../../../core/outgoing/signed-post'
 import { countFailure, countsForBreaker, closeBreaker } from './breaker'
 import { deliverJobFor, deliverKind, triggerOf, type Delivery, type DeliverPayload } from './delivery-jobs'
-import { finishDelivery, recordAttempt, updateOpenDelivery, countScheduledAttempts } from './delivery-rows'
-import { disableIfFailing, recordOutcome } from './attempt-outcomes'
+import { finishDelivery, recordAttempt, recordSuccesses, updateOpenDelivery, countScheduledAttempts } from './delivery-rows'
+import { disableIfFailing, recordFailure, markWorking } from './attempt-outcomes'
 import { deliveryLanes } from './lanes'
 import { waitingForEarlier, hasEarlierOpen, releaseNext, readyToSend } from './ordering'
 import { post, type AttemptResult } from './post'
@@ -21,7 +22,7 @@ import { claimDeliveries, type ClaimedDelivery } from './claim-deliveries'
 type Outcome = RecordResult<undefined>
 
 /** Makes one attempt of a delivery, and schedules the next one until the schedule ends. */
-export const deliverJob: JobKind<DeliverPayload, ClaimedDelivery> = {
+export const deliverJob: JobKind<DeliverPayload, ClaimedDelivery, Success> = {
   kind: deliverKind,
   concurrency: 256,
   lanes: deliveryLanes,
@@ -43,6 +44,13 @@ export const deliverJob: JobKind<DeliverPayload, ClaimedDelivery> = {
         return await attemptDelivery(hub, payload, claim)
     }
   },
+  finishAll: succeeded,
+}
+
+/** A delivery and its successful attempt. */
+interface Success {
+  delivery: Delivery
+  result: AttemptResult
 }
 
 // How often to retry if a secret can't be decrypted. Only the operator can fix the keys, so this goes to the log.
@@ -52,7 +60,7 @@ async function attemptDelivery(
   hub: Hub,
   payload: DeliverPayload,
   claim: Extract<ClaimedDelivery, { next: 'post' }>,
-): Promise<Finish> {
+): Promise<Finish | Together<Success>> {
   const { delivery, endpoint, body, policy } = claim
   const finish = trackAttempt(hub, endpoint.id)
   let endpointFailed: boolean | undefined
@@ -60,7 +68,7 @@ async function attemptDelivery(
     const result = await post(hub, { delivery, endpoint, body, trigger: triggerOf(payload), policy })
     incrementCounter(hub, 'webhook_attempts', result.row.errorClass ?? 'delivered')
     endpointFailed = countsForBreaker(result.row)
-    return result.reason === null ? tx => succeeded(tx, hub, delivery, result) : tx => failed(tx, hub, delivery, result, payload)
+    return result.reason === null ? new Together({ delivery, result }) : tx => failed(tx, hub, delivery, result, payload)
   } catch (error) {
     if (!(error instanceof DecryptionFailed)) {
       // Nothing was sent, so there is no aborted attempt to record.
@@ -83,23 +91,26 @@ async function attemptDelivery(
   }
 }
 
-async function succeeded(tx: Tx, hub: Hub, delivery: Delivery, result: AttemptResult): Promise<Outcome> {
+async function succeeded(tx: Tx, hub: Hub, all: readonly Success[]): Promise<Outcome> {
   const now = hub.clock.now()
-  // Lock the endpoint before its deliveries: the next delivery in order is released in this transaction.
-  if (delivery.orderPosition !== null) await lockEndpoint(tx, delivery.endpointId)
-  await recordOutcome(tx, delivery.endpointId, { ok: true }, now)
-  await recordAttempt(tx, delivery, result, now)
-  return { result: undefined, jobs: await releaseNext(tx, delivery, now) }
+  const ordered = all.map(one => one.delivery).filter(one => one.orderPosition !== null)
+  // Lock endpoints before their deliveries, in id order: the next delivery in order is released in this transaction.
+  for (const id of new Set(ordered.map(one => one.endpointId).sort())) await lockEndpoint(tx, id)
+  await markWorking(tx, [...new Set(all.map(one => one.delivery.endpointId))], now)
+  await recordSuccesses(tx, all, now)
+  const jobs: JobDraft[] = []
+  for (const delivery of ordered) jobs.push(...(await releaseNext(tx, delivery, now)))
+  return { result: undefined, jobs }
 }
 
 async function failed(tx: Tx, hub: Hub, delivery: Delivery, result: AttemptResult, payload: DeliverPayload): Promise<Outcome> {
   const now = hub.clock.now()
   // Lock the endpoint before its deliveries, as everywhere, to avoid deadlocks.
-  const outcome = { ok: false, gone: result.gone, manual: triggerOf(payload) !== 'auto' } as const
-  const counted = await recordOutcome(tx, delivery.endpointId, outcome, now)
+  const failure = { gone: result.gone, manual: triggerOf(payload) !== 'auto' }
+  const counted = await recordFailure(tx, delivery.endpointId, failure, now)
   if (countsForBreaker(result.row)) await countFailure(tx, hub, delivery.endpointId)
   else if (counted && (counted.consecutiveFailures > 0 || counted.breakerUntil !== null)) await closeBreaker(tx, counted)
-  if (!(await recordAttempt(tx, delivery, result, now))) return { result: undefined }
+  if (!(await recordAttempt(tx, delivery, result))) return { result: undefined }
   const { endpoint, audits, events, notices } = await disableIfFailing(tx, hub, counted)
   const recorded = { result: undefined, audits, events, notices }
 

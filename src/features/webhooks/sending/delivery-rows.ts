@@ -1,7 +1,8 @@
-import { and, count, eq, inArray, max, ne, sql } from 'drizzle-orm'
+import { and, count, eq, inArray, max, ne } from 'drizzle-orm'
 import type { RecordResult } from '../../../core/change-result'
-import { prepared } from '../../../core/db/prepared'
+import { insertRows } from '../../../core/db/insert-rows'
 import type { Reader, Tx } from '../../../core/db/transaction'
+import { updateRows } from '../../../core/db/update-rows'
 import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
 import { addChangeHint } from '../../../core/change-hints'
@@ -65,90 +66,65 @@ export async function finishDelivery(
   return { result: undefined, jobs: await releaseNext(tx, delivery, now) }
 }
 
-/**
- * Records an attempt. A successful one finishes the delivery at `now` (ms UTC). Returns false if the delivery was deleted with
- * its workspace or resent in the meantime.
- */
-export async function recordAttempt(tx: Tx, delivery: Delivery, result: AttemptResult, now: number): Promise<boolean> {
-  const { row } = result
-  const values = {
-    id: delivery.id,
-    version: delivery.version,
-    number: row.number,
-    statusCode: row.statusCode ?? null,
-    errorClass: row.errorClass ?? null,
-  }
-  const rows = await (result.reason === null ? delivered(tx).execute({ ...values, now }) : failed(tx).execute(values))
-  if (rows.length === 0) return false
-  touchDelivery(tx, delivery)
-  await addAttempt(tx).execute({
-    ...row,
-    ...values,
-    id: newId('att'),
-    deliveryId: delivery.id,
-    errorMessage: row.errorMessage ?? null,
-    response: row.response ?? null,
-  })
-  return true
+/** Records a failed attempt. Returns false if the delivery was deleted with its workspace or resent in the meantime. */
+export async function recordAttempt(tx: Tx, delivery: Delivery, result: AttemptResult): Promise<boolean> {
+  return (await recordAttempts(tx, [{ delivery, result, to: {} }], 'failed', [])).size > 0
 }
 
-type Ids = { id: string }[]
-
-const stillOpen = () =>
-  and(
-    eq(webhookDeliveries.id, sql.placeholder('id')),
-    eq(webhookDeliveries.version, sql.placeholder('version')),
-    inArray(webhookDeliveries.status, [...open]),
+/** Records successful attempts, which finish their deliveries at `now` (ms UTC). */
+export async function recordSuccesses(
+  tx: Tx,
+  all: readonly { delivery: Delivery; result: AttemptResult }[],
+  now: number,
+): Promise<void> {
+  const to = {
+    status: 'delivered',
+    reason: null,
+    nextAttemptAt: null,
+    finishedAt: now,
+    endedAs: null,
+    updatedAt: now,
+  } as const
+  await recordAttempts(
+    tx,
+    all.map(one => ({ ...one, to })),
+    'delivered',
+    ['status', 'reason', 'nextAttemptAt', 'finishedAt', 'endedAs', 'updatedAt'],
   )
+}
 
-const attemptColumns = () => ({
-  attemptCount: sql`${sql.placeholder('number')}`,
-  lastStatusCode: sql`${sql.placeholder('statusCode')}`,
-  lastErrorClass: sql`${sql.placeholder('errorClass')}`,
-})
+type Column = keyof Delivery
 
-const failed = (tx: Tx) =>
-  prepared<Ids, Tx>(tx, 'webhook-delivery-failed', handle =>
-    handle.update(webhookDeliveries).set(attemptColumns()).where(stillOpen()).returning({ id: webhookDeliveries.id }),
+/** Records attempts of deliveries that were neither deleted nor resent in the meantime. Returns the ids of those. */
+async function recordAttempts(
+  tx: Tx,
+  all: readonly { delivery: Delivery; result: AttemptResult; to: Partial<Delivery> }[],
+  name: string,
+  set: readonly Column[],
+): Promise<Set<string>> {
+  const recorded = await updateRows<typeof webhookDeliveries, Column>(
+    tx,
+    webhookDeliveries,
+    { name, set: ['attemptCount', 'lastStatusCode', 'lastErrorClass', ...set], where: ['version'], and: isStillOpen },
+    all.map(({ delivery, result: { row }, to }) => ({
+      ...delivery,
+      ...to,
+      attemptCount: row.number,
+      lastStatusCode: row.statusCode ?? null,
+      lastErrorClass: row.errorClass ?? null,
+    })),
   )
+  const attempts: (typeof webhookAttempts.$inferInsert)[] = []
+  for (const { delivery, result } of all) {
+    if (!recorded.has(delivery.id)) continue
+    touchDelivery(tx, delivery)
+    attempts.push({ ...result.row, id: newId('att'), deliveryId: delivery.id })
+  }
+  await insertRows(tx, webhookAttempts, attempts)
+  return recorded
+}
 
-const delivered = (tx: Tx) =>
-  prepared<Ids, Tx>(tx, 'webhook-delivery-delivered', handle =>
-    handle
-      .update(webhookDeliveries)
-      .set({
-        ...attemptColumns(),
-        status: 'delivered',
-        reason: null,
-        nextAttemptAt: null,
-        finishedAt: sql`${sql.placeholder('now')}`,
-        endedAs: null,
-        updatedAt: sql`${sql.placeholder('now')}`,
-      })
-      .where(stillOpen())
-      .returning({ id: webhookDeliveries.id }),
-  )
-
-const addAttempt = (tx: Tx) =>
-  prepared<Ids, Tx>(tx, 'webhook-attempt-add', handle =>
-    handle
-      .insert(webhookAttempts)
-      .values({
-        id: sql.placeholder('id'),
-        deliveryId: sql.placeholder('deliveryId'),
-        number: sql.placeholder('number'),
-        trigger: sql.placeholder('trigger'),
-        startedAt: sql.placeholder('startedAt'),
-        durationMs: sql.placeholder('durationMs'),
-        statusCode: sql.placeholder('statusCode'),
-        errorClass: sql.placeholder('errorClass'),
-        errorMessage: sql.placeholder('errorMessage'),
-        request: sql.placeholder('request'),
-        response: sql.placeholder('response'),
-        timings: sql.placeholder('timings'),
-      })
-      .returning({ id: webhookAttempts.id }),
-  )
+const isStillOpen = inArray(webhookDeliveries.status, [...open])
 
 /** Counts the attempts of the schedule so far. Resends, recoveries and attempts that were aborted on our side don't count. */
 export async function countScheduledAttempts(tx: Tx, deliveryId: string): Promise<number> {

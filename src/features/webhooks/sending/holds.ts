@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { prepared } from '../../../core/db/prepared'
 import type { Tx } from '../../../core/db/transaction'
 import type { JobKind } from '../../../core/jobs/job'
 import type { JobDraft } from '../../../core/jobs/draft'
@@ -25,11 +26,13 @@ export function blockReasonOf(endpoint: Pick<Endpoint, 'active' | 'status'> | nu
  */
 export async function lockEndpoint(tx: Tx, endpointId: string): Promise<Endpoint | null> {
   // Updating the row locks it on both database engines.
-  const [row] = await tx
-    .update(webhookEndpoints)
-    .set({ version: sql`${webhookEndpoints.version}` })
-    .where(eq(webhookEndpoints.id, endpointId))
-    .returning()
+  const [row] = await prepared<Endpoint[], Tx>(tx, 'webhook-endpoint-lock', handle =>
+    handle
+      .update(webhookEndpoints)
+      .set({ version: sql`${webhookEndpoints.version}` })
+      .where(eq(webhookEndpoints.id, sql.placeholder('id')))
+      .returning(),
+  ).execute({ id: endpointId })
   return row ?? null
 }
 

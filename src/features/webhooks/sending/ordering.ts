@@ -1,5 +1,7 @@
 import { and, asc, eq, exists, inArray, isNotNull, isNull, lt, ne, or, sql } from 'drizzle-orm'
 import { aliased } from '../../../core/db/dialect'
+import { forIds } from '../../../core/db/id-list'
+import { prepared } from '../../../core/db/prepared'
 import type { Tx } from '../../../core/db/transaction'
 import type { JobDraft } from '../../../core/jobs/draft'
 import { deliverJobFor, type Delivery } from './delivery-jobs'
@@ -25,20 +27,43 @@ export async function hasEarlierOpen(tx: Tx, delivery: Ordered): Promise<boolean
   return one !== undefined
 }
 
+export const queueKey = (endpointId: string, resourceId: string): string => `${endpointId} ${resourceId}`
+
+/** The keys of those queues of ordered endpoints that have unfinished deliveries. */
+export async function openQueues(tx: Tx, endpointIds: readonly string[], resourceIds: readonly string[]): Promise<Set<string>> {
+  const open = new Set<string>()
+  for (const endpointId of endpointIds) {
+    const found = await forIds(resourceIds, (size, list, values) =>
+      prepared<{ resourceId: string }[], Tx>(
+        tx,
+        `webhook-open-queues|${size}`,
+        handle =>
+          handle
+            .selectDistinct({ resourceId: webhookDeliveries.resourceId })
+            .from(webhookDeliveries)
+            .where(
+              and(
+                eq(webhookDeliveries.endpointId, sql.placeholder('endpointId')),
+                sql`${webhookDeliveries.resourceId} in ${list}`,
+                isOpenInOrder,
+              ),
+            ) as never,
+      ).execute({ ...values, endpointId }),
+    )
+    for (const { resourceId } of found) open.add(queueKey(endpointId, resourceId))
+  }
+  return open
+}
+
 /** Releases the first delivery of a queue, if it waits for nothing else, and returns its job. */
 export async function releaseNext(
   tx: Tx,
-  delivery: Ordered,
+  { endpointId, resourceId, orderPosition }: Ordered,
   now: number,
   options: { recovery?: boolean } = {},
 ): Promise<JobDraft[]> {
-  if (delivery.orderPosition === null) return []
-  const [first] = await tx
-    .select({ id: webhookDeliveries.id, reason: webhookDeliveries.reason })
-    .from(webhookDeliveries)
-    .where(openInOrder(delivery))
-    .orderBy(asc(webhookDeliveries.orderPosition))
-    .limit(1)
+  if (orderPosition === null) return []
+  const [first] = await firstOfQueue(tx).execute({ endpointId, resourceId })
   if (first?.reason !== waitingForEarlier) return []
   const released = await tx
     .update(webhookDeliveries)
@@ -47,6 +72,22 @@ export async function releaseNext(
     .returning()
   return released.map(row => deliverJobFor(row, now, row.endedAs === null ? options : { recovery: true }))
 }
+
+const firstOfQueue = (tx: Tx) =>
+  prepared<Pick<Delivery, 'id' | 'reason'>[], Tx>(tx, 'webhook-queue-first', handle =>
+    handle
+      .select({ id: webhookDeliveries.id, reason: webhookDeliveries.reason })
+      .from(webhookDeliveries)
+      .where(
+        and(
+          eq(webhookDeliveries.endpointId, sql.placeholder('endpointId')),
+          eq(webhookDeliveries.resourceId, sql.placeholder('resourceId')),
+          isOpenInOrder,
+        ),
+      )
+      .orderBy(asc(webhookDeliveries.orderPosition))
+      .limit(1),
+  )
 
 /** Calls `releaseNext` for the queue of each delivery. */
 export async function releaseNextOfEach(
@@ -109,11 +150,11 @@ export const readyToSend = {
 const isBehindEarlier = and(eq(webhookDeliveries.status, 'held'), eq(webhookDeliveries.reason, waitingForEarlier))!
 
 // Deliveries that stay held after the endpoint was enabled without a replay may never be sent, so nothing waits for them.
+const isOpenInOrder = and(
+  isNotNull(webhookDeliveries.orderPosition),
+  isNull(webhookDeliveries.finishedAt),
+  or(ne(webhookDeliveries.status, 'held'), ne(webhookDeliveries.reason, 'endpoint_disabled')),
+)!
+
 const openInOrder = ({ endpointId, resourceId }: Ordered) =>
-  and(
-    eq(webhookDeliveries.endpointId, endpointId),
-    eq(webhookDeliveries.resourceId, resourceId!),
-    isNotNull(webhookDeliveries.orderPosition),
-    isNull(webhookDeliveries.finishedAt),
-    or(ne(webhookDeliveries.status, 'held'), ne(webhookDeliveries.reason, 'endpoint_disabled')),
-  )
+  and(eq(webhookDeliveries.endpointId, endpointId), eq(webhookDeliveries.resourceId, resourceId!), isOpenInOrder)
