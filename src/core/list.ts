@@ -5,7 +5,6 @@ import type { Ctx } from './ctx'
 import { sha256Hex } from './crypto'
 import { countRows } from './db/counts'
 import { prepared } from './db/prepared'
-import { readRows } from './db/rows'
 import type { Reader } from './db/transaction'
 import { accessCondition } from './resource-access'
 import { InvalidCursor, openCursor, sealCursor } from './page'
@@ -183,7 +182,7 @@ export async function listPage<Row, View>(
       .orderBy(...order.map(one => (one.descending ? desc(one.column) : asc(one.column))))
       .limit(sql.placeholder('limit')),
   )
-  const rows = await readRows<Row>(statement, listing.table, values)
+  const rows = (await statement.execute(values)) as Row[]
 
   const more = rows.length > limit
   if (more) rows.pop()

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
-import { count, eq } from 'drizzle-orm'
+import { count, eq, sql } from 'drizzle-orm'
 import { change, jobContext, record, systemActor } from '../../src/core/change'
 import { auditEntries, counters, events, jobs } from '../../src/core/db/tables'
-import { NestedTransaction } from '../../src/core/db/transaction'
+import { prepared } from '../../src/core/db/prepared'
+import { NestedTransaction, type Reader } from '../../src/core/db/transaction'
 import { violation } from '../../src/core/db/errors'
 import { plans, workspaces } from '../../src/access/tables'
 import { eventKind } from '../../src/features/event-kinds'
@@ -48,6 +49,24 @@ test('of changes committed together, only the failing one is rolled back', async
   ])
   expect(results.map(one => one.status).sort()).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected'])
   expect([await has(w, 'a'), await has(w, 'b'), await has(w, 'c')]).toEqual([true, false, true])
+})
+
+test('a prepared statement is built once for all transactions and readers', async () => {
+  const w = await world()
+  let built = 0
+  const find = (read: Reader) =>
+    prepared(read, 'test-built-once', handle => {
+      built++
+      return handle
+        .select()
+        .from(counters)
+        .where(eq(counters.name, sql.placeholder('name')))
+    }).execute({ name: 'built-once' })
+  await bump(w, 'built-once')
+  const expected = [{ name: 'built-once', value: 1, head: null }]
+  for (let n = 0; n < 2; n++) await record(w.hub, async tx => ({ result: expect(await find(tx)).toEqual(expected) }))
+  expect(await find(w.hub.read)).toEqual(expected)
+  expect(built).toBe(1)
 })
 
 test('a reader never sees uncommitted data', async () => {

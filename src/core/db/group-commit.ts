@@ -23,6 +23,13 @@ const longGroupMs = 50
 // A callback that waits for something else than its statements blocks all other writes of the process.
 const callbackTimeoutMs = 5_000
 
+/** The last callback that was started. */
+interface Watched {
+  /** The number of statements when the watchdog last looked. */
+  seen: number | null
+  reject(error: TimedOut): void
+}
+
 /** A callback ran no statement for too long: its savepoint is rolled back, and its handle can no longer write. */
 class TimedOut extends Error {
   override name = 'TimedOut'
@@ -39,6 +46,7 @@ export class GroupCommit {
   private draining: Promise<void> | null = null
   private writer: Writer | null = null
   private owesCheckpoint = false
+  private watched: Watched | null = null
 
   /** @param open opens a connection; called again after a callback timed out, because that callback still has the old handle */
   constructor(
@@ -61,6 +69,7 @@ export class GroupCommit {
   }
 
   private async drain(): Promise<void> {
+    const watchdog = setInterval(() => this.watch(), this.timeoutMs)
     while (this.queue.length > 0) {
       // Let callbacks that arrive in the meantime join the group.
       await yieldToEventLoop()
@@ -69,6 +78,7 @@ export class GroupCommit {
       await yieldToEventLoop()
       this.checkpoint()
     }
+    clearInterval(watchdog)
     this.draining = null
   }
 
@@ -78,15 +88,16 @@ export class GroupCommit {
     let timedOut = false
     const startedAt = performance.now()
     try {
-      const { db, tx, statements } = (this.writer ??= this.open())
-      db.run('BEGIN IMMEDIATE')
+      const { db, tx } = (this.writer ??= this.open())
+      // `query` prepares each of these statements only once.
+      db.query('BEGIN IMMEDIATE').run()
       for (let count = 0; count < maxGroupSize && !timedOut; count++) {
         const waiting = this.queue.shift()
         if (!waiting) break
         try {
-          db.run('SAVEPOINT change')
-          const value = await inTime(() => waiting.fn(tx), statements, this.timeoutMs)
-          db.run('RELEASE change')
+          db.query('SAVEPOINT change').run()
+          const value = await this.inTime(() => waiting.fn(tx))
+          db.query('RELEASE change').run()
           done.push({ waiting, value })
         } catch (error) {
           waiting.reject(error)
@@ -95,12 +106,12 @@ export class GroupCommit {
           // A full disk or an I/O error may roll back the whole transaction, including the changes of others
           // (https://www.sqlite.org/lang_transaction.html, "Response To Errors Within A Transaction").
           if (!db.inTransaction) throw error
-          db.run('ROLLBACK TO change')
-          db.run('RELEASE change')
+          db.query('ROLLBACK TO change').run()
+          db.query('RELEASE change').run()
         }
       }
       if (performance.now() - startedAt >= longGroupMs) this.postponeCheckpoint(db)
-      db.run('COMMIT')
+      db.query('COMMIT').run()
     } catch (error) {
       this.rollback()
       for (const one of done) one.waiting.reject(error)
@@ -145,20 +156,20 @@ export class GroupCommit {
     db?.run('PRAGMA query_only=ON')
     db?.close()
   }
-}
 
-async function inTime<T>(fn: () => Promise<T>, statements: () => number, timeoutMs: number): Promise<T> {
-  let timer: ReturnType<typeof setInterval> | undefined
-  const late = new Promise<never>((_, reject) => {
-    let seen = statements()
-    timer = setInterval(() => {
-      if (statements() === seen) reject(new TimedOut(`A transaction ran no statement for ${timeoutMs} ms and was rolled back.`))
-      seen = statements()
-    }, timeoutMs)
-  })
-  try {
-    return await Promise.race([asTransaction(fn), late])
-  } finally {
-    clearInterval(timer)
+  /** Rejects if the callback runs no statement for too long. */
+  private inTime<T>(fn: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.watched = { seen: null, reject }
+      asTransaction(fn).then(resolve, reject)
+    })
+  }
+
+  private watch(): void {
+    if (!this.watched || !this.writer) return
+    const count = this.writer.statements()
+    if (this.watched.seen === count)
+      this.watched.reject(new TimedOut(`A transaction ran no statement for ${this.timeoutMs} ms and was rolled back.`))
+    this.watched.seen = count
   }
 }

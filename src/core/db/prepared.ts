@@ -1,28 +1,36 @@
+import { statementOf, type Run, type Statement } from './statements'
 import type { Reader } from './transaction'
 
 interface Prepared<R> {
   execute(values?: Record<string, unknown>): Promise<R>
 }
 
-const statements = new WeakMap<object, Map<string, Prepared<unknown>>>()
+const statements = new Map<string, Statement>()
+// Lists have a query for each combination of filters.
+const maxStatements = 2000
+const runs = new WeakMap<object, Run>()
+const noValues = {}
+
+/** Sets what runs the prepared queries of a handle. */
+export function runsPrepared(handle: object, run: Run): void {
+  runs.set(handle, run)
+}
 
 /**
- * Caches prepared queries by handle, because building a query takes longer than running it.
+ * Builds a query only once for all handles, including those of later transactions, because that takes longer than running it.
  * @param name unique for the SQL text
  */
 export function prepared<R, H extends object = Reader>(
-  read: H,
+  handle: H,
   name: string,
-  build: (read: H) => { prepare(name: string): Prepared<R> },
+  build: (handle: H) => { prepare(name: string): Prepared<R> },
 ): Prepared<R> {
-  let cache = statements.get(read)
-  if (!cache) statements.set(read, (cache = new Map()))
-  let statement = cache.get(name) as Prepared<R> | undefined
+  let statement = statements.get(name)
   if (!statement) {
-    // Lists have a query for each combination of filters, so evict the oldest.
-    if (cache.size >= 500) cache.delete(cache.keys().next().value!)
-    statement = build(read).prepare(name)
-    cache.set(name, statement as Prepared<unknown>)
+    if (statements.size >= maxStatements) statements.delete(statements.keys().next().value!)
+    statements.set(name, (statement = statementOf(build(handle).prepare(name))))
   }
-  return statement
+  const built = statement
+  const run = runs.get(handle)!
+  return { execute: (values = noValues) => run(built, values) as Promise<R> }
 }

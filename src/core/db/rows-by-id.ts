@@ -2,7 +2,6 @@ import { sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { forIds } from './id-list'
 import { prepared } from './prepared'
-import { readRows } from './rows'
 import type { Reader } from './transaction'
 
 /**
@@ -18,16 +17,15 @@ export async function rowsById<Row>(
   ids: ReadonlySet<string>,
 ): Promise<Map<string, Row>> {
   const rows = await forIds([...ids], (size, list, values) =>
-    readRows<Row & { id: string }>(
-      prepared(read, `by-id|${name}|${size}`, handle =>
+    prepared<(Row & { id: string })[]>(
+      read,
+      `by-id|${name}|${size}`,
+      handle =>
         handle
           .select()
           .from(table)
-          .where(sql`${id} in ${list}`),
-      ),
-      table,
-      values,
-    ),
+          .where(sql`${id} in ${list}`) as never,
+    ).execute(values),
   )
   return new Map(rows.map(row => [row.id, row]))
 }

@@ -2,16 +2,15 @@ import { Database } from 'bun:sqlite'
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { SQL } from 'bun'
-import { drizzle as drizzleSqlite } from 'drizzle-orm/bun-sqlite'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
 import type { Log } from '../log'
 import { isSerializationFailure, isStorageFull, withoutValues } from './errors'
-import { isTurnOver, yieldToEventLoop } from '../time-slices'
 import { GroupCommit, type Writer } from './group-commit'
 import { migratePostgres, migrateSqlite } from './migrate'
 import { Outage } from './outage'
+import { postgresHandle, sqliteHandle } from './handles'
 import { PostgresPool } from './postgres-pool'
-import { insideTransaction, NestedTransaction, asTransaction, type Reader, type Transact, type Tx } from './transaction'
+import { insideTransaction, NestedTransaction, asTransaction, type Reader, type Transact } from './transaction'
 
 /** An open database. Only core/change.ts may call `transact` (enforced by test/rules/imports.test.ts). */
 export interface Store {
@@ -37,10 +36,8 @@ export async function openSqlite(file: string, synchronous: Synchronous = 'FULL'
   first.close()
   const reader = sqliteConnection(file, 'read')
   const group = new GroupCommit(() => sqliteWriter(file, synchronous))
-  const read = drizzleSqlite(reader) as unknown as Reader
-  yieldBetweenStatements(read)
   return {
-    read,
+    read: sqliteHandle(reader).handle,
     ...detectingFullDisk(fn => (insideTransaction() ? Promise.reject(new NestedTransaction()) : group.run(fn))),
     listen: async () => {},
     notify: async () => {},
@@ -64,9 +61,9 @@ export async function openPostgres(url: string, connections = 10, log: Log | nul
     await pool.close()
     throw withoutValues(error)
   }
-  const db = watched(drizzlePostgres({ client: pool as unknown as SQL }), outage)
+  const db = postgresHandle(drizzlePostgres({ client: pool as unknown as SQL }), outage)
   const begin = db.transaction.bind(db) as unknown as Transact
-  const transact: Transact = fn => asTransaction(() => withRetries(() => begin(tx => fn(watched(tx, outage)))))
+  const transact: Transact = fn => asTransaction(() => withRetries(() => begin(tx => fn(postgresHandle(tx, outage)))))
   return {
     read: db as unknown as Reader,
     ...detectingFullDisk(fn => outage.watch(() => transact(fn))),
@@ -103,36 +100,8 @@ export type Synchronous = 'FULL' | 'OFF'
 /** Opens a writable connection to the SQLite file, with its drizzle handle. */
 export function sqliteWriter(file: string, synchronous: Synchronous = 'FULL'): Writer {
   const db = sqliteConnection(file, 'write', synchronous)
-  const tx = drizzleSqlite(db) as unknown as Tx
-  return { db, tx, statements: yieldBetweenStatements(tx) }
-}
-
-/**
- * Makes the statements of a handle yield to the event loop when they have blocked it for a while, so that other work continues
- * during a long transaction, as it does on PostgreSQL. @returns a function that counts the statements
- */
-function yieldBetweenStatements(handle: Reader): () => number {
-  let count = 0
-  const { session } = handle as unknown as { session: SyncSession }
-  const prepareQuery = session.prepareQuery.bind(session)
-  session.prepareQuery = (...args) => {
-    const query = prepareQuery(...args)
-    for (const method of ['run', 'all', 'get'] as const) {
-      const execute = query[method].bind(query)
-      query[method] = values => {
-        count++
-        const result = execute(values)
-        return isTurnOver() ? yieldToEventLoop().then(() => result) : result
-      }
-    }
-    return query
-  }
-  return () => count
-}
-
-/** How drizzle prepares a statement for SQLite. Its callers await what the methods return. */
-interface SyncSession {
-  prepareQuery(...args: unknown[]): Record<'run' | 'all' | 'get', (values?: unknown) => unknown>
+  const { handle, statements } = sqliteHandle(db)
+  return { db, tx: handle, statements }
 }
 
 function sqliteConnection(file: string, use: 'read' | 'write', synchronous: Synchronous = 'FULL'): Database {
@@ -148,31 +117,6 @@ function sqliteConnection(file: string, use: 'read' | 'write', synchronous: Sync
   ]
   for (const pragma of use === 'read' ? [...pragmas, 'query_only=ON'] : pragmas) db.run(`PRAGMA ${pragma}`)
   return db
-}
-
-interface Session {
-  prepareQuery(...args: unknown[]): { execute(...args: unknown[]): Promise<unknown> }
-}
-
-/** Makes query errors of a handle free of values, and notices outages. */
-function watched<H extends object>(handle: H, outage: Outage): H {
-  const { session } = handle as unknown as { session: Session }
-  const prepareQuery = session.prepareQuery.bind(session)
-  session.prepareQuery = (...args) => {
-    const query = prepareQuery(...args)
-    const execute = query.execute.bind(query)
-    query.execute = async (...values) => {
-      return await outage.watch(async () => {
-        try {
-          return await execute(...values)
-        } catch (error) {
-          throw withoutValues(error)
-        }
-      })
-    }
-    return query
-  }
-  return handle
 }
 
 const maxAttempts = 8
