@@ -37,18 +37,54 @@ export interface Caller {
   session: { id: string; userId: string; seenAt: number; expiresAt: number } | null
 }
 
-// A revocation takes effect immediately in this process, and within this time in other hubs on the same database.
+// In case the notification about a change is lost, or the change was made on the command line.
 const cacheMs = 1000
 const maxCached = 10_000
-const callerCache = new WeakMap<Hub, Map<string, { caller: Caller; until: number }>>()
+const caches = new WeakMap<Hub, CallerCache>()
+
+interface CallerCache {
+  /** Callers by the hash of their token. */
+  known: Map<string, { caller: Caller; until: number }>
+  /** Counts the changes, so that what was read before a change isn't cached after it. */
+  changes: number
+}
+
+function cacheOf(hub: Hub): CallerCache {
+  let cache = caches.get(hub)
+  if (!cache) caches.set(hub, (cache = { known: new Map(), changes: 0 }))
+  return cache
+}
 
 /** Whether the caller's credential may be used from this IP address. */
 export const isAllowedAddress = ({ token }: Pick<Caller, 'token'>, ip: string): boolean =>
   !token?.allowedRanges.length || inRanges(parseAddress(ip)!, token.allowedRanges)
 
-/** Clears the cache of credentials. Called by every change of tokens, roles, plans and workspaces. */
-export const forgetCallers = (hub: Hub): void => {
-  callerCache.get(hub)?.clear()
+/** Notifies hubs that tokens, roles, plans, or workspaces have changed. */
+const channel = 'callers_changed'
+
+/**
+ * Clears the cache of credentials, here and in all other hubs. To be called after every change of tokens, roles, plans, and
+ * workspaces, and awaited before the response.
+ */
+export async function forgetCallers(hub: Hub): Promise<void> {
+  clearCache(hub)
+  try {
+    await hub.store.notify(channel, hub.id)
+  } catch (error) {
+    hub.log.warn({ err: error }, 'could not notify other hubs of changed credentials; they notice within a second')
+  }
+}
+
+/** Clears the cache of credentials when another hub has changed them. */
+export const watchCallers = (hub: Hub): Promise<void> =>
+  hub.store.listen(channel, from => {
+    if (from !== hub.id) clearCache(hub)
+  })
+
+function clearCache(hub: Hub): void {
+  const cache = cacheOf(hub)
+  cache.changes++
+  cache.known.clear()
 }
 
 /**
@@ -56,15 +92,15 @@ export const forgetCallers = (hub: Hub): void => {
  * @throws Problem 401 `invalid_token`, `token_expired` or `token_revoked`
  */
 export async function callerOfToken(hub: Hub, token: string): Promise<Caller> {
+  const now = hub.clock.now()
+  const hash = sha256Hex(token)
+  const cache = cacheOf(hub)
+  const remembered = cache.known.get(hash)
+  if (remembered && remembered.until > now) return remembered.caller
   // The checksum rejects mistyped and made-up tokens without a database query.
   if (!looksLikeApiToken(token))
     throw new Problem('invalid_token', 'This is not a valid API token. Check that you copied all of it.')
-  const now = hub.clock.now()
-  const hash = sha256Hex(token)
-  let known = callerCache.get(hub)
-  if (!known) callerCache.set(hub, (known = new Map()))
-  const remembered = known.get(hash)
-  if (remembered && remembered.until > now) return remembered.caller
+  const { changes } = cache
 
   const [row] = await prepared(hub.read, 'caller-of-token', read =>
     read
@@ -100,8 +136,9 @@ export async function callerOfToken(hub: Hub, token: string): Promise<Caller> {
     },
     session: null,
   }
-  if (known.size >= maxCached) known.clear()
-  known.set(hash, { caller, until: Math.min(now + cacheMs, own.expiresAt ?? Infinity) })
+  if (cache.changes !== changes) return caller
+  if (cache.known.size >= maxCached) cache.known.clear()
+  cache.known.set(hash, { caller, until: Math.min(now + cacheMs, own.expiresAt ?? Infinity) })
   return caller
 }
 

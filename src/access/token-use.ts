@@ -103,7 +103,7 @@ export async function startGrace(hub: Hub, caller: Caller, context: AuditContext
     hub.log.warn({ err: error }, 'could not record the first use of a rotated token')
     return
   }
-  forgetCallers(hub)
+  await forgetCallers(hub)
 }
 
 async function beginGrace(hub: Hub, caller: Caller, context: AuditContext): Promise<void> {

@@ -88,10 +88,13 @@ export async function serve(
     if (spec.guard === 'anyone' && spec.method !== 'GET' && request.headers.has('origin')) requireOwnOrigin(hub, request)
     if (spec.method === 'POST' && spec.guard !== 'ingest') checkIdempotencyKey(request)
 
-    const url = new URL(request.url)
-    const search = url.searchParams
-    const query = spec.query ? parseQuery(spec.query, search) : parseQuery(noParameters, search)
-    if (caller && spec.expands) await authorizeExpansion(hub, spec, caller, context, query)
+    const url = partsOf(request.url)
+    const query: Record<string, unknown> = parseQuery(
+      spec.query ?? noParameters,
+      url.search === '' ? noSearch : new URLSearchParams(url.search),
+    )
+    if (caller && spec.expands && query.expand !== undefined)
+      await authorizeExpansion(hub, spec, caller, context, query.expand as string[])
     const raw = spec.textBody
       ? await readText(request, spec.textBody)
       : spec.method === 'GET' || spec.rawBody
@@ -158,7 +161,7 @@ export async function serve(
       )
     const response =
       spec.method === 'POST' && context.idempotency_key !== null && caller
-        ? await runIdempotent(ctx, spec, input, { search: search.toString(), body: raw }, headers)
+        ? await runIdempotent(ctx, spec, input, { search: new URLSearchParams(url.search).toString(), body: raw }, headers)
         : await runShaped(ctx, spec, input, headers)
     if (waiting?.waited && caller) await reauthorize(hub, spec, caller, request, ip, context)
     if (waiting?.applied) headers['Preference-Applied'] = `wait=${waiting.seconds}`
@@ -233,6 +236,7 @@ async function runShaped(
 
 const defaultHeaders = { 'Cache-Control': 'private, no-store', 'X-Content-Type-Options': 'nosniff' }
 const noParameters = Shape({})
+const noSearch = new URLSearchParams()
 /** Maximum size of the body of a request that needs no credentials. */
 const maxAnonymousBytes = 64 * 1024
 
@@ -263,20 +267,37 @@ async function authorizeExpansion(
   spec: Route,
   caller: Caller,
   context: AuditContext,
-  query: { expand?: string[] },
+  paths: readonly string[],
 ): Promise<void> {
-  const missing = permissionsForExpand(spec.expands!, query.expand ?? []).find(one => !caller.permissions.has(one))
+  const missing = permissionsForExpand(spec.expands!, paths).find(one => !caller.permissions.has(one))
   if (missing) await refusePermission(hub, spec, caller, context, missing)
 }
 
 /** The Link header of a list page that has a next page (RFC 8288), or null. */
-function nextPageLink(url: URL, body: string): string | null {
+function nextPageLink(url: UrlParts, body: string): string | null {
   // The pagination object is at the end of every list. Parsing the whole page would cost as much as creating it.
   const cursor = /"next_cursor":"([\w-]+)"[^{}]*\}\}$/.exec(body.slice(-1200))?.[1]
   if (!cursor) return null
   const next = new URLSearchParams(url.search)
   next.set(next.has('after') ? 'after' : 'cursor', cursor)
   return `<${url.pathname}?${next}>; rel="next"`
+}
+
+interface UrlParts {
+  pathname: string
+  /** Without the question mark. */
+  search: string
+}
+
+/** The parts of an absolute URL. Parsing it as a URL takes several times as long. */
+function partsOf(url: string): UrlParts {
+  const start = url.indexOf('/', url.indexOf('://') + 3)
+  const fragment = url.indexOf('#', start)
+  const end = fragment < 0 ? url.length : fragment
+  const mark = url.indexOf('?', start)
+  return mark < 0 || mark > end
+    ? { pathname: url.slice(start, end), search: '' }
+    : { pathname: url.slice(start, mark), search: url.slice(mark + 1, end) }
 }
 
 /** Whether the path is valid: no broken percent-encoding and no encoded NUL. */

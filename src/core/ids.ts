@@ -64,20 +64,22 @@ const sevenCode = '7'.charCodeAt(0)
 const values = new Int8Array(128).fill(-1)
 for (let value = 0; value < 32; value++) values[alphabet.charCodeAt(value)] = value
 
+// Two characters at a time.
+const pairs = Array.from({ length: 1024 }, (_, value) => alphabet[value >>> 5]! + alphabet[value & 31]!)
+
 /** Encodes the 16 bytes of a UUID as the 26 characters of a TypeID. */
 export function toBase32(bytes: Readonly<Uint8Array>): string {
   let text = ''
   let pending = 0
   // Two leading zero bits pad the 128 bits to 26 characters.
   let bits = 2
-  for (const byte of bytes) {
-    pending = (pending << 8) | byte
+  for (let at = 0; at < 16; at++) {
+    pending = (pending << 8) | bytes[at]!
     bits += 8
-    while (bits >= 5) {
-      bits -= 5
-      text += alphabet[pending >>> bits]
-      pending &= (1 << bits) - 1
-    }
+    if (bits < 10) continue
+    bits -= 10
+    text += pairs[pending >>> bits]!
+    pending &= (1 << bits) - 1
   }
   return text
 }

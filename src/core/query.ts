@@ -17,12 +17,23 @@ export function parseQuery<T extends TObject>(schema: T, search: URLSearchParams
     if (text.includes('\0')) throw invalidQuery('invalid_parameter', name, 'must not contain NUL characters.')
     values[name] = read(member.type as string | undefined, text)
   }
-  for (const [name, member] of Object.entries(schema.properties)) {
-    if (!(name in values) && !isOptional(member)) throw invalidQuery('invalid_parameter', name, 'is required.')
+  for (const name of requiredIn(schema)) {
+    if (!Object.hasOwn(values, name)) throw invalidQuery('invalid_parameter', name, 'is required.')
   }
   const problems = fieldProblems(schema, values, '#/query')
   if (problems.length > 0) throw invalidParameters(problems)
   return values as Static<T>
+}
+
+const required = new WeakMap<TObject, readonly string[]>()
+
+function requiredIn(schema: TObject): readonly string[] {
+  let names = required.get(schema)
+  if (!names) {
+    names = Object.entries(schema.properties).flatMap(([name, member]) => (isOptional(member) ? [] : [name]))
+    required.set(schema, names)
+  }
+  return names
 }
 
 /** A well-formed parameter with a value that is not supported. */

@@ -1,3 +1,4 @@
+import { watchCallers } from '../access/callers'
 import { flushTokenUses } from '../access/token-use'
 import { setupToken } from '../features/people/sign-up/setup'
 import { hostname } from 'node:os'
@@ -178,6 +179,7 @@ export async function runHub(
       liveOf(hub).poll()
       void readChangedZones(hub)
     })
+    await watchCallers(hub)
     await hub.store.listen(changeHintsChannel, text => changeHintsOf(hub).receive(text))
     await refreshCalendar(hub)
     const heartbeats = await startHeartbeats(hub, () => renewPresence(hub))

@@ -158,7 +158,7 @@ test('a limit missing in a stored plan gets the value of a new installation, or 
     await tx.insert(plans).values({ id: 'own', title: 'Own', limits: { tokens: 3 } as PlanLimits, ...stamps })
     return { result: undefined }
   })
-  forgetCallers(w.hub)
+  await forgetCallers(w.hub)
   const plan = async (id: string) => (await w.acme.call('GET', `/v1/plans/${id}`)).body.limits
   expect(await plan('pro')).toMatchObject({ tokens: 7, monitors: 1000, monitor_interval_seconds: 10, monitor_results_days: 30 })
   expect(await plan('own')).toMatchObject({ tokens: 3, monitors: null, monitor_interval_seconds: null })

@@ -1,6 +1,12 @@
 import { flushTokenUses } from '../../src/access/token-use'
 import { expect, test } from 'bun:test'
-import { world } from '../support/world'
+import { callerOfToken, forgetCallers, watchCallers } from '../../src/access/callers'
+import { isPostgres } from '../../src/core/db/dialect'
+import { Worker } from '../../src/core/jobs/worker'
+import { createApp } from '../../src/hub/app'
+import { jobKinds } from '../../src/hub/jobs'
+import { callerWith, world } from '../support/world'
+import { otherHub } from '../support/watched-monitors'
 
 test('a token value is shown once, and afterwards only its hint', async () => {
   const { acme, audited } = await world()
@@ -23,6 +29,29 @@ test('a revoked token stops working with the next request', async () => {
   const refused = await reader.call('GET', '/v1/tokens')
   expect(refused.status).toBe(401)
   expect(refused.body.code).toBe('token_revoked')
+})
+
+test('what was read about a token before a change is not used after it', async () => {
+  const { acme, hub } = await world()
+  const { body } = await acme.call('POST', '/v1/tokens', { name: 'ci', mode: 'read_only' })
+  const reading = callerOfToken(hub, body.token)
+  await forgetCallers(hub)
+  const stale = await reading
+  expect(await callerOfToken(hub, body.token)).not.toBe(stale)
+})
+
+test.skipIf(!isPostgres)('a token revoked at another hub stops working', async () => {
+  const here = await world()
+  const { acme } = here
+  const { body } = await acme.call('POST', '/v1/tokens', { name: 'ci', mode: 'read_only' })
+  const other = await otherHub(here)
+  await watchCallers(other.hub)
+  const there = callerWith(createApp(other.hub, new Worker(other.hub, jobKinds)), acme.workspaceId, body.token)
+  expect((await there.call('GET', '/v1/tokens')).status).toBe(200)
+  await acme.call('DELETE', `/v1/tokens/${body.id}`)
+  // The clock stands still, so only the notification ends the caching.
+  while ((await there.call('GET', '/v1/tokens')).status !== 401) await Bun.sleep(1)
+  await other.close()
 })
 
 test('a token cannot create a token with more access, not even through full access', async () => {

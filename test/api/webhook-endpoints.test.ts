@@ -188,7 +188,7 @@ test('the plan limits the number of endpoints', async () => {
       .where(eq(workspaces.id, rival.workspaceId))
     return { result: undefined }
   })
-  forgetCallers(hub)
+  await forgetCallers(hub)
   const make = () =>
     rival.call('POST', '/v1/webhook-endpoints', {
       url: 'https://hooks.example.com/',

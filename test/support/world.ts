@@ -159,7 +159,7 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
         await tx.update(workspaces).set({ limitOverrides: overrides }).where(eq(workspaces.id, workspaceId))
         return { result: undefined }
       })
-      forgetCallers(hub)
+      await forgetCallers(hub)
     },
     async settle() {
       await here.monitoring.settled()

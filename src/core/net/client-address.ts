@@ -7,9 +7,10 @@ import { type Address, type AddressRange, formatAddress, inRanges, parseAddress 
  * The address is canonical, IPv4-mapped addresses become IPv4, and zone IDs are removed.
  */
 export function clientAddress(socketAddress: string, headers: Headers, trustedProxies: readonly AddressRange[]): string {
-  const peer = parseAddress(withoutZone(socketAddress))
-  if (!peer) return socketAddress
-  if (!inRanges(peer, trustedProxies)) return formatAddress(peer)
+  const known = parsed(socketAddress)
+  if (!known) return socketAddress
+  const { peer } = known
+  if (!inRanges(peer, trustedProxies)) return known.name
 
   const forwardedFor = headers.get('x-forwarded-for')
   const forwarded = headers.get('forwarded')
@@ -20,7 +21,22 @@ export function clientAddress(socketAddress: string, headers: Headers, trustedPr
   // A proxy sets one of the two headers and forwards the other as sent by the client. If they disagree, one is forged, and it is
   // unknown which, so use the address of the proxy.
   const names = new Set(found.map(formatAddress))
-  return names.size === 1 ? [...names][0]! : formatAddress(peer)
+  return names.size === 1 ? [...names][0]! : known.name
+}
+
+const maxParsed = 1000
+const parsedAddresses = new Map<string, { peer: Address; name: string }>()
+
+/** The address of a socket and its canonical form; null if it is unreadable. Clients send many requests from one address. */
+function parsed(socketAddress: string): { peer: Address; name: string } | null {
+  const known = parsedAddresses.get(socketAddress)
+  if (known) return known
+  const peer = parseAddress(withoutZone(socketAddress))
+  if (!peer) return null
+  const result = { peer, name: formatAddress(peer) }
+  if (parsedAddresses.size >= maxParsed) parsedAddresses.clear()
+  parsedAddresses.set(socketAddress, result)
+  return result
 }
 
 /** Walks from the connecting proxy toward the client and stops at the first hop that is not a trusted proxy. */

@@ -126,7 +126,7 @@ export async function setPassword(
       .where(and(eq(sessions.userId, user.id), keepSessionId === undefined ? undefined : ne(sessions.id, keepSessionId)))
     return { result: undefined, audits: await userAudits(tx, user, 'account.user.set_password', by, { reason }) }
   })
-  forgetCallers(hub)
+  await forgetCallers(hub)
 }
 
 /** Disables or enables a user. Disabling ends all their sessions and revokes their pending invitations. */

@@ -63,7 +63,7 @@ export async function updatePlan(ctx: Ctx, id: string, patch: PlanPatch): Promis
       jobs: after === row || patch.limits === undefined ? [] : [limitsChanged({ plan_id: id, after: '' })],
     }
   })
-  forgetCallers(ctx.hub)
+  await forgetCallers(ctx.hub)
   return view
 }
 

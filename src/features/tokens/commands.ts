@@ -85,6 +85,6 @@ export async function revokeTokenAsOperator(
     const audit = { workspaceId, action: 'account.token.revoke' as const, ...by, targets: [target('token', row)], ...changed }
     return { result: row, audits: [audit] }
   })
-  forgetCallers(hub)
+  await forgetCallers(hub)
   return before
 }

@@ -62,5 +62,5 @@ export async function reportToken(ctx: Ctx, token: string): Promise<void> {
       ],
     }
   })
-  forgetCallers(hub)
+  await forgetCallers(hub)
 }

@@ -54,7 +54,7 @@ export async function rotateToken(ctx: Ctx, id: string, input: TokenRotation): P
     const view = tokenView(ctx.hub, row)
     return { result: { ...view, token }, target: [old, row, ...ended].map(one => target('token', one)), after: view }
   })
-  forgetCallers(ctx.hub)
+  await forgetCallers(ctx.hub)
   return created
 }
 

@@ -93,7 +93,7 @@ export async function updateToken(ctx: Ctx, id: string, patch: TokenPatch): Prom
     const after = await saveRow(tx, ctx, tokenRows, row, columns)
     return await changedRow(tokenRows, row, after, one => tokenView(ctx.hub, one))
   })
-  forgetCallers(ctx.hub)
+  await forgetCallers(ctx.hub)
   return view
 }
 
@@ -136,7 +136,7 @@ export async function revokeToken(ctx: Ctx, id: string): Promise<void> {
       reason: revocationReason(await revokeInvitations(tx, { invitedBy: id })),
     }
   })
-  forgetCallers(ctx.hub)
+  await forgetCallers(ctx.hub)
 }
 
 /** Revokes a token. @returns the token before and after, for the audit log */

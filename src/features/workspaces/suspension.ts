@@ -33,6 +33,6 @@ async function suspendOrResume(
     })
     return await changedRow(workspaceRows, row, after, workspaceView)
   })
-  forgetCallers(ctx.hub)
+  await forgetCallers(ctx.hub)
   return view
 }

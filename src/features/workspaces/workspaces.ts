@@ -84,7 +84,7 @@ export async function updateWorkspace(ctx: Ctx, id: string, patch: WorkspacePatc
       }
     }),
   )
-  forgetCallers(ctx.hub)
+  await forgetCallers(ctx.hub)
   return view
 }
 

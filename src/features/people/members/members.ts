@@ -122,7 +122,7 @@ export async function removeMember(ctx: Ctx, userId: string, options: { revokeTo
         [tokensNote, revokedInvitations > 0 ? invitationsRevoked(revokedInvitations) : ''].filter(Boolean).join(' ') || null,
     }
   })
-  forgetCallers(ctx.hub)
+  await forgetCallers(ctx.hub)
 }
 
 const invitationsRevoked = (revokedInvitations: number) =>

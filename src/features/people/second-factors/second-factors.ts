@@ -84,5 +84,5 @@ export async function resetFactors(hub: Hub, user: User, by: AuditSource): Promi
     await tx.delete(sessions).where(eq(sessions.userId, user.id))
     return { result: undefined, audits: await userAudits(tx, user, 'account.user.reset_second_factor', by) }
   })
-  forgetCallers(hub)
+  await forgetCallers(hub)
 }
