@@ -1,17 +1,18 @@
 import { expect, test } from 'bun:test'
-import {
-  lastZoneChange,
-  readPublishedChanges,
-  readPublishedZone,
-  zoneChangesAfter,
-  type PublishedRrset,
-} from '../../src/features/dns/publish/published-zones'
+import { fillZone, nameNumber } from '../../src/cli/bench/dns-fill'
+import { pageSize, readPackedZone } from '../../src/features/dns/publish/packed-zones'
+import { TYPE } from '../../src/features/dns/server/indexed-set'
+import { wireName } from '../../src/features/dns/server/name-key'
+import { ZoneIndex } from '../../src/features/dns/server/zone-index'
+import { lastZoneChange, readPublishedChanges, zoneChangesAfter } from '../../src/features/dns/publish/published-zones'
 import type { Reader } from '../../src/core/db/transaction'
+import type { ServedSet } from '../../src/features/dns/server/served-zone'
+import { readPublishedZone } from '../support/published-zone'
 import { world } from '../support/world'
 import { createZone } from '../support/zones'
 
 const key = ({ name, type }: { name: string; type: string }) => `${name} ${type}`
-const plain = (rrsets: Iterable<PublishedRrset>) =>
+const plain = (rrsets: Iterable<ServedSet>) =>
   [...rrsets].map(one => `${key(one)} ${one.ttl} ${one.rdata.map(octets => Buffer.from(octets).toString('hex')).sort()}`).sort()
 
 test('incremental reads add up to the same as reading the whole zone', async () => {
@@ -76,20 +77,87 @@ test('a zone that is paused, resumed or deleted is read as a whole', async () =>
   expect(await next()).toBe(null)
 })
 
-test('a zone that keeps changing can still be read', async () => {
+/** A handle that runs `after` whenever a page of records has been read. */
+function interruptedBy(read: Reader, after: () => Promise<void>): Reader {
+  const hooked = (builder: object): object =>
+    new Proxy(builder, {
+      get(target, key) {
+        const member = Reflect.get(target, key) as unknown
+        if (typeof member !== 'function') return member
+        return (...args: unknown[]) => {
+          const result = member.apply(target, args)
+          if (key !== 'prepare')
+            return typeof result === 'object' && result !== null && !(result instanceof Promise) ? hooked(result) : result
+          if (args[0] !== 'served records') return result
+          for (const run of ['values', 'execute'] as const) {
+            const original = result[run]?.bind(result)
+            if (original)
+              result[run] = async (...values: unknown[]) => {
+                const rows = await original(...values)
+                await after()
+                return rows
+              }
+          }
+          return result
+        }
+      },
+    })
+  return hooked(read) as Reader
+}
+
+test('what changes while a zone is read is included, as one version', async () => {
   const { hub, acme } = await world()
   const zone = await createZone(acme)
-  let reads = 0
-  // Every read of the version returns another one.
-  const restless = {
-    select(fields: object) {
-      if (!fields || Object.keys(fields).join() !== 'version,serial') return hub.read.select(fields as never)
-      reads++
-      return { from: () => ({ where: async () => [{ version: -1, serial: -1 }] }) }
-    },
-  } as unknown as Reader
-  const calm = await readPublishedZone(hub.read, zone.id)
-  expect(await readPublishedZone(restless, zone.id)).toEqual(calm)
-  expect(await readPublishedChanges(restless, zone.id, 0)).toMatchObject({ serial: zone.serial })
-  expect(reads).toBeWithin(6, 30)
+  const a = (name: string, ...last: number[]) => ({
+    name,
+    type: 'A',
+    ttl: 60,
+    records: last.map(n => ({ content: `192.0.2.${n}` })),
+  })
+  const put = (...rrsets: object[]) => acme.call('PUT', `/v1/dns/zones/${zone.id}/rrsets`, { rrsets })
+  await put(a('www', 1, 2), a('gone.deep', 3))
+  let pages = 0
+  const read = interruptedBy(hub.read, async () => {
+    pages++
+    await put(a('www', 2, 9), a('gone.deep'), a('new', 4))
+  })
+  const published = await readPublishedZone(read, zone.id)
+  expect(pages).toBe(1)
+  expect(plain(published!.rrsets)).toEqual(plain((await readPublishedZone(hub.read, zone.id))!.rrsets))
+  expect(published!.rrsets.some(one => one.name === 'new.example.com.')).toBe(true)
+  expect(published!.serial).toBe((await acme.call('GET', `/v1/dns/zones/${zone.id}`)).body.serial)
+})
+
+test('a zone that keeps changing as a whole can still be read', async () => {
+  const { hub, acme } = await world()
+  const zone = await createZone(acme)
+  let pages = 0
+  const read = interruptedBy(hub.read, async () => {
+    pages++
+    for (const status of ['paused', 'active']) await acme.call('PATCH', `/v1/dns/zones/${zone.id}`, { status })
+  })
+  const published = await readPublishedZone(read, zone.id)
+  expect(pages).toBeWithin(2, 10)
+  expect(plain(published!.rrsets)).toEqual(plain((await readPublishedZone(hub.read, zone.id))!.rrsets))
+})
+
+test('a large zone is read with few statements, and takes little memory', async () => {
+  const { hub, acme } = await world()
+  const { id } = await createZone(acme)
+  await fillZone(hub, id, 2 * pageSize)
+  let pages = 0
+  const { packed, changes } = (await readPackedZone(
+    interruptedBy(hub.read, async () => void pages++),
+    id,
+  ))!
+  expect(pages).toBe(3)
+  expect(changes.map(one => one.type)).toEqual(['SOA'])
+  expect(packed.records).toBeGreaterThan(2 * pageSize)
+  // Names, rdata, and everything else.
+  const octets = packed.slots.byteLength + packed.blocks.reduce((sum, block) => sum + block.byteLength, 0)
+  expect(octets / packed.records).toBeLessThan(64)
+  const index = new ZoneIndex('example.com.', '', packed)
+  for (const n of [0, 1, 1234, 2 * pageSize - 1])
+    expect(index.node(wireName(`${nameNumber(n)}.example.com.`).key)!.sets.get(TYPE.A)!.rdata).toHaveLength(1)
+  expect(index.node(wireName('absent.example.com.').key)).toBeUndefined()
 })

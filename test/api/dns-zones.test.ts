@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { lastZoneChange, readPublishedZone, zoneChangesAfter, zonesTopic } from '../../src/features/dns/publish/published-zones'
+import { lastZoneChange, zoneChangesAfter, zonesTopic } from '../../src/features/dns/publish/published-zones'
 import { topicsOf } from '../../src/core/topics'
 import { fieldsOf } from '../../src/dns/rdata'
+import { readPublishedZone } from '../support/published-zone'
 import { world, type World } from '../support/world'
 import { createZone } from '../support/zones'
 

@@ -1,4 +1,5 @@
 import type { Hub } from '../../../core/hub'
+import { DnsFormatError } from '../../../dns/format-error'
 import { incrementCounter } from '../../../core/metric-counters'
 import { topicsOf } from '../../../core/topics'
 import { readDeltas } from '../history/deltas'
@@ -7,14 +8,16 @@ import {
   lastZoneChange,
   listPublishedZones,
   readPublishedChanges,
-  readPublishedZone,
+  soaSetOf,
   zoneChangesAfter,
   zonesTopic,
   type PublishedZone,
 } from './published-zones'
+import { readPackedZone } from './packed-zones'
 import type { HubResponses, HubRequest } from '../server/messages'
 import { NameServer } from '../server/name-server'
 import type { ServedZone } from '../server/served-zone'
+import type { PackedZone } from '../server/packed-zone'
 import { ZoneFeed, type ZoneSource } from '../server/zone-feed'
 import { notifyKeysOf } from '../targets/notify-keys'
 import { queueTargetRead } from '../sync/sync-zone'
@@ -122,7 +125,7 @@ const publishedZones = (hub: Hub): ZoneSource => ({
   list: async () => [...(await listPublishedZones(hub.read)), ...(await listCatalogs(hub.read))],
   changesAfter: async number =>
     (await zoneChangesAfter(hub.read, number)).map(one => ({ ...one, id: one.zoneId, hidden: isCatalog(one.zoneId) })),
-  read: async id => (isCatalog(id) ? await readCatalog(hub.read, id) : served(await readPublishedZone(hub.read, id))),
+  read: async id => (isCatalog(id) ? await readCatalog(hub.read, id) : await readZone(hub, id)),
   readChanges: async (id, after) => served(await readPublishedChanges(hub.read, id, after)),
   rightsVersion: () => rightsVersion(hub),
   rights: () => readRights(hub),
@@ -130,6 +133,16 @@ const publishedZones = (hub: Hub): ZoneSource => ({
 
 function served(zone: PublishedZone | null): ServedZone | null {
   if (!zone) return null
-  const { name, workspaceId, soa, rrsets } = zone
-  return { name, owner: workspaceId, rrsets: [{ name, type: 'SOA', ttl: soa.ttl, rdata: [soa.rdata] }, ...rrsets] }
+  return { name: zone.name, owner: zone.workspaceId, rrsets: [soaSetOf(zone.name, zone.soa), ...zone.rrsets] }
+}
+
+/** An invalid zone must not keep others from being served. */
+async function readZone(hub: Hub, id: string): Promise<PackedZone | null> {
+  try {
+    return await readPackedZone(hub.read, id)
+  } catch (error) {
+    if (!(error instanceof DnsFormatError)) throw error
+    hub.log.error({ zone: id, reason: error.message }, 'zone is invalid and can’t be served')
+    return null
+  }
 }

@@ -24,7 +24,7 @@ export interface PublishedZone {
   serial: number
   /** The SOA record with its serial. Negative answers may be cached for at most `minimum` seconds (RFC 2308 section 3). */
   soa: { ttl: number; rdata: Uint8Array; minimum: number }
-  /** All rrsets except the SOA, unordered. */
+  /** Its rrsets except the SOA, unordered. */
   rrsets: PublishedRrset[]
 }
 
@@ -81,29 +81,47 @@ export const lastZoneChange = (read: Reader): Promise<number> => lastNumber(read
 
 /**
  * Reads what changed in a zone after a number: its SOA and the current rrset of each changed name and type, with empty rdata if
- * it was deleted. As consistent as {@link readPublishedZone}. Null if the zone was deleted or isn’t served.
+ * it was deleted; null if the zone was deleted or isn’t served. The result is one consistent version, unless the zone keeps
+ * changing: then it may include part of a later change, which is reported again under its own number.
  */
 export async function readPublishedChanges(read: Reader, zoneId: string, after: number): Promise<PublishedZone | null> {
-  return await readServed(read, zoneId, async (_, zone) => {
-    const changed = await read
-      .select({ name: dnsRrsetChanges.name, type: dnsRrsetChanges.type })
-      .from(dnsRrsetChanges)
-      .where(and(eq(dnsRrsetChanges.zoneId, zone.id), gt(dnsRrsetChanges.number, after)))
-    const rrsets: PublishedRrset[] = []
-    for (const { name, type } of withAddresses(changed)) {
-      const rows = await read
-        .select({ ttl: dnsRrsets.ttl, rdata: dnsRecords.rdata })
-        .from(dnsRrsets)
-        .innerJoin(dnsRecords, eq(dnsRecords.rrsetId, dnsRrsets.id))
-        .where(and(eq(dnsRrsets.zoneId, zone.id), eq(dnsRrsets.name, name), eq(dnsRrsets.type, type)))
-        .orderBy(asc(dnsRecords.id))
-      const own = { name: absoluteOf(name, zone.name), type, ttl: rows[0]?.ttl ?? 0, rdata: rows.map(row => row.rdata) }
-      const alias =
-        rows.length === 0 && (type === 'A' || type === 'AAAA') && (await aliasAddressesOf(read, zone.id, name)).get(name)
-      rrsets.push(alias ? { ...own, ttl: alias.ttl, rdata: alias[type as 'A'] } : own)
-    }
-    return rrsets
-  })
+  for (let attempt = 1; ; attempt++) {
+    const [zone] = await read.select().from(dnsZones).where(eq(dnsZones.id, zoneId))
+    if (zone?.status !== 'active' || !zone.isServed) return null
+    const rrsets = await changedRrsets(read, zone, after)
+    // Every change increases the version, or for ALIAS addresses the serial. If both are the same before and after, nothing
+    // changed.
+    const [again] = await read
+      .select({ version: dnsZones.version, serial: dnsZones.serial })
+      .from(dnsZones)
+      .where(eq(dnsZones.id, zoneId))
+    const isSame = again?.version === zone.version && again.serial === zone.serial
+    if (isSame || attempt === maxAttempts) return published(zone, rrsets)
+  }
+}
+
+// A zone that changes every second must not keep the name server from reading the others.
+const maxAttempts = 4
+
+async function changedRrsets(read: Reader, zone: Zone, after: number): Promise<PublishedRrset[]> {
+  const changed = await read
+    .select({ name: dnsRrsetChanges.name, type: dnsRrsetChanges.type })
+    .from(dnsRrsetChanges)
+    .where(and(eq(dnsRrsetChanges.zoneId, zone.id), gt(dnsRrsetChanges.number, after)))
+  const rrsets: PublishedRrset[] = []
+  for (const { name, type } of withAddresses(changed)) {
+    const rows = await read
+      .select({ ttl: dnsRrsets.ttl, rdata: dnsRecords.rdata })
+      .from(dnsRrsets)
+      .innerJoin(dnsRecords, eq(dnsRecords.rrsetId, dnsRrsets.id))
+      .where(and(eq(dnsRrsets.zoneId, zone.id), eq(dnsRrsets.name, name), eq(dnsRrsets.type, type)))
+      .orderBy(asc(dnsRecords.id))
+    const own = { name: absoluteOf(name, zone.name), type, ttl: rows[0]?.ttl ?? 0, rdata: rows.map(row => row.rdata) }
+    const alias =
+      rows.length === 0 && (type === 'A' || type === 'AAAA') && (await aliasAddressesOf(read, zone.id, name)).get(name)
+    rrsets.push(alias ? { ...own, ttl: alias.ttl, rdata: alias[type as 'A'] } : own)
+  }
+  return rrsets
 }
 
 /** Adds A and AAAA for each changed ALIAS, since its addresses change with it. */
@@ -115,60 +133,7 @@ const withAddresses = (changed: readonly { name: string; type: string }[]): { na
   ).values(),
 ]
 
-/**
- * Reads a zone with all its records; null if it was deleted or isn’t served. Includes the addresses of ALIAS records that were
- * resolved. The result is one consistent version, unless the zone keeps changing: then it may include part of a later change,
- * which is reported again under its own number.
- */
-export const readPublishedZone = (read: Reader, zoneId: string): Promise<PublishedZone | null> =>
-  readServed(read, zoneId, async (_, zone) => {
-    const rrsets = await readRrsets(read, zone)
-    if (!rrsets.some(one => one.type === 'ALIAS')) return rrsets
-    const aliases = await aliasAddressesOf(read, zone.id)
-    return [
-      ...rrsets,
-      ...[...aliases.values()].flatMap(({ name, ttl, ...found }) =>
-        (['A', 'AAAA'] as const).map(type => ({ name: absoluteOf(name, zone.name), type, ttl, rdata: found[type] })),
-      ),
-    ].filter(one => one.rdata.length > 0)
-  })
-
 type Zone = typeof dnsZones.$inferSelect
-type RrsetsOf = (read: Reader, zone: { id: string; name: string }) => Promise<PublishedRrset[]>
-
-async function readServed(read: Reader, zoneId: string, rrsetsOf: RrsetsOf): Promise<PublishedZone | null> {
-  const [zone] = await read
-    .select({ status: dnsZones.status, isServed: dnsZones.isServed })
-    .from(dnsZones)
-    .where(eq(dnsZones.id, zoneId))
-  if (zone?.status !== 'active' || !zone.isServed) return null
-  const found = await readUnchanged(read, zoneId, rrsetsOf)
-  return found?.zone.status === 'active' && found.zone.isServed ? found.published : null
-}
-
-// A zone that changes every second must not keep the name server from reading the others.
-const maxAttempts = 4
-
-async function readUnchanged(
-  read: Reader,
-  zoneId: string,
-  rrsetsOf: RrsetsOf,
-): Promise<{ zone: Zone; published: PublishedZone } | null> {
-  for (let attempt = 1; ; attempt++) {
-    const [zone] = await read.select().from(dnsZones).where(eq(dnsZones.id, zoneId))
-    if (!zone) return null
-    const rrsets = await rrsetsOf(read, zone)
-    // Every change increases the version, or for ALIAS addresses the serial. If both are the same before and after, nothing
-    // changed.
-    const [again] = await read
-      .select({ version: dnsZones.version, serial: dnsZones.serial })
-      .from(dnsZones)
-      .where(eq(dnsZones.id, zoneId))
-    const isSame = again?.version === zone.version && again.serial === zone.serial
-    if (isSame || attempt === maxAttempts) return { zone, published: published(zone, rrsets) }
-  }
-}
-
 const published = (zone: Zone, rrsets: PublishedRrset[]): PublishedZone => ({
   id: zone.id,
   workspaceId: zone.workspaceId,
@@ -180,17 +145,13 @@ const published = (zone: Zone, rrsets: PublishedRrset[]): PublishedZone => ({
 
 const soaRdata = (zone: Zone): Uint8Array => soaRdataOf(soaFieldsOf(zone), zone.serial)
 
-async function readRrsets(read: Reader, zone: { id: string; name: string }): Promise<PublishedRrset[]> {
-  const found = new Map<string, PublishedRrset>()
-  for await (const rows of recordPages(read, zone.id, servedColumns)) {
-    for (const { rrsetId, name, type, ttl, rdata } of rows) {
-      const rrset = found.get(rrsetId)
-      if (rrset) rrset.rdata.push(rdata)
-      else found.set(rrsetId, { name: absoluteOf(name, zone.name), type, ttl, rdata: [rdata] })
-    }
-  }
-  return [...found.values()]
-}
+/** The SOA record of a zone. */
+export const soaSetOf = (name: string, soa: { ttl: number; rdata: Uint8Array }): PublishedRrset => ({
+  name,
+  type: 'SOA',
+  ttl: soa.ttl,
+  rdata: [soa.rdata],
+})
 
 const servedColumns = {
   id: dnsRecords.id,

@@ -1,6 +1,7 @@
 import { wildcardKey, type NameKey, type WireName } from './name-key'
 import { maxChain, pathTo, applyDname } from './path'
-import { TYPE, type IndexedSet, type Node, type ZoneSet } from './zone-index'
+import { TYPE, type IndexedSet } from './indexed-set'
+import type { Node, ZoneSet } from './zone-index'
 
 /**
  * Resolves an ALIAS to addresses: follows its target through CNAMEs, DNAMEs and further ALIASes within served zones of the same

@@ -1,6 +1,6 @@
 import type { NameKey, WireName } from './name-key'
 import type { AnswerSet } from './resolve'
-import { TYPE, type IndexedRdata } from './zone-index'
+import { TYPE, type IndexedRdata } from './indexed-set'
 
 // Compression pointers have 14 bits (RFC 1035 section 4.1.4).
 const POINTER_REACH = 0x4000

@@ -7,7 +7,8 @@ import { AnswerWriter } from './answer-writer'
 import type { NameKey } from './name-key'
 import { readExtras, readQuestion, type Extras, type Question } from './query'
 import { resolve } from './resolve'
-import { TYPE, type ZoneSet } from './zone-index'
+import { TYPE } from './indexed-set'
+import type { ZoneSet } from './zone-index'
 
 /** Transport of a query. TCP responses can have up to 65535 octets. */
 type Transport = 'udp' | 'tcp'

@@ -1,5 +1,6 @@
 import type { TsigKey } from '../../../dns/tsig'
 import type { ServedSet } from './served-zone'
+import type { PackedZone } from './packed-zone'
 import type { TransferRights } from './transfer-keys'
 
 /** Where the name server listens, and its limits. */
@@ -20,8 +21,8 @@ export interface ListenOptions {
 /** Messages from the hub to the name server thread. */
 export type ToServer =
   | { kind: 'listen'; options: ListenOptions }
-  /** RRsets of a zone that is sent in chunks. With the `last` chunk it replaces the served zone. */
-  | { kind: 'zone'; name: string; owner: string; hidden: boolean; rrsets: ServedSet[]; last: boolean }
+  /** A whole zone, which replaces the served one. */
+  | { kind: 'zone'; zone: PackedZone }
   /** Changed RRsets of a zone; without rdata they are removed. */
   | { kind: 'change'; name: string; rrsets: ServedSet[] }
   | { kind: 'remove'; name: string; hidden: boolean }

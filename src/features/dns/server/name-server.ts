@@ -1,9 +1,11 @@
+import { DnsFormatError } from '../../../dns/format-error'
 import type { Clock, Timer } from '../../../core/clock'
 import { InvalidSetting } from '../../../core/config'
 import type { Log } from '../../../core/log'
 import { startThread, type Thread } from '../../../core/thread'
-import { yieldToEventLoop } from '../../../core/time-slices'
+import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
 import type { Counts, FromServer, HubResponses, HubRequest, ListenOptions, ToServer, Transferred } from './messages'
+import { ZonePacker, type PackedZone } from './packed-zone'
 import type { ServedSet, ServedZone } from './served-zone'
 import type { TransferRights } from './transfer-keys'
 
@@ -21,8 +23,6 @@ interface NameServerContext {
   onEmpty(): void
 }
 
-// RRsets per message; the event loop runs between messages.
-const rrsetsPerMessage = 500
 const restartAfterMs = 1000
 
 /** The hub's side of the name server: sends zones to its thread, and restarts it after a crash. */
@@ -68,17 +68,13 @@ export class NameServer {
     this.context.onEmpty()
   }
 
-  /** Serves a zone. Large zones are sent in chunks, and replace the served zone only when complete. */
-  async put({ name, owner = '', hidden = false, rrsets }: ServedZone): Promise<void> {
-    const thread = this.#thread
-    // The SOA is in the first chunk: later chunks alone are no valid zone if the first is lost with a thread.
-    const sorted = rrsets.toSorted((a, b) => Number(b.type === 'SOA') - Number(a.type === 'SOA'))
-    for (let at = 0; ; at += rrsetsPerMessage) {
-      const last = at + rrsetsPerMessage >= sorted.length
-      if (thread !== this.#thread) return
-      this.#post({ kind: 'zone', name, owner, hidden, rrsets: sorted.slice(at, at + rrsetsPerMessage).map(withOwnOctets), last })
-      if (last) return
-      await yieldToEventLoop()
+  /** Serves a zone, or replaces it. */
+  async put(zone: ServedZone | PackedZone): Promise<void> {
+    try {
+      this.#post({ kind: 'zone', zone: 'packed' in zone ? zone : await packed(zone) })
+    } catch (error) {
+      if (!(error instanceof DnsFormatError)) throw error
+      this.#invalid(zone.name, error.message)
     }
   }
 
@@ -131,8 +127,11 @@ export class NameServer {
     else if (message.kind === 'echo') this.#echoes.get(message.id)?.()
     else if (message.kind === 'request') void this.#answer(message.id, message.question, from)
     else if (message.kind === 'transferred') this.context.onTransferred?.(message.transfer)
-    else if (message.kind === 'invalid_zone')
-      this.context.log.error({ zone: message.name, reason: message.reason }, 'zone is invalid and can’t be served')
+    else if (message.kind === 'invalid_zone') this.#invalid(message.name, message.reason)
+  }
+
+  #invalid(zone: string, reason: string): void {
+    this.context.log.error({ zone, reason }, 'zone is invalid and can’t be served')
   }
 
   async #answer(id: number, question: HubRequest, to: Thread<ToServer>): Promise<void> {
@@ -162,6 +161,15 @@ export class NameServer {
       if (!this.#stopped) this.#restart = this.context.clock.after(restartAfterMs, () => void this.#startAgain())
     }
   }
+}
+
+async function packed({ name, owner = '', hidden = false, rrsets }: ServedZone): Promise<PackedZone> {
+  const packer = new ZonePacker(name)
+  for (const set of rrsets) {
+    packer.addSet(set)
+    if (isTurnOver()) await yieldToEventLoop()
+  }
+  return { name, owner, hidden, packed: packer.finish(), changes: [] }
 }
 
 /** Copies octets: posting a view would transfer its whole buffer. */

@@ -1,5 +1,6 @@
 import { keyOfOctets, NAME_OCTETS_MAX, parentKey, type NameKey, type WireName } from './name-key'
-import { TYPE, type Node, type ZoneIndex } from './zone-index'
+import { TYPE } from './indexed-set'
+import type { Node, ZoneIndex } from './zone-index'
 
 // Longer chains are misconfigurations; resolvers stop there too.
 export const maxChain = 16

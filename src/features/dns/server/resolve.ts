@@ -2,7 +2,8 @@ import { RCODE } from '../../../dns/message'
 import { aliasAddresses } from './alias'
 import { parentKey, wildcardKey, type NameKey, type WireName } from './name-key'
 import { maxChain, pathTo, applyDname } from './path'
-import { TYPE, type IndexedSet, type Node, type ZoneIndex, type ZoneSet } from './zone-index'
+import { TYPE, type IndexedSet } from './indexed-set'
+import type { Node, ZoneIndex, ZoneSet } from './zone-index'
 
 /** An RRset in a response, with the owner name to use: its own, or the queried name for a wildcard. */
 export interface AnswerSet {

@@ -1,4 +1,4 @@
-/** A zone as sent from the hub to the name server thread: plain values only. */
+/** A zone as plain values. */
 export interface ServedZone {
   /** Absolute name. */
   name: string

@@ -7,7 +7,8 @@ import type { IncomingNotifies } from './incoming-notifies'
 import type { TransferKeys } from './transfer-keys'
 import type { Transfers } from './transfers'
 import { parentKey, type NameKey } from './name-key'
-import { serialOf, TYPE, type ZoneIndex, type ZoneSet } from './zone-index'
+import { TYPE } from './indexed-set'
+import { serialOf, type ZoneIndex, type ZoneSet } from './zone-index'
 
 /** A response of one or more messages, each available when it is ready. */
 export type AnswerStream = AsyncGenerator<Uint8Array, void>

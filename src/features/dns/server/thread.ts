@@ -21,7 +21,6 @@ export function runNameServer(): void {
   const hidden = new ZoneSet()
   const keys = new TransferKeys()
   const hub = new HubRequests(send)
-  const incoming = new Map<string, ZoneIndex>()
   let complete = false
   let listener: DnsListener | null = null
   let timer: ReturnType<typeof setInterval> | undefined
@@ -45,20 +44,15 @@ export function runNameServer(): void {
         }
         return
       case 'zone': {
-        const key = `${message.hidden} ${message.name}`
+        const { zone } = message
         try {
-          const zone = incoming.get(key) ?? new ZoneIndex(message.name, message.owner)
-          for (const set of message.rrsets) zone.put(set)
-          if (!message.last) {
-            incoming.set(key, zone)
-            return
-          }
-          const set = message.hidden ? hidden : zones
-          set.put(zone)
+          const index = new ZoneIndex(zone.name, zone.owner, zone.packed)
+          for (const set of zone.changes) index.put(set)
+          const set = zone.hidden ? hidden : zones
+          set.put(index)
         } catch (error) {
-          send({ kind: 'invalid_zone', name: message.name, reason: (error as Error).message })
+          send({ kind: 'invalid_zone', name: zone.name, reason: (error as Error).message })
         }
-        incoming.delete(key)
         clearCache()
         return
       }

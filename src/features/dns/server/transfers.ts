@@ -7,8 +7,8 @@ import { WireReader } from '../../../dns/wire-reader'
 import { increment, type ServerCounters } from './server-counters'
 import type { HubRequests } from './hub-requests'
 import type { Delta, Transferred } from './messages'
-import type { AnswerSet } from './resolve'
-import { serialOf, TYPE, type IndexedSet, type ZoneIndex } from './zone-index'
+import { TYPE, type IndexedSet } from './indexed-set'
+import { serialOf, type Node, type ZoneIndex } from './zone-index'
 
 /** An authorized transfer: its key was verified and may transfer the zone. */
 interface TransferRequest {
@@ -153,29 +153,19 @@ interface Content {
 function content(zone: ZoneIndex, soa: ResourceRecord, deltas: Delta[] | null): Content {
   const serial = serialOf(soa.rdata)
   if (deltas?.length === 0) return { records: [soa], serial, kind: 'up_to_date' }
-  if (deltas === null) return { records: whole(soa, setsOf(zone)), serial, kind: 'axfr' }
+  if (deltas === null) return { records: whole(soa, zone.nodes()), serial, kind: 'axfr' }
   return { records: incremental(soa.name, deltas), serial: deltas.at(-1)!.toSerial, kind: 'ixfr' }
 }
 
-/** The SOA comes first and last (RFC 5936 section 2.2). */
-function* whole(soa: ResourceRecord, sets: readonly AnswerSet[]): Generator<ResourceRecord> {
-  yield soa
-  for (const { owner, set } of sets) yield* recordsOf(owner.octets, set)
-  yield soa
-}
-
 /**
- * All current RRsets except the SOA, as a snapshot. An ALIAS is replaced by its stored addresses, since secondaries don't know the
- * type. Unlike in answers, they are not resolved again, because the content must match the serial.
+ * All RRsets, with the SOA first and last (RFC 5936 section 2.2). An ALIAS is replaced by its stored addresses, since secondaries
+ * don't know the type. Unlike in answers, they are not resolved again, because the content must match the serial.
  */
-function setsOf(zone: ZoneIndex): AnswerSet[] {
-  const found: AnswerSet[] = []
-  for (const node of zone.nodes()) {
-    for (const set of node.sets.values()) {
-      if (set.type !== TYPE.SOA && set.type !== TYPE.ALIAS) found.push({ owner: node.name, set })
-    }
-  }
-  return found
+function* whole(soa: ResourceRecord, nodes: Iterable<Node>): Generator<ResourceRecord> {
+  yield soa
+  for (const { name, sets } of nodes)
+    for (const set of sets.values()) if (set.type !== TYPE.SOA && set.type !== TYPE.ALIAS) yield* recordsOf(name.octets, set)
+  yield soa
 }
 
 /** Current SOA; for each delta, old SOA, removed records, new SOA, added records; current SOA (RFC 1995 section 4). */

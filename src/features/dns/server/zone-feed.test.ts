@@ -12,6 +12,7 @@ function scene() {
   let number = 0
   let rightsVersion = 0
   let broken = false
+  let rrsetsPerChange = 0
   let onPut = (_name: string): void => {}
   const sent: string[] = []
   const source: ZoneSource = {
@@ -22,7 +23,8 @@ function scene() {
       return [...changes.values()].filter(one => one.number > after).sort((a, b) => a.number - b.number)
     },
     read: async id => zones.get(id) ?? null,
-    readChanges: async (id, after) => (zones.has(id) ? zone(`${zones.get(id)!.name} after ${after}`) : null),
+    readChanges: async (id, after) =>
+      zones.has(id) ? { ...zone(`${zones.get(id)!.name} after ${after}`), rrsets: Array(rrsetsPerChange) } : null,
     rightsVersion: async () => rightsVersion,
     rights: async () => ({ keys: [], zones: [] }),
   }
@@ -48,6 +50,7 @@ function scene() {
     set,
     sent: (all = false) => sent.splice(0).filter(one => all || one !== 'grant'),
     regrant: () => void rightsVersion++,
+    changing: (rrsets: number) => (rrsetsPerChange = rrsets),
     fail: (now: boolean) => (broken = now),
     onPut: (then: typeof onPut) => (onPut = then),
   }
@@ -169,4 +172,16 @@ test('does nothing after it is stopped', async () => {
   set('1', zone('a.'))
   await feed.poll()
   expect(sent()).toEqual([])
+})
+
+test('sends a zone as a whole again after many changed RRsets', async () => {
+  const { feed, set, sent, changing } = scene()
+  set('1', zone('a.'))
+  await feed.poll()
+  changing(5000)
+  for (let n = 0; n < 4; n++) {
+    set('1', zone('a.'), 'a.', false)
+    await feed.poll()
+  }
+  expect(sent().map(one => one.split(' ')[0]!)).toEqual(['put', 'complete', 'change', 'change', 'put', 'change'])
 })

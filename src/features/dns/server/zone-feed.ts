@@ -1,6 +1,7 @@
 import type { Log } from '../../../core/log'
 import type { NameServer } from './name-server'
 import type { ServedZone } from './served-zone'
+import type { PackedZone } from './packed-zone'
 import type { TransferRights } from './transfer-keys'
 
 /** Source of zones and their changes. */
@@ -12,7 +13,7 @@ export interface ZoneSource {
   /** Zones that changed after a number, ordered by their last change. */
   changesAfter(number: number): Promise<ZoneChange[]>
   /** Reads a zone; null if it was deleted or is not served. */
-  read(id: string): Promise<ServedZone | null>
+  read(id: string): Promise<ServedZone | PackedZone | null>
   /** Reads the SOA and what else changed after a number; null if the zone was deleted or is not served. */
   readChanges(id: string, after: number): Promise<ServedZone | null>
   /** Increases when {@link rights} change. */
@@ -20,6 +21,18 @@ export interface ZoneSource {
   /** Reads the TSIG keys and their rights. */
   rights(): Promise<TransferRights>
 }
+
+interface SentZone {
+  /** Number of the last change that was sent. */
+  number: number
+  /** Number of RRsets that were sent since the whole zone. */
+  changes: number
+  maxChanges: number
+}
+
+// Changed RRsets need several times as much memory as packed ones. After this many, the zone is packed again.
+const minChanges = 10_000
+const changesShare = 0.05
 
 /** The last change of a zone. */
 export interface ZoneChange {
@@ -40,8 +53,8 @@ export class ZoneFeed {
   #seen = 0
   #empty = true
   #rightsSeen = -1
-  /** Zones that were sent to the server, with the change number of each. */
-  readonly #sent = new Map<string, number>()
+  /** Zones that were sent to the server. */
+  readonly #sent = new Map<string, SentZone>()
   #running: Promise<void> | null = null
   #again = false
   #stopped = false
@@ -126,20 +139,26 @@ export class ZoneFeed {
 
   async #apply({ id, name, number, wholeNumber, hidden }: ZoneChange): Promise<void> {
     const sent = this.#sent.get(id)
-    const isPart = sent !== undefined && wholeNumber <= sent
-    const zone = await (isPart ? this.source.readChanges(id, sent) : this.source.read(id))
-    if (zone && isPart) {
-      this.server.change(zone)
-      this.#sent.set(id, number)
-    } else if (zone) await this.#put(id, zone, number)
-    else {
-      this.#sent.delete(id)
-      this.server.remove(name, hidden)
+    if (sent && wholeNumber <= sent.number && sent.changes < sent.maxChanges) {
+      const changes = await this.source.readChanges(id, sent.number)
+      if (!changes) return this.#remove(id, name, hidden)
+      this.server.change(changes)
+      this.#sent.set(id, { ...sent, number, changes: sent.changes + changes.rrsets.length })
+      return
     }
+    const zone = await this.source.read(id)
+    if (zone) await this.#put(id, zone, number)
+    else this.#remove(id, name, hidden)
   }
 
-  async #put(id: string, zone: ServedZone, number: number): Promise<void> {
+  #remove(id: string, name: string, hidden?: boolean): void {
+    this.#sent.delete(id)
+    this.server.remove(name, hidden)
+  }
+
+  async #put(id: string, zone: ServedZone | PackedZone, number: number): Promise<void> {
     await this.server.put(zone)
-    this.#sent.set(id, number)
+    const size = 'packed' in zone ? zone.packed.names : zone.rrsets.length
+    this.#sent.set(id, { number, changes: 0, maxChanges: Math.max(minChanges, size * changesShare) })
   }
 }

@@ -1,75 +1,54 @@
-import { typeCode } from '../../../dns/type-codes'
-import { endOfName, keyOfOctets, parentKey, wireName, type NameKey, type WireName } from './name-key'
+import { indexed, TYPE, type IndexedRdata, type IndexedSet } from './indexed-set'
+import { keyOfOctets, parentKey, wireName, type NameKey, type WireName } from './name-key'
+import { BLOCK_MASK, blockOf, childrenOf, findKey, nameOf, recordsOf, ZonePacker, type PackedSets } from './packed-zone'
 import type { ServedSet, ServedZone } from './served-zone'
+import { typeCode } from '../../../dns/type-codes'
 
-/** Type codes with special handling. */
-export const TYPE = {
-  NS: 2,
-  CNAME: 5,
-  SOA: 6,
-  HINFO: 13,
-  AAAA: 28,
-  A: 1,
-  DNAME: 39,
-  DS: 43,
-  IXFR: 251,
-  AXFR: 252,
-  ANY: 255,
-  ALIAS: 65401,
-} as const
-
-/** An RRset, ready to be written. */
-export interface IndexedSet {
-  readonly type: number
-  readonly ttl: number
-  readonly rdata: readonly IndexedRdata[]
-}
-
-/** Rdata, and the position of names in it that may be compressed (RFC 3597 section 4). */
-export interface IndexedRdata {
-  readonly octets: Uint8Array
-  /** Offset of the first name. */
-  readonly namesAt: number
-  readonly names: readonly WireName[]
-}
-
-/** An existing name: it has RRsets, or names below it (an empty non-terminal, RFC 8020 section 2). */
+/** An existing name: it has RRsets, or names below it (an empty non-terminal, RFC 8020 section 2). Never changed, only replaced. */
 export interface Node {
   readonly name: WireName
-  readonly sets: Map<number, IndexedSet>
+  readonly sets: ReadonlyMap<number, IndexedSet>
   /** Number of names directly below. */
-  children: number
+  readonly children: number
 }
 
-/** A zone, indexed by name. */
+/** A zone, indexed by name: packed RRsets, and the names that have changed since. */
 export class ZoneIndex {
   readonly name: WireName
   /** SOA for negative responses, with the TTL of RFC 2308 section 5. */
   negative: IndexedSet = { type: TYPE.SOA, ttl: 0, rdata: [] }
-  readonly #nodes = new Map<NameKey, Node>()
+  #apex: Node
+  #aliases: number
+  readonly #packed: PackedSets
+  /** Names that have changed, or null for those that were removed. */
+  readonly #changed = new Map<NameKey, Node | null>()
 
   /**
-   * Creates an empty zone.
    * @param owner owner whose keys may transfer it; empty for none
+   * @param packed its RRsets; none by default
    * @throws DnsFormatError for an invalid name
    */
   constructor(
     name: string,
     readonly owner = '',
+    packed: PackedSets = new ZonePacker(name).finish(),
   ) {
     this.name = wireName(name)
-    this.#nodeAt(this.name)
+    this.#packed = packed
+    this.#aliases = packed.aliases
+    this.#apex = this.#unpacked(findKey(packed, this.name.key, 0))
+    this.#findNegative()
   }
 
   /** Creates a zone with all its RRsets. */
   static of({ name, owner, rrsets }: ServedZone): ZoneIndex {
-    const zone = new ZoneIndex(name, owner)
-    for (const set of rrsets) zone.put(set)
-    return zone
+    const packer = new ZonePacker(name)
+    for (const set of rrsets) packer.addSet(set)
+    return new ZoneIndex(name, owner, packer.finish())
   }
 
   get apex(): Node {
-    return this.#nodes.get(this.name.key)!
+    return this.#apex
   }
 
   /** Null until it is set. */
@@ -78,17 +57,27 @@ export class ZoneIndex {
   }
 
   node(key: NameKey): Node | undefined {
-    return this.#nodes.get(key)
+    if (!key.endsWith(this.name.key)) return undefined
+    if (key.length === this.name.key.length) return this.#apex
+    const changed = this.#changed.size > 0 ? this.#changed.get(key) : undefined
+    if (changed !== undefined) return changed ?? undefined
+    const offset = this.#offsetOf(key)
+    return offset === 0 ? undefined : this.#unpacked(offset)
+  }
+
+  /** Whether a name within the zone exists. Unlike {@link node}, reads no RRsets. */
+  has(key: NameKey): boolean {
+    const changed = this.#changed.size > 0 ? this.#changed.get(key) : undefined
+    return changed === undefined ? this.#offsetOf(key) !== 0 : changed !== null
   }
 
   get hasAliases(): boolean {
-    for (const { sets } of this.#nodes.values()) if (sets.has(TYPE.ALIAS)) return true
-    return false
+    return this.#aliases > 0
   }
 
-  /** All names with RRsets, unordered. */
+  /** All names as of now, unordered: later changes of the zone don't affect the result. */
   nodes(): Iterable<Node> {
-    return this.#nodes.values()
+    return this.#nodesWith(new Map(this.#changed))
   }
 
   /** Replaces an RRset, or removes it if it has no rdata. Ignores RRsets outside the zone. */
@@ -96,10 +85,43 @@ export class ZoneIndex {
     const owner = wireName(name)
     if (!owner.key.endsWith(this.name.key) || !this.#holds(owner.key)) return
     const code = typeCode(type)
-    if (rdata.length === 0) return this.#remove(owner.key, code)
-    const set = { type: code, ttl, rdata: rdata.map(octets => indexed(code, octets)) }
-    this.#nodeAt(owner).sets.set(code, set)
-    if (code === TYPE.SOA && owner.key === this.name.key) this.negative = { ...set, ttl: Math.min(ttl, minimumOf(rdata[0]!)) }
+    if (rdata.length === 0) this.#remove(owner.key, code)
+    else {
+      const node = this.#nodeAt(owner)
+      const set = { type: code, ttl, rdata: rdata.map(octets => indexed(code, octets)) }
+      this.#replace(node, { ...node, sets: new Map(node.sets).set(code, set) })
+    }
+    if (code === TYPE.SOA && owner.key === this.name.key) this.#findNegative()
+  }
+
+  #offsetOf(key: NameKey): number {
+    return findKey(this.#packed, key, key.length - this.name.key.length)
+  }
+
+  #unpacked(offset: number): Node {
+    const block = blockOf(this.#packed, offset)
+    const at = offset & BLOCK_MASK
+    const relative = nameOf(block, at)
+    const octets = new Uint8Array(relative.length + this.name.octets.length)
+    octets.set(relative)
+    octets.set(this.name.octets, relative.length)
+    const sets = new Map<number, { type: number; ttl: number; rdata: IndexedRdata[] }>()
+    for (const { type, ttl, rdata } of recordsOf(this.#packed, offset)) {
+      const one = indexed(type, rdata)
+      const set = sets.get(type)
+      if (set) set.rdata.push(one)
+      else sets.set(type, { type, ttl, rdata: [one] })
+    }
+    return { name: { key: keyOfOctets(octets), octets }, sets, children: childrenOf(block, at) }
+  }
+
+  *#nodesWith(changed: ReadonlyMap<NameKey, Node | null>): Generator<Node> {
+    for (const offset of this.#packed.slots) {
+      if (offset === 0) continue
+      const node = this.#unpacked(offset)
+      if (!changed.has(node.name.key)) yield node
+    }
+    for (const node of changed.values()) if (node) yield node
   }
 
   /** Checks at label boundaries: a suffix of the key may start within a label. */
@@ -110,22 +132,43 @@ export class ZoneIndex {
   }
 
   #nodeAt(name: WireName): Node {
-    const known = this.#nodes.get(name.key)
+    const known = this.node(name.key)
     if (known) return known
+    const parent = this.#nodeAt(parentOf(name))
+    this.#replace(parent, { ...parent, children: parent.children + 1 })
     const node: Node = { name, sets: new Map(), children: 0 }
-    this.#nodes.set(name.key, node)
-    if (name.key !== this.name.key) this.#nodeAt(parentOf(name)).children++
+    this.#changed.set(name.key, node)
     return node
   }
 
+  #replace(before: Node, after: Node): void {
+    const { key } = after.name
+    this.#aliases += aliasesOf(after) - aliasesOf(before)
+    this.#changed.set(key, after)
+    if (key === this.name.key) this.#apex = after
+  }
+
   #remove(key: NameKey, code: number): void {
-    this.#nodes.get(key)?.sets.delete(code)
+    const node = this.node(key)
+    if (!node?.sets.has(code)) return
+    const sets = new Map(node.sets)
+    sets.delete(code)
+    this.#replace(node, { ...node, sets })
     for (let at = key; at !== this.name.key; at = parentKey(at)) {
-      const node = this.#nodes.get(at)
-      if (!node || node.sets.size > 0 || node.children > 0) return
-      this.#nodes.delete(at)
-      this.#nodes.get(parentKey(at))!.children--
+      const { sets, children } = this.node(at)!
+      if (sets.size > 0 || children > 0) return
+      if (this.#offsetOf(at) === 0) this.#changed.delete(at)
+      else this.#changed.set(at, null)
+      const parent = this.node(parentKey(at))!
+      this.#replace(parent, { ...parent, children: parent.children - 1 })
     }
+  }
+
+  #findNegative(): void {
+    const soa = this.soa
+    this.negative = soa
+      ? { ...soa, ttl: Math.min(soa.ttl, minimumOf(soa.rdata[0]!.octets)) }
+      : { type: TYPE.SOA, ttl: 0, rdata: [] }
   }
 }
 
@@ -171,29 +214,7 @@ export class ZoneSet {
   }
 }
 
-/** RFC 1035 types with names in their rdata: number of octets before the names, and number of names. */
-const named = new Map<number, readonly [before: number, names: number]>([
-  [2, [0, 1]], // NS
-  [5, [0, 1]], // CNAME
-  [6, [0, 2]], // SOA
-  [12, [0, 1]], // PTR
-  [15, [2, 1]], // MX
-  [39, [0, 1]], // DNAME, never compressed, but its target is needed
-  [65401, [0, 1]], // ALIAS, followed, never returned
-])
-
-function indexed(type: number, octets: Uint8Array): IndexedRdata {
-  const [namesAt, count] = named.get(type) ?? [octets.length, 0]
-  const names: WireName[] = []
-  for (let at = namesAt; names.length < count;) {
-    const end = endOfName(octets, at)
-    if (end < 0) return { octets, namesAt: octets.length, names: [] }
-    const name = octets.subarray(at, end)
-    names.push({ key: keyOfOctets(name), octets: name })
-    at = end
-  }
-  return { octets, namesAt, names }
-}
+const aliasesOf = ({ sets }: Node): number => sets.get(TYPE.ALIAS)?.rdata.length ?? 0
 
 const parentOf = ({ key, octets }: WireName): WireName => ({ key: parentKey(key), octets: octets.subarray(1 + octets[0]!) })
 
