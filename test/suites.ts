@@ -46,6 +46,7 @@ export const programsOnPostgres = [
 
 /** Files that measure time or create heavy load: how many of them may run at once, with nothing else. */
 const exclusive: Readonly<Record<string, 1 | 2>> = {
+  'test/contracts/hostile-checks.test.ts': 2,
   'test/e2e/database-outage.test.ts': 1,
   'test/e2e/hubs.test.ts': 1,
   'test/e2e/kill.test.ts': 1,

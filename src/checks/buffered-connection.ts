@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { isTurnOver, yieldToEventLoop } from '../core/time-slices'
 import type { Attempt } from './attempt'
 import { CheckFailed, connectFailure } from './connect-failure'
 import { upgradeToTls, type TlsSettings } from './connect'
@@ -11,6 +12,7 @@ export class BufferedConnection {
   private unread = Buffer.alloc(0)
   private readonly chunks: Buffer[] = []
   private length = 0
+  private lines = 0
   private end: CheckFailed | null = null
   private wake = () => {}
   private since: number
@@ -53,6 +55,7 @@ export class BufferedConnection {
    */
   async readLine(awaited: string): Promise<string> {
     for (;;) {
+      await this.pause()
       const line = this.takeLine()
       if (line !== null) return line
       if (this.end) throw this.end
@@ -66,7 +69,10 @@ export class BufferedConnection {
    */
   async waitForLine(matches: (line: string) => boolean, awaited: string): Promise<void> {
     for (;;) {
-      for (let line = this.takeLine(); line !== null; line = this.takeLine()) if (matches(line)) return
+      for (let line = this.takeLine(); line !== null; line = this.takeLine()) {
+        if (matches(line)) return
+        await this.pause()
+      }
       const prompt = this.unread.length > 0
       if (!this.end && (await this.more(awaited, prompt ? promptMs : undefined))) continue
       if (prompt && matches(textIn(this.unread))) {
@@ -80,6 +86,7 @@ export class BufferedConnection {
 
   /** The next `count` bytes. @throws CheckFailed */
   async readBytes(count: number, awaited: string): Promise<Buffer> {
+    await this.pause()
     while (this.unread.length < count) {
       if (this.end) throw this.end
       await this.more(awaited)
@@ -143,9 +150,16 @@ export class BufferedConnection {
     this.wake()
   }
 
+  /** Lets other checks run while this one processes a lot of received data. */
+  private async pause(): Promise<void> {
+    if (isTurnOver()) await this.attempt.within(yieldToEventLoop(), 'other checks')
+  }
+
+  /** @throws CheckFailed if there were too many */
   private takeLine(): string | null {
     const end = this.unread.indexOf(10)
     if (end < 0) return null
+    if (++this.lines > maxLines) throw new CheckFailed('protocol', `the server sent more than ${maxLines} lines`)
     const line = this.unread.subarray(0, end > 0 && this.unread[end - 1] === 13 ? end - 1 : end)
     this.unread = this.unread.subarray(end + 1)
     return textIn(line)
@@ -167,7 +181,10 @@ export class BufferedConnection {
 /** Text from a server as a JSON string: on one line and shortened for messages. */
 export const quoted = (text: string): string => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
 
+// Short lines would take seconds within the limit of bytes.
+const maxLines = 50_000
 const promptMs = 100
 const closeWaitMs = 500
 
-const textIn = (octets: Uint8Array): string => new TextDecoder().decode(octets)
+const utf8 = new TextDecoder()
+const textIn = (octets: Uint8Array): string => utf8.decode(octets)

@@ -250,6 +250,7 @@ export interface Evidence {
   request: string | null
   address: string | null
   status: number | null
+  /** At most 100. */
   headers: Record<string, string> | null
   /** At most 4 KiB. */
   body: string | null

@@ -10,6 +10,7 @@ import { formatAddress, parseAddress } from '../core/net/address'
 import { runAttempt } from './attempt'
 import { InvalidCheckInput, type CheckType } from './check'
 import { CheckFailed } from './connect-failure'
+import { TooExpensive } from './conditions/budget'
 import { answerMismatch, validateExpectedAnswers } from './dns/expected-answers'
 import { dnsOptions } from './dns/options'
 import { queryServers } from './dns/transports'
@@ -72,8 +73,13 @@ function verifyResponse(answer: Message, type: string, options: DnsOptions): voi
   const records = answer.answer.filter(record => record.type === type && record.class === CLASS.IN)
   if (records.length === 0 && expected === 'NOERROR' && (options.require_answer ?? true))
     throw failure(`no ${type} records in the answer`)
-  const mismatch = answerMismatch(type, records, options.expected_answers ?? [], options.match ?? 'all')
-  if (mismatch !== null) throw failure(mismatch)
+  try {
+    const mismatch = answerMismatch(type, records, options.expected_answers ?? [], options.match ?? 'all')
+    if (mismatch !== null) throw failure(mismatch)
+  } catch (error) {
+    if (!(error instanceof TooExpensive)) throw error
+    throw new CheckFailed('condition', `comparing the answer with the expected answers ${error.message}`)
+  }
 }
 
 /** @throws InvalidCheckInput */

@@ -2,6 +2,7 @@ import { Type, type TSchema } from '@sinclair/typebox'
 import { Prose } from '../core/shapes'
 import { maxRegexLength, compileRegex, InvalidRegex, type Regex } from '../core/regex'
 import { InvalidCheckInput } from './check'
+import { CheckFailed } from './connect-failure'
 
 /** Options of types that wait for a text. */
 export const expectedText = {
@@ -29,15 +30,31 @@ interface ExpectedText {
   expect_text?: string
 }
 
-/** Returns a matcher for the expected text, with a description for messages; null if nothing is expected. */
+// In all per check. Matching blocks the thread that runs all checks.
+const maxMatchingMs = 100
+
+/**
+ * Returns a matcher for the expected text, with a description for messages; null if nothing is expected. It throws CheckFailed if
+ * matching takes too long in all.
+ */
 export function textMatcher({
   expect,
   expect_text: plain,
 }: ExpectedText): { matches(text: string): boolean; description: string } | null {
   if (expect === undefined && plain === undefined) return null
   const regex = expect === undefined ? null : compile(expect)
+  let leftMs = maxMatchingMs
+  const test = (regex: Regex, text: string): boolean => {
+    const until = performance.now() + leftMs
+    const found = regex.test(text, () => {
+      if (performance.now() > until)
+        throw new CheckFailed('condition', `matching the expected text takes longer than ${maxMatchingMs} ms`)
+    })
+    leftMs = until - performance.now()
+    return found
+  }
   return {
-    matches: text => (regex?.test(text) ?? true) && (plain === undefined || text.includes(plain)),
+    matches: text => (regex === null || test(regex, text)) && (plain === undefined || text.includes(plain)),
     description: JSON.stringify(expect ?? plain),
   }
 }

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Prose, Shape, Words } from '../core/shapes'
 import { runAttempt } from './attempt'
-import { InvalidCheckInput, type CheckType } from './check'
+import { InvalidCheckInput, type CheckErrorKind, type CheckType } from './check'
 import { CheckFailed } from './connect-failure'
 import { textMatcher, expectedText, validateExpectedText } from './expected-text'
 import { parseHostPort, formatHostPort } from './host-port'
@@ -107,6 +107,8 @@ export const tcp: CheckType<TcpOptions> = {
     }),
 }
 
+const hasEnded: readonly CheckErrorKind[] = ['closed', 'timeout']
+
 async function runStep(
   connection: BufferedConnection,
   step: Static<typeof Step>,
@@ -126,7 +128,7 @@ async function runStep(
       )
     } catch (error) {
       // Something arrived, but nothing that matches.
-      if (last === null || !(error instanceof CheckFailed) || error.kind === 'protocol') throw error
+      if (last === null || !(error instanceof CheckFailed) || !hasEnded.includes(error.kind)) throw error
       throw new CheckFailed('content', `received ${quoted(last)} at step ${at + 1}, expected ${expected.description}`)
     }
   }

@@ -51,11 +51,21 @@ export const websocket: CheckType<WebsocketOptions> = {
       if (options.send !== undefined) messages.send(options.send)
       const received: string[] = []
       try {
-        while (expected && !received.some(expected.matches))
-          received.push(await messages.next(`a message with ${expected.description}`))
+        for (let isFound = !expected; expected && !isFound;) {
+          const message = await messages.next(`a message with ${expected.description}`)
+          received.push(message)
+          isFound = expected.matches(message)
+        }
       } catch (error) {
         // Messages arrived, but none that matches.
-        if (received.length === 0 || !expected || !(error instanceof CheckFailed) || error.kind === 'protocol') throw error
+        if (
+          received.length === 0 ||
+          !expected ||
+          !(error instanceof CheckFailed) ||
+          error.kind === 'protocol' ||
+          error.kind === 'condition'
+        )
+          throw error
         throw new CheckFailed('content', `received ${quoted(received.at(-1)!)}, expected ${expected.description}`)
       } finally {
         attempt.facts.body = received.length > 0 ? received.join('\n') : null

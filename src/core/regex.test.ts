@@ -112,6 +112,19 @@ describe('a regular expression', () => {
     expect(cpuTime() - before).toBeLessThan(10_000)
   })
 
+  test('can be stopped in the middle of a long match, and used again', () => {
+    const regex = compileRegex('a[ab]{900}[A-Z]')
+    const text = Array.from({ length: 20_000 }, (_, at) => 'ab'[(Math.imul(at, 2_654_435_761) >>> 13) & 1]).join('')
+    let calls = 0
+    const stopped = () => {
+      if (++calls === 10) throw new Error('enough')
+    }
+    expect(() => regex.test(text, stopped)).toThrow('enough')
+    expect(() => regex.testExact(text, stopped)).not.toThrow()
+    expect(regex.test(`${text}a${'b'.repeat(900)}C`, () => {})).toBe(true)
+    expect(regex.test(`${text}a${'b'.repeat(900)}c`, () => {})).toBe(false)
+  })
+
   test('is either compiled or rejected', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.string({ maxLength: 20 }), (source, text) => {

@@ -1,11 +1,14 @@
 import { RE2JS, RE2JSException } from 're2js'
 
-/** A regular expression whose matching time is linear in the length of the text. */
+/**
+ * A regular expression whose matching time is linear in the length of the text, with a factor of up to `maxSteps`. `check` is called
+ * about once per millisecond of a long match, and may throw to stop it.
+ */
 export interface Regex {
   /** Whether it matches anywhere in the text. */
-  test(text: string): boolean
+  test(text: string, check?: () => void): boolean
   /** Whether it matches the whole text. */
-  testExact(text: string): boolean
+  testExact(text: string, check?: () => void): boolean
 }
 
 /** An invalid regular expression. The message completes "must …". */
@@ -27,8 +30,39 @@ const maxSteps = 2500
 export function compileRegex(source: string): Regex {
   if (source.length > maxRegexLength) throw new InvalidRegex(`have at most ${maxRegexLength} characters`)
   const compiled = compile(source)
-  if (compiled.programSize() > maxSteps) throw new InvalidRegex(`compile to at most ${maxSteps} steps with repetitions expanded`)
-  return { test: text => compiled.test(text), testExact: text => compiled.testExact(text) }
+  const steps = compiled.programSize()
+  if (steps > maxSteps) throw new InvalidRegex(`compile to at most ${maxSteps} steps with repetitions expanded`)
+  // The matcher accepts anything that looks like a string.
+  const input = (text: string, check: (() => void) | undefined) =>
+    check && steps * text.length > workPerCheck ? (new CheckedText(text, check, workPerCheck / steps) as unknown as string) : text
+  return {
+    test: (text, check) => compiled.test(input(text, check)),
+    testExact: (text, check) => compiled.testExact(input(text, check)),
+  }
+}
+
+// Steps times characters. The matcher does at least this much in a millisecond.
+const workPerCheck = 100_000
+
+/** A text that calls `check` whenever a number of its characters were read. */
+class CheckedText extends String {
+  #left = 0
+
+  constructor(
+    text: string,
+    private readonly check: () => void,
+    private readonly every: number,
+  ) {
+    super(text)
+  }
+
+  override charCodeAt(at: number): number {
+    if (--this.#left < 0) {
+      this.#left = this.every
+      this.check()
+    }
+    return super.charCodeAt(at)
+  }
 }
 
 /**
@@ -53,8 +87,8 @@ export function compileGlob(source: string): Regex {
     if (token === '?') return '.'
     return isClass(token) ? token : RE2JS.quote(literal(token))
   })
-  const whole = compileRegex(`(?s)${expressions.join('')}`)
-  return { test: whole.testExact, testExact: whole.testExact }
+  const { testExact } = compileRegex(`(?s)${expressions.join('')}`)
+  return { test: testExact, testExact }
 }
 
 /**

@@ -16,6 +16,7 @@ const plainCore = [
   'src/core/ids',
   'src/core/problem',
   'src/core/regex',
+  'src/core/time-slices',
   // Check options use the same schemas as everything else; it only depends on TypeBox.
   'src/core/shapes',
   'src/core/thread',

@@ -4,7 +4,7 @@ export class TooExpensive extends Error {
 }
 
 /** How long all conditions of a run may take. They block the thread that runs all checks. */
-const maxEvaluationMs = 200
+const maxEvaluationMs = 100
 // Reading the clock for each comparison would double its cost.
 const stepsPerReading = 256
 
@@ -13,13 +13,13 @@ export class EvaluationBudget {
   readonly #until = performance.now() + maxEvaluationMs
   #steps = 0
 
-  /** Counts a step, such as a comparison. @throws TooExpensive */
+  /** Counts a short step, such as a comparison of numbers. @throws TooExpensive */
   step(): void {
     if (++this.#steps % stepsPerReading === 0) this.check()
   }
 
-  /** @throws TooExpensive */
-  check(): void {
+  /** Called before a step that may be long, such as a comparison of objects, and during it. @throws TooExpensive */
+  readonly check = (): void => {
     if (performance.now() > this.#until) throw new TooExpensive(`takes longer than ${maxEvaluationMs} ms`)
   }
 }

@@ -23,8 +23,9 @@ export function compare(
   const relation = operator === '==' || operator === '!=' ? equal : orders[operator]
   const candidates = candidatesOf(right, rightValue)
   const isRelated = (value: unknown, candidate: unknown) => {
-    budget.step()
-    return relation(value, candidate, isVersion)
+    if (typeof value === 'object' || typeof candidate === 'object') budget.check()
+    else budget.step()
+    return relation(value, candidate, isVersion, budget.check)
   }
   const holds = candidatesOf(left, leftValue).some(value => candidates.some(candidate => isRelated(value, candidate)))
   return holds !== (operator === '!=')
@@ -48,7 +49,7 @@ function candidatesOf(operand: Operand, value: Value): readonly unknown[] {
   }
 }
 
-type Relation = (left: unknown, right: unknown, isVersion: boolean) => boolean
+type Relation = (left: unknown, right: unknown, isVersion: boolean, check: () => void) => boolean
 
 const ordered =
   (holds: (left: number, right: number) => boolean): Relation =>
@@ -70,9 +71,9 @@ function amountOf(value: unknown, isVersion: boolean): number | null {
   return isVersion ? parseTlsVersion(text) : parseNumber(text)
 }
 
-const equal: Relation = (left, right, isVersion) => {
-  if (isPattern(left)) return !isPattern(right) && left.regex.test(textOf(right))
-  if (isPattern(right)) return right.regex.test(textOf(left))
+const equal: Relation = (left, right, isVersion, check) => {
+  if (isPattern(left)) return !isPattern(right) && left.regex.test(textOf(right), check)
+  if (isPattern(right)) return right.regex.test(textOf(left), check)
   const [leftText, rightText] = [textOf(left), textOf(right)]
   if (leftText === rightText) return true
   const parse = isVersion ? parseTlsVersion : typeof left === 'number' || typeof right === 'number' ? parseNumber : parseWhole

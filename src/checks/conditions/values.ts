@@ -144,12 +144,22 @@ export const textOf = (value: Value): string => (typeof value === 'string' ? val
 
 const maxShownValue = 80
 const maxShownOperand = 150
+// Long enough that nothing at its end is shown after redaction.
+const maxRedacted = 65_536
 
 /** An operand followed by its value, in one line. */
 export function describeOperand(operand: Operand, value: Value, redact: EvaluationContext['redact']): string {
   const text = cut(operand.text, maxShownOperand)
   if (operand.kind !== 'source') return text
-  return `${text} (${value === undefined ? 'INVALID' : cut(redact(isDuration(operand, value) ? formatDuration(value) : textOf(roundedMs(value))), maxShownValue)})`
+  return `${text} (${value === undefined ? 'INVALID' : cut(redact(isDuration(operand, value) ? formatDuration(value) : beginningOf(roundedMs(value))), maxShownValue)})`
+}
+
+/** A value as text, possibly without its end. Redacting and writing all of it could take seconds. */
+function beginningOf(value: Value): string {
+  if (!(value instanceof MultiValue)) return textOf(value).slice(0, maxRedacted)
+  let text = ''
+  for (const one of value.values) if (text.length < maxRedacted) text += `${text && ','}${JSON.stringify(one)}`
+  return `[${text}]`.slice(0, maxRedacted)
 }
 
 /** Values shown as durations: time until an expiry, and ages. */

@@ -2,11 +2,13 @@ import { DnsFormatError } from '../../dns/format-error'
 import type { ResourceRecord } from '../../dns/message'
 import { rdataOfContent, textOf, txtValue } from '../../dns/rdata'
 import { InvalidCheckInput } from '../check'
+import { EvaluationBudget } from '../conditions/budget'
 import { matches } from '../pattern'
 import { quoted } from '../buffered-connection'
 
 /**
  * Compares the records of an answer with the expected values. Returns what is wrong, in words; null if nothing is.
+ * @throws TooExpensive
  * @param type record type, in capitals
  * @param expected values as entered; if empty, any records match
  */
@@ -19,7 +21,14 @@ export function answerMismatch(
   if (expected.length === 0) return null
   const answers = records.map(record => formsOf(type, record.rdata))
   const patterns = expected.map(text => expectedForms(type, text))
-  const fits = (answer: string[], pattern: string[]) => answer.some(form => pattern.some(pattern => matches(form, pattern)))
+  const budget = new EvaluationBudget()
+  const fits = (answer: string[], pattern: string[]) =>
+    answer.some(form =>
+      pattern.some(pattern => {
+        budget.check()
+        return matches(form, pattern)
+      }),
+    )
   const missing = expected.filter((_, at) => !answers.some(answer => fits(answer, patterns[at]!)))
   const received = answers.length === 0 ? 'no records' : shown(answers.map(([text]) => text!))
   if (match === 'any')

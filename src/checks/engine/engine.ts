@@ -1,4 +1,5 @@
 import type { Timer } from '../../core/clock'
+import { isTurnOver, yieldToEventLoop } from '../../core/time-slices'
 import { noFacts, type CheckResult, type CheckSpec, type CheckType, type Facts } from '../check'
 import type { EnginePulse, FromEngine, ToEngine } from '../messages'
 import { nextConfirmation } from '../confirmation'
@@ -193,7 +194,9 @@ export class Engine {
     this.#schedule.scheduleNext(checked)
     const { current } = this.dependencies
     const run = type ? current.run(checked.id, () => this.#runner.run(spec, type)) : Promise.resolve(unsupported(spec))
-    void run.then(facts => {
+    void run.then(async facts => {
+      // Starts due checks between evaluations that take long.
+      while (isTurnOver()) await yieldToEventLoop()
       checked.running = false
       this.#inFlight--
       if (!checked.removed) current.run(checked.id, () => this.#finish(checked, facts, { nonce, at, due_at: Math.round(dueAt) }))

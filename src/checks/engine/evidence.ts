@@ -3,17 +3,26 @@ import type { Evaluation } from '../conditions/evaluation'
 import { secretRedactor, secretValues } from '../redaction'
 
 const maxBodyBytes = 4096
+// More than is shown: redacted text is shorter.
+const maxRedacted = 65_536
+const maxHeaders = 100
 
 /** What was sent and received, for people. @param redact from {@link redactorFor} */
 export function evidenceOf(facts: Facts, redact: (text: string) => string): Evidence {
-  const body = facts.body === null ? null : redact(facts.body)
+  const body = facts.body === null ? null : redact(facts.body.slice(0, maxRedacted))
   const octets = body === null ? null : Buffer.from(body)
-  const isLong = octets !== null && octets.length > maxBodyBytes
+  const isLong = octets !== null && (octets.length > maxBodyBytes || facts.body!.length > maxRedacted)
   return {
     request: facts.request === null ? null : redact(facts.request),
     address: facts.address,
     status: facts.status,
-    headers: facts.headers && Object.fromEntries(Object.entries(facts.headers).map(([name, value]) => [name, redact(value)])),
+    headers:
+      facts.headers &&
+      Object.fromEntries(
+        Object.entries(facts.headers)
+          .slice(0, maxHeaders)
+          .map(([name, value]) => [name, redact(value)]),
+      ),
     // A character that was cut in half is dropped.
     body: isLong ? new TextDecoder().decode(octets.subarray(0, maxBodyBytes), { stream: true }) : body,
     body_truncated: isLong,

@@ -12,6 +12,9 @@ export const acceptEncoding = {
   zstd: 'zstd',
 } as const
 
+// Tiny chunks would take a second within the limit of bytes.
+const maxChunks = 50_000
+
 /** Reads a stream up to its end or the limit; the rest is left unread. @throws the stream's error */
 export function readUpTo(stream: Readable, limit: number): Promise<{ octets: Buffer; cut: boolean }> {
   const chunks: Buffer[] = []
@@ -24,7 +27,7 @@ export function readUpTo(stream: Readable, limit: number): Promise<{ octets: Buf
       resolve({ octets: Buffer.concat(chunks).subarray(0, limit), cut: length > limit })
     }
     stream.on('data', (chunk: Buffer) => {
-      chunks.push(chunk)
+      if (chunks.push(chunk) > maxChunks) stream.destroy(new CheckFailed('protocol', 'the body has too many chunks'))
       length += chunk.length
       if (length <= limit) return
       done()

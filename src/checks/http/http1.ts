@@ -102,9 +102,15 @@ export function responseFailure(error: unknown, headReceived = false): CheckFail
 
 /** Maximum size of a head, as in browsers: a content security policy alone can take tens of kilobytes. */
 const maxHeadBytes = 262_144
+/** Maximum number of interim responses (1xx, RFC 9110 section 15.2). */
+const maxInterim = 20
 
 function responseHead(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
+    let interim = 0
+    request.on('information', () => {
+      if (++interim > maxInterim) request.destroy(new CheckFailed('protocol', 'the server sent too many interim responses'))
+    })
     request.once('response', response => {
       // A later failure, even in the same packet, is reported to the reader of the body.
       response.on('error', () => {})

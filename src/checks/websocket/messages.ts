@@ -6,8 +6,13 @@ import { frame, OPCODE } from './frame'
 // RFC 6455 section 7.4.1.
 const NORMAL = 1000
 
+// Tiny frames would take seconds within the limit of bytes.
+const maxFrames = 10_000
+
 /** Messages on an open WebSocket, from the client's side. */
 export class Messages {
+  private frames = 0
+
   constructor(private readonly connection: BufferedConnection) {}
 
   send(text: string): void {
@@ -43,6 +48,7 @@ export class Messages {
 
   /** One frame (section 5.2). */
   private async frame(awaited: string): Promise<{ opcode: number; last: boolean; payload: Buffer }> {
+    if (++this.frames > maxFrames) throw broken(`more than ${maxFrames.toLocaleString('en-US')} frames`)
     const head = await this.connection.readBytes(2, awaited)
     const [first, second] = [head[0]!, head[1]!]
     const opcode = first & 15
