@@ -61,7 +61,7 @@ export const Expanded = (related: Record<string, TSchema>) =>
   Type.Optional(
     Shape(Object.fromEntries(Object.entries(related).map(([name, schema]) => [name, Type.Optional(Nullable(schema))])), {
       description:
-        'Related resources requested with `expand`; omitted otherwise. Null if the related resource was deleted or you have no access to it.',
+        'Related resources requested with `expand`; omitted otherwise. Null if there is no related resource, if it was deleted, or if you have no access to it.',
     }),
   )
 

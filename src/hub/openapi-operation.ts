@@ -152,13 +152,22 @@ const pathParameters: Record<string, string> = {
 
 function pathParameter(path: string, name: string, exampleId: string | undefined): JsonSchema {
   const isId = name === 'id' || name.endsWith('_id')
-  const target = path.startsWith('/v1/ingest/') ? 'UUID of the heartbeat, or the ping key.' : 'ID of the sync target.'
+  const targets = {
+    ping: 'UUID of the heartbeat, or the ping key.',
+    slugPing: 'Ping key of the workspace.',
+    sync: 'ID of the sync target.',
+  }
+  const isSlugPing = path.endsWith('/:target/:suffix/:action')
+  const special: Record<string, string> = {
+    target: targets[isSlugPing ? 'slugPing' : path.startsWith('/v1/ingest/') ? 'ping' : 'sync'],
+    ...(isSlugPing && { suffix: 'Slug of the heartbeat.' }),
+  }
   return {
     name,
     in: 'path',
     required: true,
     schema: { type: 'string' },
-    description: isId ? 'ID of the resource.' : name === 'target' ? target : pathParameters[name]!,
+    description: isId ? 'ID of the resource.' : (special[name] ?? pathParameters[name]!),
     ...(isId && exampleId && { example: exampleId }),
   }
 }

@@ -15,7 +15,7 @@ const invalidates = ['/audit-streams']
 export default function AuditStreams() {
   const { canAdminister } = usePerson()
   const rotate = useSend<{ secret: string }>({ invalidates, onSuccess: showSigningSecret })
-  const promote = useSend({ toast: 'New secret promoted', invalidates })
+  const promote = useSend({ toast: 'Rotation ended', invalidates })
   const test = useSend<AuditStreamTestResult>({
     onSuccess: ({ delivered, status_code: status, error_message: error }) =>
       delivered
@@ -40,7 +40,7 @@ export default function AuditStreams() {
             { label: 'Edit stream', onSelect: () => editStream(one) },
             one.next_secret_hint === null
               ? { label: 'Rotate secret', onSelect: () => rotate.mutate({ ...call('secret/rotate'), body: {} }) }
-              : { label: 'Promote new secret', onSelect: () => promote.mutate(call('secret/promote')) },
+              : { label: 'End rotation now', onSelect: () => promote.mutate(call('secret/promote')) },
             '-',
             {
               label: 'Delete stream',

@@ -105,7 +105,7 @@ function ChannelPage({ resource: channel }: { resource: NotificationChannelView 
         )}
         {channel.failing && channel.status !== 'disabled' && (
           <p className="rounded-lg border border-line bg-warn-soft p-4 text-warn">
-            Failing since <RelativeTime at={channel.failing_since_at} />: {channel.last_error?.detail}
+            First failed <RelativeTime at={channel.failing_since_at} />: {channel.last_error?.detail}
           </p>
         )}
         <div className="grid gap-4 lg:grid-cols-[1fr_22rem] lg:items-start">

@@ -22,7 +22,12 @@ export default function Setup() {
         submitLabel="Create user and sign in"
       >
         {token === '' && (
-          <TextField name="token" label="Setup token" hint="Part of the setup link that the hub prints at startup." mono />
+          <TextField
+            name="token"
+            label="Setup token"
+            hint="The part after # in the setup link, which Bailiwick prints when it starts."
+            mono
+          />
         )}
         <NewUserFields />
       </Form>

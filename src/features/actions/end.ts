@@ -65,7 +65,7 @@ export const failureNotice = (row: ActionRow, problem: Problem): NoticeDraft => 
 })
 
 export const interrupted = (): Problem =>
-  new Problem('interrupted', 'The process that ran the action exited, and this type of action can’t be resumed.')
+  new Problem('interrupted', 'The process that ran the action stopped, and the action could not be resumed.')
 
 function errorOf(problem: Problem): ActionError {
   const { type, title, status, detail, code } = problemBody(problem, '') as unknown as ActionError

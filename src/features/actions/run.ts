@@ -17,7 +17,7 @@ import { actions, openStates } from './tables'
 type AnyKind = ActionKind<any, any>
 type Outcome = Awaited<ReturnType<Finish>>
 
-// About twenty minutes with the delays of `retryAfter`.
+// About eight minutes with the delays of `retryAfter`.
 const maxAttempts = 10
 const reportIntervalMs = 1_000
 

@@ -36,7 +36,7 @@ export const auditListing = listingOf('audit-events', auditEntries, {
     outcome: wordsFilter(auditEntries.outcome, ['success', 'failure', 'denied'], 'Only events with these outcomes.'),
     actor_id: textFilter(
       auditEntries.actorId,
-      'Only events of this actor: the ID of a user or token, or the name of a system job.',
+      'Only events of this actor: the ID of a user, token, heartbeat, or notification channel, or the name of a job.',
     ),
     actor_type: wordsFilter(
       auditEntries.actorType,

@@ -26,8 +26,15 @@ export const AuditEvent = Shape(
     }),
     actor: Shape(
       {
-        type: Words(['user', 'token', 'ingest', 'system', 'operator', 'anonymous'], { description: 'Type of the actor.' }),
-        id: Type.String({ description: 'ID of the user or token; for `system`, the name of the job.' }),
+        type: Words(['user', 'token', 'ingest', 'system', 'operator', 'anonymous'], {
+          description:
+            '`user` or `token`. `ingest`: a ping URL, or the acknowledge link of a notification. `system`: a job of Bailiwick. ' +
+            '`operator`: a command on the server. `anonymous`: not signed in.',
+        }),
+        id: Type.String({
+          description:
+            'ID of the user or token; for `ingest`, of the heartbeat or notification channel; for `system`, the name of the job; for `operator`, `command line`; empty for `anonymous`.',
+        }),
         name: Nullable(Type.String(), { description: 'Name of the user or token.' }),
         hint: Nullable(Type.String(), { description: 'Masked form of the token; null for other actors.' }),
       },

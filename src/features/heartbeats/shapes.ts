@@ -70,7 +70,9 @@ export const Schedule = Type.Union(
   },
 )
 
-const secret_shown_before = Type.Optional(Type.Boolean({ description: 'True in an idempotent replay, which omits the secrets.' }))
+const secret_shown_before = Type.Optional(
+  Type.Boolean({ description: 'True if this is a repeated response for the same Idempotency-Key, which omits the secrets.' }),
+)
 
 export const heartbeatStatuses = ['new', 'up', 'grace', 'down', 'paused'] as const
 
@@ -148,7 +150,7 @@ export const Heartbeat = Shape(
     status: Words(heartbeatStatuses, {
       description: '`new`: not pinged yet. `grace`: a ping is late, but still within the grace period.',
     }),
-    status_since_at: Instant({ description: 'When the status last changed. `grace` counts as `up`.' }),
+    status_since_at: Instant({ description: 'When the status last changed. A change from `up` to `grace` doesn’t count.' }),
     started: Type.Boolean({ description: 'Whether a run is in progress.' }),
     uuid: Nullable(Type.String(), { description: 'UUID in the ping URL, or null without `monitoring.write`.' }),
     ping_url: Nullable(Type.String(), { description: 'URL to ping, or null without `monitoring.write`.' }),
@@ -337,7 +339,9 @@ export const PingReceipt = Shape(
     heartbeat_id: Type.String({ description: 'ID of the heartbeat.' }),
     created: Type.Boolean({ description: 'Whether this ping created the heartbeat.' }),
     n: Type.Integer({ description: 'Number of the ping.' }),
-    kind: Words(pingKinds, { description: 'How the ping was recorded.' }),
+    kind: Words(pingKinds, {
+      description: 'How the ping was recorded. `ign`: it was ignored, because the heartbeat accepts only POST.',
+    }),
   },
   {
     $id: 'PingReceipt',

@@ -49,9 +49,9 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     verbs: {
       rotate: {
         description:
-          'Creates a token that replaces this one, with the same name, permissions, and restrictions. Its value is shown only once, ' +
-          'in this response. The old token expires `grace_seconds` after the new one is first used, or after 30 days if the new one ' +
-          'is never used; with 0, it is revoked immediately. The `expires_at` of the old token shows when it expires.',
+          'Creates a token that replaces this one, with the same name, permissions, restrictions, and expiry. Its value is shown only ' +
+          'once, in this response. The old token expires `grace_seconds` after the new one is first used, or after 30 days if the new one ' +
+          'is never used. If `grace_seconds` is 0, it is revoked immediately. The `expires_at` of the old token shows when it expires.',
         body: TokenRotation,
         status: 201,
         response: NewToken,

@@ -3,7 +3,7 @@ import { Status } from '../../parts/status'
 
 /** Status of a channel. */
 export function ChannelStatus({ channel }: { channel: NotificationChannelView }) {
-  if (channel.status === 'disabled') return <Status status="disabled" />
+  if (channel.status === 'disabled') return <Status status="disabled" label="disabled automatically" />
   if (!channel.active) return <Status status="inactive" />
   if (channel.failing) return <Status status="failing" />
   return <Status status="enabled" label={channel.last_sent_at === null ? 'ready' : 'healthy'} />

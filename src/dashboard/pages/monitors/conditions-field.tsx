@@ -8,7 +8,7 @@ import { Input } from '../../parts/input'
 const examples: Record<string, readonly string[]> = {
   STATUS: ['[STATUS] >= 500'],
   RESPONSE_TIME: ['[RESPONSE_TIME] > 2s'],
-  BODY: ['not [BODY] == pat(*Welcome*)', 'not [BODY].status == UP'],
+  BODY: ['[BODY] != pat(*Welcome*)', '[BODY].status != UP'],
   CERTIFICATE_EXPIRATION: ['[CERTIFICATE_EXPIRATION] < 14d'],
   DNS_ANSWER: ['[DNS_ANSWER] != any(192.0.2.1, 192.0.2.2)'],
   TLS_VERSION: ['[TLS_VERSION] < 1.3'],
@@ -50,6 +50,7 @@ export function ConditionsField({ name, label, sources }: ConditionsFieldProps) 
         <Button small icon={Plus} onClick={() => update([...conditions, ''])}>
           Add condition
         </Button>
+        {sources.some(source => examples[source]) && <span className="ml-1 text-xs text-muted">Examples:</span>}
         {sources.flatMap(source =>
           (examples[source] ?? []).map(text => (
             <button

@@ -48,15 +48,16 @@ export function rotateSecret(endpoint: WebhookEndpointView): void {
         <div className="flex flex-col gap-4">
           <p>
             A rotation is in progress. Messages are signed with both the old secret {endpoint.secret_hint} and the new secret{' '}
-            {endpoint.next_secret_hint}. The old one expires <RelativeTime at={endpoint.overlap_ends_at} />.
+            {endpoint.next_secret_hint}. The old one expires <RelativeTime at={endpoint.overlap_ends_at} />. If your receiver
+            already uses the new secret, you can end the rotation now. The old secret then stops working immediately.
           </p>
           <div className="flex justify-end">
             <SendButton
               kind="primary"
               call={{ method: 'POST', path: `${path}/promote` }}
-              send={{ toast: 'New secret promoted', invalidates, onSuccess: closeDialog }}
+              send={{ toast: 'Rotation ended', invalidates, onSuccess: closeDialog }}
             >
-              Promote new secret
+              End rotation now
             </SendButton>
           </div>
         </div>

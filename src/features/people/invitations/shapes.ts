@@ -88,7 +88,11 @@ const send = Type.Optional(
 )
 export const InvitationInput = Shape(
   {
-    email: Type.String({ format: 'email', description: 'Email address of the person, who doesn’t need an account yet.' }),
+    email: Type.String({
+      format: 'email',
+      description:
+        'Email address of the person. `allows_sign_up` in the response tells whether a person without an account can accept.',
+    }),
     role: Type.Optional(
       Words(roles, { description: 'Default: `member`, or `owner` with `POST /v1/workspaces/{id}/invitations`.' }),
     ),

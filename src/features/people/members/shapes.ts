@@ -5,8 +5,8 @@ import { roles } from '../../../access/tables'
 
 export const roleWords = Words(roles, {
   description:
-    '`owner` and `admin`: full access, but an admin can’t manage owners. `member`: full access except to `account`. ' +
-    '`viewer`: read access except to `account`.',
+    '`owner` and `admin`: full access, but an admin can’t manage owners. `member`: full access, but can’t change anything in ' +
+    'the `account` area (members, tokens, plan). `viewer`: read access to everything except the `account` area.',
 })
 
 export const Member = Shape(

@@ -231,7 +231,7 @@ export const PasskeyInput = Shape(
 )
 export type PasskeyInput = Static<typeof PasskeyInput>
 export const PasskeyPatch = Shape(
-  { name },
+  { name: Type.Optional(Line({ minLength: 1, maxLength: 100, description: 'New name of the passkey.' })) },
   { $id: 'PasskeyPatch', description: 'Changes to a passkey.', examples: [{ name: 'Old laptop' }] },
 )
 export const PasskeySignInInput = Shape(

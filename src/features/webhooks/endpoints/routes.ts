@@ -120,7 +120,7 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
     operationId: 'rotateWebhookSecret',
     summary: 'Rotate the signing secret',
     description:
-      'Generates a new signing secret, shown only once, in this response. During the overlap, webhook-signature contains a ' +
+      'Replaces the signing secret with the one you send, or with a generated one. It is shown only once, in this response. During the overlap, webhook-signature contains a ' +
       'signature for each secret, X-Service-Signature uses the old secret, and X-Service-Signature-Next the new one, so a ' +
       'receiver can verify every message with either secret. When the overlap ends, the new secret replaces the old one ' +
       'automatically.',

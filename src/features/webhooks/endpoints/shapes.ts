@@ -83,7 +83,7 @@ const filters = Shape(
   {
     resource_ids: Nullable(
       Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: 100, uniqueItems: true }),
-      { description: 'Send only events about these resources, by `resource.id`; null for all resources.' },
+      { description: 'IDs of the resources whose events are sent; null for all resources.' },
     ),
   },
   { description: 'Limits which events of the subscribed kinds are sent.' },

@@ -14,7 +14,7 @@ export const canAdopt = ({ state }: DriftRow): boolean => state === 'drifted' ||
 const kinds = { changed: 'Changed at the provider', deleted: 'Deleted at the provider', added: 'Added at the provider' } as const
 const waits: Partial<Record<DriftRow['state'], string>> = {
   pending: 'Changed in Bailiwick, not applied yet',
-  conflict: 'Changed in Bailiwick and at the provider. Choose which version to keep.',
+  conflict: 'Bailiwick and the provider have different versions. Choose which one to keep.',
   unknown: 'Not checked yet',
 }
 

@@ -9,15 +9,17 @@ export const planStatuses: Record<PlanView['status'], { status: string; tone: To
   expired: { status: 'expired', tone: 'idle', label: 'expired' },
 }
 
-/** Summarizes the changes of a plan: “2 created, 1 deleted”. Counts only the listed changes. */
-export function planSummary({ targets }: Pick<PlanView, 'targets'>): string {
+/** Summarizes the changes of a plan: “2 to create, 1 to delete”, or “2 created” once it is applied. Counts only the listed changes. */
+export function planSummary({ targets, status }: Pick<PlanView, 'targets' | 'status'>): string {
   const count = (action: string) =>
     targets.reduce((max, one) => Math.max(max, one.ops.filter(op => op.action === action).length), 0)
   const words = [
-    [count('create'), 'created'],
-    [count('update'), 'updated'],
-    [count('delete'), 'deleted'],
+    [count('create'), 'create'],
+    [count('update'), 'update'],
+    [count('delete'), 'delete'],
   ] as const
-  const parts = words.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`)
+  const parts = words
+    .filter(([number]) => number > 0)
+    .map(([number, word]) => (status === 'applied' ? `${number} ${word}d` : `${number} to ${word}`))
   return parts.length === 0 ? 'No changes' : parts.join(', ')
 }
