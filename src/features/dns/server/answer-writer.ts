@@ -4,6 +4,7 @@ import { TYPE, type IndexedRdata } from './indexed-set'
 
 // Compression pointers have 14 bits (RFC 1035 section 4.1.4).
 const POINTER_REACH = 0x4000
+const QUESTION = 12
 // A message, plus the record that turns out not to fit.
 const CAPACITY = 3 * 0x10000
 
@@ -14,14 +15,20 @@ const CAPACITY = 3 * 0x10000
 export class AnswerWriter {
   readonly bytes = new Uint8Array(CAPACITY)
   offset = 0
+  #question: NameKey = ''
   readonly #names = new Map<NameKey, number>()
   readonly #order: NameKey[] = []
 
-  /** Starts after the question, which is in `bytes` from octet 12 to `end`. Names can point to it. */
-  begin(key: NameKey, end: number): void {
+  /**
+   * Starts after the question, which is in `bytes` from octet 12 to `end`. Names can point to it.
+   * @param common the end of the question that names in rdata may point to. With less than the whole name, the records also fit other
+   *   questions of the same length and end.
+   */
+  begin(key: NameKey, end: number, common: NameKey = key): void {
+    this.#question = key
     this.#names.clear()
     this.#order.length = 0
-    for (let rest = key, at = 12; rest.length > 1;) {
+    for (let rest = common, at = QUESTION + key.length - common.length; rest.length > 1;) {
       this.#names.set(rest, at)
       const size = 1 + rest.charCodeAt(0)
       rest = rest.slice(size)
@@ -56,7 +63,8 @@ export class AnswerWriter {
   }
 
   #record(owner: WireName, type: number, ttl: number, rdata: IndexedRdata): void {
-    this.#name(owner)
+    if (owner.key === this.#question) this.u16(0xc000 | QUESTION)
+    else this.#name(owner)
     this.u16(type)
     this.u16(1)
     this.u16(ttl >>> 16)

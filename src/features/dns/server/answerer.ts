@@ -4,7 +4,7 @@ import { UDP_MAX_PLAIN } from '../../../dns/message-encode'
 import { refuseTsig, TSIG_ERROR } from '../../../dns/tsig'
 import { TSIG_CODE } from '../../../dns/tsig-record'
 import { AnswerWriter } from './answer-writer'
-import type { NameKey } from './name-key'
+import { parentKey, type NameKey } from './name-key'
 import { readExtras, readQuestion, type Extras, type Question } from './query'
 import { resolve } from './resolve'
 import { TYPE } from './indexed-set'
@@ -51,8 +51,8 @@ export interface SignedHandler<L> {
 }
 
 /**
- * Answers queries for a set of zones. Caches responses for names that exist in wire form, until `forget` is called because a zone
- * has changed.
+ * Answers queries for a set of zones. Caches responses in wire form until `forget` is called because a zone has changed: by name for
+ * names that exist, and by the closest existing name above for others, so that random names don't fill the cache.
  */
 export class Answerer<L = never> {
   readonly #zones: ZoneSet
@@ -125,15 +125,14 @@ export class Answerer<L = never> {
    * @param reserve octets to reserve for the signature
    */
   resolved({ query, question, extras, transport }: ParsedQuery, reserve: number, zones?: ZoneSet): Uint8Array {
-    const key = storedKey(question.key, question.type)
-    let stored = zones ? undefined : this.#stored.get(key)
+    let stored = zones ? undefined : this.#storedFor(question)
     const room = limitOf(extras, transport) - reserve - (extras.udpSize === null ? 0 : OPT_OCTETS)
     let tc = 0
     if (!stored || question.end + stored.tail.length > room) {
       const written = this.#write(zones ?? this.#zones, query, question, room)
       stored = written.stored
       if (written.whole) {
-        if (written.exact && !zones) this.#store(key, stored)
+        if (written.key !== null && !zones) this.#store(written.key, stored)
       } else tc = TC
     }
     const { bytes } = this.#writer
@@ -159,10 +158,10 @@ export class Answerer<L = never> {
     query: Uint8Array,
     { key, type, end }: Question,
     room: number,
-  ): { stored: Stored; whole: boolean; exact: boolean } {
+  ): { stored: Stored; whole: boolean; key: string | null } {
     const found = resolve(zones, { key, octets: query.subarray(12, end - 4) }, type)
     const writer = this.#writer
-    writer.begin(key, end)
+    writer.begin(key, end, found.encloser ?? key)
     const answer = writer.sets(found.answer, room)
     const authority = answer.whole ? writer.sets(found.authority, room) : none
     const glue = authority.whole ? writer.sets(found.glue, room) : none
@@ -176,8 +175,22 @@ export class Answerer<L = never> {
         tail: writer.bytes.slice(end, writer.offset),
       },
       whole: answer.whole && authority.whole && glue.whole,
-      exact: found.exact && addresses.whole,
+      key: !addresses.whole
+        ? null
+        : found.exact
+          ? storedKey(key, type)
+          : found.encloser && commonKey(found.encloser, type, key.length),
     }
+  }
+
+  #storedFor({ key, type }: Question): Stored | undefined {
+    const exact = this.#stored.get(storedKey(key, type))
+    if (exact) return exact
+    const zone = this.#zones.enclosing(key, type)
+    if (!zone || zone.has(key)) return undefined
+    let encloser = parentKey(key)
+    while (!zone.has(encloser)) encloser = parentKey(encloser)
+    return this.#stored.get(commonKey(encloser, type, key.length))
   }
 
   #store(key: string, stored: Stored): void {
@@ -257,6 +270,10 @@ export class Answerer<L = never> {
 }
 
 const none = { records: 0, whole: false }
+
+/** Key of the response for names of this length that don't exist and have this closest existing name above them. */
+const commonKey = (encloser: NameKey, type: number, length: number): string =>
+  encloser + String.fromCharCode(type) + String.fromCharCode(length)
 
 const storedKey = (key: NameKey, type: number): string => key + String.fromCharCode(type)
 

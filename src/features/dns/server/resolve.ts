@@ -22,8 +22,13 @@ interface Resolution {
   glue: AnswerSet[]
   /** Other addresses of name servers within the zone. */
   addresses: AnswerSet[]
-  /** True if the queried name itself exists. The number of such names is bounded by the zones, so responses may be cached. */
+  /** True if the queried name itself exists. */
   exact: boolean
+  /**
+   * Closest existing name above the queried one, if the result is the same for all names below it that don't exist (negative answers,
+   * wildcards, referrals), except for the queried name as owner. Null if it isn't, or if the name exists.
+   */
+  encloser: NameKey | null
 }
 
 /**
@@ -39,6 +44,7 @@ export function resolve(zones: ZoneSet, question: WireName, type: number): Resol
     glue: [],
     addresses: [],
     exact: false,
+    encloser: null,
   }
   const visited = new Set<NameKey>()
   let owner: string | undefined
@@ -70,7 +76,13 @@ function answerIn(
   first: boolean,
 ): WireName | null {
   const path = pathTo(zone, name.key, type)
-  if (first) found.exact = path.exact
+  if (first) {
+    found.exact = path.exact
+    found.encloser = path.exact ? null : path.closest.name.key
+  } else if (!path.exact) {
+    // The next name may be the queried one, which ends the loop.
+    found.encloser = null
+  }
   if (path.cut?.sets.has(TYPE.NS) && path.cut !== zone.apex) return refer(zone, path.cut, found, first)
   if (path.cut) return redirect(path.cut, name, type, found)
 
@@ -104,6 +116,8 @@ function refer(zone: ZoneIndex, cut: Node, found: Resolution, first: boolean): n
 /** Redirects a name below a DNAME (RFC 6672 section 2.2). */
 function redirect(from: Node, name: WireName, type: number, found: Resolution): WireName | null {
   const set = from.sets.get(TYPE.DNAME)!
+  // The new name contains part of the old one.
+  found.encloser = null
   found.answer.push({ owner: from.name, set })
   const target = applyDname(from, name)
   if (!target) {
