@@ -3,6 +3,7 @@ import { record, idempotencyInProgress } from '../core/change'
 import { sha256Hex } from '../core/crypto'
 import type { Idempotency, StoredResponse } from '../core/ctx'
 import { hubs, idempotencyKeys } from '../core/db/tables'
+import { deleteHeld, findKey, insertKey, storeResponseOf, type HeldRow, type KeyRow } from '../core/idempotency-rows'
 import type { Tx } from '../core/db/transaction'
 import type { Hub } from '../core/hub'
 import { liveSince } from '../core/live-hubs'
@@ -53,7 +54,7 @@ export function endRun(hub: Hub, keys: Keys): void {
 export async function releaseKey(hub: Hub, keys: Keys): Promise<void> {
   try {
     await record(hub, async tx => {
-      await tx.delete(idempotencyKeys).where(heldRow(hub, keys))
+      await deleteHeld(tx, heldRow(hub, keys))
       return { result: undefined }
     })
   } catch (error) {
@@ -67,12 +68,7 @@ export async function releaseKey(hub: Hub, keys: Keys): Promise<void> {
  */
 export async function storeResponse(hub: Hub, keys: Keys, response: StoredResponse): Promise<void> {
   await record(hub, async tx => {
-    const stored = await tx
-      .update(idempotencyKeys)
-      .set({ runningIn: null, ...response })
-      .where(heldRow(hub, keys))
-      .returning({ key: idempotencyKeys.key })
-    if (stored.length === 0) throw idempotencyInProgress()
+    if (!(await storeResponseOf(tx, heldRow(hub, keys), response))) throw idempotencyInProgress()
     return { result: undefined }
   })
 }
@@ -89,17 +85,11 @@ export async function pruneKeys(hub: Hub): Promise<void> {
 async function findOrClaim(hub: Hub, keys: Keys, fingerprint: string, busy: boolean): Promise<StoredResponse | null> {
   return await record(hub, async tx => {
     const now = hub.clock.now()
-    const isKey = keyRow(keys)
     if (!busy) {
-      await tx.delete(idempotencyKeys).where(and(isKey, lt(idempotencyKeys.createdAt, now - retentionMs)))
-      const [inserted] = await tx
-        .insert(idempotencyKeys)
-        .values({ ...keys, fingerprint, runningIn: hub.id, createdAt: now })
-        .onConflictDoNothing()
-        .returning({ key: idempotencyKeys.key })
-      if (inserted) return { result: null }
+      const claim = { ...keyRow(keys), fingerprint, runningIn: hub.id, createdAt: now }
+      if (await insertKey(tx, claim, now - retentionMs)) return { result: null }
     }
-    const [row] = await tx.select().from(idempotencyKeys).where(isKey)
+    const row = await findKey(tx, keyRow(keys))
     // The key was released a moment ago, or its row is about to be written.
     if (!row) throw idempotencyInProgress()
     const runs = row.runningIn !== null && (busy || (row.runningIn !== hub.id && (await isAlive(tx, hub, row.runningIn))))
@@ -113,7 +103,15 @@ async function findOrClaim(hub: Hub, keys: Keys, fingerprint: string, busy: bool
     const [claimed] = await tx
       .update(idempotencyKeys)
       .set({ runningIn: hub.id, fingerprint })
-      .where(and(isKey, eq(idempotencyKeys.runningIn, row.runningIn)))
+      .where(
+        and(
+          eq(idempotencyKeys.workspaceId, keys.workspaceId),
+          eq(idempotencyKeys.method, keys.method),
+          eq(idempotencyKeys.path, keys.path),
+          eq(idempotencyKeys.key, keys.key),
+          eq(idempotencyKeys.runningIn, row.runningIn),
+        ),
+      )
       .returning({ key: idempotencyKeys.key })
     if (!claimed) throw idempotencyInProgress()
     return { result: null }
@@ -136,13 +134,7 @@ const fingerprintOf = (keys: Keys, request: { search: string; body: Uint8Array }
 
 const keyName = (keys: Keys): string => JSON.stringify([keys.workspaceId, keys.method, keys.path, keys.key])
 
-const keyRow = (keys: Keys) =>
-  and(
-    eq(idempotencyKeys.workspaceId, keys.workspaceId),
-    eq(idempotencyKeys.method, keys.method),
-    eq(idempotencyKeys.path, keys.path),
-    eq(idempotencyKeys.key, keys.key),
-  )
+const keyRow = ({ workspaceId, method, path, key }: Keys): KeyRow => ({ workspaceId, method, path, key })
 
 /** The row, while it is claimed by this hub. */
-const heldRow = (hub: Hub, keys: Keys) => and(keyRow(keys), eq(idempotencyKeys.runningIn, hub.id))
+const heldRow = (hub: Hub, keys: Keys): HeldRow => ({ ...keyRow(keys), runningIn: hub.id })

@@ -19,13 +19,16 @@ export function changesBetween(
   const is = (after ?? {}) as Record<string, unknown>
   const changes: AuditChanges = { before: {}, after: {} }
   for (const name of new Set([...Object.keys(was), ...Object.keys(is)])) {
-    if (ignoredFields.has(name) || JSON.stringify(was[name]) === JSON.stringify(is[name])) continue
+    if (ignoredFields.has(name) || isEqual(was[name], is[name])) continue
     const shown = (value: unknown) => (secretFields.has(name) && value != null ? tag(JSON.stringify(value)) : value)
     if (before) changes.before[name] = shown(was[name]) ?? null
     if (after) changes.after[name] = shown(is[name]) ?? null
   }
   return Object.keys(changes.before).length + Object.keys(changes.after).length > 0 ? changes : null
 }
+
+const isEqual = (was: unknown, is: unknown): boolean =>
+  was === is || (was !== undefined && is !== undefined && JSON.stringify(was) === JSON.stringify(is))
 
 /** A resource as a target of an audit event. */
 export const target = (type: string, row: { id: string; name?: string | null }): AuditTarget => ({

@@ -14,12 +14,13 @@ export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (typeof value === 'object') {
     const members = value as Record<string, unknown>
+    let list = ''
     // sort() orders by UTF-16 code units by default, as section 3.2.3 requires.
-    const names = Object.keys(members).filter(name => members[name] !== undefined)
-    return `{${names
-      .sort()
-      .map(name => `${text(name)}:${canonicalJson(members[name])}`)
-      .join(',')}}`
+    for (const name of Object.keys(members).sort()) {
+      const member = members[name]
+      if (member !== undefined) list += `${list && ','}${nameText(name)}:${canonicalJson(member)}`
+    }
+    return `{${list}}`
   }
   throw new TypeError(`A ${typeof value} can't be represented in JSON.`)
 }
@@ -27,4 +28,17 @@ export function canonicalJson(value: unknown): string {
 function text(value: string): string {
   if (!value.isWellFormed()) throw new TypeError('A string with a lone surrogate has no canonical form.')
   return JSON.stringify(value)
+}
+
+const nameTexts = new Map<string, string>()
+const maxNameTexts = 2000
+
+/** Most names are field names, so their texts are kept. */
+function nameText(name: string): string {
+  let known = nameTexts.get(name)
+  if (known === undefined) {
+    known = text(name)
+    if (nameTexts.size < maxNameTexts) nameTexts.set(name, known)
+  }
+  return known
 }

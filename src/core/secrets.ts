@@ -1,8 +1,9 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { desc, eq } from 'drizzle-orm'
+import { desc, eq, sql, type Placeholder } from 'drizzle-orm'
 import type { Clock } from './clock'
 import { hmacSha256, sha256Hex } from './crypto'
 import { forShare } from './db/dialect'
+import { prepared } from './db/prepared'
 import { dataKeys, instanceFacts } from './db/tables'
 import type { Reader, Tx } from './db/transaction'
 import { keyLimits, KeyUse, type KeyLimits } from './key-use'
@@ -196,7 +197,9 @@ export class KeyRing {
    * values encrypted with the old one are re-encrypted by `bailiwick keys rotate-data`.
    */
   private async sealingKey(tx: Tx, workspaceId: string): Promise<DataKey> {
-    const [row] = await forShare(newestKey(tx, workspaceId))
+    const [row] = await prepared<DataKeyRow[], Tx>(tx, 'newest-data-key', handle =>
+      forShare(newestKey(handle, sql.placeholder('workspaceId'))),
+    ).execute({ workspaceId })
     const isYoung = row && this.clock.now() - row.createdAt < this.bounds.ageMs
     if (isYoung && (await this.use.count(tx, row.id))) return this.byId.get(row.id) ?? this.remember(this.unwrap(row))
     const fresh = await this.addDataKey(tx, workspaceId)
@@ -276,7 +279,7 @@ async function lockedWrappingKeyId(tx: Tx): Promise<string | null> {
   return row?.value.split('.')[0] ?? null
 }
 
-const newestKey = (tx: Tx, workspaceId: string) =>
+const newestKey = (tx: Tx, workspaceId: string | Placeholder) =>
   tx.select().from(dataKeys).where(eq(dataKeys.workspaceId, workspaceId)).orderBy(desc(dataKeys.createdAt)).limit(1)
 
 const wrongKey = (available: string[], required: string) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
-import { nextNumber } from '../../src/core/change'
+import { nextNumber } from '../../src/core/counters'
 import { newId } from '../../src/core/ids'
 import { topicsOf } from '../../src/core/topics'
 import { maintenanceTopic, nextBoundary, refreshCalendar, activeWindow } from '../../src/features/maintenance/calendar'

@@ -1,4 +1,5 @@
-import { nextNumber, record } from '../../src/core/change'
+import { record } from '../../src/core/change'
+import { nextNumber } from '../../src/core/counters'
 import type { Hub } from '../../src/core/hub'
 import { newId } from '../../src/core/ids'
 import type { ResultBeat } from '../../src/features/monitors/series/result-beat'

@@ -1,5 +1,6 @@
 import { operatorWorkspace } from '../../access/workspaces'
-import { feedCounter, nextNumber, record } from '../../core/change'
+import { record } from '../../core/change'
+import { feedCounter, nextNumber } from '../../core/counters'
 import type { Config } from '../../core/config'
 import { events } from '../../core/db/tables'
 import { eventKind } from '../../features/event-kinds'

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, inArray, sql } from 'drizzle-orm'
 import { waitFor, type Waiting } from '../../api/long-poll'
-import { feedCounter, lastNumber } from '../../core/change'
+import { feedCounter, lastNumber } from '../../core/counters'
 import type { Ctx } from '../../core/ctx'
 import { events } from '../../core/db/tables'
 import { eventKinds } from '../event-kinds'

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { refuseOverLimit } from '../../access/plans'
-import { change, isUnchanged, nextNumber } from '../../core/change'
+import { change, isUnchanged } from '../../core/change'
+import { nextNumber } from '../../core/counters'
 import type { ChangeResult } from '../../core/change-result'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { nextNumber } from '../../../core/change'
+import { nextNumber } from '../../../core/counters'
 import type { Tx } from '../../../core/db/transaction'
 import { changesCounter } from './published-zones'
 import { dnsRrsetChanges, dnsZoneChanges } from './tables'

@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, lte, type Column, type GetColumnData } from 'drizzle-orm'
-import { lastNumber } from '../../../core/change'
+import { lastNumber } from '../../../core/counters'
 import { readPages } from '../../../core/db/pages'
 import type { Reader } from '../../../core/db/transaction'
 import { yieldToEventLoop } from '../../../core/time-slices'

@@ -1,5 +1,5 @@
 import { asc } from 'drizzle-orm'
-import { lastNumber } from '../../../core/change'
+import { lastNumber } from '../../../core/counters'
 import type { TsigKey } from '../../../dns/tsig'
 import type { Hub } from '../../../core/hub'
 import type { ServedKey, TransferRights } from '../server/transfer-keys'
