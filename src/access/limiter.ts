@@ -37,11 +37,17 @@ export function refuseTooManyRequests(ctx: Ctx, policy: string, id: string, quot
  * Runs a check of a credential that can be guessed. Over the limit, the check does not run: a correct guess must not be
  * recognizable, and an expensive check must not be free. Attempts are counted before the check, so that concurrent attempts gain
  * nothing, and refunded if the check succeeds.
+ * @param slowing over this limit, attempts are delayed
  * @throws Problem 429, and whatever the check throws, which counts as a failed attempt
  */
-export async function limitGuessing<T>(hub: Hub, buckets: Bucket[], check: () => Promise<T>): Promise<T> {
+export async function limitGuessing<T>(hub: Hub, buckets: Bucket[], check: () => Promise<T>, slowing: Bucket[] = []): Promise<T> {
   countRequest(hub, buckets)
+  const isSlow = !limiterOf(hub).take(slowing, hub.clock.now()).allowed
+  if (isSlow) await new Promise<void>(resolve => hub.clock.after(slowedMs, resolve))
   const result = await check()
-  limiterOf(hub).refund(buckets, hub.clock.now())
+  limiterOf(hub).refund([...buckets, ...(isSlow ? [] : slowing)], hub.clock.now())
   return result
 }
+
+// A user at a new device notices little of it.
+const slowedMs = 5000

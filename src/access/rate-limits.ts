@@ -122,19 +122,34 @@ export function failedCredentials(address: string, perMinute = 30): Bucket {
 }
 
 /**
- * The bucket for wrong passwords of one email address, from any IP address. Also exists for unknown addresses, so that being
- * limited reveals nothing.
+ * The bucket for wrong passwords of one email address from one IP address: a third of what the IP address may try in all. Also
+ * exists for unknown email addresses, so that being limited reveals nothing.
  */
-export function failedSignIns(email: string, perMinute = 30): Bucket {
-  return { name: 'failed-logins', key: normalizeEmail(email), quota: perMinute, windowSeconds: 60 }
+export function failedSignIns(address: string, email: string, perMinute = 30): Bucket {
+  const key = `${rateLimitKey(address)} ${normalizeEmail(email)}`
+  return { name: 'failed-logins', key, quota: Math.ceil(perMinute / 3), windowSeconds: 60 }
+}
+
+/**
+ * The bucket for wrong passwords of one email address, from any IP address. Above it, attempts are delayed but not refused:
+ * otherwise anyone could keep a user from signing in.
+ */
+export function failedSignInsOfEmail(email: string, perMinute = 30): Bucket {
+  return { name: 'failed-logins-per-email', key: normalizeEmail(email), quota: perMinute, windowSeconds: 60 }
+}
+
+/** The bucket for wrong passwords from one session, or from one browser with which the user has signed in before. */
+export function failedOnDevice(id: string, perMinute = 30): Bucket {
+  return { name: 'failed-logins-per-device', key: id, quota: perMinute, windowSeconds: 60 }
 }
 
 /**
  * The bucket for wrong one-time and recovery codes of a user. Three of a million codes are valid at a time: with ten attempts per
  * 15 minutes it takes eight months to guess one with a probability of 50 %.
+ * @param device session or known browser, counted separately; null counts all others together
  */
-export function failedCodes(userId: string): Bucket {
-  return { name: 'failed-codes', key: userId, quota: 10, windowSeconds: 900 }
+export function failedCodes(userId: string, device: string | null): Bucket {
+  return { name: 'failed-codes', key: device === null ? userId : `${userId} ${device}`, quota: 10, windowSeconds: 900 }
 }
 
 /** The bucket for requests without credentials. */

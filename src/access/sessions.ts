@@ -43,22 +43,25 @@ export async function recordSeen(tx: Tx, userId: string, workspaceId: string, no
  * Name of the session cookie. Over HTTPS it has the `__Host-` prefix, which makes browsers bind it to this origin
  * (RFC 6265bis section 4.1.3.2). Browsers refuse the prefix over plain HTTP, and a hub on a LAN must work without TLS.
  */
-const sessionCookie = (hub: Hub): string => (isSecure(hub) ? '__Host-bailiwick' : 'bailiwick')
+const sessionCookie = (hub: Hub): string => (isSecureOrigin(hub) ? '__Host-bailiwick' : 'bailiwick')
 
 /** The Set-Cookie value that starts a session of `seconds`, or ends it if the value is empty and `seconds` is 0. */
 export function sessionCookieHeader(hub: Hub, value: string, seconds: number): string {
-  return `${sessionCookie(hub)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${isSecure(hub) ? '; Secure' : ''}`
+  return `${sessionCookie(hub)}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${seconds}${isSecureOrigin(hub) ? '; Secure' : ''}`
 }
 
 /** The session cookie's value in a Cookie header, or null. */
-export function readSessionCookie(hub: Hub, header: string | null): string | null {
+export const readSessionCookie = (hub: Hub, header: string | null): string | null => readCookie(sessionCookie(hub), header)
+
+/** The value of a cookie in a Cookie header, or null. */
+export function readCookie(name: string, header: string | null): string | null {
   if (!header) return null
-  const name = `${sessionCookie(hub)}=`
   for (const part of header.split(';')) {
     const pair = part.trim()
-    if (pair.startsWith(name)) return pair.slice(name.length) || null
+    if (pair.startsWith(`${name}=`)) return pair.slice(name.length + 1) || null
   }
   return null
 }
 
-const isSecure = (hub: Hub) => hub.baseUrl.startsWith('https:')
+/** Whether browsers reach the hub over HTTPS, and so accept cookies that are bound to its origin. */
+export const isSecureOrigin = (hub: Hub): boolean => hub.baseUrl.startsWith('https:')

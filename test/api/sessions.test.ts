@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { and, eq } from 'drizzle-orm'
 import { memberships, roles, type Role } from '../../src/access/tables'
+import { knownDevice } from '../../src/features/people/sign-in/known-devices'
 import { addUser, findUser, newMembership, setDisabled, setPassword } from '../../src/features/people/users'
 import { record } from '../../src/core/change'
 import { auditEntries } from '../../src/core/db/tables'
@@ -19,7 +20,7 @@ const addPerson = (hub: Hub, workspaceId: string, role: Role, email = 'ada@examp
 
 const signIn = ({ anonymous }: World, given: object = {}, headers: Record<string, string> = {}) =>
   anonymous.call('POST', '/v1/sessions', { email: 'ada@example.com', password, ...given }, headers)
-const setCookie = (response: ApiResponse) => response.headers.get('set-cookie')
+const setCookie = (response: ApiResponse) => response.headers.getSetCookie()[0] ?? null
 const cookieOf = (response: ApiResponse) => setCookie(response)!.split(';')[0]!
 
 /** Calls as a signed-in browser; writes come from the page of this origin. */
@@ -208,7 +209,7 @@ const guesser = async (most: string) => {
 
 test('after too many wrong passwords from an address, sign-in is blocked, even with the right one', async () => {
   const { w, from } = await guesser('3')
-  for (const email of ['a@example.com', 'b@example.com', 'ada@example.com']) {
+  for (const email of ['a@example.com', 'b@example.com', 'c@example.com']) {
     expect((await from('192.0.2.7', { email, password: 'wrong' })).body.code).toBe('invalid_login')
   }
   const refused = await from('192.0.2.7')
@@ -219,22 +220,66 @@ test('after too many wrong passwords from an address, sign-in is blocked, even w
   expect((await from('192.0.2.7')).status).toBe(201)
 })
 
-test('after too many wrong passwords for an email address, sign-in is blocked for it, whether or not it has an account', async () => {
-  const { w, from } = await guesser('3')
+test('after too many wrong passwords for one email address, only their IP address is blocked for it, whether or not it has an account', async () => {
+  const { from } = await guesser('9')
   for (const email of ['ada@example.com', 'nobody@example.com']) {
-    for (let n = 0; n < 3; n++) {
-      const wrong = await from(`192.0.2.${n + (email === 'ada@example.com' ? 10 : 20)}`, { email, password: 'wrong' })
-      expect(wrong.body.code).toBe('invalid_login')
-    }
-    const refused = await from('198.51.100.1', { email: email.toUpperCase() })
+    for (let n = 0; n < 3; n++) expect((await from('192.0.2.7', { email, password: 'wrong' })).body.code).toBe('invalid_login')
+    const refused = await from('192.0.2.7', { email: email.toUpperCase() })
     expect([refused.status, refused.body['violated-policies']]).toEqual([429, ['failed-logins']])
   }
-  w.clock.advance(20_000)
-  expect((await from('198.51.100.1')).status).toBe(201)
+  expect((await from('192.0.2.8')).status).toBe(201)
+})
+
+test('wrong passwords of others delay the sign-in with a new browser, and do not affect a known one', async () => {
+  const { w, from } = await guesser('3')
+  const before = await from('192.0.2.7')
+  const device = before.headers.getSetCookie().find(one => one.startsWith('bailiwick_device='))!
+  expect(device).toMatch(/; Path=\/; HttpOnly; SameSite=Lax; Max-Age=31536000$/)
+  const known = { cookie: device.split(';')[0]!, 'x-forwarded-for': '192.0.2.1' }
+  // From the same address too, which is then blocked for others.
+  for (const n of [1, 2, 3]) await from(`192.0.2.${n}`, { password: 'wrong' })
+  for (const email of ['a@example.com', 'b@example.com']) await from('192.0.2.1', { email, password: 'wrong' })
+  expect((await from('192.0.2.1', { email: 'c@example.com' })).status).toBe(429)
+
+  expect((await signIn(w, {}, known)).status).toBe(201)
+  const { after } = w.clock
+  const delay = new Promise<number>(resolve => {
+    w.clock.after = (ms, fn) => {
+      resolve(ms)
+      return after.call(w.clock, ms, fn)
+    }
+  })
+  const slow = from('198.51.100.1')
+  w.clock.advance(await delay)
+  expect([await delay, (await slow).status]).toEqual([5000, 201])
+
+  // A known browser has a limit of its own, and a cookie is only valid for the user who signed in.
+  for (let n = 0; n < 3; n++) expect((await signIn(w, { password: 'wrong' }, known)).status).toBe(401)
+  expect((await signIn(w, {}, known)).body['violated-policies']).toEqual(['failed-logins-per-device'])
+  const other = await signIn(w, { email: 'd@example.com' }, known)
+  expect(other.body['violated-policies']).toEqual(['failed-credentials'])
+  expect((await signIn(w, {}, { ...known, cookie: `${known.cookie.slice(0, -1)}x` })).body['violated-policies']).toContain(
+    'failed-credentials',
+  )
+})
+
+test('a browser is known to each user who signed in with it', async () => {
+  const { w } = await guesser('3')
+  await addPerson(w.hub, w.acme.workspaceId, 'owner', 'bob@example.com')
+  let cookie = ''
+  for (const email of ['ada@example.com', 'bob@example.com']) {
+    const response = await signIn(w, { email }, { cookie })
+    cookie = response.headers.getSetCookie()[1]!.split(';')[0]!
+  }
+  const request = new Request('http://localhost/', { headers: { cookie } })
+  const users = await Promise.all(['ada@example.com', 'bob@example.com'].map(email => findUser(w.hub.read, email)))
+  const devices = users.map(user => knownDevice(w.hub, request, user!.id))
+  expect(devices[0]).toBe(devices[1]!)
+  expect(devices[0]).toBeString()
 })
 
 test('concurrent guesses are counted, and correct passwords are not', async () => {
-  const { from } = await guesser('3')
+  const { from } = await guesser('9')
   for (let n = 0; n < 5; n++) expect((await from('192.0.2.7')).status).toBe(201)
   const guesses = await Promise.all(Array.from({ length: 8 }, () => from('192.0.2.7', { password: 'wrong' })))
   expect(guesses.map(one => one.status).sort()).toEqual([401, 401, 401, 429, 429, 429, 429, 429])

@@ -59,12 +59,16 @@ export async function acceptInvitation(ctx: Ctx, input: InvitationAcceptance, re
   const existing = await findUser(ctx.hub.read, row.email)
   const user =
     existing || !allowsSignUp(ctx.hub, row)
-      ? await authenticateUser(ctx, {
-          email: row.email,
-          password: input.password!,
-          code: input.second_factor_code,
-          passkey: input.second_factor_passkey,
-        })
+      ? await authenticateUser(
+          ctx,
+          {
+            email: row.email,
+            password: input.password!,
+            code: input.second_factor_code,
+            passkey: input.second_factor_passkey,
+          },
+          request,
+        )
       : await userOf(ctx, row, input as Required<InvitationAcceptance>)
   await join(ctx, row, user, existing ? null : user)
   return withCookie(await createSession(ctx, user, request, { workspaceId: row.workspaceId }))

@@ -45,7 +45,7 @@ export async function setUpOneTimeCodes(ctx: Ctx, proof: Reauthentication): Prom
 export async function enableOneTimeCodes(ctx: Ctx, { code }: { code: string }): Promise<NewRecoveryCodes> {
   const { hub } = ctx
   const user = await signedInUser(ctx)
-  return await limitGuessing(hub, codeBuckets(ctx, user), () =>
+  return await limitGuessing(hub, codeBuckets(ctx, user, ctx.sessionId), () =>
     changeUser(ctx, user, 'account.one_time_codes.enable', async tx => {
       const [row] = await tx.select().from(oneTimeCodes).where(eq(oneTimeCodes.userId, user.id))
       const now = hub.clock.now()

@@ -1,5 +1,5 @@
 import { limitGuessing } from '../../../access/limiter'
-import { failedCredentials, failedSignIns } from '../../../access/rate-limits'
+import { failedOnDevice } from '../../../access/rate-limits'
 import type { AuditAction } from '../../../core/audit-actions'
 import { record } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
@@ -22,9 +22,8 @@ export async function confirmPassword(
   { action, pointer = '#/password' }: { action: AuditAction; pointer?: string },
 ): Promise<void> {
   const { hub } = ctx
-  const perMinute = hub.config.failedCredentialsPerMinute
-  const buckets = [failedCredentials(ctx.context.ip ?? '', perMinute), failedSignIns(user.email, perMinute)]
-  await limitGuessing(hub, buckets, async () => {
+  // Per user: only who is signed in as the user can get here, and can start any number of sessions only with the password.
+  await limitGuessing(hub, [failedOnDevice(user.id, hub.config.failedCredentialsPerMinute)], async () => {
     if (await verifyPassword(password, user.passwordHash)) return
     await auditFailure(ctx, user, action, 'The current password was incorrect.')
     throw invalid([{ pointer, code: 'wrong_password', detail: 'is incorrect.' }])
@@ -46,7 +45,7 @@ export async function reauthenticate(
       { pointer: '#/password', code: 'required', detail: 'is required, unless `code` is sent instead. Send only one of them.' },
     ])
   if (password !== undefined) return await confirmPassword(ctx, user, password, { action })
-  await verifyCode(ctx, user, code!, async () => {
+  await verifyCode(ctx, user, code!, ctx.sessionId, async () => {
     await auditFailure(ctx, user, action, 'The code was incorrect.')
     throw invalid([{ pointer: '#/code', code: 'wrong_code', detail: 'is incorrect, expired, or already used.' }])
   })

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { forgetCallers } from '../../../access/callers'
 import { limitGuessing } from '../../../access/limiter'
-import { failedCodes, failedCredentials, failedSignIns, type Bucket } from '../../../access/rate-limits'
+import { failedCodes, failedCredentials, failedOnDevice, type Bucket } from '../../../access/rate-limits'
 import { sessions } from '../../../access/tables'
 import { record } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
@@ -24,15 +24,16 @@ export interface SecondFactorInput {
 
 /**
  * Requires the second factor of a user whose password was correct, if they have one.
+ * @param device from `knownDevice`
  * @throws Problem 401 `second_factor_required` with the available methods if none was sent; 401 `invalid_code`,
  *   `invalid_passkey`; 429
  */
-export async function requireSecondFactor(ctx: Ctx, user: User, input: SecondFactorInput): Promise<void> {
+export async function requireSecondFactor(ctx: Ctx, user: User, input: SecondFactorInput, device: string | null): Promise<void> {
   if (!(await hasOneTimeCodes(ctx.hub.read, user.id))) return
   if (input.passkey !== undefined)
-    return await limitGuessing(ctx.hub, codeBuckets(ctx, user), () => verifyPasskey(ctx, user, input.passkey!))
+    return await limitGuessing(ctx.hub, codeBuckets(ctx, user, device), () => verifyPasskey(ctx, user, input.passkey!))
   if (input.code === undefined) throw await secondFactorRequired(ctx.hub, user)
-  await verifyCode(ctx, user, input.code, async () => {
+  await verifyCode(ctx, user, input.code, device, async () => {
     await auditWrongCode(ctx, user)
     throw new Problem('invalid_code', 'The code is incorrect, expired, or already used.')
   })
@@ -50,19 +51,27 @@ async function secondFactorRequired(hub: Hub, user: User): Promise<Problem> {
 
 /**
  * Verifies and uses up a code of the user. A wrong code counts as a failed sign-in and against the user's limit of wrong codes.
+ * @param device session or known browser, or null
  * @param refuse throws the error for a wrong code
  * @throws Problem 429, and what `refuse` throws
  */
-export async function verifyCode(ctx: Ctx, user: User, code: string, refuse: () => Promise<never>): Promise<void> {
-  await limitGuessing(ctx.hub, codeBuckets(ctx, user), async () => {
+export async function verifyCode(
+  ctx: Ctx,
+  user: User,
+  code: string,
+  device: string | null,
+  refuse: () => Promise<never>,
+): Promise<void> {
+  await limitGuessing(ctx.hub, codeBuckets(ctx, user, device), async () => {
     if (!(await spendCode(ctx.hub, user, code, { actor: actorOf(user), context: ctx.context }))) await refuse()
   })
 }
 
-/** What a wrong code counts against: the IP address, the email address and the user. */
-export function codeBuckets({ hub, context }: Ctx, user: User): Bucket[] {
+/** What a wrong code counts against: the session or known browser if there is one, otherwise the IP address. */
+export function codeBuckets({ hub, context }: Ctx, user: User, device: string | null): Bucket[] {
   const perMinute = hub.config.failedCredentialsPerMinute
-  return [failedCredentials(context.ip ?? '', perMinute), failedSignIns(user.email, perMinute), failedCodes(user.id)]
+  const guesser = device === null ? failedCredentials(context.ip ?? '', perMinute) : failedOnDevice(device, perMinute)
+  return [guesser, failedCodes(user.id, device)]
 }
 
 async function auditWrongCode(ctx: Ctx, user: User): Promise<void> {

@@ -15,14 +15,16 @@ import { pruneChallenges } from '../passkeys/challenges'
 import { pruneResets } from '../password-resets/password-resets'
 import { userView } from '../user-view'
 import { type User, signedInUser, actorOf } from '../users'
+import { deviceCookieHeader } from './known-devices'
 import type { SessionView } from './shapes'
 
 // Abandoned browsers leave their sessions behind. Above this number, the least recently used sessions end.
 const maxSessions = 100
 
-/** A new session with its cookie value. */
+/** A new session with its cookie value, and the Set-Cookie value that makes the browser known. */
 export interface CreatedSession {
   cookie: string
+  deviceCookie: string
   view: SessionView
 }
 
@@ -67,7 +69,8 @@ export async function createSession(
     await recordSeen(tx, user.id, home.id, now)
     return { result: undefined, audits: [{ ...signInAudit(ctx, user, home.id, 'success'), reason }] }
   })
-  return { cookie, view: await sessionView(hub, row, user, home.id) }
+  const deviceCookie = deviceCookieHeader(hub, request, user.id)
+  return { cookie, deviceCookie, view: await sessionView(hub, row, user, home.id) }
 }
 
 /** The current session. @throws Problem 404 if it has just ended */
@@ -202,19 +205,21 @@ export function signInAudit(ctx: Ctx, user: User, workspaceId: string, outcome: 
   }
 }
 
-// The cookie is a response header and not part of the body, so it is passed separately.
-const cookies = new WeakMap<object, string>()
+// Cookies are response headers and not part of the body, so they are passed separately.
+const created = new WeakMap<object, CreatedSession>()
 
-/** The session for the response body; remembers its cookie for `setCookie`. */
-export const withCookie = ({ cookie, view }: CreatedSession): SessionView => {
-  cookies.set(view, cookie)
-  return view
+/** The session for the response body; remembers its cookies for `setCookie`. */
+export const withCookie = (session: CreatedSession): SessionView => {
+  created.set(session.view, session)
+  return session.view
 }
 
-/** For routes that return a session: sets the cookie of a session that was just created. */
+/** For routes that return a session: sets the cookies of a session that was just created. */
 export const setCookie = {
   headers(hub: Hub, result: unknown): Record<string, string> {
-    const cookie = cookies.get(result as object)
-    return cookie === undefined ? {} : { 'Set-Cookie': sessionCookieHeader(hub, cookie, sessionSeconds) }
+    const session = created.get(result as object)
+    if (!session) return {}
+    // Two header fields: names are case-insensitive, and cookies can't share a field (RFC 6265 section 3).
+    return { 'Set-Cookie': sessionCookieHeader(hub, session.cookie, sessionSeconds), 'set-cookie': session.deviceCookie }
   },
 }

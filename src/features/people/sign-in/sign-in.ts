@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { limitGuessing } from '../../../access/limiter'
-import { failedCredentials, failedSignIns } from '../../../access/rate-limits'
+import { failedCredentials, failedOnDevice, failedSignIns, failedSignInsOfEmail } from '../../../access/rate-limits'
 import { memberships } from '../../../access/tables'
 import { operatorWorkspace } from '../../../access/workspaces'
 import { record } from '../../../core/change'
@@ -14,35 +14,46 @@ import { requireSecondFactor, type SecondFactorInput } from '../second-factors/s
 import { signUpState } from '../sign-up/sign-up'
 import { hasMail } from '../system-mail'
 import { findUser, type User, hasUsers } from '../users'
+import { knownDevice } from './known-devices'
 import { createSession, signInAudit, type CreatedSession } from './sessions'
 import type { SignInMethods, SignInInput } from './shapes'
 
 /**
  * Signs in with email address and password, and a second factor if the user has one.
- * @throws Problem 401 `invalid_login`, `second_factor_required`, `invalid_code`; 429 after too many failed attempts from one IP
- *   address or for one email address, even if the password is correct
+ * @throws Problem 401 `invalid_login`, `second_factor_required`, `invalid_code`; 429 after too many failed attempts from the
+ *   browser or, if the user has not signed in with it before, from its IP address, even if the password is correct
  */
 export async function signIn(ctx: Ctx, input: SignInInput, request: Request): Promise<CreatedSession> {
-  return await createSession(ctx, await authenticateUser(ctx, input), request)
+  return await createSession(ctx, await authenticateUser(ctx, input, request), request)
 }
 
 /**
  * Authenticates a user by email address and password. Takes equally long, and is counted and audited in the same way, if there is
- * no such user.
+ * no such user. Failed attempts elsewhere only delay it, and not even that if the user has signed in with this browser before.
  * @throws Problem 401 `invalid_login`, `second_factor_required`, `invalid_code`; 429
  */
-export async function authenticateUser(ctx: Ctx, input: { email: string; password: string } & SecondFactorInput): Promise<User> {
+export async function authenticateUser(
+  ctx: Ctx,
+  input: { email: string; password: string } & SecondFactorInput,
+  request: Request,
+): Promise<User> {
   const { hub } = ctx
   const perMinute = hub.config.failedCredentialsPerMinute
-  const buckets = [failedCredentials(ctx.context.ip ?? '', perMinute), failedSignIns(input.email, perMinute)]
-  const user = await limitGuessing(hub, buckets, async () => {
-    const found = await findUser(hub.read, input.email)
+  const ip = ctx.context.ip ?? ''
+  const found = await findUser(hub.read, input.email)
+  const device = found && knownDevice(hub, request, found.id)
+  const check = async () => {
     const right = await verifyPassword(input.password, found?.disabledAt === null ? found.passwordHash : null)
     if (right && found) return found
     await auditFailure(ctx, found)
     throw new Problem('invalid_login', 'Incorrect email or password.')
-  })
-  await requireSecondFactor(ctx, user, input)
+  }
+  const user = await (device === null
+    ? limitGuessing(hub, [failedCredentials(ip, perMinute), failedSignIns(ip, input.email, perMinute)], check, [
+        failedSignInsOfEmail(input.email, perMinute),
+      ])
+    : limitGuessing(hub, [failedOnDevice(device, perMinute)], check))
+  await requireSecondFactor(ctx, user, input, device)
   return user
 }
 
