@@ -116,6 +116,7 @@ export const settings = {
     'Maximum number of UDP responses per second that the name server sends to one network (/24 or /56). 0 disables the limit.',
     parseCount(0, 1_000_000),
   ),
+  dnsThreads: setting('BAILIWICK_DNS_THREADS', '1', 'Number of threads that answer DNS queries.', parseCount(1, 64)),
   dnsPollSeconds: setting(
     'BAILIWICK_DNS_POLL_SECONDS',
     '900',

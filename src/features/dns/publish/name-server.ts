@@ -43,12 +43,12 @@ const running = new WeakMap<Hub, Running>()
 /**
  * Starts the built-in name server on the configured address. Changed zones are reloaded right away if the change was made in this
  * process, and by `readChangedZones` otherwise.
- * @param entry file of its worker thread
+ * @param entry file of its threads
  * @returns null if it is disabled
  * @throws InvalidSetting if the port is unavailable
  */
 export async function startNameServer(hub: Hub, entry: string): Promise<RunningNameServer | null> {
-  const { dnsListen, dnsResponsesPerSecond } = hub.config
+  const { dnsListen, dnsResponsesPerSecond, dnsThreads } = hub.config
   if (!dnsListen) return null
   const server = new NameServer(
     { ...dnsListen, responsesPerSecond: dnsResponsesPerSecond || null, limitLoopback: false },
@@ -67,6 +67,7 @@ export async function startNameServer(hub: Hub, entry: string): Promise<RunningN
       onTransferred: transfer => log.add(transfer),
       onEmpty: () => void feed.refill(),
     },
+    dnsThreads,
   )
   const feed = new ZoneFeed(publishedZones(hub), server, hub.log)
   const log = new TransferLog(hub)

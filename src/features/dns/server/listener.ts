@@ -54,20 +54,35 @@ export async function openListener(context: ListenerContext, options: ListenOpti
   const limit = options.responsesPerSecond === null ? null : new ResponseRateLimit(options.responsesPerSecond)
   const signedLimit = limit && new ResponseRateLimit(limit.perSecond * signedShare)
   const parts = { answerer, keyed, counters, limit, signedLimit, limitLoopback: options.limitLoopback, stallMs: options.stallMs }
+  let { port } = options
+  if (options.isShared && options.isFirst) {
+    // Any process of the same user may share a shared port.
+    const alone = await openPorts(options.host, port, { ...parts, isShared: false })
+    port = alone.port
+    alone.close()
+  }
+  const ports = await openPorts(options.host, port, { ...parts, isShared: options.isShared ?? false })
+  return { answerer, counters, ...ports }
+}
+
+/** Opens UDP and TCP on the same port. */
+async function openPorts(
+  host: string,
+  wanted: number,
+  parts: Parameters<typeof openUdp>[2] & Parameters<typeof openTcp>[2],
+): Promise<Pick<DnsListener, 'host' | 'port' | 'close'>> {
   for (let tried = 1; ; tried++) {
-    const udp = await openUdp(options.host, options.port, parts)
+    const udp = await openUdp(host, wanted, parts)
     let tcp: TcpPort
     try {
-      tcp = openTcp(options.host, udp.port, parts)
+      tcp = openTcp(host, udp.port, parts)
     } catch (error) {
       udp.close()
       // A port that is free for UDP may be in use for TCP.
-      if (options.port === 0 && tried < tries) continue
+      if (wanted === 0 && tried < tries) continue
       throw error
     }
     return {
-      answerer,
-      counters,
       host: udp.hostname,
       port: udp.port,
       close() {

@@ -14,6 +14,10 @@ export interface ListenOptions {
   limitLoopback: boolean
   /** Maximum number of concurrent transfers, default 10. Others wait. */
   transfers?: number
+  /** Whether several threads listen on the port. */
+  isShared?: boolean
+  /** Whether this is the first of them. It makes sure that nothing else uses the port. */
+  isFirst?: boolean
   /** Milliseconds a client has to receive a message of a transfer before it is disconnected, default 10 s. */
   stallMs?: number
 }

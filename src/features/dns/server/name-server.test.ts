@@ -16,10 +16,11 @@ const zone = servedZone(
 )
 const counts: Counts[] = []
 let empties = 0
-const make = (more: Partial<ListenOptions> = {}, collected = counts) =>
+const make = (more: Partial<ListenOptions> = {}, collected = counts, threads = 1) =>
   new NameServer(
     { ...options, ...more },
     { entry, clock: systemClock, log: openLog('silent'), onCounts: one => collected.push(one), onEmpty: () => empties++ },
+    threads,
   )
 
 let server: NameServer
@@ -62,13 +63,13 @@ async function eventually(name: string, rcode: string): Promise<DigOutput | null
 }
 
 /** Sends octets by TCP and gives the messages that come back until `expected` of them are there, or the end. */
-async function tcp(octets: Uint8Array, expected: number, pieces = octets.length): Promise<DigOutput[]> {
+async function tcp(octets: Uint8Array, expected: number, pieces = octets.length, to = port): Promise<DigOutput[]> {
   const { promise, resolve: done } = Promise.withResolvers<void>()
   let read = Buffer.alloc(0)
   const messages: DigOutput[] = []
   const socket = await Bun.connect({
     hostname: '127.0.0.1',
-    port,
+    port: to,
     socket: {
       data(_, part) {
         read = Buffer.concat([read, part])
@@ -201,7 +202,7 @@ describe('by UDP and TCP', () => {
 })
 
 describe('the thread', () => {
-  test('replaces a zone only when all chunks have arrived', async () => {
+  test('replaces a zone at once', async () => {
     const names = Array.from({ length: 2100 }, (_, n) => `h${n} 60 A 192.0.2.${n % 250}`)
     const handed = server.put(servedZone('long.test.', `${names.join('\n')}\n@ 60 SOA a b 1 2 3 4 5`))
     const meanwhile: (string | undefined)[] = []
@@ -282,5 +283,57 @@ describe('the thread', () => {
     await short.start()
     await short.stop()
     expect(await ask('www.z.test.', short.address!.port, quietMs)).toBe(null)
+  })
+})
+
+describe('several threads', () => {
+  test('share the port, the zones, and their changes', async () => {
+    const counts: Counts[] = []
+    const shared = make({}, counts, 2)
+    await shared.start()
+    const { port } = shared.address!
+    await shared.put(zone)
+    shared.complete()
+    shared.change({
+      name: zone.name,
+      rrsets: [{ name: 'new.z.test.', type: 'A', ttl: 60, rdata: [Buffer.from([192, 0, 2, 7])] }],
+    })
+    await shared.synced()
+    // Each query has its own source port, by which the system distributes them.
+    const answers = await Promise.all(Array.from({ length: 64 }, (_, n) => ask(n % 2 ? 'new.z.test.' : 'www.z.test.', port)))
+    expect(answers.map(one => one?.answer.length)).toEqual(Array.from({ length: 64 }, () => 1))
+    const sent = framed(queryOctets('new.z.test.', 'A'))
+    for (let n = 0; n < 16; n++)
+      expect(await tcp(sent, 1, sent.length, port)).toMatchObject([{ rcode: 'NOERROR', answer: { length: 1 } }])
+    await shared.stop()
+    for (const transport of ['udp', 'tcp']) {
+      const shares = counts.map(one => one.queries[transport] ?? 0)
+      expect(shares.reduce((sum, one) => sum + one, 0)).toBe(transport === 'udp' ? 64 : 24)
+      expect(Math.max(...shares)).toBeLessThan(transport === 'udp' ? 64 : 24)
+    }
+  })
+
+  test('refuse a port that something else has open', async () => {
+    expect(make({ port }, counts, 2).start()).rejects.toThrow(`BAILIWICK_DNS_LISTEN: port ${port} is already in use on 127.0.0.1`)
+    const shared = make({}, counts, 2)
+    await shared.start()
+    const other = make({ port: shared.address!.port }, counts, 2)
+    await expect(other.start()).rejects.toThrow('is already in use')
+    await shared.stop()
+  })
+
+  test('are restarted together', async () => {
+    const shared = make({}, counts, 2)
+    await shared.start()
+    const before = { empties, address: shared.address }
+    shared.remove('relative')
+    for (let tries = 0; tries < 300 && empties < before.empties + 2; tries++) await Bun.sleep(50)
+    expect(shared.address).toEqual(before.address)
+    await shared.put(zone)
+    shared.complete()
+    await shared.synced()
+    const answers = await Promise.all(Array.from({ length: 16 }, () => ask('www.z.test.', shared.address!.port)))
+    expect(answers.map(one => one?.rcode)).toEqual(Array.from({ length: 16 }, () => 'NOERROR'))
+    await shared.stop()
   })
 })

@@ -1,70 +1,66 @@
-import { DnsFormatError } from '../../../dns/format-error'
-import type { Clock, Timer } from '../../../core/clock'
-import { InvalidSetting } from '../../../core/config'
+import type { Clock } from '../../../core/clock'
 import type { Log } from '../../../core/log'
-import { startThread, type Thread } from '../../../core/thread'
 import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
-import type { Counts, FromServer, HubResponses, HubRequest, ListenOptions, ToServer, Transferred } from './messages'
+import { DnsFormatError } from '../../../dns/format-error'
+import type { Counts, HubRequest, HubResponses, ListenOptions, ToServer, Transferred } from './messages'
 import { ZonePacker, type PackedZone } from './packed-zone'
 import type { ServedSet, ServedZone } from './served-zone'
+import { ServerThread } from './server-thread'
 import type { TransferRights } from './transfer-keys'
 
 /** What the name server needs from its owner. */
 interface NameServerContext {
-  /** Entry file of the thread (`src/bin/name-server.ts`). */
+  /** Entry file of its threads (`src/bin/name-server.ts`). */
   entry: string
   clock: Clock
   log: Log
   onCounts(counts: Counts): void
-  /** Handles requests of the thread. Without it, transfers are always full, and NOTIFY messages have no effect. */
+  /** Handles requests of the threads. Without it, transfers are always full, and NOTIFY messages have no effect. */
   onRequest?(question: HubRequest): Promise<HubResponses[HubRequest['kind']]>
   onTransferred?(transfer: Transferred): void
-  /** Called when a thread starts without zones: at the start, and after a crash. */
+  /** Called when a thread has no zones: at the start, and after a crash. Everything must be sent again. */
   onEmpty(): void
 }
 
-const restartAfterMs = 1000
-
-/** The hub's side of the name server: sends zones to its thread, and restarts it after a crash. */
+/** The hub's side of the name server: sends zones to its threads, which all have the same ones and share the port. */
 export class NameServer {
-  #thread: Thread<ToServer> | null = null
-  #stopped = false
-  #restart: Timer | null = null
-  #echo = 0
-  readonly #echoes = new Map<number, () => void>()
-  /** Listen address, once it listens. */
-  address: { host: string; port: number } | null = null
+  readonly #threads: ServerThread[]
 
+  /** @param options for all threads together @param threads number of threads */
   constructor(
-    private readonly options: ListenOptions,
+    options: Omit<ListenOptions, 'isShared' | 'isFirst'>,
     private readonly context: NameServerContext,
-  ) {}
+    threads = 1,
+  ) {
+    const { responsesPerSecond } = options
+    // The system distributes clients by their address and port.
+    const limit = responsesPerSecond === null ? null : Math.ceil(responsesPerSecond / threads)
+    this.#threads = Array.from(
+      { length: threads },
+      (_, index) =>
+        new ServerThread(
+          { ...options, responsesPerSecond: limit, isShared: threads > 1, isFirst: index === 0 },
+          { ...context, onRestarted: () => context.onEmpty() },
+        ),
+    )
+  }
 
-  /** Starts the thread and opens the port. @throws InvalidSetting if the port can't be opened */
+  /** Listen address, once it listens. */
+  get address(): { host: string; port: number } | null {
+    return this.#threads[0]!.address
+  }
+
+  /** Starts the threads and opens the port. @throws InvalidSetting if the port can't be opened */
   async start(): Promise<void> {
-    const { host, port } = this.address ?? this.options
-    const found = Promise.withResolvers<FromServer & { kind: 'listening' | 'refused' }>()
-    const thread: Thread<ToServer> = startThread<ToServer, FromServer>(this.context.entry, {
-      message: message => {
-        if (message.kind === 'listening' || message.kind === 'refused') found.resolve(message)
-        else this.#onMessage(message, thread)
-      },
-      failed: reason => this.context.log.error({ reason }, 'name server thread failed'),
-      ended: () => {
-        found.resolve({ kind: 'refused', code: '', reason: 'its thread exited' })
-        for (const resolve of this.#echoes.values()) resolve()
-        if (this.#thread === thread && this.address) this.#died()
-      },
-    })
-    this.#thread = thread
-    this.#post({ kind: 'listen', options: { ...this.options, host, port } })
-    const answer = await found.promise
-    if (answer.kind === 'refused') {
-      if (this.#thread === thread) this.#thread = null
-      thread.terminate()
-      throw new InvalidSetting(refusedText(host, port, answer))
+    try {
+      for (const thread of this.#threads) {
+        thread.address ??= this.address
+        await thread.start()
+      }
+    } catch (error) {
+      await this.stop()
+      throw error
     }
-    this.address = { host: answer.host, port: answer.port }
     this.context.onEmpty()
   }
 
@@ -74,7 +70,7 @@ export class NameServer {
       this.#post({ kind: 'zone', zone: 'packed' in zone ? zone : await packed(zone) })
     } catch (error) {
       if (!(error instanceof DnsFormatError)) throw error
-      this.#invalid(zone.name, error.message)
+      this.context.log.error({ zone: zone.name, reason: error.message }, 'zone is invalid and can’t be served')
     }
   }
 
@@ -93,73 +89,22 @@ export class NameServer {
     this.#post({ kind: 'rights', rights })
   }
 
-  /** Resolves when the thread has processed all previous messages, or has ended. */
-  async synced(): Promise<void> {
-    if (!this.#thread) return
-    const id = ++this.#echo
-    await new Promise<void>(resolve => {
-      this.#echoes.set(id, resolve)
-      this.#post({ kind: 'echo', id })
-    })
-    this.#echoes.delete(id)
-  }
-
   /** All zones have been sent: queries for other zones are refused from now on. */
   complete(): void {
     this.#post({ kind: 'complete' })
   }
 
+  /** Resolves when all threads have processed all previous messages, or have ended. */
+  async synced(): Promise<void> {
+    await Promise.all(this.#threads.map(thread => thread.synced()))
+  }
+
   async stop(): Promise<void> {
-    this.#stopped = true
-    this.#restart?.cancel()
-    const thread = this.#thread
-    if (!thread) return
-    await thread.stop({ kind: 'stop' })
-    this.#thread = null
+    await Promise.all(this.#threads.map(thread => thread.stop()))
   }
 
   #post(message: ToServer): void {
-    this.#thread?.post(message)
-  }
-
-  #onMessage(message: FromServer, from: Thread<ToServer>): void {
-    if (message.kind === 'counts') this.context.onCounts(message.counts)
-    else if (message.kind === 'echo') this.#echoes.get(message.id)?.()
-    else if (message.kind === 'request') void this.#answer(message.id, message.question, from)
-    else if (message.kind === 'transferred') this.context.onTransferred?.(message.transfer)
-    else if (message.kind === 'invalid_zone') this.#invalid(message.name, message.reason)
-  }
-
-  #invalid(zone: string, reason: string): void {
-    this.context.log.error({ zone, reason }, 'zone is invalid and can’t be served')
-  }
-
-  async #answer(id: number, question: HubRequest, to: Thread<ToServer>): Promise<void> {
-    // A restarted thread reuses request ids.
-    const post = (answer: unknown) => to === this.#thread && this.#post({ kind: 'answer', id, answer })
-    try {
-      post(await this.context.onRequest?.(question))
-    } catch (error) {
-      post(undefined)
-      this.context.log.warn({ err: error, zone: question.zone }, 'could not handle a request of the name server thread')
-    }
-  }
-
-  #died(): void {
-    this.#thread = null
-    if (this.#stopped) return
-    this.context.log.error({}, 'name server thread exited; restarting it')
-    this.#restart = this.context.clock.after(restartAfterMs, () => void this.#startAgain())
-  }
-
-  async #startAgain(): Promise<void> {
-    try {
-      await this.start()
-      this.context.log.info(this.address!, 'name server restarted')
-    } catch (error) {
-      this.context.log.error({ err: error }, 'could not restart the name server; retrying')
-      if (!this.#stopped) this.#restart = this.context.clock.after(restartAfterMs, () => void this.#startAgain())
-    }
+    for (const thread of this.#threads) thread.post(message)
   }
 }
 
@@ -174,12 +119,3 @@ async function packed({ name, owner = '', hidden = false, rrsets }: ServedZone):
 
 /** Copies octets: posting a view would transfer its whole buffer. */
 const withOwnOctets = (set: ServedSet): ServedSet => ({ ...set, rdata: set.rdata.map(octets => Uint8Array.from(octets)) })
-
-function refusedText(host: string, port: number, { code, reason }: { code: string; reason: string }): string {
-  const other = 'Choose another address with HOST:PORT, or set it to off.'
-  if (code === 'EADDRINUSE')
-    return `BAILIWICK_DNS_LISTEN: port ${port} is already in use on ${host}. Stop the service that uses it. ${other}`
-  if (code === 'EACCES')
-    return `BAILIWICK_DNS_LISTEN: permission denied for port ${port}. Grant the program CAP_NET_BIND_SERVICE. ${other}`
-  return `BAILIWICK_DNS_LISTEN: can’t listen on ${host} port ${port} (${reason}). ${other}`
-}

@@ -44,7 +44,18 @@ export interface TcpPort {
 export function openTcp(
   host: string,
   port: number,
-  { answerer, counters, stallMs = STALL_MS }: { answerer: Answerer<AnswerStream>; counters: ServerCounters; stallMs?: number },
+  {
+    answerer,
+    counters,
+    isShared,
+    stallMs = STALL_MS,
+  }: {
+    answerer: Answerer<AnswerStream>
+    counters: ServerCounters
+    /** Whether other threads listen on the port too (SO_REUSEPORT). */
+    isShared: boolean
+    stallMs?: number
+  },
 ): TcpPort {
   // Least recently used first.
   const open = new Set<Socket<Connection>>()
@@ -127,6 +138,8 @@ export function openTcp(
   const listener = Bun.listen<Connection>({
     hostname: host,
     port,
+    // Not in the types of Bun.listen.
+    ...(isShared && { reusePort: true }),
     data: undefined as never,
     socket: {
       open(socket) {

@@ -26,6 +26,7 @@ export async function openUdp(
     limit,
     signedLimit,
     limitLoopback,
+    isShared,
   }: {
     answerer: Answerer<AnswerStream>
     keyed: Pick<SignedAnswers, 'verified'>
@@ -34,11 +35,14 @@ export async function openUdp(
     /** Limit for clients that sign with a known key. */
     signedLimit: ResponseRateLimit | null
     limitLoopback: boolean
+    /** Whether other threads listen on the port too (SO_REUSEPORT). */
+    isShared: boolean
   },
 ): Promise<UdpPort> {
   const socket = await Bun.udpSocket({
     hostname: host,
     port,
+    ...(isShared && { flags: LIBUS_LISTEN_REUSE_PORT }),
     socket: {
       data(from, query, peerPort, peer) {
         counters.udp++
@@ -68,6 +72,9 @@ export async function openUdp(
   })
   return { hostname: socket.address.address, port: socket.port, close: () => socket.close() }
 }
+
+// Bun has no documented option for UDP sockets, but accepts the flags of its µSockets library.
+const LIBUS_LISTEN_REUSE_PORT = 4
 
 // Real networks are positive.
 const LOOPBACK = -1
