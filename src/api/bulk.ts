@@ -85,7 +85,7 @@ export function bulkRoute(bulk: Bulk, routes: readonly Route[]): Route {
       mode: Type.Optional(
         Words(['atomic', 'partial'], {
           default: 'atomic',
-          description: 'Whether to apply all operations or none, or each on its own.',
+          description: '`atomic`: apply all operations, or none if one fails. `partial`: apply the operations that succeed.',
         }),
       ),
     }),

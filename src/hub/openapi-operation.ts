@@ -154,12 +154,22 @@ function pathParameter(path: string, name: string, exampleId: string | undefined
   const isId = name === 'id' || name.endsWith('_id')
   const targets = {
     ping: 'UUID of the heartbeat, or the ping key.',
+    uuidPing: 'UUID of the heartbeat.',
     slugPing: 'Ping key of the workspace.',
     sync: 'ID of the sync target.',
   }
   const isSlugPing = path.endsWith('/:target/:suffix/:action')
   const special: Record<string, string> = {
-    target: targets[isSlugPing ? 'slugPing' : path.startsWith('/v1/ingest/') ? 'ping' : 'sync'],
+    target:
+      targets[
+        isSlugPing
+          ? 'slugPing'
+          : path.endsWith('/:target/:suffix')
+            ? 'ping'
+            : path.startsWith('/v1/ingest/')
+              ? 'uuidPing'
+              : 'sync'
+      ],
     ...(isSlugPing && { suffix: 'Slug of the heartbeat.' }),
   }
   return {

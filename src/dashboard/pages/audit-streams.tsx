@@ -14,7 +14,11 @@ const invalidates = ['/audit-streams']
 /** Lists and manages the audit streams. */
 export default function AuditStreams() {
   const { canAdminister } = usePerson()
-  const rotate = useSend<{ secret: string }>({ invalidates, onSuccess: showSigningSecret })
+  const rotate = useSend<{ secret: string }>({
+    invalidates,
+    onSuccess: one =>
+      showSigningSecret(one, 'Add this secret to the receiver. For 24 hours, messages are signed with both secrets.'),
+  })
   const promote = useSend({ toast: 'Rotation ended', invalidates })
   const test = useSend<AuditStreamTestResult>({
     onSuccess: ({ delivered, status_code: status, error_message: error }) =>
@@ -70,7 +74,7 @@ export default function AuditStreams() {
       empty={{
         icon: FileOutput,
         title: 'No streams yet',
-        text: 'Send the audit log to another system, so that it can’t be tampered with on this server.',
+        text: 'Send a copy of the audit log to another system. Someone who breaks into this server can’t change that copy.',
       }}
     />
   )
@@ -81,7 +85,7 @@ const createStream = () =>
     title: 'Create stream',
     initial: { name: '', url: '', from: 'now', actions: [] },
     call: values => ({ method: 'POST', path: '/audit-streams', body: bodyOf(values) }),
-    send: { invalidates, onSuccess: showSigningSecret },
+    send: { invalidates, onSuccess: one => showSigningSecret(one) },
     fields: (
       <>
         <Fields />
@@ -127,5 +131,10 @@ const bodyOf = (values: Values): Values => ({
   actions: (values.actions as string[]).length > 0 ? values.actions : null,
 })
 
-const showSigningSecret = ({ secret }: { secret: string }) =>
-  showSecret({ title: 'Save the signing secret', description: 'It is shown only once.', value: secret, label: 'the secret' })
+const showSigningSecret = ({ secret }: { secret: string }, note = '') =>
+  showSecret({
+    title: 'Save the signing secret',
+    description: `It is shown only once. ${note}`,
+    value: secret,
+    label: 'the secret',
+  })

@@ -43,7 +43,7 @@ export default function Heartbeats() {
   return (
     <ListPage
       label="Heartbeats"
-      description="Cron jobs, backups, and other jobs that ping a URL when they run. If a ping is late, you get an alert."
+      description="Cron jobs, backups, and other jobs that ping a URL when they run. If a ping is still missing after the grace period, you get an alert."
       path="/heartbeats"
       page="/heartbeats/$id"
       create="/heartbeats/new"

@@ -77,14 +77,22 @@ function Accept({ code, invitation, isSignedIn }: { code: string; invitation: In
       >
         {!isSignedIn && (
           <>
-            {invitation.allows_sign_up && <TextField name="name" label="Your name" autoComplete="name" autoFocus />}
+            {invitation.allows_sign_up && (
+              <TextField
+                name="name"
+                label="Your name"
+                hint="Only needed if you don’t have an account yet."
+                autoComplete="name"
+                autoFocus
+              />
+            )}
             <SecretField
               name="password"
               label="Password"
               autoComplete="current-password"
               hint={
                 invitation.allows_sign_up
-                  ? 'The password of your account. If you don’t have one yet, choose at least 10 characters.'
+                  ? 'If you already have an account, enter its password. Otherwise, choose a new one with at least 10 characters.'
                   : 'The password of your account.'
               }
             />

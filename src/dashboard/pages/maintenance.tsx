@@ -31,7 +31,7 @@ export default function Maintenance() {
       : timeFormat({ month: 'long', year: 'numeric' }).format(day)
   return (
     <Page
-      description="During a maintenance window, checks keep running but no notifications are sent."
+      description="During a maintenance window, checks keep running, but no alerts are sent about its monitors and heartbeats."
       actions={
         canWrite && (
           <LinkButton to="/maintenance/new" kind="primary" data-new icon={Plus}>

@@ -20,7 +20,7 @@ export default function Notices() {
   const [{ read, severity }] = useUrlState({ read: 'false', severity: '' })
   const list = useList<NoticeView>('/notices', { read: read === 'all' ? null : read, severity, include: 'total' })
   const newest = list.rows[0]
-  const actions = canAdminister && read !== 'true' && (
+  const actions = canAdminister && read !== 'true' && severity === '' && (
     <SendButton<MarkNoticesReadResult>
       icon={CheckCheck}
       disabled={!newest}
@@ -46,7 +46,10 @@ export default function Notices() {
       ) : (
         <div className="min-h-64 rounded-lg border border-line bg-surface">
           {!list.isLoading && list.rows.length === 0 && (
-            <Empty icon={Bell} title={read === 'false' ? 'No unread notices' : 'No notices yet'}>
+            <Empty
+              icon={Bell}
+              title={severity !== '' ? 'No matching notices' : read === 'false' ? 'No unread notices' : 'No notices yet'}
+            >
               Expiring tokens, disabled endpoints, failed actions, and similar messages appear here.
             </Empty>
           )}

@@ -42,7 +42,15 @@ export default function Webhooks() {
       sort="-id"
       search
       counted
-      filters={[{ name: 'status', label: 'Status', all: 'All statuses', choices: { enabled: 'Enabled', disabled: 'Disabled' } }]}
+      filters={[
+        {
+          name: 'status',
+          label: 'Status',
+          all: 'All statuses',
+          choices: { enabled: 'Enabled', disabled: 'Disabled automatically' },
+        },
+        { name: 'active', label: 'Activity', all: 'Active and inactive', choices: { true: 'Active', false: 'Inactive' } },
+      ]}
       empty={{
         icon: Webhook,
         text: 'Create an endpoint to receive events at a URL. Failed deliveries are retried automatically.',

@@ -148,7 +148,8 @@ export const Heartbeat = Shape(
     id: Type.String({ description: 'ID of the heartbeat.' }),
     ...viewMembers(heartbeatMembers),
     status: Words(heartbeatStatuses, {
-      description: '`new`: not pinged yet. `grace`: a ping is late, but still within the grace period.',
+      description:
+        '`new`: not pinged since it was created or resumed. `grace`: a ping is late, but still within the grace period.',
     }),
     status_since_at: Instant({ description: 'When the status last changed. A change from `up` to `grace` doesn’t count.' }),
     started: Type.Boolean({ description: 'Whether a run is in progress.' }),

@@ -60,7 +60,8 @@ const IncidentActor = Shape({
     description: 'Type of actor. `ingest`: a link in a notification.',
   }),
   id: Type.String({
-    description: 'ID of the user or token; for `ingest`, of the notification channel; for other types, the name.',
+    description:
+      'ID of the user or token; for `ingest`, of the notification channel whose link was used; for `operator` and `system`, what made the change, such as `command line`.',
   }),
   name: Nullable(Type.String(), { description: 'Name of the actor.' }),
 })

@@ -49,7 +49,13 @@ export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
       )}
       <Collapsible label="Timing" names={timing}>
         <Columns>
-          <NumberField name="interval_seconds" label="Interval" unit="s" min={5} hint="Time between checks." />
+          <NumberField
+            name="interval_seconds"
+            label="Interval"
+            unit="s"
+            min={5}
+            hint={isGroup ? 'How long the group must be degraded before this is reported.' : 'Time between checks.'}
+          />
           {!isGroup && (
             <>
               <NumberField name="timeout_seconds" label="Timeout" unit="s" min={1} hint="Maximum duration of a check." />
@@ -60,10 +66,10 @@ export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
                 min={1}
                 hint="Time between checks while a failure or recovery is being confirmed."
               />
+              <NumberField name="confirm" label="Failures until down" min={1} max={20} hint="Consecutive failures." />
+              <NumberField name="recover" label="Successes until up" min={1} max={20} hint="Consecutive successes." />
             </>
           )}
-          <NumberField name="confirm" label="Failures until down" min={1} max={20} hint="Consecutive failures." />
-          <NumberField name="recover" label="Successes until up" min={1} max={20} hint="Consecutive successes." />
           <NumberField
             name="recovery_seconds"
             label="Recovery time"

@@ -40,7 +40,7 @@ export function WorkspaceForm({ workspace, onSuccess }: { workspace: WorkspaceVi
       <CheckboxField
         name="allow_private"
         label="Allow private addresses"
-        hint="Lets monitors, webhooks, and channels of this workspace reach private addresses, including over plain HTTP."
+        hint="Lets all outgoing connections of this workspace, such as monitors, webhooks, channels, and DNS providers, reach private addresses, including over plain HTTP."
       />
       <ListField
         name="allow_ranges"

@@ -64,7 +64,7 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     update: {
       description:
         'Updates fields (JSON merge patch, RFC 7396), also within `settings`. Omitted secrets are kept, but must be sent again if a ' +
-        'change would send them to another server. Changed settings are checked immediately.',
+        'change would send them to another server. If the settings change, the provider is checked right after the response; until then its `state` is `unknown`.',
       body: DnsProviderPatch,
       problems: ['conflict', 'already_exists'],
       run: updateProvider,

@@ -39,7 +39,7 @@ const form = settingsForm({
     Type.Array(Line({ minLength: 1, maxLength: 255, description: 'Zone name.', examples: ['example.com'] }), {
       maxItems: 1000,
       description:
-        'Zones of the server, for listing and checks, since the protocol can’t list them. Other zones can be used too.',
+        'Zones on this server. The protocol can’t list them, so this list is used to show zones and to check the key. Other zones can be used too.',
     }),
   ),
 })

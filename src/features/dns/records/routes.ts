@@ -73,7 +73,7 @@ export const dnsRecordRoutes = area('dns-records', 'DNS', [
     description:
       'Adds a record to the zone. The built-in name server serves it as soon as the response is sent. All records of a ' +
       'record set (with the same name and type) share one TTL: without `ttl`, a new record inherits it, or the zone default if it ' +
-      'is the first. A record that violates a DNS rule is rejected with a 422 that names the field, the rule, and the RFC.',
+      'is the first. If the record set exists, a different `ttl` is rejected; change it with PATCH. A record that violates a DNS rule is rejected with a 422 that names the field, the rule, and the RFC.',
     body: DnsRecordInput,
     status: 201,
     collection: '/v1/dns/records',

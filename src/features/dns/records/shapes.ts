@@ -38,7 +38,8 @@ const fields = Type.Object(
 )
 const comment = Line({ maxLength: 500, description: 'Comment. Shared by all records of the record set.' })
 const locked = Type.Boolean({
-  description: 'Whether the record set is protected from changes. Only a PATCH that includes `locked` can change it.',
+  description:
+    'Whether the record set is protected from changes. It can then only be changed by a PATCH of one of its records that also includes `locked`.',
 })
 const expires_at = {
   description:
@@ -279,7 +280,7 @@ export const RrsetsInput = Shape(
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 export const changed = {
   zone_id: Type.String({ description: 'ID of the zone.' }),
-  serial: Type.Integer({ description: 'Serial of the zone after the change.' }),
+  serial: Type.Integer({ description: 'Serial of the zone after the change. In a dry run, the current serial.' }),
   created: count('Number of records created.'),
   updated: count('Number of records whose value, TTL, or options changed.'),
   deleted: count('Number of records deleted.'),

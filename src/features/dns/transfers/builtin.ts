@@ -265,5 +265,5 @@ const deniedSecondaries = ({ transferKeyIds }: ServingRow, secondaries: readonly
   secondaries.flatMap(({ name, address, port, keyId }) =>
     keyId === null || transferKeyIds === null || transferKeyIds.includes(keyId)
       ? []
-      : `The key ${keyId} of the secondary ${name || `${address} port ${port}`} is not in \`transfer_key_ids\`, so it can’t transfer zones.`,
+      : `The key ${keyId}, which signs NOTIFY for ${name || `${address} port ${port}`}, can’t be used for zone transfers. Allow it, or make sure that this secondary transfers with another key.`,
   )

@@ -11,6 +11,9 @@ import { Words } from '../../../core/shapes'
 import { receivePing, type PingRequest, type PingResult } from './receive'
 import { PingReceipt, type PingReceipt as PingReceiptView } from '../shapes'
 
+const slugQuery =
+  ' With a slug, `create=1` creates the heartbeat if it doesn’t exist, with `every` as its period (default: `1d`) and `grace` as its grace period (default: `1h`).'
+
 const pingQuery = Type.Object(
   {
     rid: Type.Optional(
@@ -157,7 +160,7 @@ function jsonPingRoute(
     action: 'heartbeat.ping',
     operationId: `${operation}${method === 'GET' ? 'ByGet' : 'ByPost'}`,
     summary: `${summary} (${method})`,
-    description: `${description} Query parameters: \`rid\` is the UUID of a run. \`create=1\` creates a heartbeat for an unknown slug, with \`every\` as its period and \`grace\` as its grace period, such as \`30m\`.`,
+    description: `${description} \`rid\` in the query is the UUID of a run.${names.length > 1 ? slugQuery : ''}`,
     rawBody: true,
     response: PingReceipt,
     problems: ['not_found', 'conflict', 'malformed_request'],

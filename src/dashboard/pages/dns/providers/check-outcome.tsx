@@ -5,7 +5,7 @@ const advice: Partial<Record<NonNullable<DnsProviderCheckResult['error']>['code'
   unreachable: 'Check the address, the port, and the network policy of the workspace, which may deny private addresses.',
   timeout: 'Check for firewalls between the hub and the server.',
   unauthorized: 'Create a new key or token with the permissions listed in the handbook, and enter it here.',
-  throttled: 'The next check is delayed automatically.',
+  throttled: 'The provider limits the request rate. Wait a few minutes before you test again; automatic checks are delayed.',
   invalid_response: 'A different service is responding at this address.',
 }
 

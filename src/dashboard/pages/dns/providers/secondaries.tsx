@@ -100,7 +100,9 @@ export function Secondaries({ server, keys }: BuiltinProps) {
             )}
           </li>
         ))}
-        {current.length === 0 && <li className="p-4 text-muted">No secondaries yet. Only this hub serves the zones.</li>}
+        {current.length === 0 && (
+          <li className="p-4 text-muted">No secondaries yet. Add the name servers to notify when a zone changes.</li>
+        )}
       </ul>
     </Card>
   )

@@ -54,7 +54,7 @@ export function TransferSettings({ server, keys }: BuiltinProps) {
         <Catalog keys={keys} />
         <SelectField
           name="transfers"
-          label="Keys that can transfer all zones"
+          label="Keys allowed to transfer zones"
           choices={{ all: 'All keys of the workspace', some: 'Selected keys' }}
         />
         <Chosen keys={keys} />
@@ -72,6 +72,7 @@ function Catalog({ keys }: { keys: readonly TsigKeyView[] }) {
       <SelectField
         name="catalog.tsig_key_id"
         label="Catalog key"
+        hint="The only key that can transfer the catalog zone."
         choices={[['', 'Choose a key'], ...keys.map(one => [one.id, one.name] as const)]}
       />
     </>
