@@ -6,6 +6,9 @@ import type { Route } from './route-declaration'
 // Fields that cannot be selected: they depend on `expand` and on idempotent replays.
 const alwaysSent = new Set(['expanded', 'secret_shown_before'])
 
+// Sent in addition to the selected fields.
+const alwaysShown = new Set(['id', 'expanded'])
+
 /** The shape of the resource in a response, either the response itself or the items of a list; null if there is none. */
 export function resourceOf(response: TSchema | undefined): TObject | null {
   const items = (response?.properties as Record<string, TSchema> | undefined)?.data?.items as TObject | undefined
@@ -64,7 +67,12 @@ const named = ({ $id }: TSchema, description: string) => ($id ? { $id: `Partial$
 /** A response of the given shape with only the selected fields and `id`; `expanded` is kept. */
 export function withFields(response: TSchema | undefined, result: unknown, fields: readonly string[] | undefined): unknown {
   if (!fields || typeof result !== 'object' || result === null) return result
-  const wanted = new Set([...fields, 'id', 'expanded'])
-  const pick = (resource: object) => Object.fromEntries(Object.entries(resource).filter(([name]) => wanted.has(name)))
+  // In the order of the shape.
+  const wanted = Object.keys(resourceOf(response)!.properties).filter(name => alwaysShown.has(name) || fields.includes(name))
+  const pick = (resource: object) => {
+    const picked: Record<string, unknown> = {}
+    for (const name of wanted) if (name in resource) picked[name] = (resource as Record<string, unknown>)[name]
+    return picked
+  }
   return resourceOf(response) === response ? pick(result) : { ...result, data: (result as { data: object[] }).data.map(pick) }
 }

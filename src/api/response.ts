@@ -1,6 +1,7 @@
 import type { TObject } from '@sinclair/typebox'
 import type { StoredResponse } from '../core/ctx'
 import type { Hub } from '../core/hub'
+import { jsonText } from '../core/kept-text'
 import { isOptional } from '../core/validate'
 import type { Route } from './route-declaration'
 
@@ -19,7 +20,7 @@ export function responseOf(
 ): StoredResponse {
   Object.assign(headers, spec.headers?.(hub, result))
   const status = spec.otherStatus?.applies(result) ? spec.otherStatus.status : (spec.status ?? 200)
-  const body = shown === undefined ? '' : JSON.stringify(shown)
+  const body = shown === undefined ? '' : isObject(shown) ? jsonText(shown) : JSON.stringify(shown)
   const { id } = (result ?? {}) as { id?: string }
   return {
     status,
@@ -28,6 +29,8 @@ export function responseOf(
     etag: etagOf(spec, result, body),
   }
 }
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 
 const filled = (path: string, params: Readonly<Record<string, string>>): string =>
   path.replaceAll(/:([a-z_]+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))

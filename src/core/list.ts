@@ -29,6 +29,8 @@ export interface Listing<Row> {
   table: SQLiteTable & Record<string, SQLiteColumn | unknown>
   /** Another table with one row for each row of `table`, whose index is scanned instead; `on` joins the two. */
   through?: { table: SQLiteTable; on: SQL }
+  /** The columns that are read, in addition to those of the sort order; all by default. */
+  columns?: Record<string, SQLiteColumn>
   /** Unique for each owner; the default sort order. */
   id: SQLiteColumn
   idOf(row: Row): string | number
@@ -177,7 +179,7 @@ export async function listPage<Row, View>(
     narrowed ? ctx.resourceIds!.size : 0,
   ].join('|')
   const statement = prepared(ctx.hub.read, `list|${shape}`, read =>
-    rowsOf(read, listing, getTableColumns(listing.table))
+    rowsOf(read, listing, columnsOf(listing, order))
       .where(where)
       .orderBy(...order.map(one => (one.descending ? desc(one.column) : asc(one.column))))
       .limit(sql.placeholder('limit')),
@@ -193,6 +195,16 @@ export async function listPage<Row, View>(
   const page: Page<View> = { data, pagination: { has_more: more, next_cursor: next } }
   if (query.include === 'total') page.pagination.total = await countAll(ctx, listing, query, filters, owner)
   return page
+}
+
+function columnsOf(
+  { table, columns }: Pick<Listing<never>, 'table' | 'columns'>,
+  order: readonly { column: SQLiteColumn }[],
+): Record<string, SQLiteColumn> {
+  const all: Record<string, SQLiteColumn> = getTableColumns(table)
+  if (!columns) return all
+  const sorted = Object.entries(all).filter(([, column]) => order.some(one => one.column === column))
+  return { ...columns, ...Object.fromEntries(sorted) }
 }
 
 /** Uses a cross join to fix the join order: SQLite may reorder a plain join. */

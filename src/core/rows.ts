@@ -1,4 +1,4 @@
-import { and, eq, inArray, type SQL } from 'drizzle-orm'
+import { and, eq, getTableName, inArray, sql, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { target } from './audit'
 import type { AuditAction } from './audit-actions'
@@ -8,6 +8,7 @@ import type { Ctx } from './ctx'
 import { forUpdate } from './db/dialect'
 import { violation } from './db/errors'
 import { insertReturning } from './db/insert-rows'
+import { prepared } from './db/prepared'
 import type { AuditTarget } from './db/tables'
 import type { Reader, Tx } from './db/transaction'
 import type { Hub } from './hub'
@@ -60,16 +61,28 @@ export async function lockRow<T extends RowTable>(
   id: string,
   owner: string = ctx.workspaceId,
 ): Promise<RowOf<T>> {
-  const row = existing(ctx, rows, await forUpdate(selectRow(tx, rows, id, owner)))
+  const row = existing(ctx, rows, await selectRow(tx, rows, id, owner, 'lock'))
   if ('version' in row) requireMatch(ctx, row as { version: number })
   return row
 }
 
-const selectRow = <T extends RowTable>(read: Reader, { table, owner: column }: Rows<T>, id: string, owner: string) =>
-  read
-    .select()
-    .from(table as SQLiteTable)
-    .where(and(eq(table.id, id), column ? eq(column, owner) : undefined)) as unknown as Promise<RowOf<T>[]>
+function selectRow<T extends RowTable>(
+  read: Reader,
+  { table, owner: column }: Rows<T>,
+  id: string,
+  owner: string,
+  lock: 'lock' | null = null,
+): Promise<RowOf<T>[]> {
+  const name = `row|${getTableName(table)}|${column?.name}|${lock}`
+  const found = prepared(read, name, handle => {
+    const query = handle
+      .select()
+      .from(table as SQLiteTable)
+      .where(and(eq(table.id, sql.placeholder('id')), column ? eq(column, sql.placeholder('owner')) : undefined))
+    return lock ? forUpdate(query) : query
+  })
+  return found.execute({ id, owner }) as Promise<RowOf<T>[]>
+}
 
 function existing<T extends RowTable>(ctx: Ctx, { accessTo, name, owner }: Rows<T>, [row]: RowOf<T>[]): RowOf<T> {
   // Tokens can only be restricted to resources of a workspace.

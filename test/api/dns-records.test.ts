@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { world, type Caller, type World } from '../support/world'
 import { createZone } from '../support/zones'
 
@@ -17,6 +17,38 @@ async function scene() {
 const lastEvent = async (caller: Caller) => (await caller.call('GET', '/v1/events?limit=1')).body.data[0].data
 const contents = async (w: { acme: Caller }, query: string) =>
   (await w.acme.call('GET', `/v1/dns/records?${query}`)).body.data.map((one: any) => `${one.name} ${one.type} ${one.content}`)
+
+describe('reading', () => {
+  test('renders each version of a record once', async () => {
+    const { acme, add } = await scene()
+    await add('A', 'www', '192.0.2.1', { ttl: 300 })
+    const { id } = (await add('A', 'www', '192.0.2.2', { ttl: 300 })).body
+    await add('TXT', 'note', 'hello')
+    const read = async () => (await acme.call('GET', '/v1/dns/records?name=www*')).body.data
+    const before = await read()
+    const stringify = spyOn(JSON, 'stringify')
+    try {
+      expect(await read()).toEqual(before)
+      expect((await acme.call('GET', `/v1/dns/records/${id}`)).body).toEqual(before.find((one: any) => one.id === id))
+      const rendered = stringify.mock.calls.filter(([value]) => value?.rdata ?? value?.fqdn ?? value?.data?.[0]?.fqdn)
+      expect(rendered).toEqual([])
+    } finally {
+      stringify.mockRestore()
+    }
+    // The TTL belongs to all records of the name and type.
+    expect((await acme.call('PATCH', `/v1/dns/records/${id}`, { ttl: 600, comment: 'new' })).status).toBe(200)
+    const after = await read()
+    expect(after.map((one: any) => [one.ttl, one.comment, one.version])).toEqual([
+      [600, 'new', 2],
+      [600, 'new', 2],
+    ])
+    const { headers } = await acme.call('GET', `/v1/dns/records/${id}`)
+    expect(headers.get('etag')).toStartWith('"2.')
+    expect((await acme.call('GET', '/v1/dns/records?name=www*&fields=ttl')).body.data).toEqual(
+      after.map((one: any) => ({ id: one.id, ttl: 600 })),
+    )
+  })
+})
 
 describe('a record', () => {
   test('is returned as text and as fields, with an event', async () => {

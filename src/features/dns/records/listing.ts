@@ -15,7 +15,8 @@ import { contentKeyLength, contentKeyOf } from './values'
 import { dnsFoundRecords } from '../targets/tables'
 import { dnsRecords, recordSources } from './tables'
 import { dnsZones } from '../zones/tables'
-import { unmanagedViews, recordViews, type FoundRow } from './views'
+import { keptRecordViews, keyColumns } from './kept-views'
+import { unmanagedViews, type FoundRow } from './views'
 import { asciiName, matches, patternFilter, patternOf, type Pattern, type Place } from '../zones/name-patterns'
 import type { RecordRow } from './rows'
 import { reversedName } from '../zones/names'
@@ -98,6 +99,7 @@ const recordListing = listingOf('dns-records', dnsRecords, {
   // query planner doesn’t start from the zones and sort the result.
   condition: sql`exists (select 1 from ${dnsZones} where ${dnsZones.id} = ${dnsRecords.zoneId} || '')`,
   accessColumn: dnsRecords.zoneId,
+  columns: keyColumns,
   maxItems: 1000,
   filters,
   sorts: ['name', 'type', 'name_reversed', 'content_key', 'updated_at'],
@@ -206,7 +208,7 @@ async function listManaged(
     filters: { ...filters, ...markFilters(query), q: searchOf(listing.owner!, owner ?? ctx.workspaceId) },
   }
   const page = await listPage(ctx, of, ordered, row => row, owner)
-  return { ...page, data: await recordViews(ctx.hub.read, page.data) }
+  return { ...page, data: await keptRecordViews(ctx.hub.read, page.data) }
 }
 
 /** The order of the index used for a pattern. Any other order would sort all matches for each page. */

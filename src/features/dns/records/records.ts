@@ -1,8 +1,9 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
 import { target } from '../../../core/audit'
 import { change } from '../../../core/change'
 import type { ChangeResult } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
+import { prepared } from '../../../core/db/prepared'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { requireMatch } from '../../../core/if-match'
 import { canAccess } from '../../../core/resource-access'
@@ -17,7 +18,8 @@ import { ruleViolation, type WantedRrset, type WantedValue } from '../changes/rr
 import { parseField } from './parse-field'
 import { dnsFoundRecords } from '../targets/tables'
 import { dnsRecords } from './tables'
-import { unmanagedViews, recordViewOf, recordViews, type FoundRow } from './views'
+import { keptRecordViews, keyColumns } from './kept-views'
+import { unmanagedViews, recordViewOf, type FoundRow } from './views'
 import { zoneView } from '../zones/views'
 import { changeZone } from '../changes/change-zone'
 import { rrsetKey, fqdnOf, originOf, recordNameOf } from '../zones/names'
@@ -37,10 +39,22 @@ export async function listRecordsOf(ctx: Ctx, zoneId: string, query: Record<stri
 /** @throws Problem 404 */
 export async function getRecord(ctx: Ctx, id: string): Promise<DnsRecordView> {
   const read = ctx.hub.read
-  const found = await unmanagedOf(read, ctx, id)
-  const [view] = found ? await unmanagedViews(read, [found]) : await recordViews(read, [await recordOf(read, ctx, id)])
+  const row = await keyOf(read, id)
+  const isOwn = row?.workspaceId === ctx.workspaceId && canAccess(ctx, row.zoneId)
+  const found = isOwn ? undefined : await unmanagedOf(read, ctx, id)
+  const [view] = isOwn ? await keptRecordViews(read, [row]) : found ? await unmanagedViews(read, [found]) : []
   if (!view) throw notFound('record')
   return view
+}
+
+async function keyOf(read: Reader, id: string) {
+  const find = prepared(read, 'record-key', handle =>
+    handle
+      .select({ ...keyColumns, workspaceId: dnsRecords.workspaceId })
+      .from(dnsRecords)
+      .where(eq(dnsRecords.id, sql.placeholder('id'))),
+  )
+  return (await find.execute({ id }))[0]
 }
 
 /** Finds an unmanaged record, which exists only at a provider. */

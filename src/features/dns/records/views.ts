@@ -1,4 +1,3 @@
-import { inArray } from 'drizzle-orm'
 import { instant } from '../../../core/clock'
 import { catchFormatError } from '../../../dns/format-error'
 import { hexText } from '../../../dns/octets'
@@ -9,7 +8,7 @@ import type { DnsRecordView } from './shapes'
 import { joinedText } from './values'
 import { defaultMetadata, metadataView } from './rrset-metadata'
 import { dnsRrsets } from './tables'
-import { dnsZones } from '../zones/tables'
+import { zoneBriefs } from '../zones/briefs'
 import type { RecordRow, RrsetRow } from './rows'
 import type { ZoneRow } from '../zones/rows'
 import { fqdnOf, unicodeOf } from '../zones/names'
@@ -60,7 +59,7 @@ export async function recordViews(read: Reader, records: readonly RecordRow[]): 
   const zoneIds = new Set(records.map(record => record.zoneId))
   const [rrsetOf, zoneOf] = await Promise.all([
     rowsById<RrsetRow>(read, 'dns_rrsets', dnsRrsets, dnsRrsets.id, rrsetIds),
-    rowsById<ZoneRow>(read, 'dns_zones', dnsZones, dnsZones.id, zoneIds),
+    zoneBriefs(read, zoneIds),
   ])
   const syncOf = await recordSyncViews(read, [...zoneOf.values()], records)
   return records.flatMap(record => {
@@ -76,13 +75,10 @@ export type FoundRow = typeof dnsFoundRecords.$inferSelect
 /** Unmanaged records, which exist only at providers, as the API returns them. */
 export async function unmanagedViews(read: Reader, rows: readonly FoundRow[]): Promise<DnsRecordView[]> {
   if (rows.length === 0) return []
-  const zones = await read
-    .select({ id: dnsZones.id, name: dnsZones.name, targetCount: dnsZones.targetCount })
-    .from(dnsZones)
-    .where(inArray(dnsZones.id, [...new Set(rows.map(row => row.zoneId))]))
-  const syncOf = await recordSyncViews(read, zones, rows)
+  const zoneOf = await zoneBriefs(read, new Set(rows.map(row => row.zoneId)))
+  const syncOf = await recordSyncViews(read, [...zoneOf.values()], rows)
   return rows.flatMap(row => {
-    const zone = zones.find(one => one.id === row.zoneId)
+    const zone = zoneOf.get(row.zoneId)
     if (!zone) return []
     const fqdn = fqdnOf(row.name, zone.name)
     const rdata = rdataOfText(row.type, row.content, null)
