@@ -51,7 +51,7 @@ test('rows are updated to values of their own, unless they changed in the meanti
       payload: { changed: n },
       lastError: n % 2 ? null : 'after',
       failedAt: n,
-      attempts: n === 7 ? 1 : attempts,
+      before: { attempts: n === 7 ? 1 : attempts! },
     }))
     const update = { name: 'test', set: ['payload', 'lastError', 'failedAt'], where: ['attempts'] } as const
     return { result: await updateRows(tx, jobs, update, changed) }

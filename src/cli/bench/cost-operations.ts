@@ -7,7 +7,12 @@ export interface CostWorld {
   recordIds: readonly string[]
   /** UUIDs of heartbeats. */
   uuids: readonly string[]
+  /** UUIDs of heartbeats with {@link endpointsPerAlert} webhook endpoints each. */
+  watchedUuids: readonly string[]
 }
+
+/** Number of webhook endpoints that receive the alerts of watched heartbeats. */
+export const endpointsPerAlert = 5
 
 /** An operation whose cost is measured, in the hub and in the reference server. */
 export interface CostOperation {
@@ -19,12 +24,30 @@ export interface CostOperation {
   share: number
   /** @param n counts up, so that names are unique. @returns a request that both servers understand */
   request(world: CostWorld, n: number): Uint8Array
+  /** A different request for the reference server. */
+  reference?(world: CostWorld, n: number): Uint8Array
+  /**
+   * Number of webhook deliveries that each request causes. The cost of one is the difference to the previous operation, divided by
+   * their number.
+   */
+  deliveries?: number
 }
 
 const json = (world: CostWorld, path: string, body: object): Uint8Array =>
   requestBytes('POST', path, { ...world.headers, 'Content-Type': 'application/json' }, JSON.stringify(body))
 
 const nth = <T>(list: readonly T[], n: number): T => list[n % list.length]!
+
+const createHeartbeat = (world: CostWorld, n: number): Uint8Array =>
+  json(world, '/v1/heartbeats', {
+    name: `Job ${n}`,
+    tags: ['bench'],
+    schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 },
+  })
+
+/** Pings that change the status of heartbeats: each is down after one and up after the next. */
+const flip = (uuids: readonly string[], n: number): Uint8Array =>
+  requestBytes('GET', `/ping/${nth(uuids, n)}${Math.floor(n / uuids.length) % 2 === 0 ? '/fail' : ''}`)
 
 export const costOperations: readonly CostOperation[] = [
   {
@@ -43,12 +66,7 @@ export const costOperations: readonly CostOperation[] = [
     name: 'create-heartbeat',
     goal: 10,
     share: 0.5,
-    request: (world, n) =>
-      json(world, '/v1/heartbeats', {
-        name: `Job ${n}`,
-        tags: ['bench'],
-        schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 },
-      }),
+    request: createHeartbeat,
   },
   {
     name: 'create-record',
@@ -64,5 +82,21 @@ export const costOperations: readonly CostOperation[] = [
     share: 4,
     // The second half of the heartbeats, which are down after the first round.
     request: (world, n) => requestBytes('GET', `/ping/${nth(world.uuids, n % (world.uuids.length / 2))}/fail`),
+  },
+  {
+    // Alerts and recoveries, each with its incident, audit entries, and event.
+    name: 'alert',
+    goal: 30,
+    share: 0.5,
+    request: (world, n) => flip(world.uuids.slice(-100), n),
+    reference: createHeartbeat,
+  },
+  {
+    name: 'delivery',
+    goal: 12,
+    share: 0.25,
+    request: (world, n) => flip(world.watchedUuids, n),
+    reference: createHeartbeat,
+    deliveries: endpointsPerAlert,
   },
 ]

@@ -3,6 +3,7 @@ import { record } from '../../../core/change'
 import type { AuditContext } from '../../../core/db/tables'
 import { insertRows } from '../../../core/db/insert-rows'
 import { prepared } from '../../../core/db/prepared'
+import { together } from '../../../core/db/together'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { Problem } from '../../../core/problem'
@@ -117,7 +118,8 @@ async function recordBatch(tx: Tx, hub: Hub, incoming: IncomingPing[]) {
   const after = new Map(before)
   const pingRows: (typeof pings.$inferInsert)[] = []
   const flipRows: (typeof flips.$inferInsert)[] = []
-  const drafts: Drafts[] = []
+  /** What status changes lead to, by heartbeat. */
+  const reports = new Map<string, (() => Promise<Drafts>)[]>()
   const recorded: RecordedPing[] = []
 
   for (const ping of incoming) {
@@ -148,7 +150,8 @@ async function recordBatch(tx: Tx, hub: Hub, incoming: IncomingPing[]) {
     recorded.push({ heartbeatId: row.id, n, kind })
     if (flip?.from) {
       flipRows.push(flipRow(row.id, flip))
-      drafts.push(await reportFlip(tx, hub, row, state, flip, ingestActor(row, ping), { failure: ping, alertHeldUntil }))
+      const report = () => reportFlip(tx, hub, row, state, flip, ingestActor(row, ping), { failure: ping, alertHeldUntil })
+      reports.set(row.id, [...(reports.get(row.id) ?? []), report])
     }
   }
   await writeStates(
@@ -157,6 +160,14 @@ async function recordBatch(tx: Tx, hub: Hub, incoming: IncomingPing[]) {
   )
   await insertRows(tx, pings, pingRows)
   await insertRows(tx, flips, flipRows)
+  const drafts = await together(
+    tx,
+    [...reports.values()].map(own => async () => {
+      const all: Drafts[] = []
+      for (const report of own) all.push(await report())
+      return joined(...all)
+    }),
+  )
   await prunePings(tx, before, after)
   const dues = [...after.values()].flatMap(row => row.downAt ?? row.alertHeldUntil ?? [])
   return { result: { recorded, earliestDue: dues.length > 0 ? Math.min(...dues) : null }, ...joined(...drafts) }

@@ -4,6 +4,7 @@ import { forUpdate } from '../../../core/db/dialect'
 import { forIds } from '../../../core/db/id-list'
 import type { Tx } from '../../../core/db/transaction'
 import { updateRows } from '../../../core/db/update-rows'
+import { stateColumns } from '../status/rows'
 import { heartbeats } from '../tables'
 import type { HeartbeatRow } from '../view'
 
@@ -23,23 +24,5 @@ export const lockHeartbeats = (tx: Tx, hashes: readonly string[]): Promise<Heart
 
 /** Stores the states and ping counts after a batch of pings. */
 export async function writeStates(tx: Tx, rows: readonly HeartbeatRow[]): Promise<void> {
-  await updateRows(
-    tx,
-    heartbeats,
-    {
-      name: 'state',
-      set: [
-        'status',
-        'lastPingAt',
-        'lastDurationMs',
-        'openRuns',
-        'expectedAt',
-        'downAt',
-        'pingCount',
-        'statusSince',
-        'alertHeldUntil',
-      ],
-    },
-    rows,
-  )
+  await updateRows(tx, heartbeats, { name: 'ping', set: [...stateColumns, 'pingCount'] }, rows)
 }

@@ -1,17 +1,22 @@
-import { and, asc, eq, inArray, lte, min } from 'drizzle-orm'
+import { and, asc, inArray, lte, min } from 'drizzle-orm'
 import { jobContext, record, systemActor } from '../../../core/change'
+import { insertRows } from '../../../core/db/insert-rows'
 import { prepared } from '../../../core/db/prepared'
+import { together } from '../../../core/db/together'
+import type { Tx } from '../../../core/db/transaction'
+import { updateRows } from '../../../core/db/update-rows'
 import { topicsOf } from '../../../core/topics'
 import type { Hub } from '../../../core/hub'
-import { joined, type Drafts } from '../../incidents/outages/outage'
+import { joined } from '../../incidents/outages/outage'
 import { DueTimer } from './due-timer'
 import { maintenanceTopic } from '../../maintenance/calendar'
 import { reportFlip } from './alerts'
 import { maintenanceHoldUntil, raiseHeldAlerts, updateMaintenanceHolds } from './maintenance-hold'
 import { pingQueue } from '../pings/pings'
-import { columnsAfter, flipRow } from './rows'
-import { markLate } from './state'
+import { columnsAfter, flipRow, stateColumns } from './rows'
+import { markLate, type Outcome } from './state'
 import { flips, heartbeats } from '../tables'
+import type { HeartbeatRow } from '../view'
 
 /** Detects missed pings. */
 export interface HeartbeatWatch {
@@ -130,31 +135,48 @@ async function markDue(hub: Hub): Promise<number> {
       .where(and(lte(heartbeats.downAt, now), inArray(heartbeats.status, [...statusesWithDueTime])))
       .orderBy(asc(heartbeats.downAt), asc(heartbeats.id))
       .limit(batchSize)
-    const drafts: Drafts[] = []
-    for (const row of rows) {
+    const late = rows.map(row => {
       const outcome = markLate(row)
-      const { state, flip } = outcome
-      const alertHeldUntil = flip ? maintenanceHoldUntil(hub, row, flip.at) : null
-      // Skip the row if another hub has already marked it, or if a ping has moved its due time.
-      const updated = await tx
-        .update(heartbeats)
-        .set(columnsAfter(row, outcome, alertHeldUntil))
-        .where(and(eq(heartbeats.id, row.id), eq(heartbeats.status, row.status), eq(heartbeats.downAt, row.downAt!)))
-        .returning({ id: heartbeats.id })
-      if (updated.length === 0 || !flip) continue
-      await tx.insert(flips).values(flipRow(row.id, flip))
-      drafts.push(
-        await reportFlip(
-          tx,
-          hub,
-          row,
-          state,
-          flip,
-          { actor: systemActor('heartbeats'), context: jobContext },
-          { alertHeldUntil },
-        ),
-      )
-    }
+      const alertHeldUntil = outcome.flip ? maintenanceHoldUntil(hub, row, outcome.flip.at) : null
+      return { row, outcome, alertHeldUntil }
+    })
+    const marked = await markRows(tx, late)
+    const flipped = late.flatMap(({ row, outcome: { state, flip }, alertHeldUntil }) =>
+      flip && marked.has(row.id) ? { row, state, flip, alertHeldUntil } : [],
+    )
+    await insertRows(
+      tx,
+      flips,
+      flipped.map(({ row, flip }) => flipRow(row.id, flip)),
+    )
+    const by = { actor: systemActor('heartbeats'), context: jobContext }
+    const drafts = await together(
+      tx,
+      flipped.map(
+        ({ row, state, flip, alertHeldUntil }) =>
+          () =>
+            reportFlip(tx, hub, row, state, flip, by, { alertHeldUntil }),
+      ),
+    )
     return { result: rows.length, ...joined(...drafts) }
   })
 }
+
+interface Late {
+  row: HeartbeatRow
+  outcome: Outcome
+  alertHeldUntil: number | null
+}
+
+/** Skips rows that another hub has already marked, and those whose due time a ping has moved. Returns the ids of the others. */
+const markRows = (tx: Tx, late: readonly Late[]): Promise<Set<string>> =>
+  updateRows(
+    tx,
+    heartbeats,
+    {
+      name: 'late',
+      set: [...stateColumns],
+      where: ['status', 'downAt'],
+    },
+    late.map(({ row, outcome, alertHeldUntil }) => ({ id: row.id, before: row, ...columnsAfter(row, outcome, alertHeldUntil) })),
+  )

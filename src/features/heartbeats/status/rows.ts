@@ -22,6 +22,18 @@ export const columnsAfter = (
   downAt: state.downAt,
 })
 
+/** The columns of {@link columnsAfter}. */
+export const stateColumns = [
+  'status',
+  'statusSince',
+  'alertHeldUntil',
+  'lastPingAt',
+  'lastDurationMs',
+  'openRuns',
+  'expectedAt',
+  'downAt',
+] as const satisfies (keyof ReturnType<typeof columnsAfter>)[]
+
 /** The row of a status change. */
 export const flipRow = (heartbeatId: string, flip: Flip): typeof flips.$inferInsert => ({
   id: newId('flip'),

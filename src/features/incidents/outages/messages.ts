@@ -1,4 +1,3 @@
-import { eq } from 'drizzle-orm'
 import { instant } from '../../../core/clock'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
@@ -8,9 +7,7 @@ import type { Message } from '../../notifications/message'
 import { notify } from '../../notifications/delivery/notify'
 import { durationOf } from './event-data'
 import type { IncidentRow } from './outage'
-import { incidentSubjects } from '../tables'
-
-type SubjectRow = typeof incidentSubjects.$inferSelect
+import { subjectsOf, type SubjectRow } from '../timeline'
 
 /** What happened to an incident that channels are notified about. */
 type IncidentMessageKind =
@@ -32,7 +29,7 @@ export async function notifyIncident(
   kind: IncidentMessageKind,
   { at, text, since }: { at: number; text: string; since?: number },
 ): Promise<{ jobs: JobDraft[] }> {
-  const subjects = await tx.select().from(incidentSubjects).where(eq(incidentSubjects.incidentId, incident.id))
+  const subjects = await subjectsOf(tx, incident.id)
   const message = messageOf(hub, incident, subjects, kind, at, text, since)
   return await notify(tx, hub, { workspaceId: incident.workspaceId, message, channelIds: incident.channelIds })
 }

@@ -1,8 +1,12 @@
-import { count, desc, eq } from 'drizzle-orm'
+import { count, eq, sql } from 'drizzle-orm'
 import { target } from '../../../core/audit'
 import type { AuditAction } from '../../../core/audit-actions'
 import { jobContext, systemActor } from '../../../core/change'
 import { forUpdate } from '../../../core/db/dialect'
+import { forIds } from '../../../core/db/id-list'
+import { insertRowsReturning, skipExisting } from '../../../core/db/insert-rows'
+import { prepared } from '../../../core/db/prepared'
+import { batched } from '../../../core/db/together'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
@@ -120,42 +124,58 @@ const shouldReopen = (last: IncidentRow, outage: Outage): boolean =>
   outage.startedAt - last.resolvedAt <= reopenWithinMs
 
 /** The latest incident of a subject, locked until the transaction ends. */
-async function lastOf(tx: Tx, subjectId: string): Promise<IncidentRow | null> {
-  const [row] = await forUpdate(
-    tx.select().from(incidents).where(eq(incidents.subjectId, subjectId)).orderBy(desc(incidents.id)).limit(1),
+const lastOf = batched('incident-last', async (tx, subjectIds: readonly string[]) => {
+  const rows = await forIds(subjectIds, (size, list, values) =>
+    prepared<IncidentRow[], Tx>(tx, `incident-last|${size}`, handle =>
+      forUpdate(
+        handle
+          .select()
+          .from(incidents)
+          .where(
+            sql`${incidents.id} in (select max(${incidents.id}) from ${incidents}
+              where ${incidents.subjectId} in ${list} group by ${incidents.subjectId})`,
+          )
+          // In id order, to avoid deadlocks.
+          .orderBy(incidents.id),
+      ),
+    ).execute(values),
   )
-  return row ?? null
-}
+  const bySubject = new Map(rows.map(row => [row.subjectId, row]))
+  return subjectIds.map(id => bySubject.get(id) ?? null)
+})
+
+/** Null if the subject has an unresolved incident already. */
+const insertIncident = batched('incident-insert', async (tx, rows: readonly (typeof incidents.$inferInsert)[]) => {
+  const stored = await insertRowsReturning(tx, incidents, rows, skipExisting)
+  const byId = new Map(stored.map(row => [row.id, row]))
+  return rows.map(row => byId.get(row.id) ?? null)
+})
 
 async function insert(tx: Tx, hub: Hub, outage: Outage): Promise<({ incident: IncidentRow } & Drafts) | null> {
   const now = hub.clock.now()
   const { subject } = outage
-  const [incident] = await tx
-    .insert(incidents)
-    .values({
-      id: newId('inc'),
-      workspaceId: outage.workspaceId,
-      kind: outage.kind,
-      subjectId: subject.id,
-      openSubject: subject.id,
-      title: titleOf(outage),
-      status: 'open',
-      severity: outage.severity,
-      ...outageColumns(outage),
-      channelIds: outage.channelIds === null ? null : [...outage.channelIds],
-      link: outage.link,
-      startedAt: outage.startedAt,
-      confirmedAt: Math.max(outage.confirmedAt, outage.startedAt),
-      awaitsRecovery: false,
-      resolvedMs: 0,
-      reopenCount: 0,
-      notes: '',
-      version: 1,
-      createdAt: now,
-      updatedAt: now,
-    })
-    .onConflictDoNothing()
-    .returning()
+  const incident = await insertIncident(tx, {
+    id: newId('inc'),
+    workspaceId: outage.workspaceId,
+    kind: outage.kind,
+    subjectId: subject.id,
+    openSubject: subject.id,
+    title: titleOf(outage),
+    status: 'open',
+    severity: outage.severity,
+    ...outageColumns(outage),
+    channelIds: outage.channelIds === null ? null : [...outage.channelIds],
+    link: outage.link,
+    startedAt: outage.startedAt,
+    confirmedAt: Math.max(outage.confirmedAt, outage.startedAt),
+    awaitsRecovery: false,
+    resolvedMs: 0,
+    reopenCount: 0,
+    notes: '',
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  })
   if (!incident) return null
   await addSubject(tx, incident, subject, 'cause', outage.startedAt)
   await addUpdate(tx, incident, { kind: 'opened', at: outage.confirmedAt, text: incident.cause, details: updateDetails(outage) })

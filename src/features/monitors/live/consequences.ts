@@ -3,6 +3,8 @@ import { target } from '../../../core/audit'
 import type { AuditAction } from '../../../core/audit-actions'
 import { jobContext, systemActor } from '../../../core/change'
 import type { EventDraft } from '../../../core/change-result'
+import { insertRows } from '../../../core/db/insert-rows'
+import { batched } from '../../../core/db/together'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
@@ -54,7 +56,7 @@ export async function consequencesOf(
   const { transition } = step
   if (transition) {
     const { from, to, since, reason } = transition
-    await tx.insert(monitorTransitions).values({
+    await insertTransition(tx, {
       id: newId('mtr'),
       monitorId: monitor.id,
       at: Math.max(since, monitor.statusSince),
@@ -67,6 +69,14 @@ export async function consequencesOf(
   } else if (incident) await bindToLast(tx, monitor, incident)
   return all
 }
+
+const insertTransition = batched('monitor-transition', async (tx, rows: readonly (typeof monitorTransitions.$inferInsert)[]) => {
+  await insertRows(tx, monitorTransitions, rows)
+  return rows
+})
+
+/** Whether the consequences of a step depend on those of other monitors in the same batch. */
+export const dependsOnOthers = ({ followUps }: Step): boolean => followUps.some(one => one.kind === 'affected')
 
 /** If an alert was suppressed at first, links the earlier status change to the incident now. */
 async function bindToLast(tx: Tx, monitor: LoadedMonitor, incident: IncidentRow): Promise<void> {

@@ -1,11 +1,13 @@
-import { and, eq, inArray } from 'drizzle-orm'
 import { record } from '../../../core/change'
+import { rowsById } from '../../../core/db/rows-by-id'
+import { together } from '../../../core/db/together'
 import type { Tx } from '../../../core/db/transaction'
+import { updateRows } from '../../../core/db/update-rows'
 import type { Hub } from '../../../core/hub'
 import { yieldToEventLoop } from '../../../core/time-slices'
 import { monitors } from '../tables'
-import { consequencesOf, type Consequences } from './consequences'
-import { judged, type Observation, type Judged } from './judged'
+import { consequencesOf, dependsOnOthers, type Consequences } from './consequences'
+import { judged, type Observation, type Judged, type Step } from './judged'
 import type { MonitorRow } from '../view'
 import type { LoadedMonitor, Roster, RosterChange } from './roster'
 import type { Shares } from './shares'
@@ -118,14 +120,15 @@ export class Judging {
   private async writeSome(ids: string[]): Promise<void> {
     const found = new Map(ids.map(id => [id, [...this.waitingFound.get(id)!]]))
     const written = await record(this.hub, async tx => {
-      const rows = new Map((await tx.select().from(monitors).where(inArray(monitors.id, ids))).map(row => [row.id, row]))
+      const rows = await rowsById<MonitorRow>(tx, 'monitors', monitors, monitors.id, new Set(ids))
       const own = await this.shares.confirm(tx)
       const outcomes: Outcome[] = []
       for (const id of ids) {
         const monitor = this.roster.get(id)
         if (monitor && !own.has(monitor.share)) outcomes.push({ monitor, row: null, lost: true })
-        else if (monitor) outcomes.push(await this.writeOne(tx, monitor, rows.get(id) ?? null, found.get(id)!))
+        else if (monitor) outcomes.push(this.judgeOne(monitor, rows.get(id) ?? null, found.get(id)!))
       }
+      await this.writeOutcomes(tx, outcomes)
       const all = outcomes.flatMap(one => one.consequences ?? [])
       return {
         result: outcomes,
@@ -139,13 +142,8 @@ export class Judging {
     for (const one of written) await this.apply(one, new Set(found.get(one.monitor.id)))
   }
 
-  /** Judges one monitor against its row in the database, and writes the outcome. */
-  private async writeOne(
-    tx: Tx,
-    monitor: LoadedMonitor,
-    row: MonitorRow | null,
-    found: readonly Observation[],
-  ): Promise<Outcome> {
+  /** Judges one monitor against its row in the database. */
+  private judgeOne(monitor: LoadedMonitor, row: MonitorRow | null, found: readonly Observation[]): Outcome {
     if (!row) return { monitor, row }
     // Updated or paused in the meantime: older results no longer apply.
     if (row.version !== monitor.version || row.paused) return { monitor, row }
@@ -155,24 +153,59 @@ export class Judging {
     // stored unnoticed is judged again, because its own wake-up got lost.
     monitor.wakeAt = isOurs ? null : this.hub.clock.now()
     const { after, steps, quiet } = judged(monitor, isOurs ? monitor : row, fresh, this.related)
-    if (quiet) return { monitor, row, after }
-    const won = await tx
-      .update(monitors)
-      .set({
-        status: after.status,
-        statusSince: after.statusSince,
-        state: after.state,
-        stateVersion: row.stateVersion + 1,
-        lastCheckAt: monitor.lastCheckAt,
-        certificateExpiresAt: monitor.certificateExpiresAt,
-      })
-      .where(and(eq(monitors.id, row.id), eq(monitors.stateVersion, row.stateVersion), eq(monitors.version, row.version)))
-      .returning({ id: monitors.id })
-    if (won.length === 0) return { monitor, row: null, again: true }
-    const consequences: Consequences[] = []
-    for (const step of steps)
-      consequences.push(await consequencesOf(tx, this.hub, monitor, step, this.related.affectedBy(monitor.id)))
-    return { monitor, row: { ...row, stateVersion: row.stateVersion + 1 }, after, consequences }
+    return { monitor, row, after, ...(!quiet && { steps }) }
+  }
+
+  /** Writes the outcomes that aren't quiet, with their consequences. */
+  private async writeOutcomes(tx: Tx, outcomes: readonly Outcome[]): Promise<void> {
+    const changes = outcomes.flatMap(({ monitor, row, after, steps }) =>
+      steps
+        ? {
+            id: monitor.id,
+            before: row!,
+            stateVersion: row!.stateVersion + 1,
+            status: after!.status,
+            statusSince: after!.statusSince,
+            state: after!.state,
+            lastCheckAt: monitor.lastCheckAt,
+            certificateExpiresAt: monitor.certificateExpiresAt,
+          }
+        : [],
+    )
+    const won = await updateRows(
+      tx,
+      monitors,
+      {
+        name: 'state',
+        set: ['status', 'statusSince', 'state', 'stateVersion', 'lastCheckAt', 'certificateExpiresAt'],
+        where: ['stateVersion', 'version'],
+      },
+      changes,
+    )
+    const written: Outcome[] = []
+    for (const one of outcomes) {
+      if (!one.steps) continue
+      if (won.has(one.monitor.id)) {
+        one.row = { ...one.row!, stateVersion: one.row!.stateVersion + 1 }
+        written.push(one)
+      } else Object.assign(one, { row: null, after: undefined, again: true })
+    }
+    const consequences = async ({ monitor, steps }: Outcome): Promise<Consequences[]> => {
+      const all: Consequences[] = []
+      for (const step of steps!) all.push(await consequencesOf(tx, this.hub, monitor, step, this.related.affectedBy(monitor.id)))
+      return all
+    }
+    // An affected monitor is added to the incident of another, which must be written first.
+    const [last, first] = [
+      written.filter(one => one.steps!.some(dependsOnOthers)),
+      written.filter(one => !one.steps!.some(dependsOnOthers)),
+    ]
+    const done = await together(
+      tx,
+      first.map(one => () => consequences(one)),
+    )
+    first.forEach((one, index) => (one.consequences = done[index]!))
+    for (const one of last) one.consequences = await consequences(one)
   }
 
   /** Applies what was committed to memory. */
@@ -210,6 +243,8 @@ interface Outcome {
   row: MonitorRow | null
   /** Absent if it was updated or paused in the meantime. */
   after?: Judged['after']
+  /** Absent if nothing needs to be stored. */
+  steps?: readonly Step[]
   consequences?: Consequences[]
   /** Another writer won a concurrent update. */
   again?: boolean

@@ -1,5 +1,9 @@
-import { and, asc, eq, inArray, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, ne, sql, type SQL } from 'drizzle-orm'
 import { forUpdate } from '../../../core/db/dialect'
+import { forIds } from '../../../core/db/id-list'
+import { insertRowsReturning, skipExisting } from '../../../core/db/insert-rows'
+import { prepared } from '../../../core/db/prepared'
+import { batched } from '../../../core/db/together'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
@@ -87,48 +91,62 @@ export async function createNotification(
   const now = hub.clock.now()
   const quietUntil = heldUntil(channel.quietHours, severity, now)
   const due = quietUntil ?? dueAt(channel.groupSeconds, now)
-  const [row] = await tx
-    .insert(notifications)
-    .values({
-      id: newId('ntf'),
-      workspaceId: channel.workspaceId,
-      channelId: channel.id,
-      kind: message.kind,
-      state: message.state,
-      severity,
-      thread: message.thread,
-      dedupKey: `${message.kind} ${message.occurredAt} ${message.thread}`,
-      message: sanitize(message),
-      reminder,
-      status: canceled !== null ? 'canceled' : quietUntil !== null ? 'held' : 'pending',
-      reason: canceled ?? (quietUntil === null ? null : 'quiet_hours'),
-      attemptCount: 0,
-      dueAt: due,
-      giveUpAt: due + retryWindowMs,
-      finishedAt: canceled === null ? null : now,
-      createdAt: now,
-      updatedAt: now,
-    })
-    .onConflictDoNothing()
-    .returning()
+  const row = await insertNotification(tx, {
+    id: newId('ntf'),
+    workspaceId: channel.workspaceId,
+    channelId: channel.id,
+    kind: message.kind,
+    state: message.state,
+    severity,
+    thread: message.thread,
+    dedupKey: `${message.kind} ${message.occurredAt} ${message.thread}`,
+    message: sanitize(message),
+    reminder,
+    status: canceled !== null ? 'canceled' : quietUntil !== null ? 'held' : 'pending',
+    reason: canceled ?? (quietUntil === null ? null : 'quiet_hours'),
+    attemptCount: 0,
+    dueAt: due,
+    giveUpAt: due + retryWindowMs,
+    finishedAt: canceled === null ? null : now,
+    createdAt: now,
+    updatedAt: now,
+  })
   if (row) touchNotifications(tx, [row])
-  return row ?? null
+  return row
 }
 
+const insertNotification = batched('notification', async (tx, rows: readonly (typeof notifications.$inferInsert)[]) => {
+  const stored = await insertRowsReturning(tx, notifications, rows, skipExisting)
+  const byId = new Map(stored.map(row => [row.id, row]))
+  return rows.map(row => byId.get(row.id) ?? null)
+})
+
 /** Locks channels of the workspace, in id order to avoid deadlocks: the next attempt is computed from their pending notifications. */
-async function lockChannels(tx: Tx, workspaceId: string, ids: ReadonlySet<string> | null): Promise<ChannelRow[]> {
-  if (ids?.size === 0) return []
-  return await forUpdate(
-    tx
-      .select()
-      .from(notificationChannels)
-      .where(
-        and(
-          eq(notificationChannels.workspaceId, workspaceId),
-          ids === null ? eq(notificationChannels.isDefault, true) : inArray(notificationChannels.id, [...ids]),
-        ),
-      )
-      .orderBy(asc(notificationChannels.id)),
+const lockChannels = (tx: Tx, workspaceId: string, ids: ReadonlySet<string> | null): Promise<ChannelRow[]> =>
+  ids?.size === 0 ? Promise.resolve([]) : lockSelected(tx, { workspaceId, ids: ids && [...ids].sort() })
+
+interface Selection {
+  workspaceId: string
+  /** Null for the default channels. */
+  ids: readonly string[] | null
+}
+
+const lockSelected = batched('notification-channels', async (tx, selections: readonly Selection[]) => {
+  const keyOf = ({ workspaceId, ids }: Selection) => `${workspaceId} ${ids === null ? '' : ids.join()}`
+  const found = new Map<string, ChannelRow[]>()
+  for (const [key, [selection]] of Map.groupBy(selections, keyOf)) found.set(key, await lockSome(tx, selection!))
+  return selections.map(selection => found.get(keyOf(selection))!)
+})
+
+async function lockSome(tx: Tx, { workspaceId, ids }: Selection): Promise<ChannelRow[]> {
+  const own = eq(notificationChannels.workspaceId, sql.placeholder('workspaceId'))
+  const lock = (name: string, which: SQL, values: Record<string, unknown>) =>
+    prepared<ChannelRow[], Tx>(tx, name, handle =>
+      forUpdate(handle.select().from(notificationChannels).where(and(own, which)).orderBy(asc(notificationChannels.id))),
+    ).execute({ ...values, workspaceId })
+  if (ids === null) return await lock('channels-default', eq(notificationChannels.isDefault, true), {})
+  return await forIds(ids, (size, list, values) =>
+    lock(`channels-by-id|${size}`, sql`${notificationChannels.id} in ${list}`, values),
   )
 }
 

@@ -1,4 +1,7 @@
-import { and, asc, eq, inArray, min, ne } from 'drizzle-orm'
+import { and, asc, eq, inArray, ne, sql } from 'drizzle-orm'
+import { forIds } from '../../../core/db/id-list'
+import { prepared } from '../../../core/db/prepared'
+import { batched } from '../../../core/db/together'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import type { JobDraft } from '../../../core/jobs/draft'
 import { deliverJobFor } from './delivery-jobs'
@@ -56,12 +59,26 @@ const maxScanned = 10_000
 
 /** The job that sends the pending notifications of a channel locked by the caller, if there are any. */
 export async function deliverJobsFor(tx: Tx, channel: Pick<ChannelRow, 'id' | 'workspaceId'>): Promise<JobDraft[]> {
-  const [row] = await tx
-    .select({ at: min(notifications.dueAt) })
-    .from(notifications)
-    .where(isPending(channel.id))
-  return row?.at === null || row?.at === undefined ? [] : [deliverJobFor(channel, Number(row.at))]
+  const at = await firstDue(tx, channel.id)
+  return at === null ? [] : [deliverJobFor(channel, at)]
 }
+
+const firstDue = batched('notification-due', async (tx, channelIds: readonly string[]) => {
+  const found = await forIds([...new Set(channelIds)], (size, list, values) =>
+    prepared<{ id: string; at: number }[], Tx>(
+      tx,
+      `notification-due|${size}`,
+      handle =>
+        handle
+          .select({ id: notifications.channelId, at: sql<number>`min(${notifications.dueAt})`.mapWith(Number) })
+          .from(notifications)
+          .where(and(sql`${notifications.channelId} in ${list}`, inArray(notifications.status, ['pending', 'held'])))
+          .groupBy(notifications.channelId) as never,
+    ).execute(values),
+  )
+  const dueAt = new Map(found.map(row => [row.id, row.at]))
+  return channelIds.map(id => dueAt.get(id) ?? null)
+})
 
 /** Cancels all pending notifications of a channel. @returns how many */
 export async function cancelPending(tx: Tx, channelId: string, reason: string, now: number): Promise<number> {

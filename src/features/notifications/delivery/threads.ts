@@ -1,4 +1,8 @@
-import { and, eq, inArray, ne, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql, type SQL } from 'drizzle-orm'
+import { forIds } from '../../../core/db/id-list'
+import { insertRows, type OnConflict } from '../../../core/db/insert-rows'
+import { prepared } from '../../../core/db/prepared'
+import { batched } from '../../../core/db/together'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import type { JobDraft } from '../../../core/jobs/draft'
@@ -10,17 +14,13 @@ import { notifications, notificationThreads, type ChannelRow, type NotificationR
 const maxThreads = 500
 
 /** The state of an unresolved thread on all its channels, acknowledged or not. */
-export const openThreads = (tx: Tx, workspaceId: string, thread: string): Promise<ThreadRow[]> =>
-  tx
-    .select()
-    .from(notificationThreads)
-    .where(
-      and(
-        eq(notificationThreads.thread, thread),
-        eq(notificationThreads.workspaceId, workspaceId),
-        ne(notificationThreads.state, 'ended'),
-      ),
-    )
+export const openThreads = async (tx: Tx, workspaceId: string, thread: string): Promise<ThreadRow[]> =>
+  (await threadRowsOf(tx, thread)).filter(row => row.workspaceId === workspaceId && row.state !== 'ended')
+
+const threadRowsOf = batched('notification-thread-rows', async (tx, threads: readonly string[]) => {
+  const byThread = Map.groupBy(await threadRows(tx, threads), row => row.thread)
+  return threads.map(thread => byThread.get(thread) ?? [])
+})
 
 /**
  * Opens a thread for a problem, reopens an ended one, or continues an open one. The caller holds a lock on the channel.
@@ -28,8 +28,7 @@ export const openThreads = (tx: Tx, workspaceId: string, thread: string): Promis
  */
 export async function openThread(tx: Tx, hub: Hub, channel: ChannelRow, problem: NotificationRow): Promise<JobDraft[]> {
   const now = hub.clock.now()
-  const own = and(eq(notificationThreads.channelId, channel.id), eq(notificationThreads.thread, problem.thread))
-  const [before] = await tx.select().from(notificationThreads).where(own)
+  const before = await threadOf(tx, problem)
   const isOpen = before !== undefined && before.state !== 'ended'
   // If the previous recovery is still pending, the destination still shows the earlier problem, so the next recovery must be sent.
   const recoveryUnsent = isOpen || (before !== undefined && (await hasPendingRecovery(tx, before)))
@@ -42,11 +41,66 @@ export async function openThread(tx: Tx, hub: Hub, channel: ChannelRow, problem:
     sentCount: recoveryUnsent ? before!.sentCount : 0,
     updatedAt: now,
   }
-  await tx
-    .insert(notificationThreads)
-    .values({ channelId: channel.id, thread: problem.thread, workspaceId: channel.workspaceId, createdAt: now, ...columns })
-    .onConflictDoUpdate({ target: [notificationThreads.channelId, notificationThreads.thread], set: columns })
+  await saveThread(tx, {
+    channelId: channel.id,
+    thread: problem.thread,
+    workspaceId: channel.workspaceId,
+    createdAt: now,
+    ...columns,
+  })
   return isOpen ? [] : firstReminderJobs(channel, problem.thread, now)
+}
+
+type ThreadKey = Pick<ThreadRow, 'channelId' | 'thread'>
+const keyOf = ({ channelId, thread }: ThreadKey): string => `${channelId} ${thread}`
+
+const threadOf = batched('notification-thread', async (tx, keys: readonly ThreadKey[]) => {
+  const rows = await threadRows(
+    tx,
+    keys.map(one => one.thread),
+  )
+  const byKey = new Map(rows.map(row => [keyOf(row), row]))
+  return keys.map(key => byKey.get(keyOf(key)))
+})
+
+/** The state of threads on all their channels. */
+const threadRows = (tx: Tx, threads: readonly string[]): Promise<ThreadRow[]> =>
+  forIds([...new Set(threads)], (size, list, values) =>
+    prepared<ThreadRow[], Tx>(tx, `notification-threads|${size}`, handle =>
+      handle
+        .select()
+        .from(notificationThreads)
+        .where(sql`${notificationThreads.thread} in ${list}`),
+    ).execute(values),
+  )
+
+const saveThread = batched('notification-thread-save', async (tx, rows: readonly ThreadRow[]) => {
+  await insertRows(tx, notificationThreads, rows, replaceExisting)
+  return rows
+})
+
+const target = [notificationThreads.channelId, notificationThreads.thread]
+
+const endExisting: OnConflict = {
+  name: 'end',
+  apply: insert =>
+    insert.onConflictDoUpdate({ target, set: { state: sql`excluded.state`, updatedAt: sql`excluded.updated_at` } }),
+}
+
+const replaceExisting: OnConflict = {
+  name: 'replace',
+  apply: insert =>
+    insert.onConflictDoUpdate({
+      target,
+      set: {
+        state: sql`excluded.state`,
+        severity: sql`excluded.severity`,
+        problemId: sql`excluded.problem_id`,
+        remindersSent: sql`excluded.reminders_sent`,
+        sentCount: sql`excluded.sent_count`,
+        updatedAt: sql`excluded.updated_at`,
+      },
+    }),
 }
 
 /** Whether a recovery of the thread is still pending on the channel. */
@@ -82,12 +136,14 @@ export const firstReminderJobs = (channel: ChannelRow, thread: string, now: numb
     ? []
     : [reminderJobFor(channel.id, thread, now + channel.remindEverySeconds * 1_000)]
 
-export async function endThread(tx: Tx, hub: Hub, { channelId, thread }: ThreadRow): Promise<void> {
-  await tx
-    .update(notificationThreads)
-    .set({ state: 'ended', updatedAt: hub.clock.now() })
-    .where(and(eq(notificationThreads.channelId, channelId), eq(notificationThreads.thread, thread)))
+export async function endThread(tx: Tx, hub: Hub, thread: ThreadRow): Promise<void> {
+  await saveEnded(tx, { ...thread, state: 'ended', updatedAt: hub.clock.now() })
 }
+
+const saveEnded = batched('notification-thread-end', async (tx, rows: readonly ThreadRow[]) => {
+  await insertRows(tx, notificationThreads, rows, endExisting)
+  return rows
+})
 
 /**
  * Cancels notifications of a thread on a channel that are no longer needed.
@@ -97,31 +153,57 @@ export async function endThread(tx: Tx, hub: Hub, { channelId, thread }: ThreadR
 export async function cancelThreadNotifications(
   tx: Tx,
   hub: Hub,
-  { channelId, thread }: Pick<ThreadRow, 'channelId' | 'thread'>,
+  { channelId, thread }: ThreadKey,
   which: { held: boolean; reminders: boolean },
   reason: string,
 ): Promise<number> {
-  const own = and(
-    eq(notifications.channelId, channelId),
-    eq(notifications.thread, thread),
-    inArray(notifications.status, ['pending', 'held']),
+  const waiting = await waitingOf(tx, { channelId, thread })
+  const canceled = waiting.filter(
+    row => (which.held && row.status === 'held' && row.attemptCount === 0) || (which.reminders && row.reminder),
   )
   const now = hub.clock.now()
-  await tx
-    .update(notifications)
-    .set({ status: 'canceled', reason, finishedAt: now, updatedAt: now })
-    .where(
-      and(
-        own,
-        or(
-          which.held ? and(eq(notifications.status, 'held'), eq(notifications.attemptCount, 0)) : undefined,
-          which.reminders ? eq(notifications.reminder, true) : undefined,
+  if (canceled.length > 0)
+    await tx
+      .update(notifications)
+      .set({ status: 'canceled', reason, finishedAt: now, updatedAt: now })
+      .where(
+        inArray(
+          notifications.id,
+          canceled.map(row => row.id),
+        ),
+      )
+  return waiting.length - canceled.length
+}
+
+type Waiting = Pick<NotificationRow, 'id' | 'thread' | 'status' | 'attemptCount' | 'reminder'>
+
+/** The pending notifications of a thread on a channel locked by the caller. */
+const waitingOf = batched('notifications-waiting', async (tx, keys: readonly ThreadKey[]) => {
+  const found = new Map<string, Waiting[]>()
+  for (const [channelId, own] of Map.groupBy(keys, key => key.channelId)) {
+    const threads = own.map(key => key.thread)
+    const rows = await forIds(threads, (size, list, values) => waitingOn(tx, size, list).execute({ ...values, channelId }))
+    for (const [thread, some] of Map.groupBy(rows, row => row.thread)) found.set(keyOf({ channelId, thread }), some)
+  }
+  return keys.map(key => found.get(keyOf(key)) ?? [])
+})
+
+const waitingOn = (tx: Tx, size: number, threads: SQL) =>
+  prepared<Waiting[], Tx>(tx, `notifications-waiting|${size}`, handle =>
+    handle
+      .select({
+        id: notifications.id,
+        thread: notifications.thread,
+        status: notifications.status,
+        attemptCount: notifications.attemptCount,
+        reminder: notifications.reminder,
+      })
+      .from(notifications)
+      .where(
+        and(
+          eq(notifications.channelId, sql.placeholder('channelId')),
+          sql`${notifications.thread} in ${threads}`,
+          inArray(notifications.status, ['pending', 'held']),
         ),
       ),
-    )
-  const [row] = await tx
-    .select({ n: sql<number>`count(*)`.mapWith(Number) })
-    .from(notifications)
-    .where(own)
-  return row!.n
-}
+  )

@@ -102,12 +102,13 @@ async function recordAttempts(
   name: string,
   set: readonly Column[],
 ): Promise<Set<string>> {
-  const recorded = await updateRows<typeof webhookDeliveries, Column>(
+  const recorded = await updateRows<typeof webhookDeliveries, Column, 'version'>(
     tx,
     webhookDeliveries,
     { name, set: ['attemptCount', 'lastStatusCode', 'lastErrorClass', ...set], where: ['version'], and: isStillOpen },
     all.map(({ delivery, result: { row }, to }) => ({
       ...delivery,
+      before: delivery,
       ...to,
       attemptCount: row.number,
       lastStatusCode: row.statusCode ?? null,
