@@ -55,8 +55,8 @@ Without the master key, entries after the last checkpoint can only be checked fo
 Exit codes:
   0  The audit log is intact
   1  The verification could not run
-  2  Tampering was detected
   3  A log could not be verified, because no checkpoint covers any of its entries
+  4  Tampering was detected
 
 Examples:
   bailiwick audit verify --data /var/lib/bailiwick
@@ -67,7 +67,7 @@ Examples:
       const reports = await verify(flags)
       if (flags.json) console.log(JSON.stringify(reports.map(reportJson), null, 2))
       else print(reports)
-      endWith(reports.some(one => one.findings.length > 0) ? 2 : reports.some(one => !one.isVerified) ? 3 : 0)
+      endWith(reports.some(one => one.findings.length > 0) ? 4 : reports.some(one => !one.isVerified) ? 3 : 0)
     })
   withData(audit.command('public-key').description('Print the public key for verifying checkpoints of the audit log'))
     .addHelpText(

@@ -46,7 +46,7 @@ Examples:
       .description('List the master keys, the data keys with their age and number of values, and the master key of each hub'),
   ).action(async (flags: SettingFlags) => await status(flags))
   withData(keys.command('verify').description('Verify that all data keys and secrets can be decrypted'))
-    .addHelpText('after', '\nThe exit code is 2 if anything cannot be decrypted.')
+    .addHelpText('after', '\nThe exit code is 4 if anything cannot be decrypted.')
     .action(async (flags: SettingFlags) => endWith(await verify(flags)))
   withPlan(keys.command('rotate-master').description('Replace the master key'))
     .option('--new-key-file <file>', 'File with the new key, 32 bytes in base64 or hex (default: a random key)')
@@ -118,7 +118,7 @@ async function verify(flags: SettingFlags): Promise<number> {
     print(
       `${pluralize(found.dataKeys, 'data keys')} and ${pluralize(found.values, 'values')} decrypted, ${found.failures.length} failed.`,
     )
-    return found.failures.length === 0 ? 0 : 2
+    return found.failures.length === 0 ? 0 : 4
   })
 }
 

@@ -43,6 +43,36 @@ export const problemSchemas: Record<string, JsonSchema> = {
         description:
           'With `second_factor_required`, if a passkey can be used: the options for `navigator.credentials.get`, as in PasskeyRequestOptions.',
       },
+      mode: {
+        type: 'string',
+        enum: ['closed', 'invitation', 'open'],
+        description: 'With `sign_up_closed`: who can sign up on this installation.',
+      },
+      reason: {
+        type: 'string',
+        enum: ['ip_address', 'plain_http'],
+        description: 'With `passkeys_unavailable`: why browsers do not support passkeys at the URL of this hub.',
+      },
+      failure: {
+        type: 'string',
+        description:
+          'With `provider_failed`: why the request to the provider failed, such as `unreachable`, `unauthorized`, or `throttled`.',
+      },
+      reasons: {
+        type: 'array',
+        items: { type: 'object' },
+        description:
+          'With `plan_blocked`: what requires confirmation, each with its `code`, a description, and the affected names.',
+      },
+      conflicts: {
+        type: 'array',
+        items: { type: 'object' },
+        description: 'With `conflict`, if a DNS template can’t be applied: the records that are in the way.',
+      },
+      checks: {
+        type: 'object',
+        description: 'With `not_ready`: the results of the health checks, by name.',
+      },
       holder: { type: 'string', description: 'With `resource_locked`: ID of the action that is using the resource.' },
       'violated-policies': {
         type: 'array',

@@ -276,7 +276,7 @@ describe('tampering is detected:', () => {
       for (const args of [[], elsewhere]) {
         const verdict = await verify(w, ...args)
         expect({ args: args.length, code: verdict.code, kinds: verdict.kinds, others: verdict.others, err: verdict.err }).toEqual(
-          { args: args.length, code: 2, kinds: [tampering], others: [], err: '' },
+          { args: args.length, code: 4, kinds: [tampering], others: [], err: '' },
         )
         // Without the master key, a checkpoint shows that hashes were recomputed, but not since when.
         if (from && !(tampering === 'rehashing' && args.length > 0)) expect(verdict.findings[0].from).toBe(from)
@@ -289,7 +289,7 @@ describe('tampering is detected:', () => {
     const w = await world()
     await wrote(w, 9)
     await rehash(w, await entries(w), 6)
-    expect(await verify(w)).toMatchObject({ code: 2, kinds: ['rehashing'], findings: [{ from: 6 }] })
+    expect(await verify(w)).toMatchObject({ code: 4, kinds: ['rehashing'], findings: [{ from: 6 }] })
   }, 60_000)
 
   test('rehashing with checkpoints signed by another key', async () => {
@@ -301,7 +301,7 @@ describe('tampering is detected:', () => {
     await tamper(w.hub, [
       `update audit_checkpoints set signature = '${Buffer.alloc(64, 1).toString('base64url')}' where chain = '${w.acme.workspaceId}'`,
     ])
-    expect(await verify(w, ...elsewhere)).toMatchObject({ code: 2, kinds: ['rehashing'] })
+    expect(await verify(w, ...elsewhere)).toMatchObject({ code: 4, kinds: ['rehashing'] })
   }, 60_000)
 })
 
@@ -321,7 +321,7 @@ test('checkpoints removed from the database are detected with the file and with 
   await tamper(w.hub, ['delete from audit_checkpoints'])
   for (const args of [[], elsewhere]) {
     const found = await verify(w, ...args)
-    expect(found).toMatchObject({ code: 2, kinds: ['deletion'] })
+    expect(found).toMatchObject({ code: 4, kinds: ['deletion'] })
     expect(found.findings[0].detail).toMatch(/^checkpoint \d+ of \S+ is not in the database$/)
   }
 }, 60_000)
@@ -391,7 +391,7 @@ describe('pruning', () => {
       'boundary',
     )
     await tamper(w.hub, [`delete from audit_entries where seq = ${after[0]!.seq} and ${of(w)}`])
-    expect(await verify(w, ...elsewhere)).toMatchObject({ code: 2, kinds: ['deletion'] })
+    expect(await verify(w, ...elsewhere)).toMatchObject({ code: 4, kinds: ['deletion'] })
   }, 60_000)
 
   test('keeps the last entry, and continues from it', async () => {
@@ -416,6 +416,6 @@ describe('pruning', () => {
       `delete from audit_entries where seq <= 3 and ${of(w)}`,
     ])
     const verdict = await verify(w)
-    expect([verdict.code, verdict.kinds]).toEqual([2, ['deletion', 'rehashing']])
+    expect([verdict.code, verdict.kinds]).toEqual([4, ['deletion', 'rehashing']])
   }, 60_000)
 })

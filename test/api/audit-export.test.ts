@@ -76,6 +76,6 @@ test('an export longer than a page is complete, and verifies without hub, databa
   ])
   expect(whole).toEqual({ code: 0, out: `ok    ${w.acme.workspaceId}  ${n} entries, all verified\n` })
   expect(earlier!.code).toBe(0)
-  for (const one of altered) expect(one).toEqual({ code: 2, out: expect.stringContaining('edit') })
+  for (const one of altered) expect(one).toEqual({ code: 4, out: expect.stringContaining('edit') })
   // Starts five processes, a second each on an idle machine.
 }, 120_000)

@@ -240,9 +240,9 @@ describe('checkpoints', () => {
     const all = entriesOf(r)
     expect(await verify(all)).toEqual({ code: 0, out: `ok    ${w.acme.workspaceId}  ${all.length} entries, all verified\n` })
     const altered = all.map(one => (one.seq === 5 ? { ...one, reason: 'another' } : one))
-    expect(await verify(altered)).toMatchObject({ code: 2, out: expect.stringContaining('edit  5') })
+    expect(await verify(altered)).toMatchObject({ code: 4, out: expect.stringContaining('edit  5') })
     expect(await verify(all.filter(one => one.seq !== 6))).toMatchObject({
-      code: 2,
+      code: 4,
       out: expect.stringContaining('deletion  6'),
     })
   }, 60_000)

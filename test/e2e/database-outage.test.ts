@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
+import { openSeries } from '../../src/core/db/series'
 import {
   call,
   fullToken,
@@ -140,6 +142,21 @@ describe.skipIf(!onPostgres)('while PostgreSQL is unavailable', () => {
     await listening(rows, 1)
   }, 60_000)
 
+  test('connections for check results are replaced too', async () => {
+    const proxy = silencedProxy(server.url)
+    const store = openSeries({ data: tmpdir(), databaseUrl: proxy.url, now: Date.now }, [])
+    try {
+      expect(await store.size()).toBeNumber()
+      proxy.silence(true)
+      expect(await store.size().catch(() => 'failed')).toBe('failed')
+      proxy.silence(false)
+      await until('new connections', async () => (await store.size().catch(() => null)) !== null)
+    } finally {
+      await store.close()
+      proxy.stop()
+    }
+  }, 60_000)
+
   test('a hub that is started waits for it, and commands fail', async () => {
     await server.kill('SIGINT')
     const waiting = 'waiting for the database'
@@ -157,6 +174,37 @@ describe.skipIf(!onPostgres)('while PostgreSQL is unavailable', () => {
     expect((await fetch(`${hub.url}/readyz`)).status).toBe(200)
   }, 30_000)
 })
+
+/** A proxy that can be silenced, like a network failure: connections from before and during that time stay open, but are useless. */
+function silencedProxy(url: string): { url: string; silence(silent: boolean): void; stop(): void } {
+  const target = new URL(url)
+  const open = new Set<{ silent: boolean }>()
+  let isSilent = false
+  const proxy = createServer(client => {
+    const state = { silent: isSilent }
+    open.add(state)
+    const server = connect(Number(target.port), target.hostname)
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      from.on('data', octets => void (state.silent || to.write(octets)))
+      from.on('error', () => {}).on('close', () => to.destroy())
+    }
+  })
+  proxy.listen(0, '127.0.0.1')
+  const through = new URL(url)
+  through.hostname = '127.0.0.1'
+  through.port = String((proxy.address() as AddressInfo).port)
+  return {
+    url: through.href,
+    silence(silent) {
+      isSilent = silent
+      if (silent) for (const state of open) state.silent = true
+    },
+    stop: () => void proxy.close(),
+  }
+}
 
 /** Opens a stream of changes and collects what it sends. */
 async function streamed(hub: HubProcess, token: string): Promise<{ text: string }> {

@@ -24,6 +24,7 @@ export class PostgresPool {
     private readonly url: string,
     private readonly connections: number,
     private readonly outage: Outage,
+    private readonly options: { prepare?: boolean } = {},
   ) {
     this.sql = this.connect()
     // An error is not fatal: the next check tries again.
@@ -53,7 +54,7 @@ export class PostgresPool {
   }
 
   private connect(): SQL {
-    return new SQL(this.url, { max: this.connections, connectionTimeout: connectSeconds })
+    return new SQL(this.url, { ...this.options, max: this.connections, connectionTimeout: connectSeconds })
   }
 
   private async subscribe(channel: string): Promise<void> {

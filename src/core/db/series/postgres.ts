@@ -1,5 +1,7 @@
-import { SQL, type ReservedSQL, type TransactionSQL } from 'bun'
+import type { TransactionSQL } from 'bun'
 import { isSerializationFailure, withoutValues } from '../errors'
+import { Outage } from '../outage'
+import { PostgresPool } from '../postgres-pool'
 import type { Engine, Row, Statements, Value } from './engine'
 import type { SeriesKind } from './kind'
 import { createTables, schemaVersion } from './schema'
@@ -9,7 +11,7 @@ import type { SeriesPlace } from './store'
 export const postgresEngine = (place: SeriesPlace, kinds: readonly SeriesKind[]): Engine =>
   new PostgresEngine(place.databaseUrl!, kinds)
 
-type Connection = SQL | TransactionSQL | ReservedSQL
+type Connection = PostgresPool | TransactionSQL
 
 // An arbitrary number, unique in this program. Hubs that create the same tables at the same time take turns.
 const lockKey = 7264520
@@ -19,7 +21,9 @@ class PostgresEngine implements Engine {
   readonly blobType = 'bytea'
   readonly tableOptions = ''
   readonly isShared = true
-  private sql: Promise<SQL> | null = null
+  private pool: Promise<PostgresPool> | null = null
+  // The main connections log outages.
+  private readonly outage = new Outage(null, () => {})
 
   constructor(
     private readonly url: string,
@@ -32,18 +36,21 @@ class PostgresEngine implements Engine {
   }
 
   async statements(): Promise<Statements> {
-    return statementsOn(await this.open())
+    const pool = await this.open()
+    return statementsOn(pool, run => this.outage.watch(run))
   }
 
   async inTransaction<T>(fn: (within: Statements) => Promise<T>): Promise<T> {
-    const sql = await this.open()
+    const pool = await this.open()
     for (let attempts = 1; ; attempts++) {
       try {
-        return await sql.begin(async tx => {
-          // As on SQLite, a power failure may lose the last moments of results.
-          await tx.unsafe('set local synchronous_commit = off')
-          return await fn(statementsOn(tx))
-        })
+        return await this.outage.watch(() =>
+          pool.begin(async tx => {
+            // As on SQLite, a power failure may lose the last moments of results.
+            await tx.unsafe('set local synchronous_commit = off')
+            return await fn(statementsOn(tx, run => this.outage.watch(run)))
+          }),
+        )
       } catch (error) {
         if (attempts >= 5 || !isSerializationFailure(error)) throw withoutValues(error)
         await Bun.sleep(2 ** attempts * 4 * Math.random())
@@ -77,31 +84,36 @@ class PostgresEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    await (await this.sql?.catch(() => null))?.close({ timeout: 5 })
-    this.sql = null
+    await (await this.pool?.catch(() => null))?.close()
+    this.pool = null
   }
 
   /** Connects again after a failure, which may be temporary. */
-  private open(): Promise<SQL> {
-    return (this.sql ??= this.connect().catch(error => {
-      this.sql = null
+  private open(): Promise<PostgresPool> {
+    return (this.pool ??= this.connect().catch(error => {
+      this.pool = null
       throw error
     }))
   }
 
-  private async connect(): Promise<SQL> {
+  private async connect(): Promise<PostgresPool> {
     // Tables are created and dropped every hour: their prepared statements would accumulate on the server.
-    const sql = new SQL(this.url, { max: connections, prepare: false })
+    const pool = new PostgresPool(this.url, connections, this.outage, { prepare: false })
     try {
-      await sql.begin(async tx => {
-        await tx`select pg_advisory_xact_lock(${lockKey})`
-        const within = statementsOn(tx)
-        await createTables(this, within, this.kinds)
-        await within.run('insert into series_facts(name, value) values (?, ?) on conflict do nothing', ['version', schemaVersion])
-      })
-      return sql
+      await this.outage.watch(() =>
+        pool.begin(async tx => {
+          await tx`select pg_advisory_xact_lock(${lockKey})`
+          const within = statementsOn(tx, run => this.outage.watch(run))
+          await createTables(this, within, this.kinds)
+          await within.run('insert into series_facts(name, value) values (?, ?) on conflict do nothing', [
+            'version',
+            schemaVersion,
+          ])
+        }),
+      )
+      return pool
     } catch (error) {
-      await sql.close({ timeout: 1 })
+      await pool.close()
       throw withoutValues(error)
     }
   }
@@ -110,17 +122,20 @@ class PostgresEngine implements Engine {
 /** Inserts several rows per statement, to save round trips. */
 const rowsPerStatement = 100
 
-const statementsOn = (sql: Connection): Statements => ({
+/** Runs a query, so that connections without responses are noticed. */
+type Watch = <T>(run: () => Promise<T>) => Promise<T>
+
+const statementsOn = (sql: Connection, watch: Watch): Statements => ({
   async all<R extends Row>(text: string, values: readonly Value[] = []) {
     try {
-      return [...(await sql.unsafe(numbered(text), [...values]))].map(plain) as R[]
+      return [...(await watch(async () => await sql.unsafe(numbered(text), [...values])))].map(plain) as R[]
     } catch (error) {
       throw withoutValues(error)
     }
   },
   async run(text, values = []) {
     try {
-      await sql.unsafe(numbered(text), [...values])
+      await watch(async () => await sql.unsafe(numbered(text), [...values]))
     } catch (error) {
       throw withoutValues(error)
     }
@@ -129,7 +144,7 @@ const statementsOn = (sql: Connection): Statements => ({
     for (let from = 0; from < rows.length; from += rowsPerStatement) {
       const some = rows.slice(from, from + rowsPerStatement)
       try {
-        await sql.unsafe(numbered(repeated(text, some.length)), some.flat())
+        await watch(async () => await sql.unsafe(numbered(repeated(text, some.length)), some.flat()))
       } catch (error) {
         throw withoutValues(error)
       }
