@@ -77,7 +77,9 @@ export const editable = {
 const Pagination = Shape(
   {
     has_more: Type.Boolean({ description: 'Whether there are more pages.' }),
-    next_cursor: Nullable(Type.String(), { description: 'Pass as `cursor` to get the next page. Null on the last page.' }),
+    next_cursor: Nullable(Type.String(), {
+      description: 'Pass as `cursor` to get the next page. Null on the last page, except in the event feed.',
+    }),
     total: Type.Optional(
       Type.Integer({ description: 'Total number of items, counted up to 10,000. Included only with `include=total`.' }),
     ),

@@ -83,7 +83,7 @@ export const heartbeatMembers = members({
     schema: Type.String({
       pattern: '^[a-z0-9_-]{0,100}$',
       'x-rule': 'must be at most 100 lowercase letters, digits, hyphens, and underscores.',
-      description: 'Name in ping URLs that use the ping key, or empty for none. Default: a slug of the name.',
+      description: 'Name in ping URLs that use the ping key, or empty for none. Default: derived from the name.',
     }),
     clearable: true,
   },

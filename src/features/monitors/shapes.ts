@@ -162,7 +162,7 @@ export const definitionMembers = members({
 /** The fields that clients set. The columns and the fields of requests and responses are made from them. */
 export const monitorMembers = members({
   name: {
-    schema: Line({ minLength: 1, maxLength: 200, description: 'Display name. Derived from the target when omitted.' }),
+    schema: Line({ minLength: 1, maxLength: 200, description: 'Display name. Default: derived from the target.' }),
     clearable: true,
   },
   target: {

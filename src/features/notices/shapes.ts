@@ -41,7 +41,7 @@ export const Notice = Shape(
         title: 'Token expires soon',
         severity: 'warning',
         resource: { type: 'token', id: 'tok_01jd8f3q7eeb9bv0w0r8c7hq2m', name: 'deploy' },
-        text: 'The token “deploy” stops working in 7 days, on 2026-11-28T10:00:00.000Z.',
+        text: 'The token “deploy” (bw_live_…7Kq2) expires within 7 days, on 2026-11-28 10:00 UTC.',
         details: { expires_at: '2026-11-28T10:00:00.000Z', days_before: 7, rotated_to: null },
         count: 1,
         occurred_at: '2026-11-21T10:00:00.000Z',

@@ -48,12 +48,15 @@ export const Plan = Shape(
 export const PlanList = ListOf(Plan)
 export type PlanView = Static<typeof Plan>
 
-const optionalFields = {
+const optionalFields = (leftOut: string) => ({
   limits: Type.Optional(
-    Type.Partial(Type.Object(limits), { additionalProperties: false, description: 'Limits; null for no limit.' }),
+    Type.Partial(Type.Object(limits), {
+      additionalProperties: false,
+      description: `Limits; null for no limit. Limits that you leave out ${leftOut}.`,
+    }),
   ),
   default: Type.Optional(Type.Boolean({ description: 'Whether new workspaces get this plan. Exactly one plan is the default.' })),
-}
+})
 
 export const PlanInput = Shape(
   {
@@ -64,7 +67,7 @@ export const PlanInput = Shape(
       description: 'ID of the plan; can’t be changed later.',
     }),
     ...inputMembers(planMembers),
-    ...optionalFields,
+    ...optionalFields('are unlimited'),
   },
   {
     $id: 'PlanInput',
@@ -73,7 +76,7 @@ export const PlanInput = Shape(
   },
 )
 export const PlanPatch = Shape(
-  { ...patchMembers(planMembers), ...optionalFields },
+  { ...patchMembers(planMembers), ...optionalFields('don’t change') },
   { $id: 'PlanPatch', description: 'Changes to a plan.', examples: [{ limits: { tokens: 20 } }] },
 )
 export type PlanInput = Static<typeof PlanInput>

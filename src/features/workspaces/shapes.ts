@@ -29,7 +29,7 @@ const limit_overrides = overridesShape<number | 'unlimited'>(
 )
 const limit_overrides_patch = overridesShape<number | 'unlimited' | null>(
   Type.Union([...override, Type.Null()], { description: 'The limit, or `unlimited`; null restores the plan’s limit.' }),
-  'Limits that override the plan’s limits.',
+  'Limits that override the plan’s limits. Overrides that you leave out don’t change.',
 )
 
 const example = {
@@ -63,7 +63,7 @@ export const Workspace = Shape(
 )
 export const WorkspaceList = ListOf(Workspace)
 export const WorkspaceInput = Shape(
-  { name, plan: Type.Optional(plan) },
+  { name, plan: Type.Optional({ ...plan, description: 'ID of the plan. Default: the default plan.' }) },
   { $id: 'WorkspaceInput', description: 'A workspace to create.', examples: [{ name: 'acme', plan: 'pro' }] },
 )
 export const WorkspacePatch = Shape(

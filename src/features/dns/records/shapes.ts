@@ -41,16 +41,15 @@ const locked = Type.Boolean({
   description:
     'Whether the record set is protected from changes. It can then only be changed by a PATCH of one of its records that also includes `locked`.',
 })
-const expires_at = {
-  description:
-    'When the record set is deleted automatically; null for never. Must be at least one minute in the future when set.',
-}
+const expires_at = { description: 'When the record set is deleted automatically; null for never.' }
 /** Metadata that can be set along with the records of a record set. */
 const members = {
   comment: Type.Optional(comment),
   locked: Type.Optional(locked),
   tags: Type.Optional(Tags),
-  expires_at: Type.Optional(NullableInstant(expires_at)),
+  expires_at: Type.Optional(
+    NullableInstant({ description: `${expires_at.description} A new time must be at least one minute in the future.` }),
+  ),
 }
 
 const options = Shape(
@@ -77,7 +76,7 @@ export const metadataExample = { locked: false, comment: '', options: null, tags
 
 const optionsInput = Type.Optional(
   Nullable(options, {
-    description: `${options.description} Null lets the provider decide; if omitted, the settings don’t change.`,
+    description: `${options.description} Null lets the provider decide; if omitted, an existing record set keeps its settings.`,
   }),
 )
 
@@ -141,7 +140,10 @@ export const DnsRecordInput = Shape(
     type: recordType,
     name: recordName,
     ...value,
-    ttl: Type.Optional(ttl),
+    ttl: Type.Optional({
+      ...ttl,
+      description: `${ttl.description} Default: the TTL of the existing records, or the \`default_ttl\` of the zone. For an existing record set, a different TTL is rejected.`,
+    }),
     options: optionsInput,
     ...members,
   },
@@ -246,7 +248,10 @@ const maxValues = 5000
 export const RrsetInput = Shape({
   name: recordName,
   type: recordType,
-  ttl: Type.Optional(ttl),
+  ttl: Type.Optional({
+    ...ttl,
+    description: `${ttl.description} Default: the current TTL of the record set, or the default TTL of the zone.`,
+  }),
   options: optionsInput,
   ...members,
   records: Type.Array(Shape(value), {

@@ -134,7 +134,8 @@ export const Zone = Shape(
     serial: Type.Integer({
       minimum: 0,
       maximum: 0xffff_ffff,
-      description: 'SOA serial. Increases with every change that affects DNS answers (RFC 1982).',
+      description:
+        'SOA serial (RFC 1982). Increases with every change of the records or settings, but not of metadata such as comments and tags.',
     }),
     default_ttl,
     soa: soaSchema,
@@ -175,11 +176,18 @@ export const ZoneInput = Shape(
       Type.Array(DnsName('Hostname of a name server, with or without a trailing dot.'), {
         minItems: 1,
         maxItems: 13,
-        description: 'Name servers for the NS records. Default: those of the installation.',
+        description:
+          'Name servers for the NS records. Default: those in BAILIWICK_DNS_NAMESERVERS; if it is not set, `ns1` of the zone, or no NS ' +
+          'records if a provider hosts the zone.',
       }),
     ),
-    default_ttl: Type.Optional(default_ttl),
-    soa: Type.Optional(SoaInput),
+    default_ttl: Type.Optional({ ...default_ttl, description: `${default_ttl.description} Default: 3600.` }),
+    soa: Type.Optional({
+      ...SoaInput,
+      description:
+        'SOA fields to set. Defaults: the first name server, `hostmaster` of the zone, and 3600 for `ttl` and `refresh`, 600 for `retry`, ' +
+        '1209600 for `expire`, and 300 for `minimum`.',
+    }),
     ...limits,
     ...inputMembers(policyMembers),
   },
@@ -194,7 +202,7 @@ export const ZonePatch = Shape(
         description: 'Whether the built-in name server answers for the zone too. Can’t be false for a zone without sync targets.',
       }),
     ),
-    default_ttl: Type.Optional(Nullable(default_ttl)),
+    default_ttl: Type.Optional(Nullable(default_ttl, { description: `${default_ttl.description} Null resets it to 3600.` })),
     soa: Type.Optional(SoaInput),
     ...limits,
     ...patchMembers(policyMembers),

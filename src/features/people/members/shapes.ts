@@ -18,7 +18,7 @@ export const Member = Shape(
     disabled: Type.Boolean({ description: 'Whether the operator disabled the user.' }),
     tokens: Type.Integer({
       description:
-        'Number of active API tokens of the workspace that the member created. They keep working if the member is removed.',
+        'Number of API tokens of the workspace that the member created and that are not revoked. They keep working if the member is removed.',
     }),
     joined_at: Instant({ description: 'When the member joined the workspace.' }),
     last_seen_at: NullableInstant({ description: 'When the member last used the workspace, to the minute.' }),
