@@ -3,6 +3,7 @@ import { record } from '../core/change'
 import { counters, hubs } from '../core/db/tables'
 import type { Tx } from '../core/db/transaction'
 import { isPostgres } from '../core/db/dialect'
+import { prepared } from '../core/db/prepared'
 import type { Hub } from '../core/hub'
 import { reap } from '../core/jobs/queue'
 import { noteRenewal } from '../core/live-hubs'
@@ -47,16 +48,29 @@ export async function registerHub(hub: Hub, host: string): Promise<void> {
 export async function renewPresence(hub: Hub): Promise<number> {
   const now = hub.clock.now()
   const extended = await record(hub, async tx => {
-    const [own] = await tx.select({ seenAt: hubs.seenAt }).from(hubs).where(eq(hubs.id, hub.id))
+    const find = prepared<{ seenAt: number }[], Tx>(tx, 'presence', handle =>
+      handle
+        .select({ seenAt: hubs.seenAt })
+        .from(hubs)
+        .where(eq(hubs.id, sql.placeholder('id'))),
+    )
+    const [own] = await find.execute({ id: hub.id })
     const gap = now - Number(own?.seenAt ?? now)
+    const renewal = prepared<unknown, Tx>(tx, 'renew-presence', handle =>
+      handle
+        .update(hubs)
+        .set({ seenAt: sql`${sql.placeholder('now')}`, masterKeyId: sql`${sql.placeholder('key')}` })
+        .where(eq(hubs.id, sql.placeholder('id'))),
+    )
+    const renew = () => renewal.execute({ id: hub.id, now, key: hub.keys.masterKeyId })
     if (gap < minDowntimeMs) {
-      await tx.update(hubs).set({ seenAt: now, masterKeyId: hub.keys.masterKeyId }).where(eq(hubs.id, hub.id))
+      await renew()
       return { result: 0 }
     }
     await serialize(tx)
     const [last] = await tx.select({ seenAt: max(hubs.seenAt) }).from(hubs)
     const downtime = now - Number(last?.seenAt ?? now)
-    await tx.update(hubs).set({ seenAt: now, masterKeyId: hub.keys.masterKeyId }).where(eq(hubs.id, hub.id))
+    await renew()
     return { result: downtime >= minDowntimeMs ? await extendDueTimes(tx, now, downtime) : 0 }
   })
   noteRenewal(hub, now)

@@ -1,7 +1,8 @@
-import { and, asc, count, eq, inArray, lte } from 'drizzle-orm'
+import { and, asc, count, eq, inArray, lte, sql } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import type { RecordResult } from '../../../core/change-result'
 import { forUpdate } from '../../../core/db/dialect'
+import { prepared } from '../../../core/db/prepared'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { dnsRecords, dnsRrsets } from './tables'
@@ -19,13 +20,16 @@ const actor = 'dns.expire'
  * @param maxZones zones to process per run; the others are processed in the next run
  */
 export async function expireRecords(hub: Hub, maxZones = 100): Promise<void> {
-  const due = await hub.read
-    .selectDistinct({ zoneId: dnsRrsets.zoneId })
-    .from(dnsRrsets)
-    // Skip records of deleted zones that are still being cleaned up.
-    .innerJoin(dnsZones, eq(dnsZones.id, dnsRrsets.zoneId))
-    .where(lte(dnsRrsets.expiresAt, hub.clock.now()))
-    .limit(maxZones)
+  const find = prepared(hub.read, 'zones-with-expired-records', read =>
+    read
+      .selectDistinct({ zoneId: dnsRrsets.zoneId })
+      .from(dnsRrsets)
+      // Skip records of deleted zones that are still being cleaned up.
+      .innerJoin(dnsZones, eq(dnsZones.id, dnsRrsets.zoneId))
+      .where(lte(dnsRrsets.expiresAt, sql.placeholder('now')))
+      .limit(sql.placeholder('maxZones')),
+  )
+  const due = await find.execute({ now: hub.clock.now(), maxZones })
   for (const { zoneId } of due) {
     try {
       await record(hub, tx => expire(tx, hub, zoneId))

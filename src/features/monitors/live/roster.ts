@@ -1,6 +1,7 @@
-import { count, gte, inArray } from 'drizzle-orm'
+import { count, gte, inArray, sql } from 'drizzle-orm'
 import { workspaces } from '../../../access/tables'
 import type { CheckResult, CheckSpec } from '../../../checks/check'
+import { prepared } from '../../../core/db/prepared'
 import type { Reader } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { InternPool } from '../../../core/intern-pool'
@@ -137,15 +138,17 @@ export class Roster {
     // After the clock was set back, new updates look old.
     const now = clock.now()
     const since = Math.min(this.refreshedAt, now) - overlapMs
-    const changed = await read
-      .select({
-        id: monitors.id,
-        share: monitors.share,
-        version: monitors.version,
-        stateVersion: monitors.stateVersion,
-      })
-      .from(monitors)
-      .where(gte(monitors.updatedAt, since))
+    const changed = await prepared(read, 'changed-monitors', handle =>
+      handle
+        .select({
+          id: monitors.id,
+          share: monitors.share,
+          version: monitors.version,
+          stateVersion: monitors.stateVersion,
+        })
+        .from(monitors)
+        .where(gte(monitors.updatedAt, sql.placeholder('since'))),
+    ).execute({ since })
     const news = changed.filter(row => this.shares.has(row.share) && !this.isKnown(row)).map(row => row.id)
     for (let at = 0; at < news.length; at += rowsAtOnce)
       await this.store(
@@ -156,7 +159,8 @@ export class Roster {
         change,
       )
     const ofShares = this.hasAllShares ? undefined : inArray(monitors.share, [...this.shares])
-    const [there] = await read.select({ n: count() }).from(monitors).where(ofShares)
+    const counted = (handle: Reader) => handle.select({ n: count() }).from(monitors).where(ofShares)
+    const [there] = await (this.hasAllShares ? prepared(read, 'monitor-count', counted).execute() : counted(read))
     if (there!.n < this.byId.size) {
       const ids = new Set((await read.select({ id: monitors.id }).from(monitors).where(ofShares)).map(row => row.id))
       for (const id of [...this.byId.keys()]) if (!ids.has(id)) this.drop(id, change)
@@ -233,10 +237,12 @@ export class Roster {
 
   private async applyPolicyChanges(since: number, change: RosterChange): Promise<void> {
     const { read } = this.hub
-    const changed = await read
-      .select({ id: workspaces.id, at: workspaces.updatedAt })
-      .from(workspaces)
-      .where(gte(workspaces.updatedAt, since))
+    const changed = await prepared(read, 'changed-workspaces', handle =>
+      handle
+        .select({ id: workspaces.id, at: workspaces.updatedAt })
+        .from(workspaces)
+        .where(gte(workspaces.updatedAt, sql.placeholder('since'))),
+    ).execute({ since })
     for (const { id, at } of changed) {
       if (this.policies.get(id) === at) continue
       this.policies.set(id, at)
