@@ -8,6 +8,7 @@ import { fillZone } from './dns-fill'
 import { addToFlatTable, openFlatDatabase } from './flat-tables'
 import { openInProcessApi, pagesOf } from './in-process-api'
 import { load } from './load'
+import { median } from './median'
 import { addHeartbeats } from './seed'
 import { countReceived } from './sink'
 
@@ -131,8 +132,6 @@ async function measure(
 }
 
 const referenceFactor = 4
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]!
 
 /** Share of a core that a process uses, 0 to 1. */
 async function shareOfCore(server: ServerProcess, seconds: number): Promise<number> {

@@ -4,7 +4,10 @@ import type { Config } from '../../core/config'
 import { webhookAttempts, webhookDeliveries } from '../../features/webhooks/deliveries/tables'
 import { openHub } from '../../hub/run'
 import type { Bench, Figure } from './bench'
-import { temporaryInstallation, startServer } from './child-processes'
+import { cpuSecondsOf, temporaryInstallation, startServer } from './child-processes'
+import { load, requestBytes } from './load'
+import { median } from './median'
+import { seed } from './seed'
 import { countReceived } from './sink'
 import { fillQueues, type Queue } from './webhook-queue'
 
@@ -14,7 +17,8 @@ export const webhooksBench: Bench = {
   summary: 'Deliver webhooks, including while one endpoint hangs',
   options: [
     { name: 'deliveries', description: 'Number of deliveries in the throughput run', default: 20_000 },
-    { name: 'endpoints', description: 'Number of endpoints in the throughput run', default: 50 },
+    { name: 'endpoints', description: 'Number of endpoints that receive each alert in the throughput run', default: 5 },
+    { name: 'rounds', description: 'Rounds of the throughput run. The result is their median', default: 3 },
     { name: 'hanging', description: 'Deliveries queued for the hanging endpoint', default: 10_000, min: 0 },
     { name: 'healthy', description: 'Deliveries for each of 49 healthy endpoints in the meantime', default: 200 },
     { name: 'spread', description: 'Seconds over which the deliveries to healthy endpoints become due', default: 20 },
@@ -24,36 +28,70 @@ export const webhooksBench: Bench = {
     const limitMs = args.limit! * 1000
     return {
       figures: [
-        ...(await throughput(args.deliveries!, args.endpoints!, limitMs)),
+        ...(await throughput(args.deliveries!, args.endpoints!, args.rounds!, limitMs)),
         ...(await fairness(args.hanging!, args.healthy!, args.spread! * 1000, limitMs)),
       ],
       notes: [
-        'Each delivery was signed twice and posted over HTTP, and its attempt was committed with synchronous=FULL. Hub and receiver share the machine.',
+        'The deliveries are those of alerts, from failing pings on. Each was signed twice and posted over HTTP, and its attempt was committed with synchronous=FULL. Hub and receiver share the machine.',
         'The hanging endpoint never responds, so that each of its attempts takes the full timeout of 15 seconds.',
       ],
     }
   },
 }
 
-// Time to fill the queues and start the hub before the first delivery is due.
-const headStartMs = (deliveries: number) => 4_000 + deliveries / 2
-
-async function throughput(deliveries: number, endpoints: number, limitMs: number): Promise<Figure[]> {
-  const startAt = systemClock.now() + headStartMs(deliveries)
-  const perEndpoint = Math.ceil(deliveries / endpoints)
-  const queues = (port: number): Queue[] =>
-    Array.from({ length: endpoints }, (_, n) => ({
-      url: `http://127.0.0.1:${port}/hook/${n}`,
-      dueAt: Array(perEndpoint).fill(startAt),
-    }))
-  return await measured(queues, perEndpoint * endpoints, startAt + limitMs, async (config, _ids, late) => {
-    const { finishedAt } = await healthyFigures(config, null)
+/** Pings fail, and each of these alerts goes to all endpoints. */
+async function throughput(deliveries: number, endpoints: number, rounds: number, limitMs: number): Promise<Figure[]> {
+  const { config, folder, remove } = temporaryInstallation()
+  const sink = await startServer(['bench', 'webhook-sink'])
+  try {
+    const alerts = Math.ceil(deliveries / endpoints)
+    // One more round, in which the runtime still compiles the code.
+    const { uuids } = await seed(config, alerts * (rounds + 1))
+    const receivers = Array.from({ length: endpoints }, (_, n) => ({ url: `http://127.0.0.1:${sink.port}/hook/${n}`, dueAt: [] }))
+    await fillQueues(config, receivers)
+    const hub = await startServer(['serve', '--data', folder, '--listen', '127.0.0.1:0', '--dns-listen', 'off'])
+    const measured: { perSecond: number; cpuMs: number }[] = []
+    let late = 0
+    try {
+      for (let round = 0; round <= rounds; round++) {
+        const pings = uuids.slice(round * alerts, (round + 1) * alerts)
+        const expected = (await countReceived(sink.port)) + alerts * endpoints
+        const [startedAt, cpu] = [performance.now(), cpuSecondsOf(hub.pid)]
+        let next = 0
+        await load(hub, { connections, requests: alerts, seconds: limitMs / 1000 }, () =>
+          requestBytes('GET', `/ping/${pings[next++]!}/fail`),
+        )
+        let received = 0
+        while ((received = await countReceived(sink.port)) < expected && performance.now() - startedAt < limitMs)
+          await Bun.sleep(20)
+        const arrived = alerts * endpoints - Math.max(0, expected - received)
+        const seconds = (performance.now() - startedAt) / 1000
+        late += expected - received
+        const cpuMs = ((cpuSecondsOf(hub.pid) - cpu) * 1000) / arrived
+        if (round > 0) measured.push({ perSecond: arrived / seconds, cpuMs })
+      }
+    } finally {
+      await hub.stop()
+    }
     return [
-      { name: 'deliveries', value: (perEndpoint * endpoints) / ((finishedAt - startAt) / 1000), unit: '1/s' },
+      { name: 'deliveries', value: median(measured.map(one => one.perSecond)), unit: '1/s' },
+      {
+        name: 'CPU of the hub per delivery, including its share of the alert',
+        value: median(measured.map(one => one.cpuMs)),
+        unit: 'ms',
+      },
       { name: 'not delivered in time', value: late, unit: '' },
     ]
-  })
+  } finally {
+    await sink.stop()
+    remove()
+  }
 }
+
+const connections = 64
+
+// Time to fill the queues and start the hub before the first delivery is due.
+const headStartMs = (deliveries: number) => 4_000 + deliveries / 2
 
 async function fairness(hanging: number, healthy: number, spreadMs: number, limitMs: number): Promise<Figure[]> {
   const startAt = systemClock.now() + headStartMs(hanging + 49 * healthy)

@@ -72,6 +72,16 @@ export async function claimFromLanes(tx: Tx, request: ClaimRequest): Promise<Lan
 /** Returns false if it stopped because of concurrency limits. */
 async function runRound(tx: Tx, request: ClaimRequest, claim: LaneClaim, limits: Map<string, Limited | null>): Promise<boolean> {
   const start = request.after
+  const first = await dueLanes(tx, request, '')
+  if (first.length < lanesPerPage) {
+    // These are all lanes. The round starts after the last served one.
+    const next = first.findIndex(due => due.lane > start)
+    for (const due of next < 0 ? first : [...first.slice(next), ...first.slice(0, next)]) {
+      if (isFull(request, claim)) return false
+      await serve(tx, request, claim, due, limits)
+    }
+    return true
+  }
   let after = start
   let wrapped = false
   for (;;) {
