@@ -29,9 +29,13 @@ export const members = <const M extends Members>(declared: M): M => declared
 /** The members of a response. */
 export const viewMembers = <M extends Members>(of: M) => map(of, one => one.schema) as { [K in keyof M]: M[K]['schema'] }
 
-/** The members of a request that creates a resource. */
+/** The members of a request that creates a resource, with their defaults. */
 export const inputMembers = <M extends Members>(of: M) =>
-  map(of, one => (one.required ? inputOf(one) : Type.Optional(inputOf(one)))) as {
+  map(of, one =>
+    one.required
+      ? inputOf(one)
+      : Type.Optional(one.default === undefined ? inputOf(one) : { ...inputOf(one), default: one.default }),
+  ) as {
     [K in keyof M]: M[K] extends { required: true } ? InputOf<M[K]> : TOptional<InputOf<M[K]>>
   }
 

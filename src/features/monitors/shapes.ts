@@ -1,4 +1,4 @@
-import type { Static } from '@sinclair/typebox'
+import type { Static, TSchema } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { checkErrorKinds, checkTypeNames } from '../../checks/check'
 import { maxConditionLength } from '../../checks/conditions/condition'
@@ -34,6 +34,11 @@ export const monitorTypes = [...checkTypeNames, 'group'] as const
 export const monitorStatuses = ['new', 'up', 'degraded', 'down', 'maintenance', 'paused', 'unknown'] as const
 
 const Count = (description: string) => Type.Integer({ minimum: 1, maximum: 20, description })
+/** A schema for responses, and one for requests with its default, which depends on other fields. */
+const withDefault = <S extends TSchema>(schema: S, text: string) => ({
+  schema,
+  input: { ...schema, description: `${schema.description} Default: ${text}.` } as S,
+})
 /** Conditions are stored as strings. Requests can contain them in parts too. */
 const conditions = (description: string) =>
   ({
@@ -59,48 +64,53 @@ export const definitionMembers = members({
   },
   description: { schema: Prose({ maxLength: 5000, description: 'Free-form notes.' }), default: '', clearable: true },
   interval_seconds: {
-    schema: Type.Integer({
-      minimum: minIntervalSeconds,
-      maximum: maxIntervalSeconds,
-      description: 'Time between checks. Default: 60, or the shortest interval the plan allows.',
-    }),
+    ...withDefault(
+      Type.Integer({ minimum: minIntervalSeconds, maximum: maxIntervalSeconds, description: 'Time between checks.' }),
+      '60, or the shortest interval the plan allows',
+    ),
     clearable: true,
   },
   timeout_seconds: {
-    schema: Type.Integer({
-      minimum: 1,
-      maximum: maxTimeoutSeconds,
-      description:
-        'How long a check may take before it fails. Can’t exceed the interval. Default: 10, or the interval if that is shorter.',
-    }),
+    ...withDefault(
+      Type.Integer({
+        minimum: 1,
+        maximum: maxTimeoutSeconds,
+        description: 'How long a check may take before it fails. Can’t exceed the interval.',
+      }),
+      '10, or the interval if that is shorter',
+    ),
     clearable: true,
   },
   retry_interval_seconds: {
-    schema: Type.Integer({
-      minimum: 1,
-      maximum: maxIntervalSeconds,
-      description:
-        'Time between checks while a failure or recovery is being confirmed. Can’t exceed the interval. Default: 15, or the interval if that is shorter.',
-    }),
+    ...withDefault(
+      Type.Integer({
+        minimum: 1,
+        maximum: maxIntervalSeconds,
+        description: 'Time between checks while a failure or recovery is being confirmed. Can’t exceed the interval.',
+      }),
+      '15, or the interval if that is shorter',
+    ),
     clearable: true,
   },
   confirm: {
-    schema: Count('Consecutive failures before a location reports the monitor as down. Default: 2.'),
+    schema: Count('Consecutive failures before a location reports the monitor as down.'),
     default: 2,
     clearable: true,
   },
   recover: {
-    schema: Count('Consecutive successes before a location reports the monitor as up again. Default: 2.'),
+    schema: Count('Consecutive successes before a location reports the monitor as up again.'),
     default: 2,
     clearable: true,
   },
   recovery_seconds: {
-    schema: Type.Integer({
-      minimum: 0,
-      maximum: 3600,
-      description:
-        'How long checks must keep passing, in addition to `recover`, before the monitor counts as recovered. Default: 0, or 60 with more than one location.',
-    }),
+    ...withDefault(
+      Type.Integer({
+        minimum: 0,
+        maximum: 3600,
+        description: 'How long checks must keep passing, in addition to `recover`, before the monitor counts as recovered.',
+      }),
+      '0, or 60 with more than one location',
+    ),
     clearable: true,
   },
   quorum: {
@@ -146,13 +156,13 @@ export const definitionMembers = members({
     schema: Type.Integer({
       minimum: 0,
       maximum: 3600,
-      description: 'How long to hold an alert back in case a monitor it depends on turns out to be down too. Default: 60.',
+      description: 'How long to hold an alert back in case a monitor it depends on turns out to be down too.',
     }),
     default: 60,
     clearable: true,
   },
   severity: {
-    schema: Words(severities, { description: 'Severity of incidents when the monitor is down. Default: `critical`.' }),
+    schema: Words(severities, { description: 'Severity of incidents when the monitor is down.' }),
     default: 'critical',
     clearable: true,
   },
@@ -162,7 +172,7 @@ export const definitionMembers = members({
 /** The fields that clients set. The columns and the fields of requests and responses are made from them. */
 export const monitorMembers = members({
   name: {
-    schema: Line({ minLength: 1, maxLength: 200, description: 'Display name. Default: derived from the target.' }),
+    ...withDefault(Line({ minLength: 1, maxLength: 200, description: 'Display name.' }), 'derived from the target'),
     clearable: true,
   },
   target: {
@@ -309,7 +319,12 @@ export const MonitorPatch = Shape(patchMembers(monitorMembers), {
 })
 
 export const MonitorCloneInput = Shape(
-  { name: Type.Optional(monitorMembers.name.schema) },
+  {
+    name: Type.Optional({
+      ...monitorMembers.name.schema,
+      description: 'Display name. Default: the name of the monitor with “(copy)” appended.',
+    }),
+  },
   { $id: 'MonitorCloneInput', description: 'Name for the copy.', examples: [{ name: 'Shop (copy)' }] },
 )
 

@@ -76,7 +76,7 @@ export const MarkNoticesReadInput = Shape(
   },
   {
     $id: 'MarkNoticesReadInput',
-    description: 'Which notices to mark as read. An empty object marks all of them.',
+    description: 'Which notices to mark as read: set at most one field. An empty object marks all of them.',
     examples: [{ until: '2026-11-21T10:00:00.000Z' }],
   },
 )

@@ -71,7 +71,7 @@ export const PlanInput = Shape(
   },
   {
     $id: 'PlanInput',
-    description: 'A plan to create. `api_access` defaults to `full`.',
+    description: 'A plan to create.',
     examples: [{ id: 'starter', title: 'Starter', api_access: 'full', limits: { tokens: 10, heartbeats: 100 } }],
   },
 )

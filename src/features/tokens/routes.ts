@@ -34,7 +34,7 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     update: {
       description:
         'Updates the name, expiry, and allowed addresses (JSON merge patch, RFC 7396). A token can’t set a later expiry or more ' +
-        'addresses than its own, or loosen the restrictions of a token with more access. An expired token can’t be updated.',
+        'addresses than its own, or loosen the restrictions of a token with more access. The restrictions of an expired token can’t be updated.',
       body: TokenPatch,
       problems: ['conflict'],
       run: updateToken,

@@ -34,7 +34,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
       suspend: {
         description:
           'Blocks all access: every request to the workspace, by token or session, gets 403 `workspace_suspended`. Pings are still ' +
-          'accepted. Webhook deliveries and audit streams are paused until the workspace is resumed. Nothing is deleted. The ' +
+          'accepted. Webhook deliveries, notifications, and audit streams are paused until the workspace is resumed. Nothing is deleted. The ' +
           'operator’s workspace can’t be suspended (409).',
         body: WorkspaceSuspension,
         problems: ['conflict'],

@@ -52,7 +52,9 @@ const changeset = {
   zone_id,
   version: Type.Integer({ description: 'Version of the zone after the change. Versions increase by one.' }),
   serial_before: Type.Integer({ description: 'Serial before the change.' }),
-  serial_after: Type.Integer({ description: 'Serial after the change. Unchanged if DNS answers weren’t affected.' }),
+  serial_after: Type.Integer({
+    description: 'Serial after the change. Unchanged if only metadata such as comments or tags changed.',
+  }),
   soa: SoaChange,
   origin: Words(recordOrigins, { description: 'Where the change came from, as in the event `dns.records_changed`.' }),
   actor: Shape(actorFields, { description: 'Who made the change.' }),

@@ -15,7 +15,8 @@ export const dnsZoneRoutes = area('dns-zones', 'DNS', [
     },
     create: {
       description:
-        'Creates a zone with an SOA and NS records. By default, the built-in name server serves it. If the default name servers ' +
+        'Creates a zone with an SOA and NS records. By default, the built-in name server serves it. A zone hosted at a provider has no ' +
+        'NS records by default, because the provider sets its own. If the default name servers ' +
         'are inside the zone, an address record with the hub’s own address is added as glue. Zone names are unique across the ' +
         'installation.',
       body: ZoneInput,

@@ -153,8 +153,6 @@ export const WebhookEndpointInput = Shape(
   {
     ...inputMembers(endpointMembers),
     filters: Type.Optional(filters),
-    timeout_seconds: Type.Optional({ ...endpointMembers.timeout_seconds.schema, default: 15 }),
-    ordering: Type.Optional({ ...endpointMembers.ordering.schema, default: 'none' }),
     secret: Type.Optional(ownSecret),
     headers: Type.Optional(Type.Record(Type.String(), headerValue, { description: headersNote })),
   },
