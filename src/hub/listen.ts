@@ -5,8 +5,9 @@ import { InvalidSetting, type Config } from '../core/config'
 import type { Log } from '../core/log'
 import { checkTls, readTls, type TlsFiles } from './tls-files'
 
-// Above the 1 MiB limit of the API, so that the API responds with a problem instead of Bun with an empty 413.
-const maxRequestBytes = 8 * 1024 * 1024
+// Routes limit what they read, and respond with a problem to longer bodies. Bun would respond with an empty 413. It doesn't keep what
+// a route doesn't read.
+const maxRequestBytes = Number.MAX_SAFE_INTEGER
 
 /** The HTTP server of the hub. */
 export interface Listening {

@@ -135,13 +135,14 @@ async function pingRequest(hub: Hub, request: Request, params: Record<string, st
   }
 }
 
-/** Reads the start of a body. The rest is not kept in memory, since the client is not authenticated yet. */
+/** Reads the start of a body. The rest is neither waited for nor kept in memory. */
 async function firstBytes(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of stream) {
-    if (length < maxBytes) chunks.push(chunk.slice(0, maxBytes - length))
+    chunks.push(chunk.slice(0, maxBytes - length))
     length += chunk.length
+    if (length >= maxBytes) break
   }
   return Buffer.concat(chunks)
 }
