@@ -33,7 +33,7 @@ test('creates, acknowledges and resolves an incident with a note and a postmorte
   const { data } = await ui.api('GET', '/v1/incidents?status=resolved')
   expect(data[0]).toMatchObject({ title: 'Payments fail', postmortem: { body: 'The disk was full.' } })
   await page.goto(`${ui.hub.url}/incidents`)
-  await page.getByText('No matches').waitFor()
+  await page.getByText('No unresolved incidents').waitFor()
   await page.getByLabel('Status').selectOption('Resolved')
   await page.getByRole('link', { name: /Payments fail/ }).waitFor()
   await expectClean(page)

@@ -24,6 +24,7 @@ test('a token can be created, used, rotated and revoked', async () => {
   await page.getByRole('heading', { level: 1, name: 'deploy' }).waitFor()
   await expectClean(page)
   await page.getByRole('button', { name: 'Rotate token' }).click()
+  await shown.getByRole('button', { name: 'Rotate token' }).click()
   const second = (await shown.locator('code').textContent())!
   expect(second).not.toBe(first)
   expect(await statusWith(second)).toBe(200)

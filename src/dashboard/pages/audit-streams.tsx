@@ -2,10 +2,11 @@ import { FileOutput } from 'lucide-react'
 import type { AuditStreamTestResult, AuditStreamView } from '../../features/audit/stream-shapes'
 import { CheckboxField, SelectField, TextField, ListField, type Values } from '../parts/form'
 import { ListPage, menuColumn, type TableColumns } from '../parts/list'
-import { confirmDelete, openForm, showSecret } from '../parts/open-dialog'
+import { confirm, confirmDelete, openForm, showSecret } from '../parts/open-dialog'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { toast } from '../parts/toast'
+import type { Call } from '../client'
 import { useSend } from '../queries'
 import { usePerson } from '../session'
 
@@ -14,11 +15,6 @@ const invalidates = ['/audit-streams']
 /** Lists and manages the audit streams. */
 export default function AuditStreams() {
   const { canAdminister } = usePerson()
-  const rotate = useSend<{ secret: string }>({
-    invalidates,
-    onSuccess: one =>
-      showSigningSecret(one, 'Add this secret to the receiver. For 24 hours, messages are signed with both secrets.'),
-  })
   const promote = useSend({ toast: 'Rotation ended', invalidates })
   const test = useSend<AuditStreamTestResult>({
     onSuccess: ({ delivered, status_code: status, error_message: error }) =>
@@ -43,7 +39,7 @@ export default function AuditStreams() {
             { label: 'Send test message', onSelect: () => test.mutate(call('test')) },
             { label: 'Edit stream', onSelect: () => editStream(one) },
             one.next_secret_hint === null
-              ? { label: 'Rotate secret', onSelect: () => rotate.mutate({ ...call('secret/rotate'), body: {} }) }
+              ? { label: 'Rotate secret', onSelect: () => rotate(one.name, { ...call('secret/rotate'), body: {} }) }
               : { label: 'End rotation now', onSelect: () => promote.mutate(call('secret/promote')) },
             '-',
             {
@@ -79,6 +75,15 @@ export default function AuditStreams() {
     />
   )
 }
+
+const rotate = (name: string, call: Call) =>
+  confirm<{ secret: string }>({
+    title: `Rotate the secret of ${name}?`,
+    text: 'For 24 hours, messages are signed with both the old and the new secret. Then only the new one is used.',
+    action: 'Rotate secret',
+    call,
+    send: { invalidates, onSuccess: one => showSigningSecret(one, 'Add it to the receiver within 24 hours.') },
+  })
 
 const createStream = () =>
   openForm<{ secret: string }>({

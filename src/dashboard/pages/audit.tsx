@@ -40,7 +40,7 @@ export default function Audit() {
   const actions = (catalog.data?.data ?? []).map(one => one.action)
   const areas = [...new Set(actions.map(one => `${one.slice(0, one.lastIndexOf('.'))}.*`))].sort()
   const download = (format: string) => ({
-    label: `Export as ${format.toUpperCase()}`,
+    label: `Export entire log as ${format.toUpperCase()}`,
     onSelect: () => location.assign(apiUrl({ path: '/audit-events/export', query: { format } })),
   })
   return (

@@ -29,7 +29,7 @@ function ChannelPage({ resource: channel }: { resource: NotificationChannelView 
   const path = `/notification-channels/${channel.id}`
   const activeBody = (active: boolean) => ({ method: 'PATCH', path, body: { active } }) as const
   const toggle = useSend({
-    toast: channel.active ? `${channel.name} deactivated` : `${channel.name} activated`,
+    toast: channel.active ? `${channel.name} deactivated. Pending notifications are canceled.` : `${channel.name} activated`,
     undo: () => activeBody(channel.active),
     invalidates,
   })
@@ -40,7 +40,7 @@ function ChannelPage({ resource: channel }: { resource: NotificationChannelView 
       path,
       invalidates,
       next: '/channels',
-      text: 'The channel and its secrets are deleted, and pending notifications are canceled. The log is kept. This can’t be undone.',
+      text: 'The channel and its secrets are deleted, and pending notifications are canceled. Resources that selected only this channel use the default channels. The log is kept. This can’t be undone.',
     })
   const actions = canWrite && (
     <>

@@ -13,7 +13,7 @@ export default function NewHeartbeat() {
       initial={heartbeatValues(null)}
       bodyOf={values => heartbeatBody(values, null)}
     >
-      <HeartbeatFields />
+      <HeartbeatFields isNew />
     </CreatePage>
   )
 }

@@ -8,10 +8,12 @@ import type { Page as Listing } from '../client'
 import { useUrlState } from '../parts/url-state'
 import { Button } from '../parts/button'
 import { ListPage, type Column } from '../parts/list'
+import { openForm } from '../parts/open-dialog'
+import { pluralize } from '../parts/plural'
 import { severityLabels, severityTone } from '../parts/severity'
 import { Status, StatusIcon, capitalize } from '../parts/status'
 import { RelativeTime, ElapsedTime, formatDuration } from '../parts/time'
-import { useOne, useSend } from '../queries'
+import { useOne } from '../queries'
 import { usePerson } from '../session'
 import { kindLabels } from './incidents/kind-labels'
 import { createIncident } from './incidents/new-incident'
@@ -62,7 +64,6 @@ export default function Incidents() {
   const members = useOne<Listing<MemberView>>(canReadAccount ? '/members' : null, { limit: 100 })
   // Memoized: a changing value would reload the list on every render.
   const from = useMemo(() => (days === '' ? null : daysAgo(Number(days))), [days])
-  const bulk = useSend({ toast: 'Incidents updated', invalidates: ['/incidents', '/overview'] })
   const assignees = members.data?.data.map(one => [one.id, one.name] as const)
   return (
     <ListPage<IncidentView>
@@ -99,23 +100,8 @@ export default function Incidents() {
       bulk={
         canWrite
           ? (rows, clear) =>
-              ['acknowledge', 'resolve'].map(op => (
-                <Button
-                  key={op}
-                  small
-                  disabled={bulk.isPending}
-                  onClick={() =>
-                    bulk.mutate(
-                      {
-                        method: 'POST',
-                        path: '/incidents/bulk',
-                        query: { mode: 'partial' },
-                        body: { operations: rows.map(({ id }) => ({ op, id, body: {} })) },
-                      },
-                      { onSuccess: clear },
-                    )
-                  }
-                >
+              (['acknowledge', 'resolve'] as const).map(op => (
+                <Button key={op} small onClick={() => updateAll(op, rows, clear)}>
                   {capitalize(op)}
                 </Button>
               ))
@@ -123,12 +109,39 @@ export default function Incidents() {
       }
       empty={{
         icon: Siren,
-        title: 'No matches',
+        title: 'No unresolved incidents',
         text: 'Monitors and heartbeats open an incident when they fail and resolve it when they recover.',
       }}
     />
   )
 }
+
+const bulkTexts = {
+  acknowledge: 'Stops reminders for 4 hours. Incidents that aren’t resolved by then are open again.',
+  resolve: 'If a monitor or heartbeat is still failing, no new incident opens until it recovers and fails again, or gets worse.',
+}
+
+/** Acknowledges or resolves the selected incidents, after a confirmation. Those that can’t be are skipped. */
+const updateAll = (op: keyof typeof bulkTexts, rows: readonly IncidentView[], onSuccess: () => void) =>
+  openForm<{ succeeded: number; failed: number }>({
+    title: `${capitalize(op)} ${pluralize(rows.length, 'incident', 'incidents')}`,
+    description: bulkTexts[op],
+    submitLabel: capitalize(op),
+    initial: {},
+    call: () => ({
+      method: 'POST',
+      path: '/incidents/bulk',
+      query: { mode: 'partial' },
+      body: { operations: rows.map(({ id }) => ({ op, id, body: {} })) },
+    }),
+    send: {
+      toast: ({ succeeded, failed }) =>
+        `${pluralize(succeeded, 'incident', 'incidents')} updated${failed > 0 ? `, ${failed.toLocaleString()} skipped` : ''}`,
+      invalidates: ['/incidents', '/overview'],
+      onSuccess,
+    },
+    fields: null,
+  })
 
 const dayMs = 86_400_000
 const daysAgo = (count: number): string => new Date(systemClock.now() - count * dayMs).toISOString()

@@ -47,8 +47,8 @@ export default function Monitors() {
             canWrite
               ? { label: 'Import monitors', icon: FileUp, onSelect: () => void navigate({ to: '/monitors/import' }) }
               : null,
-            { label: 'Export as YAML', icon: FileDown, onSelect: () => void exportAll('yaml') },
-            { label: 'Export as JSON', icon: FileDown, onSelect: () => void exportAll('json') },
+            { label: 'Export all as YAML', icon: FileDown, onSelect: () => void exportAll('yaml') },
+            { label: 'Export all as JSON', icon: FileDown, onSelect: () => void exportAll('json') },
           ]}
         />
       }

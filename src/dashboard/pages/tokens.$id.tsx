@@ -5,7 +5,6 @@ import { CopyableText } from '../parts/code'
 import { confirm, showSecret } from '../parts/open-dialog'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
-import { SendButton } from '../parts/send-button'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
@@ -18,6 +17,14 @@ function TokenDetails({ resource: token }: { resource: TokenView }) {
   const { canAdminister } = usePerson()
   const path = `/tokens/${token.id}`
   const creator = token.expanded?.created_by as TokenCreator | null | undefined
+  const rotate = () =>
+    confirm<Static<typeof NewToken>>({
+      title: `Rotate ${token.name}?`,
+      text: `This creates a new token with the same permissions. ${oldTokenText}`,
+      action: 'Rotate token',
+      call: { method: 'POST', path: `${path}/rotate`, body: {} },
+      send: { invalidates: ['/tokens'], onSuccess: showNewToken },
+    })
   const revoke = () =>
     confirm({
       title: `Revoke ${token.name}?`,
@@ -29,12 +36,7 @@ function TokenDetails({ resource: token }: { resource: TokenView }) {
     })
   const actions = canAdminister && token.revoked_at === null && (
     <>
-      <SendButton<Static<typeof NewToken>>
-        call={{ method: 'POST', path: `${path}/rotate`, body: {} }}
-        send={{ invalidates: ['/tokens'], onSuccess: showNewToken }}
-      >
-        Rotate token
-      </SendButton>
+      <Button onClick={rotate}>Rotate token</Button>
       <Button kind="danger" onClick={revoke}>
         Revoke token
       </Button>
@@ -60,10 +62,12 @@ function TokenDetails({ resource: token }: { resource: TokenView }) {
   )
 }
 
+const oldTokenText = 'The old token keeps working for a day after the new one is first used, or for 30 days if it is never used.'
+
 const showNewToken = ({ token }: Static<typeof NewToken>) =>
   showSecret({
     title: 'Copy the new token',
-    description: 'It is shown only once. The old token keeps working for a day after the new one is first used.',
+    description: `It is shown only once. ${oldTokenText}`,
     value: token,
     label: 'the token',
   })

@@ -31,7 +31,12 @@ export default function NewToken() {
           submitLabel="Create token"
         >
           <TextField name="name" label="Name" hint="For example, what uses it and where." autoFocus />
-          <SelectField name="mode" label="Access" choices={tokenModes} />
+          <SelectField
+            name="mode"
+            label="Access"
+            hint="Full access includes members, tokens, and settings of the workspace."
+            choices={tokenModes}
+          />
           <Permissions />
           <TextField
             name="expires_at"

@@ -40,7 +40,7 @@ function Shown({ resource: delivery }: { resource: WebhookDeliveryDetail }) {
             <SendButton
               kind="primary"
               call={{ method: 'POST', path: `${path}/resend` }}
-              send={{ toast: 'Delivery resent', invalidates }}
+              send={{ toast: 'Resending delivery', invalidates }}
             >
               Resend
             </SendButton>

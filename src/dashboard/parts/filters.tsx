@@ -1,5 +1,6 @@
 import { Search, X } from 'lucide-react'
 import { pairsOf, type Choices } from './choices'
+import { capitalize, humanize } from './status'
 import { Button } from './button'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useUrlState } from './url-state'
@@ -68,22 +69,28 @@ interface FilterSelectProps {
 }
 
 /** A select for a filter or the sorting of a list. */
-export const FilterSelect = ({ label, value, onChange, all, choices }: FilterSelectProps) => (
-  <select
-    aria-label={label}
-    value={value}
-    onChange={event => onChange(event.target.value)}
-    // Fixed width, so that the layout doesn't shift when options load.
-    className={`h-9 w-44 rounded-md border bg-surface px-2 ${value === '' ? 'border-strong-line' : 'border-accent text-accent'}`}
-  >
-    {all && <option value="">{all}</option>}
-    {pairsOf(choices).map(([one, words]) => (
-      <option key={one} value={one}>
-        {words}
-      </option>
-    ))}
-  </select>
-)
+export const FilterSelect = ({ label, value, onChange, all, choices }: FilterSelectProps) => {
+  const pairs = pairsOf(choices)
+  // A link can filter by a value that isn't offered. Without it, the select would look as if nothing was filtered.
+  const isOffered = value === '' || pairs.some(([one]) => one === value)
+  return (
+    <select
+      aria-label={label}
+      value={value}
+      onChange={event => onChange(event.target.value)}
+      // Fixed width, so that the layout doesn't shift when options load.
+      className={`h-9 w-44 rounded-md border bg-surface px-2 ${value === '' ? 'border-strong-line' : 'border-accent text-accent'}`}
+    >
+      {all && <option value="">{all}</option>}
+      {pairs.map(([one, words]) => (
+        <option key={one} value={one}>
+          {words}
+        </option>
+      ))}
+      {!isOffered && <option value={value}>{capitalize(value.split(',').map(humanize).join(' or '))}</option>}
+    </select>
+  )
+}
 
 /** A select for a filter whose value is in the URL, under its name. */
 export function UrlFilter({

@@ -54,10 +54,10 @@ export function Shell() {
 
 function Frame({ person }: { person: Person }) {
   const allowed = pageList.filter(one => one.group !== undefined && isVisibleTo(person, one))
-  const shortcuts = () => showShortcuts(allowed)
+  const { shortcuts: shortcutsEnabled = true, sidebar_collapsed: isCollapsed = false } = usePreferences() ?? {}
+  const shortcuts = () => showShortcuts(allowed, shortcutsEnabled)
   const actions = useUserActions(shortcuts)
   const createActions = useCreateActions(person)
-  const { shortcuts: shortcutsEnabled = true, sidebar_collapsed: isCollapsed = false } = usePreferences() ?? {}
   const timeKey = useTimePreferences()
   useLiveUpdates(person.workspace.id)
   const palette = () => openPalette(allowed, [...createActions, ...actions.flat()])

@@ -2,11 +2,12 @@ import { openDialog } from '../parts/open-dialog'
 import { shortcuts } from './shortcuts'
 import type { PageEntry } from '../pages'
 
-/** Lists the keyboard shortcuts that work on every page. */
-export function showShortcuts(items: readonly PageEntry[]): void {
+/** Lists the keyboard shortcuts that work on every page. @param isEnabled whether shortcuts without Ctrl or ⌘ work */
+export function showShortcuts(items: readonly PageEntry[], isEnabled: boolean): void {
   const rows = [...shortcuts, ...items.filter(one => one.letter).map(one => [`g ${one.letter}`, `Go to ${one.title}`] as const)]
   openDialog({
     title: 'Keyboard shortcuts',
+    description: isEnabled ? undefined : 'Single-key shortcuts are turned off. You can turn them on in your profile.',
     content: (
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1.5">
         {rows.map(([key, action]) => (

@@ -42,7 +42,12 @@ export function AlertFields() {
           />
         </>
       )}
-      <SelectField name="min_severity" label="Minimum severity" choices={severityLabels} />
+      <SelectField
+        name="min_severity"
+        label="Minimum severity"
+        hint="Notifications with a lower severity are not sent."
+        choices={severityLabels}
+      />
       <Collapsible label="Quiet hours" names={['quiet_hours', ...quietFieldNames]}>
         <CheckboxField
           name="quiet_hours"

@@ -99,5 +99,5 @@ function Import({ zone, text: pasted }: { zone: ZoneView; text: string }) {
 
 const modes = [
   ['merge', 'Merge: replace only the record sets in the file'],
-  ['replace', 'Replace the whole zone'],
+  ['replace', 'Replace the whole zone: delete records that are not in the file'],
 ] as const

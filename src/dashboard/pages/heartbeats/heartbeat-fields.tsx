@@ -63,7 +63,7 @@ export function heartbeatBody(values: Values, before: Values | null): Values {
 }
 
 /** The form fields of a heartbeat. */
-export function HeartbeatFields() {
+export function HeartbeatFields({ isNew = false }: { isNew?: boolean }) {
   const { values } = useForm()
   const kind = values['schedule.kind']
   return (
@@ -123,14 +123,19 @@ export function HeartbeatFields() {
           name="slug"
           label="Slug"
           mono
-          hint="Name in ping URLs with the ping key. Leave empty to derive it from the name."
+          hint={`Name in ping URLs with the ping key. ${isNew ? 'Leave empty to derive it from the name.' : 'Without one, only the ping URL works.'}`}
         />
         <SelectField
           name="methods"
           label="HTTP methods"
-          choices={{ any: 'Any method', POST: 'POST only (ignores link previews)' }}
+          hint="Pings with other methods are recorded, but ignored. Use POST if link previews might open the ping URL."
+          choices={{ any: 'Any method', POST: 'POST only' }}
         />
-        <CheckboxField name="manual_resume" label="Keep paused until resumed manually" />
+        <CheckboxField
+          name="manual_resume"
+          label="Keep paused until resumed manually"
+          hint="Otherwise, the next ping resumes a paused heartbeat."
+        />
       </Collapsible>
       <Collapsible label="Notes" names={['description']}>
         <TextareaField name="description" label="Notes" hint="What the job does, and what to do if it fails." />

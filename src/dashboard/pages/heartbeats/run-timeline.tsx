@@ -55,7 +55,7 @@ const heights: Partial<Record<Tone, string>> = { ok: 'h-8', bad: 'h-14', warn: '
 const labels: readonly (readonly [Tone, string])[] = [
   ['ok', 'succeeded'],
   ['bad', 'failed'],
-  ['warn', 'missed'],
+  ['warn', 'missed or not finished in time'],
   ['busy', 'running'],
 ]
 

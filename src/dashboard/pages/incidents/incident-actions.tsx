@@ -44,7 +44,7 @@ export function IncidentActions({ incident }: { incident: IncidentView }) {
   const resolve = () =>
     openForm({
       title: 'Resolve incident',
-      description: 'If the check is still failing, no new incident opens until it recovers and fails again, or gets worse.',
+      description: incident.kind === 'manual' ? undefined : stillFailing(incident.kind),
       submitLabel: 'Resolve',
       initial: { note: '' },
       call: ({ note }) => verb('resolve', note === '' ? {} : { note }),
@@ -74,6 +74,12 @@ export function IncidentActions({ incident }: { incident: IncidentView }) {
     </>
   )
 }
+
+/** What happens if a resource still fails after its incident was resolved manually. */
+const stillFailing = (kind: IncidentView['kind']): string =>
+  kind === 'heartbeat.missed'
+    ? 'If the heartbeat is still down, no new incident opens until it recovers and fails again.'
+    : 'If the monitor is still failing, no new incident opens until it recovers and fails again, or gets worse.'
 
 const Note = () => <TextareaField name="note" label="Note" rows={3} />
 

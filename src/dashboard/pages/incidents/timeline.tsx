@@ -63,6 +63,6 @@ const NewNote = ({ id }: { id: string }) => (
     submitLabel="Add note"
   >
     <TextareaField name="text" label="Note" rows={2} placeholder="What you found, what you did" />
-    <CheckboxField name="notify" label="Notify channels" />
+    <CheckboxField name="notify" label="Notify channels" hint="Sends the note to the channels of the incident." />
   </Form>
 )

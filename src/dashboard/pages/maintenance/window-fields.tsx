@@ -106,7 +106,12 @@ function TargetFields() {
             placeholder="database, prod"
             hint="Monitors and heartbeats with any of these tags."
           />
-          <PickField list="/monitors" name="targets.monitors" label="Monitors" />
+          <PickField
+            list="/monitors"
+            name="targets.monitors"
+            label="Monitors"
+            hint="A group selected here doesn’t include its members. To include them, use Groups."
+          />
           <PickField
             list="/monitors"
             filter={{ type: 'group' }}

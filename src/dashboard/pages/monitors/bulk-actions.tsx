@@ -25,13 +25,15 @@ const count = (n: number) => `${n.toLocaleString()} ${n === 1 ? 'monitor' : 'mon
 export function BulkActions({ selected, onSuccess }: BulkActionsProps) {
   const ids = selected.map(one => one.id).slice(0, maxOperations)
   const each = (op: string) => bulk(ids.map(id => ({ op, id })))
-  const pause = useSend({ toast: `${count(ids.length)} paused`, undo: () => each('resume'), invalidates, onSuccess })
-  const resume = useSend({ toast: `${count(ids.length)} resumed`, undo: () => each('pause'), invalidates, onSuccess })
+  // Undo restores each monitor: some may have been paused before, or running.
+  const before = selected.slice(0, maxOperations).map(({ id, status }) => ({ op: status === 'paused' ? 'pause' : 'resume', id }))
+  const pause = useSend({ toast: `${count(ids.length)} paused`, undo: () => bulk(before), invalidates, onSuccess })
+  const resume = useSend({ toast: `${count(ids.length)} resumed`, undo: () => bulk(before), invalidates, onSuccess })
   const checked = selected.filter(one => one.type !== 'group' && one.status !== 'paused').slice(0, maxChecked)
   const remove = () =>
     confirm({
       title: `Delete ${count(ids.length)}?`,
-      text: 'This deletes their results, uptime, and history. This can’t be undone.',
+      text: 'This deletes their results, uptime, and history. Members of deleted groups are kept. This can’t be undone.',
       action: `Delete ${count(ids.length)}`,
       typeToConfirm: ids.length > 1 ? String(ids.length) : undefined,
       call: each('delete'),

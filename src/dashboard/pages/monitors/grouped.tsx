@@ -80,7 +80,13 @@ export function Members({ group, query, depth }: MembersProps) {
   return (
     <div className="flex flex-col gap-2">
       {depth < maxDepth && inner.map(one => <Group key={one.id} group={one} query={query} depth={depth + 1} />)}
-      <Rows label={`Members of ${group.name}`} list={list} emptyText="No matches." />
+      {(leavesOf(list).length > 0 || inner.length === 0) && (
+        <Rows
+          label={`Members of ${group.name}`}
+          list={list}
+          emptyText={membersOf(group).length === 0 ? 'This group has no members.' : 'No matching members.'}
+        />
+      )}
     </div>
   )
 }
@@ -90,7 +96,7 @@ function Loose({ query }: GroupedProps) {
   return (
     <section aria-label="No group">
       <h2 className="mt-2 mb-2 font-semibold">No group</h2>
-      <Rows label="No group" list={list} emptyText="All matching monitors are in a group." />
+      <Rows label="No group" list={list} emptyText="No matching monitors outside of groups." />
     </section>
   )
 }
@@ -102,12 +108,14 @@ interface RowsProps {
   emptyText: string
 }
 
+const leavesOf = (list: LoadedList<MonitorView>) => list.rows.filter(one => one.type !== 'group')
+
 /** Monitors with their recent checks, without groups. */
 function Rows({ label, list, emptyText }: RowsProps) {
   const [ids, setIds] = useState<readonly string[]>([])
   const recent = useRecent(ids)
   const columns = useMemo(() => monitorColumns(recent), [recent])
-  const leaves = { ...list, rows: list.rows.filter(one => one.type !== 'group') }
+  const leaves = { ...list, rows: leavesOf(list) }
   return (
     <Table
       label={label}

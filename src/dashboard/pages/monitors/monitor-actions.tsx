@@ -49,7 +49,10 @@ export function MonitorActions({ monitor }: { monitor: MonitorView }) {
       invalidates,
       next: '/monitors',
       typed: true,
-      text: 'This deletes its results, uptime, and history, and removes it from groups and dependencies. This can’t be undone.',
+      text:
+        type === 'group'
+          ? 'This deletes its uptime and history, and removes it from groups and dependencies. Its members are kept. This can’t be undone.'
+          : 'This deletes its results, uptime, and history, and removes it from groups and dependencies. This can’t be undone.',
     })
   return (
     <>

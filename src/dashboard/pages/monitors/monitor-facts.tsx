@@ -22,7 +22,7 @@ export function MonitorFacts({ monitor }: { monitor: MonitorView }) {
           isGroup ? null : ['Target', <Target text={monitor.target} />],
           isGroup ? null : ['Last check', <RelativeTime at={monitor.last_check_at} />],
           monitor.next_check_at === null ? null : ['Next check', <RelativeTime at={monitor.next_check_at} />],
-          ['Interval', seconds(monitor.interval_seconds)],
+          [isGroup ? 'Degraded after' : 'Interval', seconds(monitor.interval_seconds)],
           isGroup ? null : ['Timeout', seconds(monitor.timeout_seconds)],
           isGroup ? null : ['Down after', failuresOf(monitor)],
           isGroup ? null : ['Locations', <Words words={monitor.locations} />],

@@ -18,9 +18,9 @@ export function statusSentence(monitor: MonitorView, now: number): string {
     case 'maintenance':
       return `In maintenance for ${duration}. This time doesn’t count toward uptime.`
     case 'paused':
-      return `Paused for ${duration}. No checks are running.`
+      return `Paused for ${duration}. ${monitor.type === 'group' ? 'Its members are still checked.' : 'No checks are running.'}`
     case 'unknown':
-      return `Unknown for ${duration}. There are no recent results.`
+      return `Unknown for ${duration}. ${monitor.type === 'group' ? 'No member has a current status.' : 'There are no recent results.'}`
     case 'new':
       return monitor.type === 'group' ? 'New. Its status follows from its members.' : 'New. Waiting for the first check.'
   }

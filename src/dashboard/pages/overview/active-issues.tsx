@@ -21,7 +21,7 @@ export function ActiveIssues({ overview, issues }: { overview: OverviewView; iss
       <Card title="Active issues">
         <p className="flex items-center gap-2 text-muted">
           <CircleCheck className="size-4 text-ok" aria-hidden />
-          No open incidents, records out of sync, or failed deliveries.
+          No open incidents or other active issues.
         </p>
       </Card>
     )
@@ -72,7 +72,7 @@ function Incident({ incident }: { incident: IncidentView }) {
           aria-label={`Acknowledge ${incident.title}`}
           call={{ method: 'POST', path: `${path}/acknowledge`, body: {} }}
           send={{
-            toast: 'Incident acknowledged',
+            toast: 'Incident acknowledged for 4 hours',
             undo: () => ({ method: 'POST', path: `${path}/unacknowledge`, body: {} }),
             invalidates: ['/overview', '/incidents'],
           }}

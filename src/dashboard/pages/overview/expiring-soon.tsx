@@ -26,7 +26,7 @@ export function ExpiringSoon({ overview: { certificates, tokens } }: { overview:
       title="Expiring soon"
       rows={rows.slice(0, maxShown)}
       keyOf={one => one.to}
-      empty="No certificates or tokens expire within 30 days."
+      empty={`No ${[certificates && 'certificates', tokens && 'tokens'].filter(Boolean).join(' or ')} expire within 30 days.`}
       rowClass="flex items-center gap-3"
       footer={
         rest > 0 && <p className="border-t border-line px-4 py-2 text-[13px] text-muted">and {rest.toLocaleString()} more</p>

@@ -72,7 +72,12 @@ export function EndpointForm<Result>({ endpoint, send, onCancel }: EndpointFormP
           <NumberField name="timeout_seconds" label="Timeout" unit="s" min={1} max={30} />
           <NumberField name="max_per_second" label="Attempts per second" min={1} max={1000} hint="Leave empty for no limit." />
         </Columns>
-        <SelectField name="ordering" label="Order" choices={{ none: 'Unordered', per_resource: 'In order for each resource' }} />
+        <SelectField
+          name="ordering"
+          label="Order"
+          hint="In order, a delivery that is retried holds back later ones about the same resource."
+          choices={{ none: 'Unordered', per_resource: 'In order for each resource' }}
+        />
         <Retries />
       </Collapsible>
       <Collapsible label="Filters" names={['filters']}>

@@ -31,6 +31,7 @@ export default function HistoryTab({ zone }: { zone: ZoneView }) {
   const list = useList<ChangesetView>(`${path}/history`, { name, type: type.toUpperCase(), origin })
   const revert = useSend<PlanView>({ invalidates: [`${path}/plans`], onSuccess: plan => set({ plan: plan.id }) })
   const startRevert = (input: RevertInput) => revert.mutate({ method: 'POST', path: `${path}/revert`, body: input })
+  const isFiltered = name !== '' || type !== '' || origin !== ''
   const byDay = [...Map.groupBy(list.rows, one => formatDate(one.occurred_at))]
   return (
     <ZoneFrame zone={zone}>
@@ -48,8 +49,10 @@ export default function HistoryTab({ zone }: { zone: ZoneView }) {
         <div className="h-64 animate-pulse rounded-lg bg-hover" />
       ) : list.rows.length === 0 ? (
         <div className="rounded-lg border border-line bg-surface">
-          <Empty icon={HistoryIcon} title="No changes">
-            Every change to the zone is listed here, with its records before and after.
+          <Empty icon={HistoryIcon} title={isFiltered ? 'No matches' : 'No changes yet'}>
+            {isFiltered
+              ? 'Try another search or filter.'
+              : 'Every change to the zone is listed here, with its records before and after.'}
           </Empty>
         </div>
       ) : (

@@ -40,6 +40,9 @@ export function MetadataFields({ draft, onDraft, errorAt }: MetadataFieldsProps)
           Locked
         </Checkbox>
       </div>
+      <p className="text-[13px] text-muted">
+        These apply to all records with the same name and type. Locked records can’t be deleted, and can only be edited here.
+      </p>
     </details>
   )
 }

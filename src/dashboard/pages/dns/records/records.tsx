@@ -93,7 +93,7 @@ export default function Records({ zone }: { zone: ZoneView }) {
         query={queryOf}
         bulk={canWrite ? (rows, clear) => <BulkActions zone={zone} rows={rows} onDone={clear} /> : undefined}
         inlineEditor={editor && editing.record ? { id: editing.record.id, content: editor } : undefined}
-        empty={{ icon: FileText, title: 'No records', text: 'Add a record, or paste lines from a zone file here.' }}
+        empty={{ icon: FileText, title: 'No records', text: canWrite && 'Add a record, or paste lines from a zone file here.' }}
       />
     </ZoneFrame>
   )

@@ -37,7 +37,7 @@ export const TemplateForm = ({ call, action, ...rest }: TemplateFormProps) => (
     <RowsField<TemplateRecord>
       name="records"
       label="Records"
-      hint="Names are relative to the host the template is applied to, which is @. Values are in zone file format."
+      hint="Names are relative to the host the template is applied to, which is @. Values are in zone file format. A record with a condition is added only if that variable has a value. Manual edits of records that are not essential are kept."
       fields={recordFields}
       newRow={{ type: 'A', name: '@', content: '', on_conflict: 'fail' }}
       addLabel="Add record"

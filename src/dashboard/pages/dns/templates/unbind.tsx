@@ -3,10 +3,10 @@ import { SelectField } from '../../../parts/form'
 import { openForm } from '../../../parts/open-dialog'
 
 /** Removes a template from a zone, with or without its records. @param name of the template */
-export const unbind = ({ id, zone }: BindingView, name: string): void =>
+export const unbind = ({ id, zone, mode }: BindingView, name: string): void =>
   openForm({
     title: `Remove ${name} from ${zone}?`,
-    description: 'The zone will no longer follow the template. Modified records are always kept.',
+    description: `${mode === 'linked' ? 'The zone will no longer follow the template. ' : ''}Modified records are always kept.`,
     submitLabel: 'Remove template',
     initial: { records: 'keep' },
     call: ({ records }) => ({
