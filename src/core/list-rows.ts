@@ -1,6 +1,7 @@
 import type { Ctx } from './ctx'
 import { sha256Hex } from './crypto'
-import { cursorKey, cursorValues, sortColumns, type Listing, type SortColumn } from './list'
+import { cursorKey, cursorValues, sortColumns } from './list'
+import type { Listing, SortColumn } from './listing'
 import { sealCursor } from './page'
 import type { Page } from './shapes'
 

@@ -1,6 +1,6 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Ctx } from './ctx'
-import type { Listing } from './list'
+import type { Listing } from './listing'
 import { accessCondition } from './resource-access'
 import type { Permission } from './permissions'
 

@@ -76,12 +76,17 @@ export const editable = {
 
 const Pagination = Shape(
   {
-    has_more: Type.Boolean({ description: 'Whether there are more pages.' }),
+    has_more: Type.Boolean({
+      description: 'Whether there are more pages. A page can have fewer items than `limit`, or none, even if there are more.',
+    }),
     next_cursor: Nullable(Type.String(), {
       description: 'Pass as `cursor` to get the next page. Null on the last page, except in the event feed.',
     }),
     total: Type.Optional(
-      Type.Integer({ description: 'Total number of items, counted up to 10,000. Included only with `include=total`.' }),
+      Type.Integer({
+        description:
+          'Total number of items, counted up to 10,000. If a filter has no index, only those among the first 10,000 items without this filter are counted. Included only with `include=total`.',
+      }),
     ),
   },
   { $id: 'Pagination', description: 'Position of a page in its list.' },

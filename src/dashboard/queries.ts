@@ -80,8 +80,14 @@ export function useList<Row>(path: string | null, query: Query = {}, options: { 
   const params = { limit: 100, ...query }
   const found = useInfiniteQuery<Page<Row>, ApiError>({
     queryKey: [path, 'list', params],
-    queryFn: ({ pageParam, signal }) =>
-      call<Page<Row>>({ method: 'GET', path: path!, query: { ...params, cursor: pageParam as string | null } }, signal),
+    queryFn: async ({ pageParam, signal }) => {
+      for (let cursor = pageParam as string | null; ;) {
+        const page = await call<Page<Row>>({ method: 'GET', path: path!, query: { ...params, cursor } }, signal)
+        // A page can be empty although there are more, if a filter matches few of many items.
+        if (page.data.length > 0 || !page.pagination.has_more) return page
+        cursor = page.pagination.next_cursor
+      }
+    },
     initialPageParam: null,
     getNextPageParam: page => (page.pagination.has_more ? page.pagination.next_cursor : undefined),
     enabled: path !== null,

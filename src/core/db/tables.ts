@@ -53,6 +53,9 @@ export const auditEntries = table(
     uniqueIndex('audit_entries_chain').on(t.workspaceId, t.seq),
     index('audit_entries_target').on(t.workspaceId, t.targetId, t.seq),
     index('audit_entries_action').on(t.workspaceId, t.action, t.seq),
+    index('audit_entries_actor').on(t.workspaceId, t.actorId, t.seq),
+    index('audit_entries_outcome').on(t.workspaceId, t.outcome, t.seq),
+    index('audit_entries_occurred').on(t.workspaceId, t.occurredAt, t.seq),
   ],
 )
 
@@ -120,10 +123,10 @@ export const events = table(
     body: text('body').notNull(),
   },
   t => [
-    index('events_workspace').on(t.workspaceId, t.id),
     uniqueIndex('events_position').on(t.workspaceId, t.position),
     uniqueIndex('events_sequence').on(t.resourceId, t.kind, t.sequence),
     index('events_resource').on(t.workspaceId, t.resourceId, t.position),
+    index('events_occurred').on(t.workspaceId, t.occurredAt, t.position),
   ],
 )
 

@@ -4,7 +4,9 @@ import { change, record } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import { forUpdate } from '../../core/db/dialect'
 import type { Reader } from '../../core/db/transaction'
-import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
+import { isByIdOnly, listPage } from '../../core/list'
+import type { Listing } from '../../core/listing'
+import { textFilter, timeFilters, wordsFilter } from '../../core/list-filters'
 import { canAccess } from '../../core/resource-access'
 import { areas } from '../../core/permissions'
 import { conflict, notFound, Problem } from '../../core/problem'
@@ -40,13 +42,30 @@ export const actionListing: Listing<ActionRow> = {
   sorts: { created_at: { column: actions.createdAt, read: row => row.createdAt } },
 }
 
+/** Scans the actions of a resource instead of all. */
+const resourceActionListing: Listing<ActionRow> = {
+  ...actionListing,
+  name: 'actions-of-resource',
+  through: { table: actionResources, on: eq(actions.id, actionResources.actionId) },
+  id: actionResources.actionId,
+  filters: {
+    ...actionListing.filters,
+    resource_id: {
+      ...actionListing.filters.resource_id!,
+      where: (value, place) => sql`${actionResources.resourceId} = ${place(value)}`,
+      finds: () => 'scanned',
+    },
+  },
+}
+
 /** Lists the actions in the areas that the caller has read permission for. */
 export async function listActions(ctx: Ctx, query: Record<string, unknown>): Promise<Page<ActionView>> {
   const readable = areas.filter(one => ctx.permissions.has(`${one}.read`))
-  if (query.area === undefined && readable.length === areas.length) return await listPage(ctx, actionListing, query, actionView)
+  const listing = query.resource_id !== undefined && isByIdOnly(query) ? resourceActionListing : actionListing
+  if (query.area === undefined && readable.length === areas.length) return await listPage(ctx, listing, query, actionView)
   const area = readable.filter(one => (query.area as string[] | undefined)?.includes(one) ?? true)
   if (area.length === 0) return onePage([])
-  return await listPage(ctx, actionListing, { ...query, area }, actionView)
+  return await listPage(ctx, listing, { ...query, area }, actionView)
 }
 
 /**

@@ -67,6 +67,7 @@ export const actions = table(
   },
   t => [
     index('actions_workspace').on(t.workspaceId, t.id),
+    index('actions_created').on(t.workspaceId, t.createdAt, t.id),
     index('actions_status').on(t.status, t.createdAt),
     index('actions_finished').on(t.finishedAt),
   ],

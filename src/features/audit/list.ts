@@ -4,7 +4,8 @@ import { codeOf } from '../audit-actions'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { auditEntries } from '../../core/db/tables'
-import { listingOf, listPage, textFilter, timeFilters, wordsFilter } from '../../core/list'
+import { listingOf, listPage } from '../../core/list'
+import { textFilter, timeFilters, wordsFilter } from '../../core/list-filters'
 import { invalidParameter } from '../../core/query'
 import { findRow } from '../../core/rows'
 import type { Page } from '../../core/shapes'
@@ -19,6 +20,8 @@ const isPrefix = (value: unknown) => (value as string).endsWith('*')
 const auditRows = rowsOf('audit_event', auditEntries, { accessTo: row => row.targetId })
 
 export const auditListing = listingOf('audit-events', auditEntries, {
+  // Ids of events that are recorded at the same time on several hubs aren't in the order of the chain.
+  order: { column: auditEntries.seq, read: row => row.seq },
   defaultSort: '-seq',
   accessColumn: auditEntries.targetId,
   filters: {
@@ -32,6 +35,7 @@ export const auditListing = listingOf('audit-events', auditEntries, {
           ? sql`${auditEntries.action} like ${bind(`${(value as string).slice(0, -1).replaceAll('_', '\\_')}%`)} escape '\\'`
           : sql`${auditEntries.action} = ${bind(value)}`,
       variant: value => (isPrefix(value) ? 'prefix' : 'exact'),
+      finds: value => (isPrefix(value) ? undefined : { equal: auditEntries.action, values: [value] }),
     },
     outcome: wordsFilter(auditEntries.outcome, ['success', 'failure', 'denied'], 'Only events with these outcomes.'),
     actor_id: textFilter(
@@ -46,7 +50,7 @@ export const auditListing = listingOf('audit-events', auditEntries, {
     target_id: textFilter(auditEntries.targetId, 'Only events that affected the resource with this ID.'),
     ...timeFilters('occurred_at', auditEntries.occurredAt),
   },
-  sorts: ['seq'],
+  sorts: ['seq', 'occurred_at'],
 })
 
 /** @throws Problem 400 for an unknown action */

@@ -6,7 +6,8 @@ import type { Ctx } from '../../core/ctx'
 import { auditCheckpoints } from '../../core/db/tables'
 import type { Reader, Tx } from '../../core/db/transaction'
 import { newId } from '../../core/ids'
-import { flagFilter, listingOf, listPage, searchFilter, timeFilters } from '../../core/list'
+import { listingOf, listPage } from '../../core/list'
+import { flagFilter, searchFilter, timeFilters } from '../../core/list-filters'
 import { inputColumns } from '../../core/members'
 import { onlySecret, secretOf } from '../../core/outgoing/signing-secrets'
 import { invalid } from '../../core/problem'
@@ -24,6 +25,7 @@ import { auditStreams } from './tables'
 export const streamRows = rowsOf('audit_stream', auditStreams)
 
 export const streamListing = listingOf('audit-streams', auditStreams, {
+  isSmall: true,
   filters: {
     active: flagFilter(auditStreams.active, 'Only active streams, or only paused ones.'),
     q: searchFilter([auditStreams.name, auditStreams.url], 'Only streams whose name or URL contains this text.'),

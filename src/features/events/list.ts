@@ -3,7 +3,9 @@ import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { events } from '../../core/db/tables'
 import { eventKinds } from '../event-kinds'
-import { listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../core/list'
+import { listPage } from '../../core/list'
+import type { Listing } from '../../core/listing'
+import { textFilter, timeFilters, wordsFilter } from '../../core/list-filters'
 import { canAccess } from '../../core/resource-access'
 import { notFound } from '../../core/problem'
 import { onePage, type Page } from '../../core/shapes'
@@ -16,6 +18,8 @@ export const eventListing: Listing<EventRow> = {
   table: events as never,
   id: events.id,
   idOf: row => row.id,
+  // The order of the commits. Ids are created before.
+  order: { column: events.position, read: row => row.position },
   owner: events.workspaceId,
   defaultSort: '-id',
   accessColumn: events.resourceId,

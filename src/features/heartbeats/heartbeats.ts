@@ -14,7 +14,8 @@ import { refuseUnknownChannels } from '../notifications/channel-references'
 import { resolveIncident } from '../incidents/outages/outages'
 import { inputColumns, patchColumns } from '../../core/members'
 import { mergePatch } from '../../core/merge-patch'
-import { containsFilter, idsFilter, listingOf, listPage, searchFilter, textFilter, timeFilters } from '../../core/list'
+import { listingOf, listPage } from '../../core/list'
+import { containsFilter, idsFilter, searchFilter, textFilter, timeFilters } from '../../core/list-filters'
 import { invalid } from '../../core/problem'
 import { changedRow, findRow, insertRow, lockRow, removeRow, saveRow } from '../../core/rows'
 import { Tag, Words, type Page } from '../../core/shapes'
@@ -38,6 +39,7 @@ import { heartbeatView, uuidOf, uuidLocation, type HeartbeatRow } from './view'
 export const heartbeatRows = rowsOf('heartbeat', heartbeats)
 
 export const heartbeatListing = listingOf('heartbeats', heartbeats, {
+  isSmall: true,
   filters: {
     status: {
       schema: Type.Array(Words(heartbeatStatuses), {

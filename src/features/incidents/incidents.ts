@@ -5,7 +5,9 @@ import { target } from '../../core/audit'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
-import { listingOf, listPage, searchFilter, textFilter, timeFilters, wordsFilter, type Filter } from '../../core/list'
+import { isByIdOnly, listingOf, listPage } from '../../core/list'
+import type { Filter } from '../../core/listing'
+import { searchFilter, textFilter, timeFilters, wordsFilter } from '../../core/list-filters'
 import { inputColumns, memberView, patchColumns } from '../../core/members'
 import { severities } from '../../core/notices'
 import { conflict, invalid } from '../../core/problem'
@@ -77,8 +79,27 @@ export const incidentListing = listingOf('incidents', incidents, {
   sorts: ['started_at', 'updated_at'],
 })
 
+/** The listing for a query that names a subject: scans the incidents of the subject instead of all. */
+function aboutOne(query: Record<string, unknown>): typeof incidentListing | null {
+  const parameter = ['monitor', 'heartbeat'].find(name => query[name] !== undefined)
+  if (parameter === undefined || !isByIdOnly(query)) return null
+  const scanned: Filter = {
+    schema: incidentListing.filters[parameter]!.schema,
+    where: (value, place) => sql`${incidentSubjects.subjectId} = ${place(value)}`,
+    finds: () => 'scanned',
+  }
+  return {
+    ...incidentListing,
+    name: `incidents-about-${parameter}`,
+    through: { table: incidentSubjects, on: eq(incidents.id, incidentSubjects.incidentId) },
+    id: incidentSubjects.incidentId,
+    accessColumn: incidents.subjectId,
+    filters: { ...incidentListing.filters, [parameter]: scanned },
+  }
+}
+
 export async function listIncidents(ctx: Ctx, query: Record<string, unknown>): Promise<Page<IncidentView>> {
-  const page = await listPage(ctx, incidentListing, query, row => row)
+  const page = await listPage(ctx, aboutOne(query) ?? incidentListing, query, row => row)
   return { ...page, data: await incidentViews(ctx.hub.read, page.data, ctx.hub.clock.now()) }
 }
 

@@ -2,7 +2,8 @@ import { and, count, eq } from 'drizzle-orm'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
 import type { Reader, Tx } from '../../core/db/transaction'
-import { listingOf, listPage, timeFilters, wordsFilter } from '../../core/list'
+import { listingOf, listPage } from '../../core/list'
+import { timeFilters, wordsFilter } from '../../core/list-filters'
 import { conflict, notFound } from '../../core/problem'
 import { findRow, lockRow } from '../../core/rows'
 import type { Page } from '../../core/shapes'
@@ -17,6 +18,7 @@ import { updateView } from './view'
 const maxNotes = 1_000
 
 export const updateListing = listingOf('incident-updates', incidentUpdates, {
+  isSmall: true,
   owner: incidentUpdates.incidentId,
   defaultSort: 'id',
   filters: {

@@ -52,6 +52,7 @@ export const incidents = table(
     index('incidents_workspace').on(t.workspaceId, t.id),
     index('incidents_status').on(t.workspaceId, t.status, t.id),
     index('incidents_started').on(t.workspaceId, t.startedAt, t.id),
+    index('incidents_updated').on(t.workspaceId, t.updatedAt, t.id),
     index('incidents_resolved').on(t.workspaceId, t.resolvedAt),
     index('incidents_acknowledged').on(t.acknowledgedUntil),
   ],

@@ -5,7 +5,8 @@ import { change } from '../../core/change'
 import { nextNumber } from '../../core/counters'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
-import { listingOf, listPage, searchFilter, textFilter, timeFilters } from '../../core/list'
+import { listingOf, listPage } from '../../core/list'
+import { searchFilter, textFilter, timeFilters } from '../../core/list-filters'
 import { inputColumns, memberView, patchColumns } from '../../core/members'
 import { invalid } from '../../core/problem'
 import { changedRow, findRow, insertRow, lockRow, removeRow, saveRow } from '../../core/rows'
@@ -29,6 +30,7 @@ import { currentOccurrence, windowView, type WindowRow } from './view'
 export const windowRows = rowsOf('maintenance_window', maintenanceWindows)
 
 export const windowListing = listingOf('maintenance-windows', maintenanceWindows, {
+  isSmall: true,
   filters: {
     kind: {
       ...textFilter(maintenanceWindows.kind, 'Only windows of this kind.'),

@@ -1,16 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import type { Ctx } from '../../core/ctx'
-import {
-  containsFilter,
-  idsFilter,
-  listingOf,
-  listPage,
-  searchFilter,
-  textFilter,
-  timeFilters,
-  wordsFilter,
-} from '../../core/list'
+import { listingOf, listPage } from '../../core/list'
+import { containsFilter, idsFilter, searchFilter, textFilter, timeFilters, wordsFilter } from '../../core/list-filters'
 import { accessCondition, canAccess } from '../../core/resource-access'
 import { rowsInBatches } from '../../core/db/rows-in-batches'
 import { Tag, Words, type Page } from '../../core/shapes'
@@ -28,6 +20,7 @@ interface Membership {
 }
 
 export const monitorListing = listingOf('monitors', monitors, {
+  isSmall: true,
   filters: {
     status: wordsFilter(monitors.status, monitorStatuses, 'Only monitors with these statuses.'),
     type: wordsFilter(monitors.type, monitorTypes, 'Only monitors of these types.'),
@@ -66,7 +59,13 @@ export const monitorListing = listingOf('monitors', monitors, {
     ...timeFilters('created_at', monitors.createdAt),
     ...timeFilters('status_since_at', monitors.statusSince),
   },
-  sorts: ['name', 'status', 'status_since_at', 'created_at', 'updated_at'],
+  sorts: {
+    name: monitors.name,
+    status: monitors.status,
+    status_since_at: monitors.statusSince,
+    created_at: monitors.createdAt,
+    updated_at: monitors.updatedAt,
+  },
 })
 
 /** Lists monitors of the workspace. A group the caller has no access to counts as empty. */

@@ -6,7 +6,8 @@ import { change } from '../../core/change'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { notices } from '../../core/db/tables'
-import { listingOf, listPage, textFilter, timeFilters, wordsFilter } from '../../core/list'
+import { listingOf, listPage } from '../../core/list'
+import { textFilter, timeFilters, wordsFilter } from '../../core/list-filters'
 import { severities, type NoticeKind } from '../../core/notices'
 import { noticeKindNames, noticeKinds } from '../notice-kinds'
 import { pluralize } from '../../core/pluralize'
@@ -19,6 +20,7 @@ import type { NoticePatch, MarkNoticesReadResult, MarkNoticesReadInput, NoticeVi
 const noticeRows = rowsOf('notice', notices, { accessTo: row => row.resourceId })
 
 export const noticeListing = listingOf('notices', notices, {
+  isSmall: true,
   defaultSort: '-occurred_at',
   accessColumn: notices.resourceId,
   filters: {

@@ -2,7 +2,8 @@ import { createAccount, deleteAccount, updateAccount } from '../../adapters/acco
 import { refuseOwnAddress } from '../../adapters/accounts/destinations'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
-import { flagFilter, listingOf, listPage, searchFilter, timeFilters, wordsFilter } from '../../core/list'
+import { listingOf, listPage } from '../../core/list'
+import { flagFilter, searchFilter, timeFilters, wordsFilter } from '../../core/list-filters'
 import { inputColumns, patchColumns } from '../../core/members'
 import { changedRow, findRow, lockRow, saveRow } from '../../core/rows'
 import type { Page } from '../../core/shapes'
@@ -22,6 +23,7 @@ import { restartReminders } from './delivery/threads'
 import { cancelPending, deliverJobsFor, rescheduleHeld } from './delivery/pending'
 
 export const channelListing = listingOf('notification-channels', notificationChannels, {
+  isSmall: true,
   filters: {
     kind: wordsFilter(
       notificationChannels.kind,

@@ -78,6 +78,7 @@ export const notifications = table(
   t => [
     uniqueIndex('notifications_dedup_key').on(t.channelId, t.dedupKey),
     index('notifications_workspace').on(t.workspaceId, t.id),
+    index('notifications_created').on(t.workspaceId, t.createdAt, t.id),
     index('notifications_channel').on(t.channelId, t.id),
     index('notifications_due').on(t.channelId, t.status, t.dueAt),
     index('notifications_thread').on(t.channelId, t.thread, t.id),

@@ -14,7 +14,8 @@ import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { isId } from '../../core/ids'
-import { listingOf, listPage, searchFilter, textFilter, timeFilters, wordsFilter } from '../../core/list'
+import { listingOf, listPage } from '../../core/list'
+import { searchFilter, textFilter, timeFilters, wordsFilter } from '../../core/list-filters'
 import { parseRange } from '../../core/net/address'
 import { conflict, invalid, type FieldProblem } from '../../core/problem'
 import { type Relations, rowsById } from '../../core/relation'
@@ -36,6 +37,7 @@ import type { TokenCreator, TokenInput, TokenPatch, TokenView } from './shapes'
 export type CreatedToken = TokenView & { token: string }
 
 export const tokenListing = listingOf('tokens', tokens, {
+  isSmall: true,
   filters: {
     mode: wordsFilter(tokens.mode, tokenModes, 'Only tokens with these modes.'),
     created_by: textFilter(tokens.createdBy, 'Only tokens created by the user or token with this ID, or by `cli`.', {

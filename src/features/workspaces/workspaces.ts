@@ -9,7 +9,9 @@ import { change } from '../../core/change'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
-import { type Listing, listingOf, searchFilter, timeFilters, listPage } from '../../core/list'
+import { listingOf, listPage } from '../../core/list'
+import type { Listing } from '../../core/listing'
+import { searchFilter, timeFilters } from '../../core/list-filters'
 import { editableView } from '../../core/members'
 import { isAllowRange } from '../../core/net/egress'
 import { invalid } from '../../core/problem'
@@ -23,6 +25,7 @@ type Row = typeof workspaces.$inferSelect
 export const workspaceRows = rowsOf('workspace', workspaces, { owner: workspaces.id })
 
 export const workspaceListing = listingOf('workspaces', workspaces, {
+  isSmall: true,
   owner: workspaces.id,
   defaultSort: 'id',
   filters: {

@@ -5,7 +5,9 @@ import type { Ctx } from '../../../core/ctx'
 import { toAscii } from '../../../dns/name'
 import { catchFormatError } from '../../../dns/format-error'
 import { recordTypeOf } from '../../../dns/types'
-import { listingOf, listPage, listQuery, wordsFilter, type Filter, type Listing } from '../../../core/list'
+import { isByIdOnly, listingOf, listPage, listQuery } from '../../../core/list'
+import type { Filter, Listing } from '../../../core/listing'
+import { wordsFilter } from '../../../core/list-filters'
 import { canAccess } from '../../../core/resource-access'
 import { invalidParameter } from '../../../core/query'
 import type { Page } from '../../../core/shapes'
@@ -52,6 +54,7 @@ const filters: Record<string, Filter> = {
       description: 'Only records of this type.',
     }),
     where: (value, place) => sql`${dnsRecords.type} = ${place(parseType(value as string))}`,
+    finds: value => ({ equal: dnsRecords.type, values: [value] }),
   },
   name: patternFilter({
     maxLength: 255,
@@ -59,11 +62,20 @@ const filters: Record<string, Filter> = {
       'Only records with this name, relative to the zone (`@` is the apex), with a prefix (`www*`), or below a name (`*.dev`). ' +
       'Patterns sort by name unless `sort` is set.',
     where: (value, place) => nameMatches(dnsRecords, value, place),
+    finds: value => {
+      const { isPrefix, below } = namePattern(value)
+      if (isPrefix) return { range: below ? dnsRecords.nameReversed : dnsRecords.name }
+      return { equal: dnsRecords.name, values: [value] }
+    },
   }),
   content: patternFilter({
     maxLength: contentKeyLength,
     description: `Only records with this value, or with a prefix (\`192.0.2.*\`). Case-insensitive; compares the first ${contentKeyLength} characters. For TXT, the text.`,
     where: (value, place) => matches(dnsRecords.contentKey, keyPattern('content', value), place),
+    finds: value =>
+      keyPattern('content', value).isPrefix
+        ? { range: dnsRecords.contentKey }
+        : { equal: dnsRecords.contentKey, values: [value] },
   }),
   source: wordsFilter(dnsRecords.source, recordSources, 'Only records from these sources.'),
   updated_since: {
@@ -72,6 +84,7 @@ const filters: Record<string, Filter> = {
       description: 'Only records created or updated at or after this time. Sorts by update time unless `sort` is set.',
     }),
     where: (value, place) => sql`${dnsRecords.updatedAt} >= ${place(Date.parse(value as string))}`,
+    finds: () => ({ range: dnsRecords.updatedAt }),
   },
 }
 
@@ -80,15 +93,22 @@ function keyPattern(parameter: string, value: string): Pattern {
   return { ...pattern, text: contentKeyOf(pattern.text) }
 }
 
+// More would take too long to sort.
+const maxSearched = 1_000
+
 /** Searches names and values of an owner’s records. Uses a union, since SQLite would scan all rows for an `or`. */
 const searchOf = (owner: SQLiteColumn, ownerId: string): Filter =>
   patternFilter({
     maxLength: 100,
-    description: 'Only records whose name or value equals this text, or starts with a prefix (`mail*`).',
+    description:
+      'Only records whose name or value equals this text, or starts with a prefix (`mail*`). ' +
+      `Finds up to ${maxSearched} names and ${maxSearched} values.`,
+    finds: () => 'few',
     where(value, place) {
       const pattern = keyPattern('q', value)
       const found = (column: SQLiteColumn) =>
-        sql`select ${dnsRecords.id} from ${dnsRecords} where ${owner} = ${place(ownerId)} and ${matches(column, pattern, place)}`
+        sql`select id from (select ${dnsRecords.id} from ${dnsRecords} where ${owner} = ${place(ownerId)} and ${matches(column, pattern, place)}
+          order by ${column}, ${dnsRecords.id} limit ${sql.raw(String(maxSearched))}) as ${sql.identifier(column.name)}`
       return sql`${dnsRecords.id} in (${found(dnsRecords.name)} union all ${found(dnsRecords.contentKey)})`
     },
   })
@@ -174,8 +194,7 @@ async function listUnmanaged(
     name => !['limit', 'cursor', 'include'].includes(name) && !Object.hasOwn(of.filters, name) && name !== 'sort',
   )
   if (unsupported !== undefined) throw invalidParameter(unsupported, 'can’t be combined with state=unmanaged.')
-  if (rest.sort !== undefined && !(rest.sort as string[]).every(word => /^-?id$/.test(word)))
-    throw invalidParameter('sort', 'must be id or -id with state=unmanaged.')
+  if (!isByIdOnly(rest)) throw invalidParameter('sort', 'must be id or -id with state=unmanaged.')
   const page = await listPage(ctx, of, rest, row => row, owner)
   return { ...page, data: await unmanagedViews(ctx.hub.read, page.data) }
 }

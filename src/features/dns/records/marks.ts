@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { eq, sql, type SQL } from 'drizzle-orm'
-import type { Filter, Listing } from '../../../core/list'
+import type { Filter, Listing } from '../../../core/listing'
 import { Tag, Words } from '../../../core/shapes'
 import { lockMark, tagMark } from './rrset-metadata'
 import { stateMark, syncStates, unsyncedMark, type SyncState } from '../sync/three-way'
@@ -15,16 +15,19 @@ export const markFilters = (query: Query): Record<string, Filter> => {
   const scanned = scannedMark(query)
   const marked = (mark: string, place: (value: unknown) => SQL): SQL =>
     mark === scanned ? sql`${dnsRecordMarks.mark} = ${place(mark)}` : hasMark(mark, place)
+  const finds = (mark: string) => (mark === scanned ? 'scanned' : undefined)
   const variant = (value: unknown) => `${String(value)} ${scanned === undefined}`
   return {
     tag: {
       schema: { ...Tag, description: 'Only records with this tag.' },
       where: (value, place) => marked(tagMark(value as string), place),
+      finds: value => finds(tagMark(value as string)),
     },
     locked: {
       schema: Type.Boolean({ description: 'Only locked records, or only records that are not locked.' }),
       where: (value, place) => (value ? marked(lockMark, place) : sql`not ${hasMark(lockMark, place)}`),
       variant,
+      finds: value => (value ? finds(lockMark) : undefined),
     },
     state: {
       schema: Words(syncStates, {
@@ -37,11 +40,13 @@ export const markFilters = (query: Query): Record<string, Filter> => {
           ? sql`not ${hasMark(unsyncedMark, place)} and not ${hasMark(stateMark('ignored'), place)}`
           : marked(stateMark(value as SyncState), place),
       variant,
+      finds: value => (value === 'synced' ? undefined : finds(stateMark(value as SyncState))),
     },
     synced: {
       schema: Type.Boolean({ description: 'Only records that are in sync, or only those that are not.' }),
       where: (value, place) => (value ? sql`not ${hasMark(unsyncedMark, place)}` : marked(unsyncedMark, place)),
       variant,
+      finds: value => (value ? undefined : finds(unsyncedMark)),
     },
   }
 }

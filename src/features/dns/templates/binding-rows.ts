@@ -2,7 +2,9 @@ import { and, eq, inArray, isNotNull, isNull, lt, or, sql, type SQL } from 'driz
 import { instant } from '../../../core/clock'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
-import { listingOf, textFilter, timeFilters, wordsFilter, type Filter } from '../../../core/list'
+import { listingOf } from '../../../core/list'
+import type { Filter } from '../../../core/listing'
+import { textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { editableView } from '../../../core/members'
 import { notFound } from '../../../core/problem'
 import { Words } from '../../../core/shapes'
@@ -50,6 +52,7 @@ const stateFilter: Filter = {
 export const bindingRows = rowsOf('template_binding', b, { accessTo: row => row.zoneId })
 
 export const bindingListing = listingOf('dns-template-bindings', b, {
+  isSmall: true,
   accessColumn: b.zoneId,
   filters: {
     template_id: textFilter(b.templateId, 'Only bindings of the template with this ID.'),

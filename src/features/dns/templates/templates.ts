@@ -6,7 +6,9 @@ import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
 import { forShare } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
-import { listingOf, listPage, searchFilter, timeFilters, wordsFilter, type Listing } from '../../../core/list'
+import { listingOf, listPage } from '../../../core/list'
+import type { Listing } from '../../../core/listing'
+import { searchFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { paginateRows } from '../../../core/list-rows'
 import { editableView, inputColumns, memberView, patchColumns } from '../../../core/members'
 import { canAccess } from '../../../core/resource-access'
@@ -43,6 +45,7 @@ const templateRows = rowsOf('dns_template', dnsTemplates)
 
 // Filters are evaluated in listTemplates, since built-in templates aren’t in a table.
 export const templateListing: Listing<Head> = listingOf('dns-templates', dnsTemplates, {
+  isSmall: true,
   filters: {
     q: searchFilter([dnsTemplates.name], 'Only templates whose name contains this text.'),
     origin: wordsFilter(dnsTemplates.id, ['builtin', 'custom'], 'Only built-in templates, or only custom ones.'),
@@ -130,6 +133,7 @@ export async function deleteTemplate(ctx: Ctx, id: string): Promise<void> {
 }
 
 export const versionListing = listingOf('dns-template-versions', dnsTemplateVersions, {
+  isSmall: true,
   id: dnsTemplateVersions.version,
   idOf: row => row.version,
   owner: dnsTemplateVersions.templateId,

@@ -10,7 +10,8 @@ import type { Reader, Tx } from '../../../core/db/transaction'
 import { lowerName, parseName, wireLength } from '../../../dns/name'
 import type { TsigAlgorithm } from '../../../dns/tsig'
 import { newId } from '../../../core/ids'
-import { listingOf, listPage, textFilter } from '../../../core/list'
+import { listingOf, listPage } from '../../../core/list'
+import { textFilter } from '../../../core/list-filters'
 import { conflict, invalid } from '../../../core/problem'
 import { findRow, removeRow, refuseDuplicate } from '../../../core/rows'
 import type { Place } from '../../../core/secrets'
@@ -29,6 +30,7 @@ export const rightsCounter = 'dns.transfers'
 const tsigKeyRows = rowsOf('tsig_key', dnsTsigKeys)
 
 export const tsigKeyListing = listingOf('dns-tsig-keys', dnsTsigKeys, {
+  isSmall: true,
   filters: { name: textFilter(dnsTsigKeys.name, 'Only the key with this name.', { maxLength: 255 }) },
   sorts: ['name'],
 })

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { sql, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { toAscii } from '../../../dns/name'
-import type { Filter } from '../../../core/list'
+import type { Filter, Found } from '../../../core/listing'
 import { invalidParameter } from '../../../core/query'
 import { parseParameter } from '../records/parse-field'
 
@@ -39,9 +39,11 @@ export const patternFilter = (options: {
   maxLength: number
   description: string
   where(value: string, place: Place): SQL
+  finds?(value: string): Found
 }): Filter => ({
   schema: Type.String({ minLength: 1, maxLength: options.maxLength, description: options.description }),
   where: (value, place) => options.where(value as string, place),
+  finds: value => options.finds?.(value as string),
   variant: value => {
     const text = value as string
     return text.startsWith('*.') ? 'below' : text.endsWith('*') && text !== '*' ? 'prefix' : 'whole'

@@ -8,7 +8,8 @@ import type { Ctx } from '../../../core/ctx'
 import type { Tx } from '../../../core/db/transaction'
 import { isWithin } from '../../../dns/name'
 import { newId } from '../../../core/ids'
-import { flagFilter, listingOf, listPage, searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list'
+import { listingOf, listPage } from '../../../core/list'
+import { flagFilter, searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { inputColumns, patchColumns } from '../../../core/members'
 import { invalid } from '../../../core/problem'
 import { Words, type Page } from '../../../core/shapes'
@@ -36,6 +37,7 @@ import { builtin, policyMembers, zoneStatuses, type ZoneInput, type ZonePatch, t
 import { lockRow, refuseDuplicate } from '../../../core/rows'
 
 export const zoneListing = listingOf('dns-zones', dnsZones, {
+  isSmall: true,
   filters: {
     name: patternFilter({
       maxLength: 255,

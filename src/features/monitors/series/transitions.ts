@@ -1,6 +1,8 @@
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
-import { listPage, timeFilters, wordsFilter, type Listing } from '../../../core/list'
+import { listPage } from '../../../core/list'
+import type { Listing } from '../../../core/listing'
+import { timeFilters, wordsFilter } from '../../../core/list-filters'
 import type { Page } from '../../../core/shapes'
 import { findRow } from '../../../core/rows'
 import { monitorRows } from '../view'
@@ -15,6 +17,7 @@ export const transitionListing: Listing<TransitionRow> = {
   table: monitorTransitions as never,
   id: monitorTransitions.id,
   idOf: row => row.id,
+  order: { column: monitorTransitions.at, read: row => row.at },
   owner: monitorTransitions.monitorId,
   defaultSort: '-at',
   filters: {

@@ -1,6 +1,8 @@
 import { notInArray } from 'drizzle-orm'
 import type { Ctx } from '../../../core/ctx'
-import { listingOf, listPage, textFilter, timeFilters, wordsFilter, type Listing } from '../../../core/list'
+import { listingOf, listPage } from '../../../core/list'
+import type { Listing } from '../../../core/listing'
+import { textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { severities } from '../../../core/notices'
 import { noticeKindNames } from '../../notice-kinds'
 import { notFound } from '../../../core/problem'
@@ -26,7 +28,7 @@ const notificationRows = rowsOf('notification', notifications, { accessTo: row =
 export const notificationListing = listingOf('notifications', notifications, {
   accessColumn: notifications.channelId,
   filters: { channel_id: textFilter(notifications.channelId, 'Only notifications of the channel with this ID.'), ...filters },
-  sorts: [],
+  sorts: ['created_at'],
 })
 
 export const channelLogListing: Listing<NotificationRow> = {
@@ -34,6 +36,7 @@ export const channelLogListing: Listing<NotificationRow> = {
   name: 'channel-notifications',
   owner: notifications.channelId,
   filters,
+  sorts: {},
 }
 
 /** The same listing for callers without permission to read notices. */

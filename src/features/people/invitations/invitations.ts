@@ -15,7 +15,8 @@ import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
 import type { JobDraft } from '../../../core/jobs/draft'
-import { listingOf, listPage, searchFilter, timeFilters, wordsFilter } from '../../../core/list'
+import { listingOf, listPage } from '../../../core/list'
+import { searchFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { conflict, notFound, Problem } from '../../../core/problem'
 import { changedRow, deleteRow, findRow, insertRow, lockRow, pruneRows, saveRow } from '../../../core/rows'
 import { Words, type Page } from '../../../core/shapes'
@@ -42,6 +43,7 @@ const isExpired = (now: unknown) => sql`${invitations.acceptedAt} is null and ${
 const invitationRows = rowsOf('invitation', invitations, { label: 'email' })
 
 export const invitationListing = listingOf('invitations', invitations, {
+  isSmall: true,
   filters: {
     status: {
       schema: Type.Array(Words(invitationStates), {

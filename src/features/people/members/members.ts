@@ -11,7 +11,9 @@ import type { Ctx } from '../../../core/ctx'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { requireMatch } from '../../../core/if-match'
-import { listingOf, listPage, timeFilters, wordsFilter } from '../../../core/list'
+import { containsText } from '../../../core/db/contains-text'
+import { listingOf, listPage } from '../../../core/list'
+import { timeFilters, wordsFilter } from '../../../core/list-filters'
 import { notFound } from '../../../core/problem'
 import type { Page } from '../../../core/shapes'
 import { revokeInvitations } from '../invitations/revocation'
@@ -24,6 +26,7 @@ const idBatchSize = 500
 type Row = typeof memberships.$inferSelect
 
 export const memberListing = listingOf('members', memberships, {
+  isSmall: true,
   id: memberships.userId,
   idOf: row => row.userId,
   defaultSort: 'id',
@@ -35,11 +38,9 @@ export const memberListing = listingOf('members', memberships, {
         maxLength: 100,
         description: 'Only members whose name or email address contains this text.',
       }),
-      where(value, place) {
-        const pattern = `%${(value as string).toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
-        return sql`exists (select 1 from ${users} where ${users.id} = ${memberships.userId}
-          and (lower(${users.name}) like ${place(pattern)} escape '\\' or ${users.email} like ${place(pattern)} escape '\\'))`
-      },
+      where: (value, place) =>
+        sql`exists (select 1 from ${users} where ${users.id} = ${memberships.userId}
+          and (${containsText(users.name, value as string, place)} or ${containsText(users.email, value as string, place)}))`,
     },
     ...timeFilters('joined_at', memberships.createdAt),
   },

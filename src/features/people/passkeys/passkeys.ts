@@ -26,6 +26,7 @@ const maxPasskeys = 20
 const rows = rowsOf('passkey', passkeys, { owner: passkeys.userId })
 
 export const passkeyListing = listingOf('passkeys', passkeys, {
+  isSmall: true,
   owner: passkeys.userId,
   defaultSort: 'id',
   sorts: ['created_at'],

@@ -5,7 +5,8 @@ import { record } from '../../../core/change'
 import type { AuditDraft } from '../../../core/change-result'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
-import { listingOf, listPage, timeFilters } from '../../../core/list'
+import { listingOf, listPage } from '../../../core/list'
+import { timeFilters } from '../../../core/list-filters'
 import { findRow, lockRow, removeRow } from '../../../core/rows'
 import type { Page } from '../../../core/shapes'
 import { rowsOf } from '../../../registry'
@@ -17,6 +18,7 @@ type Row = typeof sessions.$inferSelect
 const rows = rowsOf('session', sessions, { owner: sessions.userId })
 
 export const ownSessionListing = listingOf('own-sessions', sessions, {
+  isSmall: true,
   owner: sessions.userId,
   defaultSort: '-last_used_at',
   filters: timeFilters('created_at', sessions.createdAt),

@@ -5,7 +5,8 @@ import type { Ctx } from '../../../core/ctx'
 import { events } from '../../../core/db/tables'
 import { eventKind, eventKinds } from '../../event-kinds'
 import { requireMatch } from '../../../core/if-match'
-import { listingOf, listPage, textFilter, timeFilters, wordsFilter } from '../../../core/list'
+import { listingOf, listPage } from '../../../core/list'
+import { textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { canAccess } from '../../../core/resource-access'
 import { conflict } from '../../../core/problem'
 import { changedRow, findRow } from '../../../core/rows'
@@ -42,6 +43,7 @@ export const deliveryListing = listingOf('webhook-deliveries', webhookDeliveries
       where: (value, bind) =>
         sql`${webhookDeliveries.status} in (${sql.join((value ? undeliveredStates : ['delivered']).map(bind), sql`, `)})`,
       variant: String,
+      finds: value => ({ equal: webhookDeliveries.status, values: value ? undeliveredStates : ['delivered'] }),
     },
     error_class: wordsFilter(
       webhookDeliveries.lastErrorClass,
@@ -62,7 +64,11 @@ export const deliveryListing = listingOf('webhook-deliveries', webhookDeliveries
       'Only deliveries of these event kinds.',
     ),
     endpoint_id: textFilter(webhookDeliveries.endpointId, 'Only deliveries to the endpoint with this ID.'),
-    event_id: textFilter(webhookDeliveries.eventId, 'Only deliveries of the event with this ID.'),
+    // An event has one delivery for each endpoint.
+    event_id: {
+      ...textFilter(webhookDeliveries.eventId, 'Only deliveries of the event with this ID.'),
+      finds: () => 'few',
+    },
     resource_id: textFilter(webhookDeliveries.resourceId, 'Only deliveries of events about the resource with this ID.'),
     ...timeFilters('created_at', webhookDeliveries.createdAt),
   },

@@ -57,6 +57,7 @@ export const webhookDeliveries = table(
     // One delivery per event and endpoint: dispatching twice adds nothing.
     uniqueIndex('webhook_deliveries_event_endpoint').on(t.eventId, t.endpointId),
     index('webhook_deliveries_workspace').on(t.workspaceId, t.id),
+    index('webhook_deliveries_created').on(t.workspaceId, t.createdAt, t.id),
     index('webhook_deliveries_endpoint').on(t.endpointId, t.id),
     index('webhook_deliveries_status').on(t.workspaceId, t.status, t.id),
     // Queues of ordered endpoints: only unfinished deliveries.

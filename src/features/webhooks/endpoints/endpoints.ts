@@ -7,7 +7,8 @@ import type { Ctx } from '../../../core/ctx'
 import type { EventKind } from '../../../core/event-kinds'
 import { eventKind, eventKinds } from '../../event-kinds'
 import { isId, newId } from '../../../core/ids'
-import { flagFilter, listingOf, listPage, searchFilter, timeFilters, wordsFilter } from '../../../core/list'
+import { listingOf, listPage } from '../../../core/list'
+import { flagFilter, searchFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { inputColumns, patchColumns } from '../../../core/members'
 import { maxScheduleSeconds } from '../../../core/outgoing/retry-schedule'
 import { onlySecret, secretOf } from '../../../core/outgoing/signing-secrets'
@@ -32,6 +33,7 @@ import { webhookEndpoints } from './tables'
 export type Endpoint = typeof webhookEndpoints.$inferSelect
 
 export const endpointListing = listingOf('webhook-endpoints', webhookEndpoints, {
+  isSmall: true,
   filters: {
     active: flagFilter(webhookEndpoints.active, 'Only active endpoints, or only inactive ones.'),
     status: wordsFilter(webhookEndpoints.status, endpointStates, 'Only endpoints with these statuses.'),

@@ -1,0 +1,32 @@
+import { sql, type SQL } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { isPostgres } from './dialect'
+
+/**
+ * Condition: the column contains the text, in upper or lower case. `lower` can't be used: SQLite, and PostgreSQL with the C locale,
+ * only know the letters of ASCII.
+ */
+export function containsText(column: SQLiteColumn, text: string, bind: (value: unknown) => SQL): SQL {
+  if (isPostgres) return sql`${column} ~ ${bind(eachCharacter(text, one => `\\${one}`))}`
+  return sql`${column} glob ${bind(`*${eachCharacter(text, one => `[${one}]`)}*`)}`
+}
+
+/** Makes a pattern with a set for each letter that has several forms. */
+const eachCharacter = (text: string, escaped: (special: string) => string): string =>
+  [...text]
+    .map(one => {
+      const forms = formsOf(one)
+      if (forms.length > 1) return `[${forms.join('')}]`
+      return /[!-/:-@[-`{-~]/.test(one) ? escaped(one) : one
+    })
+    .join('')
+
+// Letters with more than two forms, and whose other form has several letters.
+const irregular = ['ßẞ', 'σςΣ', 'kK\u{212a}', 'å\u{c5}\u{212b}', 'ω\u{3a9}\u{2126}', 'μ\u{b5}\u{39c}']
+
+function formsOf(letter: string): string[] {
+  const forms = irregular.find(one => one.includes(letter)) ?? letter.toLowerCase() + letter.toUpperCase()
+  const distinct = [...new Set(forms)]
+  // The other case of some letters is more than one letter, such as that of `ŉ`.
+  return distinct.length > 2 && !irregular.includes(forms) ? [letter] : distinct
+}

@@ -1,0 +1,74 @@
+import { Type, type TSchema } from '@sinclair/typebox'
+import { or, sql, type SQL } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { containsText } from './db/contains-text'
+import type { Filter } from './listing'
+import { propertyOf } from './property-name'
+import { parameterName, Words } from './shapes'
+
+/** `?status=a,b`: matches any of the values. */
+export const wordsFilter = (column: SQLiteColumn, words: readonly string[], description: string): Filter => ({
+  schema: Type.Array(Words(words), { minItems: 1, maxItems: words.length, description }),
+  where: (value, bind) => sql`${column} in (${sql.join((value as string[]).map(bind), sql`, `)})`,
+  finds: value => ({ equal: column, values: value as string[] }),
+})
+
+/** `?id=a,b`: at most 100 ids. */
+export const idsFilter = (column: SQLiteColumn): Filter => ({
+  schema: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+    minItems: 1,
+    maxItems: 100,
+    description: 'Only items with these IDs.',
+  }),
+  where: (value, bind) => sql`${column} in (${sql.join((value as string[]).map(bind), sql`, `)})`,
+  variant: value => String((value as string[]).length),
+  finds: () => 'few',
+})
+
+/** Matches rows whose column is true, or false. */
+export const flagFilter = (column: SQLiteColumn, description: string): Filter => ({
+  schema: Type.Boolean({ description }),
+  where: (value, bind) => sql`${column} = ${bind(value)}`,
+  finds: value => ({ equal: column, values: [value] }),
+})
+
+/** Matches the exact text. */
+export const textFilter = (column: SQLiteColumn, description: string, options: { maxLength?: number } = {}): Filter => ({
+  schema: Type.String({ maxLength: options.maxLength ?? 200, description }),
+  where: (value, bind) => sql`${column} = ${bind(value)}`,
+  finds: value => ({ equal: column, values: [value] }),
+})
+
+/** Matches rows whose column, a JSON array of words, contains the value. */
+export const containsFilter = (column: SQLiteColumn, schema: TSchema): Filter => ({
+  schema,
+  where: (value, bind) => sql`${column} like ${bind(`%"${(value as string).replaceAll('_', '\\_')}"%`)} escape '\\'`,
+})
+
+/** `?created_at[gte]=…`: one filter for each comparison, with RFC 3339 times. */
+export function timeFilters(field: string, column: SQLiteColumn): Record<string, Filter> {
+  const signs = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` } as const
+  const words = { gt: 'after', gte: 'at or after', lt: 'before', lte: 'at or before' } as const
+  const names = { gt: 'After', gte: 'From', lt: 'Before', lte: 'Until' } as const
+  const property = propertyOf(field)
+  return Object.fromEntries(
+    Object.entries(signs).map(([name, sign]) => [
+      `${field}[${name}]`,
+      {
+        schema: Type.String({
+          format: 'date-time',
+          description: `Only items with \`${field}\` ${words[name as keyof typeof words]} this time.`,
+          [parameterName]: property[0]!.toUpperCase() + property.slice(1) + names[name as keyof typeof names],
+        }),
+        where: (value: unknown, bind: (value: unknown) => SQL) => sql`${column} ${sign} ${bind(Date.parse(value as string))}`,
+        finds: () => ({ range: column }),
+      } satisfies Filter,
+    ]),
+  )
+}
+
+/** Case-insensitive substring search in any of the columns. */
+export const searchFilter = (columns: SQLiteColumn[], description: string): Filter => ({
+  schema: Type.String({ minLength: 1, maxLength: 100, description }),
+  where: (value, bind) => sql`(${or(...columns.map(column => containsText(column, value as string, bind)))})`,
+})
