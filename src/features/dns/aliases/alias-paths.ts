@@ -1,6 +1,7 @@
-import { and, asc, eq, gt, gte, lt, or } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, lt, or, sql } from 'drizzle-orm'
 import { isDeepStrictEqual } from 'node:util'
 import { readPages } from '../../../core/db/pages'
+import { prepared } from '../../../core/db/prepared'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { reversedName } from '../zones/names'
 import { dnsAliasPaths } from './tables'
@@ -13,7 +14,21 @@ interface PathZone {
 
 /** Whether the path of any ALIAS of the workspace includes a name in the zone, even if the zone isn’t served. */
 export async function isOnAliasPath(read: Reader, zone: PathZone): Promise<boolean> {
-  const [row] = await read.select({ rrsetId: dnsAliasPaths.rrsetId }).from(dnsAliasPaths).where(isThrough(zone)).limit(1)
+  const at = reversedName(zone.name)
+  const [row] = await prepared(read, 'dns-any-alias-through', handle => {
+    const { workspaceId, nameReversed, rrsetId } = dnsAliasPaths
+    const value = (name: string) => sql`${sql.placeholder(name)}`
+    return handle
+      .select({ rrsetId })
+      .from(dnsAliasPaths)
+      .where(
+        and(
+          eq(workspaceId, value('workspaceId')),
+          or(eq(nameReversed, value('at')), and(gte(nameReversed, value('from')), lt(nameReversed, value('until')))),
+        ),
+      )
+      .limit(1)
+  }).execute({ workspaceId: zone.workspaceId, at, from: `${at}.`, until: `${at}/` })
   return row !== undefined
 }
 

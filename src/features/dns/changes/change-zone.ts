@@ -3,6 +3,7 @@ import { jobContext, systemActor } from '../../../core/change'
 import type { ChangeResult } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
 import { insertRows } from '../../../core/db/insert-rows'
+import { updateRows } from '../../../core/db/update-rows'
 import type { Tx } from '../../../core/db/transaction'
 import { nextSerial } from '../../../dns/serial'
 import type { Hub } from '../../../core/hub'
@@ -19,7 +20,7 @@ import { dnsRecordMarks, dnsRecords, dnsRrsets, type RecordSource } from '../rec
 import { dnsZones } from '../zones/tables'
 import { notifyServers } from '../transfers/notify-servers'
 import { hasNameServers, zoneProblems } from './zone-rules'
-import { batches, rrsetsAt, type RrsetRow } from '../records/rows'
+import { batches, rrsetsAt, type Rrset, type RrsetRow } from '../records/rows'
 import { rrsetKey } from '../zones/names'
 import { type ZoneEdit, type ZoneRow } from '../zones/rows'
 import { stepsOf, type Steps } from './steps'
@@ -28,6 +29,8 @@ import { updateModifiedFlags } from '../templates/track-modifications'
 export interface ZoneChangeResult {
   zone: ZoneRow
   changes: RecordChange[]
+  /** The changed rrsets, including metadata. */
+  rrsets: Steps['rrsets']
   /** Events, jobs, and topics that the change of the caller must report. */
   effects: Required<Pick<ChangeResult<unknown>, 'events' | 'wakeTopics' | 'jobs'>>
   /** True if nothing changed, including metadata. */
@@ -52,6 +55,7 @@ export const systemChanger = (hub: Hub, zone: Pick<ZoneRow, 'workspaceId'>, name
  * and jobs. Unchanged records keep their ids and versions. If nothing changes, the serial stays the same.
  * @param zone from {@link lockZone}
  * @param by.edit fields of the zone to set, even if no records change
+ * @param by.existing the rrsets at the wanted names, if they have been read since the zone was locked
  * @throws Problem 422 naming the field, rule and RFC, or locked rrsets; 403 `plan_limit_reached`
  */
 export async function changeZone(
@@ -59,22 +63,22 @@ export async function changeZone(
   ctx: Changer,
   zone: ZoneRow,
   wanted: readonly WantedRrset[],
-  by: ChangeCause & { source: RecordSource; edit?: ZoneEdit },
+  by: ChangeCause & { source: RecordSource; edit?: ZoneEdit; existing?: ReadonlyMap<string, Rrset> },
 ): Promise<ZoneChangeResult> {
   refuseTooManyWanted(zone, wanted)
   refuse(await flatMapInTurns(wanted, rrsetProblems))
   const now = ctx.hub.clock.now()
-  const existing = await rrsetsAt(tx, zone.id, wanted)
+  const existing = by.existing ?? (await rrsetsAt(tx, zone.id, wanted))
   refuse(await flatMapInTurns(wanted, one => metadataProblems(one, existing.get(rrsetKey(one))?.row ?? one.carried, now)))
   const steps = await stepsOf({ ...by, zone, existing, wanted, now })
   refuse(steps.locked.map(lockedProblem))
   if (steps.changedRrsets.length === 0 && steps.changes.length === 0 && !by.edit)
-    return { zone, changes: [], effects: noEffects(), unchanged: true }
+    return { zone, changes: [], rrsets: [], effects: noEffects(), unchanged: true }
   refuseTooMany(steps)
   const recordCount = zone.recordCount + steps.inserts.length - steps.removedRecords.length
   if (recordCount > zone.recordCount) refuseOverRecordLimit(ctx, zone, recordCount)
   await write(tx, steps, now)
-  refuse(await zoneProblems(tx, zone, steps.touched))
+  refuse(await zoneProblems(tx, zone, steps.touched, typesAfter(existing, wanted)))
   await updateModifiedFlags(tx, zone.id, steps.rrsets, now)
   const removedNs = wanted.find(one => one.name === '@' && one.type === 'NS' && one.values.length === 0)
   if (removedNs && existing.has('@ NS') && !(await hasNameServers(tx, zone)))
@@ -89,7 +93,7 @@ export async function changeZone(
     now,
   )
   await recordChangeset(tx, ctx, { before: zone, after }, by, steps)
-  if (!affectsAnswers) return { zone: after, changes: [], effects: noEffects(), unchanged: false }
+  if (!affectsAnswers) return { zone: after, changes: [], rrsets: steps.rrsets, effects: noEffects(), unchanged: false }
   const notifyJobs = await notifyServers(tx, ctx.hub, after, {
     changed: isAnswered(after) === isAnswered(zone) ? steps.changes : null,
     servedChanged: zone.version === 0 ? after.isServed : isAnswered(after) !== isAnswered(zone),
@@ -98,6 +102,7 @@ export async function changeZone(
   return {
     zone: after,
     changes: steps.changes,
+    rrsets: steps.rrsets,
     effects: {
       events: steps.changes.length > 0 ? [changedEvent(ctx, after, by.origin, steps.changes)] : [],
       wakeTopics: [zonesTopic],
@@ -113,6 +118,16 @@ export async function changeZone(
   }
 }
 
+/** The types at the names of a change, once it is made. */
+function typesAfter(existing: ReadonlyMap<string, Rrset>, wanted: readonly WantedRrset[]): Map<string, Set<string>> {
+  const types = new Map<string, Set<string>>()
+  for (const { row } of existing.values()) types.set(row.name, (types.get(row.name) ?? new Set()).add(row.type))
+  for (const { name, type, values } of wanted)
+    if (values.length === 0) types.get(name)?.delete(type)
+    else types.set(name, (types.get(name) ?? new Set()).add(type))
+  return types
+}
+
 const noEffects = () => ({ events: [], wakeTopics: [], jobs: [] })
 
 /** The new serial, and the number of records that were created, updated, and deleted. */
@@ -124,13 +139,17 @@ export const summaryOf = ({ zone, changes }: Pick<ZoneChangeResult, 'zone' | 'ch
 const isAnswered = ({ status, isServed }: ZoneRow): boolean => status === 'active' && isServed
 
 async function updateZoneRow(tx: Tx, zone: ZoneRow, edit: ZoneEdit & { recordCount: number }, now: number): Promise<ZoneRow> {
-  const [after] = await tx
-    .update(dnsZones)
-    .set({ serial: nextSerial(zone.serial), ...edit, version: zone.version + 1, updatedAt: now })
-    .where(eq(dnsZones.id, zone.id))
-    .returning()
-  return after!
+  const { recordCount, serial = nextSerial(zone.serial), blockedPlanId = zone.blockedPlanId, ...others } = edit
+  const changed = { recordCount, serial, blockedPlanId, version: zone.version + 1, updatedAt: now }
+  await updateRows(tx, dnsZones, zoneAfterChange, [{ id: zone.id, ...changed }])
+  if (Object.keys(others).length > 0) await tx.update(dnsZones).set(others).where(eq(dnsZones.id, zone.id))
+  return { ...zone, ...changed, ...others }
 }
+
+const zoneAfterChange = {
+  name: 'after-change',
+  set: ['recordCount', 'serial', 'blockedPlanId', 'version', 'updatedAt'],
+} as const
 
 /** Deletes first, so that a value can move from one record to another. */
 async function write(tx: Tx, steps: Steps, now: number): Promise<void> {

@@ -1,4 +1,6 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
+import { forIds } from '../../../core/db/id-list'
+import { prepared } from '../../../core/db/prepared'
 import type { Tx } from '../../../core/db/transaction'
 import type { FieldProblem } from '../../../core/problem'
 import { ruleViolation } from './rrset-rules'
@@ -21,11 +23,19 @@ interface Touched {
 const namesAtOnce = 500
 const maxChainLength = 16
 
-/** Validates changed rrsets against the rest of the zone. Call it after writing the change and before committing. */
-export async function zoneProblems(tx: Tx, zone: Zone, touched: readonly Touched[]): Promise<FieldProblem[]> {
+/**
+ * Validates changed rrsets against the rest of the zone. Call it after writing the change and before committing.
+ * @param types the types at each changed name after the change
+ */
+export async function zoneProblems(
+  tx: Tx,
+  zone: Zone,
+  touched: readonly Touched[],
+  types: ReadonlyMap<string, ReadonlySet<string>>,
+): Promise<FieldProblem[]> {
   if (touched.length === 0) return []
   return [
-    ...(await coexistenceProblems(tx, zone, touched)),
+    ...coexistenceProblems(touched, types),
     ...(await dnameProblems(tx, zone, touched)),
     ...(await cnameTargetProblems(tx, zone, touched)),
     ...(await loopProblems(tx, zone, touched)),
@@ -33,8 +43,7 @@ export async function zoneProblems(tx: Tx, zone: Zone, touched: readonly Touched
 }
 
 /** Types that can’t coexist at one name. */
-async function coexistenceProblems(tx: Tx, zone: Zone, touched: readonly Touched[]): Promise<FieldProblem[]> {
-  const types = await typesAt(tx, zone, [...new Set(touched.map(one => one.name))])
+function coexistenceProblems(touched: readonly Touched[], types: ReadonlyMap<string, ReadonlySet<string>>): FieldProblem[] {
   const problems: FieldProblem[] = []
   for (const { name, type, pointer } of touched) {
     const others = [...(types.get(name) ?? [])].filter(other => other !== type)
@@ -69,30 +78,21 @@ async function coexistenceProblems(tx: Tx, zone: Zone, touched: readonly Touched
   return problems
 }
 
-async function typesAt(tx: Tx, zone: Zone, names: readonly string[]): Promise<Map<string, Set<string>>> {
-  const types = new Map<string, Set<string>>()
-  for (const some of batches(names)) {
-    const rows = await tx
-      .select({ name: dnsRrsets.name, type: dnsRrsets.type })
-      .from(dnsRrsets)
-      .where(and(eq(dnsRrsets.zoneId, zone.id), inArray(dnsRrsets.name, some)))
-    for (const row of rows) types.set(row.name, (types.get(row.name) ?? new Set()).add(row.type))
-  }
-  return types
-}
-
 /** No records may exist below a DNAME. */
 async function dnameProblems(tx: Tx, zone: Zone, touched: readonly Touched[]): Promise<FieldProblem[]> {
   const problems: FieldProblem[] = []
   const above = new Map(touched.map(one => [one.name, one.name === '@' ? [] : [...namesAbove(one.name), '@']]))
-  const dnames = new Set<string>()
-  for (const some of batches([...new Set([...above.values()].flat())])) {
-    const rows = await tx
-      .select({ name: dnsRrsets.name })
-      .from(dnsRrsets)
-      .where(and(eq(dnsRrsets.zoneId, zone.id), inArray(dnsRrsets.name, some), eq(dnsRrsets.type, 'DNAME')))
-    for (const row of rows) dnames.add(row.name)
-  }
+  const rows = await forIds([...new Set([...above.values()].flat())], (size, list, values) =>
+    prepared(tx, `dns-dnames-at|${size}`, handle =>
+      handle
+        .select({ name: dnsRrsets.name })
+        .from(dnsRrsets)
+        .where(
+          and(eq(dnsRrsets.zoneId, sql.placeholder('zoneId')), sql`${dnsRrsets.name} in ${list}`, eq(dnsRrsets.type, 'DNAME')),
+        ),
+    ).execute({ ...values, zoneId: zone.id }),
+  )
+  const dnames = new Set(rows.map(row => row.name))
   for (const { name, pointer } of touched) {
     const by = dnames.size > 0 && above.get(name)!.find(one => dnames.has(one))
     if (by)

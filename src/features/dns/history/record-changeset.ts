@@ -40,7 +40,7 @@ export async function recordChangeset(
   const sameSoa = isDeepStrictEqual(soa.before, soa.after)
   const counts = { created: 0, updated: 0, deleted: 0 }
   for (const one of changes) counts[one.action]++
-  await tx.insert(dnsChangesets).values({
+  const changeset = {
     id: newId('zchg'),
     zoneId,
     workspaceId,
@@ -58,7 +58,8 @@ export async function recordChangeset(
     rrsetCount: rrsets.length,
     occurredAt: ctx.hub.clock.now(),
     requestId: ctx.context.request_id,
-  })
+  }
+  await insertRows(tx, dnsChangesets, [changeset])
   await insertRows(
     tx,
     dnsChangesetRrsets,

@@ -1,9 +1,9 @@
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { nextNumber } from '../../../core/counters'
+import { insertRows, type OnConflict } from '../../../core/db/insert-rows'
 import type { Tx } from '../../../core/db/transaction'
 import { changesCounter } from './published-zones'
 import { dnsRrsetChanges, dnsZoneChanges } from './tables'
-import { batches } from '../records/rows'
 import { rrsetKey } from '../zones/names'
 
 // Reading more rrsets than this one by one takes longer than reading the whole zone.
@@ -21,21 +21,41 @@ export async function numberChange(
   const number = await nextNumber(tx, changesCounter)
   const rrsets = [...new Map(changed?.map(one => [rrsetKey(one), one])).values()]
   const whole = changed === null || rrsets.length > maxTrackedRrsets
-  await tx
-    .insert(dnsZoneChanges)
-    .values({ zoneId: zone.id, number, name: zone.name, wholeNumber: number })
-    .onConflictDoUpdate({ target: dnsZoneChanges.zoneId, set: { number, ...(whole && { wholeNumber: number }) } })
+  await insertRows(
+    tx,
+    dnsZoneChanges,
+    [{ zoneId: zone.id, number, name: zone.name, wholeNumber: number }],
+    whole ? readWhole : readChanges,
+  )
   if (whole) {
     // Reading the whole zone covers these too.
     await tx.delete(dnsRrsetChanges).where(eq(dnsRrsetChanges.zoneId, zone.id))
     return
   }
-  for (const some of batches(rrsets))
-    await tx
-      .insert(dnsRrsetChanges)
-      .values(some.map(({ name, type }) => ({ zoneId: zone.id, name, type, number })))
-      .onConflictDoUpdate({
-        target: [dnsRrsetChanges.zoneId, dnsRrsetChanges.name, dnsRrsetChanges.type],
-        set: { number },
-      })
+  await insertRows(
+    tx,
+    dnsRrsetChanges,
+    rrsets.map(({ name, type }) => ({ zoneId: zone.id, name, type, number })),
+    changeAgain,
+  )
+}
+
+const latest = { number: sql`excluded.number` }
+
+const readChanges: OnConflict = {
+  name: 'changes',
+  apply: insert => insert.onConflictDoUpdate({ target: dnsZoneChanges.zoneId, set: latest as never }),
+}
+const readWhole: OnConflict = {
+  name: 'whole',
+  apply: insert =>
+    insert.onConflictDoUpdate({ target: dnsZoneChanges.zoneId, set: { ...latest, wholeNumber: latest.number } as never }),
+}
+const changeAgain: OnConflict = {
+  name: 'again',
+  apply: insert =>
+    insert.onConflictDoUpdate({
+      target: [dnsRrsetChanges.zoneId, dnsRrsetChanges.name, dnsRrsetChanges.type],
+      set: latest as never,
+    }),
 }

@@ -81,7 +81,8 @@ export async function recordCreation(
   const type = parseField('#/type', () => typeOf(input.type))
   const zone = await lockZone(tx, ctx, zoneId)
   const name = parseField('#/name', () => recordNameOf(input.name, zone.name))
-  const existing = (await rrsetsAt(tx, zone.id, [{ name }])).get(rrsetKey({ name, type }))
+  const atName = await rrsetsAt(tx, zone.id, [{ name }])
+  const existing = atName.get(rrsetKey({ name, type }))
   if (existing && input.ttl !== undefined && input.ttl !== existing.row.ttl)
     throw invalid([
       ruleViolation(
@@ -100,8 +101,8 @@ export async function recordCreation(
     values: [...valuesOf(existing), { ...value, pointer: pointerOf(input) }],
     pointer: '#',
   }
-  const result = await applyChange(tx, ctx, zone, [wanted])
-  const { row, records } = (await rrsetsAt(tx, zone.id, [{ name }])).get(rrsetKey(wanted))!
+  const result = await applyChange(tx, ctx, zone, [wanted], atName)
+  const { row, records } = result.rrsets[0]!.after!
   const created = records.find(one => one.rdataHash === value.hash)!
   const view = await recordViewOf(tx, created, row, zone)
   return {
@@ -163,8 +164,8 @@ export const recordRelations: Relations = {
   }),
 }
 
-const applyChange = (tx: Tx, ctx: Ctx, zone: ZoneRow, wanted: WantedRrset[]) =>
-  changeZone(tx, ctx, zone, wanted, { source: sourceOf(ctx), origin: callerOrigin(ctx) })
+const applyChange = (tx: Tx, ctx: Ctx, zone: ZoneRow, wanted: WantedRrset[], existing?: ReadonlyMap<string, Rrset>) =>
+  changeZone(tx, ctx, zone, wanted, { source: sourceOf(ctx), origin: callerOrigin(ctx), ...(existing && { existing }) })
 
 /** An rrset with new values, and with the fields of a patch that apply to the whole rrset. */
 const withValues = ({ row }: Rrset, patch: DnsRecordPatch, values: WantedValue[]): WantedRrset => ({

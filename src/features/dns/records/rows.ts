@@ -1,4 +1,6 @@
-import { and, eq, gte, inArray, lt, ne, type SQL } from 'drizzle-orm'
+import { and, eq, gte, lt, ne, sql, type SQL } from 'drizzle-orm'
+import { forIds } from '../../../core/db/id-list'
+import { prepared } from '../../../core/db/prepared'
 import type { Reader } from '../../../core/db/transaction'
 import { reversedName, rrsetKey } from '../zones/names'
 import { dnsRecords, dnsRrsets } from './tables'
@@ -14,23 +16,29 @@ export interface Rrset {
 
 /** The rrsets at the names of the given ones, by {@link rrsetKey}. */
 export async function rrsetsAt(tx: Reader, zoneId: string, named: readonly { name: string }[]): Promise<Map<string, Rrset>> {
-  const found = new Map<string, Rrset>()
-  for (const some of batches([...new Set(named.map(one => one.name))])) {
-    const rows = await tx
-      .select()
-      .from(dnsRrsets)
-      .where(and(eq(dnsRrsets.zoneId, zoneId), inArray(dnsRrsets.name, some)))
-    const byId = new Map(rows.map(row => [row.id, { row, records: [] } as Rrset]))
-    const records = await tx
-      .select()
-      .from(dnsRecords)
-      .where(and(eq(dnsRecords.zoneId, zoneId), inArray(dnsRecords.name, some)))
+  const names = [...new Set(named.map(one => one.name))]
+  const rows = await forIds(names, (size, list, values) =>
+    prepared(tx, `dns-rrsets-at|${size}`, handle => handle.select().from(dnsRrsets).where(isAt(dnsRrsets, list))).execute({
+      ...values,
+      zoneId,
+    }),
+  )
+  const byId = new Map(rows.map(row => [row.id, { row, records: [] } as Rrset]))
+  if (rows.length > 0) {
+    const records = await forIds(names, (size, list, values) =>
+      prepared(tx, `dns-records-at|${size}`, handle => handle.select().from(dnsRecords).where(isAt(dnsRecords, list))).execute({
+        ...values,
+        zoneId,
+      }),
+    )
     // Sort here: with an ORDER BY, SQLite would scan the whole zone in id order instead.
     for (const record of records.sort((a, b) => (a.id < b.id ? -1 : 1))) byId.get(record.rrsetId)?.records.push(record)
-    for (const one of byId.values()) found.set(rrsetKey(one.row), one)
   }
-  return found
+  return new Map([...byId.values()].map(one => [rrsetKey(one.row), one]))
 }
+
+const isAt = ({ zoneId, name }: typeof dnsRrsets | typeof dnsRecords, list: SQL): SQL =>
+  and(eq(zoneId, sql.placeholder('zoneId')), sql`${name} in ${list}`)!
 
 /** SQL condition: the record is below a name. */
 export function isBelow(name: string): SQL {

@@ -1,4 +1,5 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
+import { prepared } from '../../../core/db/prepared'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { batches, rrsetsAt } from '../records/rows'
 import { rrsetKey } from '../zones/names'
@@ -16,10 +17,12 @@ export async function updateModifiedFlags(
   changed: readonly { name: string; type: string }[],
   now: number,
 ): Promise<void> {
-  const bindings = await tx
-    .select({ id: dnsTemplateBindings.id, modified: dnsTemplateBindings.modified })
-    .from(dnsTemplateBindings)
-    .where(eq(dnsTemplateBindings.zoneId, zoneId))
+  const bindings = await prepared(tx, 'dns-bindings-of-zone', handle =>
+    handle
+      .select({ id: dnsTemplateBindings.id, modified: dnsTemplateBindings.modified })
+      .from(dnsTemplateBindings)
+      .where(eq(dnsTemplateBindings.zoneId, sql.placeholder('zoneId'))),
+  ).execute({ zoneId })
   if (bindings.length === 0) return
   const affected = await bindingsAt(tx, zoneId, changed)
   const touched = bindings.filter(one => affected.has(one.id))

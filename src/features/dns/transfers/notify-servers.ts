@@ -1,4 +1,5 @@
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
+import { prepared } from '../../../core/db/prepared'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import type { JobDraft } from '../../../core/jobs/draft'
@@ -25,11 +26,13 @@ export async function notifyServers(
   await numberChange(tx, zone, changed)
   const following = changed?.length !== 0 && (await isOnAliasPath(tx, zone)) ? [followAliases(zone)] : []
   if (!zone.isServed && !catalog) return following
-  const [secondary] = await tx
-    .select({ id: dnsSecondaries.id })
-    .from(dnsSecondaries)
-    .where(eq(dnsSecondaries.workspaceId, zone.workspaceId))
-    .limit(1)
+  const [secondary] = await prepared(tx, 'dns-any-secondary', handle =>
+    handle
+      .select({ id: dnsSecondaries.id })
+      .from(dnsSecondaries)
+      .where(eq(dnsSecondaries.workspaceId, sql.placeholder('workspaceId')))
+      .limit(1),
+  ).execute({ workspaceId: zone.workspaceId })
   if (!secondary) return following
   // Secondaries learn from the catalog that a zone was added or removed.
   return [...following, notifyDraft(catalog ? { id: catalogId(catalog), workspaceId: zone.workspaceId } : zone, hub.clock.now())]
