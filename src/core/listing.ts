@@ -30,7 +30,7 @@ export interface Listing<Row> {
   /** Unique for each owner; the default sort order. */
   id: SQLiteColumn
   idOf(row: Row): string | number
-  /** A column in whose order `id` sorts, if not in that of the ids. */
+  /** A column in whose order `id` sorts, if not in the order of the ids. */
   order?: { column: SQLiteColumn; read(row: Row): string | number }
   /** The column with the workspace or the parent resource. Null lists all rows. */
   owner: SQLiteColumn | null

@@ -146,7 +146,7 @@ interface Step {
 /** What is wrong with how SQLite runs a statement. */
 function problemsOf(database: Database, text: string): string[] {
   const steps = database.prepare<Step, []>(`explain query plan ${text}`).all()
-  // A step that reads a subquery has its name, which can be that of a table.
+  // A step that reads a subquery has its name, and a subquery can have the name of a table.
   const isOfSubquery = (step: Step) =>
     steps.some(one => one.parent === step.parent && one.detail.replace(/^(CO-ROUTINE|MATERIALIZE) /, '') === tableOf(step))
   const reads = (parent: number) =>

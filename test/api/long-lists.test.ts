@@ -11,7 +11,7 @@ test('a filter without an index examines 10,000 rows for a page, and the cursor 
   const [event] = await hub.read.select().from(events).where(eq(events.resourceType, 'zone'))
   const number = 21_000
   await record(hub, async tx => {
-    // Copies of one event, none of which is about a monitor.
+    // Copies of one event. None is about a monitor.
     const copies = Array.from({ length: number }, (_, n) => ({
       ...event!,
       id: `evt_${n}`,

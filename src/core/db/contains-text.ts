@@ -27,6 +27,6 @@ const irregular = ['ßẞ', 'σςΣ', 'kK\u{212a}', 'å\u{c5}\u{212b}', 'ω\u{3a
 function formsOf(letter: string): string[] {
   const forms = irregular.find(one => one.includes(letter)) ?? letter.toLowerCase() + letter.toUpperCase()
   const distinct = [...new Set(forms)]
-  // The other case of some letters is more than one letter, such as that of `ŉ`.
+  // Some letters have another case with several letters, such as `ŉ`.
   return distinct.length > 2 && !irregular.includes(forms) ? [letter] : distinct
 }
