@@ -10,6 +10,17 @@ export type ToEngine =
   | { kind: 'hub_listeners'; listeners: { address: string; port: number }[] }
   | { kind: 'stop' }
 
+const maxSentAtOnce = 500
+
+/**
+ * Divides monitors to send to an engine. Sending thousands at once would block the sender. The parts are of equal size, because an engine
+ * runs a few new monitors at once, but many on schedule.
+ */
+export function* partsToSend<T>(all: readonly T[]): Generator<T[]> {
+  const size = Math.ceil(all.length / Math.max(1, Math.ceil(all.length / maxSentAtOnce)))
+  for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size)
+}
+
 export type FromEngine =
   /** `problem`: why ICMP is unavailable or slow, for people. */
   | { kind: 'ready'; capabilities: EngineCapabilities }

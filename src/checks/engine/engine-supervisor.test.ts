@@ -5,7 +5,7 @@ import { ManualClock } from '../../../test/support/manual-clock'
 import { openLog } from '../../core/log'
 import type { Resolver } from '../../core/net/resolvers'
 import type { CheckResult, CheckSpec } from '../check'
-import type { FromEngine, ToEngine } from '../messages'
+import { partsToSend, type FromEngine, type ToEngine } from '../messages'
 import { EngineSupervisor } from './engine-supervisor'
 
 const entry = resolve('test/support/checks-thread.ts')
@@ -186,3 +186,11 @@ test('unresponsive resolvers are reported before the first result, and until the
     resolver.close()
   }
 }, 60_000)
+
+test('thousands of monitors are sent in parts of equal size', () => {
+  const sizes = (count: number) => [...partsToSend(Array.from({ length: count }))].map(part => part.length)
+  expect(sizes(0)).toEqual([])
+  expect(sizes(500)).toEqual([500])
+  expect(sizes(501)).toEqual([251, 250])
+  expect(sizes(10_000)).toEqual(Array.from({ length: 20 }, () => 500))
+})

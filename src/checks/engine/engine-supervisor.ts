@@ -2,8 +2,9 @@ import type { Clock, Timer } from '../../core/clock'
 import type { Log } from '../../core/log'
 import type { Resolver } from '../../core/net/resolvers'
 import { startThread, type Thread } from '../../core/thread'
+import { yieldToEventLoop } from '../../core/time-slices'
 import type { CheckSpec } from '../check'
-import type { FromEngine, ToEngine } from '../messages'
+import { partsToSend, type FromEngine, type ToEngine } from '../messages'
 import { CurrentCheck } from './current-check'
 import type { FromThread, ToThread } from './thread'
 
@@ -113,8 +114,20 @@ export class EngineSupervisor {
     this.#section = 0
     thread.post({ kind: 'begin', resolvers: this.options.resolvers, current: this.#current.memory })
     if (this.#listeners) thread.post(this.#listeners)
-    const specs = [...this.#specs.values()].filter(spec => !this.#isQuarantined(spec))
-    if (specs.length > 0) thread.post({ kind: 'configure', full: true, upsert: specs, remove: [] })
+    void this.#sendAll(thread)
+  }
+
+  /** Sends all monitors, in parts: thousands at once would block other work of this process. */
+  async #sendAll(thread: Thread<ToThread>): Promise<void> {
+    let full = true
+    const ids = [...this.#specs.values()].filter(spec => !this.#isQuarantined(spec)).map(spec => spec.monitor)
+    for (const part of partsToSend(ids)) {
+      if (!full) await yieldToEventLoop()
+      if (thread !== this.#thread) return
+      // They may have changed since the part before.
+      thread.post({ kind: 'configure', full, upsert: part.flatMap(id => this.#specs.get(id) ?? []), remove: [] })
+      full = false
+    }
   }
 
   #receive(message: FromEngine): void {

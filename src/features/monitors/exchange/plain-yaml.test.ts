@@ -1,10 +1,17 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseDocument, stringify } from 'yaml'
+import { isScalar, LineCounter, parseDocument, stringify } from 'yaml'
+import { parseYaml } from './parse-yaml'
 import { plainYaml } from './plain-yaml'
 import { readDocument } from './read-document'
 
-const plain = (text: string, maxWeight = 1_000_000) => plainYaml(parseDocument(text, { uniqueKeys: false }), maxWeight)
+function plain(text: string, maxWeight = 1_000_000): unknown {
+  const steps = plainYaml(parseDocument(text, { uniqueKeys: false }), maxWeight)
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
 const problemsOf = async (text: string): Promise<string[]> => {
   try {
     await readDocument(new TextEncoder().encode(text), 'application/yaml')
@@ -13,6 +20,33 @@ const problemsOf = async (text: string): Promise<string[]> => {
     return (error as { extras: { errors: { detail: string }[] } }).extras.errors.map(one => one.detail)
   }
 }
+
+test('parses like the whole document, in parts', async () => {
+  const texts = [
+    'x: &a {b: 1}\nmonitors:\n- *a\n# c\n- k: &b 1\n\n- - 1\n  - *b\n-\n- y:\nz:\n- 1\nend: 2\n',
+    `m:\n${Array.from({ length: 100 }, (_, at) => `  - name: n${at} # ${at}\n    tags: [a, b]\n`).join('')}end: 1\n`,
+    '- 1\n- 2\n',
+    `s: &s\n${Array.from({ length: 100 }, (_, at) => `  k${at}: v${at}\n`).join('')}t: *s\n`,
+    '[1, {a: 2}]',
+    'monitors:\n - a: [\n - b\n',
+    'a: 1\n b: 2\n',
+    'monitors:\n - x: 1\n - "a\n',
+    'a: 1',
+    '# c\n',
+  ]
+  for (const text of texts) {
+    const whole = parseDocument(text, { uniqueKeys: false, prettyErrors: false })
+    const lines = new LineCounter()
+    const parts = await parseYaml(text, lines)
+    expect([text, parts.errors.length > 0]).toEqual([text, whole.errors.length > 0])
+    if (whole.errors.length > 0) continue
+    expect(parts.toJS()).toEqual(whole.toJS())
+    const node = parts.getIn(['m', 70, 'name'], true)
+    if (isScalar(node)) expect(lines.linePos(node.range![0])).toEqual({ line: 142, col: 11 })
+  }
+  expect(await problemsOf(`monitors: [${'"a", '.repeat(30_000)}]`)).toEqual([expect.stringContaining('one item per line')])
+  expect(await problemsOf('a: 1\n---\na: 2\n')).toEqual([expect.stringContaining('Only one document is allowed')])
+})
 
 test('reads any JSON value back from YAML unchanged', () => {
   fc.assert(

@@ -1,8 +1,9 @@
-import { isNode, LineCounter, parseDocument, type Document } from 'yaml'
+import { isNode, LineCounter, type Document } from 'yaml'
 import { readJson, unstorable } from '../../../api/request-body'
 import { invalid, type FieldProblem } from '../../../core/problem'
-import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
+import { isTurnOver, runInSlices, yieldToEventLoop } from '../../../core/time-slices'
 import { fieldProblems } from '../../../core/validate'
+import { parseYaml } from './parse-yaml'
 import { BadYaml, plainYaml } from './plain-yaml'
 import { MonitoringDocument, maxImportBytes, maxMonitors } from './shapes'
 
@@ -40,13 +41,11 @@ export async function readDocument(bytes: Uint8Array, mediaType: string): Promis
     const { line, col } = lines.linePos(offset)
     return `line ${line}, column ${col}`
   }
-  let read: Document.Parsed | null = null
-  const document = () =>
-    (read ??= parseDocument(text, { lineCounter: lines, version: '1.2', strict: true, uniqueKeys: false, prettyErrors: false }))
-  // Parsing JSON is several times faster. Positions are needed only for errors.
-  const value = isJson ? readJson.parse(bytes, valuesPerMonitor * maxMonitors, maxMonitors) : plainOf(document(), at)
+  // Parsing JSON is several times faster, and its fields are found without their positions.
+  const document = isJson ? null : await documentOf(text, lines, at)
+  const value = document ? await plainOf(document, at) : readJson.parse(bytes, valuesPerMonitor * maxMonitors, maxMonitors)
   const located = (problem: FieldProblem): FieldProblem => {
-    const offset = offsetOf(document(), problem.pointer)
+    const offset = document && offsetOf(document, problem.pointer)
     return offset === null ? problem : { ...problem, detail: `${problem.detail.replace(/\.$/, '')} (${at(offset)}).` }
   }
   await yieldToEventLoop()
@@ -103,8 +102,17 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
+/** @throws Problem 422 */
+async function documentOf(text: string, lines: LineCounter, at: (offset: number) => string): Promise<Document.Parsed> {
+  try {
+    return await parseYaml(text, lines)
+  } catch (error) {
+    throw asProblem(error, at)
+  }
+}
+
 /** @throws Problem 422 for invalid YAML, and for aliases that expand too far */
-function plainOf(document: Document.Parsed, at: (offset: number) => string): unknown {
+async function plainOf(document: Document.Parsed, at: (offset: number) => string): Promise<unknown> {
   if (document.errors.length > 0)
     throw invalid(
       document.errors
@@ -112,11 +120,15 @@ function plainOf(document: Document.Parsed, at: (offset: number) => string): unk
         .map(error => ({ pointer: '#', code: 'yaml', detail: `is invalid at ${at(error.pos[0])}: ${error.message}` })),
     )
   try {
-    return plainYaml(document, maxWeight)
+    return await runInSlices(plainYaml(document, maxWeight))
   } catch (error) {
-    if (!(error instanceof BadYaml)) throw error
-    throw invalid([{ pointer: '#', code: 'yaml', detail: `is invalid at ${at(error.offset)}: ${error.message}.` }])
+    throw asProblem(error, at)
   }
+}
+
+function asProblem(error: unknown, at: (offset: number) => string): unknown {
+  if (!(error instanceof BadYaml)) return error
+  return invalid([{ pointer: '#', code: 'yaml', detail: `is invalid at ${at(error.offset)}: ${error.message}.` }])
 }
 
 /** The offset of a field, or of its closest parent in the text. */

@@ -1,10 +1,11 @@
 import { largeMonitorCount, type CheckResult } from '../../../checks/check'
-import type { EngineCapabilities, EnginePulse, FromEngine } from '../../../checks/messages'
+import { partsToSend, type EngineCapabilities, type EnginePulse, type FromEngine } from '../../../checks/messages'
 import { InternPool } from '../../../core/intern-pool'
 import type { Timer } from '../../../core/clock'
 import { GarbageCollector } from '../../../core/garbage-collector'
 import type { Hub } from '../../../core/hub'
 import { incrementCounter } from '../../../core/metric-counters'
+import { yieldToEventLoop } from '../../../core/time-slices'
 import { topicsOf } from '../../../core/topics'
 import { maintenanceTopic, nextBoundary } from '../../maintenance/calendar'
 import { latestOf } from './latest'
@@ -88,7 +89,7 @@ export class MonitoringWatch {
       this.roster,
       this.shares,
       this.related,
-      change => this.configureEngine(change),
+      change => void this.configureEngine(change),
       monitors => this.runs.request(monitors),
     )
     this.startedAt = this.checksWrittenAt = hub.clock.now()
@@ -304,7 +305,7 @@ export class MonitoringWatch {
     // A full configuration lets the engine spread the first checks over their interval.
     let full = this.roster.size === 0
     for await (const change of this.roster.load(shares)) {
-      this.configureEngine(change, full)
+      await this.configureEngine(change, full)
       full = false
     }
     const claimed = new Set(shares)
@@ -322,7 +323,7 @@ export class MonitoringWatch {
     if (shares.length === 0) return
     const released = new Set(shares)
     const numbers = [...this.roster.all()].filter(one => released.has(one.share)).map(one => one.number)
-    this.configureEngine(this.roster.unload(shares))
+    await this.configureEngine(this.roster.unload(shares))
     await recorderOf(this.hub).release(numbers)
   }
 
@@ -333,12 +334,18 @@ export class MonitoringWatch {
   }
 
   private async refreshRoster(): Promise<void> {
-    this.configureEngine(await this.roster.refresh())
+    await this.configureEngine(await this.roster.refresh())
   }
 
-  private configureEngine({ upsert, remove }: RosterChange, full = false): void {
+  /** Sends a change to the engine, a large one in parts: sending thousands of monitors at once would block other requests. */
+  private async configureEngine({ upsert, remove }: RosterChange, full = false): Promise<void> {
     if (upsert.length === 0 && remove.length === 0) return
-    this.engine.send({ kind: 'configure', full, upsert, remove })
+    const [first = [], ...others] = partsToSend(upsert)
+    this.engine.send({ kind: 'configure', full, upsert: first, remove })
+    for (const part of others) {
+      await yieldToEventLoop()
+      this.engine.send({ kind: 'configure', full: false, upsert: part, remove: [] })
+    }
     // Monitors that were paused or updated may no longer suppress alerts of others.
     for (const id of [...upsert.map(one => one.monitor), ...remove]) this.related.statusChanged(id)
     this.related.invalidate()
