@@ -130,16 +130,16 @@ export async function guardedFetch(
 function observedBody(body: GuardedRequest['body'] = '', headers: Headers, onConnected: () => void): ReadableStream {
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
   headers.set('content-length', String(bytes.byteLength))
-  return new ReadableStream(
-    {
-      pull(controller) {
-        onConnected()
-        if (bytes.byteLength > 0) controller.enqueue(bytes)
-        controller.close()
-      },
+  // A direct stream costs half as much as one with a queue.
+  const source: Bun.DirectUnderlyingSource<Uint8Array> = {
+    type: 'direct',
+    pull(controller) {
+      onConnected()
+      if (bytes.byteLength > 0) controller.write(bytes)
+      controller.end()
     },
-    { highWaterMark: 0 },
-  )
+  }
+  return new ReadableStream(source as unknown as UnderlyingDefaultSource)
 }
 
 function pinnedUrl({ url, address, family, port }: VettedHost & { url: URL }): string {
