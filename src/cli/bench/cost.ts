@@ -7,8 +7,8 @@ import { costOperations, endpointsPerAlert, type CostOperation, type CostWorld }
 import { fillZone } from './dns-fill'
 import { addToFlatTable, openFlatDatabase } from './flat-tables'
 import { openInProcessApi, pagesOf } from './in-process-api'
-import { load } from './load'
 import { median } from './median'
+import { load } from './load'
 import { addHeartbeats } from './seed'
 import { countReceived } from './sink'
 

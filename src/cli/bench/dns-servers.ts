@@ -121,6 +121,23 @@ async function spawn(command: string[], port: number): Promise<RunningServer> {
   }
 }
 
+/** A port that is free for both UDP and TCP. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const tcp = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+    const { port } = tcp
+    try {
+      const udp = await Bun.udpSocket({ hostname: '127.0.0.1', port, socket: { data() {} } })
+      udp.close()
+      return port
+    } catch {
+      continue
+    } finally {
+      tcp.stop(true)
+    }
+  }
+}
+
 /** The built-in name server with the benchmark zone, in a separate process without the rest of a hub. */
 export function addBenchNameServer(bench: Command, threads: Threads): void {
   bench.command('name-server <names>', { hidden: true }).action(async (names: string) => {

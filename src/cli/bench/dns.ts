@@ -1,8 +1,12 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Bench, Figure, Report } from './bench'
+import { answerFigures } from './dns-answers'
 import { listFigures } from './dns-lists'
-import { candidates, type Candidate, type RunningServer } from './dns-servers'
+import { fillZone, removeZone } from './dns-fill'
+import { candidates, freePort, type Candidate, type RunningServer } from './dns-servers'
+import { startFigures } from './dns-start'
+import { median } from './median'
 import { loadDns } from './dns-load'
 import { zoneFigures } from './dns-large-zone'
 import { temporaryInstallation } from './child-processes'
@@ -11,7 +15,8 @@ import { openInProcessApi, type InProcessApi } from './in-process-api'
 /** `bailiwick bench dns`: query throughput of name servers, and the cost of large zones and lists. */
 export const dnsBench: Bench = {
   name: 'dns',
-  summary: 'Measure DNS queries (compared to PowerDNS, BIND, and Knot), changes to a large zone, and long lists of records',
+  summary:
+    'Measure DNS queries (compared to PowerDNS, BIND, and Knot), changes to a large zone, long lists of records, and starts with many records',
   options: [
     { name: 'names', description: 'Number of names in the queried zone', default: 1000 },
     { name: 'seconds', description: 'Seconds per server and round', default: 3 },
@@ -22,23 +27,59 @@ export const dnsBench: Bench = {
       min: 0,
     },
     { name: 'zone', description: 'Number of records in the imported zone. 0 skips the import', default: 100_000, min: 0 },
-    { name: 'records', description: 'Number of records in the lists. 0 skips the lists', default: 1_000_000, min: 0 },
+    {
+      name: 'records',
+      description: 'Number of records in the lists and at the start of a hub. 0 skips both',
+      default: 1_000_000,
+      min: 0,
+    },
   ],
   async run(args) {
     const reports = [
-      ...(args.rounds! > 0 ? [await queryReport(args.names!, args.seconds!, args.rounds!)] : []),
+      ...(args.rounds! > 0
+        ? [await queryReport(args.names!, args.seconds!, args.rounds!), { figures: answerFigures(args.names!) }]
+        : []),
       ...(args.zone! > 0 ? [await withApi(api => zoneFigures(api, args.zone!))] : []),
-      ...(args.records! > 0 ? [await withApi(api => listFigures(api, args.records!))] : []),
+      ...(args.records! > 0 ? await recordReports(args.records!) : []),
     ]
     return { figures: reports.flatMap(one => one.figures), notes: reports.flatMap(one => one.notes ?? []) }
   },
 }
 
-async function withApi(measure: (api: InProcessApi) => Promise<Figure[]>): Promise<Report> {
-  const { config, remove } = temporaryInstallation()
+/** Starts with a tenth of the records and with all, and lists of all. */
+const recordReports = async (records: number): Promise<Report[]> => [
+  await withApi((api, folder) =>
+    withFilledZone(api, Math.ceil(records / 10), zone => startFigures(folder, zone.name, Math.ceil(records / 10))),
+  ),
+  await withApi((api, folder) =>
+    withFilledZone(api, records, async zone => [
+      ...(await listFigures(api, zone.id, records)),
+      ...(await startFigures(folder, zone.name, records)),
+    ]),
+  ),
+]
+
+async function withFilledZone(
+  api: InProcessApi,
+  records: number,
+  measure: (zone: { id: string; name: string }) => Promise<Figure[]>,
+): Promise<Figure[]> {
+  const zone = await api.call('POST', '/v1/dns/zones', { name: `filled-${crypto.randomUUID().slice(0, 8)}.test` })
+  try {
+    const startedAt = performance.now()
+    await fillZone(api.hub, zone.id, records)
+    const seconds = (performance.now() - startedAt) / 1000
+    return [{ name: `fill with ${records} records`, value: seconds, unit: 's' }, ...(await measure(zone))]
+  } finally {
+    await removeZone(api.hub, zone.id)
+  }
+}
+
+async function withApi(measure: (api: InProcessApi, folder: string) => Promise<Figure[]>): Promise<Report> {
+  const { config, folder, remove } = temporaryInstallation()
   const api = await openInProcessApi(config)
   try {
-    return { figures: await measure(api) }
+    return { figures: await measure(api, folder) }
   } finally {
     await api.close()
     remove()
@@ -107,23 +148,3 @@ async function warmUp(server: RunningServer, names: number): Promise<boolean> {
   }
   return false
 }
-
-/** A port that is free for both UDP and TCP. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const tcp = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-    const { port } = tcp
-    try {
-      const udp = await Bun.udpSocket({ hostname: '127.0.0.1', port, socket: { data() {} } })
-      udp.close()
-      return port
-    } catch {
-      continue
-    } finally {
-      tcp.stop(true)
-    }
-  }
-}
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
