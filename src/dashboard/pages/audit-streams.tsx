@@ -15,7 +15,6 @@ const invalidates = ['/audit-streams']
 /** Lists and manages the audit streams. */
 export default function AuditStreams() {
   const { canAdminister } = usePerson()
-  const promote = useSend({ toast: 'Rotation ended', invalidates })
   const test = useSend<AuditStreamTestResult>({
     onSuccess: ({ delivered, status_code: status, error_message: error }) =>
       delivered
@@ -40,7 +39,7 @@ export default function AuditStreams() {
             { label: 'Edit stream', onSelect: () => editStream(one) },
             one.next_secret_hint === null
               ? { label: 'Rotate secret', onSelect: () => rotate(one.name, { ...call('secret/rotate'), body: {} }) }
-              : { label: 'End rotation now', onSelect: () => promote.mutate(call('secret/promote')) },
+              : { label: 'End rotation now', onSelect: () => endRotation(one.name, call('secret/promote')) },
             '-',
             {
               label: 'Delete stream',
@@ -83,6 +82,15 @@ const rotate = (name: string, call: Call) =>
     action: 'Rotate secret',
     call,
     send: { invalidates, onSuccess: one => showSigningSecret(one, 'Add it to the receiver within 24 hours.') },
+  })
+
+const endRotation = (name: string, call: Call) =>
+  confirm({
+    title: `End the rotation for ${name}?`,
+    text: 'The old secret stops working immediately. Make sure that the receiver already uses the new one.',
+    action: 'End rotation now',
+    call,
+    send: { toast: 'Rotation ended', invalidates },
   })
 
 const createStream = () =>

@@ -1,4 +1,6 @@
 import type { IncidentView } from '../../features/incidents/shapes'
+import type { MemberView } from '../../features/people/members/shapes'
+import type { Page as Listing } from '../client'
 import { CopyableText } from '../parts/code'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
@@ -6,6 +8,8 @@ import { ResourceLinks } from '../parts/resource'
 import { severityTone } from '../parts/severity'
 import { Status, Tag } from '../parts/status'
 import { RelativeTime, ElapsedTime, formatDuration, formatDateTime } from '../parts/time'
+import { useOne } from '../queries'
+import { usePerson } from '../session'
 import { resolutionLabels } from './incidents/kind-labels'
 import { Changes } from './incidents/changes'
 import { Evidence } from './incidents/evidence'
@@ -18,6 +22,9 @@ import { IncidentActions } from './incidents/incident-actions'
 export default resourcePage({ path: '/incidents', parent: '/incidents' }, IncidentPage)
 
 function IncidentPage({ resource: incident }: { resource: IncidentView }) {
+  const { canReadAccount } = usePerson()
+  const { assignee_id: assignee } = incident
+  const members = useOne<Listing<MemberView>>(canReadAccount && assignee !== null ? '/members' : null, { limit: 100 })
   const affected = [...incident.monitors, ...incident.heartbeats]
   const links = (role: string) => {
     const own = affected.filter(one => one.role === role)
@@ -66,6 +73,7 @@ function IncidentPage({ resource: incident }: { resource: IncidentView }) {
               ['Failed resources', links('cause')],
               ['Affected resources', links('affected')],
               ['Locations', incident.locations.join(', ') || null],
+              ['Assignee', assignee && (members.data?.data.find(one => one.id === assignee)?.name ?? assignee)],
               ['Acknowledged by', incident.acknowledged_by?.name ?? incident.acknowledged_by?.id],
               [
                 'Acknowledgement expires',

@@ -18,7 +18,7 @@ type Invited = Static<typeof NewInvitation>
 export function Invitations() {
   const { canAdminister } = usePerson()
   const list = useList<InvitationView>('/invitations', { status: 'pending,expired' })
-  const renew = useSend<Invited>({ invalidates: ['/invitations'], onSuccess: showLink })
+  const renew = useSend<Invited>({ invalidates: ['/invitations'], onSuccess: showRenewed })
   const revoke = useSend({ toast: 'Invitation revoked', invalidates: ['/invitations'] })
   if (list.rows.length === 0) return null
   const columns: TableColumns<InvitationView> = [
@@ -73,10 +73,12 @@ export const inviteMember = (path: string, role = 'member'): void =>
     ),
   })
 
-const showLink = ({ sent_to, link, note }: Invited) =>
+const showRenewed = (invited: Invited) => showLink(invited, 'The old link no longer works.')
+
+const showLink = ({ sent_to, link, note }: Invited, more = '') =>
   openDialog({
     title: 'Share this link',
-    description: 'It works once, and is shown only once.',
+    description: `It works once, and is shown only once. ${more}`,
     content: (
       <div className="flex flex-col gap-3">
         {sent_to && <p>It was also emailed to {sent_to}.</p>}

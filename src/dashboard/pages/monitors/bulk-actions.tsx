@@ -1,5 +1,5 @@
 import { CirclePause, CirclePlay, Play, Tag as TagIcon, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { MonitorView } from '../../../features/monitors/shapes'
 import { call, type Call } from '../../client'
 import { Button } from '../../parts/button'
@@ -25,10 +25,17 @@ const count = (n: number) => `${n.toLocaleString()} ${n === 1 ? 'monitor' : 'mon
 export function BulkActions({ selected, onSuccess }: BulkActionsProps) {
   const ids = selected.map(one => one.id).slice(0, maxOperations)
   const each = (op: string) => bulk(ids.map(id => ({ op, id })))
-  // Undo restores each monitor: some may have been paused before, or running.
-  const before = selected.slice(0, maxOperations).map(({ id, status }) => ({ op: status === 'paused' ? 'pause' : 'resume', id }))
-  const pause = useSend({ toast: `${count(ids.length)} paused`, undo: () => bulk(before), invalidates, onSuccess })
-  const resume = useSend({ toast: `${count(ids.length)} resumed`, undo: () => bulk(before), invalidates, onSuccess })
+  // Undo restores the status that each monitor had when the button was clicked: some may already have been paused.
+  const before = useRef<readonly object[]>([])
+  const undo = () => bulk(before.current)
+  const pause = useSend({ toast: `${count(ids.length)} paused`, undo, invalidates, onSuccess })
+  const resume = useSend({ toast: `${count(ids.length)} resumed`, undo, invalidates, onSuccess })
+  const run = (send: typeof pause, op: string) => {
+    before.current = selected
+      .slice(0, maxOperations)
+      .map(({ id, status }) => ({ op: status === 'paused' ? 'pause' : 'resume', id }))
+    send.mutate(each(op))
+  }
   const checked = selected.filter(one => one.type !== 'group' && one.status !== 'paused').slice(0, maxChecked)
   const remove = () =>
     confirm({
@@ -58,10 +65,10 @@ export function BulkActions({ selected, onSuccess }: BulkActionsProps) {
           Check now{checked.length < selected.length ? ` (${checked.length})` : ''}
         </Button>
       )}
-      <Button small icon={CirclePause} onClick={() => pause.mutate(each('pause'))}>
+      <Button small icon={CirclePause} onClick={() => run(pause, 'pause')}>
         Pause
       </Button>
-      <Button small icon={CirclePlay} onClick={() => resume.mutate(each('resume'))}>
+      <Button small icon={CirclePlay} onClick={() => run(resume, 'resume')}>
         Resume
       </Button>
       <Button small icon={TagIcon} onClick={() => editTags(selected.slice(0, maxOperations), onSuccess)}>

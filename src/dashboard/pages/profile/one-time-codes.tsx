@@ -41,7 +41,9 @@ export function OneTimeCodes({ user }: { user: UserView }) {
         ]}
       />
       <p className="mt-2 text-[13px] text-muted">
-        When you sign in, you enter a code from your authenticator app after your password.
+        {isOn
+          ? 'When you sign in, you enter a code from your authenticator app after your password.'
+          : 'Once enabled, you enter a code from an authenticator app after your password when you sign in.'}
       </p>
     </Card>
   )

@@ -71,7 +71,7 @@ export function SyncSettingsForm({ zone }: { zone: ZoneView }) {
             <NumberField
               name="update_limit_percent"
               label="Update limit"
-              hint="Plans that update more than this share of record sets are blocked."
+              hint="Plans that update more than this share of record sets are blocked. Doesn’t apply to fewer than 10 record sets."
               unit="%"
               min={0}
               max={100}
@@ -80,7 +80,7 @@ export function SyncSettingsForm({ zone }: { zone: ZoneView }) {
             <NumberField
               name="delete_limit_percent"
               label="Delete limit"
-              hint="Plans that delete more than this share of record sets are blocked."
+              hint="Plans that delete more than this share of record sets are blocked. Doesn’t apply to fewer than 10 record sets."
               unit="%"
               min={0}
               max={100}
