@@ -1,9 +1,12 @@
-import { expect, test } from 'bun:test'
+import type { SQL } from 'bun'
+import { Database } from 'bun:sqlite'
+import { expect, spyOn, test } from 'bun:test'
 import { count, eq, sql } from 'drizzle-orm'
 import { change, jobContext, record, systemActor } from '../../src/core/change'
 import { auditEntries, counters, events, jobs } from '../../src/core/db/tables'
 import { prepared } from '../../src/core/db/prepared'
 import { NestedTransaction, type Reader } from '../../src/core/db/transaction'
+import { isPostgres } from '../../src/core/db/dialect'
 import { violation } from '../../src/core/db/errors'
 import { plans, workspaces } from '../../src/access/tables'
 import { eventKind } from '../../src/features/event-kinds'
@@ -67,6 +70,53 @@ test('a prepared statement is built once for all transactions and readers', asyn
   for (let n = 0; n < 2; n++) await record(w.hub, async tx => ({ result: expect(await find(tx)).toEqual(expected) }))
   expect(await find(w.hub.read)).toEqual(expected)
   expect(built).toBe(1)
+})
+
+test.skipIf(!isPostgres)('after the counters are locked, the rows of a change are sent in one round trip', async () => {
+  const w = await world()
+  let [inFlight, trips] = [0, 0]
+  await record(w.hub, async tx => {
+    const { session } = tx as unknown as { session: { client: SQL } }
+    const { client } = session
+    const tracked = async <T>(query: Promise<T>): Promise<T> => {
+      if (inFlight++ === 0) trips++
+      try {
+        return await query
+      } finally {
+        inFlight--
+      }
+    }
+    const unsafe = (...args: Parameters<SQL['unsafe']>) => {
+      const query = client.unsafe(...args)
+      return {
+        values: () => tracked(query.values()),
+        // oxlint-disable-next-line unicorn/no-thenable -- like a query of Bun, it is sent when it is awaited
+        then: (...on: Parameters<Promise<unknown>['then']>) => tracked(query.execute()).then(...on),
+      }
+    }
+    session.client = { unsafe } as never
+    const { workspaceId } = w.acme
+    const resource = { type: 'monitor', id: 'mon_1' }
+    return {
+      result: undefined,
+      audits: [{ workspaceId, action: 'monitor.update', actor: systemActor('test'), context: jobContext, targets: [] }],
+      events: [{ workspaceId, kind: 'monitor.alert', resource, data: eventKind('monitor.alert')!.example as never }],
+      jobs: [{ kind: 'test.none', payload: {} }],
+    }
+  })
+  expect(trips).toBe(2)
+})
+
+test.skipIf(isPostgres)('a change that was made before compiles no statement', async () => {
+  const w = await world()
+  const create = () =>
+    w.acme.call('POST', '/v1/heartbeats', { name: 'job', schedule: { kind: 'period', period_seconds: 60, grace_seconds: 60 } })
+  // Once, the use of the data key is checked.
+  for (let n = 0; n < 2; n++) await create()
+  const compiled = spyOn(Database.prototype, 'prepare')
+  await create()
+  expect(compiled.mock.calls).toEqual([])
+  compiled.mockRestore()
 })
 
 test('a reader never sees uncommitted data', async () => {

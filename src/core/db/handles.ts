@@ -68,8 +68,10 @@ interface SqliteSession {
   prepareQuery(...args: Args): Record<'run' | 'all' | 'get', (values?: unknown) => unknown>
 }
 
+type PostgresQuery = Promise<unknown> & { values(): Promise<unknown[][]> }
+
 interface PostgresSession {
-  client: { unsafe(sql: string, values: unknown[]): Promise<unknown> & { values(): Promise<unknown[][]> } }
+  client: { unsafe(sql: string, values: unknown[]): PostgresQuery }
   prepareQuery(...args: Args): { execute(...args: unknown[]): Promise<unknown> }
 }
 
@@ -92,11 +94,28 @@ export function postgresHandle<H extends object>(handle: H, outage: Outage): H {
     prepared.execute = (...values) => safely(() => execute(...values))
     return prepared
   }
-  runsPrepared(handle, ({ sql, bind, decode }, values) =>
-    safely(async () => {
-      const query = session.client.unsafe(sql, bind(values))
-      return decode ? decode(await query.values()) : await query
-    }),
-  )
+  // Without async functions, because each of their promises costs as much as a tenth of a query.
+  runsPrepared(handle, ({ sql, bind, decode }, values) => {
+    let query: PostgresQuery
+    try {
+      query = session.client.unsafe(sql, bind(values))
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    outage.started()
+    const failed = (error: unknown) => {
+      outage.answered(error)
+      throw withoutValues(error)
+    }
+    if (!decode)
+      return query.then(result => {
+        outage.answered()
+        return result
+      }, failed)
+    return query.values().then(rows => {
+      outage.answered()
+      return decode(rows)
+    }, failed)
+  })
   return handle
 }

@@ -25,19 +25,28 @@ export class Outage {
 
   /** Runs a query or transaction and takes its outcome into account. */
   async watch<T>(run: () => Promise<T>): Promise<T> {
-    if (this.pending++ === 0) this.progressAt = performance.now()
+    this.started()
     try {
       const result = await run()
-      this.progressAt = performance.now()
-      if (this.since !== null) this.succeeded()
+      this.answered()
       return result
     } catch (error) {
-      if (isUnavailable(error)) this.failed(error)
-      else this.progressAt = performance.now()
+      this.answered(error)
       throw error
-    } finally {
-      this.pending--
     }
+  }
+
+  /** A query was sent. */
+  started(): void {
+    if (this.pending++ === 0) this.progressAt = performance.now()
+  }
+
+  /** A query that was sent succeeded, or failed with this error. */
+  answered(error?: unknown): void {
+    this.pending--
+    if (error !== undefined && isUnavailable(error)) return this.failed(error)
+    this.progressAt = performance.now()
+    if (error === undefined && this.since !== null) this.succeeded()
   }
 
   /** For how long queries have been waiting while the server answered none; 0 if none are waiting. */
