@@ -194,14 +194,33 @@ function ingestActor(row: HeartbeatRow, ping: IncomingPing) {
 
 /** Whether a heartbeat with this UUID exists. Checked before a ping is queued, so that guessed UUIDs never reach the writer. */
 export async function heartbeatExists(hub: Hub, uuidHash: string): Promise<boolean> {
+  const known = knownHashes(hub)
+  if (known.has(uuidHash)) return true
   const [row] = await prepared(hub.read, 'heartbeat-by-uuid', read =>
     read
       .select({ id: heartbeats.id })
       .from(heartbeats)
       .where(eq(heartbeats.uuidHash, sql.placeholder('hash'))),
   ).execute({ hash: uuidHash })
-  return row !== undefined
+  if (row === undefined) return false
+  if (known.size >= maxKnown) known.delete(known.values().next().value!)
+  known.add(uuidHash)
+  return true
+}
+
+const maxKnown = 20_000
+const knownByHub = new WeakMap<Hub, Set<string>>()
+
+/** Heartbeats that existed at their last ping. Only saves a query: whether they still exist is checked when the ping is stored. */
+function knownHashes(hub: Hub): Set<string> {
+  let known = knownByHub.get(hub)
+  if (!known) knownByHub.set(hub, (known = new Set()))
+  return known
 }
 
 /** Records a ping and resolves when it is stored. Null: no heartbeat has this UUID. */
-export const recordPing = (hub: Hub, ping: IncomingPing): Promise<RecordedPing> => pingQueue(hub).add(ping)
+export async function recordPing(hub: Hub, ping: IncomingPing): Promise<RecordedPing> {
+  const recorded = await pingQueue(hub).add(ping)
+  if (recorded === null) knownHashes(hub).delete(ping.uuidHash)
+  return recorded
+}
