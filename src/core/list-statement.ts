@@ -34,7 +34,9 @@ export async function pageRows<Row>(selection: Selection, shape: string, limit: 
   }))
   const statement = prepared(ctx.hub.read, `list|${shape}`, read => {
     const name = getTableName(listing.table)
-    const columns = getTableColumns(listing.table)
+    // Conditions on the rows found may need any column.
+    const isPlain = parts.length === 1 && !parts[0]!.checked
+    const columns = isPlain ? columnsOf(listing, order) : getTableColumns(listing.table)
     const inOrder = order.map(one => (one.descending ? desc(one.column) : asc(one.column)))
     const queries = parts.map(({ found, checked }) => {
       const rows = rowsOf(read, listing, columns)

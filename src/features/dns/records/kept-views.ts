@@ -30,8 +30,14 @@ type KeyRow = Pick<RecordRow, keyof typeof keyColumns>
  * Like {@link recordViews}, for requests that read: views are kept in memory and reused while the version of the record is the same. A
  * change of its rrset changes the version too. The sync status has no version, so records of zones with sync targets aren’t kept.
  * @param read the handle of the hub, not of a transaction
+ * @param load returns whole records, for those whose view isn’t kept
  */
-export async function keptRecordViews(read: Reader, rows: readonly KeyRow[]): Promise<DnsRecordView[]> {
+export async function keptRecordViews(
+  read: Reader,
+  rows: readonly KeyRow[],
+  load = (ids: ReadonlySet<string>): Promise<Map<string, RecordRow>> =>
+    rowsById<RecordRow>(read, 'dns_records', dnsRecords, dnsRecords.id, ids),
+): Promise<DnsRecordView[]> {
   const zones = await zoneBriefs(read, new Set(rows.map(row => row.zoneId)))
   let kept = keptViews.get(read)
   if (!kept) keptViews.set(read, (kept = new Map()))
@@ -43,8 +49,8 @@ export async function keptRecordViews(read: Reader, rows: readonly KeyRow[]): Pr
     else missing.add(id)
   }
   if (missing.size > 0) {
-    const records = await rowsById<RecordRow>(read, 'dns_records', dnsRecords, dnsRecords.id, missing)
-    for (const view of await recordViews(read, [...records.values()])) {
+    const records = await load(missing)
+    for (const view of await recordViews(read, [...records.values()], zones)) {
       found.set(view.id, view)
       if (zones.get(view.zone_id)?.targetCount !== 0) continue
       const { version, updatedAt } = records.get(view.id)!

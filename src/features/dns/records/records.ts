@@ -18,7 +18,7 @@ import { ruleViolation, type WantedRrset, type WantedValue } from '../changes/rr
 import { parseField } from './parse-field'
 import { dnsFoundRecords } from '../targets/tables'
 import { dnsRecords } from './tables'
-import { keptRecordViews, keyColumns } from './kept-views'
+import { keptRecordViews } from './kept-views'
 import { unmanagedViews, recordViewOf, type FoundRow } from './views'
 import { zoneView } from '../zones/views'
 import { changeZone } from '../changes/change-zone'
@@ -39,18 +39,22 @@ export async function listRecordsOf(ctx: Ctx, zoneId: string, query: Record<stri
 /** @throws Problem 404 */
 export async function getRecord(ctx: Ctx, id: string): Promise<DnsRecordView> {
   const read = ctx.hub.read
-  const row = await keyOf(read, id)
+  const row = await rowOf(read, id)
   const isOwn = row?.workspaceId === ctx.workspaceId && canAccess(ctx, row.zoneId)
   const found = isOwn ? undefined : await unmanagedOf(read, ctx, id)
-  const [view] = isOwn ? await keptRecordViews(read, [row]) : found ? await unmanagedViews(read, [found]) : []
+  const [view] = isOwn
+    ? await keptRecordViews(read, [row], async () => new Map([[id, row]]))
+    : found
+      ? await unmanagedViews(read, [found])
+      : []
   if (!view) throw notFound('record')
   return view
 }
 
-async function keyOf(read: Reader, id: string) {
-  const find = prepared(read, 'record-key', handle =>
+async function rowOf(read: Reader, id: string): Promise<RecordRow | undefined> {
+  const find = prepared(read, 'record', handle =>
     handle
-      .select({ ...keyColumns, workspaceId: dnsRecords.workspaceId })
+      .select()
       .from(dnsRecords)
       .where(eq(dnsRecords.id, sql.placeholder('id'))),
   )

@@ -53,14 +53,14 @@ export async function recordViewOf(read: Reader, record: RecordRow, rrset: Rrset
   return recordView(record, rrset, zone, syncOf(record))
 }
 
-/** Records of any zones as the API returns them. Loads rrsets and zones with one query each. */
-export async function recordViews(read: Reader, records: readonly RecordRow[]): Promise<DnsRecordView[]> {
+/** Records of any zones as the API returns them. Loads rrsets with one query. */
+export async function recordViews(
+  read: Reader,
+  records: readonly RecordRow[],
+  zoneOf: Awaited<ReturnType<typeof zoneBriefs>>,
+): Promise<DnsRecordView[]> {
   const rrsetIds = new Set(records.map(record => record.rrsetId))
-  const zoneIds = new Set(records.map(record => record.zoneId))
-  const [rrsetOf, zoneOf] = await Promise.all([
-    rowsById<RrsetRow>(read, 'dns_rrsets', dnsRrsets, dnsRrsets.id, rrsetIds),
-    zoneBriefs(read, zoneIds),
-  ])
+  const rrsetOf = await rowsById<RrsetRow>(read, 'dns_rrsets', dnsRrsets, dnsRrsets.id, rrsetIds)
   const syncOf = await recordSyncViews(read, [...zoneOf.values()], records)
   return records.flatMap(record => {
     const rrset = rrsetOf.get(record.rrsetId)
