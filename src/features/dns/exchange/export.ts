@@ -43,13 +43,18 @@ export const exportExamples: Record<string, string> = {
 }
 
 /**
- * Streams an export of a zone at one version.
+ * Streams an export of a zone at one version. Stops reading when the caller has left.
  * @param query `version` defaults to the current one
  * @throws Problem 404, also for an unknown version
  */
-export async function exportZone(ctx: Ctx, id: string, query: { format?: Format; version?: number }): Promise<StreamedResponse> {
+export async function exportZone(
+  ctx: Ctx,
+  id: string,
+  query: { format?: Format; version?: number },
+  signal: AbortSignal,
+): Promise<StreamedResponse> {
   await zoneOf(ctx.hub.read, ctx, id)
-  const snapshot = await readZoneSnapshot(ctx.hub.read, id, query.version)
+  const snapshot = await readZoneSnapshot(ctx.hub.read, id, query.version, signal)
   if (!snapshot) throw notFound('zone')
   const { format = 'bind', version } = query
   const { zone, published } = snapshot

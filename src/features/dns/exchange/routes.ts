@@ -21,7 +21,7 @@ export const dnsExchangeRoutes = area('dns-exchange', 'DNS', [
       'always the current one.',
     query: ExportQuery,
     streams: exportExamples,
-    run: (ctx, { params, query }) => exportZone(ctx, params.id!, query),
+    run: (ctx, { params, query, request }) => exportZone(ctx, params.id!, query, request.signal),
   }),
   route({
     method: 'POST',

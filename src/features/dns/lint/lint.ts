@@ -1,21 +1,39 @@
 import type { Ctx } from '../../../core/ctx'
-import { notFound } from '../../../core/problem'
+import { conflict, notFound } from '../../../core/problem'
 import { runInSlices } from '../../../core/time-slices'
 import { readZoneSnapshot } from '../publish/zone-snapshot'
 import { lintSteps } from './rules'
 import { maxFindings, type ZoneLint } from './shapes'
 import { zoneOf } from '../zones/rows'
 
-/** Lints a zone. @throws Problem 404 */
-export async function lintZone(ctx: Ctx, id: string): Promise<ZoneLint> {
-  await zoneOf(ctx.hub.read, ctx, id)
-  const snapshot = await readZoneSnapshot(ctx.hub.read, id)
+/** Linting this many takes about two seconds. */
+export const maxLintedRecords = 100_000
+
+/**
+ * Lints a zone. Stops when the caller has left.
+ * @throws Problem 404, 409 if the zone has too many records
+ */
+export async function lintZone(ctx: Ctx, id: string, signal: AbortSignal): Promise<ZoneLint> {
+  const { recordCount } = await zoneOf(ctx.hub.read, ctx, id)
+  if (recordCount > maxLintedRecords)
+    throw conflict(`Only zones with up to ${maxLintedRecords} records can be linted. This zone has ${recordCount}.`)
+  const snapshot = await readZoneSnapshot(ctx.hub.read, id, undefined, signal)
   if (!snapshot) throw notFound('zone')
-  const findings = await runInSlices(lintSteps(snapshot.published))
+  const findings = await runInSlices(untilLeft(lintSteps(snapshot.published), signal))
   return {
     zone_id: id,
     serial: snapshot.published.serial,
     findings: findings.slice(0, maxFindings),
     truncated: findings.length > maxFindings,
   }
+}
+
+/** Ends the steps when the caller has left. */
+function* untilLeft<T>(steps: Iterator<void, T[]>, signal: AbortSignal): Generator<void, T[]> {
+  while (!signal.aborted) {
+    const step = steps.next()
+    if (step.done) return step.value
+    yield
+  }
+  return []
 }

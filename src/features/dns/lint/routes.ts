@@ -1,5 +1,5 @@
 import { area, route } from '../../../api/route'
-import { lintZone } from './lint'
+import { lintZone, maxLintedRecords } from './lint'
 import { ZoneLint } from './shapes'
 
 export const dnsLintRoutes = area('dns-lint', 'DNS', [
@@ -10,8 +10,10 @@ export const dnsLintRoutes = area('dns-lint', 'DNS', [
     operationId: 'lintZone',
     summary: 'Lint a zone',
     description:
-      'Reports settings that are valid but usually a mistake. Checks only the zone’s own data; no DNS queries are sent.',
+      'Reports settings that are valid but usually a mistake. Checks only the zone’s own data; no DNS queries are sent. ' +
+      `The zone can have up to ${maxLintedRecords.toLocaleString('en')} records.`,
     response: ZoneLint,
-    run: (ctx, { params }) => lintZone(ctx, params.id!),
+    problems: ['conflict'],
+    run: (ctx, { params, request }) => lintZone(ctx, params.id!, request.signal),
   }),
 ])

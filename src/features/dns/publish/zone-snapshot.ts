@@ -26,15 +26,22 @@ export interface ZoneSnapshot {
 }
 
 /**
- * Reads a zone at one version, even if it changes meanwhile; null if it was deleted.
+ * Reads a zone at one version, even if it changes meanwhile; null if it was deleted, or if the caller has left.
+ * @param signal aborted when the caller has left
  * @param version within the history of the zone; the current one by default
  * @throws Problem 404 for a version that never existed or whose history was pruned
  */
-export async function readZoneSnapshot(read: Reader, zoneId: string, version?: number): Promise<ZoneSnapshot | null> {
+export async function readZoneSnapshot(
+  read: Reader,
+  zoneId: string,
+  version?: number,
+  signal?: AbortSignal,
+): Promise<ZoneSnapshot | null> {
   const [zone] = await read.select().from(dnsZones).where(eq(dnsZones.id, zoneId))
   if (!zone) return null
   const then = await zoneAtVersion(read, zone, version ?? zone.version)
-  const found = await readRrsets(read, zone)
+  const found = await readRrsets(read, zone, signal)
+  if (signal?.aborted) return null
   const [after] = await read.select().from(dnsZones).where(eq(dnsZones.id, zoneId))
   if (!after) return null
   if (after.version > then.version) {
@@ -51,7 +58,7 @@ export async function readZoneSnapshot(read: Reader, zoneId: string, version?: n
   return { zone, soa: then.soa, published }
 }
 
-async function readRrsets(read: Reader, zone: ZoneRow): Promise<Map<string, SnapshotRrset>> {
+async function readRrsets(read: Reader, zone: ZoneRow, signal?: AbortSignal): Promise<Map<string, SnapshotRrset>> {
   const found = new Map<string, SnapshotRrset>()
   const [last] = await read
     .select({ id: dnsRecords.id })
@@ -61,6 +68,7 @@ async function readRrsets(read: Reader, zone: ZoneRow): Promise<Map<string, Snap
     .limit(1)
   if (!last) return found
   for await (const rows of recordPages(read, zone.id, snapshotColumns, last.id)) {
+    if (signal?.aborted) break
     for (const { id: _, rrsetId: _rrset, name: relativeName, rdata, ...terms } of rows) {
       const key = rrsetKey({ name: relativeName, type: terms.type })
       const rrset = found.get(key)
