@@ -16,8 +16,8 @@ export interface ReadZone {
 }
 
 /** Reads a zone as the name server does; null if it isn’t served. */
-export async function readPublishedZone(read: Reader, id: string): Promise<ReadZone | null> {
-  const zone = await readPackedZone(read, id)
+export async function readPublishedZone(read: Reader, id: string, afterPage?: () => Promise<void>): Promise<ReadZone | null> {
+  const zone = await readPackedZone(read, id, afterPage)
   if (!zone) return null
   const index = new ZoneIndex(zone.name, zone.owner, zone.packed)
   for (const set of zone.changes) index.put(set)

@@ -5,6 +5,11 @@ interface Prepared<R> {
   execute(values?: Record<string, unknown>): Promise<R>
 }
 
+interface PreparedQuery<R> extends Prepared<R> {
+  /** Returns the cells of the rows as the driver does, for queries with so many rows that decoding them would take long. */
+  cells(values?: Record<string, unknown>): Promise<unknown[][]>
+}
+
 const statements = new Map<string, Statement>()
 // Lists have a query for each combination of filters.
 const maxStatements = 2000
@@ -24,7 +29,7 @@ export function prepared<R, H extends object = Reader>(
   handle: H,
   name: string,
   build: (handle: H) => { prepare(name: string): Prepared<R> },
-): Prepared<R> {
+): PreparedQuery<R> {
   let statement = statements.get(name)
   if (!statement) {
     if (statements.size >= maxStatements) statements.delete(statements.keys().next().value!)
@@ -32,5 +37,8 @@ export function prepared<R, H extends object = Reader>(
   }
   const built = statement
   const run = runs.get(handle)!
-  return { execute: (values = noValues) => run(built, values) as Promise<R> }
+  return {
+    execute: (values = noValues) => run(built, values) as Promise<R>,
+    cells: (values = noValues) => run({ ...built, decode: rows => rows }, values) as Promise<unknown[][]>,
+  }
 }

@@ -20,14 +20,15 @@ const maxAttempts = 4
 /**
  * Reads a zone with all its records; null if it was deleted or isn’t served. Includes the addresses of ALIAS records that were
  * resolved. The result is one consistent version: what changed while the records were read is read again.
+ * @param afterPage called after each page of records
  * @throws DnsFormatError if it has a name that can’t be served
  */
-export async function readPackedZone(read: Reader, zoneId: string): Promise<PackedZone | null> {
+export async function readPackedZone(read: Reader, zoneId: string, afterPage?: () => Promise<void>): Promise<PackedZone | null> {
   for (let attempt = 1; ; attempt++) {
     const number = await lastZoneChange(read)
     const zone = await zoneRow(read, zoneId)
     if (!zone) return null
-    const packer = await packRecords(read, zone)
+    const packer = await packRecords(read, zone, afterPage)
     const packed = packer.finish()
     const whole = (changes: ServedSet[]): PackedZone => ({
       name: originOf(zone.name),
@@ -69,11 +70,12 @@ async function zoneRow(read: Reader, id: string): Promise<Zone | null> {
 // A page is read and packed in about 10 ms.
 export const pageSize = 2000
 
-async function packRecords(read: Reader, zone: Zone): Promise<ZonePacker> {
+async function packRecords(read: Reader, zone: Zone, afterPage?: () => Promise<void>): Promise<ZonePacker> {
   const packer = new ZonePacker(originOf(zone.name))
   for (let after = ''; ;) {
     const rows = await recordPage(read, zone.id, after)
-    for (const row of rows) packer.add(row[1], row[2], row[3], row[4])
+    for (const [, name, type, ttl, rdata] of rows) packer.add(name, type, Number(ttl), rdata)
+    await afterPage?.()
     if (rows.length < pageSize) break
     after = rows.at(-1)![0]
     if (isTurnOver()) await yieldToEventLoop()
@@ -84,10 +86,11 @@ async function packRecords(read: Reader, zone: Zone): Promise<ZonePacker> {
   return packer
 }
 
-type RecordRow = [id: string, name: string, type: string, ttl: number, rdata: Uint8Array]
+type RecordRow = [id: string, name: string, type: string, ttl: number | string, rdata: Uint8Array]
 
 async function recordPage(read: Reader, zoneId: string, after: string): Promise<RecordRow[]> {
-  const statement = prepared<object[]>(read, 'served records', handle =>
+  // Decoding rows takes longer than reading them.
+  const cells = await prepared(read, 'served records', handle =>
     handle
       .select({ id: dnsRecords.id, name: dnsRecords.name, type: dnsRecords.type, ttl: dnsRrsets.ttl, rdata: dnsRecords.rdata })
       .from(dnsRecords)
@@ -95,9 +98,6 @@ async function recordPage(read: Reader, zoneId: string, after: string): Promise<
       .where(and(eq(dnsRecords.zoneId, sql.placeholder('zoneId')), gt(dnsRecords.id, sql.placeholder('after'))))
       .orderBy(asc(dnsRecords.id))
       .limit(pageSize),
-  ) as { execute(values: object): Promise<object[]>; values?(values: object): Promise<RecordRow[]> }
-  // Mapping rows to objects takes longer than reading them (SQLite).
-  return statement.values
-    ? await statement.values({ zoneId, after })
-    : ((await statement.execute({ zoneId, after })).map(row => Object.values(row)) as RecordRow[])
+  ).cells({ zoneId, after })
+  return cells as RecordRow[]
 }
