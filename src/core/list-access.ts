@@ -50,7 +50,8 @@ export function accessOf(
     for (let length = index.columns.length; length >= 0; length--) {
       const prefix = index.columns.slice(0, length)
       if (!prefix.every(column => column === owner || equal.has(column))) continue
-      if (owner && !prefix.includes(owner) && !prefix.some(column => equal.has(column))) continue
+      // Without the owner, values can't be looked up one by one: the rows of each would have to be checked.
+      if (owner && !prefix.includes(owner) && !prefix.some(column => equal.get(column)?.values.length === 1)) continue
       if (!isInOrder(index.columns.slice(length), order, index.isUnique)) continue
       if (!best || filtered(prefix) > filtered(best)) best = prefix
       break
@@ -86,7 +87,7 @@ export const areUnique = ({ table, owner }: Pick<Listing<never>, 'table' | 'owne
 function isInOrder(columns: readonly SQLiteColumn[], order: readonly SortColumn<never>[], isUnique: boolean): boolean {
   if (order.some(one => one.descending !== order[0]!.descending)) return false
   for (const [at, { column }] of order.entries()) {
-    if (at === columns.length) return isUnique && at > 0
+    if (at === columns.length) return isUnique
     if (columns[at] !== column) return false
   }
   return true

@@ -23,69 +23,90 @@ export interface Selection {
 
 type Bind = (value: unknown) => SQL
 
-/** Reads the rows of a page, and one more. @param shape identifies the SQL text, which depends only on which parameters are present */
-export async function pageRows<Row>(selection: Selection, shape: string, limit: number): Promise<Row[]> {
+/** The rows found for a page, and the last row examined if the page isn't full and the list continues after it. */
+interface Found<Row> {
+  /** Up to one more than the limit. */
+  rows: Row[]
+  last: Row | null
+}
+
+/**
+ * Reads the rows of a page, and one more, in one statement, so that a concurrent change can't move the last row examined.
+ * @param shape identifies the SQL text, which depends only on which parameters are present
+ */
+export async function pageRows<Row>(selection: Selection, shape: string, limit: number): Promise<Found<Row>> {
   const { listing, order, access, ctx } = selection
   const { values, bind } = boundValues(selection)
-  values.limit = limit + 1
-  const parts = (access.each?.values ?? [undefined]).map(value => ({
-    found: foundRows(selection, bind, value),
-    checked: checkedRows(selection, bind),
-  }))
+  const checked = checkedRows(selection, bind)
+  const parts = (access.each?.values ?? [undefined]).map(value => foundRows(selection, bind, value))
+  const again = checked && foundRows(selection, bind)
+  // The part with the last row examined, of at most two rows, runs only if the page has fewer rows than this.
+  values.limit = limit + (checked ? 2 : 1)
   const statement = prepared(ctx.hub.read, `list|${shape}`, read => {
     const name = getTableName(listing.table)
-    // Conditions on the rows found may need any column.
-    const isPlain = parts.length === 1 && !parts[0]!.checked
-    const columns = isPlain ? columnsOf(listing, order) : getTableColumns(listing.table)
-    const inOrder = order.map(one => (one.descending ? desc(one.column) : asc(one.column)))
-    const queries = parts.map(({ found, checked }) => {
-      const rows = rowsOf(read, listing, columns)
+    const columns = columnsOf(listing, order)
+    const inOrder = inOrderOf(order)
+    if (checked) {
+      // Conditions on the rows found may need any column.
+      const examined = rowsOf(read, listing, getTableColumns(listing.table))
+        .where(parts[0])
+        .orderBy(...inOrder)
+        .limit(maxExamined)
+      const last = rowsOf(read, listing, columns)
+        .where(again)
+        .orderBy(...inOrder)
+        .limit(2)
+        .offset(maxExamined - 1)
+      const wrapped = (query: { as(alias: string): unknown }, isLast: boolean) =>
+        read
+          // Under the name of the table, so that the conditions fit. The rows stay in the order of the index.
+          .select({ ...columns, isLast: sql<number>`${sql.raw(isLast ? '1' : '0')}`.as('is_last') })
+          .from(query.as(name) as SQLiteTable)
+      const matching = read
+        .select(columns)
+        .from(examined.as(name) as never as SQLiteTable)
+        .where(checked)
+        .limit(sql.placeholder('limit'))
+      return wrapped(matching, false)
+        .unionAll(wrapped(last, true) as never)
+        .limit(sql.placeholder('limit'))
+    }
+    const queries = parts.map(found =>
+      rowsOf(read, listing, columns)
         .where(found)
         .orderBy(...inOrder)
-      if (!checked) return rows.limit(sql.placeholder('limit'))
-      // Under the name of the table, so that the conditions fit. The rows stay in the order of the index.
-      const examined = rows.limit(maxExamined).as(name) as never as SQLiteTable
-      return read.select(columns).from(examined).where(checked).limit(sql.placeholder('limit'))
-    })
-    if (queries.length === 1) return queries[0]!
+        .limit(sql.placeholder('limit')),
+    )
+    if (queries.length === 1) return queries[0]! as never
     const [first, ...others] = queries.map(one => read.select(columns).from(one.as(name) as never as SQLiteTable))
     const union = others.reduce((all, one) => all.unionAll(one as never) as never, first!)
     return read
       .select(columns)
       .from(union.as(name) as never as SQLiteTable)
       .orderBy(...inOrder)
-      .limit(sql.placeholder('limit'))
+      .limit(sql.placeholder('limit')) as never
   })
-  return (await statement.execute(values)) as Row[]
-}
-
-/** The last row examined for a page that isn't full, if there are more rows; null if the list has ended. */
-export async function lastExamined<Row>(selection: Selection, shape: string): Promise<Row | null> {
-  const { listing, order, ctx } = selection
-  const { values, bind } = boundValues(selection)
-  if (!checkedRows(selection, bind)) return null
-  const found = foundRows(selection, bind)
-  const statement = prepared(ctx.hub.read, `list-end|${shape}`, read =>
-    rowsOf(read, listing, columnsOf(listing, order))
-      .where(found)
-      .orderBy(...order.map(one => (one.descending ? desc(one.column) : asc(one.column))))
-      .limit(1)
-      .offset(maxExamined - 1),
-  )
-  const [row] = (await statement.execute(values)) as Row[]
-  return row ?? null
+  const all = (await statement.execute(values)) as (Row & { isLast?: number })[]
+  const rows = all.filter(row => !row.isLast)
+  // With only one row in this part, the list ends there.
+  const lasts = all.slice(rows.length)
+  return { rows, last: lasts.length > 1 ? lasts[0]! : null }
 }
 
 /** Counts the rows, or those among the first rows if they have to be checked. */
 export async function countSelected(selection: Selection): Promise<number> {
   const { read } = selection.ctx.hub
-  const { listing, owner } = selection
+  const { listing, owner, order } = selection
   const bind: Bind = value => sql`${value}`
   const counted = { ...selection, after: null, owner }
   const found = rowsOf(read, listing, getTableColumns(listing.table)).where(foundRows(counted, bind, undefined, sql`${owner}`))
   const checked = checkedRows(counted, bind, sql`${owner}`)
   if (!checked) return await countRows(read, found)
-  const examined = found.limit(maxExamined).as(getTableName(listing.table)) as never as SQLiteTable
+  // The same rows as those examined for the pages.
+  const examined = found
+    .orderBy(...inOrderOf(order))
+    .limit(maxExamined)
+    .as(getTableName(listing.table)) as never as SQLiteTable
   return await countRows(
     read,
     read
@@ -104,6 +125,9 @@ function boundValues({ owner }: Selection): { values: Record<string, unknown>; b
   }
   return { values, bind }
 }
+
+const inOrderOf = (order: readonly SortColumn<never>[]): SQL[] =>
+  order.map(one => (one.descending ? desc(one.column) : asc(one.column)))
 
 /** The condition that the index answers. @param only one of several values of a filter */
 function foundRows(

@@ -5,7 +5,7 @@ import type { Ctx } from './ctx'
 import { sha256Hex } from './crypto'
 import type { Filter, Listing, SortColumn } from './listing'
 import { accessOf, areUnique, type Access } from './list-access'
-import { countSelected, lastExamined, pageRows, type Selection } from './list-statement'
+import { countSelected, pageRows, type Selection } from './list-statement'
 import { InvalidCursor, openCursor, sealCursor } from './page'
 import { Problem } from './problem'
 import { propertyOf } from './property-name'
@@ -125,10 +125,10 @@ export async function listPage<Row, View>(
     !!after,
     narrowed ? ctx.resourceIds!.size : 0,
   ].join('|')
-  const rows = await pageRows<Row>(selection, shape, limit)
+  const { rows, last: examined } = await pageRows<Row>(selection, shape, limit)
   const more = rows.length > limit
-  if (more) rows.pop()
-  const last = more ? rows.at(-1)! : await lastExamined<Row>(selection, shape)
+  if (more) rows.length = limit
+  const last = more ? rows[limit - 1]! : examined
   const next = last && order.map(one => one.read(last))
   const views = rows.map(view)
   const data = views.some(one => one instanceof Promise) ? await Promise.all(views) : (views as View[])

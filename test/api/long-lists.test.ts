@@ -2,6 +2,13 @@ import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
 import { events } from '../../src/core/db/tables'
+import { accessOf } from '../../src/core/list-access'
+import { sortColumns } from '../../src/core/list'
+import { wordsFilter } from '../../src/core/list-filters'
+import type { Listing } from '../../src/core/listing'
+import { dnsZones } from '../../src/features/dns/zones/tables'
+import { zoneListing } from '../../src/features/dns/zones/zones'
+import { monitorListing } from '../../src/features/monitors/listing'
 import { insertRows } from '../../src/core/db/insert-rows'
 import { world, type Caller } from '../support/world'
 
@@ -17,6 +24,8 @@ test('a filter without an index examines 10,000 rows for a page, and the cursor 
       id: `evt_${n}`,
       position: 1000 + n,
       sequence: 1000 + n,
+      ...(n === 0 && { resourceType: 'heartbeat' }),
+      ...(n < 10_000 && { resourceId: 'zone_1' }),
     }))
     await insertRows(tx, events, copies)
     return { result: undefined }
@@ -28,6 +37,13 @@ test('a filter without an index examines 10,000 rows for a page, and the cursor 
   expect(all.map(one => one.data[0].id)).toEqual([`evt_${number - 1}`, `evt_${number - 101}`])
   const counted = await acme.call('GET', '/v1/events?resource_type=zone&include=total')
   expect(counted.body.pagination.total).toBe(10_000)
+  // The total counts the rows examined for the first page, which doesn't reach the oldest event.
+  const oldest = await acme.call('GET', '/v1/events?resource_type=heartbeat&include=total')
+  expect([oldest.body.data, oldest.body.pagination.total]).toEqual([[], 0])
+  // A list with exactly this many rows ends with them.
+  const ofOne = await pagesOf(acme, '/v1/events?resource_id=zone_1&resource_type=heartbeat&limit=1')
+  expect(ofOne.map(one => one.data.length)).toEqual([1])
+  expect((await pagesOf(acme, '/v1/events?resource_id=zone_1&resource_type=monitor')).length).toBe(1)
 })
 
 test('a page without a sort order is in the order of its time filter', async () => {
@@ -54,7 +70,7 @@ test('a large list can’t be sorted by several fields without an index', async 
 
 test('search ignores the case of all letters', async () => {
   const { acme } = await world()
-  const names = ['Österreich', 'STRAẞE', 'ΟΔΟΣ', 'Žižkov [1]', 'a*c', '100%']
+  const names = ['Österreich', 'STRAẞE', 'ΟΔΟΣ', 'Žižkov [1]', 'a*c', '100%', 'x^y']
   for (const name of names) {
     const created = await acme.call('POST', '/v1/heartbeats', {
       name,
@@ -72,9 +88,33 @@ test('search ignores the case of all letters', async () => {
     ['žIžKOV [1', 'Žižkov [1]'],
     ['A*C', 'a*c'],
     ['0%', '100%'],
+    ['^', 'x^y'],
+    ['X^', 'x^y'],
   ] as const)
     expect([q, await found(q)]).toEqual([q, [name]])
-  for (const q of ['[a-z]', 'a?c', '.*', 'x']) expect([q, await found(q)]).toEqual([q, []])
+  for (const q of ['[a-z]', 'a?c', '.*', 'xa']) expect([q, await found(q)]).toEqual([q, []])
+})
+
+test('exact filters on columns with an index find rows without examining others', () => {
+  const found = (listing: Listing<any>, query: Record<string, unknown>, sort = '-id') =>
+    accessOf(listing as never, sortColumns(listing, [sort]) as never, query, Object.keys(query), false)
+  const all = (name: string) => ({ found: [name], checked: [] })
+  expect(found(zoneListing, { name: 'example.com' })).toMatchObject(all('name'))
+  expect(found(zoneListing, { name: 'example.com' }, 'created_at')).toMatchObject(all('name'))
+  expect(found(zoneListing, { name: 'shop*' }, 'name')).toMatchObject(all('name'))
+  expect(found(zoneListing, { state: 'synced' })).toMatchObject(all('state'))
+  expect(found(monitorListing, { key: 'shop' })).toMatchObject(all('key'))
+  expect(found(monitorListing, { group: { ids: ['a'], isIn: true } })).toMatchObject(all('group'))
+})
+
+test('several values are looked up one by one only in an index with the owner', () => {
+  const filters = { name: wordsFilter(dnsZones.name, ['a', 'b'], '') }
+  const listing = { ...zoneListing, filters }
+  expect(
+    accessOf(listing as never, sortColumns(listing, ['-name']) as never, { name: ['a', 'b'] }, ['name'], false),
+  ).toMatchObject({
+    checksOwner: false,
+  })
 })
 
 /** Reads up to `max` pages. */

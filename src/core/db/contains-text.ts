@@ -7,17 +7,17 @@ import { isPostgres } from './dialect'
  * only know the letters of ASCII.
  */
 export function containsText(column: SQLiteColumn, text: string, bind: (value: unknown) => SQL): SQL {
-  if (isPostgres) return sql`${column} ~ ${bind(eachCharacter(text, one => `\\${one}`))}`
-  return sql`${column} glob ${bind(`*${eachCharacter(text, one => `[${one}]`)}*`)}`
+  if (isPostgres) return sql`${column} ~ ${bind(eachCharacter(text, /[!-/:-@[-`{-~]/, one => `\\${one}`))}`
+  return sql`${column} glob ${bind(`*${eachCharacter(text, /[*?[]/, one => `[${one}]`)}*`)}`
 }
 
 /** Makes a pattern with a set for each letter that has several forms. */
-const eachCharacter = (text: string, escaped: (special: string) => string): string =>
+const eachCharacter = (text: string, special: RegExp, escaped: (one: string) => string): string =>
   [...text]
     .map(one => {
       const forms = formsOf(one)
       if (forms.length > 1) return `[${forms.join('')}]`
-      return /[!-/:-@[-`{-~]/.test(one) ? escaped(one) : one
+      return special.test(one) ? escaped(one) : one
     })
     .join('')
 

@@ -47,6 +47,7 @@ export const monitorListing = listingOf('monitors', monitors, {
         return isIn ? sql`${monitors.id} in (${listed})` : sql`${monitors.id} not in (${listed})`
       },
       variant: value => `${(value as Membership).isIn} ${(value as Membership).ids.length}`,
+      finds: value => ((value as Membership).isIn ? 'few' : undefined),
     },
     ids: idsFilter(monitors.id),
     member: {

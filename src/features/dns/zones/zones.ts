@@ -14,7 +14,7 @@ import { inputColumns, patchColumns } from '../../../core/members'
 import { invalid } from '../../../core/problem'
 import { Words, type Page } from '../../../core/shapes'
 import { changedEvent, callerOrigin } from '../changes/changed-event'
-import { asciiName, matches, patternFilter, patternOf } from './name-patterns'
+import { asciiName, matches, patternFilter, patternOf, type Pattern } from './name-patterns'
 import { clearZone } from './clear-zone'
 import { catalogOrigin, refuseConflictingZoneName, zoneNameTaken } from './name-conflicts'
 import { initialRrsets, soaColumns } from './new-zone'
@@ -36,6 +36,8 @@ import { originOf, unicodeOf, zoneNameOf } from './names'
 import { builtin, policyMembers, zoneStatuses, type ZoneInput, type ZonePatch, type ZoneView } from './shapes'
 import { lockRow, refuseDuplicate } from '../../../core/rows'
 
+const zonePattern = (value: string): Pattern => patternOf('name', asciiName(value.toLowerCase()))
+
 export const zoneListing = listingOf('dns-zones', dnsZones, {
   isSmall: true,
   filters: {
@@ -44,13 +46,15 @@ export const zoneListing = listingOf('dns-zones', dnsZones, {
       description:
         'Only the zone with this name, or zones whose name starts with a prefix (`shop*`). A prefix sorts by name unless ' +
         '`sort` is set.',
-      where: (value, place) => matches(dnsZones.name, patternOf('name', asciiName(value.toLowerCase())), place),
+      where: (value, place) => matches(dnsZones.name, zonePattern(value), place),
+      finds: value => (zonePattern(value).isPrefix ? { range: dnsZones.name } : { equal: dnsZones.name, values: [value] }),
     }),
     status: wordsFilter(dnsZones.status, zoneStatuses, 'Only zones with these statuses.'),
     provider_id: textFilter(dnsZones.providerId, 'Only zones created at the provider with this ID.', { maxLength: 40 }),
     state: {
       schema: Words(syncStates, { description: 'Only zones with this `sync.state`.' }),
       where: (value, place) => sql`${dnsZones.syncState} = ${place(value)}`,
+      finds: value => ({ equal: dnsZones.syncState, values: [value] }),
     },
     synced: flagFilter(dnsZones.isSynced, 'Only zones that are in sync, or only zones that are not.'),
     blocked: {
