@@ -38,4 +38,15 @@ describe('a secret echoed by a server', () => {
     expect(withoutPartialSecret('all is cha', ['changeme-9f2c41'])).toBe('all is cha')
     expect(withoutPartialSecret('well', [])).toBe('well')
   })
+
+  test('is not shown in part at the end of the beginning of a long text', () => {
+    const long = `changeme${'z'.repeat(92)}`
+    const hide = secretRedactor([long, 'zzzz'])
+    const shown = hide(long.repeat(100), 9_950)
+    expect(shown).toStartWith('[secret][secret]')
+    expect(shown.replaceAll('[secret]', '')).not.toMatch(/change|z/)
+    expect(hide(`${long}.`, 101)).toBe('[secret].')
+    expect(hide(long, 50)).toBe('')
+    expect(secretRedactor([])('abc', 2)).toBe('ab')
+  })
 })

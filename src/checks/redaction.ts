@@ -2,12 +2,23 @@ const hidden = '[secret]'
 // Redacting shorter values would destroy the text; they are not secrets.
 const minSecretLength = 4
 
+/**
+ * Redacts secrets in a text. If it is longer than `max`, returns only its beginning, shorter than `max` and without a part of a
+ * secret at its end.
+ */
+export type Redact = (text: string, max?: number) => string
+
 /** Returns a function that redacts secrets in text from a server, as they are and in common encodings. */
-export function secretRedactor(secrets: readonly string[]): (text: string) => string {
+export function secretRedactor(secrets: readonly string[]): Redact {
   const forms = new Set(secrets.filter(secret => secret.length >= minSecretLength).flatMap(formsOf))
   // Longest first: one may be part of another.
   const all = [...forms].sort((a, b) => b.length - a.length)
-  return text => all.reduce((left, secret) => left.replaceAll(secret, hidden), text)
+  // A secret that was cut off is not recognized. A shorter one in it may be, which at most doubles its length.
+  const maxPartial = 2 * Math.max(0, (all[0]?.length ?? 0) - 1)
+  return (text, max = text.length) => {
+    const shown = all.reduce((left, secret) => left.replaceAll(secret, hidden), text.slice(0, max))
+    return text.length > max ? shown.slice(0, Math.max(0, shown.length - maxPartial)) : shown
+  }
 }
 
 /** Removes the beginning of a secret from the end of a cut text, where it would not be recognized. */

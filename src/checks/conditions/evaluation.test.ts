@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { noFacts, type Facts } from '../check'
+import { secretRedactor } from '../redaction'
 import { evaluateRun } from './evaluation'
 import { formatDuration } from './numbers'
 
@@ -60,6 +61,15 @@ describe('the evaluation of a run', () => {
       },
     ).conditions.map(one => one.found)
     expect(found).toEqual(['[HEADER].x-echo (Bearer [secret]) != nothing', '[BODY] ([secret]) == pat(*changeme*)'])
+  })
+
+  test('shows no part of a secret where a long value is cut', () => {
+    const secret = `changeme${'z'.repeat(30_000)}`
+    const [failed] = evaluateRun({ ...spec, degraded_if: ['[BODY] != nothing'] }, observed({ body: secret.repeat(3) }), {
+      now: 0,
+      redact: secretRedactor([secret]),
+    }).conditions
+    expect(failed!.found).not.toContain('change')
   })
 
   test('is degraded by a degraded_if condition or a slow response', () => {

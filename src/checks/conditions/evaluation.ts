@@ -2,6 +2,7 @@ import type { CheckError, CheckSpec, Facts, FailedCondition, ResultStatus } from
 import { TooExpensive } from './budget'
 import { evaluateIn, parseCondition } from './condition'
 import { evaluationContext } from './values'
+import type { Redact } from '../redaction'
 
 /** The outcome of one run. */
 export interface Evaluation {
@@ -15,7 +16,7 @@ export interface Evaluation {
  * @param now ms UTC
  * @param redact removes secrets from values for display, before they are cut: no part of a secret may remain
  */
-export type Evaluator = (facts: Facts, options: { now: number; redact?: (text: string) => string }) => Evaluation
+export type Evaluator = (facts: Facts, options: { now: number; redact?: Redact }) => Evaluation
 
 // Shared: results are sent in batches of hundreds.
 const none: FailedCondition[] = []

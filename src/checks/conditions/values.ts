@@ -3,6 +3,7 @@ import type { Operand } from './operand'
 import { formatDuration } from './numbers'
 import { EvaluationBudget, TooExpensive } from './budget'
 import { MultiValue } from './multi-value'
+import type { Redact } from '../redaction'
 
 /** The value of an operand: undefined if the check did not observe it, possibly a `MultiValue`. */
 export type Value = unknown
@@ -13,15 +14,11 @@ export interface EvaluationContext {
   valueOf(operand: Operand): Value
   budget: EvaluationBudget
   /** Redacts secrets for display. */
-  redact(text: string): string
+  redact: Redact
 }
 
 /** @param now ms UTC */
-export function evaluationContext(
-  facts: Facts,
-  now: number,
-  redact: EvaluationContext['redact'] = text => text,
-): EvaluationContext {
+export function evaluationContext(facts: Facts, now: number, redact: Redact = text => text): EvaluationContext {
   let json: { value: unknown } | null = null
   const body = () => (json ??= { value: parseJson(facts.body) }).value
   const budget = new EvaluationBudget()
@@ -144,22 +141,22 @@ export const textOf = (value: Value): string => (typeof value === 'string' ? val
 
 const maxShownValue = 80
 const maxShownOperand = 150
-// Long enough that nothing at its end is shown after redaction.
+// More than is shown: redacted text is shorter.
 const maxRedacted = 65_536
 
 /** An operand followed by its value, in one line. */
-export function describeOperand(operand: Operand, value: Value, redact: EvaluationContext['redact']): string {
+export function describeOperand(operand: Operand, value: Value, redact: Redact): string {
   const text = cut(operand.text, maxShownOperand)
   if (operand.kind !== 'source') return text
-  return `${text} (${value === undefined ? 'INVALID' : cut(redact(isDuration(operand, value) ? formatDuration(value) : beginningOf(roundedMs(value))), maxShownValue)})`
+  return `${text} (${value === undefined ? 'INVALID' : cut(redact(isDuration(operand, value) ? formatDuration(value) : shownText(roundedMs(value)), maxRedacted), maxShownValue)})`
 }
 
-/** A value as text, possibly without its end. Redacting and writing all of it could take seconds. */
-function beginningOf(value: Value): string {
-  if (!(value instanceof MultiValue)) return textOf(value).slice(0, maxRedacted)
+/** A value as text. Of many values, only the first are written: redacting and writing all of them could take seconds. */
+function shownText(value: Value): string {
+  if (!(value instanceof MultiValue)) return textOf(value)
   let text = ''
   for (const one of value.values) if (text.length < maxRedacted) text += `${text && ','}${JSON.stringify(one)}`
-  return `[${text}]`.slice(0, maxRedacted)
+  return `[${text}]`
 }
 
 /** Values shown as durations: time until an expiry, and ages. */

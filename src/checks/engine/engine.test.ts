@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { bad, engineOf, found, good, namesOf, spec, typeOf } from '../../../test/support/engine'
 import type { CheckResult, CheckSpec, Facts } from '../check'
+import { evidenceOf, redactorFor } from './evidence'
 import type { ToEngine } from '../messages'
 
 const configure = (upsert: CheckSpec[], full = true): ToEngine => ({ kind: 'configure', full, upsert, remove: [] })
@@ -117,6 +118,12 @@ describe('results that contradict the confirmed status', () => {
 })
 
 describe('the content of a result', () => {
+  test('shows no part of a secret where a long body is cut', () => {
+    const secret = `changeme${'z'.repeat(5000)}`
+    const { body } = evidenceOf(good({ body: secret.repeat(14) }), redactorFor({ password: secret }, { secrets: ['/password'] }))
+    expect(body).not.toContain('change')
+  })
+
   test('only results that are not up carry evidence, with echoed secrets redacted', async () => {
     const basic = Buffer.from('user:hunter22').toString('base64')
     const facts = (error: Facts['error']) =>

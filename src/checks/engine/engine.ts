@@ -208,7 +208,7 @@ export class Engine {
   }
 
   #finish(checked: ScheduledCheck, facts: Facts, run: Pick<CheckResult, 'nonce' | 'at' | 'due_at'>): void {
-    const evaluation = checked.evaluate(facts, { now: this.#clock.now(), redact: text => checked.redactor()(text) })
+    const evaluation = checked.evaluate(facts, { now: this.#clock.now(), redact: (text, max) => checked.redactor()(text, max) })
     const isUp = evaluation.status === 'up'
     // Report an impaired location before the result, which then does not vote.
     this.#updateImpaired()

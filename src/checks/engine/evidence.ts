@@ -1,6 +1,6 @@
 import type { CheckType, Evidence, Facts } from '../check'
 import type { Evaluation } from '../conditions/evaluation'
-import { secretRedactor, secretValues } from '../redaction'
+import { secretRedactor, secretValues, type Redact } from '../redaction'
 
 const maxBodyBytes = 4096
 // More than is shown: redacted text is shorter.
@@ -8,8 +8,8 @@ const maxRedacted = 65_536
 const maxHeaders = 100
 
 /** What was sent and received, for people. @param redact from {@link redactorFor} */
-export function evidenceOf(facts: Facts, redact: (text: string) => string): Evidence {
-  const body = facts.body === null ? null : redact(facts.body.slice(0, maxRedacted))
+export function evidenceOf(facts: Facts, redact: Redact): Evidence {
+  const body = facts.body === null ? null : redact(facts.body, maxRedacted)
   const octets = body === null ? null : Buffer.from(body)
   const isLong = octets !== null && (octets.length > maxBodyBytes || facts.body!.length > maxRedacted)
   return {
@@ -27,19 +27,17 @@ export function evidenceOf(facts: Facts, redact: (text: string) => string): Evid
     body: isLong ? new TextDecoder().decode(octets.subarray(0, maxBodyBytes), { stream: true }) : body,
     body_truncated: isLong,
     tls: facts.tls && { version: facts.tls.version, cipher: facts.tls.cipher },
-    dns: facts.dns && { rcode: facts.dns.rcode, answers: facts.dns.answers.map(redact) },
+    dns: facts.dns && { rcode: facts.dns.rcode, answers: facts.dns.answers.map(answer => redact(answer)) },
   }
 }
 
 /** The same evaluation with secrets redacted. */
-export const redactedEvaluation = ({ status, error, conditions }: Evaluation, redact: (text: string) => string): Evaluation => ({
+export const redactedEvaluation = ({ status, error, conditions }: Evaluation, redact: Redact): Evaluation => ({
   status,
   error: error && { kind: error.kind, message: redact(error.message) },
   conditions: conditions.map(one => ({ ...one, found: redact(one.found) })),
 })
 
 /** Returns a function that redacts the secret options wherever a server echoes them, also in common encodings. */
-export const redactorFor = (
-  options: Record<string, unknown>,
-  type: Pick<CheckType, 'secrets'> | undefined,
-): ((text: string) => string) => secretRedactor(secretValues(options, type?.secrets ?? []))
+export const redactorFor = (options: Record<string, unknown>, type: Pick<CheckType, 'secrets'> | undefined): Redact =>
+  secretRedactor(secretValues(options, type?.secrets ?? []))

@@ -2,6 +2,7 @@ import type { CheckSpec, CheckType } from '../check'
 import { InvalidCondition } from '../conditions/invalid-condition'
 import { createEvaluator, type Evaluator } from '../conditions/evaluation'
 import type { Confirmation } from '../confirmation'
+import type { Redact } from '../redaction'
 import { redactorFor } from './evidence'
 import type { ScheduleEntry } from './schedule'
 
@@ -27,7 +28,7 @@ export class ScheduledCheck implements ScheduleEntry {
   }
 
   /** Created only when needed, which is when something failed. */
-  redactor(): (text: string) => string {
+  redactor(): Redact {
     return redactorFor(this.spec.options, this.type)
   }
 

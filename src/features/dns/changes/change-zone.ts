@@ -85,13 +85,7 @@ export async function changeZone(
     refuse([ruleViolation(removedNs.pointer, 'A zone needs at least one NS record at its apex', 'RFC 1034 4.2.1')])
   // Metadata such as comments and tags doesn’t affect DNS answers.
   const affectsAnswers = steps.changes.length > 0 || by.edit !== undefined
-  // A blocked plan no longer applies once the zone has changed.
-  const after = await updateZoneRow(
-    tx,
-    zone,
-    affectsAnswers ? { ...by.edit, blockedPlanId: null, recordCount } : { serial: zone.serial, recordCount },
-    now,
-  )
+  const after = await updateZoneRow(tx, zone, affectsAnswers ? { ...by.edit, recordCount } : null, now)
   await recordChangeset(tx, ctx, { before: zone, after }, by, steps)
   if (!affectsAnswers) return { zone: after, changes: [], rrsets: steps.rrsets, effects: noEffects(), unchanged: false }
   const notifyJobs = await notifyServers(tx, ctx.hub, after, {
@@ -138,13 +132,27 @@ export const summaryOf = ({ zone, changes }: Pick<ZoneChangeResult, 'zone' | 'ch
 
 const isAnswered = ({ status, isServed }: ZoneRow): boolean => status === 'active' && isServed
 
-async function updateZoneRow(tx: Tx, zone: ZoneRow, edit: ZoneEdit & { recordCount: number }, now: number): Promise<ZoneRow> {
-  const { recordCount, serial = nextSerial(zone.serial), blockedPlanId = zone.blockedPlanId, ...others } = edit
-  const changed = { recordCount, serial, blockedPlanId, version: zone.version + 1, updatedAt: now }
+/** @param edit null if only metadata has changed */
+async function updateZoneRow(
+  tx: Tx,
+  zone: ZoneRow,
+  edit: (ZoneEdit & { recordCount: number }) | null,
+  now: number,
+): Promise<ZoneRow> {
+  const next = { version: zone.version + 1, updatedAt: now }
+  if (!edit) {
+    await updateRows(tx, dnsZones, zoneAfterMetadata, [{ id: zone.id, ...next }])
+    return { ...zone, ...next }
+  }
+  // A blocked plan no longer applies once the zone has changed.
+  const { recordCount, serial = nextSerial(zone.serial), ...others } = edit
+  const changed = { recordCount, serial, blockedPlanId: null, ...next }
   await updateRows(tx, dnsZones, zoneAfterChange, [{ id: zone.id, ...changed }])
   if (Object.keys(others).length > 0) await tx.update(dnsZones).set(others).where(eq(dnsZones.id, zone.id))
   return { ...zone, ...changed, ...others }
 }
+
+const zoneAfterMetadata = { name: 'after-metadata-change', set: ['version', 'updatedAt'] } as const
 
 const zoneAfterChange = {
   name: 'after-change',

@@ -67,7 +67,10 @@ export class NameServer {
   /** Serves a zone, or replaces it. */
   async put(zone: ServedZone | PackedZone): Promise<void> {
     try {
-      this.#post({ kind: 'zone', zone: 'packed' in zone ? zone : await packed(zone) })
+      this.#post({
+        kind: 'zone',
+        zone: 'packed' in zone ? { ...zone, changes: zone.changes.map(withOwnOctets) } : await packed(zone),
+      })
     } catch (error) {
       if (!(error instanceof DnsFormatError)) throw error
       this.context.log.error({ zone: zone.name, reason: error.message }, 'zone is invalid and can’t be served')

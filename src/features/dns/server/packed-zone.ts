@@ -1,3 +1,4 @@
+import { DnsFormatError } from '../../../dns/format-error'
 import { isWithin } from '../../../dns/name'
 import { typeCode } from '../../../dns/type-codes'
 import { TYPE } from './indexed-set'
@@ -33,6 +34,7 @@ export interface PackedZone extends Required<Omit<ServedZone, 'rrsets'>> {
 
 const BLOCK_BITS = 20
 export const BLOCK_MASK = (1 << BLOCK_BITS) - 1
+const MAX_BLOCK = 0xfff
 const NAME_HEAD = 9
 const RECORD_HEAD = 12
 const FIRST_BLOCK = 1024
@@ -263,6 +265,7 @@ export class ZonePacker {
       const wanted = Math.max(this.#blocks[last]!.length * 2, 2 ** Math.ceil(Math.log2(at + size)))
       this.#blocks[last] = resized(this.#blocks[last]!, Math.min(1 << BLOCK_BITS, wanted))
     }
+    if (last > MAX_BLOCK) throw new DnsFormatError('it needs more than 4 GiB of memory')
     const offset = last * (1 << BLOCK_BITS) + at
     this.#end = offset + size
     return offset

@@ -113,17 +113,24 @@ export class ServerThread {
     this.#thread = null
     if (this.#stopped) return
     this.context.log.error({}, 'name server thread exited; restarting it')
-    this.#restart = this.context.clock.after(restartAfterMs, () => void this.#startAgain())
+    this.#startLater()
+  }
+
+  #startLater(): void {
+    // A thread that exits while it starts is reported twice.
+    this.#restart?.cancel()
+    if (!this.#stopped) this.#restart = this.context.clock.after(restartAfterMs, () => void this.#startAgain())
   }
 
   async #startAgain(): Promise<void> {
+    if (this.#thread) return
     try {
       await this.start()
       this.context.onRestarted()
       this.context.log.info(this.address!, 'name server restarted')
     } catch (error) {
       this.context.log.error({ err: error }, 'could not restart the name server; retrying')
-      if (!this.#stopped) this.#restart = this.context.clock.after(restartAfterMs, () => void this.#startAgain())
+      this.#startLater()
     }
   }
 }

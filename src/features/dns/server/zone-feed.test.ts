@@ -34,7 +34,7 @@ function scene() {
       onPut(name)
     },
     change: ({ name }: ServedZone) => void sent.push(`change ${name}`),
-    remove: (name: string) => void sent.push(`remove ${name}`),
+    remove: (name: string, hidden?: boolean) => void sent.push(`remove ${hidden ? 'hidden ' : ''}${name}`),
     complete: () => void sent.push('complete'),
     grant: () => void sent.push('grant'),
   }
@@ -150,6 +150,28 @@ test('sends everything again to a restarted server', async () => {
   sent()
   await feed.refill()
   expect(sent()).toEqual(['put a.', 'complete'])
+})
+
+test('removes zones that were deleted before everything was sent again', async () => {
+  const { feed, set, sent, onPut } = scene()
+  set('1', zone('a.'))
+  set('2', zone('b.'))
+  set('3', { ...zone('c.'), hidden: true })
+  await feed.poll()
+  sent()
+  set('1', null, 'a.')
+  set('2', null, 'b.')
+  set('3', null, 'c.')
+  set('4', zone('b.'))
+  set('5', zone('c.'))
+  onPut(() => {
+    onPut(() => {})
+    void feed.refill()
+  })
+  await feed.refill()
+  expect(sent()).toEqual(['put b.', 'put b.', 'put c.', 'remove a.', 'remove hidden c.', 'complete'])
+  await feed.refill()
+  expect(sent()).toEqual(['put b.', 'put c.', 'complete'])
 })
 
 test('continues after the source failed', async () => {

@@ -23,6 +23,8 @@ export interface ZoneSource {
 }
 
 interface SentZone {
+  name: string
+  hidden: boolean
   /** Number of the last change that was sent. */
   number: number
   /** Number of RRsets that were sent since the whole zone. */
@@ -53,7 +55,7 @@ export class ZoneFeed {
   #seen = 0
   #empty = true
   #rightsSeen = -1
-  /** Zones that were sent to the server. */
+  /** Zones that were sent to the server. Kept when it lost its state: some of its threads may still have them. */
   readonly #sent = new Map<string, SentZone>()
   #running: Promise<void> | null = null
   #again = false
@@ -111,17 +113,30 @@ export class ZoneFeed {
     try {
       // Later changes have higher numbers and are read afterwards.
       this.#seen = await this.source.lastChange()
-      this.#sent.clear()
+      const served = new Map<string, SentZone>()
       for (const { id } of await this.source.list()) {
         // The server restarted meanwhile.
         if (this.#stopped || this.#empty) return
         const zone = await this.source.read(id)
-        if (zone) await this.#put(id, zone, this.#seen)
+        if (zone) served.set(id, await this.#put(id, zone, this.#seen))
       }
-      if (!this.#empty) this.server.complete()
+      if (this.#empty) return
+      this.#removeOthers(served)
+      this.server.complete()
     } catch (error) {
       this.#empty = true
       throw error
+    }
+  }
+
+  /** Removes zones that were sent earlier. The changes that removed them may not have been read. */
+  #removeOthers(served: ReadonlyMap<string, SentZone>): void {
+    const keyOf = ({ name, hidden }: SentZone) => `${hidden} ${name}`
+    const kept = new Set([...served.values()].map(keyOf))
+    for (const [id, zone] of this.#sent) {
+      if (served.has(id)) continue
+      this.#sent.delete(id)
+      if (!kept.has(keyOf(zone))) this.server.remove(zone.name, zone.hidden)
     }
   }
 
@@ -156,9 +171,12 @@ export class ZoneFeed {
     this.server.remove(name, hidden)
   }
 
-  async #put(id: string, zone: ServedZone | PackedZone, number: number): Promise<void> {
+  async #put(id: string, zone: ServedZone | PackedZone, number: number): Promise<SentZone> {
     await this.server.put(zone)
     const size = 'packed' in zone ? zone.packed.names : zone.rrsets.length
-    this.#sent.set(id, { number, changes: 0, maxChanges: Math.max(minChanges, size * changesShare) })
+    const maxChanges = Math.max(minChanges, size * changesShare)
+    const sent = { name: zone.name, hidden: zone.hidden ?? false, number, changes: 0, maxChanges }
+    this.#sent.set(id, sent)
+    return sent
   }
 }

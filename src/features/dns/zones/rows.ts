@@ -29,7 +29,6 @@ export type ZoneEdit = Partial<
     | 'driftPolicy'
     | 'unmanaged'
     | 'ignoreRules'
-    | 'blockedPlanId'
     | 'isServed'
   >
 >
