@@ -255,6 +255,21 @@ describe('reverting', () => {
     expect(left.map((one: any) => one.name)).toEqual(['old'])
   })
 
+  test('a restored record has a version it never had before', async () => {
+    const w = await world()
+    const { acme } = w
+    const zone = await createZone(acme)
+    const { body } = await acme.call('POST', `/v1/dns/zones/${zone.id}/records`, { type: 'A', name: 'www', content: '192.0.2.1' })
+    const path = `/v1/dns/records/${body.id}`
+    await acme.call('PATCH', path, { content: '192.0.2.2' })
+    const { version } = (await acme.call('GET', path)).body
+    await acme.call('DELETE', path)
+    await forced(w, zone.id, { version: 2 })
+    const { body: restored } = await acme.call('GET', path)
+    expect(restored.content).toBe('192.0.2.1')
+    expect(restored.version).toBeGreaterThan(version)
+  })
+
   test('to any version restores its records', async () => {
     const w = await world()
     let zones = 0

@@ -44,7 +44,7 @@ export async function revertZone(ctx: Ctx, zoneId: string, input: RevertInput): 
   return await change(ctx, 'dns.zone.revert', async tx => {
     const zone = await lockRow(tx, ctx, zoneRows, zoneId)
     const reversal = await reversalOf(tx, zone, input)
-    const plan = await createPlan(tx, ctx, zone, await wantedOf(tx, ctx, reversal), {
+    const plan = await createPlan(tx, ctx, zone, await wantedOf(tx, ctx, zone, reversal), {
       source: sourceOf(ctx),
       origin: callerOrigin(ctx),
       note: input.note ?? '',
@@ -134,7 +134,7 @@ const keysOf = (rrsets: NonNullable<RevertInput['rrsets']>, zone: ZoneRow): Set<
   new Set(rrsets.map((one, place) => rrsetKey(parseRrset(one, `#/rrsets/${place}`, zone))))
 
 /** Converts a reversal to wanted rrsets. */
-async function wantedOf(read: Reader, ctx: Pick<Ctx, 'hub'>, { rrsets }: Reversal): Promise<WantedRrset[]> {
+async function wantedOf(read: Reader, ctx: Pick<Ctx, 'hub'>, zone: ZoneRow, { rrsets }: Reversal): Promise<WantedRrset[]> {
   const usedElsewhere = await idsUsedElsewhere(read, rrsets)
   const now = ctx.hub.clock.now()
   return rrsets.map(({ name, type, before, after }) => {
@@ -148,9 +148,10 @@ async function wantedOf(read: Reader, ctx: Pick<Ctx, 'hub'>, { rrsets }: Reversa
       ...(!before && { locked }),
       // Drop an expiry that has passed or is about to.
       expiresAt: expiresAt !== null && expiresAt < now + minLifetimeMs ? null : expiresAt,
-      values: records.map(([id, rdata, version, createdAt]) => ({
+      values: records.map(([id, rdata, , createdAt]) => ({
         ...valueOfRdata(type, Buffer.from(rdata, 'base64')),
-        ...(!usedElsewhere.has(id) && { keep: { id, version, createdAt } }),
+        // The record may have had later versions before it was deleted, but never more than the zone.
+        ...(!usedElsewhere.has(id) && { keep: { id, version: zone.version, createdAt } }),
         pointer: '#',
       })),
       pointer: '#',

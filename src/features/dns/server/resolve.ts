@@ -63,6 +63,8 @@ export function resolve(zones: ZoneSet, question: WireName, type: number): Resol
     }
     return found
   }
+  // Where a loop ends depends on the queried name.
+  if (name !== null) found.encloser = null
   return found
 }
 
