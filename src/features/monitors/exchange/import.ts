@@ -53,7 +53,7 @@ export async function importMonitoring(
     return result
   } catch (error) {
     if (error instanceof DryRunRollback) return error.result
-    if (error instanceof Problem && error.extras.errors) throw invalid(error.extras.errors.map(located))
+    if (error instanceof Problem && error.extras.errors) throw invalid(await located(error.extras.errors))
     throw error
   }
 }

@@ -5,12 +5,16 @@ import { BadYaml } from './plain-yaml'
 const options = { version: '1.2', strict: true, uniqueKeys: false, prettyErrors: false } as const
 const itemsPerPart = 20
 // A part is composed without interruption.
-const maxPartLength = 128 * 1024
+export const maxPartLength = 128 * 1024
+// Composing the characters of long texts takes less time, but their lines take some. A monitor can have three texts of 64 KiB.
+const longText = 256
+const charactersAsOne = 12
+const linesAsOne = 4
 
 /**
  * Parses a YAML document like `parseDocument`, yielding to the event loop: it is scanned token by token, and the lists
  * and maps at its top level are composed in parts.
- * @throws BadYaml if anything else in it is too long
+ * @throws BadYaml if anything else in it, or a single item, is too long
  */
 export async function parseYaml(text: string, lines: LineCounter): Promise<Document.Parsed> {
   const parser = new Parser(lines.addNewLine)
@@ -41,30 +45,34 @@ interface Detached {
 /** Takes all but the last item out of the lists and maps at the top level of a document. */
 function detachItems({ value }: CST.Document, length: number): Detached[] {
   if (value?.type !== 'block-map') {
-    refuseLong(value?.offset ?? 0, length)
+    refuseLong(value, value?.offset ?? 0, length)
     return []
   }
   return value.items.flatMap((entry, at) => {
     const end = offsetOf(value.items[at + 1]) ?? length
     const from = entry.value
     if (from?.type !== 'block-seq' && from?.type !== 'block-map') {
-      refuseLong(offsetOf(entry) ?? value.offset, end)
+      refuseLong(entry, offsetOf(entry) ?? value.offset, end)
       return []
     }
     // The last item stays: where the list ends is relevant for what follows.
     const items = from.items.splice(0, from.items.length - 1) as Item[]
     const lastAt = offsetOf(from.items[0]) ?? from.offset
-    refuseLong(lastAt, end)
+    refuseLong(from.items[0], lastAt, end, true)
     return [{ from, end: lastAt, items }]
   })
 }
 
 async function attachItems(document: Document.Parsed, { from, end, items }: Detached, length: number): Promise<void> {
   const composedItems: unknown[] = []
-  for (let at = 0; at < items.length; at += itemsPerPart) {
-    const part = items.slice(at, at + itemsPerPart)
-    const start = offsetOf(part[0]) ?? from.offset
-    refuseLong(start, offsetOf(items[at + itemsPerPart]) ?? end)
+  for (let at = 0; at < items.length;) {
+    const start = offsetOf(items[at]) ?? from.offset
+    const endOf = (index: number) => offsetOf(items[index + 1]) ?? end
+    let next = at + 1
+    while (next < items.length && next - at < itemsPerPart && endOf(next) - start <= maxPartLength) next++
+    if (next === at + 1) refuseLong(items[at], start, endOf(at), true)
+    const part = items.slice(at, next)
+    at = next
     const value = { ...from, offset: start, items: part } as Collection
     const [composed] = [...new Composer(options).compose([{ type: 'document', offset: start, start: [], value }], true, length)]
     document.errors.push(...composed!.errors)
@@ -86,10 +94,30 @@ function offsetOf(entry: Item | undefined): number | undefined {
   return entry.start[0]?.offset ?? entry.key?.offset ?? entry.value?.offset
 }
 
-function refuseLong(start: number, end: number): void {
-  if (end - start > maxPartLength)
-    throw new BadYaml(
-      start,
-      `More than ${maxPartLength / 1024} KiB outside of block lists and maps. Write lists with one item per line, or send JSON`,
-    )
+/** @throws BadYaml if composing a part would take too long */
+function refuseLong(part: unknown, start: number, end: number, isItem = false): void {
+  if (end - start <= maxPartLength || end - start - savedBy(part) <= maxPartLength) return
+  const max = `${maxPartLength / 1024} KiB`
+  throw new BadYaml(
+    start,
+    isItem
+      ? `An item with more than ${max}, not counting long texts. Send JSON`
+      : `More than ${max} outside of block lists and maps. Write lists with one item per line, or send JSON`,
+  )
+}
+
+/** The characters of long texts, without what they count. */
+function savedBy(part: unknown): number {
+  let saved = 0
+  const open = [part]
+  while (open.length > 0) {
+    const one = open.pop() as { source?: string; items?: Item[]; key?: unknown; value?: unknown } | null | undefined
+    if (!one) continue
+    const { source } = one
+    if (source !== undefined && source.length > longText)
+      saved += source.length * (1 - 1 / charactersAsOne) - source.split('\n').length / linesAsOne
+    open.push(one.key, one.value)
+    for (const item of one.items ?? []) open.push(item)
+  }
+  return saved
 }

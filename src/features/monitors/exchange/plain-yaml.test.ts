@@ -12,9 +12,9 @@ function plain(text: string, maxWeight = 1_000_000): unknown {
     if (step.done) return step.value
   }
 }
-const problemsOf = async (text: string): Promise<string[]> => {
+const problemsOf = async (text: string, mediaType = 'application/yaml'): Promise<string[]> => {
   try {
-    await readDocument(new TextEncoder().encode(text), 'application/yaml')
+    await readDocument(new TextEncoder().encode(text), mediaType)
     return []
   } catch (error) {
     return (error as { extras: { errors: { detail: string }[] } }).extras.errors.map(one => one.detail)
@@ -82,6 +82,49 @@ test('reports unknown, recursive, and oversized aliases with line and column', a
   expect(await problemsOf(`monitors: []\nx: [&a ${'x'.repeat(100_000)}${', *a'.repeat(1_000)}]`)).toEqual([
     expect.stringContaining('The document is too large'),
   ])
+})
+
+test('refuses aliases before they are copied, and copies step by step', () => {
+  const stepsOf = (text: string) => {
+    const steps = plainYaml(parseDocument(text), 1_000_000)
+    let count = 0
+    try {
+      while (!steps.next().done) count++
+    } catch (error) {
+      return [count, (error as Error).message]
+    }
+    return [count, null]
+  }
+  const many = `m:\n- &a ${'x'.repeat(1000)}\n- &b [${'*a, '.repeat(900)}]\n${'- *b\n'.repeat(25)}`
+  expect(stepsOf(many)).toEqual([2, expect.stringContaining('too large')])
+  const [count] = stepsOf(`m:\n- &a [${'[], '.repeat(100)}]\n- [${'*a, '.repeat(500)}]\n`)
+  expect(count).toBeGreaterThan(50)
+  expect(plain('m:\n- &a {b: [1]}\n- [*a, *a, .nan, -0]\n')).toEqual({ m: [{ b: [1] }, [{ b: [1] }, { b: [1] }, null, 0]] })
+})
+
+test('monitors may have long texts', async () => {
+  const monitor = (name: string, size: number) => ({
+    name,
+    type: 'http',
+    target: 'https://e.test/',
+    options: { body: 'x\n'.repeat(size / 2), tls: { ca: 'y\n'.repeat(size / 2), client: { cert: 'z\n'.repeat(size / 2) } } },
+  })
+  const monitors = Array.from({ length: 40 }, (_, n) => monitor(`m${n}`, n % 20 === 19 ? 65_536 : 7000))
+  for (const document of [{ monitors }, { monitors: monitors.slice(0, 30) }]) {
+    const parsed = await parseYaml(stringify(document, { lineWidth: 0 }), new LineCounter())
+    expect([parsed.errors, parsed.toJS()]).toEqual([[], document])
+  }
+  const items = (item: string) => `monitors:\n- a\n- ${item}\n`
+  const long = `[${'b, '.repeat(50_000)}]`
+  for (const text of [items(long), `${items(long)}- c\n`])
+    expect(await problemsOf(text)).toEqual([expect.stringContaining('An item with more than 128 KiB')])
+})
+
+test('errors in JSON have line and column, in documents of up to 128 KiB', async () => {
+  const wrong = (padding: number) => `{\n  "monitors": [],\n  "x": "${'x'.repeat(padding)}"\n}`
+  expect(await problemsOf(wrong(1), 'application/json')).toEqual([expect.stringContaining('(line 3, column 8)')])
+  expect(await problemsOf(wrong(130_000), 'application/json')).toEqual([expect.stringContaining('(line')])
+  expect(await problemsOf(wrong(140_000), 'application/json')).toEqual([expect.not.stringContaining('(line')])
 })
 
 test('reports duplicate keys, and reads a large number of keys quickly', async () => {

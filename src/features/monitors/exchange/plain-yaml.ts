@@ -20,18 +20,18 @@ export class BadYaml extends Error {
  */
 export function* plainYaml({ contents }: Document.Parsed, maxWeight: number): Generator<void, unknown> {
   const reading = new Reading(maxWeight)
-  if (!isMap(contents)) reading.prepare(contents)
+  if (!isMap(contents)) yield* reading.prepare(contents)
   else
     for (const { key, value } of contents.items) {
       // Its anchors apply to what follows.
       reading.read(key, 0)
       const items = isSeq(value) && value.anchor === undefined ? value.items : [value]
       for (const item of items) {
-        reading.prepare(item)
+        yield* reading.prepare(item)
         yield
       }
     }
-  return reading.read(contents, 0).value
+  return jsonOf(reading.read(contents, 0).value)
 }
 
 interface Read {
@@ -45,13 +45,17 @@ class Reading {
   // An alias refers to the last node with its name, but not to a node that contains it.
   private readonly anchored = new Map<string, Read | null>()
   private readonly prepared = new Map<unknown, Read>()
+  private aliases = 0
+  private total = 0
 
   constructor(private readonly maxWeight: number) {}
 
-  /** Reads a node ahead of the node that contains it. */
-  prepare(node: unknown): void {
+  /** Reads a node ahead of the node that contains it. If it contains aliases, it gets its own copy of what they refer to. */
+  *prepare(node: unknown): Generator<void, void> {
+    const before = this.aliases
     const { value, weight } = this.read(node, 0)
-    this.prepared.set(node, { value: JSON.parse(JSON.stringify(value ?? null)) as unknown, weight })
+    this.total = this.sum(this.total, weight, offsetOf(node) ?? 0)
+    this.prepared.set(node, { value: this.aliases > before ? yield* copyOf(value) : value, weight })
   }
 
   /** @param above offset of the parent, for nodes without a position of their own */
@@ -60,6 +64,7 @@ class Reading {
     if (prepared) return prepared
     const at = offsetOf(node) ?? above
     if (isAlias(node)) {
+      this.aliases++
       const named = this.anchored.get(node.source)
       if (named === undefined) throw new BadYaml(at, `Unknown alias: no anchor named ${shown(node.source)} before it`)
       if (named === null) throw new BadYaml(at, 'An alias must not contain itself')
@@ -82,7 +87,7 @@ class Reading {
     for (const item of node.items) {
       const read = this.read(item, at)
       weight = this.sum(weight, read.weight, offsetOf(item) ?? at)
-      value.push(read.value)
+      value.push(jsonOf(read.value))
     }
     return { value, weight }
   }
@@ -98,7 +103,7 @@ class Reading {
       if (value.has(name)) throw new BadYaml(place, 'Map keys must be unique')
       const read = this.read(pair.value, place)
       weight = this.sum(weight, key.weight + read.weight, place)
-      value.set(name, read.value)
+      value.set(name, jsonOf(read.value))
     }
     return { value: Object.fromEntries(value), weight }
   }
@@ -108,6 +113,22 @@ class Reading {
     return weight + more
   }
 }
+
+const valuesPerStep = 1000
+
+/** A deep copy. Strings are shared. */
+function* copyOf(value: unknown, made = { count: 0 }): Generator<void, unknown> {
+  if (++made.count % valuesPerStep === 0) yield
+  if (typeof value !== 'object' || value === null) return value
+  const isList = Array.isArray(value)
+  const copies: [string, unknown][] = []
+  for (const [name, one] of Object.entries(value)) copies.push([name, yield* copyOf(one, made)])
+  return isList ? copies.map(([, one]) => one) : Object.fromEntries(copies)
+}
+
+/** A value as JSON has it: null instead of NaN and infinity, and no negative zero. */
+const jsonOf = (value: unknown): unknown =>
+  typeof value === 'number' ? (Number.isFinite(value) ? value || 0 : null) : (value ?? null)
 
 const weightOf = (value: unknown): number => weightOfEach + (typeof value === 'string' ? value.length : 0)
 const shown = (name: string): string => (name.length > 50 ? `${name.slice(0, 50)}…` : name)

@@ -3,7 +3,7 @@ import { readJson, unstorable } from '../../../api/request-body'
 import { invalid, type FieldProblem } from '../../../core/problem'
 import { isTurnOver, runInSlices, yieldToEventLoop } from '../../../core/time-slices'
 import { fieldProblems } from '../../../core/validate'
-import { parseYaml } from './parse-yaml'
+import { maxPartLength, parseYaml } from './parse-yaml'
 import { BadYaml, plainYaml } from './plain-yaml'
 import { MonitoringDocument, maxImportBytes, maxMonitors } from './shapes'
 
@@ -12,8 +12,8 @@ interface ReadDocument {
   value: Readable
   /** Problems with entries. In `value`, such an entry lacks its invalid fields, or is null. */
   problems: FieldProblem[]
-  /** Adds line and column to a problem. */
-  located(problem: FieldProblem): FieldProblem
+  /** Adds lines and columns to problems, except in JSON of more than 128 KiB. */
+  located(problems: readonly FieldProblem[]): Promise<FieldProblem[]>
 }
 
 /** A document in which entries that could not be parsed are null. */
@@ -41,19 +41,22 @@ export async function readDocument(bytes: Uint8Array, mediaType: string): Promis
     const { line, col } = lines.linePos(offset)
     return `line ${line}, column ${col}`
   }
-  // Parsing JSON is several times faster, and its fields are found without their positions.
+  // Parsing JSON is several times faster, and the positions of its fields are only needed for errors.
   const document = isJson ? null : await documentOf(text, lines, at)
   const value = document ? await plainOf(document, at) : readJson.parse(bytes, valuesPerMonitor * maxMonitors, maxMonitors)
-  const located = (problem: FieldProblem): FieldProblem => {
-    const offset = document && offsetOf(document, problem.pointer)
-    return offset === null ? problem : { ...problem, detail: `${problem.detail.replace(/\.$/, '')} (${at(offset)}).` }
+  const located = async (listed: readonly FieldProblem[]): Promise<FieldProblem[]> => {
+    const parsed = document ?? (text.length <= maxPartLength ? await parseYaml(text, lines) : null)
+    return listed.map(problem => {
+      const offset = parsed && offsetOf(parsed, problem.pointer)
+      return offset === null ? problem : { ...problem, detail: `${problem.detail.replace(/\.$/, '')} (${at(offset)}).` }
+    })
   }
   await yieldToEventLoop()
   const hostile = unstorable(value)
   const isWrong = hostile.length === 0 && !(await isValidInParts(value))
   const problems = isWrong ? fieldProblems(MonitoringDocument, value) : hostile
   const readable = problems.length === 0 ? (value as Readable) : hostile.length === 0 ? withoutWrong(value, problems) : null
-  if (!readable) throw invalid(problems.slice(0, maxProblems).map(located))
+  if (!readable) throw invalid(await located(problems.slice(0, maxProblems)))
   return { value: readable, problems, located }
 }
 
