@@ -2,6 +2,7 @@ import { changesBetween } from './audit'
 import { auditCounter, chainedEntry, entryHash, entryMac, genesis, macKeyOf } from './audit-chain'
 import type { AuditDraft, EventDraft } from './change-result'
 import { eventCounter, feedCounter, setHead, takeNumbers, type Taken } from './counters'
+import { allEnded } from './db/all-ended'
 import { insertRows } from './db/insert-rows'
 import { auditEntries, events } from './db/tables'
 import type { Tx } from './db/transaction'
@@ -33,8 +34,8 @@ export async function writeEffects(
   const chains = await auditRows(hub, audits, taken)
   const eventRows = rowsOfEvents(hub, published, taken)
   const eventJobs = eventRows.flatMap(({ id }) => hub.eventJobs.map(kind => ({ kind, payload: { event_id: id } })))
-  const [streamJobs] = await Promise.all([
-    Promise.all([...chains.keys()].map(workspaceId => hub.auditJobs(tx, workspaceId, hub.clock.now()))),
+  const [streamJobs] = await allEnded([
+    allEnded([...chains.keys()].map(workspaceId => hub.auditJobs(tx, workspaceId, hub.clock.now()))),
     insertRows(
       tx,
       auditEntries,

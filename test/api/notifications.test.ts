@@ -2,11 +2,15 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
 import { jobs } from '../../src/core/db/tables'
+import { together } from '../../src/core/db/together'
+import type { Tx } from '../../src/core/db/transaction'
+import { enqueue } from '../../src/core/jobs/queue'
 import { Worker } from '../../src/core/jobs/worker'
+import type { Severity } from '../../src/core/notices'
 import { deliverJob } from '../../src/features/notifications/delivery/deliver'
-import { muteThread } from '../../src/features/notifications/delivery/notify'
+import { muteThread, notify } from '../../src/features/notifications/delivery/notify'
 import { pruneNotifications } from '../../src/features/notifications/delivery/retention'
-import { channelAt, logOf, allowPrivateNetwork, sendMessage } from '../support/channels'
+import { channelAt, logOf, allowPrivateNetwork, messageOf, sendMessage } from '../support/channels'
 import { mailDouble } from '../support/mail-double'
 import { receiver, stopReceivers } from '../support/receiver'
 import { world, type World } from '../support/world'
@@ -243,6 +247,32 @@ describe('quiet hours', () => {
       'incident.resolved canceled problem_not_sent',
       'incident.resolved sent',
     ])
+  })
+
+  test('don’t delay a critical problem reported together with one that is held', async () => {
+    const w = await localWorld()
+    const quiet = { quiet_hours: { ...night, except_severity: 'critical' } }
+    const channels = [await channelAt(w, receiver().url, quiet), await channelAt(w, receiver().url, quiet)]
+    const ids = channels.map(one => one.id).sort()
+    await at(w, '23:00')
+    const now = w.clock.now()
+    const report = (tx: Tx, severity: Severity, channelIds: string[]) => () =>
+      notify(tx, w.hub, {
+        workspaceId: w.acme.workspaceId,
+        message: messageOf(w, { severity, thread: severity }),
+        channelIds,
+      })
+    const stored = await record(w.hub, async tx => {
+      const all = await together(tx, [report(tx, 'critical', ids), report(tx, 'warning', [ids[1]!])])
+      await enqueue(
+        tx,
+        w.hub,
+        all.flatMap(one => one.jobs),
+      )
+      const rows = await tx.select().from(jobs).where(eq(jobs.kind, deliverJob.kind))
+      return { result: new Map(rows.map(row => [row.uniqueKey, row.runAt])) }
+    })
+    expect(ids.map(id => stored.get(id))).toEqual([now + second, now + second])
   })
 
   test('send the final recovery of a problem that was sent before they started', async () => {

@@ -55,6 +55,24 @@ test('a full disk fails the callback that hit it and those rolled back with it, 
   expect(here.names()).toHaveLength(103)
 })
 
+test('a callback can’t write after SQLite rolled back its transaction', async () => {
+  const here = await group()
+  await here.group.run(put('before'))
+  const { db } = here.opened[0]!
+  const { page_count: pages } = db.query('PRAGMA page_count').get() as { page_count: number }
+  db.run(`PRAGMA max_page_count=${pages + 4}`)
+  let late: PromiseSettledResult<unknown>[] = []
+  const run = here.group.run(async tx => {
+    await tooMuch(tx).catch(() => {})
+    const row = { name: sql.placeholder('name'), value: 1 }
+    const insert = prepared(tx, 'late', () => tx.insert(counters).values(row as never)).execute({ name: 'late prepared' })
+    late = await Promise.allSettled([insert, put('late new')(tx)])
+  })
+  expect(await endings([run])).toHaveLength(1)
+  expect(late.map(one => one.status)).toEqual(['rejected', 'rejected'])
+  expect(here.names()).toEqual(['before'])
+})
+
 test('a callback that timed out is rolled back and can’t write into later transactions', async () => {
   const here = await group(400)
   let late: Promise<PromiseSettledResult<unknown>[]> | null = null

@@ -336,6 +336,14 @@ test('of several replacing drafts in one change, the last one wins', async () =>
   expect((await take(hub, 'test.run', 5)).map(one => one.payload.n).sort()).toEqual([3, 4])
 })
 
+test('of several replacing drafts in one change, a kind that may run early keeps the earliest time', async () => {
+  const { hub, clock } = await world()
+  const draft = (n: number, ms: number) => job(n, { uniqueKey: 'k', replaces: true, earliest: true, runAt: clock.now() + ms })
+  await put(hub, draft(1, 2000), draft(2, 1000), draft(3, 3000))
+  const [stored] = await hub.read.select().from(jobs)
+  expect([stored!.payload, stored!.runAt]).toEqual([{ n: 3 }, clock.now() + 1000])
+})
+
 /** Claims due jobs and loses them, like a process that dies; returns their number. */
 async function loseRun(hub: Hub, clock: ManualClock): Promise<number> {
   const claimed = await take(hub, 'test.run', 5)

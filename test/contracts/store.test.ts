@@ -54,6 +54,19 @@ test('of changes committed together, only the failing one is rolled back', async
   expect([await has(w, 'a'), await has(w, 'b'), await has(w, 'c')]).toEqual([true, false, true])
 })
 
+test('a change whose jobs can’t be stored leaves none of its other rows behind', async () => {
+  const w = await world()
+  const rows = async () => (await w.hub.read.select({ n: count() }).from(auditEntries))[0]!.n
+  const before = await rows()
+  const about = { actor: systemActor('test'), context: jobContext, targets: [], workspaceId: w.acme.workspaceId }
+  const audits = Array.from({ length: 1000 }, () => ({ ...about, action: 'account.resource.read' as const }))
+  const failing = record(w.hub, async () => ({ result: undefined, audits, jobs: [{ kind: null as never, payload: {} }] }))
+  const [failed] = await Promise.allSettled([failing, bump(w, 'a')])
+  expect(failed.status === 'rejected' && violation(failed.reason)).toBe('not_null')
+  expect(await has(w, 'a')).toBe(true)
+  expect(await rows()).toBe(before)
+})
+
 test('a prepared statement is built once for all transactions and readers', async () => {
   const w = await world()
   let built = 0

@@ -25,6 +25,11 @@ export function isSerializationFailure(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error))
 }
 
+/** PostgreSQL in_failed_sql_transaction: an earlier statement of the transaction failed. */
+export function isAborted(error: unknown): boolean {
+  return codeOf(error) === '25P02'
+}
+
 /** The disk of the database is full: SQLITE_FULL, or disk_full on PostgreSQL (Appendix A, class 53). */
 export function isStorageFull(error: unknown): boolean {
   return ['SQLITE_FULL', '53100'].includes(codeOf(error))

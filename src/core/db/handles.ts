@@ -15,12 +15,17 @@ const maxStatements = 1000
 /**
  * Returns the drizzle handle of a connection. Its statements yield to the event loop when they have blocked it for a while, so that
  * other work continues during a long transaction, as it does on PostgreSQL. `statements` returns how many have run.
+ * @param use with `write`, statements outside of a transaction fail, for example after SQLite rolled it back: they would be committed
+ * at once
  */
-export function sqliteHandle(db: Database): { handle: Tx; statements(): number } {
+export function sqliteHandle(db: Database, use: 'read' | 'write'): { handle: Tx; statements(): number } {
   let count = 0
   const inTurns = <T>(result: T): T | Promise<T> => {
     count++
     return isTurnOver() ? yieldToEventLoop().then(() => result) : result
+  }
+  const check = () => {
+    if (use === 'write' && !db.inTransaction) throw new Error('The transaction was rolled back.')
   }
   const cache = new Map<string, NativeStatement>()
   const nativeOf = (sql: string): NativeStatement => {
@@ -46,7 +51,10 @@ export function sqliteHandle(db: Database): { handle: Tx; statements(): number }
     describe(prepared, query, fields)
     for (const name of ['run', 'all', 'get'] as const) {
       const execute = prepared[name].bind(prepared)
-      prepared[name] = values => inTurns(execute(values))
+      prepared[name] = values => {
+        check()
+        return inTurns(execute(values))
+      }
     }
     return prepared
   }
@@ -54,6 +62,7 @@ export function sqliteHandle(db: Database): { handle: Tx; statements(): number }
     handle,
     ({ sql, bind, decode }, values) =>
       new Promise(resolve => {
+        check()
         const native = nativeOf(sql)
         const params = bind(values) as never[]
         resolve(inTurns(decode ? decode(native.values(...params) as unknown[][]) : native.run(...params)))

@@ -37,7 +37,7 @@ export async function openSqlite(file: string, synchronous: Synchronous = 'FULL'
   const reader = sqliteConnection(file, 'read')
   const group = new GroupCommit(() => sqliteWriter(file, synchronous))
   return {
-    read: sqliteHandle(reader).handle,
+    read: sqliteHandle(reader, 'read').handle,
     ...detectingFullDisk(fn => (insideTransaction() ? Promise.reject(new NestedTransaction()) : group.run(fn))),
     listen: async () => {},
     notify: async () => {},
@@ -100,7 +100,7 @@ export type Synchronous = 'FULL' | 'OFF'
 /** Opens a writable connection to the SQLite file, with its drizzle handle. */
 export function sqliteWriter(file: string, synchronous: Synchronous = 'FULL'): Writer {
   const db = sqliteConnection(file, 'write', synchronous)
-  const { handle, statements } = sqliteHandle(db)
+  const { handle, statements } = sqliteHandle(db, 'write')
   return { db, tx: handle, statements }
 }
 

@@ -1,3 +1,4 @@
+import { allEnded } from './all-ended'
 import type { Tx } from './transaction'
 
 type Run = (items: readonly unknown[]) => Promise<readonly unknown[]>
@@ -34,18 +35,19 @@ class Group {
     if (this.waiting < this.steps || this.batches.size === 0) return
     const batches = this.batches
     this.batches = new Map()
-    void this.runAll(batches.values())
+    void this.runAll([...batches.values()])
   }
 
-  private async runAll(batches: Iterable<Batch>): Promise<void> {
-    const done: (() => void)[] = []
-    for (const { run, calls } of batches) {
-      try {
+  /** After an error, no further batch runs: it fails all steps, because the transaction is rolled back. */
+  private async runAll(batches: readonly Batch[]): Promise<void> {
+    let done: (() => void)[] = []
+    try {
+      for (const { run, calls } of batches) {
         const results = await run(calls.map(call => call.item))
         done.push(...calls.map((call, index) => () => call.result.resolve(results[index])))
-      } catch (error) {
-        done.push(...calls.map(call => () => call.result.reject(error)))
       }
+    } catch (error) {
+      done = batches.flatMap(({ calls }) => calls.map(call => () => call.result.reject(error)))
     }
     this.waiting -= done.length
     for (const settle of done) settle()
@@ -64,11 +66,7 @@ export async function together<T>(tx: Tx, steps: readonly (() => Promise<T>)[]):
   const group = new Group(steps.length)
   groups.set(tx, group)
   try {
-    const ended = await Promise.allSettled(steps.map(step => step().finally(() => group.leave())))
-    return ended.map(one => {
-      if (one.status === 'rejected') throw one.reason
-      return one.value
-    })
+    return await allEnded(steps.map(step => step().finally(() => group.leave())))
   } finally {
     groups.delete(tx)
   }

@@ -11,4 +11,9 @@ export interface JobDraft {
   uniqueKey?: string
   /** With `uniqueKey`: a waiting job with that key gets the lane, time, priority and payload of this one. */
   replaces?: boolean
+  /**
+   * With `replaces`: of the drafts of one change, the earliest time is kept. Only for jobs that schedule themselves again if they run
+   * early.
+   */
+  earliest?: boolean
 }

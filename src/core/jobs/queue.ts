@@ -15,7 +15,10 @@ export async function enqueue(tx: Tx, hub: Pick<Hub, 'clock'>, drafts: JobDraft[
   if (drafts.length === 0) return
   const now = hub.clock.now()
   for (const replaces of [false, true]) {
-    const batch = latest(drafts.filter(draft => (draft.replaces ?? false) === replaces))
+    const batch = latest(
+      drafts.filter(draft => (draft.replaces ?? false) === replaces),
+      now,
+    )
     await insertRows(
       tx,
       jobs,
@@ -38,11 +41,15 @@ export async function enqueue(tx: Tx, hub: Pick<Hub, 'clock'>, drafts: JobDraft[
 }
 
 /** Drops drafts replaced by a later one: PostgreSQL can't update a row twice in one statement. */
-const latest = (drafts: JobDraft[]): JobDraft[] => [
-  ...new Map(
-    drafts.map((draft, n) => [draft.replaces && draft.uniqueKey !== undefined ? `${draft.kind} ${draft.uniqueKey}` : n, draft]),
-  ).values(),
-]
+function latest(drafts: JobDraft[], now: number): JobDraft[] {
+  const kept = new Map<string | number, JobDraft>()
+  for (const [n, draft] of drafts.entries()) {
+    const key = draft.replaces && draft.uniqueKey !== undefined ? `${draft.kind} ${draft.uniqueKey}` : n
+    const replaced = draft.earliest ? kept.get(key) : undefined
+    kept.set(key, replaced ? { ...draft, runAt: Math.min(draft.runAt ?? now, replaced.runAt ?? now) } : draft)
+  }
+  return [...kept.values()]
+}
 
 const replaceExisting: OnConflict = {
   name: 'replace',

@@ -36,6 +36,8 @@ export const deliverJobFor = (channel: { id: string; workspaceId: string }, at: 
   runAt: at,
   uniqueKey: channel.id,
   replaces: true,
+  // Of problems reported together, each may have seen only some of the pending notifications.
+  earliest: true,
 })
 
 /** The job that sends the next reminder of a thread on a channel. @param at ms UTC */

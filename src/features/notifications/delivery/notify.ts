@@ -132,22 +132,42 @@ interface Selection {
 }
 
 const lockSelected = batched('notification-channels', async (tx, selections: readonly Selection[]) => {
-  const keyOf = ({ workspaceId, ids }: Selection) => `${workspaceId} ${ids === null ? '' : ids.join()}`
   const found = new Map<string, ChannelRow[]>()
-  for (const [key, [selection]] of Map.groupBy(selections, keyOf)) found.set(key, await lockSome(tx, selection!))
-  return selections.map(selection => found.get(keyOf(selection))!)
+  const workspaceIds = [...new Set(selections.map(one => one.workspaceId))].sort()
+  for (const id of workspaceIds)
+    found.set(
+      id,
+      await lockSome(
+        tx,
+        id,
+        selections.filter(one => one.workspaceId === id),
+      ),
+    )
+  return selections.map(({ workspaceId, ids }) => {
+    const selected = ids && new Set(ids)
+    return found.get(workspaceId)!.filter(row => (selected ? selected.has(row.id) : row.isDefault))
+  })
 })
 
-async function lockSome(tx: Tx, { workspaceId, ids }: Selection): Promise<ChannelRow[]> {
+/** Locks all channels that any of the selections of a workspace contains, in one order. */
+async function lockSome(tx: Tx, workspaceId: string, selections: readonly Selection[]): Promise<ChannelRow[]> {
   const own = eq(notificationChannels.workspaceId, sql.placeholder('workspaceId'))
   const lock = (name: string, which: SQL, values: Record<string, unknown>) =>
     prepared<ChannelRow[], Tx>(tx, name, handle =>
       forUpdate(handle.select().from(notificationChannels).where(and(own, which)).orderBy(asc(notificationChannels.id))),
     ).execute({ ...values, workspaceId })
-  if (ids === null) return await lock('channels-default', eq(notificationChannels.isDefault, true), {})
-  return await forIds(ids, (size, list, values) =>
-    lock(`channels-by-id|${size}`, sql`${notificationChannels.id} in ${list}`, values),
-  )
+  const isDefault = eq(notificationChannels.isDefault, true)
+  const ids = [...new Set(selections.flatMap(one => one.ids ?? []))].sort()
+  if (ids.length === 0) return await lock('channels-default', isDefault, {})
+  const withDefault = selections.some(one => one.ids === null)
+  const rows = await forIds(ids, (size, list, values) => {
+    const isListed = sql`${notificationChannels.id} in ${list}`
+    return withDefault
+      ? lock(`channels-default-or-by-id|${size}`, sql`(${isDefault} or ${isListed})`, values)
+      : lock(`channels-by-id|${size}`, isListed, values)
+  })
+  // Each batch of ids returns the default channels again.
+  return [...new Map(rows.map(row => [row.id, row])).values()]
 }
 
 const maxTitleLength = 500

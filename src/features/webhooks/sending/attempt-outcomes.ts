@@ -5,6 +5,7 @@ import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { closeBreaker } from './breaker'
 import { deliverKind } from './delivery-jobs'
+import { lockEndpoint } from './holds'
 import { disable, disableReasonFor, type DisableResult } from '../endpoints/disable'
 import { webhookEndpoints } from '../endpoints/tables'
 
@@ -37,8 +38,16 @@ export async function recordFailure(
   return row ?? null
 }
 
-/** Records that endpoints work: their failures no longer count, and their breakers close. */
-export async function markWorking(tx: Tx, endpointIds: readonly string[], now: number): Promise<void> {
+/**
+ * Records that endpoints work: their failures no longer count, and their breakers close.
+ * @param locked ids of endpoints to lock until the transaction ends, even if they don't change
+ */
+export async function markWorking(
+  tx: Tx,
+  endpointIds: readonly string[],
+  now: number,
+  locked: ReadonlySet<string>,
+): Promise<void> {
   const updatedBefore = now - successUpdateMs
   // Most successes follow another success and don't change the row.
   const outdated = await forIds(endpointIds, (size, list, values) =>
@@ -50,7 +59,10 @@ export async function markWorking(tx: Tx, endpointIds: readonly string[], now: n
     ).execute({ ...values, updatedBefore }),
   )
   // In id order, to avoid deadlocks.
-  for (const id of outdated.map(one => one.id).sort()) {
+  const changing = new Set(outdated.map(one => one.id))
+  for (const id of [...changing.union(locked)].sort()) {
+    if (locked.has(id)) await lockEndpoint(tx, id)
+    if (!changing.has(id)) continue
     const [updated] = await recordSuccess(tx).execute({ id, now, updatedBefore })
     if (updated && (updated.consecutiveFailures > 0 || updated.breakerUntil !== null)) await closeBreaker(tx, updated)
   }

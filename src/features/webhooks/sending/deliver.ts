@@ -94,9 +94,9 @@ async function attemptDelivery(
 async function succeeded(tx: Tx, hub: Hub, all: readonly Success[]): Promise<Outcome> {
   const now = hub.clock.now()
   const ordered = all.map(one => one.delivery).filter(one => one.orderPosition !== null)
-  // Lock endpoints before their deliveries, in id order: the next delivery in order is released in this transaction.
-  for (const id of new Set(ordered.map(one => one.endpointId).sort())) await lockEndpoint(tx, id)
-  await markWorking(tx, [...new Set(all.map(one => one.delivery.endpointId))], now)
+  // Lock endpoints before their deliveries: the next delivery in order is released in this transaction.
+  const locked = new Set(ordered.map(one => one.endpointId))
+  await markWorking(tx, [...new Set(all.map(one => one.delivery.endpointId))], now, locked)
   await recordSuccesses(tx, all, now)
   const jobs: JobDraft[] = []
   for (const delivery of ordered) jobs.push(...(await releaseNext(tx, delivery, now)))
