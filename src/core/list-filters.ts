@@ -9,9 +9,13 @@ import { parameterName, Words } from './shapes'
 /** `?status=a,b`: matches any of the values. */
 export const wordsFilter = (column: SQLiteColumn, words: readonly string[], description: string): Filter => ({
   schema: Type.Array(Words(words), { minItems: 1, maxItems: words.length, description }),
-  where: (value, bind) => sql`${column} in (${sql.join((value as string[]).map(bind), sql`, `)})`,
-  finds: value => ({ equal: column, values: value as string[] }),
+  where: (value, bind) => sql`${column} in (${sql.join(distinct(value).map(bind), sql`, `)})`,
+  variant: value => distinct(value).join('+'),
+  // Each value is looked up on its own, so a repeated one would find its rows again.
+  finds: value => ({ equal: column, values: distinct(value) }),
 })
+
+const distinct = (value: unknown): string[] => [...new Set(value as string[])].sort()
 
 /** `?id=a,b`: at most 100 ids. */
 export const idsFilter = (column: SQLiteColumn): Filter => ({

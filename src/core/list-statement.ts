@@ -42,7 +42,8 @@ export async function pageRows<Row>(selection: Selection, shape: string, limit: 
   const again = checked && foundRows(selection, bind)
   // The part with the last row examined, of at most two rows, runs only if the page has fewer rows than this.
   values.limit = limit + (checked ? 2 : 1)
-  const statement = prepared(ctx.hub.read, `list|${shape}`, read => {
+  // The number of values is part of the name, so that no statement ever runs with fewer or more than it was built for.
+  const statement = prepared(ctx.hub.read, `list|${shape}|${Object.keys(values).length}`, read => {
     const name = getTableName(listing.table)
     const columns = columnsOf(listing, order)
     const inOrder = inOrderOf(order)

@@ -58,6 +58,20 @@ describe('the list of records', () => {
     expect(await of(`zone=${encodeURIComponent('ü:.example')}`)).toEqual([])
   })
 
+  test('patterns and exact texts in any spelling do not affect each other', async () => {
+    const w = await world()
+    await filled(w)
+    const statuses: unknown[] = []
+    for (const list of ['zones?sort=-name&name=', 'records?sort=-name&name=', 'records?sort=-id&content=', 'records?sort=-id&q='])
+      for (const text of ['*', 'exa＊', 'example.org', 'example.*', '*', '＊.dev', '*。dev', 'dev', '*.dev', 'www*']) {
+        const { status } = await w.acme.call('GET', `/v1/dns/${list}${encodeURIComponent(text)}`)
+        if (status >= 500) statuses.push([list, text, status])
+      }
+    expect(statuses).toEqual([])
+    const zones = await w.acme.call('GET', `/v1/dns/zones?name=${encodeURIComponent('EXA＊')}`)
+    expect(zones.body.data.map((one: any) => one.name)).toEqual(['example.com', 'example.net'])
+  })
+
   test.each(['', 'name=host-*', 'name=*.dev', 'content=192.0.2.*', 'q=192*', 'zone=example.com&type=A', 'sort=-name'])(
     'returns every record exactly once across pages, with %p',
     async query => {

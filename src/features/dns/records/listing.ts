@@ -24,15 +24,14 @@ import type { RecordRow } from './rows'
 import { reversedName } from '../zones/names'
 
 /** Parses a name filter: an exact name, a prefix, or names below a name. `*` alone is the wildcard record itself. */
-function namePattern(value: string): Pattern & { below: boolean } {
+function namePattern(value: string): Pattern {
   const text = asciiName(value.toLowerCase())
-  if (text === '*' || text === '') return { text: text || '@', isPrefix: false, below: false }
+  if (text === '*' || text === '') return { text: text || '@', isPrefix: false }
   if (text.startsWith('*.') && !text.slice(2).includes('*')) return { text: text.slice(2), isPrefix: true, below: true }
-  return { ...patternOf('name', text), below: false }
+  return patternOf('name', text)
 }
 
-function nameMatches(columns: { name: SQLiteColumn; nameReversed: SQLiteColumn }, value: string, place: Place): SQL {
-  const pattern = namePattern(value)
+function nameMatches(columns: { name: SQLiteColumn; nameReversed: SQLiteColumn }, pattern: Pattern, place: Place): SQL {
   if (!pattern.below) return matches(columns.name, pattern, place)
   return matches(columns.nameReversed, { text: `${reversedName(pattern.text)}.`, isPrefix: true }, place)
 }
@@ -61,21 +60,18 @@ const filters: Record<string, Filter> = {
     description:
       'Only records with this name, relative to the zone (`@` is the apex), with a prefix (`www*`), or below a name (`*.dev`). ' +
       'Patterns sort by name unless `sort` is set.',
-    where: (value, place) => nameMatches(dnsRecords, value, place),
-    finds: value => {
-      const { isPrefix, below } = namePattern(value)
-      if (isPrefix) return { range: below ? dnsRecords.nameReversed : dnsRecords.name }
-      return { equal: dnsRecords.name, values: [value] }
-    },
+    parse: namePattern,
+    where: (pattern, place) => nameMatches(dnsRecords, pattern, place),
+    finds: ({ text, isPrefix, below }) =>
+      isPrefix ? { range: below ? dnsRecords.nameReversed : dnsRecords.name } : { equal: dnsRecords.name, values: [text] },
   }),
   content: patternFilter({
     maxLength: contentKeyLength,
     description: `Only records with this value, or with a prefix (\`192.0.2.*\`). Case-insensitive; compares the first ${contentKeyLength} characters. For TXT, the text.`,
-    where: (value, place) => matches(dnsRecords.contentKey, keyPattern('content', value), place),
-    finds: value =>
-      keyPattern('content', value).isPrefix
-        ? { range: dnsRecords.contentKey }
-        : { equal: dnsRecords.contentKey, values: [value] },
+    parse: value => keyPattern('content', value),
+    where: (pattern, place) => matches(dnsRecords.contentKey, pattern, place),
+    finds: ({ text, isPrefix }) =>
+      isPrefix ? { range: dnsRecords.contentKey } : { equal: dnsRecords.contentKey, values: [text] },
   }),
   source: wordsFilter(dnsRecords.source, recordSources, 'Only records from these sources.'),
   updated_since: {
@@ -103,9 +99,9 @@ const searchOf = (owner: SQLiteColumn, ownerId: string): Filter =>
     description:
       'Only records whose name or value equals this text, or starts with a prefix (`mail*`). ' +
       `Finds up to ${maxSearched} names and ${maxSearched} values.`,
+    parse: value => keyPattern('q', value),
     finds: () => 'few',
-    where(value, place) {
-      const pattern = keyPattern('q', value)
+    where(pattern, place) {
       const found = (column: SQLiteColumn) =>
         sql`select id from (select ${dnsRecords.id} from ${dnsRecords} where ${owner} = ${place(ownerId)} and ${matches(column, pattern, place)}
           order by ${column}, ${dnsRecords.id} limit ${sql.raw(String(maxSearched))}) as ${sql.identifier(column.name)}`
@@ -204,7 +200,7 @@ const unmanagedListing = listingOf('dns-found-records', dnsFoundRecords, {
   maxItems: recordListing.maxItems!,
   filters: {
     type: { ...filters.type!, where: (value, place) => sql`${dnsFoundRecords.type} = ${place(parseType(value as string))}` },
-    name: { ...filters.name!, where: (value, place) => nameMatches(dnsFoundRecords, value as string, place) },
+    name: { ...filters.name!, where: (value, place) => nameMatches(dnsFoundRecords, namePattern(value as string), place) },
   },
   sorts: [],
 })

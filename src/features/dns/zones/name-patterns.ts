@@ -12,6 +12,8 @@ export type Place = (value: unknown) => SQL
 export interface Pattern {
   text: string
   isPrefix: boolean
+  /** Whether it matches the names below the text. */
+  below?: boolean
 }
 
 const patternRule = 'may have "*" only at its end.'
@@ -38,14 +40,15 @@ export function matches(column: SQLiteColumn, { text, isPrefix }: Pattern, place
 export const patternFilter = (options: {
   maxLength: number
   description: string
-  where(value: string, place: Place): SQL
-  finds?(value: string): Found
+  parse(value: string): Pattern
+  where(pattern: Pattern, place: Place): SQL
+  finds?(pattern: Pattern): Found
 }): Filter => ({
   schema: Type.String({ minLength: 1, maxLength: options.maxLength, description: options.description }),
-  where: (value, place) => options.where(value as string, place),
-  finds: value => options.finds?.(value as string),
+  where: (value, place) => options.where(options.parse(value as string), place),
+  finds: value => options.finds?.(options.parse(value as string)),
   variant: value => {
-    const text = value as string
-    return text.startsWith('*.') ? 'below' : text.endsWith('*') && text !== '*' ? 'prefix' : 'whole'
+    const { isPrefix, below } = options.parse(value as string)
+    return below ? 'below' : isPrefix ? 'prefix' : 'whole'
   },
 })

@@ -46,8 +46,9 @@ export const zoneListing = listingOf('dns-zones', dnsZones, {
       description:
         'Only the zone with this name, or zones whose name starts with a prefix (`shop*`). A prefix sorts by name unless ' +
         '`sort` is set.',
-      where: (value, place) => matches(dnsZones.name, zonePattern(value), place),
-      finds: value => (zonePattern(value).isPrefix ? { range: dnsZones.name } : { equal: dnsZones.name, values: [value] }),
+      parse: zonePattern,
+      where: (pattern, place) => matches(dnsZones.name, pattern, place),
+      finds: ({ text, isPrefix }) => (isPrefix ? { range: dnsZones.name } : { equal: dnsZones.name, values: [text] }),
     }),
     status: wordsFilter(dnsZones.status, zoneStatuses, 'Only zones with these statuses.'),
     provider_id: textFilter(dnsZones.providerId, 'Only zones created at the provider with this ID.', { maxLength: 40 }),
@@ -74,7 +75,7 @@ const defaultTtl = 3600
 export async function listZones(ctx: Ctx, query: Record<string, unknown>): Promise<Page<ZoneView>> {
   const { name, sort } = query
   // Sort by name, which is the order of the index used for prefixes.
-  const isPattern = typeof name === 'string' && name.endsWith('*') && sort === undefined
+  const isPattern = typeof name === 'string' && sort === undefined && zonePattern(name).isPrefix
   const page = await listPage(ctx, zoneListing, isPattern ? { ...query, sort: ['name'] } : query, row => row)
   return { ...page, data: await zoneViews(ctx.hub.read, page.data) }
 }
