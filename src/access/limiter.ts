@@ -37,17 +37,46 @@ export function refuseTooManyRequests(ctx: Ctx, policy: string, id: string, quot
  * Runs a check of a credential that can be guessed. Over the limit, the check does not run: a correct guess must not be
  * recognizable, and an expensive check must not be free. Attempts are counted before the check, so that concurrent attempts gain
  * nothing, and refunded if the check succeeds.
- * @param slowing over this limit, attempts are delayed
+ * @param slowing over this limit, attempts are delayed, ten at a time; more are refused
  * @throws Problem 429, and whatever the check throws, which counts as a failed attempt
  */
-export async function limitGuessing<T>(hub: Hub, buckets: Bucket[], check: () => Promise<T>, slowing: Bucket[] = []): Promise<T> {
+export async function limitGuessing<T>(hub: Hub, buckets: Bucket[], check: () => Promise<T>, slowing?: Bucket): Promise<T> {
   countRequest(hub, buckets)
-  const isSlow = !limiterOf(hub).take(slowing, hub.clock.now()).allowed
-  if (isSlow) await new Promise<void>(resolve => hub.clock.after(slowedMs, resolve))
-  const result = await check()
-  limiterOf(hub).refund([...buckets, ...(isSlow ? [] : slowing)], hub.clock.now())
-  return result
+  const limiter = limiterOf(hub)
+  const slowed = slowing ? [slowing] : []
+  if (limiter.take(slowed, hub.clock.now()).allowed) {
+    const result = await check()
+    limiter.refund([...buckets, ...slowed], hub.clock.now())
+    return result
+  }
+  const waiting = waitingAt(hub)
+  const key = `${slowing!.name} ${slowing!.key}`
+  const count = waiting.get(key) ?? 0
+  if (count >= maxWaiting) {
+    limiter.refund(buckets, hub.clock.now())
+    throw tooManyRequests(slowedMs / 1000, { 'violated-policies': [slowing!.name] })
+  }
+  waiting.set(key, count + 1)
+  try {
+    await new Promise<void>(resolve => hub.clock.after(slowedMs, resolve))
+    const result = await check()
+    limiter.refund(buckets, hub.clock.now())
+    return result
+  } finally {
+    const left = waiting.get(key)! - 1
+    if (left > 0) waiting.set(key, left)
+    else waiting.delete(key)
+  }
 }
+
+// Delayed attempts by what they count against.
+const waitings = new WeakMap<Hub, Map<string, number>>()
+function waitingAt(hub: Hub): Map<string, number> {
+  let waiting = waitings.get(hub)
+  if (!waiting) waitings.set(hub, (waiting = new Map()))
+  return waiting
+}
+const maxWaiting = 10
 
 // A user at a new device notices little of it.
 const slowedMs = 5000

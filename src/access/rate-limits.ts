@@ -138,18 +138,24 @@ export function failedSignInsOfEmail(email: string, perMinute = 30): Bucket {
   return { name: 'failed-logins-per-email', key: normalizeEmail(email), quota: perMinute, windowSeconds: 60 }
 }
 
-/** The bucket for wrong passwords from one session, or from one browser with which the user has signed in before. */
-export function failedOnDevice(id: string, perMinute = 30): Bucket {
-  return { name: 'failed-logins-per-device', key: id, quota: perMinute, windowSeconds: 60 }
+/**
+ * The bucket for wrong passwords of a user from one session, or from one browser with which the user has signed in before.
+ * @param device null counts all sessions of the user together
+ */
+export function failedOnDevice(userId: string, device: string | null, perMinute = 30): Bucket {
+  return { name: 'failed-logins-per-device', key: deviceKey(userId, device), quota: perMinute, windowSeconds: 60 }
 }
+
+// With the user, because browsers choose their ID.
+const deviceKey = (userId: string, device: string | null): string => (device === null ? userId : `${userId} ${device}`)
 
 /**
  * The bucket for wrong one-time and recovery codes of a user. Three of a million codes are valid at a time: with ten attempts per
  * 15 minutes it takes eight months to guess one with a probability of 50 %.
- * @param device session or known browser, counted separately; null counts all others together
+ * @param from a session, or all known browsers, counted separately; null counts all others together
  */
-export function failedCodes(userId: string, device: string | null): Bucket {
-  return { name: 'failed-codes', key: device === null ? userId : `${userId} ${device}`, quota: 10, windowSeconds: 900 }
+export function failedCodes(userId: string, from: string | null): Bucket {
+  return { name: 'failed-codes', key: deviceKey(userId, from), quota: 10, windowSeconds: 900 }
 }
 
 /** The bucket for requests without credentials. */

@@ -115,6 +115,25 @@ test('after ten wrong codes, none is checked for a while, not even a correct one
   expect((await signIn({ code: codeOf(secret) })).status).toBe(201)
 })
 
+test('wrong codes from all known browsers are counted together, and enabling codes makes the browsers unknown', async () => {
+  const { w, call, codeOf } = await ada()
+  const signIn = (given: object = {}, cookie = '') =>
+    w.anonymous.call('POST', '/v1/sessions', { email, password, ...given }, { cookie })
+  const deviceOf = async (given: object = {}) => (await signIn(given)).headers.getSetCookie()[1]!.split(';')[0]!
+  const before = await deviceOf()
+  const { secret } = (await call('POST', begin, { password })).body
+  expect((await call('POST', `${begin}/enable`, { code: codeOf(secret) })).status).toBe(200)
+  const devices: string[] = []
+  for (let n = 0; n < 2; n++) {
+    w.clock.advance(3 * half)
+    devices.push(await deviceOf({ code: codeOf(secret) }))
+  }
+  const code = codeOf(secret, 1000 * half)
+  for (let n = 0; n < 10; n++) expect((await signIn({ code }, devices[n % 2])).body.code).toBe('invalid_code')
+  for (const device of devices) expect((await signIn({ code }, device)).body['violated-policies']).toEqual(['failed-codes'])
+  for (const device of [before, '']) expect((await signIn({ code }, device)).body.code).toBe('invalid_code')
+})
+
 test('new recovery codes replace the previous ones, and require a password or a code', async () => {
   const { w, call, codeOf, secret, signIn, recovery } = await withCodes()
   const renew = (proof: object) => call('POST', '/v1/users/me/recovery-codes', proof)

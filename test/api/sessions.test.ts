@@ -273,9 +273,53 @@ test('a browser is known to each user who signed in with it', async () => {
   }
   const request = new Request('http://localhost/', { headers: { cookie } })
   const users = await Promise.all(['ada@example.com', 'bob@example.com'].map(email => findUser(w.hub.read, email)))
-  const devices = users.map(user => knownDevice(w.hub, request, user!.id))
-  expect(devices[0]).toBe(devices[1]!)
-  expect(devices[0]).toBeString()
+  const known = async () => {
+    const now = await Promise.all(['ada@example.com', 'bob@example.com'].map(email => findUser(w.hub.read, email)))
+    return await Promise.all(now.map(user => knownDevice(w.hub, request, user!)))
+  }
+  const [device] = await known()
+  expect(device).toBeString()
+  expect(await known()).toEqual([device!, device!])
+  await setPassword(w.hub, users[0]!, 'another horse battery', by)
+  expect(await known()).toEqual([null, device!])
+  w.clock.advance(366 * 24 * 3600 * 1000)
+  expect(await known()).toEqual([null, null])
+})
+
+test('the wrong passwords of a user at a browser do not affect other users who name the same browser', async () => {
+  const { w } = await guesser('3')
+  await addPerson(w.hub, w.acme.workspaceId, 'owner', 'bob@example.com')
+  const known = async (email: string, device: string) => {
+    const response = await signIn(w, { email }, { cookie: `bailiwick_device=${device}` })
+    return { cookie: response.headers.getSetCookie()[1]!.split(';')[0]! }
+  }
+  const device = 'd'.repeat(22)
+  const [ada, bob] = [await known('ada@example.com', device), await known('bob@example.com', device)]
+  for (let n = 0; n < 3; n++) await signIn(w, { email: 'bob@example.com', password: 'wrong' }, bob)
+  expect((await signIn(w, { email: 'bob@example.com' }, bob)).status).toBe(429)
+  expect((await signIn(w, {}, ada)).status).toBe(201)
+})
+
+test('at most ten attempts for an email address are delayed at a time', async () => {
+  const { w, from } = await guesser('3')
+  for (const n of [1, 2, 3]) await from(`192.0.2.${n}`, { password: 'wrong' })
+  const { after } = w.clock
+  let count = 0
+  const full = new Promise<void>(resolve => {
+    w.clock.after = (ms, fn) => {
+      if (ms === 5000 && ++count === 10) resolve()
+      return after.call(w.clock, ms, fn)
+    }
+  })
+  const delayed = Array.from({ length: 10 }, (_, n) => from(`198.51.100.${n}`))
+  await full
+  const refused = await from('203.0.113.1')
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])
+  expect(refused.body['violated-policies']).toEqual(['failed-logins-per-email'])
+  w.clock.advance(5000)
+  expect((await Promise.all(delayed)).map(one => one.status)).toEqual(Array.from({ length: 10 }, () => 201))
+  w.clock.advance(60_000)
+  expect((await from('203.0.113.1')).status).toBe(201)
 })
 
 test('concurrent guesses are counted, and correct passwords are not', async () => {

@@ -19,7 +19,11 @@ const window = 1
 
 /** Whether a user has enabled one-time codes, so that the password alone is not enough to sign in. */
 export const hasOneTimeCodes = async (read: Reader, userId: string): Promise<boolean> =>
-  (await confirmedCodes(read, userId)) !== null
+  (await oneTimeCodesSince(read, userId)) !== null
+
+/** When a user enabled one-time codes (ms UTC); null if they are disabled. */
+export const oneTimeCodesSince = async (read: Reader, userId: string): Promise<number | null> =>
+  (await confirmedCodes(read, userId))?.confirmedAt ?? null
 
 /** Whether one-time codes are enabled, and how many recovery codes remain. */
 export async function oneTimeCodesOf(read: Reader, userId: string): Promise<{ enabled: boolean; remaining: number }> {

@@ -6,7 +6,7 @@ import type { Ctx } from '../../../core/ctx'
 import { invalid } from '../../../core/problem'
 import { verifyPassword } from '../passwords'
 import { userAudits, type User } from '../users'
-import { verifyCode } from './second-factors'
+import { codeBuckets, verifyCode } from './second-factors'
 import type { Reauthentication } from './shapes'
 
 /**
@@ -23,7 +23,7 @@ export async function confirmPassword(
 ): Promise<void> {
   const { hub } = ctx
   // Per user: only who is signed in as the user can get here, and can start any number of sessions only with the password.
-  await limitGuessing(hub, [failedOnDevice(user.id, hub.config.failedCredentialsPerMinute)], async () => {
+  await limitGuessing(hub, [failedOnDevice(user.id, null, hub.config.failedCredentialsPerMinute)], async () => {
     if (await verifyPassword(password, user.passwordHash)) return
     await auditFailure(ctx, user, action, 'The current password was incorrect.')
     throw invalid([{ pointer, code: 'wrong_password', detail: 'is incorrect.' }])
@@ -45,7 +45,7 @@ export async function reauthenticate(
       { pointer: '#/password', code: 'required', detail: 'is required, unless `code` is sent instead. Send only one of them.' },
     ])
   if (password !== undefined) return await confirmPassword(ctx, user, password, { action })
-  await verifyCode(ctx, user, code!, ctx.sessionId, async () => {
+  await verifyCode(ctx, user, code!, codeBuckets(ctx, user, ctx.sessionId), async () => {
     await auditFailure(ctx, user, action, 'The code was incorrect.')
     throw invalid([{ pointer: '#/code', code: 'wrong_code', detail: 'is incorrect, expired, or already used.' }])
   })

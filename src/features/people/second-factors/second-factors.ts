@@ -30,10 +30,11 @@ export interface SecondFactorInput {
  */
 export async function requireSecondFactor(ctx: Ctx, user: User, input: SecondFactorInput, device: string | null): Promise<void> {
   if (!(await hasOneTimeCodes(ctx.hub.read, user.id))) return
-  if (input.passkey !== undefined)
-    return await limitGuessing(ctx.hub, codeBuckets(ctx, user, device), () => verifyPasskey(ctx, user, input.passkey!))
+  // Together, because a client that knows the password could make any number of browsers known.
+  const buckets = codeBuckets(ctx, user, device, device && 'known-browsers')
+  if (input.passkey !== undefined) return await limitGuessing(ctx.hub, buckets, () => verifyPasskey(ctx, user, input.passkey!))
   if (input.code === undefined) throw await secondFactorRequired(ctx.hub, user)
-  await verifyCode(ctx, user, input.code, device, async () => {
+  await verifyCode(ctx, user, input.code, buckets, async () => {
     await auditWrongCode(ctx, user)
     throw new Problem('invalid_code', 'The code is incorrect, expired, or already used.')
   })
@@ -51,7 +52,7 @@ async function secondFactorRequired(hub: Hub, user: User): Promise<Problem> {
 
 /**
  * Verifies and uses up a code of the user. A wrong code counts as a failed sign-in and against the user's limit of wrong codes.
- * @param device session or known browser, or null
+ * @param buckets from `codeBuckets`
  * @param refuse throws the error for a wrong code
  * @throws Problem 429, and what `refuse` throws
  */
@@ -59,19 +60,22 @@ export async function verifyCode(
   ctx: Ctx,
   user: User,
   code: string,
-  device: string | null,
+  buckets: Bucket[],
   refuse: () => Promise<never>,
 ): Promise<void> {
-  await limitGuessing(ctx.hub, codeBuckets(ctx, user, device), async () => {
+  await limitGuessing(ctx.hub, buckets, async () => {
     if (!(await spendCode(ctx.hub, user, code, { actor: actorOf(user), context: ctx.context }))) await refuse()
   })
 }
 
-/** What a wrong code counts against: the session or known browser if there is one, otherwise the IP address. */
-export function codeBuckets({ hub, context }: Ctx, user: User, device: string | null): Bucket[] {
+/**
+ * What a wrong code counts against: the session or known browser if there is one, otherwise the IP address.
+ * @param group counts with others of the same name
+ */
+export function codeBuckets({ hub, context }: Ctx, user: User, device: string | null, group = device): Bucket[] {
   const perMinute = hub.config.failedCredentialsPerMinute
-  const guesser = device === null ? failedCredentials(context.ip ?? '', perMinute) : failedOnDevice(device, perMinute)
-  return [guesser, failedCodes(user.id, device)]
+  const guesser = device === null ? failedCredentials(context.ip ?? '', perMinute) : failedOnDevice(user.id, device, perMinute)
+  return [guesser, failedCodes(user.id, group)]
 }
 
 async function auditWrongCode(ctx: Ctx, user: User): Promise<void> {

@@ -69,7 +69,7 @@ export async function createSession(
     await recordSeen(tx, user.id, home.id, now)
     return { result: undefined, audits: [{ ...signInAudit(ctx, user, home.id, 'success'), reason }] }
   })
-  const deviceCookie = deviceCookieHeader(hub, request, user.id)
+  const deviceCookie = await deviceCookieHeader(hub, request, user)
   return { cookie, deviceCookie, view: await sessionView(hub, row, user, home.id) }
 }
 

@@ -41,7 +41,8 @@ export async function authenticateUser(
   const perMinute = hub.config.failedCredentialsPerMinute
   const ip = ctx.context.ip ?? ''
   const found = await findUser(hub.read, input.email)
-  const device = found && knownDevice(hub, request, found.id)
+  // Also for unknown users, so that it takes equally long.
+  const device = await knownDevice(hub, request, found ?? nobody)
   const check = async () => {
     const right = await verifyPassword(input.password, found?.disabledAt === null ? found.passwordHash : null)
     if (right && found) return found
@@ -49,13 +50,18 @@ export async function authenticateUser(
     throw new Problem('invalid_login', 'Incorrect email or password.')
   }
   const user = await (device === null
-    ? limitGuessing(hub, [failedCredentials(ip, perMinute), failedSignIns(ip, input.email, perMinute)], check, [
+    ? limitGuessing(
+        hub,
+        [failedCredentials(ip, perMinute), failedSignIns(ip, input.email, perMinute)],
+        check,
         failedSignInsOfEmail(input.email, perMinute),
-      ])
-    : limitGuessing(hub, [failedOnDevice(device, perMinute)], check))
+      )
+    : limitGuessing(hub, [failedOnDevice(found!.id, device, perMinute)], check))
   await requireSecondFactor(ctx, user, input, device)
   return user
 }
+
+const nobody = { id: '', passwordHash: '' }
 
 /**
  * Failures for unknown email addresses are audited too, in the operator's log: response times must not reveal which users exist.
