@@ -32,13 +32,14 @@ function text(value: string): string {
 
 const nameTexts = new Map<string, string>()
 const maxNameTexts = 2000
+const maxNameLength = 64
 
 /** Most names are field names, so their texts are kept. */
 function nameText(name: string): string {
   let known = nameTexts.get(name)
   if (known === undefined) {
     known = text(name)
-    if (nameTexts.size < maxNameTexts) nameTexts.set(name, known)
+    if (nameTexts.size < maxNameTexts && name.length <= maxNameLength) nameTexts.set(name, known)
   }
   return known
 }

@@ -31,7 +31,7 @@ const defaultBaseUrl = 'http://localhost:8484'
  * @param baseUrl the URL under which clients reach the hub, without a trailing slash
  */
 export async function openapiDocument(baseUrl: string = defaultBaseUrl): Promise<OpenApiDocument> {
-  const shared = await (document ??= describeAreas([...apiAreas, ...ingestAreas]))
+  const shared = await (document ??= describeAll())
   return {
     ...shared,
     info: { ...info, contact: { name: 'Bailiwick', url: `${baseUrl}/docs` } },
@@ -68,6 +68,16 @@ const objectText = async (object: object): Promise<string> =>
 type SharedDocument = Omit<OpenApiDocument, 'servers' | 'externalDocs'>
 
 let document: Promise<SharedDocument> | null = null
+
+/** Describes the whole API; after a failure, the next request tries again. */
+async function describeAll(): Promise<SharedDocument> {
+  try {
+    return await describeAreas([...apiAreas, ...ingestAreas])
+  } catch (error) {
+    document = null
+    throw error
+  }
+}
 
 const info = {
   title: 'Bailiwick',

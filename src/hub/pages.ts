@@ -97,6 +97,7 @@ function description(baseUrl: string): Promise<StaticFile> {
   if (!file) {
     file = openapiText(baseUrl).then(text => new StaticFile(text, 'application/json; charset=utf-8'))
     descriptions.set(baseUrl, file)
+    file.catch(() => descriptions.delete(baseUrl))
   }
   return file
 }

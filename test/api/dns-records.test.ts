@@ -1,4 +1,7 @@
 import { describe, expect, spyOn, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { keptRecordViews, keyColumns } from '../../src/features/dns/records/kept-views'
+import { dnsRecords } from '../../src/features/dns/records/tables'
 import { world, type Caller } from '../support/world'
 import { createZone } from '../support/zones'
 import { contents, rules, scene } from '../support/record-scene'
@@ -35,6 +38,22 @@ describe('reading', () => {
       after.map((one: any) => ({ id: one.id, ttl: 600 })),
     )
   })
+})
+
+test('views of long records are not kept in memory', async () => {
+  const { hub, add } = await scene()
+  const ids: string[] = []
+  for (const [name, content] of [
+    ['short', 'x'],
+    ['long', 'x'.repeat(3000)],
+  ] as const)
+    ids.push((await add('TXT', name, content)).body.id)
+  const rows = await Promise.all(
+    ids.map(async id => (await hub.read.select(keyColumns).from(dnsRecords).where(eq(dnsRecords.id, id)))[0]!),
+  )
+  const [before, after] = [await keptRecordViews(hub.read, rows), await keptRecordViews(hub.read, rows)]
+  expect(after).toEqual(before)
+  expect(after.map((view, at) => view === before[at])).toEqual([true, false])
 })
 
 describe('a record', () => {

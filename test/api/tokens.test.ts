@@ -40,6 +40,15 @@ test('what was read about a token before a change is not used after it', async (
   expect(await callerOfToken(hub, body.token)).not.toBe(stale)
 })
 
+test('what was read about a token is not used longer if the clock is set back', async () => {
+  const { acme, hub, clock } = await world()
+  const { body } = await acme.call('POST', '/v1/tokens', { name: 'ci', mode: 'read_only' })
+  const before = await callerOfToken(hub, body.token)
+  expect(await callerOfToken(hub, body.token)).toBe(before)
+  clock.advance(-3_600_000)
+  expect(await callerOfToken(hub, body.token)).not.toBe(before)
+})
+
 test.skipIf(!isPostgres)('a token revoked at another hub stops working', async () => {
   const here = await world()
   const { acme } = here

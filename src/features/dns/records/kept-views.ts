@@ -1,4 +1,4 @@
-import { withKeptText } from '../../../core/kept-text'
+import { jsonText, withKeptText } from '../../../core/kept-text'
 import type { Reader } from '../../../core/db/transaction'
 import { rowsById } from '../../../core/db/rows-by-id'
 import type { RecordRow } from './rows'
@@ -8,6 +8,8 @@ import { recordViews } from './views'
 import { zoneBriefs } from '../zones/briefs'
 
 const maxViews = 5000
+// With the number of views, limits the memory they use.
+const maxLength = 2000
 
 interface Kept {
   version: number
@@ -28,7 +30,8 @@ type KeyRow = Pick<RecordRow, keyof typeof keyColumns>
 
 /**
  * Like {@link recordViews}, for requests that read: views are kept in memory and reused while the version of the record is the same. A
- * change of its rrset changes the version too. The sync status has no version, so records of zones with sync targets aren’t kept.
+ * change of its rrset changes the version too. The sync status has no version, so records of zones with sync targets aren’t kept,
+ * and neither are long ones.
  * @param read the handle of the hub, not of a transaction
  * @param load returns whole records, for those whose view isn’t kept
  */
@@ -54,8 +57,10 @@ export async function keptRecordViews(
       found.set(view.id, view)
       if (zones.get(view.zone_id)?.targetCount !== 0) continue
       const { version, updatedAt } = records.get(view.id)!
+      kept.delete(view.id)
+      if (jsonText(withKeptText(view)).length > maxLength) continue
       if (kept.size >= maxViews) kept.delete(kept.keys().next().value!)
-      kept.set(view.id, { version, updatedAt, view: withKeptText(view) })
+      kept.set(view.id, { version, updatedAt, view })
     }
   }
   // Skip records of zones that are being deleted, and records deleted since the page was read.
