@@ -38,7 +38,7 @@ export const parameters: Record<string, JsonSchema> = {
     example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
     description:
-      'Makes retries safe: for 24 hours, another request with the same key returns the first response and has no effect.',
+      'Makes retries safe: for 24 hours, the same request with the same key returns the first response and has no further effect. A different body or query with the same key is rejected.',
   },
   'If-Match': {
     name: 'If-Match',

@@ -11,15 +11,18 @@ export default function SignUp() {
   const [isDone, setDone] = useState(false)
   if (found.isPending) return null
   if (isDone) {
-    return <SignInMessage title="Account created" description="Sign in with your email and password." link="Sign in" primary />
+    return (
+      <SignInMessage
+        title="Almost done"
+        description="Sign in with your email and password. If you already had an account, its password has not changed."
+        link="Sign in"
+        primary
+      />
+    )
   }
   if (found.data && !found.data.open) {
     return (
-      <SignInMessage
-        title="Sign-up is closed"
-        description="Ask the operator of this hub or the owner of a workspace for an invitation."
-        link="Sign in"
-      />
+      <SignInMessage title="Sign-up is closed" description="Ask the operator of this hub for an invitation." link="Sign in" />
     )
   }
   return (

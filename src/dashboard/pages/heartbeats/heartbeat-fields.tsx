@@ -123,7 +123,7 @@ export function HeartbeatFields({ isNew = false }: { isNew?: boolean }) {
           name="slug"
           label="Slug"
           mono
-          hint={`Name in ping URLs with the ping key. ${isNew ? 'Leave empty to derive it from the name.' : 'Without one, only the ping URL works.'}`}
+          hint={`Identifies the heartbeat in URLs with the ping key. ${isNew ? 'Leave empty to derive it from the name.' : 'Without a slug, only the URL with the UUID works.'}`}
         />
         <SelectField
           name="methods"

@@ -9,7 +9,7 @@ export const pingLabels: Record<Kind, string> = {
   success: 'success',
   start: 'started',
   fail: 'failed',
-  log: 'log',
+  log: 'log only',
   ign: 'ignored',
 }
 export const pingTone = (kind: Kind): Tone => (kind === 'fail' ? 'bad' : kind === 'success' ? 'ok' : 'idle')

@@ -24,9 +24,9 @@ const columns: readonly Column<PingView>[] = [
   },
   { title: 'Exit status', width: '7rem', alignRight: true, showFrom: 'md', render: one => one.exit_status ?? '–' },
   { title: 'Source', width: '10rem', showFrom: 'sm', look: 'mono', render: one => one.source },
-  { title: 'Client', showFrom: 'lg', look: 'muted', render: one => one.user_agent || one.method },
+  { title: 'Client', showFrom: 'lg', look: 'muted', render: one => one.user_agent || '–' },
   {
-    title: 'Log',
+    title: 'Output',
     width: '6rem',
     alignRight: true,
     showFrom: 'sm',
@@ -49,7 +49,7 @@ export const Pings = ({ id, refetchMs }: { id: string; refetchMs: number }) => (
     refetchMs={refetchMs}
     rowHeight={40}
     filters={[{ name: 'pings', label: 'Result', all: 'All results', choices: kinds }]}
-    empty={{ icon: Radio, text: 'Pings and their logs are shown here.' }}
+    empty={{ icon: Radio, text: 'Pings and their output are shown here.' }}
   />
 )
 

@@ -65,7 +65,7 @@ export function WindowFields() {
             name="exdates"
             label="Skipped occurrences"
             placeholder="2026-12-26"
-            hint="Dates or local start times to skip."
+            hint="Dates, such as 2026-12-26, or start times in the time zone of the window, such as 2026-12-26T22:00."
           />
         </Collapsible>
       )}

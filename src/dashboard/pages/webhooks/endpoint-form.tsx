@@ -62,7 +62,7 @@ export function EndpointForm<Result>({ endpoint, send, onCancel }: EndpointFormP
       <CheckboxField
         name="active"
         label="Active"
-        hint="While inactive, events are held. They are sent when you activate it again."
+        hint="While the endpoint is inactive, its deliveries are held. They are sent when you activate it, unless they have expired."
       />
       <Collapsible
         label="Retries, rate limit, and order"
@@ -75,7 +75,7 @@ export function EndpointForm<Result>({ endpoint, send, onCancel }: EndpointFormP
         <SelectField
           name="ordering"
           label="Order"
-          hint="In order, a delivery that is retried holds back later ones about the same resource."
+          hint="If deliveries are in order, later ones about a resource wait until an earlier one that is being retried has finished."
           choices={{ none: 'Unordered', per_resource: 'In order for each resource' }}
         />
         <Retries />

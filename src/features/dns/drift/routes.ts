@@ -12,7 +12,8 @@ export const dnsDriftRoutes = area('dns-drift', 'DNS', [
     guard: read,
     operationId: 'getZoneDrift',
     summary: 'Get the drift of a zone',
-    description: 'Lists the record sets that are out of sync at the targets, as of the last reads.',
+    description:
+      'Lists the record sets that differ between the zone and its sync targets, as found when each target was last read.',
     response: ZoneDrift,
     run: (ctx, { params }) => getDrift(ctx, params.id!),
   }),

@@ -11,7 +11,7 @@ const DriftEntry = Shape({
   ...rrsetName,
   state: State,
   kind: Nullable(Words(driftKinds), {
-    description: 'How the record set was changed outside Bailiwick; null if it was not.',
+    description: 'How the record set was changed at the provider. Null if it was not changed there, or if it is in `conflict`.',
   }),
   detail: Nullable(Type.String(), { description: 'Message of the provider, or an explanation of the state.' }),
   desired: RrsetForm('Desired record set; null if it should not exist.'),

@@ -44,7 +44,7 @@ export const Op = Shape({
 export const Reason = Shape(
   {
     code: Words(blockCodes, { description: 'Code of the reason, used in `allow` to override it. More codes may be added.' }),
-    detail: Type.String({ description: 'Human-readable message with the numbers.' }),
+    detail: Type.String({ description: 'Human-readable message, with the counts and the limit.' }),
     rrsets: Type.Array(Shape(rrsetName), { maxItems: 20, description: 'Affected record sets; only the first 20 are listed.' }),
   },
   {

@@ -19,8 +19,8 @@ export const dnsPlanRoutes = area('dns-plans', 'DNS', [
     operationId: 'createZonePlan',
     summary: 'Create a DNS plan',
     description:
-      'Computes what edits would change, and which reasons block them, without applying anything. The edits are validated like a real ' +
-      'change. You can apply a plan within 15 minutes, as long as the zone does not change.',
+      'Shows what your changes would do, and which safety checks block them, without applying anything. They are validated like real ' +
+      'changes. You can apply a plan within 15 minutes, as long as the zone does not change.',
     body: PlanInput,
     status: 201,
     collection: '/v1/dns/plans',

@@ -92,8 +92,7 @@ export const PlanInput = Shape(
   },
   {
     $id: 'DnsPlanInput',
-    description:
-      'Record sets to change, to preview the result. Without any, the plan contains the pending changes for the targets.',
+    description: 'Record sets to change. If omitted, the plan contains the changes that are not applied at the sync targets yet.',
     examples: [{ rrsets: [{ name: 'www', type: 'A', ttl: 300, records: [{ content: '192.0.2.20' }] }] }],
   },
 )

@@ -14,7 +14,7 @@ const variables = Type.Record(Type.String({ minLength: 1, maxLength: 40 }), Vari
 })
 const variablesPatch = Type.Record(Type.String({ minLength: 1, maxLength: 40 }), Nullable(VariableValue), {
   maxProperties: 100,
-  description: 'Variable values to change. Null removes a value; other values don’t change.',
+  description: 'Variables to change, by name. Null removes the value. Omitted variables keep their values.',
 })
 const mode = Words(bindingModes, {
   description: '`linked`: rollouts of the template update the records. `once`: the records are applied once and not updated.',
@@ -222,7 +222,7 @@ export const Preview = Shape(
     zone_id,
     zone: Type.String({ description: 'Name of the zone.' }),
     host: Type.String({ description: 'Name relative to the zone. The apex is `@`.' }),
-    serial: Type.Integer({ description: 'Serial of the zone the preview was made for.' }),
+    serial: Type.Integer({ description: 'Serial of the zone when the preview was created.' }),
     applicable: Type.Boolean({ description: 'False if a record is in conflict. Applying then fails with a 409.' }),
     blocked: Type.Array(Reason, { description: 'Reasons that block applying unless each is allowed.' }),
     ...planFields,

@@ -19,7 +19,9 @@ const pingQuery = Type.Object(
     rid: Type.Optional(
       Type.String({ maxLength: 100, description: 'ID of the run, a UUID. Matches the start of a run with its end.' }),
     ),
-    create: Type.Optional(Words(['0', '1'], { description: '`1` creates a heartbeat if the slug is unknown.' })),
+    create: Type.Optional(
+      Words(['0', '1'], { description: '`1` creates a heartbeat if the slug is unknown. Ignored with a UUID.' }),
+    ),
     every: Type.Optional(Type.String({ maxLength: 20, description: 'Period of the created heartbeat, such as `30m`.' })),
     grace: Type.Optional(Type.String({ maxLength: 20, description: 'Grace period of the created heartbeat, such as `5m`.' })),
   },

@@ -12,8 +12,8 @@ export const factorRoutes = area('second-factors', 'Sessions', [
     operationId: 'setUpOneTimeCodes',
     summary: 'Set up one-time codes',
     description:
-      'Creates a secret for an authenticator app (RFC 6238), shown only once in this response. One-time codes are enabled once ' +
-      'its first code is confirmed, within an hour. Replaces a pending secret.',
+      'Creates a secret for an authenticator app (RFC 6238), which is shown only in this response. To enable one-time codes, send ' +
+      'the first code to `POST /v1/users/me/one-time-codes/enable` within an hour. Replaces a secret that was not confirmed.',
     body: Reauthentication,
     status: 201,
     response: OneTimeCodeSecret,

@@ -4,8 +4,8 @@ import { StatusIcon } from '../../../parts/status'
 const advice: Partial<Record<NonNullable<DnsProviderCheckResult['error']>['code'], string>> = {
   unreachable: 'Check the address, the port, and the network policy of the workspace, which may deny private addresses.',
   timeout: 'Check for firewalls between the hub and the server.',
-  unauthorized: 'Create a new key or token with the permissions listed in the handbook, and enter it here.',
-  throttled: 'The provider limits the request rate. Wait a few minutes before you test again; automatic checks are delayed.',
+  unauthorized: 'Create a new key or token with the permissions listed in the handbook, and save it in the settings.',
+  throttled: 'The provider limits the request rate. Wait a few minutes before you try again; automatic checks are delayed.',
   invalid_response: 'A different service is responding at this address.',
 }
 
