@@ -89,7 +89,7 @@ test('a blocked plan is applied only with a reason', async () => {
   const rrsets = ['www', 'shop', 'blog', 'mail'].map(name => ({ name, type: 'A', ttl: 300, records: [] }))
   await ui.api('POST', `/v1/dns/zones/${zone.id}/plan`, { rrsets })
   const page = await ui.open(`/dns/zones/${zone.id}/plans`)
-  await page.getByRole('button', { name: '4 deleted' }).click()
+  await page.getByRole('button', { name: '4 to delete' }).click()
   await page.getByText('Blocked by safety checks').waitFor()
   await page.getByRole('button', { name: 'Override and apply' }).click()
   await page.getByLabel('Reason').and(page.locator('[aria-invalid=true]')).waitFor()
