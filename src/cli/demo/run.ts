@@ -56,8 +56,9 @@ export async function runDemo(empty: Config, threads: Threads, seed: number): Pr
     const { people, pings, releases } = await simulatePast(simulation, servers, now, random)
     clock = systemClock
     const link = signInLink(people.ada.email)
+    // Before the hub starts, or its first checks would see servers in the middle of a cycle.
+    await servers.startCycles()
     const running = await runHub(config, threads, systemClock, { pages: link.pages, resolve: resolveDemoNames })
-    servers.startCycles()
     const jobs = [startJobs(running.hub.baseUrl, pings, releases), editAtProvider(servers)]
     return {
       running,

@@ -29,8 +29,8 @@ export interface Servers {
   authority: Authority
   ports: Record<TextServerName | 'web' | 'legacy' | 'dns' | 'hooks' | 'powerDns', number>
   powerDns: PowerDns
-  /** Starts the health cycles. */
-  startCycles(): void
+  /** Starts the health cycles, and opens or closes the servers accordingly. */
+  startCycles(): Promise<void>
   stop(): void
 }
 
@@ -99,7 +99,11 @@ async function open(now: () => number, random: () => number): Promise<Servers> {
     }
     const timer = setInterval(() => void updateServers(), updateMs)
     stops.push({ stop: () => clearInterval(timer) })
-    return { authority: own, ports, powerDns: zones, startCycles: () => (startedAt = now()), stop }
+    const startCycles = async () => {
+      startedAt = now()
+      await updateServers()
+    }
+    return { authority: own, ports, powerDns: zones, startCycles, stop }
   } catch (error) {
     stop()
     throw error
