@@ -9,16 +9,16 @@ import { httpOptions, type HttpOptions, type SshTunnel } from '../../src/checks/
 import { cpuTime } from '../support/cpu-time'
 import { checkContext, limitOfServer } from '../support/check-context'
 import { at, ca, closeTargets, listening, refusalOf, run, served } from '../support/http-targets'
-import { fingerprintOf, hostKeys, sshServer } from '../support/ssh-server'
+import { ed25519KeyPair, fingerprintOf, hostKeys, sshServer } from '../support/ssh-server'
 
 afterAll(closeTargets)
 
 const host_key = fingerprintOf(hostKeys.public)
-const other_key = fingerprintOf(utils.generateKeyPairSync('ed25519').public)
+const other_key = fingerprintOf(ed25519KeyPair().public)
 const password = 'changeme-tunnel'
 const passphrase = 'changeme-phrase'
-const key = utils.generateKeyPairSync('ed25519', { passphrase, cipher: 'aes256-ctr', rounds: 4 })
-const slow = utils.generateKeyPairSync('ed25519', { passphrase, cipher: 'aes256-ctr', rounds: 40 })
+const key = ed25519KeyPair({ passphrase, cipher: 'aes256-ctr', rounds: 4 })
+const slow = ed25519KeyPair({ passphrase, cipher: 'aes256-ctr', rounds: 40 })
 const byPassword = (login: AuthContext) => login.method === 'password' && login.password === password
 
 const through = (port: number, more: Partial<SshTunnel> = {}): { ssh_tunnel: SshTunnel } => ({
