@@ -22,7 +22,7 @@ export function enterRequest(hub: Hub, caller: Caller): (() => void) | null {
   if (current >= max) {
     throw new Problem(
       'rate_limited',
-      `${current} requests with this token are already in progress, the maximum of the plan. Try again shortly.`,
+      `${current} requests with this token are already in progress, which is the maximum of the plan. Try again when one has finished.`,
       {
         headers: { 'Retry-After': '1' },
         fields: { 'violated-policies': ['concurrent-requests'] },

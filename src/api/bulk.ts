@@ -76,11 +76,11 @@ export function bulkRoute(bulk: Bulk, routes: readonly Route[]): Route {
     operationId: bulk.operationId,
     summary: bulk.summary,
     description:
-      `${bulk.description} Runs up to ${maxOperations} operations in order in one transaction, each as if it were sent on its ` +
+      `${bulk.description} Up to ${maxOperations} operations run in order in one transaction, each as if it were sent on its ` +
       `own. With \`mode=atomic\`, all operations succeed or none are applied: if one fails, the response is 422 ` +
       `\`bulk_failed\` with a pointer to each failed operation. With \`mode=partial\`, failed operations are skipped, and the ` +
       `response is 207 with a result for each operation. Every ${operationsPerRequest} operations count as one request against ` +
-      'rate limits. Not available to tokens that are restricted to specific resources. Idempotent replays omit secrets.',
+      'rate limits. Not available to tokens that are restricted to specific resources. A response that is replayed for an Idempotency-Key omits secrets.',
     query: Shape({
       mode: Type.Optional(
         Words(['atomic', 'partial'], {
@@ -128,7 +128,8 @@ function shapesOf(
           if_match: Type.Optional(
             Type.String({
               maxLength: 1000,
-              description: 'Value of the If-Match header for this operation.',
+              description:
+                'ETag of the version to change, as in the If-Match header. If the resource has changed since, the operation fails.',
             }),
           ),
         }),
@@ -142,7 +143,7 @@ function shapesOf(
   const result = Shape(
     {
       index: Type.Integer({ minimum: 0, description: 'Position of the operation in the request.' }),
-      op: Nullable(Words([...singles.keys()]), { description: 'The operation; null if it is unknown.' }),
+      op: Nullable(Words([...singles.keys()]), { description: 'Operation; null if the requested one is unknown.' }),
       status: Type.Integer({ description: 'HTTP status that the operation would return on its own.' }),
       id: Nullable(Type.String(), { description: 'ID of the resource; null if there is none.' }),
       ...(responses.length > 0 && {
@@ -159,7 +160,7 @@ function shapesOf(
   const last = [...singles].at(-1)!
   const answer = Shape(
     {
-      mode: Words(['atomic', 'partial'], { description: 'The requested mode.' }),
+      mode: Words(['atomic', 'partial'], { description: 'Mode of the request.' }),
       succeeded: Type.Integer({ minimum: 0, description: 'Number of operations that succeeded.' }),
       failed: Type.Integer({ minimum: 0, description: 'Number of operations that failed; always 0 with `atomic`.' }),
       results: Type.Array(result, { description: 'One result per operation, in request order.' }),

@@ -105,7 +105,7 @@ function addWaiter(hub: Hub, workspaceId: string): () => void {
   if (current >= maxWaiting.ofWorkspace)
     throw new Problem(
       'rate_limited',
-      `${current} requests of this workspace are already waiting. Try again shortly, or send the request without Prefer: wait.`,
+      `${current} requests of this workspace are already waiting, which is the maximum. Try again shortly, or send the request without Prefer: wait.`,
       {
         ...extras,
         fields: { 'violated-policies': ['waiting-requests'] },

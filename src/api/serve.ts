@@ -201,7 +201,7 @@ function problemOf(error: unknown): Problem {
       'The database is unavailable. Try again in a few seconds. If the connection was lost during a commit, the change may have been made.',
       { headers: { 'Retry-After': '5' } },
     )
-  return new Problem('internal_error', 'An internal error occurred. Search the server log for this request id.')
+  return new Problem('internal_error', 'An internal error occurred. Search the server log for the request ID.')
 }
 
 /** The response to an error: a Problem as it is, anything else as 503 or 500. */

@@ -63,14 +63,14 @@ export const pageParameters = (maxItems = defaultMaxItems, initial = 25) => ({
       minimum: 1,
       maximum: maxItems,
       default: initial,
-      description: 'Page size.',
+      description: 'Number of items per page.',
       ...(maxItems === defaultMaxItems && { [parameterName]: 'PageLimit' }),
     }),
   ),
   cursor: Type.Optional(
     Type.String({
       maxLength: 1000,
-      description: 'Cursor of the page to return: `next_cursor` of the previous page.',
+      description: 'Cursor of the page to return: the `next_cursor` of the previous page. Default: the first page.',
       [parameterName]: 'PageCursor',
     }),
   ),
@@ -90,7 +90,10 @@ export function listQuery(listing: Pick<Listing<never>, 'filters' | 'sorts' | 'm
         }),
       ),
       include: Type.Optional(
-        Words(['total'], { description: 'Includes `pagination.total`, counted up to 10,000.', [parameterName]: 'IncludeTotal' }),
+        Words(['total'], {
+          description: '`total`: include `pagination.total`, the number of items in the list, counted up to 10,000.',
+          [parameterName]: 'IncludeTotal',
+        }),
       ),
       ...Object.fromEntries(Object.entries(listing.filters).map(([name, filter]) => [name, Type.Optional(filter.schema)])),
     },

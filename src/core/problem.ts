@@ -1,3 +1,5 @@
+import { pluralize } from './pluralize'
+
 /** All error codes with their HTTP status and title (RFC 9457 section 3.1.3). The handbook has a section for each code. */
 export const problemKinds = {
   malformed_request: [400, 'Malformed request'],
@@ -21,7 +23,7 @@ export const problemKinds = {
   session_required: [403, 'Session required'],
   origin_not_allowed: [403, 'Origin not allowed'],
   plan_limit_reached: [403, 'Plan limit reached'],
-  plan_no_api_access: [403, 'Plan has no API access'],
+  plan_no_api_access: [403, 'API access not included in the plan'],
   setup_closed: [403, 'Setup is closed'],
   sign_up_closed: [403, 'Sign-up is closed'],
   workspace_suspended: [403, 'Workspace suspended'],
@@ -44,7 +46,7 @@ export const problemKinds = {
   bulk_failed: [422, 'Bulk operation failed'],
   idempotency_key_reused: [422, 'Idempotency key reused'],
   provider_failed: [424, 'Provider error'],
-  rate_limited: [429, 'Try again shortly'],
+  rate_limited: [429, 'Too many requests'],
   internal_error: [500, 'Internal error'],
   interrupted: [500, 'Interrupted'],
   not_ready: [503, 'Not ready'],
@@ -109,7 +111,7 @@ export const notFound = (what: string): Problem =>
 
 /** The caller lacks a permission. */
 export const permissionMissing = (permission: string): Problem =>
-  new Problem('insufficient_permission', `This requires the permission ${permission}.`, {
+  new Problem('insufficient_permission', `This requires the \`${permission}\` permission.`, {
     fields: { required_permission: permission },
   })
 
@@ -117,7 +119,7 @@ export const conflict = (detail: string): Problem => new Problem('conflict', det
 
 /** An invalid request body. Each entry names a field and the rule it breaks. */
 export function invalid(errors: FieldProblem[]): Problem {
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
+  const more = errors.length > 1 ? ` (and ${pluralize(errors.length - 1, 'more errors')})` : ''
   return new Problem('validation_failed', `${errors[0]!.pointer.slice(1) || 'The body'}: ${errors[0]!.detail}${more}`, { errors })
 }
 

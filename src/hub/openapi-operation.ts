@@ -4,6 +4,7 @@ import { deprecatedIn } from '../api/deprecations'
 import { partialShape, takesFields } from '../api/fields'
 import type { Route } from '../api/route-declaration'
 import { deprecationText } from '../core/deprecation'
+import { entryOfId } from '../registry'
 import type { JsonSchema, Schemas } from './openapi-schema'
 import { errorResponses, isGuarded, takesIfMatch } from './openapi-problems'
 
@@ -12,20 +13,20 @@ export const headers: Record<string, JsonSchema> = {
   'X-Request-Id': header('ID of the request. Include it when you contact support.', 'req_01jd8f3q7eeb9bv0w0r8c7hq2m', true),
   'RateLimit-Policy': header('The rate limits that apply: a quota of `q` requests per `w` seconds each.', '"token";q=600;w=60'),
   RateLimit: header(
-    'What remains of each rate limit: `r` requests, and `t` seconds until the quota is full again. The limit with the least left comes first.',
+    'Remaining quota of each rate limit: `r` requests, and `t` seconds until the quota is full again. The limit with the least remaining comes first.',
     '"token";r=599;t=1',
   ),
   'Retry-After': header('Seconds to wait before retrying.', 2, false, 'integer'),
-  ETag: header('Version of the resource. Send it back in If-Match or If-None-Match.', '"3.k2f9x1"', true),
+  ETag: header('Version of the resource, to send in If-Match or If-None-Match.', '"3.k2f9x1"', true),
   Location: header('Path of the created resource.', '/v1/tokens/tok_01jd8f3q7eeb9bv0w0r8c7hq2m', true),
   Link: header(
-    'Links to the next page of a list (RFC 8288), and to information about deprecated parts.',
+    'Link to the next page of a list (RFC 8288), and to information about deprecated parts that the request uses.',
     '</v1/tokens?cursor=Zm9v>; rel="next"',
   ),
   Deprecation: header('When a part of the API that the request uses was deprecated (RFC 9745).', '@1801353600'),
   Sunset: header('When the deprecated part may be removed (RFC 8594).', 'Mon, 31 Jan 2028 00:00:00 GMT'),
   'Idempotent-Replayed': header('`true` if this is the response to an earlier request with the same Idempotency-Key.', 'true'),
-  'Preference-Applied': header('How long the request was willing to wait, in seconds (RFC 7240).', 'wait=30'),
+  'Preference-Applied': header('The `wait` preference that was applied, in seconds (RFC 7240).', 'wait=30'),
   'Set-Cookie': header('The session cookie.', 'bailiwick=…; Path=/; HttpOnly; SameSite=Lax; Max-Age=2592000'),
   'WWW-Authenticate': header('How to authenticate (RFC 6750).', 'Bearer realm="bailiwick"'),
 }
@@ -46,21 +47,22 @@ export const parameters: Record<string, JsonSchema> = {
     example: '"3.k2f9x1"',
     schema: { type: 'string' },
     description:
-      'ETag of the version to update or delete. If the version has changed, the request fails with 412. Only the part before the dot is compared.',
+      'ETag of the version to update or delete. If the resource has changed since, the request fails with 412. If omitted, the current version is not checked. Only the part of the ETag before the dot is compared.',
   },
   'If-None-Match': {
     name: 'If-None-Match',
     in: 'header',
     example: '"3.k2f9x1"',
     schema: { type: 'string' },
-    description: 'ETag of the version you already have. If nothing has changed, the response is 304.',
+    description:
+      'ETag of the version you already have. If the resource has not changed since, the response is 304 without a body.',
   },
   Prefer: {
     name: 'Prefer',
     in: 'header',
     example: 'wait=30',
     schema: { type: 'string' },
-    description: `\`wait=N\` (RFC 7240): wait up to N seconds, at most ${maxWaitSeconds}, until there is something new.`,
+    description: `\`wait=N\` (RFC 7240): wait up to N seconds for a result before responding. Maximum: ${maxWaitSeconds}.`,
   },
   'Bailiwick-Workspace': {
     name: 'Bailiwick-Workspace',
@@ -146,8 +148,9 @@ const pathParameters: Record<string, string> = {
   update: 'ID of the timeline entry.',
   kind: 'Name of the event kind.',
   n: 'Number of the ping.',
-  suffix: '`start`, `fail`, `log`, an exit status, or the slug of a heartbeat.',
-  action: '`start`, `fail`, `log`, or an exit status.',
+  suffix:
+    'With a UUID: `start`, `fail`, `log`, or an exit status from 0 to 255. With the ping key: the slug of a heartbeat, to report success.',
+  action: '`start`, `fail`, `log`, or an exit status from 0 to 255.',
 }
 
 function pathParameter(path: string, name: string, exampleId: string | undefined): JsonSchema {
@@ -177,10 +180,14 @@ function pathParameter(path: string, name: string, exampleId: string | undefined
     in: 'path',
     required: true,
     schema: { type: 'string' },
-    description: isId ? 'ID of the resource.' : (special[name] ?? pathParameters[name]!),
+    description: isId ? `ID of the ${nounIn(path, exampleId)}.` : (special[name] ?? pathParameters[name]!),
     ...(isId && exampleId && { example: exampleId }),
   }
 }
+
+/** The noun for the resource whose id is the first parameter of a path. */
+const nounIn = (path: string, exampleId = ''): string =>
+  entryOfId(exampleId)?.name ?? path.slice(0, path.indexOf('s/:')).replace(/^.*\//, '')
 
 function queryParameters(spec: Route, schemas: Schemas): JsonSchema[] {
   const query = spec.query as JsonSchema | undefined
@@ -235,7 +242,8 @@ const textBody = ({ types, description }: NonNullable<Route['textBody']>, schema
 })
 
 const anyBody = {
-  description: 'Any content; stored up to a size limit.',
+  description:
+    'Any content, such as the output of the job. The first 100,000 bytes are stored (BAILIWICK_PING_BODY_LIMIT); the rest is discarded.',
   required: false,
   content: {
     'text/plain': { schema: { type: 'string' }, example: '2 files copied' },

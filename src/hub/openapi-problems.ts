@@ -15,17 +15,17 @@ export const problemSchemas: Record<string, JsonSchema> = {
       title: { type: 'string', description: 'Short description of the error code.' },
       status: { type: 'integer', minimum: 400, maximum: 599, description: 'HTTP status code.' },
       detail: { type: 'string', description: 'What is wrong with this request.' },
-      instance: { type: 'string', format: 'uri', description: 'Identifies this occurrence of the error.' },
+      instance: { type: 'string', format: 'uri', description: 'URN of the request that failed.' },
       code: {
         type: 'string',
         enum: Object.keys(problemKinds),
-        description: 'Machine-readable error code. Later versions of this document may add codes.',
+        description: 'Machine-readable error code. New codes may be added.',
       },
       request_id: { type: 'string', description: 'ID of the request, as in the X-Request-Id header.' },
       errors: {
         type: 'array',
         items: { $ref: '#/components/schemas/FieldProblem' },
-        description: 'What is wrong, field by field.',
+        description: 'Invalid fields and parameters of the request.',
       },
       required_permission: { type: 'string', description: 'With `insufficient_permission`: the permission that is missing.' },
       limit: { type: 'string', description: 'With `plan_limit_reached`: the name of the limit.' },
@@ -62,16 +62,16 @@ export const problemSchemas: Record<string, JsonSchema> = {
         type: 'array',
         items: { type: 'object' },
         description:
-          'With `plan_blocked`: what requires confirmation, each with its `code`, a description, and the affected names.',
+          'With `plan_blocked`: the reasons to confirm in `allow`, each with its `code`, a `detail`, and the affected `rrsets`.',
       },
       conflicts: {
         type: 'array',
         items: { type: 'object' },
-        description: 'With `conflict`, if a DNS template can’t be applied: the records that are in the way.',
+        description: 'With `conflict`, if a DNS template can’t be applied: the existing records that conflict with it.',
       },
       checks: {
         type: 'object',
-        description: 'With `not_ready`: the results of the health checks, by name.',
+        description: 'With `not_ready`: the result of each health check, by name.',
       },
       holder: { type: 'string', description: 'With `resource_locked`: ID of the action that is using the resource.' },
       'violated-policies': {
@@ -91,8 +91,12 @@ export const problemSchemas: Record<string, JsonSchema> = {
         type: 'string',
         description: 'JSON pointer to the field as a URI fragment (`#/schedule`), or `#/query/<name>` for a query parameter.',
       },
-      code: { type: 'string', description: 'Machine-readable code of the violated rule.' },
-      detail: { type: 'string', description: 'What is wrong with the value.' },
+      code: { type: 'string', description: 'Machine-readable code of the violated rule, such as `required` or `out_of_range`.' },
+      detail: {
+        type: 'string',
+        description:
+          'What is wrong: a full sentence, or the rest of one that starts with the field, such as `must be at least 5.`',
+      },
     },
     examples: [{ pointer: '#/name', code: 'required', detail: 'is required.' }],
   },
@@ -109,7 +113,7 @@ interface SharedResponse {
 const shared: Record<number, SharedResponse> = {
   400: {
     name: 'Malformed',
-    description: 'The request is malformed.',
+    description: 'The request or one of its parameters is malformed.',
     headers: [],
     codes: ['malformed_request', 'malformed_json', 'unknown_parameter', 'invalid_parameter', 'invalid_cursor', 'token_in_query'],
   },
@@ -121,7 +125,7 @@ const shared: Record<number, SharedResponse> = {
   },
   403: {
     name: 'Forbidden',
-    description: 'The caller is not allowed to do this.',
+    description: 'The request is not allowed.',
     headers: [],
     codes: [
       'insufficient_permission',
@@ -148,7 +152,7 @@ const shared: Record<number, SharedResponse> = {
   410: { name: 'Gone', description: 'The requested data is no longer stored.', headers: [], codes: [] },
   412: {
     name: 'PreconditionFailed',
-    description: 'The resource has changed since the version in If-Match.',
+    description: 'The resource has changed since the version in If-Match. Get it again before you retry.',
     headers: [],
     codes: ['precondition_failed'],
   },
@@ -178,14 +182,19 @@ const shared: Record<number, SharedResponse> = {
   },
   429: {
     name: 'TooManyRequests',
-    description: 'A rate limit was reached. Try again shortly.',
+    description: 'A rate limit was exceeded. Retry after the number of seconds in Retry-After.',
     headers: ['Retry-After'],
     codes: ['rate_limited'],
   },
-  500: { name: 'InternalError', description: 'Internal error.', headers: [], codes: ['internal_error'] },
+  500: {
+    name: 'InternalError',
+    description: 'An internal error occurred. Search the server log for the request ID.',
+    headers: [],
+    codes: ['internal_error'],
+  },
   503: {
     name: 'Unavailable',
-    description: 'Temporarily unavailable.',
+    description: 'Temporarily unavailable. Retry after the number of seconds in Retry-After.',
     headers: ['Retry-After'],
     codes: ['storage_full', 'database_unavailable'],
   },

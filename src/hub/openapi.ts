@@ -82,7 +82,7 @@ async function describeAll(): Promise<SharedDocument> {
 const info = {
   title: 'Bailiwick',
   version,
-  summary: 'Infrastructure management: domains, DNS, servers, certificates, monitoring, and dynamic IP.',
+  summary: 'Infrastructure management: DNS, monitoring, incidents, notifications, and webhooks.',
   description:
     'The REST API of a Bailiwick installation. Requests and responses are JSON. Errors are problem details (RFC 9457). ' +
     'The handbook explains conventions such as pagination, idempotency, and rate limits. A hub is a Bailiwick server; an ' +
