@@ -9,7 +9,7 @@ const settings = (description: string) => Type.Record(Type.String({ maxLength: 1
 export const accountFields = <const K extends readonly string[]>(kinds: K, listedAt: string) => ({
   kind: kindField(kinds, listedAt),
   name: Type.String({ description: 'Name, unique within the workspace.' }),
-  settings: settings('Settings of this kind, without secrets.'),
+  settings: settings('Settings of the kind, without secrets.'),
   secrets_set: Type.Array(Type.String(), {
     description: 'Paths of the secret settings that are set. Their values are never returned.',
   }),
@@ -19,7 +19,7 @@ export const accountFields = <const K extends readonly string[]>(kinds: K, liste
 export const accountInput = <const K extends readonly string[]>(kinds: K, listedAt: string) => ({
   kind: kindField(kinds, listedAt),
   name,
-  settings: settings('Settings of this kind, including secrets.'),
+  settings: settings('Settings of the kind, including secrets.'),
 })
 
 /** Fields of an account that can be updated. */
@@ -35,10 +35,12 @@ export const checkFields = <const F extends readonly string[]>(failures: F) => (
   state: Words(accountStates, {
     description: 'Result of the last check; `unknown` until the current settings have been checked.',
   }),
-  detail: Nullable(Type.String(), { description: 'What the last successful check found, such as the server version.' }),
+  detail: Nullable(Type.String(), {
+    description: 'What the last successful check found, such as the server version; null if there is nothing to report.',
+  }),
   warnings: Type.Array(Type.String(), { description: 'Limitations found by the check, such as missing permissions.' }),
-  last_checked_at: NullableInstant({ description: 'When the last check ran.' }),
-  last_ok_at: NullableInstant({ description: 'When a check last succeeded.' }),
+  last_checked_at: NullableInstant({ description: 'When the last check ran; null if never.' }),
+  last_ok_at: NullableInstant({ description: 'When a check last succeeded; null if never.' }),
   last_error: Nullable(
     Shape({
       code: Words(failures, { description: 'Error code.' }),
@@ -49,4 +51,4 @@ export const checkFields = <const F extends readonly string[]>(failures: F) => (
 })
 
 const kindField = <const K extends readonly string[]>(kinds: K, listedAt: string) =>
-  Words(kinds, { description: `Kind; see \`GET ${listedAt}\`.` })
+  Words(kinds, { description: `Kind. For the settings of each kind, see \`GET ${listedAt}\`.` })

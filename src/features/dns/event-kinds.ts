@@ -26,10 +26,10 @@ const Change = Shape({
   action: Words(['created', 'updated', 'deleted'], { description: 'What happened to the record.' }),
   record_id: Nullable(IdOf('rec', 'Record ID.'), { description: 'ID of the record; null for an unmanaged record.' }),
   type: Type.String({ pattern: '^[A-Z0-9]+$', description: 'DNS record type.' }),
-  name: Type.String({ minLength: 1, description: 'Name within the zone; the apex is `@`.' }),
+  name: Type.String({ minLength: 1, description: 'Name relative to the zone. The apex is `@`.' }),
   fqdn: DomainName,
-  before: Value('Previous value; null if created.'),
-  after: Value('New value; null if deleted.'),
+  before: Value('Previous value; null if the record was created.'),
+  after: Value('New value; null if the record was deleted.'),
 })
 
 /** Origins of record changes. */

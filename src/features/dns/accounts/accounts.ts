@@ -10,6 +10,7 @@ import {
 } from '../../../adapters/accounts/check'
 import type { Ctx } from '../../../core/ctx'
 import type { Tx } from '../../../core/db/transaction'
+import { isOrAre, pluralize } from '../../../core/pluralize'
 import { conflict } from '../../../core/problem'
 import { findRow } from '../../../core/rows'
 import { onePage, type Page } from '../../../core/shapes'
@@ -112,5 +113,8 @@ export function refuseBuiltin(id: string): void {
 /** @throws Problem 409 */
 async function refuseInUse(tx: Tx, id: string): Promise<void> {
   const [row] = await tx.select({ n: count() }).from(dnsZoneTargets).where(eq(dnsZoneTargets.providerId, id))
-  if (row!.n > 0) throw conflict(`${row!.n} zones are synced to this provider. Remove it from their sync targets first.`)
+  if (row!.n > 0)
+    throw conflict(
+      `${pluralize(row!.n, 'zones')} ${isOrAre(row!.n)} synced to this provider. Remove it from their sync targets first.`,
+    )
 }

@@ -63,7 +63,7 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     },
     update: {
       description:
-        'Updates fields (JSON merge patch, RFC 7396), also within `settings`. Omitted secrets are kept, but must be sent again if a ' +
+        'Updates the given fields, including those within `settings` (JSON merge patch, RFC 7396). Omitted secrets are kept, but must be sent again if a ' +
         'change would send them to another server. If the settings change, the provider is checked right after the response; until then its `state` is `unknown`.',
       body: DnsProviderPatch,
       problems: ['conflict', 'already_exists'],
@@ -71,7 +71,7 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     },
     delete: {
       description:
-        'Deletes a provider and its secrets. Zones at the provider are not changed. Providers with zones can’t be deleted.',
+        'Deletes a provider and its secrets. Zones at the provider are not changed. Providers that zones are synced to can’t be deleted (409).',
       problems: ['conflict'],
       run: deleteProvider,
     },

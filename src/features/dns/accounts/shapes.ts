@@ -63,7 +63,7 @@ export const DnsProviderCheckResult = Shape(
       description: 'What the check found, such as the server version; null unless `state` is `ok`.',
     }),
     warnings: DnsProvider.properties.warnings,
-    error: DnsProvider.properties.last_error,
+    error: { ...DnsProvider.properties.last_error, description: 'Why the check failed; null if it succeeded.' },
   },
   {
     $id: 'DnsProviderCheckResult',
@@ -88,10 +88,16 @@ const DnsProviderKind = Shape(
     ...kindFields,
     capabilities: Shape(
       {
-        unit: Words(['rrset', 'record', 'zone'], { description: 'What a single change replaces.' }),
-        atomic: Words(['zone', 'batch', 'none'], { description: 'Scope within which changes are applied atomically.' }),
+        unit: Words(['rrset', 'record', 'zone'], {
+          description: 'What one change replaces at the provider: a record set (`rrset`), a single record, or the whole zone.',
+        }),
+        atomic: Words(['zone', 'batch', 'none'], {
+          description:
+            'Which changes succeed or fail together: all changes to a zone, those sent in one request (`batch`), or none.',
+        }),
         compare_and_swap: Words(['prerequisite', 'exact', 'serial', 'none'], {
-          description: 'How changes made since the last read are protected from being overwritten.',
+          description:
+            'How changes made at the provider since the last read are protected from being overwritten. `prerequisite`: the provider checks the record sets. `exact`: the records are compared right before each change and changed by ID. `serial`: the SOA serial is compared. `none`: not protected.',
         }),
         unsupported_types: Type.Array(Type.String(), { description: 'Record types that the provider does not support.' }),
         min_ttl: Type.Integer({ description: 'Minimum TTL in seconds. Lower TTLs are raised to it.' }),
@@ -141,7 +147,7 @@ const DnsProviderZone = Shape(
     name: Type.String({ description: 'Name in A-labels (`xn--…`), without a trailing dot.' }),
     unicode_name: Type.String({ description: 'Name in Unicode.' }),
     ref: Nullable(Type.String(), { description: 'ID of the zone at the provider; null if it identifies zones by name.' }),
-    zone_id: Nullable(Type.String(), { description: 'ID of the zone with this name in the workspace, if there is one.' }),
+    zone_id: Nullable(Type.String(), { description: 'ID of the zone with this name in the workspace; null if there is none.' }),
   },
   {
     $id: 'DnsProviderZone',
@@ -154,8 +160,13 @@ const DnsProviderZone = Shape(
 export const DnsProviderZoneList = ListOf(DnsProviderZone)
 
 export const DnsProviderZoneQuery = Shape({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Items per page.' })),
-  cursor: Type.Optional(Type.String({ maxLength: 1000, description: '`next_cursor` of the previous page.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Number of items per page.' })),
+  cursor: Type.Optional(
+    Type.String({
+      maxLength: 1000,
+      description: 'Cursor of the page to return: the `next_cursor` of the previous page. Default: the first page.',
+    }),
+  ),
   q: Type.Optional(Type.String({ minLength: 1, maxLength: 253, description: 'Only zones whose name contains this text.' })),
 })
 

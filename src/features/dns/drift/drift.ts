@@ -130,7 +130,7 @@ async function rowsToAdopt(tx: Tx, zone: ZoneRow, input: AdoptInput) {
     if (!input.all) throw invalid([{ pointer: '#/rrsets', code: 'required', detail: 'is required unless `all` is true.' }])
     return rows
   }
-  if (input.all) throw invalid([{ pointer: '#/all', code: 'not_allowed', detail: 'can’t be combined with `rrsets`.' }])
+  if (input.all) throw invalid([{ pointer: '#/all', code: 'not_allowed', detail: 'must not be true if `rrsets` is set.' }])
   const found = new Map(rows.map(row => [rrsetKey(row), row]))
   const picked = new Map(
     input.rrsets.map((one, place) => {

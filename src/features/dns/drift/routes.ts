@@ -25,7 +25,7 @@ export const dnsDriftRoutes = area('dns-drift', 'DNS', [
     operationId: 'adoptZoneDrift',
     summary: 'Adopt drift',
     description:
-      'Updates the zone to match a target, for the given record sets or for all external changes. To revert external changes instead, create a ' +
+      'Copies changes made at a sync target into the zone: those to the given `rrsets`, or `all` of them. To revert external changes instead, create a ' +
       'plan with `enforce`.',
     body: AdoptInput,
     response: ZoneAdoptResult,

@@ -13,11 +13,13 @@ const DriftEntry = Shape({
   kind: Nullable(Words(driftKinds), {
     description: 'How the record set was changed at the provider. Null if it was not changed there, or if it is in `conflict`.',
   }),
-  detail: Nullable(Type.String(), { description: 'Message of the provider, or an explanation of the state.' }),
+  detail: Nullable(Type.String(), {
+    description: 'Message of the provider, or an explanation of the state; null if there is none.',
+  }),
   desired: RrsetForm('Desired record set; null if it should not exist.'),
   observed: RrsetForm('The record set as last read; null if there was none.'),
   since_at: Instant({ description: 'When the record set entered this state.' }),
-  checked_at: NullableInstant({ description: 'When the target was last read.' }),
+  checked_at: NullableInstant({ description: 'When the target was last read; null if never.' }),
 })
 
 export const ZoneDrift = Shape(
@@ -61,7 +63,10 @@ export const AdoptInput = Shape(
     rrsets: Type.Optional(Type.Array(rrsetInput, { minItems: 1, maxItems: 1000, description: 'Record sets to adopt.' })),
     all: Type.Optional(Type.Boolean({ description: 'Adopt all external changes, including additions and deletions.' })),
     target_id: Type.Optional(
-      Type.String({ maxLength: 40, description: 'ID of the target; required for zones with more than one target.' }),
+      Type.String({
+        maxLength: 40,
+        description: 'ID of the sync target to adopt from. Required for zones with more than one target.',
+      }),
     ),
   },
   { $id: 'ZoneAdoptInput', description: 'External changes to adopt.', examples: [{ all: true }] },

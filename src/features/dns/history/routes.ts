@@ -24,7 +24,7 @@ export const dnsHistoryRoutes = area('dns-history', 'DNS', [
     guard: 'dns.read',
     operationId: 'getZoneChangeset',
     summary: 'Get a changeset',
-    description: 'Returns a changeset with each record set it touched, before and after the change.',
+    description: 'Returns a changeset with each changed record set before and after the change.',
     query: ChangesetQuery,
     response: ChangesetDetail,
     run: (ctx, { params, query }) => getChangeset(ctx, params.id!, params.changeset!, query),

@@ -56,10 +56,12 @@ const changeset = {
     description: 'Serial after the change. Unchanged if only metadata such as comments or tags changed.',
   }),
   soa: SoaChange,
-  origin: Words(recordOrigins, { description: 'Where the change came from, as in the event `dns.records_changed`.' }),
+  origin: Words(recordOrigins, {
+    description: 'Where the change came from. `dynamic`: a dynamic IP source. `external`: adopted from a provider.',
+  }),
   actor: Shape(actorFields, { description: 'Who made the change.' }),
-  note: Nullable(Type.String(), { description: 'Reason for the change, if given.' }),
-  plan_id: Nullable(Type.String(), { description: 'ID of the plan that made the change, if any.' }),
+  note: Nullable(Type.String(), { description: 'Reason given for the change; null if none was given.' }),
+  plan_id: Nullable(Type.String(), { description: 'ID of the plan that made the change; null if it was made without one.' }),
   created,
   updated,
   deleted,
@@ -68,7 +70,9 @@ const changeset = {
     description: 'Number of record sets that changed, including those where only comments or tags changed.',
   }),
   occurred_at: Instant({ description: 'When the change was made.' }),
-  request_id: Nullable(Type.String(), { description: 'ID of the request that made the change.' }),
+  request_id: Nullable(Type.String(), {
+    description: 'ID of the request that made the change; null for changes not made by a request.',
+  }),
 }
 const example = {
   id: 'zchg_01k3z8rt5n0p2q4v6x8z1c3e5h',
@@ -100,7 +104,7 @@ export const rrsetQuery = {
   }),
   type: Type.String({
     pattern: '^[A-Za-z0-9]{1,20}$',
-    'x-rule': 'must be a record type.',
+    'x-rule': 'must be a record type such as A or TXT, or TYPE followed by a number.',
     description: 'Only changes to this record type. With `name`, only changes to that record set.',
   }),
 }
@@ -159,12 +163,12 @@ export const RevertInput = Shape(
       Type.Array(Shape({ name: recordName, type: recordType }), {
         minItems: 1,
         maxItems: maxRrsetsShown,
-        description: 'Revert only these record sets, and not the SOA. Default: everything.',
+        description: 'Revert only these record sets, and not the SOA. Default: all record sets and the SOA.',
       }),
     ),
     note: Type.Optional(Line({ maxLength: 500, description: 'Reason, stored with the change.' })),
     apply: Type.Optional(
-      Type.Boolean({ default: false, description: 'Whether to apply the plan immediately, if nothing blocks it.' }),
+      Type.Boolean({ default: false, description: 'Whether to apply the plan immediately unless it is blocked.' }),
     ),
   },
   {

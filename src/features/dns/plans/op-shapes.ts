@@ -9,11 +9,11 @@ export const rrsetName = {
 
 /** An rrset named in a request. */
 export const rrsetInput = Shape({
-  name: Type.String({ maxLength: 1024, description: 'Name within the zone; the apex is `@`.' }),
+  name: Type.String({ maxLength: 1024, description: 'Name relative to the zone. The apex is `@`.' }),
   type: Type.String({
     maxLength: 20,
     pattern: '^[A-Za-z0-9]+$',
-    'x-rule': 'must be a record type.',
+    'x-rule': 'must be a record type such as A or TXT, or TYPE followed by a number.',
     description: 'Record type.',
   }),
 })
@@ -73,7 +73,7 @@ export const Blocked = Nullable(
 export const allowed = Type.Array(Words(blockCodes), {
   maxItems: blockCodes.length,
   uniqueItems: true,
-  description: 'Codes of the reasons to allow.',
+  description: 'Codes of the blocking reasons to override.',
 })
 
 export const note = Line({ maxLength: 500, description: 'Reason, for the audit log.' })

@@ -19,7 +19,7 @@ export const dnsPlanRoutes = area('dns-plans', 'DNS', [
     operationId: 'createZonePlan',
     summary: 'Create a DNS plan',
     description:
-      'Shows what your changes would do, and which safety checks block them, without applying anything. They are validated like real ' +
+      'Creates a plan, which shows what your changes would do and which safety checks block them, without applying anything. The changes are validated like real ' +
       'changes. You can apply a plan within 15 minutes, as long as the zone does not change.',
     body: PlanInput,
     status: 201,

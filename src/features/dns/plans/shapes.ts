@@ -53,14 +53,17 @@ export const Plan = Shape(
     id: Type.String({ description: 'ID of the plan.' }),
     zone_id: Type.String({ description: 'ID of the zone.' }),
     zone_version: Type.Integer({ minimum: 1, description: 'Version of the zone that the plan is based on.' }),
-    hash: Type.String({ description: 'Hash of the plan, required to apply it.' }),
+    hash: Type.String({ description: 'Hash of the plan. Send it back to apply the plan.' }),
     status: Words(['open', 'applied', 'stale', 'expired'], {
-      description: '`open`: can be applied. `stale`: the zone has changed since. `expired`: older than 15 minutes.',
+      description:
+        '`open`: can be applied. `applied`: was applied. `stale`: the zone has changed since the plan was created. `expired`: older than 15 minutes.',
     }),
     blocked: Type.Array(Reason, { description: 'Reasons that block the plan until each is allowed.' }),
     targets: Type.Array(PlanTarget, { description: 'Changes by target.' }),
-    origin: Words(['api', 'dashboard', 'template', 'import', 'dynamic', 'external'], { description: 'Source of the plan.' }),
-    note: Type.String({ description: 'Note given when the plan was created.' }),
+    origin: Words(['api', 'dashboard', 'template', 'import', 'dynamic', 'external'], {
+      description: 'Where the changes of the plan come from.',
+    }),
+    note: Type.String({ description: 'Note given when the plan was created; empty if none was given.' }),
     allowed: Type.Array(Type.String(), { description: 'Codes of the reasons that were allowed when the plan was applied.' }),
     created_by: Shape(actorFields, { description: 'Actor that created the plan.' }),
     created_at: Instant({ description: 'When the plan was created.' }),
@@ -100,7 +103,7 @@ export const PlanInput = Shape(
 export const PlanApplyInput = Shape(
   {
     plan_id: Type.String({ maxLength: 40, description: 'ID of the plan.' }),
-    hash: Type.String({ maxLength: 64, description: 'Hash of the plan.' }),
+    hash: Type.String({ maxLength: 64, description: '`hash` of the plan, to confirm that you apply the plan you reviewed.' }),
     allow: Type.Optional(allowed),
     note: Type.Optional(
       Line({

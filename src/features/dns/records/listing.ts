@@ -41,7 +41,7 @@ const parseType = (text: string): string =>
   catchFormatError(
     () => recordTypeOf(text).name,
     () => {
-      throw invalidParameter('type', `must be a record type; ${text.toUpperCase()} is unknown.`)
+      throw invalidParameter('type', `must be a record type such as A or TXT; ${text.toUpperCase()} is unknown.`)
     },
   )
 
@@ -58,8 +58,8 @@ const filters: Record<string, Filter> = {
   name: patternFilter({
     maxLength: 255,
     description:
-      'Only records with this name, relative to the zone (`@` is the apex), with a prefix (`www*`), or below a name (`*.dev`). ' +
-      'Patterns sort by name unless `sort` is set.',
+      'Only records with this name, relative to the zone (`@` is the apex), whose name starts with a prefix (`www*`), or that are ' +
+      'below a name (`*.dev`). With a pattern, the default sort order is `name`.',
     parse: namePattern,
     where: (pattern, place) => nameMatches(dnsRecords, pattern, place),
     finds: ({ text, isPrefix, below }) =>
@@ -67,7 +67,7 @@ const filters: Record<string, Filter> = {
   }),
   content: patternFilter({
     maxLength: contentKeyLength,
-    description: `Only records with this value, or with a prefix (\`192.0.2.*\`). Case-insensitive; compares the first ${contentKeyLength} characters. For TXT, the text.`,
+    description: `Only records with this value, or whose value starts with a prefix (\`192.0.2.*\`). Case-insensitive; only the first ${contentKeyLength} characters are compared. For TXT records, the text is compared.`,
     parse: value => keyPattern('content', value),
     where: (pattern, place) => matches(dnsRecords.contentKey, pattern, place),
     finds: ({ text, isPrefix }) =>
@@ -77,7 +77,7 @@ const filters: Record<string, Filter> = {
   updated_since: {
     schema: Type.String({
       format: 'date-time',
-      description: 'Only records created or updated at or after this time. Sorts by update time unless `sort` is set.',
+      description: 'Only records created or updated at or after this time. The default sort order is then `updated_at`.',
     }),
     where: (value, place) => sql`${dnsRecords.updatedAt} >= ${place(Date.parse(value as string))}`,
     finds: () => ({ range: dnsRecords.updatedAt }),

@@ -24,7 +24,7 @@ export const markFilters = (query: Query): Record<string, Filter> => {
       finds: value => finds(tagMark(value as string)),
     },
     locked: {
-      schema: Type.Boolean({ description: 'Only locked records, or only records that are not locked.' }),
+      schema: Type.Boolean({ description: 'True for locked records, false for records that are not locked.' }),
       where: (value, place) => (value ? marked(lockMark, place) : sql`not ${hasMark(lockMark, place)}`),
       variant,
       finds: value => (value ? finds(lockMark) : undefined),
@@ -43,7 +43,7 @@ export const markFilters = (query: Query): Record<string, Filter> => {
       finds: value => (value === 'synced' ? undefined : finds(stateMark(value as SyncState))),
     },
     synced: {
-      schema: Type.Boolean({ description: 'Only records that are in sync, or only those that are not.' }),
+      schema: Type.Boolean({ description: 'True for records that are in sync, false for records that are not.' }),
       where: (value, place) => (value ? sql`not ${hasMark(unsyncedMark, place)}` : marked(unsyncedMark, place)),
       variant,
       finds: value => (value ? undefined : finds(unsyncedMark)),

@@ -117,7 +117,9 @@ export const DnsRecord = Shape(
     value: Nullable(Type.String(), {
       description: 'For TXT: the text, with its strings joined. Null for other types, and for text that isn’t UTF-8.',
     }),
-    synced: Type.Boolean({ description: 'Whether every provider had this record when last read.' }),
+    synced: Type.Boolean({
+      description: 'Whether the record was the same at every provider when last read.',
+    }),
     sync: RecordSync,
     source: Words([...recordSources, 'external'], {
       description: 'How the record was created. `external`: it exists only at a provider.',
@@ -219,7 +221,10 @@ const DnsRecordType = Shape(
     fields: Type.Array(
       Shape({
         name: Type.String({ description: 'Name of the field, as in `fields` of a record.' }),
-        type: Words(['integer', 'text', 'other'], { description: 'JSON type of the field. `other`: a structured value.' }),
+        type: Words(['integer', 'text', 'other'], {
+          description:
+            'JSON type of the field: a number (`integer`), a string (`text`), or another type such as a list (`other`).',
+        }),
       }),
       { description: 'Fields of the value, in zone file order.' },
     ),

@@ -58,7 +58,7 @@ export const dnsTargetRoutes = area('dns-targets', 'DNS', [
     operationId: 'refreshZone',
     summary: 'Refresh a zone',
     description:
-      'Reads the zone at each target now, and updates the sync state of its records, without applying anything. Returns an action, which ' +
+      'Reads the zone from each target immediately and updates the sync state of its records. No changes are applied. Returns an action, which ' +
       'fails with `provider_failed` if a target could not be read. A result that is empty, or has fewer than half of the previous record sets, ' +
       'is rejected unless `force` is set. Limited to 10 requests a minute per zone.',
     body: RefreshInput,

@@ -5,7 +5,7 @@ import { syncStates } from '../sync/three-way'
 
 export const State = Words(syncStates, {
   description:
-    '`pending`: changed in Bailiwick, not applied at the provider yet. `drifted`: changed at the provider. `conflict`: changed on both sides. ' +
+    '`synced`: the same at the provider. `pending`: changed in Bailiwick, not applied at the provider yet. `drifted`: changed at the provider. `conflict`: changed on both sides. ' +
     '`unmanaged`: exists only at the provider. `ignored`: matches an ignore rule. `unsupported`: not supported by the provider. ' +
     '`error`: could not be applied. `unknown`: never read.',
 })
@@ -42,11 +42,11 @@ export const ZoneTarget = Shape(
     }),
     checked_at: NullableInstant({ description: 'When the target was last read; null if never.' }),
     last_sync_at: NullableInstant({ description: 'When all changes were last applied; null if never.' }),
-    serial: Nullable(Type.Integer({ minimum: 0 }), { description: 'SOA serial at the provider, if it reports one.' }),
+    serial: Nullable(Type.Integer({ minimum: 0 }), { description: 'SOA serial at the provider; null if it doesn’t report one.' }),
     error: Nullable(
       Shape({
         code: Type.String({
-          description: 'Error code, such as `unreachable`. `incomplete` is also used for data that looks implausible.',
+          description: 'Error code, such as `unreachable`, or `incomplete` if the data looks incomplete or implausible.',
         }),
         detail: Type.String({ description: 'Human-readable message.' }),
       }),
@@ -94,7 +94,9 @@ export const RecordSync = Shape(
       Shape({
         provider_id: Type.String({ description: 'ID of the provider.' }),
         state: State,
-        detail: Nullable(Type.String(), { description: 'Message of the provider, or an explanation of the state.' }),
+        detail: Nullable(Type.String(), {
+          description: 'Message of the provider, or an explanation of the state; null if there is none.',
+        }),
         observed: RrsetForm('The record set as last read from the provider; null if there was none.'),
         checked_at: NullableInstant({ description: 'When the target was last read; null if never.' }),
       }),

@@ -17,7 +17,8 @@ const variablesPatch = Type.Record(Type.String({ minLength: 1, maxLength: 40 }),
   description: 'Variables to change, by name. Null removes the value. Omitted variables keep their values.',
 })
 const mode = Words(bindingModes, {
-  description: '`linked`: rollouts of the template update the records. `once`: the records are applied once and not updated.',
+  description:
+    '`linked`: the records are updated when the template is rolled out. `once`: the records are added once and not updated.',
 })
 const zone_id = Type.String({ maxLength: 100, description: 'ID of the zone.' })
 const host = Type.String({
@@ -52,8 +53,8 @@ const RrsetDifference = Shape({
   extra: Type.Array(Type.String(), { description: 'Values in the zone that aren’t in the template.' }),
   ttl: Nullable(
     Shape({
-      expected: Type.Integer({ description: 'TTL in the template.' }),
-      actual: Type.Integer({ description: 'TTL in the zone.' }),
+      expected: Type.Integer({ description: 'TTL in the template, in seconds.' }),
+      actual: Type.Integer({ description: 'TTL in the zone, in seconds.' }),
     }),
     {
       description: 'TTL in the template and in the zone, in seconds. Null if they are equal.',
@@ -64,7 +65,7 @@ const RrsetDifference = Shape({
 const PlacedRrset = Shape({
   ...rrsetName,
   ttl: Nullable(Type.Integer(), {
-    description: 'TTL set by the template. Null if it sets none, or if the records are shared with others.',
+    description: 'TTL set by the template, in seconds. Null if it sets none, or if the record set also has other values.',
   }),
   essential: Type.Boolean({ description: 'Whether manual edits mark the binding as `modified`.' }),
   values: Type.Array(Type.String(), { description: 'Record values.' }),
@@ -190,7 +191,7 @@ const Outcome = Shape({
     }),
     { description: 'Existing records it conflicts with, at most 20.' },
   ),
-  detail: Nullable(Type.String(), { description: 'Explanation of the outcome.' }),
+  detail: Nullable(Type.String(), { description: 'Explanation of the outcome; null if there is nothing to add.' }),
 })
 
 const planFields = {
@@ -260,14 +261,15 @@ export const RolloutInput = Shape(
     modified: Type.Optional(
       Words(['skip', 'restore'], {
         default: 'skip',
-        description: 'What to do with `modified` bindings: `skip` them, or `restore` the records of the template.',
+        description:
+          'What to do with bindings whose records were edited in the zone (`modified`): `skip` them, or `restore` the records of the template.',
       }),
     ),
     ...overriding,
   },
   {
     $id: 'DnsTemplateRolloutInput',
-    description: 'Rollout options.',
+    description: 'Options of a rollout.',
     examples: [{ modified: 'skip' }],
   },
 )

@@ -96,7 +96,7 @@ export const TemplateRecord = Shape(
       Words(conflictModes, {
         default: 'fail',
         description:
-          'What to do if conflicting records exist. `fail`: apply nothing. `skip`: skip this record. `replace`: delete the ' +
+          'What to do if the zone has conflicting records. `fail`: apply nothing. `skip`: skip this record. `replace`: delete the ' +
           'existing records. `merge`: keep both, and combine SPF records into one.',
       }),
     ),

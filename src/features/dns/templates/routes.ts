@@ -56,7 +56,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
       run: createTemplate,
     },
     get: {
-      description: 'Returns the current version of a template.',
+      description: 'Returns the current version of a template with its variables and records.',
       run: getTemplate,
     },
     update: {
@@ -128,7 +128,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     guard: read,
     operationId: 'listBindingsForDnsTemplate',
     summary: 'List bindings of a DNS template',
-    description: 'Lists the bindings of a template. Each shows a zone and name the template was applied to.',
+    description: 'Lists the bindings of a template. A binding records the zone and name the template was applied to.',
     query: listQuery(bindingListing),
     response: BindingList,
     run: (ctx, { params, query }) => listBindingsOfTemplate(ctx, params.id!, query),

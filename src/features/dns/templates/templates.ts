@@ -48,7 +48,7 @@ export const templateListing: Listing<Head> = listingOf('dns-templates', dnsTemp
   isSmall: true,
   filters: {
     q: searchFilter([dnsTemplates.name], 'Only templates whose name contains this text.'),
-    origin: wordsFilter(dnsTemplates.id, ['builtin', 'custom'], 'Only built-in templates, or only custom ones.'),
+    origin: wordsFilter(dnsTemplates.id, ['builtin', 'custom'], 'Only templates of these origins: `builtin` or `custom`.'),
   },
   sorts: ['name', 'created_at', 'updated_at'],
 })

@@ -31,7 +31,7 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
     operationId: 'updateBuiltinProvider',
     summary: 'Update the built-in name server',
     description:
-      'Updates fields (JSON merge patch, RFC 7396). Secondaries receive a NOTIFY for each change, signed with their key, if the network ' +
+      'Updates the given fields (JSON merge patch, RFC 7396). Secondaries receive a NOTIFY for each change, signed with their key, if the network ' +
       'policy of the workspace allows their address. The catalog zone can be transferred only with its own key.',
     body: BuiltinProviderPatch,
     response: BuiltinProvider,
@@ -44,7 +44,8 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
     guard: read,
     operationId: 'listZoneTransfers',
     summary: 'List zone transfers',
-    description: 'Lists the last transfer of each zone per address and key within 90 days, newest first.',
+    description:
+      'Lists the zone transfers of the last 90 days, newest first: only the latest transfer of each zone to each address with each key.',
     query: Shape({
       zone: Type.Optional(Type.String({ maxLength: 253, description: 'Only transfers of the zone with this name.' })),
     }),
@@ -74,7 +75,7 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
     },
     delete: {
       description:
-        'Deletes a TSIG key: requests signed with it are rejected immediately. A key that is used by a setting can’t be deleted.',
+        'Deletes a TSIG key. Requests signed with it are rejected immediately. A key that is used in the settings of the built-in name server can’t be deleted (409).',
       problems: ['conflict'],
       run: deleteTsigKey,
     },

@@ -22,7 +22,7 @@ const key = {
 
 export const TsigKey = Shape(key, {
   $id: 'TsigKey',
-  description: 'A TSIG key that other name servers sign requests with. Its secret is returned only on creation.',
+  description: 'A TSIG key with which other name servers sign their requests. Its secret is returned only on creation.',
   examples: [keyExample],
 })
 export const TsigKeyList = ListOf(TsigKey)
@@ -91,7 +91,7 @@ const example = {
 const transferKeys = Nullable(Type.Array(keyId('ID of a TSIG key.'), { maxItems: maxTransferKeys, uniqueItems: true }), {
   description: 'IDs of the TSIG keys that can transfer all zones; null allows all keys of the workspace.',
 })
-const port = Type.Integer({ minimum: 1, maximum: 65_535, description: 'Port. Default: 53.' })
+const port = Type.Integer({ minimum: 1, maximum: 65_535, description: 'UDP and TCP port. Default: 53.' })
 const address = Type.String({ minLength: 1, maxLength: 253, description: 'IP address or hostname.' })
 
 export const BuiltinProvider = Shape(
@@ -109,12 +109,12 @@ export const BuiltinProvider = Shape(
         id: Type.String({ description: 'ID of the secondary.' }),
         name: Type.String({ description: 'Display name.' }),
         address,
-        port: Type.Integer({ description: 'Port.' }),
+        port: Type.Integer({ description: 'UDP and TCP port.' }),
         tsig_key_id: Nullable(Type.String(), {
           description: 'ID of the key that NOTIFY messages are signed with; null if unsigned.',
         }),
-        notified_at: NullableInstant({ description: 'When the last NOTIFY was sent.' }),
-        acknowledged_at: NullableInstant({ description: 'When the secondary last responded to a NOTIFY.' }),
+        notified_at: NullableInstant({ description: 'When the last NOTIFY was sent; null if never.' }),
+        acknowledged_at: NullableInstant({ description: 'When the secondary last responded to a NOTIFY; null if never.' }),
         error: Nullable(Type.String(), { description: 'Error of the last NOTIFY; null if it succeeded.' }),
       }),
       { maxItems: maxSecondaries, description: 'Secondary name servers to notify of zone changes (RFC 1996).' },
@@ -123,7 +123,9 @@ export const BuiltinProvider = Shape(
       {
         enabled: Type.Boolean({ description: 'Whether the catalog zone is served.' }),
         name: Type.String({ description: 'Name of the catalog zone.' }),
-        tsig_key_id: Nullable(Type.String(), { description: 'ID of the key that can transfer the catalog zone.' }),
+        tsig_key_id: Nullable(Type.String(), {
+          description: 'ID of the TSIG key that can transfer the catalog zone; null if none is set.',
+        }),
         serial: Type.Integer({ description: 'SOA serial; increases when zones are added or removed.' }),
       },
       { description: 'Catalog zone (RFC 9432) that tells secondaries which zones to serve.' },
@@ -146,7 +148,9 @@ export const BuiltinProviderPatch = Shape(
           address,
           port: Type.Optional(port),
           tsig_key_id: Type.Optional(
-            Nullable(keyId('ID of a TSIG key.'), { description: 'ID of the key to sign NOTIFY messages with.' }),
+            Nullable(keyId('ID of a TSIG key.'), {
+              description: 'ID of the TSIG key to sign NOTIFY messages with. Null or omitted: they are not signed.',
+            }),
           ),
         }),
         { maxItems: maxSecondaries, description: 'Complete list of secondaries. Secondaries that are not in it are removed.' },
@@ -162,7 +166,9 @@ export const BuiltinProviderPatch = Shape(
             }),
           ),
           tsig_key_id: Type.Optional(
-            Nullable(keyId('ID of a TSIG key.'), { description: 'ID of the key that can transfer the catalog zone.' }),
+            Nullable(keyId('ID of a TSIG key.'), {
+              description: 'ID of the TSIG key that can transfer the catalog zone. Required to enable it.',
+            }),
           ),
         },
         { description: 'Catalog zone settings.' },
@@ -216,7 +222,7 @@ const ZoneTransfer = Shape(
 )
 export const ZoneTransferList = Shape(
   {
-    data: Type.Array(ZoneTransfer),
+    data: Type.Array(ZoneTransfer, { description: 'Transfers, newest first.' }),
     truncated: Type.Boolean({ description: 'True if there are more than 1,000 transfers and older ones were omitted.' }),
   },
   { $id: 'ZoneTransferList', description: 'Transfers, newest first.' },

@@ -16,7 +16,7 @@ export interface Pattern {
   below?: boolean
 }
 
-const patternRule = 'may have "*" only at its end.'
+const patternRule = 'can contain `*` only at the end.'
 
 /** @throws Problem 400 for an asterisk that isn’t at the end */
 export function patternOf(parameter: string, value: string): Pattern {

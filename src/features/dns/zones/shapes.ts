@@ -16,11 +16,11 @@ const DnsName = (description: string) => Type.String({ minLength: 1, maxLength: 
 const soa = {
   mname: DnsName('Primary name server, with a trailing dot.'),
   rname: DnsName('Mailbox of the zone administrator, as a domain name or an email address.'),
-  ttl: seconds('TTL of the SOA record itself.'),
-  refresh: seconds('How often secondaries check for changes.'),
-  retry: seconds('How long secondaries wait before retrying a failed check.'),
-  expire: seconds('How long secondaries keep answering when they can’t reach the primary.'),
-  minimum: seconds('How long resolvers may cache that a name or type doesn’t exist (RFC 2308).'),
+  ttl: seconds('TTL of the SOA record itself, in seconds.'),
+  refresh: seconds('How often secondaries check for changes, in seconds.'),
+  retry: seconds('How long secondaries wait before retrying a failed check, in seconds.'),
+  expire: seconds('How long secondaries keep answering when they can’t reach the primary, in seconds.'),
+  minimum: seconds('How long resolvers may cache that a name or type doesn’t exist, in seconds (RFC 2308).'),
 }
 
 export const soaSchema = Shape(soa, { description: 'The SOA record, without its serial.' })
@@ -31,7 +31,7 @@ export const default_ttl = seconds('TTL in seconds for records created without o
 
 const percent = (what: string) =>
   Nullable(Type.Integer({ minimum: 0, maximum: 100 }), {
-    description: `Share of record sets, in percent, that one plan may ${what} before it is blocked; null for the default of 30.`,
+    description: `Percentage of the record sets that one plan may ${what} without being blocked; null for the default of 30.`,
   })
 const update_limit_percent = percent('update')
 const delete_limit_percent = percent('delete')
@@ -46,7 +46,7 @@ const ignore_rules = Type.Array(
       description: 'Name relative to the zone. `*` matches any text.',
     }),
     types: Type.Optional(
-      Type.Array(Type.String({ pattern: '^[A-Z0-9]{1,20}$', 'x-rule': 'must be a record type.' }), {
+      Type.Array(Type.String({ pattern: '^[A-Z0-9]{1,20}$', 'x-rule': 'must be a record type in uppercase, such as TXT.' }), {
         minItems: 1,
         maxItems: 50,
         description: 'Only these record types. Default: all.',
@@ -77,7 +77,9 @@ export const policyMembers = members({
     }),
     default: 'keep',
   },
-  ignore_rules: { schema: Nullable(ignore_rules, { description: `${ignore_rules.description} Null: the default rules.` }) },
+  ignore_rules: {
+    schema: Nullable(ignore_rules, { description: `${ignore_rules.description} Null or omitted: \`_acme-challenge*\`.` }),
+  },
 })
 export type IgnoreRule = Static<typeof ignore_rules>[number]
 
@@ -128,7 +130,7 @@ export const Zone = Shape(
     status,
     provider_id: Type.String({
       description:
-        'ID of the provider the zone was created at. `builtin` is the built-in name server. `sync` lists all providers.',
+        'ID of the provider the zone was created at; `builtin` is the built-in name server. For all providers of the zone, see `sync`.',
     }),
     nameservers: Type.Array(Type.String(), { description: 'Name servers in the NS records at the apex.' }),
     serial: Type.Integer({

@@ -44,8 +44,8 @@ export const zoneListing = listingOf('dns-zones', dnsZones, {
     name: patternFilter({
       maxLength: 255,
       description:
-        'Only the zone with this name, or zones whose name starts with a prefix (`shop*`). A prefix sorts by name unless ' +
-        '`sort` is set.',
+        'Only the zone with this name, or zones whose name starts with a prefix (`shop*`). With a prefix, the default sort ' +
+        'order is `name`.',
       parse: zonePattern,
       where: (pattern, place) => matches(dnsZones.name, pattern, place),
       finds: ({ text, isPrefix }) => (isPrefix ? { range: dnsZones.name } : { equal: dnsZones.name, values: [text] }),
@@ -57,9 +57,9 @@ export const zoneListing = listingOf('dns-zones', dnsZones, {
       where: (value, place) => sql`${dnsZones.syncState} = ${place(value)}`,
       finds: value => ({ equal: dnsZones.syncState, values: [value] }),
     },
-    synced: flagFilter(dnsZones.isSynced, 'Only zones that are in sync, or only zones that are not.'),
+    synced: flagFilter(dnsZones.isSynced, 'True for zones that are in sync, false for zones that are not.'),
     blocked: {
-      schema: Type.Boolean({ description: 'Only zones with a blocked plan, or only zones without one.' }),
+      schema: Type.Boolean({ description: 'True for zones with a blocked plan, false for zones without one.' }),
       where: value => (value ? isNotNull(dnsZones.blockedPlanId) : isNull(dnsZones.blockedPlanId)),
       variant: String,
     },
