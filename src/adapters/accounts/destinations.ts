@@ -23,7 +23,7 @@ export async function refuseOwnAddress(ctx: Ctx, settings: Settings, read: Reade
     } catch (error) {
       if (!(error instanceof EgressRefused)) throw error
       const { errorClass: code, message } = error
-      if (error.isSelf) throw invalid([{ pointer: `#/settings/${member}`, code, detail: `is refused (${code}). ${message}` }])
+      if (error.isSelf) throw invalid([{ pointer: `#/settings/${member}`, code, detail: `is not allowed (${code}). ${message}` }])
     }
   }
 }

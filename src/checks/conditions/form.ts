@@ -10,12 +10,12 @@ export const ConditionForm = Type.Object(
   {
     source: Type.Union(
       conditionSources.map(source => Type.Literal(source)),
-      { description: 'Source of the value.', examples: ['BODY'] },
+      { description: 'Source of the value to compare.', examples: ['BODY'] },
     ),
     path: Type.Optional(
       Type.String({
         maxLength: 300,
-        description: 'JSONPath into the body (RFC 9535), or the name of a header field.',
+        description: 'With `BODY`: JSONPath of the value (RFC 9535). With `HEADER`: name of the header.',
         examples: ['$.items[0].state'],
       }),
     ),
@@ -30,7 +30,7 @@ export const ConditionForm = Type.Object(
       (['==', '!=', '<', '<=', '>', '>=', 'contains', 'like', 'matches'] as const).map(op => Type.Literal(op)),
       {
         description:
-          'Comparison. `contains` searches for text, `like` matches a glob, `matches` searches for a regular expression.',
+          'Comparison. `contains`: the value contains the text. `like`: it matches a glob pattern, such as `192.168.*`. `matches`: it matches a regular expression (RE2).',
         examples: ['=='],
       },
     ),
@@ -38,7 +38,7 @@ export const ConditionForm = Type.Object(
       description: 'Value to compare with. With `==` and `!=`, this can be a list; one item must match.',
       examples: ['ready'],
     }),
-    not: Type.Optional(Type.Boolean({ description: 'Negate the comparison.', examples: [false] })),
+    not: Type.Optional(Type.Boolean({ description: 'Whether to negate the comparison. Default: false.', examples: [false] })),
   },
   { additionalProperties: false },
 )

@@ -123,7 +123,7 @@ async function actionOf(read: Reader, ctx: Ctx, id: string): Promise<ActionRow> 
 async function requireWrite(ctx: Ctx, row: ActionRow): Promise<void> {
   const permission = `${row.area}.write` as const
   if (ctx.permissions.has(permission)) return
-  const detail = `This requires the permission ${permission}.`
+  const detail = `This requires the \`${permission}\` permission.`
   await record(ctx.hub, async () => ({
     result: undefined,
     audits: [

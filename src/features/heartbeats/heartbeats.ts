@@ -53,10 +53,7 @@ export const heartbeatListing = listingOf('heartbeats', heartbeats, {
           sql` or `,
         )})`,
     },
-    tag: containsFilter(
-      heartbeats.tags,
-      Type.String({ ...Tag, 'x-rule': 'must be a tag.', description: 'Only heartbeats with this tag.' }),
-    ),
+    tag: containsFilter(heartbeats.tags, Type.String({ ...Tag, description: 'Only heartbeats with this tag.' })),
     slug: textFilter(heartbeats.slug, 'Only heartbeats with this slug.'),
     ids: idsFilter(heartbeats.id),
     q: searchFilter([heartbeats.name, heartbeats.slug], 'Only heartbeats whose name or slug contains this text.'),

@@ -60,7 +60,7 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     },
     update: {
       description:
-        'Updates the given fields (JSON merge patch, RFC 7396). Fields of the schedule are merged too. A new schedule counts from the last ping.',
+        'Updates the given fields, including those within `schedule` (JSON merge patch, RFC 7396). With a new schedule, the next ping is due relative to the last one.',
       body: HeartbeatPatch,
       run: updateHeartbeat,
     },
@@ -71,17 +71,17 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     verbs: {
       pause: {
         description:
-          'Stops expecting pings and resolves the incident. The next ping resumes the heartbeat, unless `manual_resume` is set.',
+          'Stops monitoring the heartbeat and resolves its incident. The next success or failure resumes it, unless `manual_resume` is true.',
         secretFields: ['uuid', 'ping_url'],
         run: pauseHeartbeat,
       },
       resume: {
-        description: 'Resumes a paused heartbeat. It starts over as new and waits for its next ping.',
+        description: 'Resumes a paused heartbeat. Its status is `new` until its next ping.',
         secretFields: ['uuid', 'ping_url'],
         run: resumeHeartbeat,
       },
       rotate: {
-        description: 'Gives the heartbeat a new UUID. The old ping URL stops working immediately.',
+        description: 'Replaces the UUID in the ping URL. The old URL stops working immediately.',
         summary: 'Rotate the ping URL of a heartbeat',
         secretFields: ['uuid', 'ping_url'],
         run: rotateHeartbeat,
@@ -141,7 +141,7 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     guard: read,
     operationId: 'listPings',
     summary: 'List pings',
-    description: 'Lists the pings of a heartbeat, newest first. At least the last 100 are kept.',
+    description: 'Lists the pings of a heartbeat, newest first. At least the last 100 are stored.',
     query: listQuery(pingListing),
     response: PingList,
     run: (ctx, { params, query }) => listPings(ctx, params.id!, query),

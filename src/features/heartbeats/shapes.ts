@@ -22,7 +22,7 @@ import { ChannelIds } from '../notifications/shapes'
 const Seconds = (minimum: number, description: string) => Type.Integer({ minimum, maximum: 365 * 86_400, description })
 const grace_seconds = Seconds(
   1,
-  'Grace period: how late a ping may be, and how long a started run may take, before the heartbeat goes down.',
+  'Grace period in seconds: how late a ping may be, and how long a started run may take, before the heartbeat goes down.',
 )
 const Expression = (description: string) => Type.String({ minLength: 1, maxLength: 1000, description })
 const timezone = Type.String({
@@ -36,7 +36,7 @@ export const Schedule = Type.Union(
     Shape(
       {
         kind: Type.Literal('period', { description: 'A ping at regular intervals.' }),
-        period_seconds: Seconds(5, 'Expected time between pings.'),
+        period_seconds: Seconds(5, 'Expected time between pings, in seconds.'),
         grace_seconds,
       },
       { title: 'Period' },
@@ -71,7 +71,7 @@ export const Schedule = Type.Union(
 )
 
 const secret_shown_before = Type.Optional(
-  Type.Boolean({ description: 'True if this is a repeated response for the same Idempotency-Key, which omits the secrets.' }),
+  Type.Boolean({ description: 'True if the response is replayed for an Idempotency-Key. The secrets are then omitted.' }),
 )
 
 export const heartbeatStatuses = ['new', 'up', 'grace', 'down', 'paused'] as const
@@ -83,7 +83,7 @@ export const heartbeatMembers = members({
     schema: Type.String({
       pattern: '^[a-z0-9_-]{0,100}$',
       'x-rule': 'must be at most 100 lowercase letters, digits, hyphens, and underscores.',
-      description: 'Name in ping URLs that use the ping key, or empty for none. Default: derived from the name.',
+      description: 'Slug in ping URLs that use the ping key; empty for none. Default: derived from the name.',
     }),
     clearable: true,
   },
@@ -106,7 +106,8 @@ export const heartbeatMembers = members({
   },
   first_ping_within_seconds: {
     schema: Nullable(Type.Integer({ minimum: 1, maximum: 365 * 86_400 }), {
-      description: 'Time in which the first ping is expected, or null to wait for it without alerting.',
+      description:
+        'Seconds after creation within which the first ping is expected. Null: no alert is raised before the first ping.',
     }),
   },
   severity: {
@@ -149,18 +150,23 @@ export const Heartbeat = Shape(
     ...viewMembers(heartbeatMembers),
     status: Words(heartbeatStatuses, {
       description:
-        '`new`: not pinged since it was created or resumed. `grace`: a ping is late, but still within the grace period.',
+        '`new`: not pinged since it was created or resumed. `up`: pinged in time. `grace`: a ping is late, but still within the grace period. `down`: a ping was missed, a run did not finish in time, or the job reported a failure. `paused`: not monitored.',
     }),
     status_since_at: Instant({ description: 'When the status last changed. A change from `up` to `grace` doesn’t count.' }),
-    started: Type.Boolean({ description: 'Whether a run is in progress.' }),
-    uuid: Nullable(Type.String(), { description: 'UUID in the ping URL, or null without `monitoring.write`.' }),
-    ping_url: Nullable(Type.String(), { description: 'URL to ping, or null without `monitoring.write`.' }),
+    started: Type.Boolean({ description: 'Whether a run was started and has not finished.' }),
+    uuid: Nullable(Type.String(), {
+      description: 'UUID in the ping URL; null if you don’t have the `monitoring.write` permission.',
+    }),
+    ping_url: Nullable(Type.String(), { description: 'URL to ping; null if you don’t have the `monitoring.write` permission.' }),
     ping_count: Type.Integer({ description: 'Number of pings received.' }),
-    last_ping_at: NullableInstant({ description: 'When the last success or failure was reported.' }),
-    last_duration_ms: Nullable(Type.Integer(), { description: 'Duration of the last finished run.' }),
-    expected_at: NullableInstant({ description: 'When the next ping is expected.' }),
+    last_ping_at: NullableInstant({ description: 'When the last success or failure was reported; null if never.' }),
+    last_duration_ms: Nullable(Type.Integer(), {
+      description: 'Duration of the last finished run in milliseconds; null if unknown.',
+    }),
+    expected_at: NullableInstant({ description: 'When the next ping is expected; null if none is expected.' }),
     down_at: NullableInstant({
-      description: 'When the heartbeat goes down unless it is pinged first. While it is down, when it went down.',
+      description:
+        'When the heartbeat goes down unless it is pinged first. While it is down, when it went down. Null if it is not due to go down.',
     }),
     ...editable,
     expanded: Expanded({ incident: Incident }),
@@ -185,12 +191,14 @@ const SchedulePatch = Shape(
     kind: Type.Optional(
       Words(['period', 'cron', 'calendar'], { description: 'A new kind replaces the schedule, except for the grace period.' }),
     ),
-    period_seconds: Type.Optional(Nullable(Type.Integer(), { description: 'Expected time between pings.' })),
+    period_seconds: Type.Optional(
+      Nullable(Type.Integer(), { description: 'Expected time between pings, in seconds: 5 to 31536000.' }),
+    ),
     expression: Type.Optional(Nullable(Type.String(), { description: 'Cron expression or calendar events.' })),
     timezone: Type.Optional(Nullable(Type.String(), { description: 'IANA time zone of the expression.' })),
-    grace_seconds: Type.Optional(Nullable(Type.Integer(), { description: 'Grace period.' })),
+    grace_seconds: Type.Optional(Nullable(Type.Integer(), { description: 'Grace period in seconds: 1 to 31536000.' })),
   },
-  { description: 'Fields of the schedule to update. The result must be a valid schedule.' },
+  { description: 'Fields of the schedule to update; null removes a field. The result must be a valid schedule.' },
 )
 
 export const HeartbeatPatch = Shape(
@@ -205,15 +213,20 @@ export const HeartbeatPatch = Shape(
 export const pingKinds = ['success', 'start', 'fail', 'log', 'ign'] as const
 const pingMembers = {
   n: Type.Integer({ description: 'Number of the ping, starting at 1.' }),
-  kind: Words(pingKinds, { description: 'What the ping reported. `ign`: recorded but ignored.' }),
+  kind: Words(pingKinds, {
+    description:
+      'What the ping reported. `success` and `fail`: the result of a run. `start`: the start of a run. `log`: a message that does not affect the status. `ign`: ignored, because the heartbeat accepts only POST.',
+  }),
   at: Instant({ description: 'When the ping was received.' }),
-  exit_status: Nullable(Type.Integer(), { description: 'Exit status the ping reported.' }),
-  duration_ms: Nullable(Type.Integer(), { description: 'Duration of the run the ping ended.' }),
-  rid: Nullable(Type.String(), { description: 'ID of the run, a UUID.' }),
+  exit_status: Nullable(Type.Integer(), { description: 'Exit status that the ping reported, 0 to 255; null if none.' }),
+  duration_ms: Nullable(Type.Integer(), {
+    description: 'Duration in milliseconds of the run that the ping ended; null if unknown.',
+  }),
+  rid: Nullable(Type.String(), { description: 'UUID of the run, as sent in `rid`; null if none.' }),
   source: Type.String({ description: 'IP address of the client.' }),
-  method: Type.String({ description: 'HTTP method.' }),
-  user_agent: Type.String({ description: 'User agent, truncated to 200 characters.' }),
-  body_bytes: Type.Integer({ description: 'Size of the stored body.' }),
+  method: Type.String({ description: 'HTTP method of the ping.' }),
+  user_agent: Type.String({ description: 'User-Agent header of the ping, truncated to 200 characters.' }),
+  body_bytes: Type.Integer({ description: 'Size of the stored body in bytes.' }),
 }
 const pingExample = {
   n: 12,
@@ -242,7 +255,7 @@ export const RecentPingsQuery = Shape({
     minItems: 1,
     maxItems: maxRecentHeartbeats,
     uniqueItems: true,
-    description: 'IDs of the heartbeats.',
+    description: 'IDs of the heartbeats to return.',
   }),
 })
 export const RecentPingsList = Shape(
@@ -339,9 +352,10 @@ export const PingReceipt = Shape(
     ok: Type.Literal(true, { description: 'Always true.' }),
     heartbeat_id: Type.String({ description: 'ID of the heartbeat.' }),
     created: Type.Boolean({ description: 'Whether this ping created the heartbeat.' }),
-    n: Type.Integer({ description: 'Number of the ping.' }),
+    n: Type.Integer({ description: 'Number of the ping, starting at 1.' }),
     kind: Words(pingKinds, {
-      description: 'How the ping was recorded. `ign`: it was ignored, because the heartbeat accepts only POST.',
+      description:
+        'What was recorded: the reported result, or `ign` if the ping was ignored because the heartbeat accepts only POST.',
     }),
   },
   {

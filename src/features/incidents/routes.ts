@@ -37,7 +37,7 @@ export const incidentRoutes = area('incidents', 'Incidents', [
       run: listIncidents,
     },
     create: {
-      description: 'Opens a manual incident, for problems that no monitor detects. It has to be resolved manually.',
+      description: 'Creates an incident for a problem that no monitor detects. It is not resolved automatically.',
       body: IncidentInput,
       problems: ['conflict'],
       run: createIncident,
@@ -47,7 +47,7 @@ export const incidentRoutes = area('incidents', 'Incidents', [
       description: 'Returns an incident with its evidence and the latest timeline entries.',
       query: Shape({
         include: Type.Optional(
-          Words(['suspects'], { description: '`suspects` adds related changes made shortly before the incident.' }),
+          Words(['suspects'], { description: '`suspects`: include related changes made shortly before the incident.' }),
         ),
       }),
       run: (ctx, id, query) => getIncident(ctx, id, query.include as 'suspects' | undefined),
@@ -112,10 +112,12 @@ export const incidentRoutes = area('incidents', 'Incidents', [
           minimum: 60,
           maximum: 7 * 86_400,
           default: 86_400,
-          description: 'How far to look back from the start of the incident.',
+          description: 'How far to look back from the start of the incident, in seconds.',
         }),
       ),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Maximum number of changes.' })),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Maximum number of changes to return.' }),
+      ),
     }),
     response: IncidentChanges,
     run: (ctx, { params, query }) => changesBefore(ctx, params.id!, query),

@@ -39,7 +39,7 @@ export const incidentMembers = members({
   severity: { schema: Words(severities, { description: 'Severity of the incident.' }), default: 'warning' },
   assignee_id: {
     schema: Nullable(Type.String({ maxLength: 100 }), {
-      description: 'ID of the workspace member the incident is assigned to.',
+      description: 'ID of the workspace member the incident is assigned to; null for none.',
     }),
   },
   notes: {
@@ -57,13 +57,13 @@ const note = Type.Optional(Prose({ maxLength: maxNoteLength, description: 'Optio
 
 const IncidentActor = Shape({
   type: Words(['user', 'token', 'ingest', 'system', 'operator'], {
-    description: 'Type of actor. `ingest`: a link in a notification.',
+    description: 'Type of the actor. `ingest`: a link in a notification.',
   }),
   id: Type.String({
     description:
       'ID of the user or token; for `ingest`, of the notification channel whose link was used; for `operator` and `system`, what made the change, such as `command line`.',
   }),
-  name: Nullable(Type.String(), { description: 'Name of the actor.' }),
+  name: Nullable(Type.String(), { description: 'Name of the actor; null if it has none.' }),
 })
 
 const Subjects = (plural: string) =>
@@ -79,14 +79,14 @@ const Subjects = (plural: string) =>
 export const IncidentUpdate = Shape(
   {
     id: Type.String({ description: 'ID of the entry.' }),
-    at: Instant({ description: 'When it happened.' }),
-    kind: Words(updateKinds, { description: 'What happened.' }),
+    at: Instant({ description: 'When the entry was added.' }),
+    kind: Words(updateKinds, { description: 'Kind of entry.' }),
     actor: Nullable(IncidentActor, { description: 'Who did it; null for changes made by Bailiwick.' }),
     text: Type.String({ description: 'Description of what happened, or the text of a note.' }),
     details: Nullable(Type.Record(Type.String(), Type.Unknown()), {
-      description: 'Machine-readable details, depending on the kind.',
+      description: 'Machine-readable details, depending on `kind`; null if there are none.',
     }),
-    edited_at: NullableInstant({ description: 'When a note was last edited.' }),
+    edited_at: NullableInstant({ description: 'When a note was last edited; null if never.' }),
   },
   {
     $id: 'IncidentUpdate',
@@ -137,29 +137,30 @@ const example = {
 export const Incident = Shape(
   {
     id: Type.String({ description: 'ID of the incident.' }),
-    kind: Words(incidentKinds, { description: 'Kind of failure; `manual` for incidents opened manually.' }),
+    kind: Words(incidentKinds, { description: 'What opened the incident. `manual`: a user or token.' }),
     ...viewMembers(incidentMembers),
     status: Words(incidentStatuses, { description: 'Status of the incident.' }),
-    cause: Type.String({ description: 'Why it failed, such as an error message.' }),
+    cause: Type.String({ description: 'Why the monitor or heartbeat failed, such as an error message.' }),
     monitors: Subjects('Monitors'),
     heartbeats: Subjects('Heartbeats'),
     locations: Type.Array(Type.String(), { description: 'Locations that detected the failure.' }),
     started_at: Instant({ description: 'Time of the first failure.' }),
-    confirmed_at: NullableInstant({ description: 'When the failure was confirmed.' }),
-    acknowledged_at: NullableInstant({ description: 'When the incident was acknowledged.' }),
-    acknowledged_by: Nullable(IncidentActor, { description: 'Who acknowledged it.' }),
-    acknowledgement_expires_at: NullableInstant({ description: 'When the acknowledgement expires; null if it doesn’t.' }),
-    resolved_at: NullableInstant({ description: 'When the incident was resolved.' }),
+    confirmed_at: NullableInstant({ description: 'When the failure was confirmed; null if it is not confirmed.' }),
+    acknowledged_at: NullableInstant({ description: 'When the incident was acknowledged; null if it is not acknowledged.' }),
+    acknowledged_by: Nullable(IncidentActor, { description: 'Who acknowledged the incident; null if it is not acknowledged.' }),
+    acknowledgement_expires_at: NullableInstant({ description: 'When the acknowledgement expires; null if it does not expire.' }),
+    resolved_at: NullableInstant({ description: 'When the incident was resolved; null if it is not resolved.' }),
     resolution: Nullable(Words(resolutions), {
       description:
-        'How the incident was resolved: the monitor or heartbeat `recovered`, was `paused`, `deleted`, or `reset`, or a user `closed` it.',
+        'How the incident was resolved: the monitor or heartbeat `recovered`, was `paused`, `deleted`, or `reset`, or a user or token `closed` the incident. Null if it is not resolved.',
     }),
     duration_seconds: Type.Integer({
       minimum: 0,
-      description: 'Duration so far, or in total, from the first failure. Time between being resolved and reopened is excluded.',
+      description:
+        'Duration in seconds from the first failure until the incident was resolved, or until now. Time between being resolved and reopened is excluded.',
     }),
     evidence: Nullable(Type.Record(Type.String(), Type.Unknown()), {
-      description: 'Request and response of the confirmed failure.',
+      description: 'Request and response of the confirmed failure; null if there are none.',
     }),
     postmortem: Nullable(
       Shape({
@@ -187,7 +188,11 @@ export const IncidentInput = Shape(
   {
     ...inputMembers(incidentMembers),
     cause: Type.Optional(
-      Line({ minLength: 1, maxLength: 500, description: 'Why it failed, such as an error message. Default: the title.' }),
+      Line({
+        minLength: 1,
+        maxLength: 500,
+        description: 'Why the incident happened, such as an error message. Default: the title.',
+      }),
     ),
     affected: Type.Optional(
       Type.Array(Type.String({ maxLength: 100 }), {

@@ -20,14 +20,14 @@ const Ids = (prefix: string, description: string) =>
   })
 
 const targetFields = {
-  all: Type.Boolean({ description: 'Covers everything in the workspace, regardless of the other fields.' }),
-  monitors: Ids('mon', 'IDs of monitors.'),
-  heartbeats: Ids('hb', 'IDs of heartbeats.'),
-  groups: Ids('mon', 'IDs of monitors of the type `group`. Covers the groups and everything in them.'),
+  all: Type.Boolean({ description: 'Whether to cover all monitors and heartbeats, regardless of the other fields.' }),
+  monitors: Ids('mon', 'IDs of the monitors to cover.'),
+  heartbeats: Ids('hb', 'IDs of the heartbeats to cover.'),
+  groups: Ids('mon', 'IDs of the groups to cover, with everything in them. A group is a monitor of the type `group`.'),
   tags: Type.Array(Tag, {
     maxItems: maxTargets,
     uniqueItems: true,
-    description: 'Covers monitors and heartbeats with any of these tags.',
+    description: 'Tags to cover: monitors and heartbeats with any of them.',
   }),
 }
 const targetsExample = { all: false, monitors: [], heartbeats: [], groups: [], tags: ['database'] }
@@ -57,8 +57,8 @@ export const windowMembers = members({
   starts_at_local: {
     schema: Nullable(Type.String({ maxLength: 19 }), {
       description:
-        'Start of the first occurrence in local time, without an offset: `2026-12-24T22:00:00`. Optional with `cron`: no occurrence ' +
-        'starts before it.',
+        'Start of the first occurrence in local time, without an offset, such as `2026-12-24T22:00:00`. Optional with `cron`, ' +
+        'where it is the earliest start of an occurrence; null for none.',
     }),
   },
   timezone: {
@@ -69,13 +69,14 @@ export const windowMembers = members({
     schema: Type.Integer({
       minimum: minDurationSeconds,
       maximum: maxDurationSeconds,
-      description: 'Duration of each occurrence.',
+      description: 'Duration of each occurrence, in seconds.',
     }),
     required: true,
   },
   rrule: {
     schema: Nullable(Type.String({ minLength: 1, maxLength: maxRuleLength }), {
-      description: 'Daily, weekly, monthly, or yearly recurrence rule. Null unless `kind` is `rrule`.',
+      description:
+        'Daily, weekly, monthly, or yearly recurrence rule (RFC 5545), such as `FREQ=WEEKLY;BYDAY=SA`. Null unless `kind` is `rrule`.',
     }),
   },
   cron: {
@@ -87,7 +88,7 @@ export const windowMembers = members({
     schema: Type.Array(Type.String({ maxLength: 19 }), {
       maxItems: maxExdates,
       uniqueItems: true,
-      description: 'Occurrences to skip: a date, or the local start time of an occurrence.',
+      description: 'Occurrences to skip, each as a date (`2026-12-26`) or local start time (`2026-12-26T23:00:00`).',
     }),
     default: [],
     clearable: true,
@@ -136,13 +137,13 @@ export const MaintenanceWindow = Shape(
     status: Words(['scheduled', 'in_progress', 'ended'], {
       description: '`scheduled`: has upcoming occurrences. `in_progress`: active now. `ended`: has no upcoming occurrences.',
     }),
-    current: Nullable(Shape(span), { description: 'The active occurrence, or null.' }),
+    current: Nullable(Shape(span), { description: 'The active occurrence; null if there is none.' }),
     next_occurrences: Type.Array(MaintenanceOccurrence, { description: 'The next occurrences, up to five.' }),
     ...editable,
   },
   {
     $id: 'MaintenanceWindow',
-    description: 'A recurring or one-time period in which no notifications are sent.',
+    description: 'A recurring or one-time period in which no notifications are sent about the monitors and heartbeats it covers.',
     examples: [example],
   },
 )
@@ -196,7 +197,7 @@ export const MaintenanceStartInput = Shape(
       Type.Integer({
         minimum: minDurationSeconds,
         maximum: maxDurationSeconds,
-        description: 'How long the window is active. Default: the duration of its occurrences.',
+        description: 'How long the maintenance lasts, in seconds. Default: the `duration_seconds` of the window.',
       }),
     ),
   },
@@ -240,17 +241,29 @@ export type MaintenanceAgendaView = Static<typeof MaintenanceAgendaItem>
 export const NextOccurrencesQuery = Shape({
   kind: windowMembers.kind.schema,
   timezone: windowMembers.timezone.schema,
-  duration_seconds: Type.Integer({ description: 'Duration of each occurrence.' }),
+  duration_seconds: Type.Integer({ description: 'Duration of each occurrence, in seconds: 60 to 2592000.' }),
   starts_at_local: Type.Optional(
     Type.String({
       maxLength: 19,
-      description: 'Start of the first occurrence in local time. Optional with `cron`: no occurrence starts before it.',
+      description:
+        'Start of the first occurrence in local time, without an offset, such as `2026-12-24T22:00:00`. Required unless `kind` is `cron`, where it is the earliest start of an occurrence.',
     }),
   ),
-  rrule: Type.Optional(Type.String({ minLength: 1, maxLength: maxRuleLength, description: 'Recurrence rule.' })),
-  cron: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Cron expression.' })),
+  rrule: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: maxRuleLength,
+      description: 'Recurrence rule (RFC 5545). Required if `kind` is `rrule`.',
+    }),
+  ),
+  cron: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: 'Cron expression with five fields. Required if `kind` is `cron`.' }),
+  ),
   exdates: Type.Optional(
-    Type.Array(Type.String({ maxLength: 19 }), { maxItems: maxExdates, description: 'Occurrences to skip.' }),
+    Type.Array(Type.String({ maxLength: 19 }), {
+      maxItems: maxExdates,
+      description: 'Occurrences to skip, each as a date or local start time.',
+    }),
   ),
 })
 export type NextOccurrencesQuery = Static<typeof NextOccurrencesQuery>

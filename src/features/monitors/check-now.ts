@@ -25,7 +25,11 @@ export async function checkNow(ctx: Ctx, id: string, waiting: Waiting | null): P
   const { hub } = ctx
   const row = await findRow(hub.read, ctx, monitorRows, id)
   if (!isChecked(row))
-    throw conflict(row.paused ? 'The monitor is paused.' : 'A group can’t be checked. Check its members instead.')
+    throw conflict(
+      row.paused
+        ? 'The monitor is paused. Resume it before you check it.'
+        : 'A group can’t be checked. Check its members instead.',
+    )
   refuseTooManyRequests(ctx, 'monitor-checks', id, maxPerMinute)
   if (waiting) waiting.applied = true
   const waitMs = waiting ? waiting.seconds * 1000 : Math.min((row.timeoutSeconds + 1) * 1000, maxWaitMs)

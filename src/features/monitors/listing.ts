@@ -11,7 +11,12 @@ import { maxMembers, monitorStatuses, monitorTypes, type MonitorView } from './s
 import { monitors } from './tables'
 import { monitorView } from './view'
 
-const Id = (description: string) => Type.String({ pattern: '^[A-Za-z0-9_]{1,100}$', 'x-rule': 'must be an ID.', description })
+const Id = (description: string) =>
+  Type.String({
+    pattern: '^[A-Za-z0-9_]{1,100}$',
+    'x-rule': 'must be the ID of a monitor, such as mon_01jd8f3q7eeb9bv0w0r8c7hq2m.',
+    description,
+  })
 
 /** Restricts the list to these monitor ids, or excludes them. */
 interface Membership {
@@ -24,10 +29,7 @@ export const monitorListing = listingOf('monitors', monitors, {
   filters: {
     status: wordsFilter(monitors.status, monitorStatuses, 'Only monitors with these statuses.'),
     type: wordsFilter(monitors.type, monitorTypes, 'Only monitors of these types.'),
-    tag: containsFilter(
-      monitors.tags,
-      Type.String({ ...Tag, 'x-rule': 'must be a tag.', description: 'Only monitors with this tag.' }),
-    ),
+    tag: containsFilter(monitors.tags, Type.String({ ...Tag, description: 'Only monitors with this tag.' })),
     location: containsFilter(monitors.locations, Words(['local'], { description: 'Only monitors checked from this location.' })),
     key: textFilter(monitors.key, 'Only the monitor with this key.'),
     group: {

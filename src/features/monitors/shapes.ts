@@ -65,7 +65,7 @@ export const definitionMembers = members({
   description: { schema: Prose({ maxLength: 5000, description: 'Free-form notes.' }), default: '', clearable: true },
   interval_seconds: {
     ...withDefault(
-      Type.Integer({ minimum: minIntervalSeconds, maximum: maxIntervalSeconds, description: 'Time between checks.' }),
+      Type.Integer({ minimum: minIntervalSeconds, maximum: maxIntervalSeconds, description: 'Time between checks, in seconds.' }),
       '60, or the shortest interval the plan allows',
     ),
     clearable: true,
@@ -75,7 +75,7 @@ export const definitionMembers = members({
       Type.Integer({
         minimum: 1,
         maximum: maxTimeoutSeconds,
-        description: 'How long a check may take before it fails. Can’t exceed the interval.',
+        description: 'How long a check may take before it fails, in seconds. Can’t exceed the interval.',
       }),
       '10, or the interval if that is shorter',
     ),
@@ -86,7 +86,7 @@ export const definitionMembers = members({
       Type.Integer({
         minimum: 1,
         maximum: maxIntervalSeconds,
-        description: 'Time between checks while a failure or recovery is being confirmed. Can’t exceed the interval.',
+        description: 'Time between checks while a failure or recovery is being confirmed, in seconds. Can’t exceed the interval.',
       }),
       '15, or the interval if that is shorter',
     ),
@@ -107,7 +107,8 @@ export const definitionMembers = members({
       Type.Integer({
         minimum: 0,
         maximum: 3600,
-        description: 'How long checks must keep passing, in addition to `recover`, before the monitor counts as recovered.',
+        description:
+          'How many seconds checks must keep passing, in addition to `recover`, before the monitor counts as recovered.',
       }),
       '0, or 60 with more than one location',
     ),
@@ -118,14 +119,16 @@ export const definitionMembers = members({
       [Type.Literal('majority'), Type.Literal('any'), Type.Literal('all'), Type.Integer({ minimum: 1, maximum: 50 })],
       {
         description:
-          'How many locations must report the monitor as down: more than half of those with recent results, any one, all, or a fixed number.',
+          'How many locations must report the monitor as down before it is down. `majority`: more than half of those with recent results. `any`: one of them. `all`: all of them. Or a fixed number.',
       },
     ),
     default: 'majority',
     clearable: true,
   },
-  down_if: conditions('The monitor is down if any of these conditions is true.'),
-  degraded_if: conditions('The monitor is degraded if any of these conditions is true. Degraded counts as up.'),
+  down_if: conditions('Conditions such as `[STATUS] >= 500`. The monitor is down if any of them is true.'),
+  degraded_if: conditions(
+    'Conditions such as `[RESPONSE_TIME] > 800`. The monitor is degraded if any of them is true. Degraded counts as up.',
+  ),
   degraded_ms: {
     schema: Nullable(Type.Integer({ minimum: 1, maximum: maxTimeoutSeconds * 1000 }), {
       description: 'Latency in milliseconds above which the monitor is degraded; null for no threshold.',
@@ -156,7 +159,7 @@ export const definitionMembers = members({
     schema: Type.Integer({
       minimum: 0,
       maximum: 3600,
-      description: 'How long to hold an alert back in case a monitor it depends on turns out to be down too.',
+      description: 'How many seconds to delay an alert, in case a monitor it depends on is found to be down too.',
     }),
     default: 60,
     clearable: true,
@@ -184,7 +187,8 @@ export const monitorMembers = members({
   options: {
     schema: Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), {
       maxProperties: 100,
-      description: 'Settings of the monitor’s type; see `GET /v1/monitors/types`. Secrets are never returned.',
+      description:
+        'Settings of the check type. For the settings of each type, see `GET /v1/monitors/types`. Secrets are never returned.',
     }),
     clearable: true,
   },
@@ -202,19 +206,25 @@ const resultMembers = {
     }),
     { description: 'Why the check is not `up`; null if it is.' },
   ),
-  code: Nullable(Type.Integer(), { description: 'Status code of the response.' }),
-  address: Nullable(Type.String(), { description: 'IP address the check connected to.' }),
-  latency_ms: Nullable(Type.Number(), { description: 'Duration of the check in milliseconds, to one decimal place.' }),
+  code: Nullable(Type.Integer(), {
+    description: 'Status code of the response, such as an HTTP or SMTP status; null if there was none.',
+  }),
+  address: Nullable(Type.String(), { description: 'IP address the check connected to; null if there was none.' }),
+  latency_ms: Nullable(Type.Number(), {
+    description: 'Duration of the check in milliseconds, to one decimal place; null if it could not be measured.',
+  }),
   phases: Shape(
     {
       dns_ms: phase('DNS lookup.'),
-      connect_ms: phase('Connecting.'),
+      connect_ms: phase('Connection to the server.'),
       tls_ms: phase('TLS handshake.'),
-      first_byte_ms: phase('From sending the request to the first byte of the response.'),
+      first_byte_ms: phase('Time from sending the request to the first byte of the response.'),
     },
     { description: 'Duration of each phase in milliseconds, to one decimal place; null for a phase that did not happen.' },
   ),
-  certificate_expires_at: NullableInstant({ description: 'Earliest expiry of a certificate in the server’s chain.' }),
+  certificate_expires_at: NullableInstant({
+    description: 'Earliest expiry of a certificate in the server’s chain; null if there was no certificate.',
+  }),
 }
 const LastResult = Shape(resultMembers, {
   description:
@@ -263,17 +273,20 @@ export const Monitor = Shape(
     type: Words(monitorTypes, { description: 'Check type. A `group` combines other monitors.' }),
     ...viewMembers(monitorMembers),
     secrets_set: Type.Array(Type.String(), {
-      description: 'Which secrets are set, as paths within `options`. Their values are never returned.',
+      description: 'Paths within `options` of the secrets that are set. Their values are never returned.',
     }),
     status: Words(monitorStatuses, {
-      description: 'Current status. `new`: not checked yet. `unknown`: no usable results recently.',
+      description:
+        'Current status. `new`: not checked yet. `degraded`: counts as up, but a `degraded_if` condition or `degraded_ms` applies. `maintenance`: in a maintenance window. `unknown`: no usable results recently.',
     }),
     status_since_at: Instant({ description: 'When the monitor entered its current status.' }),
     flapping: Type.Boolean({ description: 'Whether the monitor changes status so often that its alerts are suppressed.' }),
     last_check_at: NullableInstant({
-      description: 'When the monitor was last checked. For monitors run by another hub, this can lag by a minute.',
+      description: 'When the monitor was last checked; null if never. For monitors run by another hub, this can lag by a minute.',
     }),
-    next_check_at: NullableInstant({ description: 'When the next check is due; null if this hub doesn’t run the monitor.' }),
+    next_check_at: NullableInstant({
+      description: 'When the next check is due; null while the monitor is paused, or if another hub runs it.',
+    }),
     last_result: Nullable(LastResult),
     ...editable,
     expanded: Expanded({ incident: Incident }),
@@ -285,13 +298,17 @@ export const MonitorList = ListOf(Monitor)
 export const MonitorInput = Shape(
   {
     type: Type.Optional(
-      Words(monitorTypes, { description: 'Detected from the target when omitted: `https://…` is `http`, `host:port` is `tcp`.' }),
+      Words(monitorTypes, {
+        description: 'Check type. Default: detected from the target, such as `http` for `https://…` and `tcp` for `host:port`.',
+      }),
     ),
     ...inputMembers(monitorMembers),
     keyword: Type.Optional(
       Line({ minLength: 1, maxLength: 200, description: 'Text the response must contain. Stored as a condition in `down_if`.' }),
     ),
-    invert_keyword: Type.Optional(Type.Boolean({ description: 'With `keyword`: the response must not contain it.' })),
+    invert_keyword: Type.Optional(
+      Type.Boolean({ description: 'With `keyword`: whether the response must not contain it. Default: false.' }),
+    ),
     json_query: Type.Optional(
       Shape(
         {
@@ -325,7 +342,7 @@ export const MonitorCloneInput = Shape(
       description: 'Display name. Default: the name of the monitor with “(copy)” appended.',
     }),
   },
-  { $id: 'MonitorCloneInput', description: 'Name for the copy.', examples: [{ name: 'Shop (copy)' }] },
+  { $id: 'MonitorCloneInput', description: 'Options for the copy.', examples: [{ name: 'Shop (copy)' }] },
 )
 
 const CheckedNow = Shape(
@@ -354,25 +371,27 @@ const CheckedNow = Shape(
     ),
     evidence: Nullable(
       Shape({
-        request: Nullable(Type.String(), { description: 'The request, without secrets.' }),
-        address: Nullable(Type.String(), { description: 'IP address the check connected to.' }),
-        status: Nullable(Type.Integer(), { description: 'Status code of the response.' }),
-        headers: Nullable(Type.Record(Type.String(), Type.String()), { description: 'Response headers.' }),
-        body: Nullable(Type.String(), { description: 'Response body, up to 4 KiB.' }),
+        request: Nullable(Type.String(), { description: 'The request, without secrets; null if none was sent.' }),
+        address: Nullable(Type.String(), { description: 'IP address the check connected to; null if there was none.' }),
+        status: Nullable(Type.Integer(), { description: 'Status code of the response; null if there was none.' }),
+        headers: Nullable(Type.Record(Type.String(), Type.String()), {
+          description: 'Response headers; null if there were none.',
+        }),
+        body: Nullable(Type.String(), { description: 'Response body, up to 4 KiB; null if there was none.' }),
         body_truncated: Type.Boolean({ description: 'Whether the body was cut off.' }),
         tls: Nullable(
           Shape({
             version: Type.String({ description: 'TLS version.' }),
             cipher: Type.String({ description: 'Cipher suite.' }),
           }),
-          { description: 'Negotiated TLS parameters.' },
+          { description: 'Negotiated TLS parameters; null without TLS.' },
         ),
         dns: Nullable(
           Shape({
             rcode: Type.String({ description: 'Response code, such as `NOERROR`.' }),
             answers: Type.Array(Type.String(), { description: 'Records of the answer.' }),
           }),
-          { description: 'DNS response.' },
+          { description: 'DNS response; null for other check types.' },
         ),
       }),
       { description: 'The request and the response of a check that was not up. Null if the check was up or ran on another hub.' },
@@ -422,7 +441,7 @@ const MonitorType = Shape(
     target: Nullable(Type.String(), { description: 'Expected form of `target`, with an example; null for a group.' }),
     options: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema for `options`.' }),
     secrets: Type.Array(Type.String(), { description: 'Secret options, as JSON pointers within `options`.' }),
-    sources: Type.Array(Type.String(), { description: 'Placeholders that conditions can use.' }),
+    sources: Type.Array(Type.String(), { description: 'Values that conditions can use, such as `STATUS` for `[STATUS]`.' }),
   },
   {
     $id: 'MonitorType',
@@ -441,7 +460,7 @@ const MonitorType = Shape(
   },
 )
 export const MonitorTypeList = Shape(
-  { data: Type.Array(MonitorType) },
+  { data: Type.Array(MonitorType, { description: 'All check types.' }) },
   { $id: 'MonitorTypeList', description: 'All check types.' },
 )
 

@@ -11,19 +11,35 @@ import { Words } from '../../../core/shapes'
 import { receivePing, type PingRequest, type PingResult } from './receive'
 import { PingReceipt, type PingReceipt as PingReceiptView } from '../shapes'
 
-const slugQuery =
-  ' With a slug, `create=1` creates the heartbeat if it doesn’t exist, with `every` as its period (default: `1d`) and `grace` as its grace period (default: `1h`).'
+const slugQuery = ' With a slug, `create=1` creates the heartbeat if it doesn’t exist.'
 
 const pingQuery = Type.Object(
   {
     rid: Type.Optional(
-      Type.String({ maxLength: 100, description: 'ID of the run, a UUID. Matches the start of a run with its end.' }),
+      Type.String({
+        maxLength: 100,
+        description: 'UUID of the run. Send the same one with the start and the end of a run, so that runs can overlap.',
+      }),
     ),
     create: Type.Optional(
-      Words(['0', '1'], { description: '`1` creates a heartbeat if the slug is unknown. Ignored with a UUID.' }),
+      Words(['0', '1'], {
+        description: '`1`: create the heartbeat if no heartbeat has this slug. Ignored with a UUID. Default: `0`.',
+      }),
     ),
-    every: Type.Optional(Type.String({ maxLength: 20, description: 'Period of the created heartbeat, such as `30m`.' })),
-    grace: Type.Optional(Type.String({ maxLength: 20, description: 'Grace period of the created heartbeat, such as `5m`.' })),
+    every: Type.Optional(
+      Type.String({
+        maxLength: 20,
+        description:
+          'With `create=1`: period of the new heartbeat, in seconds or with a unit (`s`, `m`, `h`, `d`, `w`), from `5s` to `365d`. Default: `1d`.',
+      }),
+    ),
+    grace: Type.Optional(
+      Type.String({
+        maxLength: 20,
+        description:
+          'With `create=1`: grace period of the new heartbeat, in seconds or with a unit (`s`, `m`, `h`, `d`, `w`), from `1s` to `365d`. Default: `1h`.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -43,26 +59,20 @@ export const jsonPingRoutes = area(
   'json-pings',
   'Ingest',
   (['GET', 'POST'] as const).flatMap(method => [
-    jsonPingRoute(
-      method,
-      ['target'],
-      'ping',
-      'Ping a heartbeat',
-      'Reports that the job succeeded. `target` is the UUID of the heartbeat.',
-    ),
+    jsonPingRoute(method, ['target'], 'ping', 'Ping a heartbeat', 'Reports that the job succeeded.'),
     jsonPingRoute(
       method,
       ['target', 'suffix'],
       'pingWithResult',
       'Ping a heartbeat with a result',
-      '`suffix` is `start`, `fail`, `log`, or an exit status from 0 to 255. If `target` is a ping key, `suffix` is a slug.',
+      'With a UUID, reports what `suffix` says: `start` starts a run, `fail` reports a failure, `log` stores the request body without changing the status, and an exit status reports success (0) or failure (1 to 255). With the ping key, `suffix` is a slug, and the ping reports success.',
     ),
     jsonPingRoute(
       method,
       ['target', 'suffix', 'action'],
       'pingBySlugWithResult',
       'Ping a heartbeat by slug with a result',
-      '`target` is the ping key, `suffix` the slug, and `action` is `start`, `fail`, `log`, or an exit status.',
+      'Reports what `action` says for the heartbeat with this slug: `start` starts a run, `fail` reports a failure, `log` stores the request body without changing the status, and an exit status reports success (0) or failure (1 to 255).',
     ),
   ]),
 )
@@ -163,7 +173,7 @@ function jsonPingRoute(
     action: 'heartbeat.ping',
     operationId: `${operation}${method === 'GET' ? 'ByGet' : 'ByPost'}`,
     summary: `${summary} (${method})`,
-    description: `${description} \`rid\` in the query is the UUID of a run.${names.length > 1 ? slugQuery : ''}`,
+    description: `${description}${names.length > 1 ? slugQuery : ''}`,
     rawBody: true,
     response: PingReceipt,
     problems: ['not_found', 'conflict', 'malformed_request'],
@@ -194,7 +204,7 @@ async function handleJsonPing(ctx: Ctx, { request, params, ip }: RouteInput<unkn
     case 'invalid schedule':
       throw new Problem(
         'malformed_request',
-        '`every` must be between 5s and 365d, and `grace` between 1s and 365d. Examples: 90s, 30m, 12h, 7d.',
+        '`every` must be between 5s and 365d, and `grace` between 1s and 365d, such as 90s, 30m, 12h, or 7d.',
       )
     case 'invalid url format':
       throw new Problem('malformed_request', 'The exit status must be between 0 and 255, and slugs must be lowercase.')

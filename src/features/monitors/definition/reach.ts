@@ -31,7 +31,7 @@ interface Server {
 }
 
 async function refuseClosed(ctx: Ctx, policy: NetworkPolicy, { pointer, host: named, port, isPlain }: Server): Promise<void> {
-  const refused = (code: string, message: string) => invalid([{ pointer, code, detail: `is refused (${code}). ${message}` }])
+  const refused = (code: string, message: string) => invalid([{ pointer, code, detail: `is not allowed (${code}). ${message}` }])
   const host = canonicalHost(named)
   if (host === null) throw refused('invalid_url', 'The host is neither a hostname nor an IP address.')
   if (policy.requireHttps && isPlain && policy.allowRanges.length === 0)

@@ -17,8 +17,13 @@ const location = Type.Optional(
 
 export const ResultsQuery = Type.Object(
   {
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Results per page.' })),
-    cursor: Type.Optional(Type.String({ maxLength: 1000, description: '`next_cursor` of the previous page.' })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 25, description: 'Number of results per page.' })),
+    cursor: Type.Optional(
+      Type.String({
+        maxLength: 1000,
+        description: 'Cursor of the page to return: the `next_cursor` of the previous page. Default: the first page.',
+      }),
+    ),
     from: time('Only checks that started at or after this time.'),
     to: time('Only checks that started before this time.'),
     location,
@@ -40,7 +45,9 @@ const MonitorResult = Shape(
       description: 'Outcome of this check. The monitor’s own status changes once the outcome is confirmed.',
     }),
     latency_ms: Ms('Duration of the check in milliseconds, to one decimal place; null if it could not be measured.'),
-    code: Nullable(Type.Integer(), { description: 'Status code, for HTTP, SMTP, and other protocols that have one.' }),
+    code: Nullable(Type.Integer(), {
+      description: 'Status code of the response, such as an HTTP or SMTP status; null if there was none.',
+    }),
     error: Nullable(
       Shape({
         kind: Words(checkErrorKinds, { description: 'Kind of failure.' }),
@@ -51,11 +58,14 @@ const MonitorResult = Shape(
     phases: Shape(
       {
         dns_ms: Ms('DNS lookup.'),
-        connect_ms: Ms('Connecting.'),
+        connect_ms: Ms('Connection to the server.'),
         tls_ms: Ms('TLS handshake.'),
-        first_byte_ms: Ms('From sending the request to the first byte of the response.'),
+        first_byte_ms: Ms('Time from sending the request to the first byte of the response.'),
       },
-      { description: 'Duration of each phase in milliseconds. Kept for today and yesterday, then null.' },
+      {
+        description:
+          'Duration of each phase in milliseconds; null for a phase that did not happen, and for results before yesterday (UTC).',
+      },
     ),
   },
   {
@@ -104,12 +114,12 @@ export type SeriesQuery = Static<typeof SeriesQuery>
 const Seconds = (description: string) => Type.Number({ minimum: 0, description })
 const UptimeSeconds = Shape(
   {
-    up: Seconds('Time up.'),
-    degraded: Seconds('Time degraded. Counts as up.'),
-    down: Seconds('Time down.'),
-    maintenance: Seconds('Time in maintenance. Not counted.'),
-    paused: Seconds('Time paused. Not counted.'),
-    unknown: Seconds('Time without a known status, because no checks ran or none was confirmed yet. Not counted.'),
+    up: Seconds('Seconds up.'),
+    degraded: Seconds('Seconds degraded. Counted as up.'),
+    down: Seconds('Seconds down.'),
+    maintenance: Seconds('Seconds in maintenance. Not counted.'),
+    paused: Seconds('Seconds paused. Not counted.'),
+    unknown: Seconds('Seconds without a known status, because no checks ran or none was confirmed yet. Not counted.'),
   },
   {
     $id: 'UptimeSeconds',
@@ -125,30 +135,30 @@ const uptime_percent = Nullable(Type.Number({ minimum: 0, maximum: 100 }), {
 const Point = Shape({
   at: Instant({ description: 'Start of the point.' }),
   n: Type.Integer({ minimum: 0, description: 'Number of checks in the point; 0 for `availability`.' }),
-  min: Ms('Minimum.'),
-  avg: Ms('Mean.'),
-  max: Ms('Maximum.'),
-  p50: Ms('Median.'),
-  p95: Ms('95th percentile, accurate to within 10%.'),
-  p99: Ms('99th percentile, accurate to within 10%.'),
+  min: Ms('Minimum duration; null for `availability`.'),
+  avg: Ms('Mean duration; null for `availability`.'),
+  max: Ms('Maximum duration; null for `availability`.'),
+  p50: Ms('Median duration; null for `availability`.'),
+  p95: Ms('95th percentile, accurate to within 10%; null for `availability`.'),
+  p99: Ms('99th percentile, accurate to within 10%; null for `availability`.'),
   phases: Nullable(
     Shape({
       dns_ms: Ms('DNS lookup.'),
-      connect_ms: Ms('Connecting.'),
+      connect_ms: Ms('Connection to the server.'),
       tls_ms: Ms('TLS handshake.'),
-      first_byte_ms: Ms('From sending the request to the first byte of the response.'),
+      first_byte_ms: Ms('Time from sending the request to the first byte of the response.'),
     }),
-    { description: 'Only for `latency`: mean duration of each phase over all checks; null for a phase that no check had.' },
+    { description: 'Mean duration of each phase; null for a phase that no check had. Null for metrics other than `latency`.' },
   ),
   uptime_percent,
-  seconds: Nullable(UptimeSeconds, { description: 'Only for `availability`: seconds spent in each status.' }),
+  seconds: Nullable(UptimeSeconds, { description: 'Seconds spent in each status. Null for metrics other than `availability`.' }),
 })
 export const MonitorSeries = Shape(
   {
-    metric: Words(metrics, { description: 'The metric.' }),
+    metric: Words(metrics, { description: 'Metric of the series.' }),
     from_at: Instant({ description: 'Start of the first point.' }),
     to_at: Instant({ description: 'End of the window; the last point ends here at the latest.' }),
-    step_seconds: Type.Integer({ description: 'Length of each point.' }),
+    step_seconds: Type.Integer({ description: 'Length of each point in seconds.' }),
     points: Type.Array(Point, {
       description: 'Points in chronological order. Points without checks are omitted, except for `availability`.',
     }),
@@ -192,7 +202,7 @@ export const UptimeQuery = Type.Object(
           '`24h` is the last 24 hours. The others are calendar days in the time zone, including today. Default: `30d`.',
       }),
     ),
-    from: time('Start of the window, instead of `range`.'),
+    from: time('Start of the window, instead of `range`. At most 1,100 days before `to`.'),
     to: time('End of the window. Default: now.'),
     timezone: Type.Optional(
       Type.String({
@@ -233,15 +243,19 @@ export const MonitorUptime = Shape(
       description: 'Number of outages. An outage that continues through maintenance counts once.',
     }),
     longest_outage_seconds: Nullable(Type.Number(), { description: 'Downtime of the longest outage; null if there was none.' }),
-    mttr_seconds: Nullable(Type.Number(), { description: 'Mean time to recovery: downtime divided by outages.' }),
-    mtbf_seconds: Nullable(Type.Number(), { description: 'Mean time between failures: uptime divided by outages.' }),
+    mttr_seconds: Nullable(Type.Number(), {
+      description: 'Mean time to recovery: downtime divided by the number of outages. Null if there were none.',
+    }),
+    mtbf_seconds: Nullable(Type.Number(), {
+      description: 'Mean time between failures: uptime divided by the number of outages. Null if there were none.',
+    }),
     latency: Shape(
       {
         n: Type.Integer({ description: 'Number of checks that were not down.' }),
-        avg: Ms('Mean.'),
-        p50: Ms('Median.'),
-        p95: Ms('95th percentile.'),
-        p99: Ms('99th percentile.'),
+        avg: Ms('Mean; null if `n` is 0.'),
+        p50: Ms('Median; null if `n` is 0.'),
+        p95: Ms('95th percentile; null if `n` is 0.'),
+        p99: Ms('99th percentile; null if `n` is 0.'),
       },
       {
         description: 'Check durations in milliseconds, over whole hours, or over whole days where hourly data is no longer kept.',
@@ -319,7 +333,7 @@ export const RecentQuery = Type.Object(
       minItems: 1,
       maxItems: maxRecentMonitors,
       uniqueItems: true,
-      description: 'IDs of monitors.',
+      description: 'IDs of the monitors to return.',
     }),
   },
   { additionalProperties: false },
@@ -336,7 +350,7 @@ export const MonitorRecentList = Shape(
           Shape({
             at: Instant({ description: 'When the check started.' }),
             status: Words(resultStatuses, { description: 'Outcome of this check.' }),
-            latency_ms: Ms('Duration of the check in milliseconds.'),
+            latency_ms: Ms('Duration of the check in milliseconds; null if it could not be measured.'),
           }),
           { maxItems: recentResults, description: 'Most recent checks, oldest first. Empty for a group.' },
         ),

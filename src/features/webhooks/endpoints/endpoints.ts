@@ -188,7 +188,7 @@ function requireReadableKinds(ctx: Ctx, kinds: readonly EventKind[]): void {
   for (const kind of kinds) {
     const needed: Permission = `${eventKind(kind)!.area}.read`
     if (!ctx.permissions.has(needed)) {
-      throw new Problem('insufficient_permission', `Receiving ${kind} requires the permission ${needed}.`, {
+      throw new Problem('insufficient_permission', `Receiving ${kind} requires the \`${needed}\` permission.`, {
         fields: { required_permission: needed },
       })
     }
