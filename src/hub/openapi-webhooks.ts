@@ -32,7 +32,7 @@ export const messageHeaders: Record<string, MessageHeader> = {
     example: 'msg_01k3z8q4g7e2wv5m9x0c6hbtfn',
   },
   'webhook-timestamp': {
-    description: 'Same as X-Service-Timestamp.',
+    description: 'Time of this attempt, in Unix seconds; the same as X-Service-Timestamp.',
     example: '1795255200',
     schema: { type: 'string', pattern: '^[0-9]+$' },
   },
@@ -76,7 +76,10 @@ export function webhookSection(schemas: Schemas): Record<string, JsonSchema> {
         description: entry.description,
         required: ['event', 'data'],
         additionalProperties: false,
-        properties: { event: { type: 'string', const: entry.kind, description: 'The event kind.' }, data: entry.data },
+        properties: {
+          event: { type: 'string', const: entry.kind, description: 'The event kind.' },
+          data: { description: 'Data of the event.', ...entry.data },
+        },
         examples: [{ event: entry.kind, data: entry.example }],
       })
       return [
@@ -107,11 +110,13 @@ export function webhookSection(schemas: Schemas): Record<string, JsonSchema> {
             },
             responses: {
               200: {
-                description: 'Delivered. Any status from 200 to 299 counts as success if it arrives within the time limit.',
+                description:
+                  'Delivered. Any status from 200 to 299 counts as success if it arrives within the `timeout_seconds` of the endpoint.',
               },
               410: { description: 'The receiver no longer exists. Two 410 responses in a row disable the endpoint.' },
               default: {
-                description: 'Any other response, or none within the time limit, is a failure. The message is retried.',
+                description:
+                  'Any other response, or none within the `timeout_seconds` of the endpoint, is a failure. The message is retried.',
               },
             },
           },

@@ -28,7 +28,7 @@ export const actionListing: Listing<ActionRow> = {
   accessColumn: actions.resourceId,
   defaultSort: '-id',
   filters: {
-    status: wordsFilter(actions.status, actionStates, 'Only actions with one of these statuses.'),
+    status: wordsFilter(actions.status, actionStates, 'Only actions with these statuses.'),
     type: textFilter(actions.type, 'Only actions of this type.'),
     area: wordsFilter(actions.area, areas, 'Only actions in these areas.'),
     resource_id: {

@@ -14,11 +14,14 @@ export const certificateKinds = [
       certificate: Shape(
         {
           id: IdOf('cert', 'ID of the certificate.'),
-          common_name: MaybeText('Common name of the subject.'),
+          common_name: MaybeText('Common name of the subject; null if it has none.'),
           dns_names: Texts('DNS names that the certificate is valid for.'),
           issuer: Text('Issuer of the certificate.'),
-          serial_number: Type.String({ pattern: '^[0-9a-f]+$', description: 'Serial number in hex.' }),
-          fingerprint_sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the DER encoding, in hex.' }),
+          serial_number: Type.String({ pattern: '^[0-9a-f]+$', description: 'Serial number in hexadecimal.' }),
+          fingerprint_sha256: Type.String({
+            pattern: '^[0-9a-f]{64}$',
+            description: 'SHA-256 fingerprint of the DER encoding, in hexadecimal.',
+          }),
           not_before: At('Start of the validity period.'),
           not_after: At('End of the validity period.'),
         },

@@ -14,10 +14,10 @@ export const deploymentKinds = [
         {
           id: IdOf('dep', 'ID of the deployment.'),
           status: Words(['succeeded', 'failed', 'timed_out', 'canceled', 'rolled_back'], { description: 'Outcome.' }),
-          release: MaybeText('Deployed release: a commit or an image digest.'),
-          previous_release: MaybeText('Previous release.'),
+          release: MaybeText('Deployed release, a commit or an image digest; null if unknown.'),
+          previous_release: MaybeText('Previously deployed release; null if unknown.'),
           exit_code: Nullable(Type.Integer(), { description: 'Exit code of the deployment script; null if it was terminated.' }),
-          started_at: MaybeAt('When the deployment started.'),
+          started_at: MaybeAt('When the deployment started; null if it did not start.'),
           finished_at: At('When the deployment finished.'),
         },
         { description: 'The deployment.' },
@@ -27,16 +27,17 @@ export const deploymentKinds = [
       trigger: Shape(
         {
           provider: Text('Source of the call: `github`, `gitlab`, `forgejo`, `manual`, …'),
-          repository: MaybeText('Repository, as sent by the caller.'),
-          ref: MaybeText('Branch or tag.'),
-          sha: MaybeText('Commit hash.'),
-          actor: MaybeText('Who triggered the deployment, as sent by the caller.'),
+          repository: MaybeText('Repository, as sent by the caller; null if not sent.'),
+          ref: MaybeText('Branch or tag, as sent by the caller; null if not sent.'),
+          sha: MaybeText('Commit hash, as sent by the caller; null if not sent.'),
+          actor: MaybeText('Who triggered the deployment, as sent by the caller; null if not sent.'),
           actor_assurance: Words(['oidc', 'signed', 'token'], {
-            description: 'How `actor` is authenticated: by an identity provider, by a signed request, or only by the token.',
+            description:
+              'How `actor` is authenticated. `oidc`: by an identity provider. `signed`: by a signed request. `token`: only by the token.',
           }),
-          run_url: MaybeText('URL of the pipeline run.'),
+          run_url: MaybeText('URL of the pipeline run, as sent by the caller; null if not sent.'),
         },
-        { description: 'The call that started it.' },
+        { description: 'The call that started the deployment.' },
       ),
     }),
     example: {

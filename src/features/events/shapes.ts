@@ -15,11 +15,12 @@ export const Event = Shape(
       description: 'Sequence number of the event, counted per resource and event kind, without gaps.',
     }),
     data: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Event data, as described by the schema of the event kind.',
+      description: 'Event data. For its fields, see the `schema` of the event kind.',
     }),
     expanded: Expanded({
       resource: Type.Record(Type.String(), Type.Unknown(), {
-        description: 'Current state of the resource, as returned when you get it by ID.',
+        description:
+          'Current state of the resource, as returned when you get it by ID; null if it was deleted or if you have no access to it.',
       }),
     }),
   },

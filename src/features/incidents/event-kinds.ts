@@ -10,7 +10,7 @@ const Monitor = Shape(
     type: Text('Check type: `http`, `tcp`, `dns`, …'),
     target: Text('Target of the check: a URL, `host:port`, a hostname, or a DNS name.'),
     tags: Texts('Tags of the monitor.'),
-    last_check_at: MaybeAt('When the monitor was last checked.'),
+    last_check_at: MaybeAt('When the monitor was last checked; null if never.'),
   },
   { description: 'The monitor.' },
 )
@@ -47,8 +47,10 @@ const Heartbeat = Shape(
     slug: Type.String({ description: 'Slug in ping URLs that use the ping key; empty if there is none.' }),
     tags: Texts('Tags of the heartbeat.'),
     last_ping_at: MaybeAt('When the last ping was received; null if never.'),
-    expected_at: MaybeAt('When the next ping is or was expected.'),
-    down_at: MaybeAt('When the heartbeat goes down unless it is pinged first. While it is down, when it went down.'),
+    expected_at: MaybeAt('When the next ping is or was expected; null if none is.'),
+    down_at: MaybeAt(
+      'When the heartbeat goes down unless it is pinged first. While it is down, when it went down. Null if it is not due to go down.',
+    ),
     schedule: HeartbeatSchedule,
   },
   { description: 'The heartbeat.' },
@@ -58,8 +60,8 @@ const Probe = Shape(
   {
     id: IdOf('probe', 'ID of the probe.'),
     name: Text('Name of the probe.'),
-    location: MaybeText('Location of the probe.'),
-    last_seen_at: MaybeAt('When the probe last reported.'),
+    location: MaybeText('Location of the probe; null if none is set.'),
+    last_seen_at: MaybeAt('When the probe last reported; null if never.'),
   },
   { description: 'The remote probe.' },
 )
@@ -68,11 +70,11 @@ const Incident = Shape(
   {
     id: IdOf('inc', 'ID of the incident.'),
     status: Words(['open', 'acknowledged', 'resolved'], { description: 'Status of the incident.' }),
-    severity: MaybeText('Severity of the incident.'),
-    cause: MaybeText('Human-readable cause.'),
+    severity: MaybeText('Severity of the incident; null if none is set.'),
+    cause: MaybeText('Human-readable cause; null if unknown.'),
     started_at: At('Time of the first failure.'),
-    confirmed_at: MaybeAt('When the failure was confirmed.'),
-    resolved_at: MaybeAt('When the incident was resolved.'),
+    confirmed_at: MaybeAt('When the failure was confirmed; null if it is not confirmed.'),
+    resolved_at: MaybeAt('When the incident was resolved; null if it is not resolved.'),
   },
   { description: 'The incident.' },
 )
@@ -176,7 +178,7 @@ export const monitoringKinds = {
       incident: Incident,
       acknowledged_by: Actor('Who acknowledged the alert.'),
       acknowledged_at: At('When the alert was acknowledged.'),
-      note: MaybeText('Note added to the acknowledgement.'),
+      note: MaybeText('Note added to the acknowledgement; null if none.'),
     }),
     example: {
       monitor: {

@@ -15,7 +15,7 @@ export const serverKinds = [
           id: IdOf('srv', 'ID of the server.'),
           name: Text('Name of the server.'),
           kind: Words(['vm', 'container', 'bare_metal', 'external'], { description: 'Kind of server.' }),
-          location: MaybeText('Location, as named by the cloud provider.'),
+          location: MaybeText('Location, as named by the cloud provider; null if unknown.'),
           addresses: Texts('IP addresses, public ones first.'),
           labels: Type.Record(Type.String(), Type.String(), { description: 'Labels of the server.' }),
         },

@@ -57,8 +57,10 @@ export const watchedDomainKinds = [
     data: Shape({
       domain: DomainName,
       registered_at: MaybeAt('Creation date at the registry; null if not published.'),
-      registrar: MaybeText('Name of the registrar, if known.'),
-      registered_by: Words(['us', 'other'], { description: '`us` if the domain is in a registrar account of this workspace.' }),
+      registrar: MaybeText('Name of the registrar; null if unknown.'),
+      registered_by: Words(['us', 'other'], {
+        description: '`us`: it is in a registrar account of this workspace. `other`: someone else registered it.',
+      }),
     }),
     example: {
       domain: 'example.net',

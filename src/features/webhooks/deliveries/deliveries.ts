@@ -37,7 +37,7 @@ export const deliveryListing = listingOf('webhook-deliveries', webhookDeliveries
     status: wordsFilter(webhookDeliveries.status, deliveryStates, 'Only deliveries with these statuses.'),
     undelivered: {
       schema: Type.Boolean({
-        description: 'Only deliveries that have not succeeded, regardless of their status, or only successful ones.',
+        description: 'True for deliveries that have not been delivered, whatever their status, false for delivered ones.',
       }),
       // Lists the statuses, so that the index on the status is used.
       where: (value, bind) =>

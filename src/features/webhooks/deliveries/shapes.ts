@@ -46,8 +46,8 @@ const deliveryMembers = {
   }),
   event_id: Nullable(Type.String(), { description: 'ID of the event; null for a test message.' }),
   endpoint_id: Type.String({ description: 'ID of the endpoint. The endpoint may have been deleted since.' }),
-  event: Type.String({ description: 'Event kind.' }),
-  test: Type.Boolean({ description: 'Whether it is a test message.' }),
+  event: Type.String({ description: 'Event kind, such as `monitor.alert`.' }),
+  test: Type.Boolean({ description: 'Whether the delivery is a test message.' }),
   resource: Nullable(Shape(resourceFields), {
     description: 'Resource that the event is about; null for a test message.',
   }),
@@ -65,7 +65,7 @@ const deliveryMembers = {
     description:
       'Reason for the status: `http_<status>` or the error class of the last attempt, `endpoint_inactive`, ' +
       '`endpoint_disabled`, `breaker_open` (sending is suspended because the endpoint keeps failing), `waiting_for_earlier`, ' +
-      '`secret_unreadable`, `endpoint_deleted`, `event_expired`, or `held_too_long`.',
+      '`secret_unreadable`, `endpoint_deleted`, `event_expired`, or `held_too_long`. Null if there is none.',
   }),
   attempt_count: Type.Integer({ description: 'Number of attempts so far.' }),
   last_status_code: Nullable(Type.Integer(), {
@@ -75,9 +75,9 @@ const deliveryMembers = {
     description: 'Error class of the last attempt; null if it succeeded or there was no attempt yet.',
   }),
   next_attempt_at: NullableInstant({ description: 'When the next attempt is due; null if none is scheduled.' }),
-  finished_at: NullableInstant({ description: 'When the delivery reached its final status.' }),
+  finished_at: NullableInstant({ description: 'When the delivery reached a final status; null if it has not.' }),
   expunged_at: NullableInstant({
-    description: 'When the responses were removed from the log; null if they weren’t.',
+    description: 'When the responses were removed from the log; null if they were not.',
   }),
   ...editable,
   expanded: Expanded({ endpoint: WebhookEndpoint, event: Event }),
@@ -99,10 +99,10 @@ const WebhookAttempt = Shape(
     status_code: Nullable(Type.Integer(), { description: 'HTTP status of the response; null if there was none.' }),
     error_class: Nullable(Type.String(), {
       description:
-        'Null if the attempt succeeded; otherwise `dns`, `blocked_address`, `connect`, `tls`, `timeout`, `http_status`, ' +
-        '`too_large`, or `aborted`.',
+        'Why the attempt failed: `dns`, `blocked_address`, `connect`, `tls`, `timeout`, `http_status`, `too_large`, or ' +
+        '`aborted`. Null if it succeeded.',
     }),
-    error_message: Nullable(Type.String(), { description: 'Error message.' }),
+    error_message: Nullable(Type.String(), { description: 'Error message; null if the attempt succeeded.' }),
     request: Shape(
       {
         url: Type.String({ description: 'URL of the request.' }),
@@ -133,7 +133,7 @@ const WebhookAttempt = Shape(
         first_byte_ms: milliseconds,
         total_ms: milliseconds,
       },
-      { description: 'Duration of each phase.' },
+      { description: 'Duration of each phase in milliseconds.' },
     ),
   },
   {
@@ -169,7 +169,7 @@ export const WebhookDeliveryList = ListOf(WebhookDelivery)
 export const WebhookDeliveryDetail = Shape(
   {
     ...deliveryMembers,
-    attempts: Type.Array(WebhookAttempt, { description: 'All attempts, in order.' }),
+    attempts: Type.Array(WebhookAttempt, { description: 'All attempts, oldest first.' }),
   },
   {
     $id: 'WebhookDeliveryDetail',
@@ -180,19 +180,19 @@ export const WebhookDeliveryDetail = Shape(
 export const WebhookRecoveryInput = Shape(
   {
     since: Instant({ description: 'Resend only deliveries created at or after this time.' }),
-    until: Type.Optional(Instant({ description: 'Resend only deliveries created before this time; defaults to now.' })),
+    until: Type.Optional(Instant({ description: 'Resend only deliveries created before this time. Default: now.' })),
     status: Type.Optional(
       Type.Array(Words(recoverableStates), {
         minItems: 1,
         uniqueItems: true,
-        description: 'Resend only deliveries with these statuses; defaults to all three.',
+        description: 'Resend only deliveries with these statuses. Default: all three.',
       }),
     ),
     event: Type.Optional(
       Type.Array(Words(kinds), {
         minItems: 1,
         uniqueItems: true,
-        description: 'Resend only deliveries of these event kinds; defaults to all.',
+        description: 'Resend only deliveries of these event kinds. Default: all.',
       }),
     ),
   },

@@ -98,7 +98,8 @@ function refuseInvalid(patch: Record<string, string | null>): void {
 }
 
 function problemOf(name: string, value: string | null, seen: Set<string>): Omit<FieldProblem, 'pointer'> | null {
-  if (!tokenForm.test(name)) return { code: 'format', detail: 'is not a valid header name (RFC 9110 section 5.6.2).' }
+  if (!tokenForm.test(name))
+    return { code: 'format', detail: 'is not a valid header name. Use letters, digits, and hyphens, such as X-Api-Key.' }
   if (reserved.test(name)) return { code: 'reserved', detail: 'is a reserved header that can’t be customized.' }
   if (seen.has(name.toLowerCase())) return { code: 'not_unique', detail: 'is a duplicate. Header names are case-insensitive.' }
   if (value === null || (value.length <= maxHeaderValueLength && valueForm.test(value))) return null

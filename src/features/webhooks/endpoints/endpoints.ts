@@ -35,7 +35,7 @@ export type Endpoint = typeof webhookEndpoints.$inferSelect
 export const endpointListing = listingOf('webhook-endpoints', webhookEndpoints, {
   isSmall: true,
   filters: {
-    active: flagFilter(webhookEndpoints.active, 'Only active endpoints, or only inactive ones.'),
+    active: flagFilter(webhookEndpoints.active, 'True for active endpoints, false for inactive ones.'),
     status: wordsFilter(webhookEndpoints.status, endpointStates, 'Only endpoints with these statuses.'),
     event: {
       schema: Words(

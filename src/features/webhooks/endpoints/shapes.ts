@@ -86,7 +86,7 @@ const filters = Shape(
       { description: 'IDs of the resources whose events are sent; null for all resources.' },
     ),
   },
-  { description: 'Limits which events of the subscribed kinds are sent.' },
+  { description: 'Which events of the subscribed kinds are sent.' },
 )
 const exampleEndpoint = {
   id: 'whe_01jd8f3q7eeb9bv0w0r8c7hq2m',
@@ -121,7 +121,7 @@ const endpointFields = {
   disabled_reason: Nullable(Type.String(), {
     description:
       'Why the endpoint was disabled. `gone`: it responded with 410 twice in a row. `failing`: no delivery succeeded for 5 ' +
-      'days. `plan_limit`: the plan allows fewer endpoints.',
+      'days. `plan_limit`: the plan allows fewer endpoints. Null if it is enabled.',
   }),
   ...secretHints,
   header_names: Type.Array(Type.String(), { description: 'Names of the custom headers. Their values are never returned.' }),
@@ -186,7 +186,9 @@ export const WebhookEndpointEnable = Shape(
         default: 'held',
       }),
     ),
-    since: Type.Optional(Instant({ description: 'With `replay: since`: resend only deliveries created at or after this time.' })),
+    since: Type.Optional(
+      Instant({ description: 'Required with `replay` set to `since`: resend only deliveries created at or after this time.' }),
+    ),
   },
   { $id: 'WebhookEndpointEnable', description: 'Options for re-enabling an endpoint.', examples: [{ replay: 'none' }] },
 )
@@ -201,7 +203,7 @@ export const WebhookTestInput = Shape(
   {
     event: Type.Optional(
       Words(kinds, {
-        description: 'Event kind whose example is sent; defaults to the first kind the endpoint is subscribed to.',
+        description: 'Event kind whose example is sent. Default: the first kind the endpoint is subscribed to.',
       }),
     ),
   },
@@ -215,7 +217,7 @@ export type WebhookEndpointPatch = Static<typeof WebhookEndpointPatch>
 export const EventKindEntry = Shape(
   {
     kind: Words(kinds, { description: 'Name of the event kind: `event` in the message, and the X-Service-Event header.' }),
-    title: Type.String({ description: 'Short title.' }),
+    title: Type.String({ description: 'Display name of the event kind.' }),
     description: Type.String({ description: 'When the event occurs.' }),
     area: Words(areas, {
       description: 'Area of the event kind. Subscribing to the kind and reading its events require read permission on this area.',
@@ -224,7 +226,7 @@ export const EventKindEntry = Shape(
       description:
         'Whether this kind is an extension, not a core kind. Subscribing works the same for extensions and core kinds.',
     }),
-    version: Type.Integer({ description: 'Incremented when `data` changes in a way that may affect receivers.' }),
+    version: Type.Integer({ description: 'Version of `data`. Incremented when it changes in a way that may affect receivers.' }),
     schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema 2020-12 of the message’s `data`.' }),
     example: Type.Record(Type.String(), Type.Unknown(), { description: 'Example `data`; also sent in test messages.' }),
   },
