@@ -58,7 +58,7 @@ export async function refuseOverLimit(tx: Tx, ctx: Ctx, type: ResourceType): Pro
   if (used < max) return await sendNotices(tx, ctx.hub, limitNotices({ workspaceId, limit, max, used, planId }))
   throw new Problem(
     'plan_limit_reached',
-    `Limit reached: the plan allows ${pluralize(max, limitTable[limit].noun)}, and ${used} ${isOrAre(used)} in use.`,
+    `Limit reached: the plan allows ${pluralize(max, limitTable[limit].noun)}, and ${used} ${isOrAre(used)} in use. Delete one first, or ask the operator for another plan.`,
     { fields: { limit, max, used, plan: planId } },
   )
 }

@@ -531,7 +531,7 @@ describe('NOTIFY', () => {
     await advance(100)
     expect(notified(one)).toEqual([])
     expect((await rival.call('GET', builtin)).body.secondaries[0]).toMatchObject({
-      error: expect.stringContaining('not allowed to reach'),
+      error: expect.stringContaining('network policy'),
     })
     expect(hub.listeners).toEqual([])
   })

@@ -163,7 +163,8 @@ describe('zones', () => {
     const second = await w.rival.call('POST', '/v1/dns/zones', { name: 'example.net' })
     expect(second.body).toMatchObject({
       code: 'plan_limit_reached',
-      detail: 'Limit reached: the plan allows 1 DNS zone, and 1 is in use.',
+      detail:
+        'Limit reached: the plan allows 1 DNS zone, and 1 is in use. Delete one first, or ask the operator for another plan.',
       limit: 'dns_zones',
       max: 1,
       used: 1,

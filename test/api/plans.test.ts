@@ -53,7 +53,9 @@ test('an updated plan takes effect with the next request, and other limits are k
   })
   const refused = await w.rival.call('POST', '/v1/tokens', { name: 'two', permissions: ['dns.read'] })
   expect(refused.body).toMatchObject({ code: 'plan_limit_reached', limit: 'tokens', max: 1, used: 1, plan: 'pro' })
-  expect(refused.body.detail).toBe('Limit reached: the plan allows 1 token, and 1 is in use.')
+  expect(refused.body.detail).toBe(
+    'Limit reached: the plan allows 1 token, and 1 is in use. Delete one first, or ask the operator for another plan.',
+  )
   await w.acme.call('PATCH', '/v1/plans/pro', { api_access: 'read' })
   expect((await w.rival.call('POST', '/v1/tokens', { name: 'two', permissions: ['dns.read'] })).body.code).toBe(
     'plan_no_api_access',

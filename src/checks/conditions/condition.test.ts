@@ -151,14 +151,14 @@ describe('a condition', () => {
 
   test.each([
     ['', 0, 'comparison'],
-    ['[STATUS]', 8, 'must have one of =='],
+    ['[STATUS]', 8, 'must have one of the operators =='],
     ['[STATUS] ==', 11, 'a value to compare with'],
-    ['[STATUS] ? 201', 9, 'must have one of =='],
-    ['[STATUS] = = 201', 9, 'must have one of =='],
+    ['[STATUS] ? 201', 9, 'must have one of the operators =='],
+    ['[STATUS] = = 201', 9, 'must have one of the operators =='],
     ['raw == raw', 0, 'such as [STATUS]'],
     ['[STATUSS] == 200', 0, 'must use one of'],
     ['[STATUS] == 200 [IP]', 12, 'single comparison'],
-    ['[STATUS] == [IP] x', 16, 'must end here'],
+    ['[STATUS] == [IP] x', 16, 'must have nothing after the second value'],
     ['len([BODY].a == 1', 12, 'close len('],
     ['[HEADER] == a', 8, 'name a header field'],
     ['[BODY].a[0 == 1', 8, 'close each ['],

@@ -82,7 +82,7 @@ function readLeft(reader: Reader): Operand {
 function readOperator(reader: Reader): Operator {
   reader.at += /^\s*/.exec(reader.text.slice(reader.at))![0].length
   const operator = operators.find(one => reader.text.startsWith(one, reader.at))
-  if (!operator) return fail(reader, `must have one of ${operators.join(' ')} here`)
+  if (!operator) return fail(reader, `must have one of the operators ${operators.join(' ')}`)
   reader.at += operator.length
   return operator
 }
@@ -93,7 +93,7 @@ function readRight(reader: Reader): Operand {
   if (rest === '') fail(reader, 'must have a value to compare with; write "" for empty text')
   const source = readSource(reader)
   if (!source) return readValue(rest, reader.at)
-  if (reader.text.slice(reader.at).trim() !== '') fail(reader, 'must end here')
+  if (reader.text.slice(reader.at).trim() !== '') fail(reader, 'must have nothing after the second value')
   return source
 }
 

@@ -2,7 +2,7 @@
 export class InvalidCondition extends Error {
   override name = 'InvalidCondition'
   constructor(
-    /** Continues the name of the field: `must end here`. */
+    /** Continues the name of the field: `must have one operator`. */
     readonly rule: string,
     /** Offset of the error in the text, from 0. */
     readonly position: number,

@@ -15,7 +15,7 @@ export const websocketOptions = Shape({
   subprotocol: Type.Optional(
     Type.String({
       pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$",
-      'x-rule': 'must be a token of at most 100 characters (RFC 9110 section 5.6.2).',
+      'x-rule': 'must be 1 to 100 letters, digits, and characters such as . _ - +, without spaces (RFC 9110 section 5.6.2).',
       description: 'Subprotocol to offer, which the server must select.',
       examples: ['graphql-transport-ws'],
     }),

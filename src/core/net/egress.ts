@@ -204,7 +204,7 @@ function isNeverReachable(address: Address): boolean {
 function blocked(): EgressRefused {
   return new EgressRefused(
     'blocked_address',
-    'The host is, or resolves to, an address that this workspace is not allowed to reach.',
+    'The host is, or resolves to, an address that the network policy of this workspace does not allow.',
   )
 }
 

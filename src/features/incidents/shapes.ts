@@ -213,7 +213,7 @@ export const IncidentInput = Shape(
 
 export const IncidentPatch = Shape(patchMembers(incidentMembers), {
   $id: 'IncidentPatch',
-  description: 'Incident fields to update.',
+  description: 'Fields of the incident to update. Null resets a field to its default.',
   examples: [{ severity: 'warning', notes: 'Only the old shop is affected.' }],
 })
 
@@ -245,7 +245,11 @@ export const IncidentActionNote = Shape(
 
 export const IncidentNotePatch = Shape(
   { text },
-  { $id: 'IncidentNotePatch', description: 'Note fields to update.', examples: [{ text: 'Restarted the second web server.' }] },
+  {
+    $id: 'IncidentNotePatch',
+    description: 'Fields of the note to update.',
+    examples: [{ text: 'Restarted the second web server.' }],
+  },
 )
 
 export const IncidentNoteInput = Shape(

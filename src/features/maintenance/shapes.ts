@@ -178,7 +178,8 @@ export const MaintenanceWindowPatch = Shape(
   },
   {
     $id: 'MaintenanceWindowPatch',
-    description: 'Fields of a maintenance window to update. Fields left out of `targets` are kept.',
+    description:
+      'Fields of a maintenance window to update. Null resets a field to its default. Omitted fields of `targets` are kept.',
     examples: [{ duration_seconds: 3600, exdates: ['2026-12-26'] }],
   },
 )

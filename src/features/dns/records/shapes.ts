@@ -36,7 +36,10 @@ const fields = Type.Object(
     description: 'Value as named fields, which depend on the type: `{"preference": 10, "exchange": "mail.example.com."}`.',
   },
 )
-const comment = Line({ maxLength: 500, description: 'Comment. Shared by all records of the record set.' })
+const comment = Line({
+  maxLength: 500,
+  description: 'Free-form comment. Shared by all records of the record set. Default: empty.',
+})
 const locked = Type.Boolean({
   description:
     'Whether the record set is protected from changes. It can then only be changed by a PATCH of one of its records that also includes `locked`.',
@@ -170,7 +173,7 @@ export const DnsRecordPatch = Shape(
   {
     $id: 'DnsRecordPatch',
     description:
-      'Fields of a record to update. TTL, options, comment, lock, tags, and expiry apply to all records of its record set.',
+      'Fields of a record to update. Null resets a field to its default. TTL, options, comment, lock, tags, and expiry apply to all records of its record set.',
     examples: [{ content: '192.0.2.20' }],
   },
 )

@@ -49,7 +49,7 @@ export const TemplateVariable = Shape(
         description: 'For `enum`: allowed values.',
       }),
     ),
-    description: Type.Optional(Line({ maxLength: 500, description: 'Description.' })),
+    description: Type.Optional(Line({ maxLength: 500, description: 'Description of the variable.' })),
   },
   {
     $id: 'DnsTemplateVariable',

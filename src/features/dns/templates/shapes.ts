@@ -5,7 +5,7 @@ import { templateContent } from './content'
 
 export const templateMembers = members({
   name: { schema: Line({ minLength: 1, maxLength: 200, description: 'Display name.' }), required: true },
-  description: { schema: Line({ maxLength: 2000, description: 'Description.' }), default: '', clearable: true },
+  description: { schema: Line({ maxLength: 2000, description: 'Description of the template.' }), default: '', clearable: true },
 })
 
 const content = {
@@ -65,7 +65,7 @@ export const TemplatePatch = Shape(
   },
   {
     $id: 'DnsTemplatePatch',
-    description: 'Fields of a template to update. Lists are replaced as a whole.',
+    description: 'Fields of a template to update. Lists are replaced as a whole; null resets `description`.',
     examples: [{ records: [{ type: 'A', name: '@', content: '{{address}}', ttl: 600, on_conflict: 'replace' }] }],
   },
 )

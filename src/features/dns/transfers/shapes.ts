@@ -34,7 +34,9 @@ export const NewTsigKey = Shape(
         description: 'Secret in base64, as used in name server configurations. Shown only once; store it securely.',
       }),
     ),
-    secret_shown_before: Type.Optional(Type.Boolean({ description: 'True in an idempotent replay, which omits the secret.' })),
+    secret_shown_before: Type.Optional(
+      Type.Boolean({ description: 'True if the response is replayed for an Idempotency-Key. The secret is then omitted.' }),
+    ),
   },
   { $id: 'NewTsigKey', description: 'A TSIG key with its secret.', examples: [{ ...keyExample, secret: secretExample }] },
 )

@@ -47,7 +47,8 @@ export const IncidentChange = Shape(
     kind: Type.String({ description: 'Event kind or audit action.' }),
     at: Instant({ description: 'When the change was made. For changes made outside Bailiwick, when they were detected.' }),
     seconds_before: Type.Integer({
-      description: 'How long before the incident started. Negative for changes at a provider that were detected afterwards.',
+      description:
+        'Seconds from the change to the start of the incident. Negative for changes at a provider that were detected afterward.',
     }),
     relation: Words(changeRelations, {
       description:
@@ -59,7 +60,7 @@ export const IncidentChange = Shape(
       description: 'Who made the change; null if unknown.',
     }),
     resource: Nullable(Shape(namedResourceFields), {
-      description: 'The resource that changed.',
+      description: 'The resource that changed; null if unknown.',
     }),
     records: Type.Array(
       Shape({
@@ -76,7 +77,7 @@ export const IncidentChange = Shape(
         before: Type.Record(Type.String(), Type.Unknown(), { description: 'Previous values.' }),
         after: Type.Record(Type.String(), Type.Unknown(), { description: 'New values.' }),
       }),
-      { description: 'Changed fields, for audit events.' },
+      { description: 'Changed fields; null for events, and for actions without changed fields.' },
     ),
   },
   { $id: 'IncidentChange', description: 'A change made shortly before an incident started.', examples: [example] },
@@ -84,7 +85,7 @@ export const IncidentChange = Shape(
 
 export const IncidentChanges = Shape(
   {
-    data: Type.Array(IncidentChange),
+    data: Type.Array(IncidentChange, { description: 'Changes, the most closely related first.' }),
     truncated: Type.Boolean({ description: 'Whether there are more changes than `limit`.' }),
   },
   {

@@ -41,7 +41,7 @@ export function withExpectation(type: MonitorType, input: readonly (string | Con
     {
       pointer: `#/${member}`,
       code: 'too_many',
-      detail: `would add a condition, but a monitor can have at most ${maxConditions}.`,
+      detail: `adds a condition to \`down_if\`, which would then have more than ${maxConditions}.`,
     },
   ])
 }

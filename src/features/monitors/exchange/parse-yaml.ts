@@ -101,8 +101,8 @@ function refuseLong(part: unknown, start: number, end: number, isItem = false): 
   throw new BadYaml(
     start,
     isItem
-      ? `An item with more than ${max}, not counting long texts. Send JSON`
-      : `More than ${max} outside of block lists and maps. Write lists with one item per line, or send JSON`,
+      ? `The item is larger than ${max}, not counting long texts. Send the document as JSON instead`
+      : `This part is larger than ${max}. Write lists and maps with one entry per line, or send the document as JSON instead`,
   )
 }
 

@@ -44,7 +44,7 @@ test('parses like the whole document, in parts', async () => {
     const node = parts.getIn(['m', 70, 'name'], true)
     if (isScalar(node)) expect(lines.linePos(node.range![0])).toEqual({ line: 142, col: 11 })
   }
-  expect(await problemsOf(`monitors: [${'"a", '.repeat(30_000)}]`)).toEqual([expect.stringContaining('one item per line')])
+  expect(await problemsOf(`monitors: [${'"a", '.repeat(30_000)}]`)).toEqual([expect.stringContaining('one entry per line')])
   expect(await problemsOf('a: 1\n---\na: 2\n')).toEqual([expect.stringContaining('Only one document is allowed')])
 })
 
@@ -117,7 +117,7 @@ test('monitors may have long texts', async () => {
   const items = (item: string) => `monitors:\n- a\n- ${item}\n`
   const long = `[${'b, '.repeat(50_000)}]`
   for (const text of [items(long), `${items(long)}- c\n`])
-    expect(await problemsOf(text)).toEqual([expect.stringContaining('An item with more than 128 KiB')])
+    expect(await problemsOf(text)).toEqual([expect.stringContaining('The item is larger than 128 KiB')])
 })
 
 test('errors in JSON have line and column, in documents of up to 128 KiB', async () => {
