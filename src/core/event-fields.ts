@@ -48,7 +48,7 @@ export const Actor = (description: string) =>
     {
       type: Words(['user', 'token', 'ingest', 'system', 'operator'], { description: 'Type of the actor.' }),
       id: Text('ID of the user, token, or source; for `system`, the name of the job.'),
-      name: MaybeText('Name of the user or token.'),
+      name: MaybeText('Name of the actor; null if it has none.'),
     },
     { description },
   )

@@ -59,10 +59,18 @@ export const Tags = Type.Array(Tag, { maxItems: 20, uniqueItems: true, descripti
 /** The `expanded` field of a resource: related resources by the name of the relation. */
 export const Expanded = (related: Record<string, TSchema>) =>
   Type.Optional(
-    Shape(Object.fromEntries(Object.entries(related).map(([name, schema]) => [name, Type.Optional(Nullable(schema))])), {
-      description:
-        'Related resources requested with `expand`; omitted otherwise. Null if there is no related resource, if it was deleted, or if you have no access to it.',
-    }),
+    Shape(
+      Object.fromEntries(
+        Object.entries(related).map(([name, schema]) => [
+          name,
+          Type.Optional(Nullable(schema, { description: schema.description })),
+        ]),
+      ),
+      {
+        description:
+          'Related resources requested with `expand`; omitted otherwise. Null if there is no related resource, if it was deleted, or if you have no access to it.',
+      },
+    ),
   )
 
 const Version = Type.Integer({ minimum: 1, description: 'Increases with each update. Part of the ETag.' })
@@ -85,11 +93,11 @@ const Pagination = Shape(
     total: Type.Optional(
       Type.Integer({
         description:
-          'Total number of items, counted up to 10,000. If a filter has no index, only those among the first 10,000 items without this filter are counted. Included only with `include=total`.',
+          'Total number of items, counted up to 10,000. With a filter that has no index, only matches among the first 10,000 items without that filter are counted. Included only with `include=total`.',
       }),
     ),
   },
-  { $id: 'Pagination', description: 'Position of a page in its list.' },
+  { $id: 'Pagination', description: 'Whether the list has more pages, and how to get the next one.' },
 )
 
 /** Fields that refer to a resource. */
@@ -103,9 +111,9 @@ export const namedResourceFields = {
 }
 /** Fields that refer to a user, token or system job. */
 export const actorFields = {
-  type: Type.String({ description: 'Type of the actor, such as `user` or `token`.' }),
+  type: Type.String({ description: 'Type of the actor, such as `user`, `token`, or `system`.' }),
   id: Type.String({ description: 'ID of the user or token; for `system`, the name of the job.' }),
-  name: Nullable(Type.String(), { description: 'Name of the user or token.' }),
+  name: Nullable(Type.String(), { description: 'Name of the actor; null if it has none.' }),
 }
 
 /** A page of a list: `{data: [...], pagination}`. */

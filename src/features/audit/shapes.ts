@@ -35,7 +35,7 @@ export const AuditEvent = Shape(
           description:
             'ID of the user or token; for `ingest`, of the heartbeat or notification channel; for `system`, the name of the job; for `operator`, `command line`; empty for `anonymous`.',
         }),
-        name: Nullable(Type.String(), { description: 'Name of the user or token.' }),
+        name: Nullable(Type.String(), { description: 'Name of the actor; null if it has none.' }),
         hint: Nullable(Type.String(), { description: 'Masked form of the token; null for other actors.' }),
       },
       { description: 'Who performed the action.' },
@@ -45,12 +45,19 @@ export const AuditEvent = Shape(
     }),
     context: Shape(
       {
-        ip: Nullable(Type.String(), { description: 'IP address of the client.' }),
-        user_agent: Nullable(Type.String(), { description: 'User-Agent header of the request.' }),
-        request_id: Nullable(Type.String(), { description: 'ID of the request.' }),
-        client_request_id: Nullable(Type.String(), { description: 'X-Request-Id sent by the client, if any.' }),
-        idempotency_key: Nullable(Type.String(), { description: 'Idempotency-Key header of the request.' }),
-        channel: Words(channels, { description: 'Channel the action came through.' }),
+        ip: Nullable(Type.String(), { description: 'IP address of the client; null if there was no request.' }),
+        user_agent: Nullable(Type.String(), { description: 'User-Agent header of the request; null if there was none.' }),
+        request_id: Nullable(Type.String(), { description: 'ID of the request; null if there was no request.' }),
+        client_request_id: Nullable(Type.String(), {
+          description: 'X-Request-Id header of the request; null if there was none.',
+        }),
+        idempotency_key: Nullable(Type.String(), {
+          description: 'Idempotency-Key header of the request; null if there was none.',
+        }),
+        channel: Words(channels, {
+          description:
+            'Where the action came from. `ingest`: a ping or a link in a notification. `cli`: a command on the server. `job`: a background job.',
+        }),
       },
       { description: 'Where the request came from.' },
     ),
@@ -60,10 +67,13 @@ export const AuditEvent = Shape(
         after: Type.Record(Type.String(), Type.Unknown(), { description: 'New values.' }),
       }),
       {
-        description: 'Fields that changed. Secrets appear as keyed hashes, which only show whether two values are equal.',
+        description:
+          'Fields that changed; null if there are none. Secrets appear as keyed hashes, which only show whether two values are equal.',
       },
     ),
-    reason: Nullable(Type.String(), { description: 'Additional details, such as why the action was denied.' }),
+    reason: Nullable(Type.String(), {
+      description: 'Additional details, such as why the action was denied; null if there are none.',
+    }),
   },
   {
     $id: 'AuditEvent',
@@ -96,7 +106,12 @@ export const AuditEventList = ListOf(AuditEvent)
 export type AuditEventView = Static<typeof AuditEvent>
 
 export const ExportQuery = Shape({
-  format: Type.Optional(Words(['ndjson', 'csv'], { default: 'ndjson', description: 'Export format.' })),
+  format: Type.Optional(
+    Words(['ndjson', 'csv'], {
+      default: 'ndjson',
+      description: '`ndjson`: one JSON object per line. `csv`: comma-separated values with a header line.',
+    }),
+  ),
 })
 
 const [example] = AuditEvent.examples as AuditEventView[]

@@ -61,14 +61,15 @@ const fields = {
   id: Type.String({ description: 'ID of the stream.' }),
   ...viewMembers(streamMembers),
   status: Words(streamStates, {
-    description: '`failing`: the last attempt failed and is being retried. `paused`: `active` is false.',
+    description:
+      '`ok`: entries are being delivered. `failing`: the last attempt failed and is being retried. `paused`: `active` is false.',
   }),
   position: Type.Integer({ description: '`seq` of the last delivered entry.' }),
   lag: Type.Integer({ description: 'Number of entries not delivered yet.' }),
-  last_success_at: NullableInstant({ description: 'When a message was last delivered.' }),
+  last_success_at: NullableInstant({ description: 'When a message was last delivered; null if never.' }),
   last_error: Nullable(Type.String(), { description: 'Error of the last attempt; null if it succeeded.' }),
   failing_since_at: NullableInstant({ description: 'When the stream started failing; null if it is not failing.' }),
-  next_attempt_at: NullableInstant({ description: 'When the failed message is retried.' }),
+  next_attempt_at: NullableInstant({ description: 'When the failed message is retried; null if none failed.' }),
   ...secretHints,
   ...editable,
 }
@@ -120,9 +121,11 @@ export const AuditStreamTestResult = Shape(
   {
     delivered: Type.Boolean({ description: 'Whether the message was delivered.' }),
     status_code: Nullable(Type.Integer(), { description: 'HTTP status of the response; null if there was none.' }),
-    error_class: Nullable(Type.String(), { description: 'Error class; null if the message was delivered.' }),
-    error_message: Nullable(Type.String(), { description: 'Error message.' }),
-    duration_ms: Type.Integer({ description: 'Duration in milliseconds.' }),
+    error_class: Nullable(Type.String(), {
+      description: 'Why the delivery failed, such as `timeout`; null if the message was delivered.',
+    }),
+    error_message: Nullable(Type.String(), { description: 'Error message; null if the message was delivered.' }),
+    duration_ms: Type.Integer({ description: 'Duration of the attempt in milliseconds.' }),
   },
   {
     $id: 'AuditStreamTestResult',

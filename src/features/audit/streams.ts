@@ -27,7 +27,7 @@ export const streamRows = rowsOf('audit_stream', auditStreams)
 export const streamListing = listingOf('audit-streams', auditStreams, {
   isSmall: true,
   filters: {
-    active: flagFilter(auditStreams.active, 'Only active streams, or only paused ones.'),
+    active: flagFilter(auditStreams.active, 'True for active streams, false for paused ones.'),
     q: searchFilter([auditStreams.name, auditStreams.url], 'Only streams whose name or URL contains this text.'),
     ...timeFilters('created_at', auditStreams.createdAt),
   },

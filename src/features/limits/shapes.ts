@@ -21,5 +21,8 @@ const Limit = Shape(
     examples: [{ limit: 'tokens', max: 50, used: 3, remaining: 47, resets_at: null }],
   },
 )
-export const LimitList = Shape({ data: Type.Array(Limit) }, { $id: 'LimitList', description: 'All limits of the workspace.' })
+export const LimitList = Shape(
+  { data: Type.Array(Limit, { description: 'All limits of the workspace.' }) },
+  { $id: 'LimitList', description: 'All limits of the workspace.' },
+)
 export type LimitView = Static<typeof Limit>

@@ -26,7 +26,7 @@ export const Notice = Shape(
       minimum: 1,
       description: 'Number of occurrences. A repeated occurrence updates the existing notice instead of creating a new one.',
     }),
-    occurred_at: Instant({ description: 'When it last occurred.' }),
+    occurred_at: Instant({ description: 'When the notice last occurred.' }),
     read: Type.Boolean({ description: 'Whether the notice is marked as read.' }),
     read_at: NullableInstant({ description: 'When the notice was marked as read; null if it is unread.' }),
     ...editable,
@@ -58,8 +58,8 @@ export const NoticeList = ListOf(Notice)
 export type NoticeView = Static<typeof Notice>
 
 export const NoticePatch = Shape(
-  { read: Type.Boolean({ description: 'True marks it as read, false as unread.' }) },
-  { $id: 'NoticePatch', description: 'Notice fields to update.', examples: [{ read: true }] },
+  { read: Type.Boolean({ description: 'True to mark the notice as read, false to mark it as unread.' }) },
+  { $id: 'NoticePatch', description: 'Fields of the notice to update.', examples: [{ read: true }] },
 )
 export type NoticePatch = Static<typeof NoticePatch>
 

@@ -31,7 +31,7 @@ export const channelListing = listingOf('notification-channels', notificationCha
       'Only channels of these kinds.',
     ),
     status: wordsFilter(notificationChannels.status, channelStatuses, 'Only channels with these statuses.'),
-    active: flagFilter(notificationChannels.active, 'Only active channels, or only inactive ones.'),
+    active: flagFilter(notificationChannels.active, 'True for active channels, false for inactive ones.'),
     q: searchFilter([notificationChannels.name], 'Only channels whose name contains this text.'),
     ...timeFilters('created_at', notificationChannels.createdAt),
   },

@@ -72,7 +72,7 @@ export const channelMembers = members({
   },
   remind_every_seconds: {
     schema: Nullable(Type.Integer({ minimum: 60, maximum: 604_800 }), {
-      description: 'Interval between reminders of a problem that is neither resolved nor acknowledged; null for no reminders.',
+      description: 'Seconds between reminders of a problem that is neither resolved nor acknowledged; null for no reminders.',
     }),
   },
   max_reminders: {
@@ -137,11 +137,13 @@ export const NotificationChannel = Shape(
     status: Words(channelStatuses, {
       description: '`disabled` if the destination no longer exists or rejected the credentials.',
     }),
-    disabled_reason: Nullable(Type.String(), { description: 'Why the channel was disabled.' }),
+    disabled_reason: Nullable(Type.String(), {
+      description: 'Why the channel was disabled, as a sentence; null if it is enabled.',
+    }),
     failing: Type.Boolean({ description: 'Whether the last attempt failed.' }),
     failing_since_at: NullableInstant({ description: 'When attempts started failing; null if the last attempt succeeded.' }),
     last_error: LastErrorShape('Error of the last attempt; null if it succeeded.'),
-    last_sent_at: NullableInstant({ description: 'When a message was last sent.' }),
+    last_sent_at: NullableInstant({ description: 'When a message was last sent; null if never.' }),
     ...editable,
   },
   {
@@ -173,7 +175,7 @@ export const NotificationChannelPatch = Shape(
   { ...accountPatch, ...patchMembers(channelMembers) },
   {
     $id: 'NotificationChannelPatch',
-    description: 'Channel fields to update.',
+    description: 'Fields of the channel to update.',
     examples: [{ min_severity: 'warning', group_seconds: 60 }],
   },
 )
@@ -222,9 +224,9 @@ export type NotificationChannelTestResult = Static<typeof NotificationChannelTes
 export const NotificationTopicList = ListOf(
   Shape(
     {
-      topic: Type.String({ description: 'Value for `topics` of a channel.' }),
+      topic: Type.String({ description: 'Name of the topic, as used in `topics` of a channel.' }),
       title: Type.String({ description: 'Display name.' }),
-      parent: Nullable(Type.String(), { description: 'Name of the topic it is part of; null for a top-level topic.' }),
+      parent: Nullable(Type.String(), { description: 'Topic that includes this one; null for a top-level topic.' }),
     },
     {
       $id: 'NotificationTopic',

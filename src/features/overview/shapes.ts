@@ -59,7 +59,7 @@ export const Overview = Shape(
           },
         ),
       }),
-      { description: 'Monitors.' },
+      { description: 'Monitor statuses, and the slowest monitors.' },
     ),
     heartbeats: Nullable(
       Shape({
@@ -69,7 +69,7 @@ export const Overview = Shape(
           description: 'Heartbeats that are down or in their grace period, newest first, up to 10.',
         }),
       }),
-      { description: 'Heartbeats.' },
+      { description: 'Heartbeat statuses, and overdue heartbeats.' },
     ),
     channels: Nullable(Shape({ total: upTo('channels') }), { description: 'Notification channels.' }),
     dns: Nullable(
@@ -79,7 +79,7 @@ export const Overview = Shape(
             total: number('Number of zones.'),
             by_state: By(syncStates, 'zones with the sync state', 'Number of zones by sync state (`sync.state`).'),
           },
-          { description: 'Zone counts.' },
+          { description: 'Number of zones.' },
         ),
         records_out_of_sync: upTo('records that are out of sync'),
         unsynced_zones: Type.Array(Zone, {
@@ -99,7 +99,7 @@ export const Overview = Shape(
             disabled: number('Number of disabled endpoints.'),
             failing: number('Number of enabled endpoints whose most recent deliveries all failed.'),
           },
-          { description: 'Endpoint counts.' },
+          { description: 'Number of endpoints.' },
         ),
         deliveries: Shape(
           {
@@ -110,7 +110,7 @@ export const Overview = Shape(
             }),
             retrying: upTo('deliveries waiting for a retry'),
           },
-          { description: 'Delivery counts.' },
+          { description: 'Number of failed and retrying deliveries.' },
         ),
       }),
       { description: 'Webhook endpoints and deliveries.' },
@@ -154,7 +154,7 @@ export const Overview = Shape(
         active: Type.Array(Span, { description: 'Active occurrences, ordered by end time.' }),
         upcoming: Type.Array(Span, { description: 'Next occurrences of up to 5 maintenance windows.' }),
       }),
-      { description: 'Maintenance windows.' },
+      { description: 'Active and upcoming maintenance.' },
     ),
     changes: Nullable(Type.Array(AuditEvent), {
       description: 'Recent changes by users and tokens, newest first: up to 20 out of the last 500 audit events.',

@@ -49,7 +49,11 @@ export async function updatePlan(ctx: Ctx, id: string, patch: PlanPatch): Promis
     const row = await lockRow(tx, ctx, rows, id)
     if (row.isDefault && patch.default === false) {
       throw invalid([
-        { pointer: '#/default', code: 'required', detail: 'can’t be set to false; set `default` on another plan instead.' },
+        {
+          pointer: '#/default',
+          code: 'required',
+          detail: 'must not be false for the default plan. Set `default` to true on another plan instead.',
+        },
       ])
     }
     const after = await saveRow(tx, ctx, rows, row, {

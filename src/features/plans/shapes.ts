@@ -14,7 +14,10 @@ export const planMembers = members({
     required: true,
   },
   api_access: {
-    schema: Words(['none', 'read', 'full'], { description: 'API access of tokens on this plan.' }),
+    schema: Words(['none', 'read', 'full'], {
+      description:
+        'What tokens of workspaces on the plan can do. `none`: nothing. `read`: read only. `full`: everything their permissions allow.',
+    }),
     default: 'full',
   },
 })
@@ -23,7 +26,7 @@ export const Plan = Shape(
   {
     id: Type.String({ description: 'ID of the plan, such as `free`.' }),
     ...viewMembers(planMembers),
-    limits: Shape(limits, { description: 'Limits; null for no limit.' }),
+    limits: Shape(limits, { description: 'Limits of each workspace on the plan; null for no limit.' }),
     default: Type.Boolean({ description: 'Whether new workspaces get this plan.' }),
     ...editable,
   },
@@ -52,7 +55,7 @@ const optionalFields = (leftOut: string) => ({
   limits: Type.Optional(
     Type.Partial(Type.Object(limits), {
       additionalProperties: false,
-      description: `Limits; null for no limit. Limits that you leave out ${leftOut}.`,
+      description: `Limits of each workspace on the plan; null for no limit. Omitted limits ${leftOut}.`,
     }),
   ),
   default: Type.Optional(Type.Boolean({ description: 'Whether new workspaces get this plan. Exactly one plan is the default.' })),

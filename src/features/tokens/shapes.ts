@@ -27,23 +27,26 @@ const tokenMembers = {
   id: Type.String({ description: 'ID of the token.' }),
   name: Type.String({ description: 'Name of the token.' }),
   mode: Words(tokenModes, {
-    description: '`scoped`: the listed permissions. `read_only`: read access to every area. `full`: full access.',
+    description:
+      '`scoped`: the permissions in `permissions`. `read_only`: read access to all areas. `full`: read and write access to all areas.',
   }),
   permissions: Type.Array(Words(permissions), {
     description: 'Permissions of a scoped token; write implies read. Empty for other modes.',
   }),
   hint: Type.String({ description: 'Masked form of the token.' }),
   expires_at: NullableInstant({ description: 'When the token expires; null if it never does.' }),
-  last_used_at: NullableInstant({ description: 'When the token was last used.' }),
-  last_used_ip: Nullable(Type.String(), { description: 'IP address the token was last used from.' }),
+  last_used_at: NullableInstant({ description: 'When the token was last used; null if never.' }),
+  last_used_ip: Nullable(Type.String(), { description: 'IP address the token was last used from; null if never used.' }),
   allowed_cidrs: Type.Array(Type.String(), {
     description: 'IP addresses or CIDR ranges the token may be used from; empty for any.',
   }),
   resource_ids: Type.Array(Type.String(), { description: 'IDs of the resources the token is restricted to; empty for all.' }),
-  created_by: Type.String({ description: 'ID of the user or token that created it, or `cli`.' }),
+  created_by: Type.String({
+    description: 'ID of the user or token that created the token; `cli` if it was created on the command line.',
+  }),
   rotated_from: Nullable(Type.String(), { description: 'ID of the token that it replaced; null if none.' }),
   rotated_to: Nullable(Type.String(), { description: 'ID of the token that replaced it; null if none.' }),
-  revoked_at: NullableInstant({ description: 'When the token was revoked.' }),
+  revoked_at: NullableInstant({ description: 'When the token was revoked; null if it was not.' }),
   ...editable,
 }
 export const TokenCreator = Shape(
@@ -73,7 +76,7 @@ export const NewToken = Shape(
     ...tokenMembers,
     token: Type.Optional(Type.String({ description: 'Value of the token. Shown only once; store it safely.' })),
     secret_shown_before: Type.Optional(
-      Type.Boolean({ description: 'True in an idempotent replay, which omits the token value.' }),
+      Type.Boolean({ description: 'True if the response is replayed for an Idempotency-Key. The token is then omitted.' }),
     ),
   },
   {
@@ -99,12 +102,13 @@ export const TokenInput = Shape(
       Type.Array(Words(permissions), {
         uniqueItems: true,
         maxItems: permissions.length,
-        description: 'Required for scoped tokens; not allowed for other modes.',
+        description:
+          'Permissions of the token, such as `dns.read`; write permissions include read. Required for scoped tokens, not allowed for other modes.',
       }),
     ),
     expires_at: Type.Optional(
       NullableInstant({
-        description: 'When the token expires; null for never. Default: never, or with the token that sends the request.',
+        description: 'When the token expires; null for never. Default: never, or when the token that sends the request expires.',
       }),
     ),
     allowed_cidrs: restriction(
@@ -152,7 +156,8 @@ export const TokenRotation = Shape(
         minimum: 0,
         maximum: 604_800,
         default: 86_400,
-        description: 'How long the old token keeps working after the new one is first used; with 0, it is revoked immediately.',
+        description:
+          'How many seconds the old token keeps working after the new one is first used. With 0, it is revoked immediately.',
       }),
     ),
   },

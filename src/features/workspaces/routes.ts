@@ -18,7 +18,8 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
       run: listWorkspaces,
     },
     create: {
-      description: 'Creates a workspace.',
+      description:
+        'Creates a workspace without members. To add the first one, send an invitation with `POST /v1/workspaces/{id}/invitations`.',
       body: WorkspaceInput,
       problems: ['already_exists'],
       run: createWorkspace,
@@ -33,7 +34,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     verbs: {
       suspend: {
         description:
-          'Blocks all access: every request to the workspace, by token or session, gets 403 `workspace_suspended`. Pings are still ' +
+          'Blocks all access: every request to the workspace, with a token or session, is rejected with 403 `workspace_suspended`. Pings are still ' +
           'accepted. Webhook deliveries, notifications, and audit streams are paused until the workspace is resumed. Nothing is deleted. The ' +
           'operator’s workspace can’t be suspended (409).',
         body: WorkspaceSuspension,

@@ -1,5 +1,5 @@
 import { Type, type TSchema, type TUnsafe, type Static } from '@sinclair/typebox'
-import { limitNames, type LimitName } from '../../access/limit-table'
+import { limitNames, limitTable, type LimitName } from '../../access/limit-table'
 import { Line, Shape, NullableInstant, Nullable, editable, ListOf } from '../../core/shapes'
 
 const name = Line({ minLength: 1, maxLength: 100, description: 'Name, unique in this installation.' })
@@ -12,23 +12,28 @@ const network_policy = Shape(
     allow_ranges: Type.Array(Type.String({ maxLength: 255 }), {
       maxItems: 100,
       uniqueItems: true,
-      description: 'CIDR ranges, IP addresses, and hostnames that may also be reached.',
+      description: 'CIDR ranges, IP addresses, hostnames, and patterns such as `*.example.com` that may also be reached.',
     }),
   },
   { description: 'Which addresses outbound requests of the workspace may reach.' },
 )
 
-const overridesShape = <T>(form: TSchema, description: string) =>
-  Shape(Object.fromEntries(limitNames.map(one => [one, Type.Optional(form)])), { description }) as unknown as TUnsafe<
-    Partial<Record<LimitName, T>>
-  >
+const overridesShape = <T>(forms: TSchema[], note: string, description: string) =>
+  Shape(
+    Object.fromEntries(
+      limitNames.map(one => [one, Type.Optional(Type.Union(forms, { description: `${limitTable[one].description} ${note}` }))]),
+    ),
+    { description },
+  ) as unknown as TUnsafe<Partial<Record<LimitName, T>>>
 const override = [Type.Integer({ minimum: 0 }), Type.Literal('unlimited')]
 const limit_overrides = overridesShape<number | 'unlimited'>(
-  Type.Union(override, { description: 'The limit, or `unlimited`.' }),
+  override,
+  '`unlimited` for no limit.',
   'Limits that override the plan’s limits.',
 )
 const limit_overrides_patch = overridesShape<number | 'unlimited' | null>(
-  Type.Union([...override, Type.Null()], { description: 'The limit, or `unlimited`; null restores the plan’s limit.' }),
+  [...override, Type.Null()],
+  '`unlimited` for no limit; null restores the plan’s limit.',
   'Limits that override the plan’s limits. Overrides that you leave out don’t change.',
 )
 
@@ -56,14 +61,16 @@ export const Workspace = Shape(
     suspended_at: NullableInstant({
       description: 'When the operator suspended the workspace; null if it is not suspended.',
     }),
-    suspension_reason: Nullable(Type.String(), { description: 'Reason shown to members of the suspended workspace.' }),
+    suspension_reason: Nullable(Type.String(), {
+      description: 'Reason of the suspension, shown to the members of the workspace; null if none was given.',
+    }),
     ...editable,
   },
   { $id: 'Workspace', description: 'A workspace, which owns all resources of one customer or team.', examples: [example] },
 )
 export const WorkspaceList = ListOf(Workspace)
 export const WorkspaceInput = Shape(
-  { name, plan: Type.Optional({ ...plan, description: 'ID of the plan. Default: the default plan.' }) },
+  { name, plan: Type.Optional({ ...plan, description: 'ID of the plan. Default: the plan with `default` set to true.' }) },
   { $id: 'WorkspaceInput', description: 'A workspace to create.', examples: [{ name: 'acme', plan: 'pro' }] },
 )
 export const WorkspacePatch = Shape(
@@ -85,7 +92,7 @@ export const WorkspaceSuspension = Shape(
   {
     reason: Type.Optional(
       Nullable(Line({ minLength: 1, maxLength: 300, description: 'Reason for the suspension.' }), {
-        description: 'Reason shown to members of the suspended workspace.',
+        description: 'Reason of the suspension, shown to the members of the workspace; null for none.',
       }),
     ),
   },

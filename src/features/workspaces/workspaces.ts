@@ -30,7 +30,7 @@ export const workspaceListing = listingOf('workspaces', workspaces, {
   defaultSort: 'id',
   filters: {
     suspended: {
-      schema: Type.Boolean({ description: 'Only workspaces that are suspended, or only those that are not.' }),
+      schema: Type.Boolean({ description: 'True for suspended workspaces, false for workspaces that are not suspended.' }),
       where: value => (value ? isNotNull(workspaces.suspendedAt) : isNull(workspaces.suspendedAt)),
       variant: String,
     },
@@ -67,7 +67,7 @@ export async function updateWorkspace(ctx: Ctx, id: string, patch: WorkspacePatc
         {
           pointer: `#/network_policy/allow_ranges/${place}`,
           code: 'format',
-          detail: 'must be a CIDR range, an IP address, a hostname or *.name.',
+          detail: 'must be a CIDR range, an IP address, a hostname, or a pattern such as *.example.com.',
         },
       ])
   })
@@ -96,7 +96,8 @@ async function planOf(tx: Tx, id: string | undefined): Promise<string> {
     .select({ id: plans.id })
     .from(plans)
     .where(id === undefined ? eq(plans.isDefault, true) : eq(plans.id, id))
-  if (!row) throw invalid([{ pointer: '#/plan', code: 'unknown', detail: 'is not a plan; see GET /v1/plans.' }])
+  if (!row)
+    throw invalid([{ pointer: '#/plan', code: 'unknown', detail: 'is not the ID of a plan. GET /v1/plans lists all plans.' }])
   return row.id
 }
 

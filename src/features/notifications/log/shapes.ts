@@ -26,18 +26,18 @@ export const Notification = Shape(
       description: '`problem`: needs attention. `recovery`: ends a problem. `information`: needs no action.',
     }),
     severity: Words(severities, { description: 'Severity of the message.' }),
-    title: Type.String({ description: 'Title, one line.' }),
-    text: Type.String({ description: 'One or two sentences; may be empty.' }),
+    title: Type.String({ description: 'Title of the message, on one line.' }),
+    text: Type.String({ description: 'Text of the message, one or two sentences; may be empty.' }),
     facts: Type.Array(
       Shape({
-        name: Type.String({ description: 'Name of the fact.' }),
-        value: Type.String({ description: 'Value of the fact.' }),
+        name: Type.String({ description: 'Label of the detail.' }),
+        value: Type.String({ description: 'Value of the detail.' }),
       }),
       {
-        description: 'Facts, most important first.',
+        description: 'Details shown below the text, most important first.',
       },
     ),
-    link: Nullable(Type.String(), { description: 'Link to the details.' }),
+    link: Nullable(Type.String(), { description: 'URL of a page with more information; null if there is none.' }),
     thread: Type.String({ description: 'ID that related messages share, such as the ID of the incident.' }),
     resource: Nullable(
       Shape({
@@ -55,17 +55,20 @@ export const Notification = Shape(
     }),
     reason: Nullable(Type.String(), {
       description:
-        'Reason for the status: `retrying`, `quiet_hours`, `retries_exhausted`, `rejected`, `recovered`, `problem_not_sent`, `acknowledged`, `channel_disabled`, `channel_inactive`, or `channel_deleted`.',
+        'Reason for the status: `retrying`, `quiet_hours`, `retries_exhausted`, `rejected`, `recovered`, `problem_not_sent`, `acknowledged`, `channel_disabled`, `channel_inactive`, or `channel_deleted`. Null if there is none.',
     }),
     attempt_count: Type.Integer({ minimum: 0, description: 'Number of attempts so far.' }),
     last_error: LastErrorShape('Error of the last attempt; null if it succeeded.'),
-    response: Nullable(Type.String(), { description: 'Response of the destination when the message was sent.' }),
+    response: Nullable(Type.String(), {
+      description: 'Response of the destination when the message was sent; null if it was not sent.',
+    }),
     sent_with_id: Nullable(Type.String(), {
-      description: 'ID of the first notification that was sent in the same message; its own ID if it was sent alone.',
+      description:
+        'ID of the first notification that was sent in the same message; its own ID if it was sent alone. Null if it was not sent.',
     }),
     due_at: NullableInstant({ description: 'Earliest time it will be sent; null once it is final.' }),
-    sent_at: NullableInstant({ description: 'When the notification was sent.' }),
-    finished_at: NullableInstant({ description: 'When the notification reached a final status.' }),
+    sent_at: NullableInstant({ description: 'When the notification was sent; null if it was not.' }),
+    finished_at: NullableInstant({ description: 'When the notification reached a final status; null if it has not.' }),
     created_at: Instant({ description: 'When the notification was created.' }),
     updated_at: Instant({ description: 'When the status last changed.' }),
   },

@@ -31,7 +31,10 @@ const members = {
   id: Type.String({ description: 'ID of the invitation.' }),
   email: Type.String({ description: 'Email address of the invited person.' }),
   role: roleWords,
-  status: Words(invitationStates, { description: '`pending` until it is accepted or expires.' }),
+  status: Words(invitationStates, {
+    description:
+      '`pending`: neither accepted nor expired. `accepted`: the person joined the workspace. `expired`: the code is no longer valid.',
+  }),
   invited_by: Type.String({ description: 'ID of the user or token that created or last renewed the invitation.' }),
   allows_sign_up: Type.Boolean({
     description:
@@ -39,8 +42,10 @@ const members = {
       'invitation was created or last renewed by anyone but the operator.',
   }),
   expires_at: Instant({ description: 'When the code expires.' }),
-  accepted_at: NullableInstant({ description: 'When the invitation was accepted.' }),
-  accepted_by: Nullable(Type.String(), { description: 'ID of the user who accepted it.' }),
+  accepted_at: NullableInstant({ description: 'When the invitation was accepted; null if it was not.' }),
+  accepted_by: Nullable(Type.String(), {
+    description: 'ID of the user who accepted the invitation; null if it was not accepted.',
+  }),
   sent_to: Nullable(Type.String(), { description: 'Email address that the link is sent to; null if it is not emailed.' }),
   mailed_at: NullableInstant({ description: 'When the mail server accepted the email; null until then.' }),
   mail_error: Nullable(Type.String(), {
@@ -59,7 +64,8 @@ export const NewInvitation = Shape(
     ...members,
     code: Type.Optional(
       Type.String({
-        description: 'Code that accepts the invitation, once. Shown only once; share it only with the invited person.',
+        description:
+          'Code to accept the invitation with, valid for one use. Shown only once; share it only with the invited person.',
       }),
     ),
     link: Type.Optional(
@@ -68,7 +74,11 @@ export const NewInvitation = Shape(
     note: Nullable(Type.String(), {
       description: 'Who can accept the invitation, if that is limited to people with an account; otherwise null.',
     }),
-    secret_shown_before: Type.Optional(Type.Boolean({ description: 'True in an idempotent replay, which omits the code.' })),
+    secret_shown_before: Type.Optional(
+      Type.Boolean({
+        description: 'True if the response is replayed for an Idempotency-Key. The code and the link are then omitted.',
+      }),
+    ),
   },
   {
     $id: 'NewInvitation',
@@ -81,7 +91,7 @@ const expires_in_seconds = Type.Integer({
   minimum: 3600,
   maximum: 30 * 86_400,
   default: 7 * 86_400,
-  description: 'How long the code works: 1 hour to 30 days.',
+  description: 'How long the code is valid, in seconds: 1 hour to 30 days.',
 })
 const send = Type.Optional(
   Type.Boolean({ description: 'Whether to email the link. Default: true if the installation has a mail server.' }),
@@ -94,7 +104,10 @@ export const InvitationInput = Shape(
         'Email address of the person. `allows_sign_up` in the response tells whether a person without an account can accept.',
     }),
     role: Type.Optional(
-      Words(roles, { description: 'Default: `member`, or `owner` with `POST /v1/workspaces/{id}/invitations`.' }),
+      Words(roles, {
+        description:
+          'Role of the person in the workspace. Default: `member`, or `owner` with `POST /v1/workspaces/{id}/invitations`.',
+      }),
     ),
     expires_in_seconds: Type.Optional(expires_in_seconds),
     send,
@@ -151,7 +164,7 @@ export const InvitationAcceptance = Shape(
   },
   {
     $id: 'InvitationAcceptance',
-    description: 'Accepts an invitation. If signed in, only the code is needed.',
+    description: 'Acceptance of an invitation. If you are signed in as the invited user, only the code is required.',
     examples: [{ code, name: 'Grace', password: 'correct horse battery' }],
   },
 )

@@ -21,7 +21,7 @@ export const Member = Shape(
         'Number of API tokens of the workspace that the member created and that are not revoked. They keep working if the member is removed.',
     }),
     joined_at: Instant({ description: 'When the member joined the workspace.' }),
-    last_seen_at: NullableInstant({ description: 'When the member last used the workspace, to the minute.' }),
+    last_seen_at: NullableInstant({ description: 'When the member last used the workspace, to the minute; null if never.' }),
     ...editable,
   },
   {

@@ -19,7 +19,7 @@ const credentialMembers = {
   clientExtensionResults: Type.Optional(Type.Object({}, { ...open, description: 'Ignored.' })),
   authenticatorAttachment: Type.Optional(Nullable(Type.String({ maxLength: 20 }), { description: 'Ignored.' })),
 }
-const clientDataJSON = base64url(4000, 'Client data with challenge and origin.')
+const clientDataJSON = base64url(4000, 'Client data with the challenge and origin, in base64url.')
 
 /** The result of `PublicKeyCredential.toJSON()` after `navigator.credentials.create()`. */
 const PasskeyAttestation = Type.Object(
@@ -28,7 +28,7 @@ const PasskeyAttestation = Type.Object(
     response: Type.Object(
       {
         clientDataJSON,
-        attestationObject: base64url(40_000, 'The public key and information about the authenticator.'),
+        attestationObject: base64url(40_000, 'The public key and information about the authenticator, in base64url.'),
         transports: Type.Optional(transports),
       },
       { ...open, description: 'Response of the authenticator.' },
@@ -61,9 +61,13 @@ export const PasskeyAssertion = Type.Object(
     response: Type.Object(
       {
         clientDataJSON,
-        authenticatorData: base64url(4000, 'Signed authenticator data.'),
-        signature: base64url(8000, 'The signature.'),
-        userHandle: Type.Optional(Nullable(base64url(100, 'Handle of the owner.'))),
+        authenticatorData: base64url(4000, 'Signed authenticator data, in base64url.'),
+        signature: base64url(8000, 'Signature, in base64url.'),
+        userHandle: Type.Optional(
+          Nullable(base64url(100, 'User handle.'), {
+            description: 'User handle of the owner, in base64url; null if there is none.',
+          }),
+        ),
       },
       { ...open, description: 'Response of the authenticator.' },
     ),
@@ -92,7 +96,7 @@ export type PasskeyAssertion = Static<typeof PasskeyAssertion>
 
 const known = Type.Object(
   {
-    id: Type.String({ description: 'Credential ID.' }),
+    id: Type.String({ description: 'Credential ID in base64url.' }),
     type: Type.String({ description: 'Always `public-key`.' }),
     transports: Type.Optional(
       Type.Array(Type.String(), { description: 'Transports of the authenticator, such as `internal`, `hybrid`, or `usb`.' }),
@@ -101,7 +105,7 @@ const known = Type.Object(
   { additionalProperties: false },
 )
 const challenge = Type.String({ description: 'Challenge in base64url, valid once and for 5 minutes.' })
-const timeout = Type.Integer({ description: 'How long the browser dialog may take, in milliseconds.' })
+const timeout = Type.Integer({ description: 'How long the user has to respond to the browser dialog, in milliseconds.' })
 
 export const PasskeyCreationOptions = Shape(
   {
@@ -171,7 +175,7 @@ const exampleRequest = {
 export const PasskeyRequestOptions = Shape(
   {
     challenge,
-    rpId: Type.String({ description: 'The site that the passkey is bound to.' }),
+    rpId: Type.String({ description: 'Domain that the passkey is bound to.' }),
     timeout,
     userVerification: Type.String({ description: '`required`, or `preferred` if used as a second factor.' }),
     allowCredentials: Type.Optional(
@@ -195,7 +199,7 @@ export const Passkey = Shape(
     backed_up: Type.Boolean({
       description: 'Whether the passkey is backed up to a cloud account and therefore available on other devices.',
     }),
-    last_used_at: NullableInstant({ description: 'When the passkey was last used to sign in.' }),
+    last_used_at: NullableInstant({ description: 'When the passkey was last used to sign in; null if never.' }),
     ...editable,
   },
   {

@@ -11,7 +11,7 @@ export type PasswordResetInput = Static<typeof PasswordResetInput>
 export const PasswordResetReceipt = Shape(
   {
     email: Type.String({ description: 'Email address, in lowercase.' }),
-    expires_in_seconds: Type.Integer({ description: 'How long the emailed link works.' }),
+    expires_in_seconds: Type.Integer({ description: 'How long the emailed link is valid, in seconds.' }),
   },
   {
     $id: 'PasswordResetReceipt',
@@ -23,7 +23,7 @@ export type PasswordResetReceipt = Static<typeof PasswordResetReceipt>
 
 export const PasswordResetRedemption = Shape(
   {
-    code: Type.String({ maxLength: 100, description: 'The part of the link after `#`.' }),
+    code: Type.String({ maxLength: 100, description: 'Code of the password reset link: the part after `#`.' }),
     password: Type.String({
       minLength: 10,
       maxLength: 1000,

@@ -124,7 +124,7 @@ export const PasswordChange = Shape(
   },
   {
     $id: 'PasswordChange',
-    description: 'A password change.',
+    description: 'The current and the new password.',
     examples: [{ current: 'correct horse battery', new: 'staple of another kind' }],
   },
 )

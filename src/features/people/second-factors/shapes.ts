@@ -5,7 +5,9 @@ import { Shape } from '../../../core/shapes'
 /** A one-time code or recovery code, as typed by the user. */
 export const codeField = (description: string) => Type.String({ minLength: 1, maxLength: 50, description })
 
-const secretShownBefore = Type.Optional(Type.Boolean({ description: 'True in an idempotent replay, which omits the secret.' }))
+const secretShownBefore = Type.Optional(
+  Type.Boolean({ description: 'True if the response is replayed for an Idempotency-Key. The secrets are then omitted.' }),
+)
 
 export const Reauthentication = Shape(
   {
@@ -54,7 +56,7 @@ export const NewRecoveryCodes = Shape(
   {
     recovery_codes: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'Each can be used once instead of a one-time code. Shown only once; store them safely.',
+        description: 'Recovery codes. Each can be used once instead of a one-time code. Shown only once; store them securely.',
       }),
     ),
     secret_shown_before: secretShownBefore,

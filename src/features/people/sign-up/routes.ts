@@ -13,7 +13,7 @@ export const setupRoutes = area('setup', 'Setup', [
     guard: 'anyone',
     operationId: 'getSetupStatus',
     summary: 'Get the setup status',
-    description: 'Setup is open until the first user is created.',
+    description: 'Returns whether setup is open. It is open until the first user is created.',
     response: SetupStatus,
     run: async ctx => ({ open: !(await hasUsers(ctx.hub.read)) }),
   }),
@@ -25,7 +25,7 @@ export const setupRoutes = area('setup', 'Setup', [
     operationId: 'completeSetup',
     summary: 'Complete setup',
     description:
-      'Creates the first user, who is the owner of the operator’s workspace, with the token of the setup link. Signs them in.',
+      'Creates the first user with the token from the setup link, and signs them in. The user is the owner of the operator’s workspace.',
     body: SetupInput,
     status: 201,
     response: CurrentSession,

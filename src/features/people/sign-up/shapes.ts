@@ -4,7 +4,8 @@ import { Line, Shape, Words } from '../../../core/shapes'
 export const SignUpStatus = Shape(
   {
     mode: Words(['closed', 'invitation', 'open'], {
-      description: 'Who can create an account: people invited by the operator, anyone who was invited, or anyone.',
+      description:
+        'Who can create an account. `closed`: people invited by the operator. `invitation`: everyone who was invited. `open`: everyone.',
     }),
     open: Type.Boolean({
       description: 'Whether sign-up is currently possible. False until the first user is created with the setup link.',
@@ -16,7 +17,11 @@ export const SignUpInput = Shape(
   {
     email: Type.String({ format: 'email', description: 'Email address.' }),
     name: Line({ minLength: 1, maxLength: 100, description: 'Name of the user.' }),
-    password: Type.String({ minLength: 10, maxLength: 1000, description: 'At least 10 characters.' }),
+    password: Type.String({
+      minLength: 10,
+      maxLength: 1000,
+      description: 'Password: at least 10 characters, and not the email address.',
+    }),
     workspace_name: Line({
       minLength: 1,
       maxLength: 100,
@@ -52,7 +57,11 @@ export const SetupInput = Shape(
   {
     token: Type.String({ maxLength: 200, description: 'Token from the setup link, which the hub prints at startup.' }),
     email: Type.String({ format: 'email', description: 'Email address of the owner.' }),
-    password: Type.String({ minLength: 10, maxLength: 1000, description: 'At least 10 characters.' }),
+    password: Type.String({
+      minLength: 10,
+      maxLength: 1000,
+      description: 'Password: at least 10 characters, and not the email address.',
+    }),
     name: Line({ minLength: 1, maxLength: 100, description: 'Name of the owner.' }),
   },
   {
