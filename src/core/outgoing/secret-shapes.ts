@@ -22,7 +22,9 @@ export const secretHints = {
 /** More fields in the responses that return a new secret. */
 export const shownSecret = {
   secret: Type.Optional(Type.String({ description: 'The signing secret. Shown only once; store it securely.' })),
-  secret_shown_before: Type.Optional(Type.Boolean({ description: 'True in an idempotent replay, which omits the secret.' })),
+  secret_shown_before: Type.Optional(
+    Type.Boolean({ description: 'True if the response is replayed for an Idempotency-Key. The secret is then omitted.' }),
+  ),
 }
 
 /** Fields of the request body of a rotation. */

@@ -93,7 +93,7 @@ export const maintenanceRoutes = area('maintenance', 'Maintenance', [
     guard: read,
     restrictedTokens: 'all',
     operationId: 'previewMaintenanceOccurrences',
-    summary: 'Preview occurrences',
+    summary: 'Preview the occurrences of a schedule',
     description: 'Validates a schedule and returns its next occurrences, without creating a maintenance window.',
     query: NextOccurrencesQuery,
     response: NextOccurrences,
@@ -104,7 +104,7 @@ export const maintenanceRoutes = area('maintenance', 'Maintenance', [
     path: '/v1/maintenance-windows/:id/occurrences',
     guard: read,
     operationId: 'listMaintenanceOccurrences',
-    summary: 'List occurrences',
+    summary: 'List occurrences of a maintenance window',
     description:
       'Lists the occurrences of a maintenance window in chronological order, for the next 35 days or for a period of up to 400 days.',
     query: Shape({

@@ -23,7 +23,7 @@ export const dnsDriftRoutes = area('dns-drift', 'DNS', [
     guard: write,
     action: 'dns.zone.adopt',
     operationId: 'adoptZoneDrift',
-    summary: 'Adopt drift',
+    summary: 'Adopt drift of a zone',
     description:
       'Copies changes made at a sync target into the zone: those to the given `rrsets`, or `all` of them. To revert external changes instead, create a ' +
       'plan with `enforce`.',

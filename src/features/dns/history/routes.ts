@@ -23,7 +23,7 @@ export const dnsHistoryRoutes = area('dns-history', 'DNS', [
     path: '/v1/dns/zones/:id/history/:changeset',
     guard: 'dns.read',
     operationId: 'getZoneChangeset',
-    summary: 'Get a changeset',
+    summary: 'Get a changeset of a zone',
     description: 'Returns a changeset with each changed record set before and after the change.',
     query: ChangesetQuery,
     response: ChangesetDetail,

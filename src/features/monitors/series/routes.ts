@@ -25,7 +25,7 @@ export const monitorSeriesRoutes = area('monitor-series', 'Monitors', [
     path: '/v1/monitors/recent',
     guard,
     operationId: 'listRecentResults',
-    summary: 'List recent results',
+    summary: 'List recent check results of monitors',
     description:
       'Returns the last 30 checks of up to 100 monitors and their uptime over the last 24 hours, for use in lists. Includes only ' +
       'checks of the last 24 hours.',
@@ -38,7 +38,7 @@ export const monitorSeriesRoutes = area('monitor-series', 'Monitors', [
     path: '/v1/monitors/:id/results',
     guard,
     operationId: 'listMonitorResults',
-    summary: 'List check results',
+    summary: 'List check results of a monitor',
     description:
       'Lists the result of each check of a monitor, newest first. Results are kept for `monitor_results_days` of the plan.',
     query: ResultsQuery,
@@ -50,7 +50,7 @@ export const monitorSeriesRoutes = area('monitor-series', 'Monitors', [
     path: '/v1/monitors/:id/series',
     guard,
     operationId: 'getMonitorSeries',
-    summary: 'Get monitor series',
+    summary: 'Get the time series of a monitor',
     description:
       'Returns data points for a chart: the duration of checks or of one phase, with mean and percentiles, or the availability. ' +
       'Hourly data is kept for 100 days, daily data for as long as the monitor exists.',
@@ -63,7 +63,7 @@ export const monitorSeriesRoutes = area('monitor-series', 'Monitors', [
     path: '/v1/monitors/:id/uptime',
     guard,
     operationId: 'getMonitorUptime',
-    summary: 'Get monitor uptime',
+    summary: 'Get the uptime of a monitor',
     description:
       'Returns the uptime over a window, by day and month, with outages and the error budget of an objective. Uptime is calculated from ' +
       'the time spent in each status, not from the number of checks. Maintenance, paused time, and time without checks are reported but ' +

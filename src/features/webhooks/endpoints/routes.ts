@@ -82,7 +82,7 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
           'endpoint. A delivery that had failed permanently gets one attempt. Returns an action whose `result` counts ' +
           '`matched`, `queued`, and `skipped` deliveries (skipped: an attempt was already in progress). Limited to five ' +
           'requests a minute per endpoint. Only one recovery can run at a time.',
-        summary: 'Recover failed deliveries',
+        summary: 'Recover failed deliveries of a webhook endpoint',
         body: WebhookRecoveryInput,
         status: 202,
         collection: '/v1/actions',
@@ -94,7 +94,7 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
         description:
           'Sends an example event once and returns the result. The message has the `X-Service-Test: 1` header. ' +
           'If it is delivered, the circuit breaker of the endpoint closes. Limited to 5 requests a minute per endpoint.',
-        summary: 'Send a test message',
+        summary: 'Send a test message to a webhook endpoint',
         body: WebhookTestInput,
         response: WebhookDeliveryDetail,
         problems: ['rate_limited'],
@@ -118,7 +118,7 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
     guard: 'webhooks.write',
     action: 'webhooks.secret.rotate',
     operationId: 'rotateWebhookSecret',
-    summary: 'Rotate the signing secret',
+    summary: 'Rotate the signing secret of a webhook endpoint',
     description:
       'Replaces the signing secret with the one you send, or with a generated one. It is shown only once, in this response. During the overlap, webhook-signature contains a ' +
       'signature for each secret, X-Service-Signature uses the old secret, and X-Service-Signature-Next the new one, so a ' +
@@ -136,7 +136,7 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
     guard: 'webhooks.write',
     action: 'webhooks.secret.promote',
     operationId: 'promoteWebhookSecret',
-    summary: 'Promote the new signing secret',
+    summary: 'Promote the new signing secret of a webhook endpoint',
     description: 'Ends a rotation early: drops the old secret, so that messages are signed only with the new one.',
     response: WebhookEndpoint,
     problems: ['conflict', 'precondition_failed'],
