@@ -39,7 +39,7 @@ export const messageHeaders: Record<string, MessageHeader> = {
   'webhook-signature': {
     description:
       'Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, keyed with the decoded secret. Can contain multiple signatures, separated by spaces; one match is enough.',
-    example: 'v1,6msiPWZhIPchG2oUoh1d9A7ipo/Ky7+pqhXOmwUxr98=',
+    example: 'v1,riHJuxy/fT5jbtL1WA/vSORrSh5X+jvJN9euFVOn6xw=',
   },
   'X-Service-Delivery': {
     description: 'ID of the delivery, as in `/v1/webhook-deliveries`.',

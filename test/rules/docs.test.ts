@@ -209,8 +209,8 @@ test('every API tag has a description', () => {
 // The test vector of the handbook.
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const message = {
-  id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
-  timestamp: '1614265330',
+  id: 'msg_01k3z8q4g7e2wv5m9x0c6hbtfn',
+  timestamp: '1795255200',
   body: '{"event":"domain.expiring","data":{"domain":"example.com","expires_at":"2027-01-31"}}',
 }
 const signature = /webhook-signature: (v1,\S+)/.exec(text('webhooks'))![1]!
