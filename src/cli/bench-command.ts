@@ -20,7 +20,7 @@ export function addBench(program: Command, _: EndWith, threads: Threads): void {
     .addHelpText(
       'after',
       `
-Prints measurements, without judging them. Everything runs on this machine.
+Prints the results. Both the servers and the clients run on this machine.
 
 Examples:
   bailiwick bench --help${benches[0] ? `\n  bailiwick bench ${benches[0].name} --json figures.json` : ''}`,

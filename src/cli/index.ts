@@ -63,7 +63,7 @@ export function createProgram(endWith: EndWith, threads: Threads): Command {
   const program = new Command('bailiwick')
     .description('Self-hosted infrastructure management with a REST API and a dashboard')
     .version(version, '-V, --version', 'Show the version')
-    .helpOption('-h, --help', 'Show help for a command')
+    .helpOption('-h, --help', 'Show this help')
     .helpCommand('help [command]', 'Show help for a command')
     .showSuggestionAfterError()
     .showHelpAfterError('Run with --help for usage.')

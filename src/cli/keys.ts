@@ -29,7 +29,7 @@ const defaultWaitMs = 600_000
 export function addKeys(program: Command, endWith: EndWith): void {
   const keys = program
     .command('keys')
-    .description('Manage the encryption keys of secrets')
+    .description('Manage the keys that encrypt secrets')
     .addHelpText(
       'after',
       `
@@ -43,7 +43,9 @@ Examples:
   withData(
     keys
       .command('status')
-      .description('List the master keys, the data keys with their age and number of values, and the master key of each hub'),
+      .description(
+        'List the master keys, the data keys with their age and number of encrypted values, and the master key of each hub',
+      ),
   ).action(async (flags: SettingFlags) => await status(flags))
   withData(keys.command('verify').description('Verify that all data keys and secrets can be decrypted'))
     .addHelpText('after', '\nThe exit code is 4 if anything cannot be decrypted.')

@@ -9,7 +9,7 @@ import { exitOnUncaughtErrors, stopRequested } from './shutdown'
 import { readConfig, withData, withDnsListen, withListen, type SettingFlags } from './settings'
 
 export function addServe(program: Command, _: EndWith, threads: Threads): void {
-  withDnsListen(withListen(withData(program.command('serve').description('Run the hub'))))
+  withDnsListen(withListen(withData(program.command('serve').description('Run a hub, the Bailiwick server'))))
     .addHelpText(
       'after',
       `

@@ -42,7 +42,8 @@ Examples:
     .addHelpText(
       'after',
       `
-You can run this while the hub is running. In an empty folder, it creates the installation.
+Choose the access with --full, --read-only, or --permission. You can run this command while the hub is running. If there is no
+installation, the command creates one.
 
 Examples:
   TOKEN=$(bailiwick token create --name ci --permission dns.write monitoring.read --data /var/lib/bailiwick)

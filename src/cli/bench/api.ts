@@ -11,10 +11,10 @@ import { openInProcessApi, pagesOf } from './in-process-api'
 /** `bailiwick bench api`: the overhead of the API compared to its database query. */
 export const apiBench: Bench = {
   name: 'api',
-  summary: 'List DNS records with the API, compared to a minimal server with a flat table',
+  summary: 'Measure how many lists of DNS records the API returns per second, compared to a minimal server',
   options: [
     { name: 'records', description: 'Number of DNS records', default: 100_000 },
-    { name: 'seconds', description: 'Seconds per run, with three alternating runs each', default: 5 },
+    { name: 'seconds', description: 'Seconds per run. The hub and the minimal server run three times each', default: 5 },
     { name: 'connections', description: 'Number of concurrent connections', default: 32 },
   ],
   async run(args) {

@@ -11,7 +11,7 @@ export const blocksBench: Bench = {
   name: 'blocks',
   summary: 'Measure how long large requests delay small ones',
   options: [
-    { name: 'monitors', description: 'Number of monitors to import; a quarter of them are imported first', default: 4000 },
+    { name: 'monitors', description: 'Number of monitors to import. The first request imports a quarter of them', default: 4000 },
     { name: 'records', description: 'Number of records in zone files', default: 9_900 },
   ],
   async run(args) {

@@ -29,7 +29,7 @@ export const costBench: Bench = {
   options: [
     {
       name: 'requests',
-      description: 'Number of requests per round; cheap operations get more, expensive ones fewer',
+      description: 'Number of requests per round, more for cheap operations and fewer for expensive ones',
       default: 2000,
     },
     { name: 'rounds', description: 'Rounds per operation. The result is their median', default: 5 },

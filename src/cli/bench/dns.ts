@@ -29,7 +29,7 @@ export const dnsBench: Bench = {
     { name: 'zone', description: 'Number of records in the imported zone. 0 skips the import', default: 100_000, min: 0 },
     {
       name: 'records',
-      description: 'Number of records in the lists and at the start of a hub. 0 skips both',
+      description: 'Number of records for the lists and for the starts of a hub. 0 skips both',
       default: 1_000_000,
       min: 0,
     },

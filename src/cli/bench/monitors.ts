@@ -12,8 +12,8 @@ export const monitorsBench: Bench = {
     { name: 'warm-up', description: 'Seconds to warm up before each measurement', default: 60 },
     { name: 'seconds', description: 'Seconds to measure in each run', default: 90 },
     { name: 'interval', description: 'Run only with this interval, 30 or 10 seconds. 0 runs both', default: 0, min: 0 },
-    { name: 'engine', description: '0 skips runs of the engine alone', default: 1, min: 0 },
-    { name: 'hub', description: '0 skips runs of a whole hub', default: 1, min: 0 },
+    { name: 'engine', description: '1 runs the check engine alone, 0 skips this', default: 1, min: 0 },
+    { name: 'hub', description: '1 runs a whole hub, 0 skips this', default: 1, min: 0 },
   ],
   async run({ monitors, 'warm-up': warmUp, seconds, interval: only, engine, hub }) {
     const figures: Figure[] = []

@@ -20,7 +20,7 @@ export const webhooksBench: Bench = {
     { name: 'endpoints', description: 'Number of endpoints that receive each alert in the throughput run', default: 5 },
     { name: 'rounds', description: 'Rounds of the throughput run. The result is their median', default: 3 },
     { name: 'hanging', description: 'Deliveries queued for the hanging endpoint', default: 10_000, min: 0 },
-    { name: 'healthy', description: 'Deliveries for each of 49 healthy endpoints in the meantime', default: 200 },
+    { name: 'healthy', description: 'Deliveries for each of 49 healthy endpoints while one hangs', default: 200 },
     { name: 'spread', description: 'Seconds over which the deliveries to healthy endpoints become due', default: 20 },
     { name: 'limit', description: 'Timeout of each run in seconds', default: 120 },
   ],
