@@ -23,18 +23,19 @@ export function getFromHub(
 ): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const fail = (reason: string) => reject(new Failure(`The hub at ${url.origin} is not responding: ${reason}.`))
-    const send = url.protocol === 'https:' ? requestHttps : requestHttp
+    const failed = (error: NodeJS.ErrnoException) => fail(error.code ?? error.message)
     const options = { timeout: timeoutMs, rejectUnauthorized: checkCertificate, agent: false, headers }
-    const request = send(url, options, response => {
+    const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, options, response => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', failed)
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }))
     })
     request.on('timeout', () => {
       request.destroy()
       fail(`timed out after ${timeoutMs / 1000} seconds`)
     })
-    request.on('error', error => fail((error as NodeJS.ErrnoException).code ?? error.message))
+    request.on('error', failed)
     request.end()
   })
 }

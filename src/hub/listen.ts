@@ -82,7 +82,7 @@ export async function checkListen(config: Config): Promise<void> {
 export function tryListen(host: string, port: number): Promise<string | null> {
   return new Promise(resolve => {
     const server = createServer()
-    server.once('error', error => resolve((error as NodeJS.ErrnoException).code ?? error.message))
+    server.on('error', error => resolve((error as NodeJS.ErrnoException).code ?? error.message))
     server.listen(port, host, () => server.close(() => resolve(null)))
   })
 }

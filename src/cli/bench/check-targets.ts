@@ -44,6 +44,7 @@ function silentServer() {
         if (!isLocal(socket.remoteAddress)) socket.terminate()
       },
       data() {},
+      error() {},
     },
   })
   return { port: server.port, stop: () => server.stop(true) }

@@ -124,10 +124,10 @@ async function spawn(command: string[], port: number): Promise<RunningServer> {
 /** A port that is free for both UDP and TCP. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const tcp = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+    const tcp = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {}, error() {} } })
     const { port } = tcp
     try {
-      const udp = await Bun.udpSocket({ hostname: '127.0.0.1', port, socket: { data() {} } })
+      const udp = await Bun.udpSocket({ hostname: '127.0.0.1', port, socket: { data() {}, error() {} } })
       udp.close()
       return port
     } catch {

@@ -70,6 +70,9 @@ export async function load(
           close() {
             if (--open === 0) done.resolve()
           },
+          error(socket) {
+            socket.terminate()
+          },
         },
       }),
     ),

@@ -45,6 +45,9 @@ export async function countReceived(port: number): Promise<number> {
       close() {
         count.reject(new Error('The sink closed the connection.'))
       },
+      error(_, error) {
+        count.reject(error)
+      },
     },
   })
   try {

@@ -21,11 +21,11 @@ async function tryPort(port: number): Promise<number | null> {
   const server = createServer()
   try {
     await new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
+      server.on('error', reject)
       server.listen(port, loopback, resolve)
     })
     const found = (server.address() as { port: number }).port
-    const socket = await Bun.udpSocket({ hostname: loopback, port: found })
+    const socket = await Bun.udpSocket({ hostname: loopback, port: found, socket: { error() {} } })
     socket.close()
     return found
   } catch (error) {

@@ -24,6 +24,8 @@ export async function resolver(port: number): Promise<{ stop(): void }> {
         const answer = answerTo(octets)
         if (answer) sendTo(from, answer, peerPort, peer)
       },
+      // Without a handler, an ICMP “port unreachable” from a client ends the process.
+      error() {},
     },
   })
   return { stop: () => socket.close() }

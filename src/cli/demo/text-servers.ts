@@ -25,7 +25,7 @@ export class TextServer {
     const server = createServer(socket => this.serve(socket))
     this.server = server
     return new Promise((resolve, reject) => {
-      server.once('error', reject)
+      server.on('error', reject)
       server.listen(this.port, loopback, resolve)
     })
   }
