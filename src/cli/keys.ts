@@ -102,6 +102,7 @@ async function status(flags: SettingFlags): Promise<void> {
         `  ${one.id}  ${owner}, encrypted with ${one.masterKeyId}, ${pluralize(days, 'days')} old, ${pluralize(one.values, 'values')}${usage}`,
       )
     }
+    if (found.dataKeys.length === 0) print('  none')
     for (const [id, values] of found.orphans)
       print(`  ${id}  missing, but ${pluralize(values, 'values')} ${isOrAre(values)} encrypted with it`)
     print('Hubs')

@@ -80,10 +80,15 @@ async function list(flags: SettingFlags & { workspace?: string; all?: boolean })
   await withHub(readConfig(flags), async hub => {
     const { allTokens } = await import('../features/tokens/commands')
     const workspaceId = flags.workspace === undefined ? undefined : await workspaceIdOf(hub, flags.workspace)
+    let [listed, hidden] = [0, 0]
     for await (const one of allTokens(hub, workspaceId)) {
       const isExpired = one.expiresAt !== null && one.expiresAt <= hub.clock.now()
       const status = one.revokedAt !== null ? 'revoked' : isExpired ? 'expired' : ''
-      if (status !== '' && !flags.all) continue
+      if (status !== '' && !flags.all) {
+        hidden++
+        continue
+      }
+      listed++
       const access = one.mode === 'scoped' ? one.permissions.join(',') : one.mode.replace('_', '-')
       const [expires, lastUsed] = [instant(one.expiresAt) ?? 'never', instant(one.lastUsedAt) ?? 'never']
       const columns = [one.id, one.hint, one.name, one.workspace, access, expires, lastUsed, status]
@@ -95,6 +100,9 @@ async function list(flags: SettingFlags & { workspace?: string; all?: boolean })
           .trimEnd(),
       )
     }
+    // On standard error: standard output is for programs that read the tokens.
+    if (listed === 0)
+      console.error(hidden === 0 ? 'No tokens.' : 'No active tokens. Use --all to list revoked and expired tokens.')
   })
 }
 

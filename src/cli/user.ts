@@ -67,11 +67,14 @@ Examples:
     .action(async (flags: SettingFlags) => {
       await withHub(readConfig(flags), async hub => {
         const { listUsers } = await import('../features/people/user-view')
-        for (const one of await listUsers(hub)) {
+        const users = await listUsers(hub)
+        for (const one of users) {
           const workspaceRoles = one.workspaces.map(workspace => `${workspace.name}:${workspace.role}`).join(' ')
           const status = [...(one.operator ? ['operator'] : []), ...(one.disabled ? ['disabled'] : [])].join(' ')
           console.log([one.email, one.name, workspaceRoles, status].join('\t').trimEnd())
         }
+        // On standard error: standard output is for programs that read the users.
+        if (users.length === 0) console.error('No users. Create one with bailiwick user create.')
       })
     })
 

@@ -173,19 +173,25 @@ type Value<S> = S extends Setting<infer T> ? T : never
 /** The validated settings of a process. Settings without a default are null if not set. */
 export type Config = {
   [K in keyof Settings]: Settings[K] extends Setting<unknown, string> ? Value<Settings[K]> : Value<Settings[K]> | null
+} & {
+  /** What errors about a setting call it: the flag if it was set with the flag, otherwise the environment variable. */
+  names: Record<keyof Settings, string>
 }
 
 /**
  * Loads all settings: flags override the environment, which overrides the defaults.
- * @throws InvalidSetting with the name of the variable and the rule
+ * @throws InvalidSetting with the name of the flag or variable, and the rule
  */
 export function loadConfig(
   flags: { [K in keyof Settings]?: string } = {},
   env: Record<string, string | undefined> = process.env,
 ): Config {
   const config: Record<string, unknown> = {}
+  const names: Record<string, string> = {}
   for (const [key, one] of Object.entries(settings) as [keyof Settings, Setting<unknown>][]) {
     const flagged = flags[key]
+    const name = (flagged !== undefined && one.flag) || one.variable
+    names[key] = name
     const text = flagged ?? (env[one.variable] || one.default)
     if (text === null || text === undefined) {
       config[key] = null
@@ -194,10 +200,10 @@ export function loadConfig(
     try {
       config[key] = one.parse(text)
     } catch (error) {
-      throw new InvalidSetting(`${flagged !== undefined && one.flag ? one.flag : one.variable}: ${(error as Error).message}`)
+      throw new InvalidSetting(`${name}: ${(error as Error).message}`)
     }
   }
-  const whole = config as Config
+  const whole = { ...config, names } as Config
   if (!whole.tlsCert !== !whole.tlsKey) throw new InvalidSetting('BAILIWICK_TLS_CERT and BAILIWICK_TLS_KEY must be set together.')
   if (!whole.smtpUrl !== !whole.mailFrom)
     throw new InvalidSetting('BAILIWICK_SMTP_URL and BAILIWICK_MAIL_FROM must be set together.')
@@ -237,7 +243,8 @@ export function baseUrl(config: Config, port: number): string {
   if (config.baseUrl) return config.baseUrl
   const { host } = config.listen
   const name = host === '::' || host === '0.0.0.0' ? 'localhost' : host.includes(':') ? `[${host}]` : host
-  return `${config.tlsCert ? 'https' : 'http'}://${name}:${port}`
+  // The origin has no default port.
+  return new URL(`${config.tlsCert ? 'https' : 'http'}://${name}:${port}`).origin
 }
 
 /** Parses HOST:PORT, with IPv6 hosts in brackets. `:PORT` listens on all addresses. */

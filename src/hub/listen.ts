@@ -34,8 +34,10 @@ export function listen(app: AnyElysia, config: Config): Listening {
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code
       if (host === '::' && code !== 'EADDRINUSE') return bind(app, '0.0.0.0', port, tls)
-      if (code === 'EADDRINUSE') throw portInUse(host, port)
-      throw new InvalidSetting(`BAILIWICK_LISTEN: the hub cannot listen on ${host} port ${port} (${(error as Error).message}).`)
+      if (code === 'EADDRINUSE') throw portInUse(config)
+      throw new InvalidSetting(
+        `${config.names.listen}: the hub cannot listen on ${host} port ${port} (${(error as Error).message}).`,
+      )
     }
   }
 
@@ -75,7 +77,7 @@ export function listen(app: AnyElysia, config: Config): Listening {
 export async function checkListen(config: Config): Promise<void> {
   usableTls(config)
   const { host, port } = config.listen
-  if (port !== 0 && (await tryListen(host, port)) === 'EADDRINUSE') throw portInUse(host, port)
+  if (port !== 0 && (await tryListen(host, port)) === 'EADDRINUSE') throw portInUse(config)
 }
 
 /** Returns the error code if a port can't be opened, otherwise null. */
@@ -87,9 +89,9 @@ export function tryListen(host: string, port: number): Promise<string | null> {
   })
 }
 
-const portInUse = (host: string, port: number) =>
+const portInUse = ({ listen: { host, port }, names }: Config) =>
   new InvalidSetting(
-    `BAILIWICK_LISTEN: port ${port} on ${host} is already in use. Stop the process that uses it, or choose another port with --listen HOST:PORT.`,
+    `${names.listen}: port ${port} on ${host} is already in use. Stop the process that uses it, or choose another port with --listen HOST:PORT.`,
   )
 
 function usableTls(config: Config): TlsFiles | null {

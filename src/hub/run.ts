@@ -121,7 +121,7 @@ const hubLog = (config: Config): Log => openLog(config.logLevel, 2, isUnavailabl
 /** @throws InvalidSetting if the data folder can't store a database */
 function checkFolder(config: Config): void {
   const problem = config.databaseUrl ? null : folderProblem(config.data)
-  if (problem) throw new InvalidSetting(`BAILIWICK_DATA: ${problem}`)
+  if (problem) throw new InvalidSetting(`${config.names.data}: ${problem}`)
 }
 
 /** Entry points of the threads that a hub starts. Only the program knows their paths. */

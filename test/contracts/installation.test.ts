@@ -88,7 +88,7 @@ test(
       using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
       const busy = await runSource(['serve', '--data', fresh, '--listen', `127.0.0.1:${listener.port}`])
       expect(busy).toMatchObject({ code: 1, out: '' })
-      expect(busy.err).toContain(`port ${listener.port} on 127.0.0.1 is already in use`)
+      expect(busy.err).toContain(`--listen: port ${listener.port} on 127.0.0.1 is already in use`)
       expect(readdirSync(folder)).toEqual([])
       expect((await runSource([...createToken, fresh, '--workspace', 'default'])).code).toBe(0)
     }),
@@ -108,10 +108,10 @@ test(
         expect(await runSource([...args, '--data', file])).toEqual({
           code: 1,
           out: '',
-          err: `BAILIWICK_DATA: ${file} is not a folder. Choose another one with --data.\n`,
+          err: `--data: ${file} is not a folder. Choose another one with --data.\n`,
         })
       expect((await runSource(['serve', '--listen', '127.0.0.1:0', '--data', join(file, 'below')])).err).toBe(
-        `BAILIWICK_DATA: ${file} is not a folder. Choose another one with --data.\n`,
+        `--data: ${file} is not a folder. Choose another one with --data.\n`,
       )
     }),
   60_000,
@@ -122,7 +122,7 @@ test.skipIf(process.getuid?.() === 0)('a read-only data folder is reported', () 
     const closed = join(folder, 'closed')
     mkdirSync(closed, { mode: 0o500 })
     expect((await runSource(['serve', '--listen', '127.0.0.1:0', '--data', closed])).err).toBe(
-      `BAILIWICK_DATA: ${closed} is not writable by this user. Run as its owner, or change its owner.\n`,
+      `--data: ${closed} is not writable by this user. Run as its owner, or change its owner.\n`,
     )
     expect((await runSource([...createToken, folder])).code).toBe(0)
     const file = join(folder, 'bailiwick.db')
@@ -132,7 +132,7 @@ test.skipIf(process.getuid?.() === 0)('a read-only data folder is reported', () 
     ] as const) {
       chmodSync(file, mode)
       expect((await runSource([...command])).err).toBe(
-        `BAILIWICK_DATA: ${file} is not ${what} by this user. Run as its owner, or change its owner.\n`,
+        `--data: ${file} is not ${what} by this user. Run as its owner, or change its owner.\n`,
       )
     }
   }),
@@ -157,3 +157,22 @@ test('doctor doesn’t mistake another program on the port for the hub if the pr
       await other.stop(true)
     }
   }))
+
+test(
+  'empty lists say so on standard error',
+  () =>
+    inTempFolder(async folder => {
+      expect((await runSource([...createToken, folder])).code).toBe(0)
+      const users = await runSource(['user', 'list', '--data', folder])
+      expect(users).toEqual({ code: 0, out: '', err: 'No users. Create one with bailiwick user create.\n' })
+      const [id] = (await runSource(['token', 'list', '--data', folder])).out.split('\t')
+      expect((await runSource(['token', 'revoke', id!, '--data', folder])).code).toBe(0)
+      expect(await runSource(['token', 'list', '--data', folder])).toEqual({
+        code: 0,
+        out: '',
+        err: 'No active tokens. Use --all to list revoked and expired tokens.\n',
+      })
+      expect((await runSource(['keys', 'status', '--data', folder])).out).toEndWith('Hubs\n  none running\n')
+    }),
+  60_000,
+)

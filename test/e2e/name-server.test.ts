@@ -107,7 +107,7 @@ describe('BAILIWICK_DNS_LISTEN', () => {
     using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
     const { code, out, err } = await here.run(['serve', '--listen', '127.0.0.1:0', '--dns-listen', `127.0.0.1:${listener.port}`])
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toContain(`BAILIWICK_DNS_LISTEN: port ${listener.port} is already in use on 127.0.0.1.`)
+    expect(err).toContain(`--dns-listen: port ${listener.port} is already in use on 127.0.0.1.`)
   })
 
   test('can disable the name server', async () => {

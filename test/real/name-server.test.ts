@@ -74,7 +74,7 @@ let ours: NameServer
 const others: { name: string; server: OtherServer }[] = []
 beforeAll(async () => {
   ours = new NameServer(
-    { host: '127.0.0.1', port: 0, responsesPerSecond: null, limitLoopback: false },
+    { host: '127.0.0.1', port: 0, setting: '--dns-listen', responsesPerSecond: null, limitLoopback: false },
     { entry: resolve('src/bin/name-server.ts'), clock: systemClock, log: openLog('silent'), onCounts() {}, onEmpty() {} },
   )
   await ours.start()

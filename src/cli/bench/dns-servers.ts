@@ -142,7 +142,7 @@ export async function freePort(): Promise<number> {
 export function addBenchNameServer(bench: Command, threads: Threads): void {
   bench.command('name-server <names>', { hidden: true }).action(async (names: string) => {
     const server = new NameServer(
-      { host: '127.0.0.1', port: 0, responsesPerSecond: 200, limitLoopback: false },
+      { host: '127.0.0.1', port: 0, setting: '--dns-listen', responsesPerSecond: 200, limitLoopback: false },
       { entry: threads.nameServer, clock: systemClock, log: openLog('warn'), onCounts() {}, onEmpty() {} },
     )
     await server.start()

@@ -54,7 +54,7 @@ export async function withReadOnlyDatabase<T>(
     }
   }
   if (!existsSync(sqliteFile(config))) return await fn(null)
-  checkReadable(sqliteFile(config))
+  checkReadable(config)
   const db = new Database(sqliteFile(config), { readwrite: true, create: false })
   try {
     db.run('PRAGMA busy_timeout=5000')
@@ -66,11 +66,12 @@ export async function withReadOnlyDatabase<T>(
   }
 }
 
-function checkReadable(file: string): void {
+function checkReadable(config: Config): void {
+  const file = sqliteFile(config)
   try {
     accessSync(file, constants.R_OK)
   } catch {
-    throw new InvalidSetting(`BAILIWICK_DATA: ${file} is not readable by this user. Run as its owner, or change its owner.`)
+    throw new InvalidSetting(`${config.names.data}: ${file} is not readable by this user. Run as its owner, or change its owner.`)
   }
 }
 

@@ -48,10 +48,10 @@ const running = new WeakMap<Hub, Running>()
  * @throws InvalidSetting if the port is unavailable
  */
 export async function startNameServer(hub: Hub, entry: string): Promise<RunningNameServer | null> {
-  const { dnsListen, dnsResponsesPerSecond, dnsThreads } = hub.config
+  const { dnsListen, dnsResponsesPerSecond, dnsThreads, names } = hub.config
   if (!dnsListen) return null
   const server = new NameServer(
-    { ...dnsListen, responsesPerSecond: dnsResponsesPerSecond || null, limitLoopback: false },
+    { ...dnsListen, setting: names.dnsListen, responsesPerSecond: dnsResponsesPerSecond || null, limitLoopback: false },
     {
       entry,
       clock: hub.clock,

@@ -8,6 +8,8 @@ export interface ListenOptions {
   host: string
   /** 0 picks a free port. */
   port: number
+  /** What errors call the setting. */
+  setting: string
   /** UDP responses per second to one network; null for no limit. */
   responsesPerSecond: number | null
   /** Applies the limit to loopback addresses too, for tests. */

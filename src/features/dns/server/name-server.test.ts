@@ -9,7 +9,13 @@ import type { Counts, ListenOptions } from './messages'
 import { NameServer } from './name-server'
 
 const entry = resolve('src/bin/name-server.ts')
-const options: ListenOptions = { host: '127.0.0.1', port: 0, responsesPerSecond: null, limitLoopback: false }
+const options: ListenOptions = {
+  host: '127.0.0.1',
+  port: 0,
+  setting: '--dns-listen',
+  responsesPerSecond: null,
+  limitLoopback: false,
+}
 const zone = servedZone(
   'z.test.',
   `@ 60 SOA ns h 1 2 3 4 5\nwww 60 A 192.0.2.1\n${Array.from({ length: 90 }, (_, n) => `big 60 A 198.51.100.${n}`).join('\n')}`,
@@ -235,7 +241,7 @@ describe('the thread', () => {
 
   test('reports a port that it can’t open', async () => {
     const other = make({ port })
-    expect(other.start()).rejects.toThrow(`BAILIWICK_DNS_LISTEN: port ${port} is already in use on 127.0.0.1`)
+    expect(other.start()).rejects.toThrow(`--dns-listen: port ${port} is already in use on 127.0.0.1`)
     const foreign = make({ host: '192.0.2.1', port: 5300 })
     expect(foreign.start()).rejects.toThrow('can’t listen on 192.0.2.1 port 5300')
   })
@@ -314,7 +320,7 @@ describe('several threads', () => {
   })
 
   test('refuse a port that something else has open', async () => {
-    expect(make({ port }, counts, 2).start()).rejects.toThrow(`BAILIWICK_DNS_LISTEN: port ${port} is already in use on 127.0.0.1`)
+    expect(make({ port }, counts, 2).start()).rejects.toThrow(`--dns-listen: port ${port} is already in use on 127.0.0.1`)
     const shared = make({}, counts, 2)
     await shared.start()
     const other = make({ port: shared.address!.port }, counts, 2)

@@ -42,7 +42,7 @@ test('a thread that exits while it is restarted is restarted once', async () => 
     if (message?.startsWith('could not restart')) failed.resolve()
   }
   const thread = new ServerThread(
-    { host: '127.0.0.1', port: 0, responsesPerSecond: null, limitLoopback: false },
+    { host: '127.0.0.1', port: 0, setting: '--dns-listen', responsesPerSecond: null, limitLoopback: false },
     { entry, clock, log, onCounts() {}, onRestarted() {} },
   )
   await thread.start()

@@ -39,7 +39,6 @@ export class ServerThread {
   async start(): Promise<void> {
     // The other threads may still have the port open after a crash of this one.
     const options = { ...this.options, ...this.address, isFirst: this.options.isFirst && !this.address }
-    const { host, port } = options
     const found = Promise.withResolvers<FromServer & { kind: 'listening' | 'refused' }>()
     const thread: Thread<ToServer> = startThread<ToServer, FromServer>(this.context.entry, {
       message: message => {
@@ -59,7 +58,7 @@ export class ServerThread {
     if (answer.kind === 'refused') {
       if (this.#thread === thread) this.#thread = null
       thread.terminate()
-      throw new InvalidSetting(refusedText(host, port, answer))
+      throw new InvalidSetting(refusedText(options, answer))
     }
     this.address = { host: answer.host, port: answer.port }
   }
@@ -135,11 +134,10 @@ export class ServerThread {
   }
 }
 
-function refusedText(host: string, port: number, { code, reason }: { code: string; reason: string }): string {
+function refusedText({ setting, host, port }: ListenOptions, { code, reason }: { code: string; reason: string }): string {
   const other = 'Choose another address with HOST:PORT, or set it to off.'
   if (code === 'EADDRINUSE')
-    return `BAILIWICK_DNS_LISTEN: port ${port} is already in use on ${host}. Stop the service that uses it. ${other}`
-  if (code === 'EACCES')
-    return `BAILIWICK_DNS_LISTEN: permission denied for port ${port}. Grant the program CAP_NET_BIND_SERVICE. ${other}`
-  return `BAILIWICK_DNS_LISTEN: can’t listen on ${host} port ${port} (${reason}). ${other}`
+    return `${setting}: port ${port} is already in use on ${host}. Stop the service that uses it. ${other}`
+  if (code === 'EACCES') return `${setting}: permission denied for port ${port}. Grant the program CAP_NET_BIND_SERVICE. ${other}`
+  return `${setting}: can’t listen on ${host} port ${port} (${reason}). ${other}`
 }

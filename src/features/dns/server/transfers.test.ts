@@ -18,6 +18,7 @@ import { ZoneIndex } from './zone-index'
 const options: ListenOptions = {
   host: '127.0.0.1',
   port: 0,
+  setting: '--dns-listen',
   responsesPerSecond: 3,
   limitLoopback: true,
   transfers: 2,
