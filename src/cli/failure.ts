@@ -11,8 +11,11 @@ export class Failure extends Error {
 
 /** Text to print for an error: only the message if the cause is known, otherwise the stack trace. */
 export function failureText(error: unknown): string {
-  if (error instanceof Problem)
-    return [error.detail, ...(error.extras.errors ?? []).map(one => `  ${one.pointer.slice(1)} ${one.detail}`)].join('\n')
+  if (error instanceof Problem) {
+    const { errors = [] } = error.extras
+    // The detail contains the first one.
+    return [error.detail, ...errors.slice(1).map(one => `${one.pointer.slice(1)}: ${one.detail}`)].join('\n')
+  }
   if (knownErrors.some(kind => error instanceof kind)) return (error as Error).message
   const { code, message, stack } = error as NodeJS.ErrnoException
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code)) return `System error: ${message}`

@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { minPasswordLength } from '../features/people/passwords'
+import { maxPasswordLength, minPasswordLength } from '../features/people/shapes'
 import { Failure } from './failure'
-
-const maxPasswordLength = 1000
 
 /**
  * Reads a password from a file, from standard input, or from the terminal without echo. Never from an argument, which every
  * process can see.
- * @throws Failure if it is too short or too long, or if the two typed passwords differ
+ * @throws Failure if it is too short, too long, or common, or if the two typed passwords differ
  */
 export async function readPassword(file: string | undefined): Promise<string> {
   const password =
@@ -20,6 +18,8 @@ export async function readPassword(file: string | undefined): Promise<string> {
         : firstLine(await Bun.stdin.text())
   if (password.length < minPasswordLength) throw new Failure(`The password must have at least ${minPasswordLength} characters.`)
   if (password.length > maxPasswordLength) throw new Failure(`The password must have at most ${maxPasswordLength} characters.`)
+  const { isCommonPassword } = await import('../features/people/common-passwords')
+  if (isCommonPassword(password)) throw new Failure('This is a common password, or a small change to one. Choose another one.')
   return password
 }
 

@@ -5,18 +5,22 @@ import { world, type ApiResponse } from '../support/world'
 
 const email = 'grace@example.com'
 
-test('the email address is refused as password, at setup, sign-up and invitation', async () => {
+test('the email address and common passwords are refused, at setup, sign-up and invitation', async () => {
   const w = await world({ BAILIWICK_SIGN_UP: 'open' })
   const refused = ({ status, body }: ApiResponse) => [status, body.errors?.map((one: any) => `${one.pointer} ${one.code}`)]
   const no = [422, ['#/password same_as_email']]
+  const common = [422, ['#/password too_common']]
   const token = await setupToken(w.hub)
   const login = { email, name: 'Grace', password: 'Grace@Example.com' }
   expect(refused(await w.anonymous.call('POST', '/v1/setup', { ...login, token }))).toEqual(no)
+  login.password = 'Password123!'
+  expect(refused(await w.anonymous.call('POST', '/v1/setup', { ...login, token }))).toEqual(common)
   await addPerson(w.hub, w.acme.workspaceId, 'owner', 'ada@example.com')
-  expect(refused(await w.anonymous.call('POST', '/v1/sign-up', { ...login, workspace_name: 'hopper' }))).toEqual(no)
+  expect(refused(await w.anonymous.call('POST', '/v1/sign-up', { ...login, workspace_name: 'hopper' }))).toEqual(common)
   const { code } = (await w.acme.call('POST', '/v1/invitations', { email, role: 'admin' })).body
   const accept = (password: string) => w.anonymous.call('POST', '/v1/invitations/accept', { code, name: 'Grace', password })
   expect(refused(await accept(email))).toEqual(no)
+  expect(refused(await accept('qwertyuiop'))).toEqual(common)
   expect((await accept('something else')).status).toBeLessThan(300)
 })
 
@@ -30,6 +34,7 @@ test('a signed-in user can change their password, which ends their other session
     (await change(current, next)).body.errors.map((one: any) => `${one.pointer} ${one.code}`)
   expect(await errors('a wrong password', 'staple of another kind')).toEqual(['#/current wrong_password'])
   expect(await errors(password, email)).toEqual(['#/new same_as_email'])
+  expect(await errors(password, 'letmein2026')).toEqual(['#/new too_common'])
   expect(await errors(password, password)).toEqual(['#/new not_changed'])
   expect(await errors(password, 'short')).toEqual(['#/new too_short'])
   expect((await other('GET', '/v1/users/me')).status).toBe(200)

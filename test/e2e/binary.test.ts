@@ -301,6 +301,10 @@ describe('bailiwick user', () => {
       code: 1,
       err: 'The password must have at least 10 characters.\n',
     })
+    expect(await here.run(create, { input: 'Password123!\n' })).toMatchObject({
+      code: 1,
+      err: 'This is a common password, or a small change to one. Choose another one.\n',
+    })
     expect((await here.run(create, { input: 'correct horse battery\n' })).out).toMatch(/^usr_[0-9a-z]{26}\n$/)
     expect(await here.run(create, { input: 'correct horse battery\n' })).toMatchObject({
       code: 1,

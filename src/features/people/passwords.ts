@@ -1,8 +1,5 @@
 import { invalid } from '../../core/problem'
 
-/** Minimum length of a password. NIST SP 800-63B section 5.1.1.1 requires 8. */
-export const minPasswordLength = 10
-
 // argon2id with the second parameter set recommended by OWASP: 46 MiB, one pass; about 34 ms on a small server.
 const cost = { algorithm: 'argon2id', memoryCost: 46 * 1024, timeCost: 1 } as const
 
@@ -18,6 +15,20 @@ const waiting: (() => void)[] = []
 export function refuseEmailAsPassword(email: string, password: string, pointer = '#/password'): void {
   if (password.trim().toLowerCase() === email.trim().toLowerCase())
     throw invalid([{ pointer, code: 'same_as_email', detail: 'must not be the email address.' }])
+}
+
+/**
+ * Refuses passwords that an attacker would try first: the email address and common passwords.
+ * @throws Problem 422 at `pointer`
+ */
+export async function refuseWeakPassword(email: string, password: string, pointer = '#/password'): Promise<void> {
+  refuseEmailAsPassword(email, password, pointer)
+  // The list takes some megabytes, and most processes never need it.
+  const { isCommonPassword } = await import('./common-passwords')
+  if (isCommonPassword(password))
+    throw invalid([
+      { pointer, code: 'too_common', detail: 'is a common password, or a small change to one. Choose another one.' },
+    ])
 }
 
 export const hashPassword = (password: string): Promise<string> => queued(() => Bun.password.hash(password, cost))

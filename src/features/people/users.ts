@@ -15,7 +15,7 @@ import { findRow, refuseDuplicate, saveRow } from '../../core/rows'
 import { rowsOf } from '../../registry'
 import { revokeInvitations } from './invitations/revocation'
 import { passwordResets } from './password-resets/tables'
-import { hashPassword, refuseEmailAsPassword } from './passwords'
+import { hashPassword, refuseWeakPassword } from './passwords'
 
 export type User = typeof users.$inferSelect
 
@@ -55,7 +55,7 @@ export async function addUser(
   context?: AuditContext,
 ): Promise<User> {
   const email = normalizeEmail(input.email)
-  refuseEmailAsPassword(email, input.password)
+  await refuseWeakPassword(email, input.password)
   const passwordHash = await hashPassword(input.password)
   const now = hub.clock.now()
   const row = { ...newUser({ email, name: input.name, passwordHash }, now), isOperator: input.isOperator }
@@ -115,7 +115,7 @@ export async function setPassword(
   by: AuditSource,
   { keepSessionId, before, reason }: { keepSessionId?: string; before?(tx: Tx): Promise<void>; reason?: string } = {},
 ): Promise<void> {
-  refuseEmailAsPassword(user.email, password)
+  await refuseWeakPassword(user.email, password)
   const passwordHash = await hashPassword(password)
   await record(hub, async tx => {
     await before?.(tx)

@@ -12,7 +12,7 @@ import type { Ctx } from '../../../core/ctx'
 import { violation } from '../../../core/db/errors'
 import type { Reader } from '../../../core/db/transaction'
 import { conflict, invalid, Problem } from '../../../core/problem'
-import { hashPassword, refuseEmailAsPassword } from '../passwords'
+import { hashPassword, refuseWeakPassword } from '../passwords'
 import { createSession, switchWorkspace, withCookie } from '../sign-in/sessions'
 import type { SessionView } from '../sign-in/shapes'
 import { authenticateUser } from '../sign-in/sign-in'
@@ -114,7 +114,7 @@ const invalidInvitation = () =>
   )
 
 async function userOf(ctx: Ctx, { email }: InvitationRow, { name, password }: Required<InvitationAcceptance>): Promise<User> {
-  refuseEmailAsPassword(email, password)
+  await refuseWeakPassword(email, password)
   return newUser({ email, name, passwordHash: await hashPassword(password) }, ctx.hub.clock.now())
 }
 

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Shape } from '../../../core/shapes'
+import { NewPassword } from '../shapes'
 
 export const PasswordResetInput = Shape(
   { email: Type.String({ format: 'email', description: 'Email address of the user.' }) },
@@ -24,11 +25,7 @@ export type PasswordResetReceipt = Static<typeof PasswordResetReceipt>
 export const PasswordResetRedemption = Shape(
   {
     code: Type.String({ maxLength: 100, description: 'Code of the password reset link: the part after `#`.' }),
-    password: Type.String({
-      minLength: 10,
-      maxLength: 1000,
-      description: 'New password: at least 10 characters, and not the email address.',
-    }),
+    password: NewPassword,
   },
   {
     $id: 'PasswordResetRedemption',

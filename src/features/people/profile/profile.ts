@@ -9,7 +9,7 @@ import { invalid } from '../../../core/problem'
 import { lockRow, refuseDuplicate, saveRow, targetOf } from '../../../core/rows'
 import { canonicalTimezone } from '../../../core/wall-clock'
 import { passwordResets } from '../password-resets/tables'
-import { refuseEmailAsPassword } from '../passwords'
+import { refuseEmailAsPassword, refuseWeakPassword } from '../passwords'
 import { confirmPassword } from '../second-factors/reauthentication'
 import { userView } from '../user-view'
 import { userAudits, userRows, signedInUser, setPassword } from '../users'
@@ -76,7 +76,7 @@ async function confirmedEmail(ctx: Ctx, input: string, password: string | undefi
  */
 export async function changePassword(ctx: Ctx, input: PasswordChange): Promise<void> {
   const user = await signedInUser(ctx)
-  refuseEmailAsPassword(user.email, input.new, '#/new')
+  await refuseWeakPassword(user.email, input.new, '#/new')
   if (input.new === input.current)
     throw invalid([{ pointer: '#/new', code: 'not_changed', detail: 'must differ from the current password.' }])
   await confirmPassword(ctx, user, input.current, { action: 'account.user.set_password', pointer: '#/current' })

@@ -1,6 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { editable, Line, Nullable, Shape, Words } from '../../../core/shapes'
+import { NewPassword } from '../shapes'
 import { roles, type Preferences as StoredPreferences } from '../../../access/tables'
 
 const preferences = {
@@ -116,11 +117,7 @@ export type UserPatch = Static<typeof UserPatch>
 export const PasswordChange = Shape(
   {
     current: Type.String({ minLength: 1, maxLength: 1000, description: 'The current password.' }),
-    new: Type.String({
-      minLength: 10,
-      maxLength: 1000,
-      description: 'New password: at least 10 characters, and not the email address.',
-    }),
+    new: NewPassword,
   },
   {
     $id: 'PasswordChange',

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Line, Shape, Words } from '../../../core/shapes'
+import { NewPassword } from '../shapes'
 
 export const SignUpStatus = Shape(
   {
@@ -17,11 +18,7 @@ export const SignUpInput = Shape(
   {
     email: Type.String({ format: 'email', description: 'Email address.' }),
     name: Line({ minLength: 1, maxLength: 100, description: 'Name of the user.' }),
-    password: Type.String({
-      minLength: 10,
-      maxLength: 1000,
-      description: 'Password: at least 10 characters, and not the email address.',
-    }),
+    password: NewPassword,
     workspace_name: Line({
       minLength: 1,
       maxLength: 100,
@@ -57,11 +54,7 @@ export const SetupInput = Shape(
   {
     token: Type.String({ maxLength: 200, description: 'Token from the setup link, which the hub prints at startup.' }),
     email: Type.String({ format: 'email', description: 'Email address of the owner.' }),
-    password: Type.String({
-      minLength: 10,
-      maxLength: 1000,
-      description: 'Password: at least 10 characters, and not the email address.',
-    }),
+    password: NewPassword,
     name: Line({ minLength: 1, maxLength: 100, description: 'Name of the owner.' }),
   },
   {

@@ -13,7 +13,7 @@ import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
 import { Problem } from '../../../core/problem'
-import { hashPassword, refuseEmailAsPassword } from '../passwords'
+import { hashPassword, refuseWeakPassword } from '../passwords'
 import { hasUsers, newMembership, newUser, actorOf, userAudits } from '../users'
 import type { SignUpInput, SignUpReceipt, SignUpStatus } from './shapes'
 
@@ -34,7 +34,7 @@ export async function signUp(ctx: Ctx, input: SignUpInput): Promise<SignUpReceip
   if (!open) throw new Problem('sign_up_closed', closedDetail[mode], { fields: { mode } })
   countRequest(hub, signUps(ctx.context.ip ?? ''))
   const email = normalizeEmail(input.email)
-  refuseEmailAsPassword(email, input.password)
+  await refuseWeakPassword(email, input.password)
   const passwordHash = await hashPassword(input.password)
   // If a concurrent request takes the email address or the name first, the next attempt finds it.
   for (let attempt = 1; ; attempt++) {
