@@ -16,8 +16,6 @@ import { counterValues, type MetricCounterName } from '../core/metric-counters'
 import { metricCounters } from '../features/metric-counters'
 import { version } from '../core/version'
 
-const jobStates: readonly (typeof jobs.$inferSelect)['state'][] = ['ready', 'running', 'failed']
-
 /** The metrics of one hub, in the Prometheus text format. */
 export class Metrics {
   private readonly registry = new Registry()
@@ -38,7 +36,8 @@ export class Metrics {
       help: 'Time from receiving a request to sending its response.',
       labelNames: ['method', 'route'],
       registers,
-      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+      // Each bucket is a time series of every route in use.
+      buckets: [0.005, 0.025, 0.1, 0.25, 1, 5],
     })
     new Gauge({
       name: 'bailiwick_jobs_running',
@@ -46,7 +45,8 @@ export class Metrics {
       labelNames: ['kind'],
       registers,
       collect() {
-        for (const [kind, running] of Object.entries(worker.counts())) this.set({ kind }, running)
+        this.reset()
+        for (const [kind, running] of Object.entries(worker.counts())) if (running > 0) this.set({ kind }, running)
       },
     })
     new Gauge({
@@ -56,7 +56,6 @@ export class Metrics {
       registers,
       async collect() {
         this.reset()
-        for (const kind of Object.keys(worker.counts())) for (const state of jobStates) this.set({ kind, state }, 0)
         const rows = await hub.read
           .select({ kind: jobs.kind, state: jobs.state, n: count() })
           .from(jobs)
@@ -214,11 +213,11 @@ function processRegistry(): Registry {
   const { lag } = loopBlocks
   new Gauge({
     name: 'bailiwick_event_loop_lag_seconds',
-    help: 'Event loop lag since the last scrape, by quantile.',
-    labelNames: ['quantile'],
+    help: 'Event loop lag since the last scrape, by percentile.',
+    labelNames: ['percentile'],
     registers: [registry],
     collect() {
-      for (const quantile of [0.5, 0.9, 0.99, 1]) this.set({ quantile }, lag.count > 0 ? lag.percentile(quantile * 100) / 1e9 : 0)
+      for (const percentile of [50, 90, 99, 100]) this.set({ percentile }, lag.count > 0 ? lag.percentile(percentile) / 1e9 : 0)
       lag.reset()
     },
   })

@@ -29,6 +29,7 @@ const dependencies: { package: string; present(): boolean }[] = [
   { package: 'dovecot-pop3d', present: () => existsSync('/usr/lib/dovecot/pop3') },
   { package: 'openssh-server', present: () => Bun.which('sshd', path) !== null },
   { package: 'dnsperf', present: () => Bun.which('dnsperf') !== null },
+  { package: 'prometheus', present: () => Bun.which('promtool') !== null },
   { package: 'prometheus-blackbox-exporter', present: () => Bun.which('prometheus-blackbox-exporter', path) !== null },
   { package: 'openssl', present: () => Bun.which('openssl', path) !== null },
 ]

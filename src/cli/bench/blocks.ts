@@ -211,7 +211,7 @@ class Client {
   /** The longest block since the last call, in milliseconds. */
   async longestBlock(): Promise<number> {
     const text = (await this.#request('GET', '/metrics')).text()
-    return Number(/^bailiwick_event_loop_lag_seconds\{quantile="1"\} (\S+)$/m.exec(text)![1]) * 1000
+    return Number(/^bailiwick_event_loop_lag_seconds\{percentile="100"\} (\S+)$/m.exec(text)![1]) * 1000
   }
 
   /** @returns its id */
