@@ -9,7 +9,7 @@ import type { Tone } from '../../parts/status'
 import { formatDate, formatLatency, formatDuration } from '../../parts/time'
 import { toLocalInput, displayTimezone } from '../../parts/timezone'
 import { useOne } from '../../queries'
-import { percent } from './percent'
+import { percent, uptimeOf } from './percent'
 
 type Day = UptimeView['days'][number]
 
@@ -33,8 +33,8 @@ export function Uptime({ id }: { id: string }) {
   }, [days, incidents])
   const figures: [string, number | null | undefined][] = [
     ['24 hours', day.data?.uptime_percent],
-    ['30 days', year.data && uptimeOf(year.data.days.slice(-30))],
-    ['90 days', year.data && uptimeOf(days)],
+    ['30 days', year.data && uptimeOf(year.data.days.slice(-30).map(one => one.seconds))],
+    ['90 days', year.data && uptimeOf(days.map(one => one.seconds))],
     ['365 days', year.data?.uptime_percent],
   ]
   const known = days.filter(one => one.uptime_percent !== null)
@@ -73,16 +73,6 @@ export function Uptime({ id }: { id: string }) {
       )}
     </Card>
   )
-}
-
-/** Uptime of several days, weighted by time. */
-function uptimeOf(days: readonly Day[]): number | null {
-  let [up, down] = [0, 0]
-  for (const { seconds } of days) {
-    up += seconds.up + seconds.degraded
-    down += seconds.down
-  }
-  return up + down === 0 ? null : (100 * up) / (up + down)
 }
 
 /** Titles of the incidents of the last 90 days, by start day. */

@@ -89,9 +89,9 @@ function budgetView(of: StatusTimes, objective: number) {
   const { allowed, consumed, remaining } = errorBudget(of, objective)
   return {
     objective_percent: objective,
-    allowed_seconds: Math.round(allowed) / 1000,
+    allowed_seconds: allowed / 1000,
     consumed_seconds: consumed / 1000,
-    remaining_seconds: Math.round(remaining) / 1000,
+    remaining_seconds: remaining / 1000,
     objective_met: remaining >= 0,
   }
 }

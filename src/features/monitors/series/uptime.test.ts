@@ -97,5 +97,21 @@ test('reports round percentages exactly', () => {
 test('the error budget is the share of counted time that the objective allows as downtime', () => {
   const spent = { up: 999_000, degraded: 0, down: 1000, maintenance: 50_000, paused: 0, unknown: 9_000 }
   const { allowed, consumed, remaining } = errorBudget(spent, 99.5)
-  expect([Math.round(allowed), consumed, Math.round(remaining)]).toEqual([5000, 1000, 4000])
+  expect([allowed, consumed, remaining]).toEqual([5000, 1000, 4000])
+})
+
+test('downtime of exactly the allowed time leaves an empty error budget', () => {
+  const spent = { up: 999_000, degraded: 0, down: 1000, maintenance: 0, paused: 0, unknown: 0 }
+  expect(errorBudget(spent, 99.9)).toEqual({ allowed: 1000, consumed: 1000, remaining: 0 })
+})
+
+test('uptime is 100 exactly if nothing was down', () => {
+  const ms = fc.integer({ min: 0, max: 100 * 365 * 86_400_000 })
+  fc.assert(
+    fc.property(ms, ms, ms, (up, degraded, down) => {
+      const percent = uptimePercent({ up, degraded, down, maintenance: 0, paused: 0, unknown: 0 })
+      if (up + degraded + down === 0) expect(percent).toBeNull()
+      else expect(percent === 100).toBe(down === 0)
+    }),
+  )
 })

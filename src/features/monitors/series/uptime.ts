@@ -109,10 +109,11 @@ export function outagesOf(stretches: readonly Stretch[]): Outage[] {
   return outages
 }
 
-/** The error budget of an objective, in milliseconds. @param objective uptime in percent */
+/** The error budget of an objective, in whole milliseconds. @param objective uptime in percent, used with five decimal places */
 export function errorBudget(spent: StatusTimes, objective: number): { allowed: number; consumed: number; remaining: number } {
   const seen = spent.up + spent.degraded + spent.down
-  const allowed = (seen * (100 - objective)) / 100
+  // In integers, so that downtime of exactly the allowed time meets the objective.
+  const allowed = Number((BigInt(seen) * BigInt(Math.round((100 - objective) * 1e5))) / 10_000_000n)
   return { allowed, consumed: spent.down, remaining: allowed - spent.down }
 }
 
