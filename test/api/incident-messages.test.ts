@@ -137,7 +137,9 @@ describe('channels are notified', () => {
     const schedule = { kind: 'period', period_seconds: 60, grace_seconds: 60 }
     const beat = (await w.acme.call('POST', '/v1/heartbeats', { name: 'backup', schedule, tags: ['db'] })).body
     await w.app.handle(new Request(`http://localhost:8484/ping/${beat.uuid}/fail`))
-    expect(await receivedMessages()).toMatchObject([{ title: 'backup missed a ping', tags: ['db'], resource: { id: beat.id } }])
+    expect(await receivedMessages()).toMatchObject([
+      { title: 'backup reported a failure', tags: ['db'], resource: { id: beat.id } },
+    ])
   })
 })
 
@@ -251,7 +253,7 @@ test('heartbeats and manual incidents select their channels', async () => {
   await w.acme.call('POST', '/v1/incidents', { title: 'No channels', channel_ids: [] })
   // Two rounds, because the channel sends at a limited rate.
   expect([...(await receivedMessages()), ...(await receivedMessages())]).toEqual([])
-  expect(other.received.map(one => JSON.parse(one.body).title).sort()).toEqual(['Payments fail', 'backup missed a ping'])
+  expect(other.received.map(one => JSON.parse(one.body).title).sort()).toEqual(['Payments fail', 'backup reported a failure'])
   expect((await w.acme.call('PATCH', `/v1/heartbeats/${beat.id}`, { channel_ids: null })).body.channel_ids).toBeNull()
   for (const [method, path, body] of [
     ['POST', '/v1/heartbeats', { ...input, channel_ids: [selected.id, newId('chan')] }],

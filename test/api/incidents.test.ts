@@ -400,6 +400,7 @@ describe('a heartbeat', () => {
     await ping(w, hb, '/3', 'disk full')
     const [open] = await incidentsOf(w, hb)
     expect(open).toMatchObject({
+      title: 'backup reported a failure',
       severity: 'critical',
       cause: 'The job reported a failure.',
       evidence: { exit_status: 3, body: 'disk full', body_truncated: false },
@@ -412,6 +413,14 @@ describe('a heartbeat', () => {
       resource: { type: 'heartbeat', id: hb.id },
       data: { heartbeat: { id: hb.id, slug: 'backup' }, acknowledged_by: { type: 'token' }, note: null },
     })
+  })
+
+  test('whose job starts but does not finish says so', async () => {
+    const w = await world()
+    const hb = await beat(w)
+    await ping(w, hb, '/start')
+    await w.advance(31_000)
+    expect((await incidentsOf(w, hb))[0]).toMatchObject({ title: 'backup did not finish in time' })
   })
 
   test('that is paused or deleted resolves its incident', async () => {

@@ -99,7 +99,8 @@ export const monitoringKinds = {
     description: 'A monitor, heartbeat, or remote probe raised an alert. Recoveries are sent as `monitor.recovered`.',
     data: Shape({
       kind: Words(['monitor.down', 'monitor.degraded', 'heartbeat.missed', 'probe.offline'], {
-        description: 'Type of the alert.',
+        description:
+          'Type of the alert. For `heartbeat.missed`, `reason` is `late`, `start_timeout`, or `fail`, which means that the job reported a failure.',
       }),
       status: Words(['down', 'degraded', 'offline'], { description: 'Current status.' }),
       previous_status,

@@ -137,7 +137,10 @@ const example = {
 export const Incident = Shape(
   {
     id: Type.String({ description: 'ID of the incident.' }),
-    kind: Words(incidentKinds, { description: 'What opened the incident. `manual`: a user or token.' }),
+    kind: Words(incidentKinds, {
+      description:
+        'What opened the incident. `heartbeat.missed`: a ping was late, a run did not finish, or the job reported a failure. `manual`: a user or token.',
+    }),
     ...viewMembers(incidentMembers),
     status: Words(incidentStatuses, { description: 'Status of the incident.' }),
     cause: Type.String({ description: 'Why the monitor or heartbeat failed, such as an error message.' }),

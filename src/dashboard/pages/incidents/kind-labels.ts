@@ -3,7 +3,7 @@ import type { IncidentView } from '../../../features/incidents/shapes'
 export const kindLabels: Record<IncidentView['kind'], string> = {
   'monitor.down': 'Monitor down',
   'monitor.degraded': 'Monitor degraded',
-  'heartbeat.missed': 'Heartbeat missed',
+  'heartbeat.missed': 'Heartbeat down',
   manual: 'Manual',
 }
 

@@ -66,6 +66,7 @@ export async function raiseAlert(
     workspaceId: before.workspaceId,
     subject: { type: 'heartbeat', id: before.id, name: before.name, tags: before.tags },
     kind: 'heartbeat.missed',
+    predicate: predicateOf(flip),
     severity: before.severity,
     startedAt: flip.at,
     confirmedAt,
@@ -135,6 +136,17 @@ const actionOf = (flip: Flip): AuditAction =>
       : flip.from === 'paused'
         ? 'heartbeat.resume'
         : 'heartbeat.activate'
+
+function predicateOf({ reason }: Flip): string {
+  switch (reason) {
+    case 'fail':
+      return 'reported a failure'
+    case 'start_timeout':
+      return 'did not finish in time'
+    default:
+      return 'missed a ping'
+  }
+}
 
 function reasonOf(row: HeartbeatRow, flip: Flip): string {
   switch (flip.reason) {

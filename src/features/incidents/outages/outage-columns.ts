@@ -19,9 +19,10 @@ export const updateDetails = (outage: Outage) => ({
 })
 
 /** Title of the incident. */
-export const titleOf = ({ kind, subject }: Outage): string => oneLine(`${subject.name} ${titles[kind]}`, 250)
+export const titleOf = ({ kind, subject, predicate = predicates[kind] }: Outage): string =>
+  oneLine(`${subject.name} ${predicate}`, 250)
 
-const titles: Record<Outage['kind'], string> = {
+const predicates: Record<Outage['kind'], string> = {
   'monitor.down': 'is down',
   'monitor.degraded': 'is degraded',
   'heartbeat.missed': 'missed a ping',

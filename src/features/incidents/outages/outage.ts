@@ -21,6 +21,8 @@ export interface Outage {
   workspaceId: string
   subject: Subject
   kind: 'monitor.down' | 'monitor.degraded' | 'heartbeat.missed'
+  /** Completes the title of the incident after the name of the subject; by default, by kind. */
+  predicate?: string
   severity: Severity
   /** Time of the first failure. */
   startedAt: number
