@@ -73,10 +73,11 @@ const page = (status: number, body: string, headers: Record<string, string> = {}
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>Incident</title>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/assets/style.css">
+<link rel="stylesheet" href="/assets/acknowledge.css">
 </head>
 <body>
 <main id="main"><section class="card">${body}</section></main>

@@ -9,6 +9,7 @@ import handbookStyle from '../docs/style.css' with { type: 'text' }
 import { missingPage, pageHtml, problemHtml } from '../docs/render'
 import type { Hub } from '../core/hub'
 import { Problem } from '../core/problem'
+import acknowledgeStyle from './acknowledge-page.css' with { type: 'text' }
 import { StaticFile, pageHeaders } from './static-file'
 import { openapiText } from './openapi'
 import { dashboardPage, dashboardFile } from './dashboard-files'
@@ -22,6 +23,7 @@ const page = (text: string) => new StaticFile(text, html, pageHeaders)
 /** Files with fixed paths. Large ones are read when they are first requested. */
 const files: Record<string, StaticFile | (() => Promise<StaticFile>)> = {
   '/swagger': page(referencePage as unknown as string),
+  '/assets/acknowledge.css': new StaticFile(acknowledgeStyle, style),
   '/assets/handbook.css': new StaticFile(handbookStyle, style),
   '/assets/swagger.css': new StaticFile(referenceStyle, style),
   '/assets/swagger-start.js': new StaticFile(referenceScript, script),

@@ -195,6 +195,9 @@ describe('an acknowledge link', () => {
     expect(shown.status).toBe(200)
     expect(shown.html).toContain('<button type="submit">Acknowledge</button>')
     expect(shown.html).toContain('HTTP 503 &lt;b&gt;')
+    const files = [...shown.html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, file]) => file!)
+    expect(files).toContain('/assets/acknowledge.css')
+    for (const file of files) expect([file, (await w.anonymous.call('GET', file)).status]).toEqual([file, 200])
     expect(shown.headers.get('referrer-policy')).toBe('no-referrer')
     expect(shown.headers.get('cache-control')).toContain('no-store')
     // Opening the page doesn't acknowledge: mail scanners open every link.

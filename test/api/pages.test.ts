@@ -44,7 +44,7 @@ test('every page only allows scripts from this origin, and can’t be framed', a
 test('every link of a page works', async () => {
   const { anonymous } = await world()
   const seen = new Set<string>()
-  for (const address of addresses) {
+  for (const address of [...addresses, '/reset', '/ack/none']) {
     const { text } = await anonymous.call('GET', address)
     for (const [, link] of text.matchAll(/(?:href|src)="(\/[^"#]*)/g)) seen.add(link!)
   }

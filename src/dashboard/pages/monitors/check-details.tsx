@@ -1,7 +1,7 @@
 import type { MonitorCheckView } from '../../../features/monitors/shapes'
 import { Code, Mono } from '../../parts/code'
 import { Facts } from '../../parts/page'
-import { Status, capitalize, humanize } from '../../parts/status'
+import { Status, capitalize } from '../../parts/status'
 import { Waterfall } from './waterfall'
 
 type Result = NonNullable<MonitorCheckView['result']>
@@ -14,7 +14,7 @@ export function CheckDetails({ result }: { result: Result }) {
       <Facts
         rows={[
           ['Status', <Status status={result.status} />],
-          ['Error', result.error && `${capitalize(result.error.message)} (${humanize(result.error.kind)})`],
+          ['Error', result.error && capitalize(result.error.message)],
           ['Code', result.code],
           ['Address', result.address],
           ['Certificate', result.certificate && `${result.certificate.subject}, issued by ${result.certificate.issuer}`],

@@ -4,7 +4,7 @@ import type { ResultView } from '../../../features/monitors/series/shapes'
 import { useUrlState } from '../../parts/url-state'
 import { List, type Column } from '../../parts/list'
 import { Facts } from '../../parts/page'
-import { Status, capitalize, humanize } from '../../parts/status'
+import { Status, capitalize } from '../../parts/status'
 import { RelativeTime, formatLatency, formatDateTime } from '../../parts/time'
 import { Waterfall } from './waterfall'
 
@@ -50,7 +50,7 @@ const ResultDetails = ({ result }: { result: ResultView }) => (
         ['Status', <Status status={result.status} />],
         ['Location', result.location],
         ['Code', result.code],
-        ['Error', result.error && `${capitalize(result.error.message)} (${humanize(result.error.kind)})`],
+        ['Error', result.error && capitalize(result.error.message)],
       ]}
     />
     <Waterfall phases={result.phases} latencyMs={result.latency_ms} />
