@@ -16,7 +16,7 @@ export function scheduleMaintenance({ simulation, people: { grace, linus }, chec
   // A change of windows reevaluates all monitors. Without a recent result, they would become unknown.
   for (const at of [ago(60), ago(1.2), now - 6 * hourMs]) simulation.schedule(at, () => checks.checkAll())
   simulation.schedule(ago(60), async () => {
-    // The same weekday as 60 days ago is never that of the router outage 12 days ago, which would then have no affected monitors.
+    // 12 days ago is another weekday: monitors under maintenance would not be listed as affected by the router outage.
     const day = new Date(ago(60))
     const { id } = await grace.call('POST', '/v1/maintenance-windows', {
       name: 'Database upgrades',
