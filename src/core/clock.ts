@@ -37,3 +37,10 @@ export function instant(ms: number | null): string | null {
 
 /** Formats a time for messages: `2026-11-27 04:43 UTC`. */
 export const formatUtcMinute = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
+/** Formats a time to the second for messages: `2026-11-27 04:43:10 UTC`. Null stays null. */
+export function formatUtcSecond(ms: number): string
+export function formatUtcSecond(ms: number | null): string | null
+export function formatUtcSecond(ms: number | null): string | null {
+  return ms === null ? null : `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+}

@@ -2,7 +2,7 @@ import { Elysia, type AnyElysia } from 'elysia'
 import { callerIp, requestId, type Peer } from '../api/serve'
 import { limiterOf } from '../access/limiter'
 import { failedCredentials } from '../access/rate-limits'
-import { instant } from '../core/clock'
+import { formatUtcSecond } from '../core/clock'
 import type { Hub } from '../core/hub'
 import { acknowledgeByLink, findByLink, type LinkedIncident } from '../features/incidents/acknowledge-by-link'
 import { pageHeaders } from './static-file'
@@ -51,11 +51,11 @@ function bodyOf({ incident, channel }: LinkedIncident, token: string): string {
   const { status, title, cause, severity, acknowledgedBy, acknowledgedUntil } = incident
   const facts = [
     ['Error', cause],
-    ['Started', instant(incident.startedAt)],
-    ['Resolved', instant(incident.resolvedAt)],
+    ['Started', formatUtcSecond(incident.startedAt)],
+    ['Resolved', formatUtcSecond(incident.resolvedAt)],
     ['Severity', severity],
     ['Acknowledged by', status === 'acknowledged' ? (acknowledgedBy?.name ?? acknowledgedBy?.id ?? null) : null],
-    ['Acknowledged until', instant(acknowledgedUntil)],
+    ['Acknowledged until', formatUtcSecond(acknowledgedUntil)],
   ] as const
   const rows = facts.flatMap(([name, value]) => (value === null ? [] : `<dt>${name}</dt><dd>${Bun.escapeHTML(value)}</dd>`))
   const action =

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { formatUtcSecond } from '../../src/core/clock'
 import { newId } from '../../src/core/ids'
 import { channelAt, allowPrivateNetwork } from '../support/channels'
 import { endOutage, openOutage } from '../support/outages'
@@ -101,14 +102,14 @@ describe('channels are notified', () => {
     await openOutage(w, subject, { cause: 'connection refused' })
     const [reopened] = await receivedMessages()
     expect(reopened).toMatchObject({ kind: 'incident.reopened', text: 'Connection refused' })
-    expect(fact(reopened, 'Started')).toBe(new Date(second).toISOString())
-    expect(fact(reopened, 'First failure')).toBe(new Date(first).toISOString())
+    expect(fact(reopened, 'Started')).toBe(formatUtcSecond(second))
+    expect(fact(reopened, 'First failure')).toBe(formatUtcSecond(first))
     await w.advance(600_000)
     await receivedMessages()
     await w.advance(598_000)
     const [reminder] = await receivedMessages()
     expect(reminder.text).toBe('Connection refused. This is reminder 2.')
-    expect(fact(reminder, 'Started')).toBe(new Date(second).toISOString())
+    expect(fact(reminder, 'Started')).toBe(formatUtcSecond(second))
     expect(fact(reminder, 'Duration')).toMatch(/^20 min( \d+ s)?$/)
   })
 

@@ -25,7 +25,7 @@ test('an invitation is emailed with its link if the installation has a mail serv
   expect(created).toMatchObject({ sent_to: email, mailed_at: null, mail_error: null })
   await w.settle()
   expect(double.received.map(one => one.to)).toEqual([[email]])
-  expect(double.received[0]!.text).toContain('Subject: Invitation to default')
+  expect(double.received[0]!.text).toContain('Subject: Invitation to join default on Bailiwick')
   expect(mailedLink(double.received[0]!)).toBe(created.link)
   expect(await read(created.id)).toMatchObject({ sent_to: email, mailed_at: '2026-11-21T10:00:00.000Z', mail_error: null })
   const accepted = await w.anonymous.call('POST', '/v1/invitations/accept', { code: created.code, name: 'Grace', password })

@@ -1,4 +1,4 @@
-import { instant } from '../../../core/clock'
+import { formatUtcSecond } from '../../../core/clock'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import type { JobDraft } from '../../../core/jobs/draft'
@@ -93,14 +93,14 @@ function factsOf(
   const isResolved = incident.resolvedAt !== null
   const facts: [string, string | null][] = [
     [isResolved ? 'First error' : 'Error', incident.cause],
-    ['Started', since === undefined && incident.reopenCount > 0 ? null : instant(since ?? incident.startedAt)],
-    ['First failure', incident.reopenCount > 0 ? instant(incident.startedAt) : null],
-    ['Resolved', instant(incident.resolvedAt)],
+    ['Started', since === undefined && incident.reopenCount > 0 ? null : formatUtcSecond(since ?? incident.startedAt)],
+    ['First failure', incident.reopenCount > 0 ? formatUtcSecond(incident.startedAt) : null],
+    ['Resolved', formatUtcSecond(incident.resolvedAt)],
     ['Duration', isResolved ? formatDuration(durationOf(incident, incident.resolvedAt!)) : null],
     ['Locations', incident.locations.join(', ') || null],
     ['Affected', affected.slice(0, 10).join(', ') + (affected.length > 10 ? `, and ${affected.length - 10} more` : '') || null],
     ['Severity', incident.severity],
-    ['Acknowledged until', kind === 'acknowledged' ? instant(incident.acknowledgedUntil) : null],
+    ['Acknowledged until', kind === 'acknowledged' ? formatUtcSecond(incident.acknowledgedUntil) : null],
   ]
   return facts.filter((one): one is [string, string] => one[1] !== null)
 }

@@ -1,7 +1,7 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import { operatorWorkspace } from '../../../access/workspaces'
 import { record } from '../../../core/change'
-import { instant } from '../../../core/clock'
+import { formatUtcSecond, instant } from '../../../core/clock'
 import { hubs, notices } from '../../../core/db/tables'
 import type { Hub } from '../../../core/hub'
 import type { NoticeKind } from '../../../core/notices'
@@ -78,8 +78,8 @@ export class ImpairmentNotices {
     const { id: workspaceId } = await operatorWorkspace(this.hub.read)
     const text =
       until === null
-        ? `Check results of the hub on ${this.host} have been discarded since ${instant(since)}: ${this.reason} Until this is resolved, this hub reports no outages or recoveries, and monitors that no other hub checks become unknown.`
-        : `Check results of the hub on ${this.host} count again. They were discarded from ${instant(since)} to ${instant(until)}.`
+        ? `Check results of the hub on ${this.host} have been discarded since ${formatUtcSecond(since)}: ${this.reason} Until this is resolved, this hub reports no outages or recoveries, and monitors that no other hub checks become unknown.`
+        : `Check results of the hub on ${this.host} count again. They were discarded from ${formatUtcSecond(since)} to ${formatUtcSecond(until)}.`
     await record(this.hub, async () => ({
       result: undefined,
       notices: [

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
-import { instant } from '../../../core/clock'
+import { formatUtcSecond } from '../../../core/clock'
 import { MailError, sendMail, type MailRoute } from '../../../core/net/mail'
 import { mailPort, mailTls, type MailServer } from '../../../core/net/mail-server'
 import { pluralize } from '../../../core/pluralize'
@@ -143,12 +143,12 @@ const textOf = (message: Message): string =>
     message.text,
     message.facts.map(([name, value]) => `${name}: ${value}`).join('\n'),
     [
-      message.link === null ? '' : `Open: ${message.link}`,
+      message.link === null ? '' : `View details: ${message.link}`,
       message.acknowledgeLink === null ? '' : `Acknowledge: ${message.acknowledgeLink}`,
     ]
       .filter(Boolean)
       .join('\n'),
-    instant(message.occurredAt),
+    formatUtcSecond(message.occurredAt),
   ]
     .filter(Boolean)
     .join('\n\n')
@@ -160,7 +160,7 @@ function htmlOf(message: Message): string {
       `<tr><th style="${cell};color:#6b7280;font-weight:normal">${htmlText(name)}</th><td style="${cell}">${htmlText(value)}</td></tr>`,
   )
   const links = [
-    message.link === null ? '' : `<a href="${htmlText(message.link)}">Open</a>`,
+    message.link === null ? '' : `<a href="${htmlText(message.link)}">View details</a>`,
     message.acknowledgeLink === null ? '' : `<a href="${htmlText(message.acknowledgeLink)}">Acknowledge</a>`,
   ].filter(Boolean)
   return [
@@ -169,7 +169,7 @@ function htmlOf(message: Message): string {
     ...(message.text === '' ? [] : [`<p>${htmlText(message.text).replaceAll('\n', '<br>')}</p>`]),
     ...(rows.length === 0 ? [] : [`<table style="border-collapse:collapse">${rows.join('')}</table>`]),
     ...(links.length === 0 ? [] : [`<p>${links.join(' &nbsp; ')}</p>`]),
-    `<p style="color:#6b7280">${instant(message.occurredAt)}</p>`,
+    `<p style="color:#6b7280">${formatUtcSecond(message.occurredAt)}</p>`,
     '</body></html>',
   ].join('\n')
 }

@@ -50,7 +50,7 @@ export const ntfy: ChannelKind<NtfySettings> = {
   async send(settings, { message }, context) {
     const style = styleOf(message)
     const actions = [
-      ...(message.link === null ? [] : [{ action: 'view', label: 'Open', url: message.link }]),
+      ...(message.link === null ? [] : [{ action: 'view', label: 'View details', url: message.link }]),
       ...(message.acknowledgeLink === null ? [] : [{ action: 'view', label: 'Acknowledge', url: message.acknowledgeLink }]),
     ]
     const content = {

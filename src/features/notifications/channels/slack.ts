@@ -31,7 +31,7 @@ export const slack: ChannelKind<{ url: string }> = {
 function blocksOf(message: Message): object[] {
   const facts = message.facts.slice(0, 20)
   const links = [
-    ...(message.link === null ? [] : [button('Open', message.link)]),
+    ...(message.link === null ? [] : [button('View details', message.link)]),
     ...(message.acknowledgeLink === null ? [] : [button('Acknowledge', message.acknowledgeLink)]),
   ]
   return [

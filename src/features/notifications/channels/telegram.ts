@@ -85,7 +85,7 @@ function resultOf({ response, body }: Reply, context: ChannelContext): string {
 
 function textOf(message: Message): string {
   const links = [
-    message.link === null ? '' : `<a href="${htmlText(message.link)}">Open</a>`,
+    message.link === null ? '' : `<a href="${htmlText(message.link)}">View details</a>`,
     message.acknowledgeLink === null ? '' : `<a href="${htmlText(message.acknowledgeLink)}">Acknowledge</a>`,
   ].filter(Boolean)
   const lines = [

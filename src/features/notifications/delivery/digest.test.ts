@@ -35,13 +35,13 @@ test('several messages are counted by state and have the severity of the worst p
   expect(one).toMatchObject({
     state: 'problem',
     severity: 'info',
-    title: '1 problem, 1 recovery, 1 message',
+    title: '1 problem, 1 recovery, 1 update',
     acknowledgeLink: null,
     tags: ['a', 'b'],
     facts: [
-      ['Problem', 'a is down (2026-11-21T10:00:00.000Z)'],
-      ['Recovered', 'b is up (2026-11-21T10:00:00.000Z)'],
-      ['Notice', 'a token expires (2026-11-21T10:00:00.000Z)'],
+      ['Problem', 'a is down (2026-11-21 10:00:00 UTC)'],
+      ['Recovered', 'b is up (2026-11-21 10:00:00 UTC)'],
+      ['Update', 'a token expires (2026-11-21 10:00:00 UTC)'],
     ],
   })
   expect(digest([message({ state: 'recovery' }), message({ state: 'recovery' })], true)).toMatchObject({

@@ -1,4 +1,4 @@
-import { instant } from '../../../core/clock'
+import { formatUtcSecond } from '../../../core/clock'
 import { pluralize } from '../../../core/pluralize'
 import type { Message } from '../message'
 import { isAtLeast } from './quiet-hours'
@@ -19,7 +19,7 @@ export function digest(messages: readonly Message[], afterQuiet: boolean): Messa
   const counts = [
     problems.length > 0 ? pluralize(problems.length, 'problems') : '',
     recoveries.length > 0 ? pluralize(recoveries.length, 'recoveries') : '',
-    rest > 0 ? pluralize(rest, 'messages') : '',
+    rest > 0 ? pluralize(rest, 'updates') : '',
   ].filter(text => text !== '')
   const decisive = problems.length > 0 ? problems : messages
   const more = messages.length - maxListed
@@ -33,7 +33,9 @@ export function digest(messages: readonly Message[], afterQuiet: boolean): Messa
     title: `${afterQuiet ? 'During quiet hours: ' : ''}${counts.join(', ')}`,
     text: '',
     facts: [
-      ...messages.slice(0, maxListed).map(one => [labels[one.state], `${one.title} (${instant(one.occurredAt)})`] as const),
+      ...messages
+        .slice(0, maxListed)
+        .map(one => [labels[one.state], `${one.title} (${formatUtcSecond(one.occurredAt)})`] as const),
       ...(more > 0 ? [['More', `${more} more in the channel log`] as const] : []),
     ],
     link: messages.every(one => one.link === first!.link) ? first!.link : null,
@@ -45,4 +47,4 @@ export function digest(messages: readonly Message[], afterQuiet: boolean): Messa
   }
 }
 
-const labels = { problem: 'Problem', recovery: 'Recovered', information: 'Notice' } as const
+const labels = { problem: 'Problem', recovery: 'Recovered', information: 'Update' } as const

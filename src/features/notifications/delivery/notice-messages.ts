@@ -34,7 +34,7 @@ function messageOf(notice: typeof notices.$inferSelect, baseUrl: string): Messag
     title: `${noticeKinds[notice.kind as NoticeKind]?.title ?? notice.kind}${nameSuffix}`,
     text: notice.text,
     facts: notice.count > 1 ? [['Occurrences', String(notice.count)]] : [],
-    link: `${baseUrl}/`,
+    link: `${baseUrl}/notices`,
     acknowledgeLink: null,
     thread: notice.id,
     resource: resourceType === null || resourceId === null ? null : { type: resourceType, id: resourceId, name: resourceName },

@@ -1,5 +1,5 @@
 import { and, eq, inArray } from 'drizzle-orm'
-import { instant } from '../../../core/clock'
+import { formatUtcSecond } from '../../../core/clock'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Tx } from '../../../core/db/transaction'
 import type { JobKind } from '../../../core/jobs/job'
@@ -87,7 +87,7 @@ const reminderOf = (message: Message, number: number, now: number): Message => (
 
 function durationText({ since, occurredAt }: Message, now: number): string {
   if (since !== undefined) return formatDuration(now - since)
-  return `${formatDuration(now - occurredAt)}, since ${instant(occurredAt)}`
+  return `${formatDuration(now - occurredAt)}, since ${formatUtcSecond(occurredAt)}`
 }
 
 const withFullStop = (text: string): string => (/[.!?…:]$/.test(text) ? text : `${text}.`)

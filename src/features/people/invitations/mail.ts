@@ -1,5 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import { workspaces } from '../../../access/tables'
+import { formatUtcMinute } from '../../../core/clock'
 import { sha256Hex } from '../../../core/crypto'
 import type { Hub } from '../../../core/hub'
 import type { JobDraft } from '../../../core/jobs/draft'
@@ -49,14 +50,15 @@ export const mailInvitationJob: JobKind<Payload> = {
     try {
       await sendSystemMail(hub, {
         to: row.email,
-        subject: `Invitation to ${workspace.name}`,
+        subject: `Invitation to join ${workspace.name} on Bailiwick`,
         paragraphs: [
           payload.from === null
             ? `You have been invited to the workspace “${workspace.name}” on Bailiwick at ${hub.baseUrl}. Accept the ` +
               'invitation here:'
             : `${payload.from} invited you to the workspace “${workspace.name}” on Bailiwick at ${hub.baseUrl}. Accept ` +
               'the invitation here:',
-          'The link works only once. If you were not expecting this invitation, you can ignore this email.',
+          `The invitation is for the role ${row.role}. The link works only once, and expires on ${formatUtcMinute(row.expiresAt)}.`,
+          'If you were not expecting this invitation, you can ignore this email.',
         ],
         link: invitationLink(hub, code),
         id,
