@@ -34,10 +34,10 @@ test('a provider is tested and added, and one of its zones is imported', async (
   await page.keyboard.press('c')
   await page.getByLabel('URL', { exact: true }).fill(double.url)
   await page.getByLabel('API key', { exact: true }).fill('not-this-one')
-  await page.getByRole('button', { name: 'Test provider settings' }).click()
+  await page.getByRole('button', { name: 'Test settings' }).click()
   await page.getByRole('link', { name: 'unauthorized' }).waitFor()
   await page.getByLabel('API key', { exact: true }).fill(double.apiKey)
-  await page.getByRole('button', { name: 'Test provider settings' }).click()
+  await page.getByRole('button', { name: 'Test settings' }).click()
   await page.getByText('Connected').waitFor()
   await page.getByRole('button', { name: 'Add provider' }).click()
 

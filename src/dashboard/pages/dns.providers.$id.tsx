@@ -38,7 +38,7 @@ function ProviderPage({ resource: provider }: { resource: DnsProviderView }) {
       invalidates: ['/dns/providers'],
       next: '/dns/providers',
       typed: true,
-      text: 'Its credentials are deleted. Zones at the provider are not changed. A provider can’t be deleted while zones are synced to it.',
+      text: 'This deletes its credentials. Zones at the provider are not changed. You can’t delete a provider while zones are synced to it. This can’t be undone.',
     })
   return (
     <Page
@@ -88,7 +88,9 @@ function ProviderPage({ resource: provider }: { resource: DnsProviderView }) {
             <Facts
               rows={[
                 ...Object.entries(provider.settings).map(([name, value]) => [labelOf(name), <Setting value={value} />] as const),
-                ...provider.secrets_set.map(name => [labelOf(name), <span className="text-muted">Set, not shown</span>] as const),
+                ...provider.secrets_set.map(
+                  name => [labelOf(name), <span className="text-muted">Set (not shown)</span>] as const,
+                ),
               ]}
             />
           )}

@@ -21,7 +21,7 @@ export default function Builtin() {
           aside={
             server.listen ? <Status status="ok" label="listening" /> : <Status status="disabled" tone="idle" label="disabled" />
           }
-          description="Serves your zones, and transfers them to your secondaries."
+          description="Answers DNS queries for your zones, and transfers the zones to your secondaries."
         >
           <div className="grid items-start gap-4 lg:grid-cols-2">
             <Card title="Listen address">

@@ -39,7 +39,7 @@ export default function NewProvider() {
                 />
               )}
             </FieldFrame>
-            <TextField name="name" label="Name" hint="Shown in lists, to tell providers apart." />
+            <TextField name="name" label="Name" hint="For example, the name of the server or account." />
             <SettingsFields kind={kind} />
             <TestSettings kind={kind} />
           </CreatePage>
@@ -57,9 +57,9 @@ function TestSettings({ kind }: { kind: DnsProviderKindView }) {
   return (
     <div className="flex flex-col gap-3 rounded-md border border-line p-3">
       <div className="flex flex-wrap items-center gap-3">
-        <p className="min-w-40 grow text-muted">Test the settings before you save them.</p>
+        <p className="min-w-40 grow text-muted">Checks that Bailiwick can reach the provider, without saving anything.</p>
         <Button disabled={send.isPending} onClick={() => send.mutate({ method: 'POST', path: '/dns/provider-checks', body })}>
-          {send.isPending ? 'Testing…' : 'Test provider settings'}
+          {send.isPending ? 'Testing…' : 'Test settings'}
         </Button>
       </div>
       <div aria-live="polite">{send.error ? <Problem error={send.error} /> : send.data && <CheckOutcome {...send.data} />}</div>

@@ -31,8 +31,7 @@ function TemplateDetails({ resource: template }: { resource: TemplateView }) {
   const rollOut = () =>
     openDialog({
       title: `Roll out ${template.name}`,
-      description:
-        'Updates every linked zone to the latest version. Zones are updated independently; a failure doesn’t affect the others.',
+      description: 'Updates every linked zone to the latest version. If one zone fails, the others are still updated.',
       content: <Rollout template={template} />,
     })
   const remove = () =>
@@ -42,7 +41,7 @@ function TemplateDetails({ resource: template }: { resource: TemplateView }) {
       path,
       invalidates,
       next: '/dns/templates',
-      text: 'Records it created are kept in their zones. You can’t delete a template that is linked to zones: remove it from them first.',
+      text: 'Records that it added are kept in their zones. You can’t delete a template while zones are linked to it: remove it from them first. This can’t be undone.',
     })
   return (
     <Page
@@ -56,7 +55,7 @@ function TemplateDetails({ resource: template }: { resource: TemplateView }) {
             <Button kind="primary" onClick={apply}>
               Apply to zone
             </Button>
-            <Button onClick={rollOut}>Roll out</Button>
+            <Button onClick={rollOut}>Roll out to zones</Button>
             {!template.builtin && <Button onClick={() => setEditing(true)}>Edit</Button>}
             <LinkButton to="/dns/templates/new" search={{ from: template.id }}>
               Duplicate
@@ -72,7 +71,7 @@ function TemplateDetails({ resource: template }: { resource: TemplateView }) {
     >
       <div className="flex flex-col gap-4">
         {isEditing ? (
-          <Card title="Edit">
+          <Card title="Edit template">
             <TemplateForm
               initial={valuesOf(template)}
               call={body => ({ method: 'PATCH', path, ifMatch: template.version, body })}
@@ -84,12 +83,12 @@ function TemplateDetails({ resource: template }: { resource: TemplateView }) {
         ) : (
           <TemplateContent template={template} />
         )}
-        <Card title="Bindings">
+        <Card title="Zones">
           <Bindings
             path={`${path}/bindings`}
             by="zone"
             templates={[template]}
-            empty={{ title: 'Not applied yet', text: 'Apply the template to a zone. Rolling it out updates all linked zones.' }}
+            empty={{ title: 'Not applied yet', text: 'Zones that you apply the template to are listed here.' }}
           />
         </Card>
         {!template.builtin && <Versions template={template} />}

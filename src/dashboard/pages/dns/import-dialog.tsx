@@ -80,7 +80,7 @@ function Import({ zone, text: pasted }: { zone: ZoneView; text: string }) {
       {dryRun && <ImportPreview dryRun={dryRun} />}
       {blocked.length > 0 && (
         <label className="block">
-          <span className="mb-1 block font-medium">Reason for overriding</span>
+          <span className="mb-1 block font-medium">Reason for the override</span>
           <Input value={note} onText={setNote} maxLength={500} />
         </label>
       )}

@@ -81,7 +81,7 @@ function NewZone() {
       <SelectField
         name="provider_id"
         label="Provider"
-        hint="You can add sync targets in the zone settings."
+        hint="Where the zone is hosted. You can add more providers in the zone settings."
         choices={providers.map(one => [one.id, one.kind === 'builtin' ? 'Built-in name server' : one.name] as const)}
       />
       <SelectField
@@ -94,9 +94,16 @@ function NewZone() {
         <ListField
           name="nameservers"
           label="Name servers"
-          hint="Hostnames for the NS records. Leave empty to use the default of this installation."
+          hint="Hostnames for the NS records. Leave empty for the default name servers."
         />
-        <NumberField name="default_ttl" label="Default TTL" unit="seconds" min={0} placeholder="3600" />
+        <NumberField
+          name="default_ttl"
+          label="Default TTL"
+          unit="s"
+          min={0}
+          placeholder="3600"
+          hint="For records created without a TTL. Default: 3600."
+        />
       </Collapsible>
       {created && <p className="text-muted">The zone was created, but the import failed. Fix the problem and retry.</p>}
     </Form>

@@ -23,8 +23,8 @@ export function ZoneActions({ zone }: { zone: ZoneView }) {
   const found = lint.data?.findings ?? []
   const showIssues = () =>
     openDialog({
-      title: 'Issues',
-      description: 'Settings that are valid but usually a mistake.',
+      title: 'Zone issues',
+      description: 'Records and settings that are valid, but usually a mistake.',
       wide: true,
       content: <Issues path={path} />,
     })

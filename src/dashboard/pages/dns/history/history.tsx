@@ -52,7 +52,7 @@ export default function HistoryTab({ zone }: { zone: ZoneView }) {
           <Empty icon={HistoryIcon} title={isFiltered ? 'No matches' : 'No changes yet'}>
             {isFiltered
               ? 'Try another search or filter.'
-              : 'Every change to the zone is listed here, with its records before and after.'}
+              : 'Every change to the zone appears here, with the records before and after.'}
           </Empty>
         </div>
       ) : (

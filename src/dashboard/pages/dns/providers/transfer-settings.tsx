@@ -49,7 +49,7 @@ export function TransferSettings({ server, keys }: BuiltinProps) {
         <CheckboxField
           name="catalog.enabled"
           label="Serve a catalog zone"
-          hint="Tells secondaries which zones to serve (RFC 9432)."
+          hint="Lists your zones, so that secondaries add and remove them automatically (RFC 9432)."
         />
         <Catalog keys={keys} />
         <SelectField

@@ -41,7 +41,8 @@ export function MetadataFields({ draft, onDraft, errorAt }: MetadataFieldsProps)
         </Checkbox>
       </div>
       <p className="text-[13px] text-muted">
-        These apply to all records with the same name and type. Locked records can’t be deleted, and can only be edited here.
+        These apply to all records with the same name and type. Locked records are protected: they can’t be deleted, and can only
+        be changed in this form.
       </p>
     </details>
   )

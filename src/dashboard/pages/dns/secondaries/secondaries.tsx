@@ -71,7 +71,7 @@ const Transfers = ({ zone, transfers, keys, server }: TransfersProps) => (
 
 const NotifiedSecondaries = ({ server }: { server: BuiltinProviderView }) => (
   <Card
-    title="Notified secondaries"
+    title="Secondaries to notify"
     actions={
       <Link to="/dns/providers/builtin" className="text-[13px] text-accent hover:underline">
         Manage secondaries and keys
@@ -84,7 +84,7 @@ const NotifiedSecondaries = ({ server }: { server: BuiltinProviderView }) => (
       </p>
     ))}
     {server.secondaries.length === 0 ? (
-      <p className="text-muted">None. Secondaries that aren’t notified check for changes at the SOA refresh interval.</p>
+      <p className="text-muted">None yet. Secondaries that aren’t notified check for changes at the SOA refresh interval.</p>
     ) : (
       <ul className="divide-y divide-line">
         {server.secondaries.map(one => (

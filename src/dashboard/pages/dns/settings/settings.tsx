@@ -42,11 +42,11 @@ function PauseOrDelete({ zone }: { zone: ZoneView }) {
       call: { method: 'DELETE', path },
       send: { toast: `Zone ${zone.unicode_name} deleted`, invalidates: ['/dns/zones'] },
       next: '/dns',
-      text: `This deletes the zone with its ${zone.record_count.toLocaleString()} records and its history. The built-in name server stops answering for it. Records at providers are kept. This can’t be undone.`,
+      text: `This deletes the zone, its ${zone.record_count.toLocaleString()} records, and its history. The built-in name server stops answering for it. Records at providers are kept. This can’t be undone.`,
     })
   return (
     <Card title="Pause or delete">
-      <p className="text-muted">A paused zone keeps its records but isn’t served or synced.</p>
+      <p className="text-muted">While a zone is paused, its records are kept, but it isn’t served or synced.</p>
       <div className="mt-4 flex flex-wrap gap-2">
         <SendButton
           call={setStatus(isPaused ? 'active' : 'paused')}

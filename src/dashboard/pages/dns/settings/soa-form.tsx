@@ -7,8 +7,8 @@ import { usePerson } from '../../../session'
 const intervals = [
   ['refresh', 'Refresh', 'How often secondaries check for changes.'],
   ['retry', 'Retry', 'How long secondaries wait before they retry a failed check.'],
-  ['expire', 'Expire', 'How long secondaries keep answering while the primary is unreachable.'],
-  ['minimum', 'Negative caching TTL', 'How long negative answers may be cached.'],
+  ['expire', 'Expire', 'How long secondaries keep answering while they can’t reach the primary.'],
+  ['minimum', 'Negative caching TTL', 'How long resolvers cache that a name or type doesn’t exist.'],
   ['ttl', 'SOA TTL', 'TTL of the SOA record itself.'],
 ] as const
 
@@ -22,8 +22,8 @@ export function SoaForm({ zone }: { zone: ZoneView }) {
       <Card
         title="SOA"
         facts={[
-          ['Primary', soa.mname],
-          ['Mailbox', soa.rname],
+          ['Primary name server', soa.mname],
+          ['Contact', soa.rname],
           ...intervals.map(([name, label]) => [label, `${soa[name]} s`] as const),
           ['Default TTL', `${zone.default_ttl} s`],
         ]}
@@ -48,8 +48,13 @@ export function SoaForm({ zone }: { zone: ZoneView }) {
         submitLabel="Save changes"
       >
         <Columns>
-          <TextField name="soa.mname" label="Primary" hint="Primary name server." mono />
-          <TextField name="soa.rname" label="Mailbox" hint="Contact, as an email address or a domain name." mono />
+          <TextField name="soa.mname" label="Primary name server" hint="Hostname in the SOA record." mono />
+          <TextField
+            name="soa.rname"
+            label="Contact"
+            hint="Email address, or the same as a domain name (hostmaster.example.com)."
+            mono
+          />
           {intervals.map(([name, label, hint]) => (
             <NumberField key={name} name={`soa.${name}`} label={label} hint={hint} unit="s" min={0} />
           ))}

@@ -45,16 +45,16 @@ export function SyncSettingsForm({ zone }: { zone: ZoneView }) {
         <SelectField
           name="apply"
           label="Apply changes"
-          choices={{ auto: 'Automatically: sync right away', manual: 'Manually: wait until a plan is applied' }}
+          choices={{ auto: 'Automatically: sync each change immediately', manual: 'Manually: wait until you apply a plan' }}
         />
         <SelectField
           name="drift_policy"
           label="Drift policy"
           hint="What to do with changes made at a provider outside Bailiwick."
           choices={{
-            report: 'Report: show as drift until you decide',
-            enforce: 'Enforce: revert at the provider',
-            adopt: 'Adopt: copy into this zone',
+            report: 'Report: show them as drift until you decide',
+            enforce: 'Enforce: revert them at the provider',
+            adopt: 'Adopt: copy them into this zone',
           }}
         />
         <SelectField
@@ -71,7 +71,7 @@ export function SyncSettingsForm({ zone }: { zone: ZoneView }) {
             <NumberField
               name="update_limit_percent"
               label="Update limit"
-              hint="Plans that update more than this share of record sets are blocked. Doesn’t apply to fewer than 10 record sets."
+              hint="Plans that update more than this share of the record sets are blocked. Default: 30. 100 disables the check. Zones with fewer than 10 record sets have no limit."
               unit="%"
               min={0}
               max={100}
@@ -80,7 +80,7 @@ export function SyncSettingsForm({ zone }: { zone: ZoneView }) {
             <NumberField
               name="delete_limit_percent"
               label="Delete limit"
-              hint="Plans that delete more than this share of record sets are blocked. Doesn’t apply to fewer than 10 record sets."
+              hint="Plans that delete more than this share of the record sets are blocked. Default: 30. 100 disables the check. In zones with fewer than 10 record sets, deleting at least half of them, and at least 3, is always blocked."
               unit="%"
               min={0}
               max={100}
@@ -90,7 +90,7 @@ export function SyncSettingsForm({ zone }: { zone: ZoneView }) {
           <TextareaField
             name="ignore_rules"
             label="Ignore rules"
-            hint="One rule per line: a name, where * matches any text, optionally followed by record types."
+            hint="Unmanaged records that match a rule are not reported or deleted. One rule per line: a name, in which * matches any text, optionally followed by record types."
             rows={3}
             mono
           />

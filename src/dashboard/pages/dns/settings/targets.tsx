@@ -66,14 +66,14 @@ function AddTarget({ zone }: { zone: ZoneView }) {
   )
   const [selected, setSelected] = useState('')
   const add = useSend({
-    toast: 'Sync target added. Reading records…',
+    toast: 'Sync target added. Its records are being read.',
     invalidates: ['/dns/zones'],
     onSuccess: () => setSelected(''),
   })
   if (!available || available.length === 0) {
     return (
       <p className="mt-2 text-[13px] text-muted">
-        To sync the zone to another provider,{' '}
+        To sync this zone to another provider,{' '}
         <Link to="/dns/providers" className="text-accent underline">
           add a provider
         </Link>{' '}

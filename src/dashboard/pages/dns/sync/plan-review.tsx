@@ -56,9 +56,11 @@ function PlanReview({ plan, onClose }: { plan: PlanView; onClose(): void }) {
         ]}
       />
       {plan.status === 'stale' && (
-        <p className="text-muted">The zone has changed since this plan was created. Create a new plan.</p>
+        <p className="text-muted">The zone has changed since this plan was created, so you can’t apply it. Create a new plan.</p>
       )}
-      {plan.status === 'expired' && <p className="text-muted">This plan is older than 15 minutes. Create a new plan.</p>}
+      {plan.status === 'expired' && (
+        <p className="text-muted">This plan has expired: it is older than 15 minutes. Create a new plan.</p>
+      )}
       {isBlocked && <Reasons reasons={plan.blocked} />}
       {steps === 0 ? <p className="text-muted">No changes</p> : <PlanSteps plan={plan} />}
       {action ? (
@@ -85,7 +87,7 @@ function PlanReview({ plan, onClose }: { plan: PlanView; onClose(): void }) {
           >
             <TextField
               name="note"
-              label={isBlocked ? 'Reason' : 'Note'}
+              label={isBlocked ? 'Reason for the override' : 'Note'}
               hint={
                 isBlocked
                   ? 'Why it is safe to override the checks above. Stored in the audit log and the history.'

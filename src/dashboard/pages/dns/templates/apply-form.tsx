@@ -57,7 +57,7 @@ export function ApplyForm({ template, zoneId, binding, onEnd }: ApplyFormProps) 
         <>
           {zoneId === undefined && <ZoneField />}
           <Columns>
-            <TextField name="host" label="Host" mono hint="Name relative to the zone. @ is the apex." />
+            <TextField name="host" label="Host" mono hint="Name relative to the zone, such as shop. @ is the zone itself." />
             <SelectField
               name="mode"
               label="Mode"
@@ -76,7 +76,7 @@ export function ApplyForm({ template, zoneId, binding, onEnd }: ApplyFormProps) 
       {blocked.length > 0 && (
         <TextField
           name="note"
-          label="Reason for overriding"
+          label="Reason for the override"
           hint="Overrides all safety checks listed above. Stored in the audit log and the history."
         />
       )}

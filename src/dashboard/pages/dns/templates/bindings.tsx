@@ -40,7 +40,7 @@ export function Bindings({ path, by, templates, empty }: BindingsProps) {
   const applyAgain = (one: BindingView) =>
     openDialog({
       title: `Apply ${nameOf(one.template_id)} to ${one.zone}`,
-      description: 'Updates the zone to the latest version of the template and reverts manual edits.',
+      description: 'Updates the zone to the latest version of the template and reverts manual edits to its records.',
       wide: true,
       content: <ApplyAgain binding={one} />,
     })
@@ -89,7 +89,7 @@ export function Bindings({ path, by, templates, empty }: BindingsProps) {
   ]
   return (
     <List
-      label="Bindings"
+      label={by === 'zone' ? 'Zones' : 'Templates'}
       path={path}
       columns={columns}
       filters={[{ name: 'state', label: 'Status', all: 'All statuses', choices: states }]}

@@ -22,7 +22,7 @@ export function Rollout({ template }: { template: TemplateView }) {
       <SelectField
         name="modified"
         label="Zones with modified records"
-        choices={{ skip: 'Skip', restore: 'Restore the records of the template' }}
+        choices={{ skip: 'Skip: keep the manual edits', restore: 'Update: revert the manual edits' }}
       />
     </Form>
   )

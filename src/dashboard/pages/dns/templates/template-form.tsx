@@ -27,7 +27,8 @@ export const TemplateForm = ({ call, action, ...rest }: TemplateFormProps) => (
         <>
           Values that differ between zones. Records refer to them as <code className="font-mono">{'{{name}}'}</code>;{' '}
           <code className="font-mono">{'{{zone}}'}</code>, <code className="font-mono">{'{{host}}'}</code>, and{' '}
-          <code className="font-mono">{'{{fqdn}}'}</code> are always available.
+          <code className="font-mono">{'{{fqdn}}'}</code> are always available. Allowed values are for the type Choice, separated
+          by commas. Pattern is a regular expression for the type Text.
         </>
       }
       fields={variableFields}
@@ -37,7 +38,7 @@ export const TemplateForm = ({ call, action, ...rest }: TemplateFormProps) => (
     <RowsField<TemplateRecord>
       name="records"
       label="Records"
-      hint="Names are relative to the host the template is applied to, which is @. Values are in zone file format. A record with a condition is added only if that variable has a value. Manual edits of records that are not essential are kept."
+      hint="Names are relative to the host that the template is applied to (@). Values use zone file format. If a record conflicts with existing ones: Fail applies nothing, Skip keeps the existing ones, Replace deletes them, and Merge keeps both. Condition is the name of a variable: without a value for it, the record is not added. Manual edits of records that are not essential are kept."
       fields={recordFields}
       newRow={{ type: 'A', name: '@', content: '', on_conflict: 'fail' }}
       addLabel="Add record"
@@ -73,7 +74,7 @@ const variableFields: readonly RowField<Variable>[] = [
   },
   {
     name: 'values',
-    label: 'Values, comma-separated',
+    label: 'Allowed values',
     read: row => (row.values ?? []).join(','),
     write: text => (text === '' ? undefined : text.split(',')),
   },

@@ -6,8 +6,8 @@ import { openForm } from '../../../parts/open-dialog'
 export const unbind = ({ id, zone, mode }: BindingView, name: string): void =>
   openForm({
     title: `Remove ${name} from ${zone}?`,
-    description: `${mode === 'linked' ? 'The zone will no longer follow the template. ' : ''}Modified records are always kept.`,
-    submitLabel: 'Remove template',
+    description: `${mode === 'linked' ? 'The zone will no longer follow the template. ' : ''}Records that were edited in the zone are always kept.`,
+    submitLabel: 'Remove from zone',
     initial: { records: 'keep' },
     call: ({ records }) => ({
       method: 'DELETE',
@@ -22,7 +22,7 @@ export const unbind = ({ id, zone, mode }: BindingView, name: string): void =>
       <SelectField
         name="records"
         label="Records"
-        choices={{ keep: 'Keep in the zone', remove: 'Delete, except modified records and records used by other templates' }}
+        choices={{ keep: 'Keep in the zone', remove: 'Delete, except edited records and records used by other templates' }}
       />
     ),
   })
