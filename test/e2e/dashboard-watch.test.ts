@@ -103,8 +103,8 @@ test('the ping key is shown, and rotating it revokes the old one', async () => {
   const before = (await ui.api('GET', '/v1/heartbeats/ping-key')).ping_key
   await page.getByText(before, { exact: true }).first().waitFor()
   await expectClean(page)
-  await page.getByRole('button', { name: 'Rotate key' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Rotate key' }).click()
+  await page.getByRole('button', { name: 'Rotate ping key' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate ping key' }).click()
   await page.getByText('Ping key rotated').waitFor()
   await page.getByText(before, { exact: true }).first().waitFor({ state: 'hidden' })
 }, 60_000)

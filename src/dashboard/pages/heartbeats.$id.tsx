@@ -76,7 +76,7 @@ function Details({ resource: heartbeat }: { resource: HeartbeatView }) {
               ['Last ping', <RelativeTime at={heartbeat.last_ping_at} />],
               ['Last duration', heartbeat.last_duration_ms === null ? null : formatDuration(heartbeat.last_duration_ms)],
               ['Pings', heartbeat.ping_count.toLocaleString()],
-              ['Methods', heartbeat.methods === 'POST' ? 'POST only' : 'Any'],
+              ['HTTP methods', heartbeat.methods === 'POST' ? 'POST only' : 'Any'],
               ['Severity', severityLabels[heartbeat.severity]],
               ['Slug', heartbeat.slug === '' ? null : <Mono>{heartbeat.slug}</Mono>],
               ['Tags', heartbeat.tags.length > 0 && <Tags tags={heartbeat.tags} />],

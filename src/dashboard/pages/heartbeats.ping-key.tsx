@@ -14,10 +14,10 @@ export default function PingKey() {
       {({ ping_key: key, ping_url: url, created_at: createdAt }) => (
         <Page
           parent="/heartbeats"
-          description="With the ping key, jobs can ping any heartbeat by its slug and create heartbeats on their first ping."
+          description="One key for all heartbeats: jobs use it in URLs with the slug of a heartbeat, and can create heartbeats with their first ping."
           actions={
             <Button kind="danger" onClick={rotate}>
-              Rotate key
+              Rotate ping key
             </Button>
           }
         >
@@ -48,8 +48,8 @@ curl -fsS -m 10 --retry 5 -o /dev/null "${url.replace('<slug>', 'nightly-backup'
 const rotate = () =>
   confirm({
     title: 'Rotate the ping key?',
-    text: 'URLs with the current key stop working immediately in every job that uses them.',
-    action: 'Rotate key',
+    text: 'URLs with the current key stop working immediately. Pings are missed until all jobs that use it have the new key.',
+    action: 'Rotate ping key',
     call: { method: 'POST', path: '/heartbeats/ping-key/rotate' },
     send: { toast: 'Ping key rotated', invalidates: ['/heartbeats'] },
   })

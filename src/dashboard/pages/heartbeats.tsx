@@ -43,7 +43,7 @@ export default function Heartbeats() {
   return (
     <ListPage
       label="Heartbeats"
-      description="Cron jobs, backups, and other jobs that ping a URL when they run. If a ping is still missing after the grace period, you get an alert."
+      description="A heartbeat monitors a scheduled job, such as a backup. The job pings a URL when it runs; if a ping is missing after the grace period, you get an alert."
       path="/heartbeats"
       page="/heartbeats/$id"
       create="/heartbeats/new"

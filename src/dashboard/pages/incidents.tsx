@@ -117,7 +117,8 @@ export default function Incidents() {
 }
 
 const bulkTexts = {
-  acknowledge: 'Stops reminders for 4 hours. Incidents that aren’t resolved by then are open again.',
+  acknowledge:
+    'Stops reminders for 4 hours. If an incident isn’t resolved by then, its status is open again and reminders resume.',
   resolve: 'If a monitor or heartbeat is still failing, no new incident opens until it recovers and fails again, or gets worse.',
 }
 

@@ -26,7 +26,7 @@ function Details({ resource: window }: { resource: MaintenanceWindowView }) {
   const start = () =>
     openForm({
       title: `Start ${window.name} now`,
-      description: 'Starts the window now, in addition to its schedule. Scheduled occurrences are not affected.',
+      description: 'Suppresses alerts from now on. Scheduled occurrences are not affected.',
       submitLabel: 'Start maintenance',
       initial: { duration_seconds: window.duration_seconds },
       call: values => ({ method: 'POST', path: `${path}/start`, body: values }),
@@ -40,7 +40,7 @@ function Details({ resource: window }: { resource: MaintenanceWindowView }) {
       path,
       invalidates,
       next: '/maintenance',
-      text: 'All upcoming occurrences are deleted. If the window is active, it ends, and alerts are sent for anything that is still down. This can’t be undone.',
+      text: 'This cancels all upcoming occurrences. If the window is active, it ends, and you get alerts about anything that is still down. This can’t be undone.',
     })
   const actions = canWrite && (
     <>
@@ -73,7 +73,7 @@ function Details({ resource: window }: { resource: MaintenanceWindowView }) {
             rows={[
               window.current
                 ? [
-                    'Active',
+                    'Current occurrence',
                     <>
                       ends <RelativeTime at={window.current.ends_at} />
                       {window.current.started_manually && ', started manually'}
@@ -87,7 +87,7 @@ function Details({ resource: window }: { resource: MaintenanceWindowView }) {
               ],
               window.starts_at_local ? null : ['Time zone', window.timezone],
               ['Duration', formatDuration(window.duration_seconds * 1000)],
-              ['Skipped', window.exdates.length > 0 ? window.exdates.join(', ') : null],
+              ['Skipped occurrences', window.exdates.length > 0 ? window.exdates.join(', ') : null],
               ['ID', <CopyableText text={window.id} />],
             ]}
           />

@@ -65,7 +65,7 @@ export default function ImportMonitors() {
   return (
     <Page
       parent="/monitors"
-      description="Import monitors and maintenance windows from a YAML or JSON document. You can preview the changes first."
+      description="Create and update monitors and maintenance windows from a YAML or JSON document. Nothing changes until you apply the preview."
     >
       <div className="flex flex-col gap-4">
         <Card>

@@ -9,7 +9,12 @@ import { severityLabels } from './severity'
 /** How severe the incidents of a resource are, and who is notified of them. */
 export const IncidentFields = () => (
   <>
-    <SelectField name="severity" label="Severity" hint="Severity of the incidents it opens." choices={severityLabels} />
+    <SelectField
+      name="severity"
+      label="Severity"
+      hint="Severity of its incidents. Channels can ignore low severities."
+      choices={severityLabels}
+    />
     <ChannelsField />
   </>
 )
@@ -30,7 +35,9 @@ function ChannelsField() {
             onText={text => set({ channel_ids: text === 'all' ? null : [] })}
             choices={{ all: 'Default channels', some: 'Selected channels' }}
           />
-          {chosen?.length === 0 && <p className="text-[13px] text-muted">No channels selected. No notifications will be sent.</p>}
+          {chosen?.length === 0 && (
+            <p className="text-[13px] text-muted">Select at least one channel. Otherwise, no notifications are sent.</p>
+          )}
           {chosen !== null &&
             channels.map(one => (
               <Checkbox

@@ -7,7 +7,7 @@ import type { LoadedList } from '../../queries'
 const reasonLabels: Record<string, string> = {
   ping: 'ping received',
   fail: 'job reported a failure',
-  late: 'no ping in time',
+  late: 'no ping received in time',
   start_timeout: 'run did not finish in time',
 }
 

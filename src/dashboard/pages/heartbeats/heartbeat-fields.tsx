@@ -78,7 +78,7 @@ export function HeartbeatFields({ isNew = false }: { isNew?: boolean }) {
         choices={{ period: 'Fixed period', cron: 'Cron expression', calendar: 'systemd calendar events' }}
       />
       {kind === 'period' ? (
-        <DurationField name="schedule.period_seconds" label="Period" hint="Expected time between pings." />
+        <DurationField name="schedule.period_seconds" label="Period" hint="Expected time between two pings." />
       ) : (
         <>
           <Columns>
@@ -94,7 +94,7 @@ export function HeartbeatFields({ isNew = false }: { isNew?: boolean }) {
               <TextareaField
                 name="schedule.expression"
                 label="Calendar events"
-                hint="OnCalendar= expressions, one per line. A ping is expected at the earliest match."
+                hint="OnCalendar= expressions, one per line. The next ping is expected at the earliest match."
                 placeholder="Mon..Fri *-*-* 03:30"
                 rows={3}
                 mono
@@ -108,14 +108,14 @@ export function HeartbeatFields({ isNew = false }: { isNew?: boolean }) {
       <DurationField
         name="schedule.grace_seconds"
         label="Grace period"
-        hint="How late a ping may be, and how long a started run may take, before you get an alert."
+        hint="How late a ping can be, and how long a run can take after /start, before you get an alert."
       />
       <Collapsible label="Alerts" names={['severity', 'channel_ids', 'first_ping_within_seconds']}>
         <IncidentFields />
         <DurationField
           name="first_ping_within_seconds"
           label="First ping within"
-          hint="Leave empty to wait for the first ping without alerting."
+          hint="Alerts if the job hasn’t pinged within this time after you create the heartbeat. Leave empty for no alert before the first ping."
         />
       </Collapsible>
       <Collapsible label="Ping settings" names={['slug', 'methods', 'manual_resume']}>
@@ -128,12 +128,12 @@ export function HeartbeatFields({ isNew = false }: { isNew?: boolean }) {
         <SelectField
           name="methods"
           label="HTTP methods"
-          hint="Pings with other methods are recorded, but ignored. Use POST if link previews might open the ping URL."
+          hint="With “POST only”, other requests are recorded but ignored. Use it if link previews might open the ping URL."
           choices={{ any: 'Any method', POST: 'POST only' }}
         />
         <CheckboxField
           name="manual_resume"
-          label="Keep paused until resumed manually"
+          label="Stay paused until resumed manually"
           hint="Otherwise, the next ping resumes a paused heartbeat."
         />
       </Collapsible>

@@ -6,7 +6,7 @@ import { formatDuration, formatDateTime } from '../../parts/time'
 type Kind = PingView['kind']
 
 export const pingLabels: Record<Kind, string> = {
-  success: 'success',
+  success: 'succeeded',
   start: 'started',
   fail: 'failed',
   log: 'log only',

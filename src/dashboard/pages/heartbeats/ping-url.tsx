@@ -27,7 +27,7 @@ export function PingUrl({ url, isOpen }: { url: string | null; isOpen: boolean }
         <summary className="mb-2 font-medium">How to ping</summary>
         <p className="mb-3 text-muted">
           A request to this URL reports that the job ran. Append <Mono>/start</Mono>, <Mono>/fail</Mono>, or the exit status to
-          report more. A request body is stored as the log.
+          report more. The request body, such as the output of the job, is stored with the ping.
         </p>
         <ToggleGroup
           label="Type of job"

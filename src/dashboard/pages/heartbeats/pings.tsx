@@ -49,7 +49,7 @@ export const Pings = ({ id, refetchMs }: { id: string; refetchMs: number }) => (
     refetchMs={refetchMs}
     rowHeight={40}
     filters={[{ name: 'pings', label: 'Result', all: 'All results', choices: kinds }]}
-    empty={{ icon: Radio, text: 'Pings and their output are shown here.' }}
+    empty={{ icon: Radio, text: 'Pings appear here with the output of the job.' }}
   />
 )
 

@@ -10,7 +10,7 @@ import { useOne } from '../../queries'
 type Change = Static<typeof IncidentChange>
 
 const relations: Record<Change['relation'], string> = {
-  name: 'DNS of the target',
+  name: 'DNS records of the target',
   subject: 'failed resource',
   zone: 'same zone',
   tag: 'same tag',

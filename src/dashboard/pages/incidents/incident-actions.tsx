@@ -24,7 +24,7 @@ export function IncidentActions({ incident }: { incident: IncidentView }) {
     openForm({
       title: 'Acknowledge incident',
       description: 'Stops reminders and shows your team that you are working on it.',
-      submitLabel: 'Acknowledge',
+      submitLabel: 'Acknowledge incident',
       initial: { note: '', expires_in_seconds: '14400' },
       call: ({ note, expires_in_seconds: seconds }) =>
         verb('acknowledge', { ...(note !== '' && { note }), expires_in_seconds: seconds === '' ? null : Number(seconds) }),
@@ -34,7 +34,7 @@ export function IncidentActions({ incident }: { incident: IncidentView }) {
           <SelectField
             name="expires_in_seconds"
             label="Acknowledge for"
-            hint="If it isn’t resolved by then, the incident is open again and reminders resume."
+            hint="If the incident isn’t resolved by then, its status is open again and reminders resume."
             choices={{ '3600': '1 hour', '14400': '4 hours', '86400': '1 day', '604800': '1 week', '': 'Until resolved' }}
           />
           <Note />
@@ -45,7 +45,7 @@ export function IncidentActions({ incident }: { incident: IncidentView }) {
     openForm({
       title: 'Resolve incident',
       description: incident.kind === 'manual' ? undefined : stillFailing(incident.kind),
-      submitLabel: 'Resolve',
+      submitLabel: 'Resolve incident',
       initial: { note: '' },
       call: ({ note }) => verb('resolve', note === '' ? {} : { note }),
       send: { ...send, undo: () => verb('reopen') },

@@ -9,8 +9,8 @@ export const kindLabels: Record<IncidentView['kind'], string> = {
 
 export const resolutionLabels: Record<NonNullable<IncidentView['resolution']>, string> = {
   recovered: 'Recovered',
-  paused: 'Paused',
-  deleted: 'Deleted',
-  reset: 'Reset',
+  paused: 'Resource paused',
+  deleted: 'Resource deleted',
+  reset: 'Monitor reset',
   closed: 'Resolved manually',
 }

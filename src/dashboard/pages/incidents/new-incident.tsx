@@ -27,7 +27,7 @@ export const createIncident = (onCreate: (id: string) => void): void =>
         <TextField name="title" label="Title" autoFocus />
         <Columns>
           <SelectField name="severity" label="Severity" choices={severityLabels} />
-          <TextField name="cause" label="Cause" hint="If known." />
+          <TextField name="cause" label="Cause" hint="Optional." />
         </Columns>
         <TextareaField name="notes" label="Notes" />
       </>

@@ -15,7 +15,7 @@ export function Notifications({ incident }: { incident: IncidentView }) {
   const channels = useOne<Listing<NotificationChannelView>>('/notification-channels', { limit: 100, fields: 'name' })
   return (
     <Card title="Notifications">
-      {!list.isLoading && list.rows.length === 0 && <p className="text-muted">No channel was notified.</p>}
+      {!list.isLoading && list.rows.length === 0 && <p className="text-muted">No notifications were sent.</p>}
       <ul className="flex min-h-8 flex-col gap-3">
         {list.rows.map(one => (
           <li key={one.id}>

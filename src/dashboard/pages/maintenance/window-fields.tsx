@@ -34,7 +34,7 @@ export function WindowFields() {
           name="rrule"
           label="Recurrence rule"
           placeholder="FREQ=MONTHLY;BYDAY=1SA"
-          hint="Daily, weekly, monthly, or yearly rule (RFC 5545)."
+          hint="An iCalendar recurrence rule (RFC 5545): daily, weekly, monthly, or yearly."
           mono
         />
       )}
@@ -56,7 +56,7 @@ export function WindowFields() {
         />
         <TimezoneField />
       </Columns>
-      <DurationField name="duration_seconds" label="Duration" />
+      <DurationField name="duration_seconds" label="Duration" hint="From 1 minute to 30 days." />
       <OccurrencePreview />
       <TargetFields />
       {frequency !== 'once' && (
@@ -110,14 +110,14 @@ function TargetFields() {
             list="/monitors"
             name="targets.monitors"
             label="Monitors"
-            hint="A group selected here doesn’t include its members. To include them, use Groups."
+            hint="To include the members of a group, select it under Groups instead."
           />
           <PickField
             list="/monitors"
             filter={{ type: 'group' }}
             name="targets.groups"
             label="Groups"
-            hint="The groups and everything in them."
+            hint="The selected groups and all their members."
           />
           <PickField list="/heartbeats" name="targets.heartbeats" label="Heartbeats" />
         </>

@@ -40,7 +40,7 @@ export const Windows = () => (
     empty={{
       icon: CalendarClock,
       title: 'No maintenance scheduled',
-      text: 'Schedule maintenance before planned work, so that no notifications are sent.',
+      text: 'Schedule maintenance for planned work, so that no alerts are sent while it lasts.',
     }}
   />
 )

@@ -40,7 +40,7 @@ export function BulkActions({ selected, onSuccess }: BulkActionsProps) {
   const remove = () =>
     confirm({
       title: `Delete ${count(ids.length)}?`,
-      text: 'This deletes their results, uptime, and history. Members of deleted groups are kept. This can’t be undone.',
+      text: 'This deletes their check results, uptime, and history. Members of deleted groups are kept. This can’t be undone.',
       action: `Delete ${count(ids.length)}`,
       typeToConfirm: ids.length > 1 ? String(ids.length) : undefined,
       call: each('delete'),

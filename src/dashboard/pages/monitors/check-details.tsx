@@ -16,7 +16,7 @@ export function CheckDetails({ result }: { result: Result }) {
           ['Status', <Status status={result.status} />],
           ['Error', result.error && capitalize(result.error.message)],
           ['Code', result.code],
-          ['Address', result.address],
+          ['IP address', result.address],
           ['Certificate', result.certificate && `${result.certificate.subject}, issued by ${result.certificate.issuer}`],
           ['Request', evidence?.request],
           ['TLS', evidence?.tls && `${evidence.tls.version}, ${evidence.tls.cipher}`],
@@ -25,7 +25,7 @@ export function CheckDetails({ result }: { result: Result }) {
       />
       {result.conditions.length > 0 && (
         <div>
-          <h3 className="mb-1 font-medium">Conditions that were true</h3>
+          <h3 className="mb-1 font-medium">Matched conditions</h3>
           <ul className="flex flex-col gap-1">
             {result.conditions.map(one => (
               <li key={`${one.level}${one.index}`}>

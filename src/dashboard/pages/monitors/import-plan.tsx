@@ -11,7 +11,7 @@ export const ImportPlan = ({ plan }: { plan: MonitoringImportResult }) => (
     title={`${plan.created} to create, ${plan.updated} to update, ${plan.deleted} to delete, ${plan.unchanged} unchanged`}
     flush
   >
-    {plan.changes.length === 0 && <p className="p-4 text-muted">Everything already matches the document.</p>}
+    {plan.changes.length === 0 && <p className="p-4 text-muted">No changes: your monitors already match the document.</p>}
     <ul className="divide-y divide-line">
       {plan.changes.slice(0, maxShown).map((one, at) => (
         <Change key={at} change={one} />

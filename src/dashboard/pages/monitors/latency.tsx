@@ -82,7 +82,7 @@ export function Latency({ monitor }: { monitor: MonitorView }) {
         )}
       </div>
       <p className="text-[13px] text-muted">
-        Drag to zoom in. Click to list the checks at that time.
+        Drag to zoom in. Click a point to list its checks below.
         {bands.length > 0 && ' Shaded areas are incidents and maintenance.'}
       </p>
     </Card>
@@ -100,7 +100,7 @@ function seriesOf(points: SeriesView['points']): Series[] {
     { label: 'DNS', color: '--idle-mark', values: part('dns_ms') },
     { label: 'Connect', color: '--warn-mark', values: part('connect_ms') },
     { label: 'TLS', color: '--ok-mark', values: part('tls_ms') },
-    { label: 'Wait', color: '--accent', values: part('first_byte_ms') },
+    { label: 'First byte', color: '--accent', values: part('first_byte_ms') },
   ].filter(one => has(one.values))
   const rest = points.map((one, at) =>
     one.avg === null ? null : Math.max(0, one.avg - parts.reduce((sum, of) => sum + (of.values[at] ?? 0), 0)),

@@ -29,14 +29,14 @@ export function MonitorActions({ monitor }: { monitor: MonitorView }) {
     openDialog({
       title: `${name} as YAML`,
       description:
-        'You can import this document. Secrets are replaced with placeholders, and importing them keeps the current values.',
+        'You can import this document under Import monitors. Placeholders stand for secrets; importing them keeps the current values.',
       wide: true,
       content: <Exported id={id} />,
     })
   const reset = () =>
     confirm({
       title: `Reset ${name}?`,
-      text: 'This clears the current status, failure counts, flapping state, and suppressed alerts, and resolves the incident. The history is kept.',
+      text: 'This discards the current status, failure counts, flapping state, and suppressed alerts, and resolves the incident. The history is kept.',
       action: 'Reset monitor',
       call: { method: 'POST', path: `${path}/reset` },
       send: { toast: 'Monitor reset', invalidates },

@@ -26,7 +26,7 @@ export function MonitorFacts({ monitor }: { monitor: MonitorView }) {
           isGroup ? null : ['Timeout', seconds(monitor.timeout_seconds)],
           isGroup ? null : ['Down after', failuresOf(monitor)],
           isGroup ? null : ['Locations', <Words words={monitor.locations} />],
-          isGroup ? null : ['Address', last.data?.result?.address],
+          isGroup ? null : ['IP address', last.data?.result?.address],
           ['Severity', severityLabels[monitor.severity]],
           ['Key', monitor.key && <Mono>{monitor.key}</Mono>],
           ['ID', <CopyableText text={monitor.id} />],
@@ -74,8 +74,8 @@ function Certificate({ certificate }: { certificate: CertificateView }) {
         ['Subject', certificate.subject],
         ['Issuer', certificate.issuer],
         ['Valid from', <RelativeTime at={certificate.valid_from_at} />],
-        ['Serial', <Mono>{certificate.serial}</Mono>],
-        ['SHA-256', <CopyableText text={certificate.sha256} />],
+        ['Serial number', <Mono>{certificate.serial}</Mono>],
+        ['SHA-256 fingerprint', <CopyableText text={certificate.sha256} />],
       ]}
     />
   )

@@ -43,7 +43,13 @@ export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
             </p>
             <ConditionsField name="down_if" label="Down if any condition is true" sources={type.sources} />
             <ConditionsField name="degraded_if" label="Degraded if any condition is true" sources={type.sources} />
-            <NumberField name="degraded_ms" label="Degraded if slower than" unit="ms" min={1} />
+            <NumberField
+              name="degraded_ms"
+              label="Degraded if slower than"
+              unit="ms"
+              min={1}
+              hint="Shorter than the timeout. Leave empty for no limit."
+            />
           </Collapsible>
         </>
       )}
@@ -54,20 +60,43 @@ export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
             label="Interval"
             unit="s"
             min={5}
-            hint={isGroup ? 'How long the group must be degraded before this is reported.' : 'Time between checks.'}
+            hint={
+              isGroup
+                ? 'How long the group must be degraded before this is reported. Default: 60 s.'
+                : 'Time between checks. Default: 60 s, or the shortest interval of your plan.'
+            }
           />
           {!isGroup && (
             <>
-              <NumberField name="timeout_seconds" label="Timeout" unit="s" min={1} hint="Maximum duration of a check." />
+              <NumberField
+                name="timeout_seconds"
+                label="Timeout"
+                unit="s"
+                min={1}
+                max={60}
+                hint="Maximum duration of a check. Default: 10 s."
+              />
               <NumberField
                 name="retry_interval_seconds"
                 label="Retry interval"
                 unit="s"
                 min={1}
-                hint="Time between checks while a failure or recovery is being confirmed."
+                hint="Time between checks while a failure or recovery is being confirmed. Default: 15 s."
               />
-              <NumberField name="confirm" label="Failures until down" min={1} max={20} hint="Consecutive failures." />
-              <NumberField name="recover" label="Successes until up" min={1} max={20} hint="Consecutive successes." />
+              <NumberField
+                name="confirm"
+                label="Failures until down"
+                min={1}
+                max={20}
+                hint="Consecutive failed checks. Default: 2."
+              />
+              <NumberField
+                name="recover"
+                label="Successes until up"
+                min={1}
+                max={20}
+                hint="Consecutive successful checks. Default: 2."
+              />
             </>
           )}
           <NumberField
@@ -75,7 +104,7 @@ export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
             label="Recovery time"
             unit="s"
             min={0}
-            hint="How long checks must pass before it counts as recovered."
+            hint="How long checks must keep passing before the monitor is up again. Default: 0 s."
           />
         </Columns>
       </Collapsible>
@@ -85,7 +114,7 @@ export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
           list="/monitors"
           name="depends_on"
           label="Depends on"
-          hint="While any of these is down, this monitor sends no alerts of its own. Example: a router in front of it."
+          hint="Monitors that this one can’t work without, such as its router. While any of them is down, this monitor sends no alerts."
           exclude={id}
         />
         <NumberField
@@ -93,12 +122,12 @@ export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
           label="Dependency grace period"
           unit="s"
           min={0}
-          hint="How long to hold an alert back in case a dependency turns out to be down too."
+          hint="How long alerts wait, in case a dependency turns out to be down too. Default: 60 s."
         />
       </Collapsible>
       <Collapsible label="Notes and key" names={['description', 'key']}>
         <TextareaField name="description" label="Notes" hint="What it checks, and what to do if it fails." />
-        <TextField name="key" label="Key" mono hint="Unique key for scripts. Imports match monitors by key." />
+        <TextField name="key" label="Key" mono hint="Optional unique name for scripts and imports." />
       </Collapsible>
     </>
   )

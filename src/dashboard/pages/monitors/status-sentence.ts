@@ -22,6 +22,6 @@ export function statusSentence(monitor: MonitorView, now: number): string {
     case 'unknown':
       return `Unknown for ${duration}. ${monitor.type === 'group' ? 'No member has a current status.' : 'There are no recent results.'}`
     case 'new':
-      return monitor.type === 'group' ? 'New. Its status follows from its members.' : 'New. Waiting for the first check.'
+      return monitor.type === 'group' ? 'New. Waiting for the status of its members.' : 'New. Waiting for the first check.'
   }
 }

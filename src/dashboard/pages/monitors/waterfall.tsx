@@ -1,12 +1,18 @@
 import type { ResultView } from '../../../features/monitors/series/shapes'
 import { formatLatency } from '../../parts/time'
 
-const colors = { DNS: 'bg-idle-mark', Connect: 'bg-warn-mark', TLS: 'bg-ok-mark', Wait: 'bg-accent', Other: 'bg-strong-line' }
+const colors = {
+  DNS: 'bg-idle-mark',
+  Connect: 'bg-warn-mark',
+  TLS: 'bg-ok-mark',
+  'First byte': 'bg-accent',
+  Other: 'bg-strong-line',
+}
 
 /** The phases of a check as a waterfall chart. */
 export function Waterfall({ phases, latencyMs }: { phases: ResultView['phases']; latencyMs: number | null }) {
   const parts = partsOf(phases, latencyMs)
-  if (parts.length === 0) return <p className="text-muted">No phase durations. They are stored only for today and yesterday.</p>
+  if (parts.length === 0) return <p className="text-muted">Durations by phase are only kept for today and yesterday.</p>
   const whole = Math.max(...parts.map(one => one.from + one.ms), 0.1)
   return (
     <table className="w-full text-[13px]" aria-label="Phases of the check">
@@ -56,7 +62,7 @@ function partsOf({ dns_ms, connect_ms, tls_ms, first_byte_ms }: ResultView['phas
   add('DNS', dns_ms)
   add('Connect', connect_ms)
   add('TLS', tls_ms)
-  add('Wait', first_byte_ms)
+  add('First byte', first_byte_ms)
   if (parts.length > 0 && latencyMs !== null && latencyMs - from > 0.1) add('Other', latencyMs - from)
   return parts
 }
