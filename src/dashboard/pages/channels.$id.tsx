@@ -100,12 +100,14 @@ function ChannelPage({ resource: channel }: { resource: NotificationChannelView 
         </div>
         {channel.status === 'disabled' && (
           <p className="rounded-lg border border-line bg-bad-soft p-4 text-bad">
-            Disabled because the destination no longer accepts messages. {channel.disabled_reason}
+            Disabled automatically, because the destination no longer accepts messages. Fix the cause, then enable the channel.
+            Error: {channel.disabled_reason}
           </p>
         )}
         {channel.failing && channel.status !== 'disabled' && (
           <p className="rounded-lg border border-line bg-warn-soft p-4 text-warn">
-            First failed <RelativeTime at={channel.failing_since_at} />: {channel.last_error?.detail}
+            First failed <RelativeTime at={channel.failing_since_at} />. Failed notifications are retried. Last error:{' '}
+            {channel.last_error?.detail}
           </p>
         )}
         <div className="grid gap-4 lg:grid-cols-[1fr_22rem] lg:items-start">

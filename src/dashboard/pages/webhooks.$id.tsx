@@ -31,7 +31,7 @@ function Shown({ resource: endpoint }: { resource: WebhookEndpointView }) {
   const deliveries = useDeliveryList(endpoint.id)
   const invalidates = ['/webhook-endpoints', '/webhook-deliveries', '/overview']
   const toggle = useSend({
-    toast: endpoint.active ? 'Endpoint deactivated. Events are held until you activate it.' : 'Endpoint activated',
+    toast: endpoint.active ? 'Endpoint deactivated. Deliveries are held until you activate it.' : 'Endpoint activated',
     undo: () => ({ method: 'PATCH', path, body: { active: endpoint.active } }),
     invalidates,
   })
@@ -41,7 +41,7 @@ function Shown({ resource: endpoint }: { resource: WebhookEndpointView }) {
       path,
       invalidates,
       next: '/webhooks',
-      text: 'Events are no longer sent to this URL, and unfinished deliveries are canceled. The delivery log is kept for your plan’s retention period.',
+      text: 'Events are no longer sent to this URL, and unfinished deliveries are canceled. The delivery log is kept for the retention period of your plan. This can’t be undone.',
     })
   return (
     <Page
@@ -91,7 +91,7 @@ function Shown({ resource: endpoint }: { resource: WebhookEndpointView }) {
       {endpoint.status === 'disabled' && (
         <p className="mb-4 rounded-md bg-bad-soft p-3 text-bad">
           This endpoint was disabled automatically: {disabledReasons[endpoint.disabled_reason ?? ''] ?? endpoint.disabled_reason}{' '}
-          New deliveries are held.
+          New deliveries are held until you enable it.
         </p>
       )}
       <Tabs

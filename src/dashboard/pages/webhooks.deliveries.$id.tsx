@@ -58,7 +58,7 @@ function Shown({ resource: delivery }: { resource: WebhookDeliveryDetail }) {
           facts={[
             ['Endpoint', <ResourceLink id={delivery.endpoint_id} type="endpoint" />],
             ['Resource', delivery.resource && <ResourceLink {...delivery.resource} />],
-            ['Occurred', <RelativeTime at={delivery.occurred_at} />],
+            ['Event time', <RelativeTime at={delivery.occurred_at} />],
             ['Sequence', delivery.sequence],
             ['Attempts', delivery.attempt_count],
             ['Next attempt', delivery.next_attempt_at && <RelativeTime at={delivery.next_attempt_at} />],

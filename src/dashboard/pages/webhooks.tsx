@@ -33,7 +33,7 @@ export default function Webhooks() {
   return (
     <ListPage
       label="Endpoints"
-      description="Send signed messages to your URLs when events occur."
+      description="An endpoint is a URL that receives a signed message for each event it is subscribed to."
       tabs={webhookTabs}
       path="/webhook-endpoints"
       page="/webhooks/$id"

@@ -29,7 +29,7 @@ export function AlertFields() {
       <CheckboxField
         name="is_default"
         label="Default channel"
-        hint="Notify for anything without channels of its own. Otherwise, only resources that select this channel use it."
+        hint="Receives notices, and alerts about resources that don’t select channels. If this is off, only resources that select this channel use it."
       />
       {values.is_default === true && (
         <>
@@ -38,7 +38,7 @@ export function AlertFields() {
             name="tags"
             label="Tags"
             placeholder="prod, database"
-            hint="Only notify about resources with one of these tags. Leave empty for all."
+            hint="Only notify about resources with one of these tags. Notices have no tags, so a channel with tags receives none. Leave empty for everything."
           />
         </>
       )}
@@ -60,15 +60,15 @@ export function AlertFields() {
         <DurationField
           name="group_seconds"
           label="Group notifications within"
-          hint="Notifications within this time of each other are combined. 0 sends each one separately."
+          hint="Notifications that follow another one within this time are combined into one message. At most 1 hour; 0 sends each separately."
         />
         <Columns>
           <DurationField
             name="remind_every_seconds"
             label="Reminder interval"
-            hint="Repeats until the problem is acknowledged or resolved. Leave empty for no reminders."
+            hint="From 1 minute to 7 days, until the problem is acknowledged or resolved. Leave empty for no reminders."
           />
-          <NumberField name="max_reminders" label="Maximum reminders" min={0} max={1000} hint="Per problem." />
+          <NumberField name="max_reminders" label="Maximum reminders" min={0} max={1000} hint="For each problem, up to 1,000." />
         </Columns>
       </Collapsible>
     </>
@@ -114,14 +114,19 @@ const QuietHours = () => (
   <>
     <Columns>
       <TextField type="time" name="quiet_hours.from" label="From" />
-      <TextField type="time" name="quiet_hours.to" label="To" hint="On the next day if it is not later than the start." />
+      <TextField
+        type="time"
+        name="quiet_hours.to"
+        label="To"
+        hint="If this isn’t later than “From”, quiet hours end the next day."
+      />
     </Columns>
-    <CheckboxesField name="quiet_hours.days" label="Days" choices={dayLabels} />
+    <CheckboxesField name="quiet_hours.days" label="Start days" choices={dayLabels} />
     <Columns>
       <TimezoneField name="quiet_hours.timezone" />
       <SelectField
         name="quiet_hours.except_severity"
-        label="Exceptions"
+        label="Send immediately"
         choices={{ critical: 'Critical notifications', warning: 'Warnings and critical notifications', '': 'None' }}
       />
     </Columns>

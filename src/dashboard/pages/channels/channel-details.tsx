@@ -53,12 +53,8 @@ export function ChannelDetails({ channel }: { channel: NotificationChannelView }
       <Card
         title="Notification rules"
         facts={[
-          [
-            'Notifications',
-            channel.is_default
-              ? channel.topics.map(topicTitle).join(', ') || 'None'
-              : 'Only for resources that select this channel',
-          ],
+          ['Default channel', channel.is_default ? 'Yes' : 'No, only for resources that select it'],
+          ['Topics', channel.is_default ? channel.topics.map(topicTitle).join(', ') || 'None' : null],
           ['Minimum severity', severityLabels[channel.min_severity]],
           ['Tags', channel.is_default && channel.tags.length > 0 ? channel.tags.join(' or ') : null],
           [

@@ -38,7 +38,10 @@ export const ChannelLog = ({ id }: { id: string }) => (
     refetchMs={pollMs}
     rowHeight={40}
     filters={[{ name: 'log', label: 'Status', all: 'All statuses', choices: statuses }]}
-    empty={{ icon: Mail, text: 'Send a test message to check that the channel works.' }}
+    empty={{
+      icon: Mail,
+      text: 'Notifications sent through this channel appear here. Send a test message to check that it works.',
+    }}
   />
 )
 

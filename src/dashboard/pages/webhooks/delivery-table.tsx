@@ -58,7 +58,7 @@ export function useDeliveryList(endpointId?: string): ListProps<WebhookDeliveryV
     empty: {
       icon: Send,
       title: 'No deliveries',
-      text: 'A delivery is created for each event that an endpoint is subscribed to.',
+      text: 'Messages sent to endpoints appear here, with each attempt and its response.',
     },
   }
 }

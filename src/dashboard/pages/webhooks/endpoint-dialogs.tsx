@@ -11,7 +11,7 @@ const hourMs = 3_600_000
 export const recoverDeliveries = ({ id }: WebhookEndpointView, onStart: (actionId: string) => void): void =>
   openForm<{ id: string }>({
     title: 'Recover failed deliveries',
-    description: 'Resends deliveries that failed permanently, are held, or are waiting for a retry.',
+    description: 'Resends all undelivered messages of this endpoint: failed, held, and retrying ones.',
     submitLabel: 'Recover deliveries',
     initial: { hours: '24' },
     call: values => ({
@@ -82,7 +82,7 @@ export function rotateSecret(endpoint: WebhookEndpointView): void {
       <SelectField
         name="overlap_seconds"
         label="Overlap"
-        hint="During the overlap, messages can be verified with either secret."
+        hint="How long messages are signed with both secrets, so that you can update the receiver."
         choices={[
           ['3600', '1 hour'],
           ['86400', '1 day'],

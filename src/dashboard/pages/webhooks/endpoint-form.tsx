@@ -62,20 +62,33 @@ export function EndpointForm<Result>({ endpoint, send, onCancel }: EndpointFormP
       <CheckboxField
         name="active"
         label="Active"
-        hint="While the endpoint is inactive, its deliveries are held. They are sent when you activate it, unless they have expired."
+        hint="While an endpoint is inactive, its deliveries are held. They are sent when you activate it, unless they have expired by then."
       />
       <Collapsible
         label="Retries, rate limit, and order"
         names={['timeout_seconds', 'max_per_second', 'ordering', 'retry_schedule']}
       >
         <Columns>
-          <NumberField name="timeout_seconds" label="Timeout" unit="s" min={1} max={30} />
-          <NumberField name="max_per_second" label="Attempts per second" min={1} max={1000} hint="Leave empty for no limit." />
+          <NumberField
+            name="timeout_seconds"
+            label="Timeout"
+            unit="s"
+            min={1}
+            max={30}
+            hint="Maximum duration of an attempt, up to 30 s."
+          />
+          <NumberField
+            name="max_per_second"
+            label="Maximum attempts per second"
+            min={1}
+            max={1000}
+            hint="Leave empty for no limit."
+          />
         </Columns>
         <SelectField
           name="ordering"
           label="Order"
-          hint="If deliveries are in order, later ones about a resource wait until an earlier one that is being retried has finished."
+          hint="In order: while a delivery about a resource is being retried, later ones about the same resource wait."
           choices={{ none: 'Unordered', per_resource: 'In order for each resource' }}
         />
         <Retries />
@@ -119,7 +132,7 @@ function Retries() {
           name="retries"
           label="Seconds before each retry"
           placeholder="5, 60, 600"
-          hint="Leave empty to disable retries."
+          hint="At most 20 retries within 8 days. Leave empty to disable retries."
         />
       )}
     </>
