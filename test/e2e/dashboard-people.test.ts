@@ -48,7 +48,7 @@ test('one-time codes can be enabled, used, replaced by a recovery code, and disa
   const page = await ui.open('/profile', { signedOut: true })
   await login(page, ada.email)
   await heading(page, 'Your profile')
-  const codes = card(page, 'One-time codes')
+  const codes = card(page, 'Two-factor authentication')
   const shown = page.getByRole('dialog')
   await codes.getByRole('button', { name: 'Enable' }).click()
   await shown.getByLabel('Your password').fill('wrong')
@@ -174,7 +174,7 @@ test('a member can be invited, get another role, have it undone, and be removed'
   await page.keyboard.press('c')
   await shown.getByLabel('Email').fill('grace@example.com')
   await shown.getByLabel('Role').selectOption('viewer')
-  await shown.getByRole('button', { name: 'Send invitation' }).click()
+  await shown.getByRole('button', { name: 'Create invitation' }).click()
   const link = (await shown.locator('code').textContent())!
   expect(link).toStartWith(`${base}/invite#bw_inv_`)
   await shown.getByRole('button', { name: 'Close' }).click()

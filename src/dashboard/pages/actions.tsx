@@ -29,7 +29,7 @@ export default function Actions() {
       sort="-created_at"
       refetchMs={5000}
       filters={[{ name: 'status', label: 'Status', all: 'All statuses', choices: statuses }]}
-      empty={{ icon: ListChecks, text: 'Long-running work such as rollouts, imports, and recoveries shows up here.' }}
+      empty={{ icon: ListChecks, text: 'Rollouts, imports, delivery recoveries, and other long-running operations appear here.' }}
     />
   )
 }

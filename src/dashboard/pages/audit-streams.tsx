@@ -26,7 +26,7 @@ export default function AuditStreams() {
     { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
     { title: 'URL', showFrom: 'md', render: one => one.url },
     { title: 'Last error', showFrom: 'lg', render: one => one.last_error ?? '–' },
-    { title: 'Pending', width: '6rem', showFrom: 'sm', alignRight: true, render: one => one.lag.toLocaleString() },
+    { title: 'Pending entries', width: '9rem', showFrom: 'sm', alignRight: true, render: one => one.lag.toLocaleString() },
     { title: 'Last delivery', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_success_at} /> },
     canAdminister &&
       menuColumn<AuditStreamView>(
@@ -81,7 +81,10 @@ const rotate = (name: string, call: Call) =>
     text: 'For 24 hours, messages are signed with both the old and the new secret. Then only the new one is used.',
     action: 'Rotate secret',
     call,
-    send: { invalidates, onSuccess: one => showSigningSecret(one, 'Add it to the receiver within 24 hours.') },
+    send: {
+      invalidates,
+      onSuccess: one => showSigningSecret(one, 'Add it to the receiver within 24 hours, while the old secret still works.'),
+    },
   })
 
 const endRotation = (name: string, call: Call) =>
@@ -102,7 +105,11 @@ const createStream = () =>
     fields: (
       <>
         <Fields />
-        <SelectField name="from" label="Starting point" choices={{ now: 'New entries only', beginning: 'Oldest stored entry' }} />
+        <SelectField
+          name="from"
+          label="Entries to send"
+          choices={{ now: 'New entries only', beginning: 'All stored and new entries' }}
+        />
       </>
     ),
   })
@@ -120,7 +127,7 @@ const editStream = ({ id, name, url, actions, active }: AuditStreamView) =>
         <CheckboxField
           name="active"
           label="Active"
-          hint="While paused, no entries are sent. The stream resumes where it stopped."
+          hint="Turn this off to pause the stream. When you turn it on again, it continues where it stopped."
         />
       </>
     ),
@@ -134,7 +141,7 @@ const Fields = () => (
       name="actions"
       label="Actions"
       placeholder="heartbeat.*, token.create"
-      hint="Leave empty for all actions. The receiver can’t verify that a filtered log is complete."
+      hint="Actions to send, such as heartbeat.* or token.create. Leave empty for all. The receiver can’t verify that a filtered log is complete."
     />
   </>
 )

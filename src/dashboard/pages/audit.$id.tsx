@@ -37,14 +37,14 @@ function Shown({ resource: entry }: { resource: AuditEventView }) {
             ['Resource', entry.targets.length > 0 && <ResourceLinks of={entry.targets} />],
             ['Reason', entry.reason],
             ['Sequence number', entry.seq.toLocaleString()],
-            ['Code', entry.code && <code className="font-mono">{entry.code}</code>],
+            ['Action code', entry.code && <code className="font-mono">{entry.code}</code>],
             ['ID', <CopyableText text={entry.id} />],
           ]}
         />
         <Card
           title="Source"
           facts={[
-            ['Channel', channelLabels[context.channel]],
+            ['Interface', channelLabels[context.channel]],
             ['IP address', context.ip],
             ['User agent', context.user_agent],
             ['Request ID', context.request_id && <CopyableText text={context.request_id} />],

@@ -26,7 +26,7 @@ const actors = {
   token: 'Tokens',
   operator: 'Operators',
   system: 'System',
-  ingest: 'Pings and links',
+  ingest: 'Ping and acknowledge URLs',
   anonymous: 'Unauthenticated',
 }
 const outcomes = { success: 'Success', failure: 'Failure', denied: 'Denied' }
@@ -46,7 +46,7 @@ export default function Audit() {
   return (
     <ListPage
       label="Audit log"
-      description="Events are hash-chained: “bailiwick audit verify” checks that none were changed or removed."
+      description="Every action in this workspace, including denied ones. “bailiwick audit verify” detects changed or removed entries."
       actions={<Menu label="Export" items={[download('ndjson'), download('csv')]} />}
       path="/audit-events"
       page="/audit/$id"

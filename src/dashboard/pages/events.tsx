@@ -31,7 +31,7 @@ export default function Events() {
       filters={[{ name: 'kind', label: 'Event', all: 'All events', choices: (kinds.data?.data ?? []).map(one => one.kind) }]}
       empty={{
         icon: Radio,
-        text: 'Events are recorded when something happens, such as an alert, a changed DNS record, or an expiring domain.',
+        text: 'Events are recorded when something happens, such as an alert or a changed DNS record.',
       }}
     />
   )

@@ -52,7 +52,7 @@ function Accept({ code, invitation, isSignedIn }: { code: string; invitation: In
       title={`Join ${invitation.workspace}`}
       description={
         <>
-          You join as {invitation.role} with {invitation.email}. The invitation expires{' '}
+          {invitation.email} was invited with the role {invitation.role}. The invitation expires{' '}
           <RelativeTime at={invitation.expires_at} />.
         </>
       }

@@ -55,7 +55,7 @@ export default function Login() {
             </Link>
           ) : (
             <p>
-              Forgot password? The operator of this hub can create a reset link with{' '}
+              Forgot password? The operator of this installation can create a reset link with{' '}
               <code className="font-mono">bailiwick user reset-link</code>.
             </p>
           ))}

@@ -83,9 +83,7 @@ function changeRole({ id, name, role }: MemberView): void {
       undo: () => ({ method: 'PATCH', path, body: { role } }),
       invalidates: ['/members', '/invitations'],
     },
-    fields: (
-      <SelectField name="role" label={`Role of ${name}`} choices={roleChoices} hint="Takes effect with their next request." />
-    ),
+    fields: <SelectField name="role" label={`Role of ${name}`} choices={roleChoices} hint="Takes effect immediately." />,
   })
 }
 
@@ -104,7 +102,7 @@ function Removal({ member, isSelf }: { member: MemberView; isSelf: boolean }) {
           <p>
             {isSelf
               ? 'You lose access immediately. Invitations you created are revoked.'
-              : 'They lose access with their next request. Invitations they created are revoked.'}
+              : 'They lose access immediately. Invitations they created are revoked.'}
           </p>
           {member.tokens > 0 && (
             <Checkbox multiline className="mt-3 text-ink" checked={withTokens} onCheck={setWithTokens}>

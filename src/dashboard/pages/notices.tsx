@@ -4,6 +4,7 @@ import { useUrlState } from '../parts/url-state'
 import { Empty } from '../parts/empty'
 import { Filters, UrlFilter } from '../parts/filters'
 import { Page } from '../parts/page'
+import { pluralize } from '../parts/plural'
 import { Problem } from '../parts/problem'
 import { ResourceLink } from '../parts/resource'
 import { SendButton } from '../parts/send-button'
@@ -25,7 +26,7 @@ export default function Notices() {
       icon={CheckCheck}
       disabled={!newest}
       call={{ method: 'POST', path: '/notices/read', body: { until: newest?.occurred_at } }}
-      send={{ toast: one => `${one.marked} marked as read`, invalidates: ['/notices'] }}
+      send={{ toast: one => `${pluralize(one.marked, 'notice', 'notices')} marked as read`, invalidates: ['/notices'] }}
     >
       Mark all as read
     </SendButton>
@@ -93,7 +94,7 @@ function Notice({ notice }: { notice: NoticeView }) {
           small
           kind="quiet"
           call={mark(!notice.read)}
-          send={{ toast: `Marked ${action}`, undo: () => mark(notice.read), invalidates: ['/notices'] }}
+          send={{ toast: `Notice marked ${action}`, undo: () => mark(notice.read), invalidates: ['/notices'] }}
         >
           Mark {action}
         </SendButton>

@@ -74,7 +74,7 @@ const PasswordForm = () => (
   <Form
     initial={{ current: '', new: '' }}
     call={values => ({ method: 'POST', path: '/users/me/password', body: values })}
-    send={{ toast: 'Password changed. Your other sessions have ended.', invalidates }}
+    send={{ toast: 'Password changed. You are signed out everywhere else.', invalidates }}
     resets
     submitLabel="Change password"
   >
@@ -83,7 +83,7 @@ const PasswordForm = () => (
       name="new"
       label="New password"
       autoComplete="new-password"
-      hint="At least 10 characters. Changing it ends your other sessions."
+      hint="At least 10 characters. Changing your password signs you out everywhere else."
     />
   </Form>
 )
@@ -111,7 +111,7 @@ const PreferencesForm = ({ preferences }: { preferences: Preferences }) => (
     <TimezoneField
       name="preferences.timezone"
       placeholder={browserTimezone()}
-      hint="Used to show and enter times. Leave empty to use your browser’s time zone."
+      hint="Times are shown and entered in this time zone. Leave empty to use the time zone of your browser."
     />
     <SelectField
       name="preferences.hour_cycle"
@@ -125,7 +125,7 @@ const PreferencesForm = ({ preferences }: { preferences: Preferences }) => (
     <SelectField name="preferences.density" label="Density" choices={{ comfortable: 'Comfortable', compact: 'Compact' }} />
     <CheckboxField
       name="preferences.shortcuts"
-      label="Single-key shortcuts"
+      label="Enable single-key shortcuts"
       hint="For example, c to create a resource. Shortcuts with Ctrl or ⌘ always work."
     />
   </Form>

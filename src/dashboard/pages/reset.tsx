@@ -47,7 +47,7 @@ function ChoosePassword({ code }: { code: string }) {
     return (
       <SignInMessage
         title="Password changed"
-        description="All your sessions have ended. Sign in with the new password."
+        description="You are signed out everywhere. Sign in with the new password."
         link="Sign in"
         primary
       />

@@ -66,7 +66,7 @@ export default function Settings() {
 }
 
 const links: readonly (readonly [to: string, label: string, description: string])[] = [
-  ['/monitors/import', 'Import monitors', 'Create or update monitors from YAML or JSON'],
+  ['/monitors/import', 'Import monitors', 'Create and update monitors from YAML or JSON'],
   ['/audit-streams', 'Audit streams', 'Forward the audit log to your own systems'],
   ['/channels', 'Channels', 'Where alerts are sent'],
   ['/plan', 'Plan and limits', 'Current usage and limits'],

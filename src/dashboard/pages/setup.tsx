@@ -8,7 +8,10 @@ export default function Setup() {
   const navigate = useNavigate()
   const token = location.hash.slice(1)
   return (
-    <SignInFrame title="Create the first user" description="This user owns the installation and its first workspace.">
+    <SignInFrame
+      title="Create the first user"
+      description="This user becomes the operator of this installation, and the owner of its first workspace."
+    >
       <Form
         plain
         initial={{ token, name: '', email: '', password: '' }}

@@ -22,7 +22,11 @@ export default function SignUp() {
   }
   if (found.data && !found.data.open) {
     return (
-      <SignInMessage title="Sign-up is closed" description="Ask the operator of this hub for an invitation." link="Sign in" />
+      <SignInMessage
+        title="Sign-up is closed"
+        description="Ask the operator of this installation for an invitation."
+        link="Sign in"
+      />
     )
   }
   return (

@@ -30,7 +30,12 @@ export default function NewToken() {
           onCancel={leave}
           submitLabel="Create token"
         >
-          <TextField name="name" label="Name" hint="For example, what uses it and where." autoFocus />
+          <TextField
+            name="name"
+            label="Name"
+            hint="What uses the token, and where. For example, backup script on db1."
+            autoFocus
+          />
           <SelectField
             name="mode"
             label="Access"
@@ -42,7 +47,7 @@ export default function NewToken() {
             name="expires_at"
             label="Expires"
             type="datetime-local"
-            hint="In your time zone. Leave empty for no expiration."
+            hint="In your time zone. Leave empty for a token that never expires."
           />
           <Collapsible label="Allowed addresses" names={['allowed_cidrs']}>
             <ListField
@@ -65,7 +70,7 @@ function Permissions() {
     <CheckboxesField
       name="permissions"
       label="Permissions"
-      hint="Write includes read."
+      hint="Write permissions include reading."
       choices={permissions}
       className={columns}
     />

@@ -7,7 +7,7 @@ const names: Record<string, string> = { system: 'Bailiwick', anonymous: 'unauthe
 export const channelLabels: Record<AuditEventView['context']['channel'], string> = {
   api: 'API',
   dashboard: 'Dashboard',
-  ingest: 'Ping or link',
+  ingest: 'Ping or acknowledge URL',
   cli: 'Command line',
   job: 'Background job',
 }

@@ -7,7 +7,7 @@ export function showShortcuts(items: readonly PageEntry[], isEnabled: boolean): 
   const rows = [...shortcuts, ...items.filter(one => one.letter).map(one => [`g ${one.letter}`, `Go to ${one.title}`] as const)]
   openDialog({
     title: 'Keyboard shortcuts',
-    description: isEnabled ? undefined : 'Single-key shortcuts are turned off. You can turn them on in your profile.',
+    description: isEnabled ? undefined : 'Single-key shortcuts are disabled. You can enable them in your profile.',
     content: (
       <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1.5">
         {rows.map(([key, action]) => (

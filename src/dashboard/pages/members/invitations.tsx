@@ -54,13 +54,19 @@ export function Invitations() {
 export const inviteMember = (path: string, role = 'member'): void =>
   openForm<Invited>({
     title: 'Invite member',
-    submitLabel: 'Send invitation',
+    submitLabel: 'Create invitation',
     initial: { email: '', role, expires_in_seconds: '604800' },
     call: values => ({ method: 'POST', path, body: { ...values, expires_in_seconds: Number(values.expires_in_seconds) } }),
     send: { invalidates: ['/invitations'], onSuccess: showLink },
     fields: (
       <>
-        <TextField name="email" label="Email" type="email" autoFocus hint="They don’t need an account yet." />
+        <TextField
+          name="email"
+          label="Email"
+          type="email"
+          autoFocus
+          hint="You get a link to share. If this installation can send email, the link is also emailed."
+        />
         <Columns>
           <SelectField name="role" label="Role" choices={roleChoices} />
           <SelectField
@@ -77,8 +83,8 @@ const showRenewed = (invited: Invited) => showLink(invited, 'The old link no lon
 
 const showLink = ({ sent_to, link, note }: Invited, more = '') =>
   openDialog({
-    title: 'Share this link',
-    description: `It works once, and is shown only once. ${more}`,
+    title: 'Share the invitation link',
+    description: `The link works only once, and is shown only once. ${more}`,
     content: (
       <div className="flex flex-col gap-3">
         {sent_to && <p>It was also emailed to {sent_to}.</p>}

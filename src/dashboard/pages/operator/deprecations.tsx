@@ -12,7 +12,7 @@ const columns: readonly Column<DeprecatedPartView>[] = [
     render: one => `${one.method} ${one.path} ${one.name}`,
   },
   { title: 'Replacement', showFrom: 'md', render: one => one.note },
-  { title: 'Sunset', width: '9rem', showFrom: 'sm', render: one => one.sunset ?? 'Not scheduled' },
+  { title: 'Removal date', width: '9rem', showFrom: 'sm', render: one => one.sunset ?? 'Not scheduled' },
   { title: 'Uses', width: '6rem', alignRight: true, render: one => one.uses.toLocaleString() },
   { title: 'Last used', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_used_at} /> },
 ]
@@ -29,7 +29,7 @@ export function Deprecations() {
       idOf={one => one.id}
       empty={
         <Empty icon={Archive} title="No deprecations">
-          Deprecated API features are listed here, with their recent use by your tokens.
+          Deprecated API features appear here, with how often they are used.
         </Empty>
       }
     />

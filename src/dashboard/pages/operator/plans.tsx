@@ -64,7 +64,7 @@ const deletePlan = ({ id, title }: PlanView) =>
     name: title,
     path: `/plans/${id}`,
     invalidates: ['/plans'],
-    text: 'A plan that is used by workspaces can’t be deleted.',
+    text: 'You can’t delete a plan while workspaces use it. This can’t be undone.',
   })
 
 /** Opens a plan to edit, or a new one. */
@@ -108,7 +108,7 @@ const openPlan = (plan?: PlanView) =>
           <TextField name="title" label="Name" />
           <SelectField name="api_access" label="API access" choices={apiAccessLabels} />
         </Columns>
-        <CheckboxField name="default" label="Default for new workspaces" />
+        <CheckboxField name="default" label="Default plan for new workspaces" />
         <fieldset>
           <legend className="mb-2 font-semibold">Limits</legend>
           <p className="mb-3 text-muted">Leave empty for no limit.</p>

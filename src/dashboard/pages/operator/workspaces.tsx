@@ -83,10 +83,10 @@ function suspend({ id, name }: WorkspaceView): void {
     fields: (
       <>
         <p className="text-muted">
-          All requests to this workspace are refused until you resume it. Pings are still accepted, webhook deliveries are paused,
-          and nothing is deleted.
+          All requests to this workspace are rejected until you resume it. Pings are still accepted, webhook deliveries are
+          paused, and nothing is deleted.
         </p>
-        <TextField name="reason" label="Reason" hint="Shown to members of the workspace." />
+        <TextField name="reason" label="Reason" hint="Optional. Shown to the members of the workspace." />
       </>
     ),
   })

@@ -86,7 +86,7 @@ function stepsFor(
     },
     channels && {
       title: 'Get notified',
-      description: 'By email, chat, or your own webhook.',
+      description: 'Create a channel to get alerts by email, chat, or push.',
       isDone: channels.total > 0,
       to: '/channels/new',
     },
@@ -98,7 +98,7 @@ function stepsFor(
     },
     dns && {
       title: 'Add a DNS zone',
-      description: 'Create it, import a zone file, or import it from a provider.',
+      description: 'Start empty, or import a zone file or a zone from a provider.',
       isDone: dns.zones.total > 0,
       to: '/dns',
     },

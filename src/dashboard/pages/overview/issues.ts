@@ -34,7 +34,7 @@ export function issuesOf({ incidents, heartbeats, dns, webhooks }: OverviewView)
         tone: isLate ? 'warn' : 'bad',
         title: one.name,
         reason: isLate
-          ? 'The ping is late and the grace period is running.'
+          ? 'The ping is late. You get an alert when the grace period ends.'
           : 'A ping is missing, or the job reported a failure.',
         to: `/heartbeats/${one.id}`,
         since: isLate ? one.expected_at : one.status_since_at,
@@ -102,7 +102,7 @@ function webhookIssues({ endpoints, deliveries }: NonNullable<OverviewView['webh
   return [
     ...found(endpoints.disabled, 'webhook endpoint is disabled', 'webhook endpoints are disabled', {
       state: 'disabled',
-      reason: 'Disabled automatically. Events are held until you enable it.',
+      reason: 'Disabled automatically. Deliveries are held until you enable it.',
       to: '/webhooks',
       search: { status: 'disabled' },
     }),

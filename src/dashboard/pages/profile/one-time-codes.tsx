@@ -16,7 +16,7 @@ export function OneTimeCodes({ user }: { user: UserView }) {
   const { one_time_codes: isOn, recovery_codes_remaining: remaining } = user.second_factor
   return (
     <Card
-      title="One-time codes"
+      title="Two-factor authentication"
       actions={
         isOn ? (
           <>
@@ -42,8 +42,8 @@ export function OneTimeCodes({ user }: { user: UserView }) {
       />
       <p className="mt-2 text-[13px] text-muted">
         {isOn
-          ? 'When you sign in, you enter a code from your authenticator app after your password.'
-          : 'Once enabled, you enter a code from an authenticator app after your password when you sign in.'}
+          ? 'One-time codes: when you sign in with your password, you also enter a code from your authenticator app.'
+          : 'One-time codes: when you sign in with your password, you also enter a code from an authenticator app.'}
       </p>
     </Card>
   )
