@@ -106,11 +106,11 @@ const reasons: Record<DisabledReason, string> = {
   failing: 'No delivery has succeeded for 5 days.',
   plan_limit: 'The plan allows fewer webhook endpoints.',
 }
-const reenable = 'Once it works, re-enable it and choose which missed deliveries to send.'
+const reenable = 'Once it works, enable it again; the held deliveries are then sent.'
 const remedies: Record<DisabledReason, string> = {
   gone: reenable,
   failing: reenable,
-  plan_limit: 'It is re-enabled automatically when the plan allows it or another endpoint is deleted.',
+  plan_limit: 'It is enabled again automatically when the plan allows it or another endpoint is deleted.',
 }
 
 /** Truncates a long URL for use in a sentence. */
