@@ -140,8 +140,8 @@ const Fields = () => (
     <ListField
       name="actions"
       label="Actions"
-      placeholder="heartbeat.*, token.create"
-      hint="Actions to send, such as heartbeat.* or token.create. Leave empty for all. The receiver can’t verify that a filtered log is complete."
+      placeholder="account.*, heartbeat.delete"
+      hint="Actions to send. Leave empty for all. The receiver can’t verify that a filtered log is complete."
     />
   </>
 )

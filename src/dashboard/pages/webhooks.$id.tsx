@@ -91,7 +91,7 @@ function Shown({ resource: endpoint }: { resource: WebhookEndpointView }) {
       {endpoint.status === 'disabled' && (
         <p className="mb-4 rounded-md bg-bad-soft p-3 text-bad">
           This endpoint was disabled automatically: {disabledReasons[endpoint.disabled_reason ?? ''] ?? endpoint.disabled_reason}{' '}
-          New deliveries are held until you enable it.
+          New deliveries are held until it is enabled.
         </p>
       )}
       <Tabs

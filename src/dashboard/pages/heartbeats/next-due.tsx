@@ -14,7 +14,7 @@ export function NextDue({ heartbeat }: { heartbeat: HeartbeatView }) {
       : expected === null
         ? `first ping within ${formatDuration(Math.max(0, remaining))}`
         : remaining >= 0
-          ? `${started ? 'running, ' : ''}in ${formatDuration(remaining)}`
+          ? `in ${formatDuration(remaining)}${started ? ', running now' : ''}`
           : `late, down in ${formatDuration(Math.max(0, new Date(down ?? expected).getTime() - now))}`
   const color = status === 'down' ? 'text-bad' : remaining < 0 ? 'text-warn' : ''
   return (

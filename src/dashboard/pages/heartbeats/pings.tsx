@@ -10,10 +10,10 @@ import { useOne } from '../../queries'
 import { pingTone, pingLabels } from './ping-bars'
 
 const columns: readonly Column<PingView>[] = [
-  { title: 'Time', width: '9rem', render: one => <RelativeTime at={one.at} /> },
+  { title: 'Time', width: '8rem', render: one => <RelativeTime at={one.at} /> },
   {
     title: 'Result',
-    width: '8rem',
+    width: '9rem',
     render: one => <Status status={one.kind} tone={pingTone(one.kind)} label={pingLabels[one.kind]} />,
   },
   {

@@ -27,7 +27,7 @@ export function Changes({ incident }: { incident: IncidentView }) {
   const { data } = useOne<{ data: Change[] }>(`/incidents/${incident.id}/changes`)
   if (!data) return <div className="h-28 animate-pulse rounded-lg bg-hover" />
   return (
-    <Card title="Recent changes">
+    <Card title="Changes before the incident">
       {data.data.length === 0 && <p className="text-muted">No known changes in the 24 hours before the incident.</p>}
       <ul className="flex flex-col gap-2">
         {data.data.map(one => (

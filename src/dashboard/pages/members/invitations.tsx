@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import type { InvitationView, NewInvitation } from '../../../features/people/invitations/shapes'
 import { CopyableText } from '../../parts/code'
-import { Columns, SelectField, TextField } from '../../parts/form'
+import { SelectField, TextField } from '../../parts/form'
 import { menuColumn } from '../../parts/list'
 import { openDialog, openForm } from '../../parts/open-dialog'
 import { Status, Tag, capitalize } from '../../parts/status'
@@ -67,14 +67,12 @@ export const inviteMember = (path: string, role = 'member'): void =>
           autoFocus
           hint="You get a link to share. If this installation can send email, the link is also emailed."
         />
-        <Columns>
-          <SelectField name="role" label="Role" choices={roleChoices} />
-          <SelectField
-            name="expires_in_seconds"
-            label="Link expires after"
-            choices={{ '86400': '1 day', '604800': '7 days', '2592000': '30 days' }}
-          />
-        </Columns>
+        <SelectField name="role" label="Role" choices={roleChoices} />
+        <SelectField
+          name="expires_in_seconds"
+          label="Link expires after"
+          choices={{ '86400': '1 day', '604800': '7 days', '2592000': '30 days' }}
+        />
       </>
     ),
   })

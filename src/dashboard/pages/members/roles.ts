@@ -4,6 +4,6 @@ import type { MemberView } from '../../../features/people/members/shapes'
 export const roleChoices: readonly (readonly [role: MemberView['role'], label: string])[] = [
   ['owner', 'Owner: full access'],
   ['admin', 'Admin: full access, except managing owners'],
-  ['member', 'Member: full access, but members, tokens, and the plan are read-only'],
-  ['viewer', 'Viewer: read-only access, without members, tokens, and the audit log'],
+  ['member', 'Member: manage resources, view account settings'],
+  ['viewer', 'Viewer: view resources only'],
 ]

@@ -23,7 +23,7 @@ export function Plans() {
       ),
     },
     { title: 'ID', showFrom: 'sm', look: 'mono', render: one => one.id },
-    { title: 'API access', width: '7rem', render: one => apiAccessLabels[one.api_access] },
+    { title: 'API access', width: '9rem', render: one => apiAccessLabels[one.api_access] },
     {
       title: limitTable.monitors.label,
       width: '8rem',

@@ -102,7 +102,7 @@ function webhookIssues({ endpoints, deliveries }: NonNullable<OverviewView['webh
   return [
     ...found(endpoints.disabled, 'webhook endpoint is disabled', 'webhook endpoints are disabled', {
       state: 'disabled',
-      reason: 'Disabled automatically. Deliveries are held until you enable it.',
+      reason: 'Disabled automatically. Deliveries are held until it is enabled.',
       to: '/webhooks',
       search: { status: 'disabled' },
     }),
@@ -115,7 +115,7 @@ function webhookIssues({ endpoints, deliveries }: NonNullable<OverviewView['webh
       state: 'exhausted',
       reason: 'In the last 24 hours. You can resend them.',
       to: '/webhooks/deliveries',
-      search: { status: 'exhausted' },
+      search: { status: 'exhausted,expired' },
     }),
     ...found(deliveries.retrying, 'delivery is waiting for a retry', 'deliveries are waiting for a retry', {
       state: 'retrying',
