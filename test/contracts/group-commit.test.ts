@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -123,4 +124,18 @@ test('if the connection can’t be reopened, every caller gets the error, and op
   expect(await endings([here.run(put('a')), here.run(put('b'))])).toEqual(['Error', 'Error'])
   fail = false
   expect(await here.run(put('c'))).toBe('c')
+})
+
+test('statistics from when a table was small are deleted, because SQLite would read the whole table', async () => {
+  const file = join(folder, `${++files}.db`)
+  await (await openSqlite(file)).close()
+  const database = new Database(file)
+  database.run("insert into events values ('evt_1', 'ws_1', 1, 'msg_1', 'monitor.alert', 'monitor', 'mon_1', 1, 0, '{}')")
+  database.run('analyze')
+  database.close()
+  await (await openSqlite(file)).close()
+  using reopened = new Database(file)
+  expect(reopened.query("explain query plan select * from events where id in ('evt_1', 'evt_2')").all()).toMatchObject([
+    { detail: expect.stringContaining('SEARCH events USING INDEX') },
+  ])
 })

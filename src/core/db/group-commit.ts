@@ -64,7 +64,6 @@ export class GroupCommit {
   /** Closes the connection after all waiting callbacks. */
   async close(): Promise<void> {
     await this.draining
-    this.writer?.db.run('PRAGMA optimize')
     this.writer?.db.close()
   }
 

@@ -33,6 +33,7 @@ export async function openSqlite(file: string, synchronous: Synchronous = 'FULL'
   mkdirSync(dirname(file), { recursive: true })
   const first = sqliteConnection(file, 'write')
   migrateSqlite(first)
+  deleteStatistics(first)
   first.close()
   const reader = sqliteConnection(file, 'read')
   const group = new GroupCommit(() => sqliteWriter(file, synchronous))
@@ -46,6 +47,15 @@ export async function openSqlite(file: string, synchronous: Synchronous = 'FULL'
       reader.close()
     },
   }
+}
+
+/**
+ * Deletes the statistics of ANALYZE, without which SQLite uses indexes whenever it can. It never updates statistics by itself, so
+ * those of a table that was almost empty at the time make it read the whole table once that has grown. Earlier versions collected
+ * them when a hub stopped.
+ */
+function deleteStatistics(db: Database): void {
+  if (db.query("select 1 from sqlite_master where name = 'sqlite_stat1'").get()) db.run('delete from sqlite_stat1')
 }
 
 /**
