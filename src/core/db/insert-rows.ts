@@ -1,4 +1,4 @@
-import { getTableColumns, getTableName, Param, sql, type Column } from 'drizzle-orm'
+import { Column, getTableColumns, getTableName, Param, sql } from 'drizzle-orm'
 import type { SQLiteInsertBase, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { chunksOf } from './chunks'
 import { prepared } from './prepared'
@@ -88,7 +88,8 @@ function placeholders(table: SQLiteTable, count: number): object[] {
 }
 
 /** A placeholder for a value of a column. */
-export const parameter = (name: string, column: Column): Param => new Param(sql.placeholder(name), orNull(column))
+export const parameter = (name: string, column: Column): Param =>
+  new Param(sql.placeholder(name), column.mapToDriverValue === Column.prototype.mapToDriverValue ? column : orNull(column))
 
 /** Maps null to SQL NULL, as drizzle does for literal values; JSON columns would otherwise store the text null. */
 const orNull = (column: Column) => ({

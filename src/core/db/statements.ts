@@ -1,4 +1,4 @@
-import { Column, is, Param, Placeholder, SQL } from 'drizzle-orm'
+import { Column, is, noopEncoder, Param, Placeholder, SQL } from 'drizzle-orm'
 import * as utils from 'drizzle-orm/utils'
 
 type Values = Record<string, unknown>
@@ -80,18 +80,37 @@ function decoderOfField(field: unknown): ((value: unknown) => unknown) | null | 
 }
 
 function binderOf(params: readonly unknown[]): Statement['bind'] {
-  const bound = params.map(param => {
-    if (is(param, Placeholder)) return fromValues(param.name, null)
-    if (is(param, Param) && is(param.value, Placeholder)) return fromValues(param.value.name, param.encoder)
-    return () => param
-  })
-  return values => bound.map(valueOf => valueOf(values))
+  const bound = params.map(boundOf)
+  return values => {
+    const found: unknown[] = []
+    for (const { name, fixed, encode } of bound) {
+      if (name === null) {
+        found.push(fixed)
+        continue
+      }
+      const value = values[name as string]
+      if (value === undefined && !(name in values)) throw new Error(`The statement requires a value for ${name}.`)
+      found.push(encode ? encode(value) : value)
+    }
+    return found
+  }
 }
 
-const fromValues =
-  (name: string, encoder: { mapToDriverValue(value: unknown): unknown } | null) =>
-  (values: Values): unknown => {
-    const value = values[name]
-    if (value === undefined && !(name in values)) throw new Error(`The statement requires a value for ${name}.`)
-    return encoder ? encoder.mapToDriverValue(value) : value
-  }
+/** A parameter of a statement: a placeholder with its name, or a fixed value. */
+interface Bound {
+  name: string | number | null
+  fixed: unknown
+  encode: ((value: unknown) => unknown) | null
+}
+
+function boundOf(param: unknown): Bound {
+  if (is(param, Placeholder)) return { name: keyOf(param.name), fixed: null, encode: null }
+  if (!is(param, Param) || !is(param.value, Placeholder)) return { name: null, fixed: param, encode: null }
+  const { encoder } = param
+  const isPlain =
+    encoder === noopEncoder || (is(encoder, Column) && encoder.mapToDriverValue === Column.prototype.mapToDriverValue)
+  return { name: keyOf(param.value.name), fixed: null, encode: isPlain ? null : value => encoder.mapToDriverValue(value) }
+}
+
+/** Indexes of an array are found faster by number. */
+const keyOf = (name: string): string | number => (/^\d+$/.test(name) ? Number(name) : name)

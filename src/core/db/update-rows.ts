@@ -44,14 +44,19 @@ export async function updateRows<
       let index = 0
       // PostgreSQL treats untyped parameters in a VALUES list as text.
       const value = (column: Column) => sql`cast(${parameter(String(index++), column)} as ${typeOf(column)})`
-      const tuples = chunk.map(() => sql`(${sql.join(columns.map(value), sql`, `)})`)
+      const tuples = chunk.map(() => columns.map(value))
+      const [only] = tuples.length === 1 ? tuples : []
       // Both engines name the columns of a VALUES list column1, column2, …
-      const written = (at: number) => sql.raw(`written.column${at + 1}`)
-      return handle
+      const written = only ?? columns.map((_, at) => sql.raw(`written.column${at + 1}`))
+      const update = handle
         .update(table)
-        .set(Object.fromEntries(set.map((column, at) => [column, sql`${written(at + 1)}`])) as never)
-        .from(sql`(values ${sql.join(tuples, sql`, `)}) as written` as never)
-        .where(and(eq(table.id, written(0)), ...where.map((column, at) => eq(all[column]!, written(set.length + at + 1))), more))
+        .set(Object.fromEntries(set.map((column, at) => [column, sql`${written[at + 1]}`])) as never)
+      const rows = tuples.map(tuple => sql`(${sql.join(tuple, sql`, `)})`)
+      if (!only) update.from(sql`(values ${sql.join(rows, sql`, `)}) as written` as never)
+      return update
+        .where(
+          and(eq(table.id, written[0]!), ...where.map((column, at) => eq(all[column]!, written[set.length + at + 1]!)), more),
+        )
         .returning({ id: table.id as never }) as never
     })
     const values: unknown[] = []

@@ -24,7 +24,10 @@ export async function isOnAliasPath(read: Reader, zone: PathZone): Promise<boole
       .where(
         and(
           eq(workspaceId, value('workspaceId')),
-          or(eq(nameReversed, value('at')), and(gte(nameReversed, value('from')), lt(nameReversed, value('until')))),
+          // The range to scan, which also includes names such as `at-`.
+          gte(nameReversed, value('at')),
+          lt(nameReversed, value('until')),
+          or(eq(nameReversed, value('at')), gte(nameReversed, value('from'))),
         ),
       )
       .limit(1)

@@ -2,7 +2,10 @@ import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 import { jobContext, systemActor } from '../../../core/change'
 import type { ChangeResult } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
+import { deleteRows } from '../../../core/db/delete-rows'
+import { forIds } from '../../../core/db/id-list'
 import { insertRows } from '../../../core/db/insert-rows'
+import { prepared } from '../../../core/db/prepared'
 import { updateRows } from '../../../core/db/update-rows'
 import type { Tx } from '../../../core/db/transaction'
 import { nextSerial } from '../../../dns/serial'
@@ -20,7 +23,7 @@ import { dnsRecordMarks, dnsRecords, dnsRrsets, type RecordSource } from '../rec
 import { dnsZones } from '../zones/tables'
 import { notifyServers } from '../transfers/notify-servers'
 import { hasNameServers, zoneProblems } from './zone-rules'
-import { batches, rrsetsAt, type Rrset, type RrsetRow } from '../records/rows'
+import { batches, rrsetsAt, type Rrset } from '../records/rows'
 import { rrsetKey } from '../zones/names'
 import { type ZoneEdit, type ZoneRow } from '../zones/rows'
 import { stepsOf, type Steps } from './steps'
@@ -161,54 +164,54 @@ const zoneAfterChange = {
 
 /** Deletes first, so that a value can move from one record to another. */
 async function write(tx: Tx, steps: Steps, now: number): Promise<void> {
-  for (const ids of batches(steps.removedRecords)) await tx.delete(dnsRecords).where(inArray(dnsRecords.id, ids))
-  for (const ids of batches(steps.removedRrsets)) await tx.delete(dnsRrsets).where(inArray(dnsRrsets.id, ids))
+  await deleteRows(tx, dnsRecords, steps.removedRecords)
+  await deleteRows(tx, dnsRrsets, steps.removedRrsets)
   await insertRows(tx, dnsRrsets, steps.newRrsets)
-  for (const group of Map.groupBy(steps.changedRrsets, one => JSON.stringify(settable(one))).values())
-    for (const rows of batches(group))
-      await tx
-        .update(dnsRrsets)
-        .set({ ...settable(rows[0]!), version: sql`${dnsRrsets.version} + 1`, updatedAt: now })
-        .where(
-          inArray(
-            dnsRrsets.id,
-            rows.map(one => one.id),
-          ),
-        )
+  await updateRows(tx, dnsRrsets, changedRrset, steps.changedRrsets)
   // Two records may swap values. Clear their hashes first, so that the unique index isn’t violated halfway.
-  for (const { id } of steps.updates.length > 1 ? steps.updates : [])
-    await tx
-      .update(dnsRecords)
-      .set({ rdataHash: sql`${dnsRecords.id}` })
-      .where(eq(dnsRecords.id, id))
-  for (const { id, content, contentKey, target, rdata, rdataHash, version } of steps.updates)
-    await tx
-      .update(dnsRecords)
-      .set({ content, contentKey, target, rdata, rdataHash, version, updatedAt: now })
-      .where(eq(dnsRecords.id, id))
-  for (const ids of batches(steps.bumpedRecords))
-    await tx
-      .update(dnsRecords)
-      .set({ version: sql`${dnsRecords.version} + 1`, updatedAt: now })
-      .where(inArray(dnsRecords.id, ids))
+  if (steps.updates.length > 1)
+    await updateRows(
+      tx,
+      dnsRecords,
+      clearedHash,
+      steps.updates.map(({ id }) => ({ id, rdataHash: id })),
+    )
+  await updateRows(tx, dnsRecords, changedValue, steps.updates)
+  await bumpRecords(tx, steps.bumpedRecords, now)
   await insertRows(tx, dnsRecords, steps.inserts)
   for (const ids of batches(steps.clearedMarks))
     await tx.delete(dnsRecordMarks).where(and(inArray(dnsRecordMarks.recordId, ids), metadataMarks))
   await insertRows(tx, dnsRecordMarks, steps.marks)
 }
 
+/** The columns of an rrset that an edit may set. */
+const changedRrset = {
+  name: 'change',
+  set: ['ttl', 'options', 'comment', 'locked', 'tags', 'expiresAt', 'version', 'updatedAt'],
+} as const
+
+const clearedHash = { name: 'clear-hash', set: ['rdataHash'] } as const
+
+const changedValue = {
+  name: 'value',
+  set: ['content', 'contentKey', 'target', 'rdata', 'rdataHash', 'version', 'updatedAt'],
+} as const
+
+/** Increases the versions of records. */
+async function bumpRecords(tx: Tx, ids: readonly string[], now: number): Promise<void> {
+  await forIds(ids, (size, list, values) =>
+    prepared<{ id: string }[], Tx>(tx, `dns-records-bump|${size}`, handle =>
+      handle
+        .update(dnsRecords)
+        .set({ version: sql`${dnsRecords.version} + 1`, updatedAt: sql`${sql.placeholder('now')}` })
+        .where(sql`${dnsRecords.id} in ${list}`)
+        .returning({ id: dnsRecords.id }),
+    ).execute({ ...values, now }),
+  )
+}
+
 /** Marks of metadata. Marks of sync states sort before `#`. */
 const metadataMarks = gte(dnsRecordMarks.mark, '#')
-
-/** Columns of an rrset that an edit may set. */
-const settable = ({ ttl, options, comment, locked, tags, expiresAt }: RrsetRow) => ({
-  ttl,
-  options,
-  comment,
-  locked,
-  tags,
-  expiresAt,
-})
 
 const maxProblems = 20
 

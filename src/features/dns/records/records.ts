@@ -127,7 +127,7 @@ export async function updateRecord(ctx: Ctx, id: string, patch: DnsRecordPatch):
 
 /** The change that updates a record. @throws Problem 404, 412, 422 */
 export async function recordUpdate(tx: Tx, ctx: Ctx, id: string, patch: DnsRecordPatch): Promise<ChangeResult<DnsRecordView>> {
-  const { zone, record, rrset } = await lockRecord(tx, ctx, id)
+  const { zone, record, rrset, atName } = await lockRecord(tx, ctx, id)
   requireMatch(ctx, record)
   const before = auditRecord(await recordViewOf(tx, record, rrset.row, zone))
   const name = patch.name === undefined ? record.name : parseField('#/name', () => recordNameOf(patch.name!, zone.name))
@@ -135,12 +135,11 @@ export async function recordUpdate(tx: Tx, ctx: Ctx, id: string, patch: DnsRecor
   const value: RecordValue = hasValue ? readValue(record.type, patch, zone) : valueOfRdata(record.type, record.rdata)
   const own: WantedValue = { ...value, keep: record, pointer: pointerOf(patch) }
   const others = valuesOf(rrset).filter(one => one.hash !== record.rdataHash)
-  const wanted =
-    name === record.name
-      ? [withValues(rrset, patch, [...others, own])]
-      : await movedRrsets(tx, zone, name, rrset, others, own, patch)
-  const result = await applyChange(tx, ctx, zone, wanted)
-  const after = (await rrsetsAt(tx, zone.id, [{ name }])).get(rrsetKey({ name, type: record.type }))!
+  const isMoved = name !== record.name
+  const existing = isMoved ? new Map([...atName, ...(await rrsetsAt(tx, zone.id, [{ name }]))]) : atName
+  const wanted = isMoved ? movedRrsets(existing, name, rrset, others, own, patch) : [withValues(rrset, patch, [...others, own])]
+  const result = await applyChange(tx, ctx, zone, wanted, existing)
+  const after = result.rrsets.find(one => one.name === name)?.after ?? rrset
   const updated = after.records.find(one => one.id === id)!
   const view = await recordViewOf(tx, updated, after.row, zone)
   const { effects, unchanged } = result
@@ -150,11 +149,11 @@ export async function recordUpdate(tx: Tx, ctx: Ctx, id: string, patch: DnsRecor
 /** @throws Problem 404, 412, 422 for the last NS of the apex */
 export async function deleteRecord(ctx: Ctx, id: string): Promise<void> {
   await change(ctx, 'dns.record.delete', async tx => {
-    const { zone, record, rrset } = await lockRecord(tx, ctx, id)
+    const { zone, record, rrset, atName } = await lockRecord(tx, ctx, id)
     requireMatch(ctx, record)
     const before = auditRecord(await recordViewOf(tx, record, rrset.row, zone))
     const others = valuesOf(rrset).filter(one => one.hash !== record.rdataHash)
-    const result = await applyChange(tx, ctx, zone, [withValues(rrset, {}, others)])
+    const result = await applyChange(tx, ctx, zone, [withValues(rrset, {}, others)], atName)
     return { result: undefined, target: targetsOf(before), before, ...result.effects }
   })
 }
@@ -168,8 +167,8 @@ export const recordRelations: Relations = {
   }),
 }
 
-const applyChange = (tx: Tx, ctx: Ctx, zone: ZoneRow, wanted: WantedRrset[], existing?: ReadonlyMap<string, Rrset>) =>
-  changeZone(tx, ctx, zone, wanted, { source: sourceOf(ctx), origin: callerOrigin(ctx), ...(existing && { existing }) })
+const applyChange = (tx: Tx, ctx: Ctx, zone: ZoneRow, wanted: WantedRrset[], existing: ReadonlyMap<string, Rrset>) =>
+  changeZone(tx, ctx, zone, wanted, { source: sourceOf(ctx), origin: callerOrigin(ctx), existing })
 
 /** An rrset with new values, and with the fields of a patch that apply to the whole rrset. */
 const withValues = ({ row }: Rrset, patch: DnsRecordPatch, values: WantedValue[]): WantedRrset => ({
@@ -184,16 +183,15 @@ const withValues = ({ row }: Rrset, patch: DnsRecordPatch, values: WantedValue[]
 })
 
 /** Renaming a record moves it from one rrset to another. */
-async function movedRrsets(
-  tx: Tx,
-  zone: ZoneRow,
+function movedRrsets(
+  existing: ReadonlyMap<string, Rrset>,
   name: string,
   from: Rrset,
   others: WantedValue[],
   own: WantedValue,
   patch: DnsRecordPatch,
-): Promise<WantedRrset[]> {
-  const destination = (await rrsetsAt(tx, zone.id, [{ name }])).get(rrsetKey({ name, type: from.row.type }))
+): WantedRrset[] {
+  const destination = existing.get(rrsetKey({ name, type: from.row.type }))
   const to = destination ?? { row: { ...from.row, name }, records: [] }
   const source = { ...withValues(from, {}, others), unlocks: patch.locked !== undefined }
   return [source, { ...withValues(to, patch, [...valuesOf(destination), own]), carried: from.row }]
@@ -227,12 +225,20 @@ const recordRows = rowsOf('record', dnsRecords, { name: 'record', accessTo: row 
 /** @throws Problem 404 */
 export const recordOf = (read: Reader, ctx: Ctx, id: string): Promise<RecordRow> => findRow(read, ctx, recordRows, id)
 
+interface LockedRecord {
+  zone: ZoneRow
+  record: RecordRow
+  /** The rrset of the record, which is one of those at its name. */
+  rrset: Rrset
+  atName: ReadonlyMap<string, Rrset>
+}
+
 /** Locks the zone of a record, then reads the record again, since it may have changed while waiting for the lock. */
-async function lockRecord(tx: Tx, ctx: Ctx, id: string): Promise<{ zone: ZoneRow; record: RecordRow; rrset: Rrset }> {
+async function lockRecord(tx: Tx, ctx: Ctx, id: string): Promise<LockedRecord> {
   const zone = await lockZone(tx, ctx, (await recordOf(tx, ctx, id)).zoneId)
   const record = await recordOf(tx, ctx, id)
-  const rrset = (await rrsetsAt(tx, zone.id, [record])).get(rrsetKey(record))!
-  return { zone, record, rrset }
+  const atName = await rrsetsAt(tx, zone.id, [record])
+  return { zone, record, rrset: atName.get(rrsetKey(record))!, atName }
 }
 
 // Longer than any DKIM key. Larger values would bloat the audit log, which has each value two or three times per edit.
