@@ -1,4 +1,5 @@
 import type { Database, Statement as NativeStatement } from 'bun:sqlite'
+import { sql, type SQL } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { isTurnOver, yieldToEventLoop } from '../time-slices'
 import { withoutValues } from './errors'
@@ -37,8 +38,15 @@ export function sqliteHandle(db: Database, use: 'read' | 'write'): { handle: Tx;
     return native
   }
   const handle = drizzle({ client: db })
-  const { session } = handle as unknown as { session: SqliteSession }
+  const { session, dialect } = handle as unknown as { session: SqliteSession; dialect: SqliteDialect }
   session.client = { prepare: nativeOf }
+  // If a parameter alone is the limit, SQLite plans the statement again each time it runs, for the value of the parameter
+  // (sqlite3ExprIsInteger).
+  const buildLimit = dialect.buildLimit.bind(dialect)
+  dialect.buildLimit = limit => {
+    const built = buildLimit(limit)
+    return built && sql`${built} + 0`
+  }
   const prepareQuery = session.prepareQuery.bind(session)
   session.prepareQuery = (query, fields, method, isArray, mapper) => {
     const prepared = prepareQuery(
@@ -75,6 +83,10 @@ export function sqliteHandle(db: Database, use: 'read' | 'write'): { handle: Tx;
 interface SqliteSession {
   client: { prepare(sql: string): NativeStatement }
   prepareQuery(...args: Args): Record<'run' | 'all' | 'get', (values?: unknown) => unknown>
+}
+
+interface SqliteDialect {
+  buildLimit(limit: unknown): SQL | undefined
 }
 
 type PostgresQuery = Promise<unknown> & { values(): Promise<unknown[][]> }

@@ -22,11 +22,12 @@ const actor = 'dns.expire'
 export async function expireRecords(hub: Hub, maxZones = 100): Promise<void> {
   const find = prepared(hub.read, 'zones-with-expired-records', read =>
     read
-      .selectDistinct({ zoneId: dnsRrsets.zoneId })
+      // An expression, because SQLite would read all rrsets by the index on the zone to find distinct ones.
+      .selectDistinct({ zoneId: sql<string>`${dnsRrsets.zoneId} || ''` })
       .from(dnsRrsets)
-      // Skip records of deleted zones that are still being cleaned up.
-      .innerJoin(dnsZones, eq(dnsZones.id, dnsRrsets.zoneId))
-      .where(lte(dnsRrsets.expiresAt, sql.placeholder('now')))
+      // Skip records of deleted zones that are still being cleaned up. CROSS JOIN fixes the join order.
+      .crossJoin(dnsZones)
+      .where(and(lte(dnsRrsets.expiresAt, sql.placeholder('now')), eq(dnsZones.id, dnsRrsets.zoneId)))
       .limit(sql.placeholder('maxZones')),
   )
   const due = await find.execute({ now: hub.clock.now(), maxZones })

@@ -144,18 +144,15 @@ async function undispatchedEvents(tx: Tx, dispatched: readonly Dispatched[], las
             handle
               .select(columns)
               .from(webhookDispatches)
-              .innerJoin(
-                events,
-                and(
-                  eq(events.workspaceId, webhookDispatches.workspaceId),
-                  eq(events.resourceId, webhookDispatches.resourceId),
-                  gt(events.position, webhookDispatches.position),
-                ),
-              )
+              // CROSS JOIN fixes the join order: otherwise SQLite reads all events of the workspace.
+              .crossJoin(events)
               .where(
                 and(
                   eq(webhookDispatches.workspaceId, sql.placeholder('workspaceId')),
                   sql`${webhookDispatches.resourceId} in ${list}`,
+                  eq(events.workspaceId, webhookDispatches.workspaceId),
+                  eq(events.resourceId, webhookDispatches.resourceId),
+                  gt(events.position, webhookDispatches.position),
                 ),
               )
               .orderBy(asc(events.position))
