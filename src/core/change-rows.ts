@@ -30,6 +30,7 @@ export async function writeEffects(
   { audits = [], events: published = [], jobs = [] }: Effects,
   also: () => Promise<unknown> = async () => {},
 ): Promise<void> {
+  if (audits.length + published.length + jobs.length === 0) return void (await also())
   const taken = await lockCounters(tx, audits, published)
   const chains = await auditRows(hub, audits, taken)
   const eventRows = rowsOfEvents(hub, published, taken)

@@ -63,15 +63,18 @@ export const auditDrafts = (
 export const isUnchanged = <Row extends object>(row: Row, columns: Partial<Row>): boolean =>
   Object.entries(columns).every(([name, value]) => value === undefined || isDeepStrictEqual(row[name as keyof Row], value))
 
-/** Like `change`, but for background work: jobs, ingestion and scheduled tasks. The caller provides the audit events. */
-export async function record<T>(hub: Hub, fn: (tx: Tx) => Promise<RecordResult<T>>): Promise<T> {
+/**
+ * Like `change`, but for background work: jobs, ingestion and scheduled tasks. The caller provides the audit events.
+ * @param isRoutine it only renews a lease, so polls need not look for changes
+ */
+export async function record<T>(hub: Hub, fn: (tx: Tx) => Promise<RecordResult<T>>, isRoutine?: boolean): Promise<T> {
   const recorded = await hub.store.transact(async tx => {
     takeChangeHints(tx)
     const done = await fn(tx)
     await writeEffects(tx, hub, done)
-    await sendNotices(tx, hub, done.notices ?? [])
+    if (done.notices) await sendNotices(tx, hub, done.notices)
     return { ...done, touches: takeChangeHints(tx) }
-  })
+  }, isRoutine)
   notifyWaiting(hub, recorded)
   return recorded.result
 }

@@ -1,3 +1,5 @@
+import { loopBlocks } from './loop-blocks'
+
 /** A worker thread. Messages posted after `stop` are lost. */
 export interface Thread<To> {
   post(message: To): void
@@ -23,6 +25,7 @@ export function startThread<To, From extends { kind: string }>(
   const worker = new Worker(entry, options)
   const ended = Promise.withResolvers<void>()
   worker.onmessage = ({ data }: MessageEvent<From>) => {
+    loopBlocks.expectWork()
     if (data.kind === 'stopped') ended.resolve()
     else on.message(data)
   }

@@ -6,6 +6,7 @@ import { limiterOf, rateLimited } from '../access/limiter'
 import { noCredentials } from '../access/rate-limits'
 import type { Hub } from '../core/hub'
 import type { Worker } from '../core/jobs/worker'
+import { loopBlocks } from '../core/loop-blocks'
 import { redactPath } from './redact-path'
 import { notFound, Problem } from '../core/problem'
 import { acknowledgePages } from './acknowledge-page'
@@ -31,7 +32,9 @@ export function createApp(hub: Hub, worker: Worker, areas: readonly AnyElysia[] 
     .decorate('hub', hub)
     .decorate('worker', worker)
     .onRequest(({ request }): Response | undefined => {
-      arrivals.set(request, performance.now())
+      const now = performance.now()
+      arrivals.set(request, now)
+      loopBlocks.expectMoreWork(now)
       if (hasUsableHost(request)) return undefined
       failures.set(request, 400)
       return problemResponse(

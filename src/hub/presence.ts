@@ -30,8 +30,9 @@ export async function registerHub(hub: Hub, host: string): Promise<void> {
     await hub.keys.checkCanary(tx)
     await tx.insert(hubs).values({ id: hub.id, host, version, startedAt: now, seenAt: now, masterKeyId: hub.keys.masterKeyId })
     const jobs = await reap(tx, hub)
-    return { result: { downtime, extended: downtime >= minDowntimeMs ? await extendDueTimes(tx, now, downtime) : 0, jobs } }
+    return { result: { now, downtime, extended: downtime >= minDowntimeMs ? await extendDueTimes(tx, now, downtime) : 0, jobs } }
   })
+  renewedAt.set(hub, joined.now)
   if (joined.extended > 0)
     hub.log.info(
       { downtime_ms: joined.downtime, heartbeats: joined.extended },
@@ -47,15 +48,8 @@ export async function registerHub(hub: Hub, host: string): Promise<void> {
  */
 export async function renewPresence(hub: Hub): Promise<number> {
   const now = hub.clock.now()
-  const extended = await record(hub, async tx => {
-    const find = prepared<{ seenAt: number }[], Tx>(tx, 'presence', handle =>
-      handle
-        .select({ seenAt: hubs.seenAt })
-        .from(hubs)
-        .where(eq(hubs.id, sql.placeholder('id'))),
-    )
-    const [own] = await find.execute({ id: hub.id })
-    const gap = now - Number(own?.seenAt ?? now)
+  const gap = now - (renewedAt.get(hub) ?? now)
+  const renews = async (tx: Tx) => {
     const renewal = prepared<unknown, Tx>(tx, 'renew-presence', handle =>
       handle
         .update(hubs)
@@ -72,10 +66,15 @@ export async function renewPresence(hub: Hub): Promise<number> {
     const downtime = now - Number(last?.seenAt ?? now)
     await renew()
     return { result: downtime >= minDowntimeMs ? await extendDueTimes(tx, now, downtime) : 0 }
-  })
+  }
+  const extended = await record(hub, renews, gap < minDowntimeMs)
+  renewedAt.set(hub, now)
   noteRenewal(hub, now)
   return extended
 }
+
+/** When each hub of this process last renewed its registration (ms UTC). */
+const renewedAt = new WeakMap<Hub, number>()
 
 export async function unregisterHub(hub: Hub): Promise<void> {
   await record(hub, async tx => {

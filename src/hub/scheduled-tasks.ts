@@ -43,25 +43,27 @@ import { renewPresence } from './presence'
 /** Starts all scheduled tasks. Every hub runs them, possibly at the same time, so a task may only claim, renew or delete rows. */
 export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listening): () => void {
   const tasks: Task[] = [
-    { name: 'renew-master-key', pattern: '* * * * * *', run: () => reloadMasterKey(hub) },
-    { name: 'renew-presence', pattern: '* * * * * *', run: () => renewPresence(hub) },
+    { name: 'renew-master-key', every: 1, run: () => reloadMasterKey(hub) },
+    { name: 'renew-presence', every: 1, run: () => renewPresence(hub) },
     {
       name: 'catch-up',
-      pattern: '* * * * * *',
-      run: async () => {
+      every: 1,
+      run: () => {
         worker.wake()
-        await catchUp(hub)
+        return catchUp(hub)
       },
+      onlyAfterCommits: true,
     },
-    { name: 'read-changed-zones', pattern: '* * * * * *', run: () => readChangedZones(hub) },
-    { name: 'expire-records', pattern: '* * * * * *', run: () => expireRecords(hub) },
-    { name: 'write-transfers', pattern: '* * * * * *', run: () => writeTransfers(hub) },
-    { name: 'read-maintenance', pattern: '* * * * * *', run: () => refreshCalendar(hub) },
-    { name: 'write-results', pattern: '* * * * * *', run: () => recorderOf(hub).flush() },
-    { name: 'seal-hours', pattern: '*/10 * * * * *', run: () => sealHours(hub) },
+    { name: 'wake-due-jobs', every: 1, run: async () => worker.wakeDue() },
+    { name: 'read-changed-zones', every: 1, run: () => readChangedZones(hub) },
+    { name: 'expire-records', every: 1, run: () => expireRecords(hub) },
+    { name: 'write-transfers', every: 1, run: () => writeTransfers(hub) },
+    { name: 'read-maintenance', every: 1, run: () => refreshCalendar(hub), onlyAfterCommits: true },
+    { name: 'write-results', every: 1, run: () => recorderOf(hub).flush() },
+    { name: 'seal-hours', every: 10, run: () => sealHours(hub) },
     {
       name: 'reap-jobs',
-      pattern: allowsSeveralHubs ? '*/2 * * * * *' : '*/5 * * * * *',
+      every: allowsSeveralHubs ? 2 : 5,
       run: async () => {
         if (!(await hasLostJobs(hub))) return
         await record(hub, async tx => ({ result: await reap(tx, hub) }))
@@ -83,7 +85,7 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'prune-heartbeats', pattern: '0 27 * * * *', run: () => pruneHeartbeats(hub) },
     { name: 'prune-deliveries', pattern: '0 37 * * * *', run: () => pruneDeliveries(hub) },
     { name: 'prune-actions', pattern: '0 */10 * * * *', run: () => pruneActions(hub) },
-    { name: 'read-due-targets', pattern: '*/5 * * * * *', run: () => readDueTargets(hub) },
+    { name: 'read-due-targets', every: 5, run: () => readDueTargets(hub) },
     { name: 'prune-dns-plans', pattern: '0 40 * * * *', run: () => prunePlans(hub) },
     { name: 'prune-incidents', pattern: '0 32 * * * *', run: () => pruneIncidents(hub) },
     { name: 'prune-events', pattern: '0 47 * * * *', run: () => pruneEvents(hub, hasOpenDelivery) },
@@ -95,32 +97,57 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'prune-dns-history', pattern: '0 42 * * * *', run: () => pruneHistory(hub) },
     { name: 'prune-audit', pattern: '0 57 * * * *', run: () => pruneAudit(hub) },
   ]
+  const stopFrequent = startFrequent(
+    hub,
+    tasks.filter(task => 'every' in task),
+  )
   let app = new Elysia({ name: 'scheduled-tasks' })
-  // One timer per pattern: computing the next time costs as much as most tasks.
-  for (const [pattern, group] of Map.groupBy(tasks, task => task.pattern)) {
-    const runs = group.map(task => withoutOverlap(hub, task))
-    app = app.use(cron({ name: pattern, pattern, run: () => runs.forEach(run => run()) })) as never
+  for (const task of tasks) {
+    if ('every' in task) continue
+    const run = withoutOverlap(hub, task)
+    app = app.use(cron({ name: task.name, pattern: task.pattern, run: () => run() })) as never
   }
   const { cron: timers } = app.store as unknown as { cron: Record<string, { stop(): void }> }
   return () => {
+    stopFrequent()
     for (const timer of Object.values(timers)) timer.stop()
   }
 }
 
-interface Task {
+interface Runnable {
   name: string
-  pattern: string
   run(): Promise<unknown>
+  /** It only looks for changes in the database, so it doesn't run while nothing is committed. */
+  onlyAfterCommits?: boolean
+}
+
+/** `every`: seconds. */
+type FrequentTask = Runnable & { every: number }
+type Task = FrequentTask | (Runnable & { pattern: string })
+
+/** Runs the tasks that are due every few seconds with a single timer: computing the next time of a pattern costs more than most of them. */
+function startFrequent(hub: Hub, tasks: readonly FrequentTask[]): () => void {
+  const runs = tasks.map(task => ({ every: task.every, run: withoutOverlap(hub, task) }))
+  let seconds = 0
+  const timer = setInterval(() => {
+    seconds++
+    const version = hub.store.version()
+    for (const { every, run } of runs) if (seconds % every === 0) void run(version)
+  }, 1000)
+  return () => clearInterval(timer)
 }
 
 /** Runs a task unless it is still running. An error doesn't end the process. */
-function withoutOverlap(hub: Hub, { name, run }: Task): () => void {
+function withoutOverlap(hub: Hub, { name, run, onlyAfterCommits }: Runnable): (version?: string | null) => Promise<void> {
   let isRunning = false
-  return async () => {
-    if (isRunning) return
+  /** The version of the database that the task has seen. */
+  let seen: string | null = null
+  return async (version = null) => {
+    if (isRunning || (onlyAfterCommits && version !== null && version === seen)) return
     isRunning = true
     try {
       await run()
+      seen = version
     } catch (error) {
       hub.log.error({ err: error, task: name }, 'a scheduled task failed')
     } finally {

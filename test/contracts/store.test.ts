@@ -6,11 +6,14 @@ import { change, jobContext, record, systemActor } from '../../src/core/change'
 import { auditEntries, counters, events, jobs } from '../../src/core/db/tables'
 import { prepared } from '../../src/core/db/prepared'
 import { NestedTransaction, type Reader } from '../../src/core/db/transaction'
+import { sqliteFile } from '../../src/core/config'
 import { isPostgres } from '../../src/core/db/dialect'
+import { openSqlite } from '../../src/core/db/store'
 import { violation } from '../../src/core/db/errors'
 import { plans, workspaces } from '../../src/access/tables'
 import { eventKind } from '../../src/features/event-kinds'
 import type { Ctx } from '../../src/core/ctx'
+import { renewPresence } from '../../src/hub/presence'
 import { fullAccess } from '../../src/core/permissions'
 import { world, type World } from '../support/world'
 
@@ -141,6 +144,27 @@ test('a reader never sees uncommitted data', async () => {
   })
   expect(await has(w, 'seen')).toBe(true)
 })
+
+test.skipIf(isPostgres)(
+  'the version changes with commits of this process and of others, but not with renewals of leases',
+  async () => {
+    const w = await world()
+    const seen = new Set([w.hub.store.version()])
+    const isNew = () => seen.size < seen.add(w.hub.store.version()).size
+    expect(isNew()).toBe(false)
+    await bump(w, 'a')
+    expect(isNew()).toBe(true)
+    await renewPresence(w.hub)
+    expect(isNew()).toBe(false)
+    const other = await openSqlite(sqliteFile(w.hub.config), 'OFF')
+    expect(isNew()).toBe(false)
+    await other.transact(tx => tx.insert(counters).values({ name: 'b', value: 1 }))
+    expect(isNew()).toBe(true)
+    await other.close()
+    isNew()
+    expect(isNew()).toBe(false)
+  },
+)
 
 test('a nested transaction is rejected and rolls back both', async () => {
   const w = await world()

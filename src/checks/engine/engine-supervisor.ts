@@ -19,6 +19,8 @@ interface SupervisorOptions {
 }
 
 const watchIntervalMs = 250
+/** Without monitors, no check can block the thread. */
+const idleLooks = 4
 // Counts looks instead of time: if this process stalled, it could not have received any pulse.
 const maxLooksWithoutPulse = 40
 // A check is limited to a fraction of this time.
@@ -64,12 +66,14 @@ export class EngineSupervisor {
 
   send(message: ToEngine): void {
     if (message.kind === 'configure') {
+      const wasIdle = this.#specs.size === 0
       if (message.full) this.#specs.clear()
       for (const id of message.remove) this.#forget(id)
       for (const spec of message.upsert) {
         if (this.#blocks.get(spec.monitor)?.revision !== spec.revision) this.#blocks.delete(spec.monitor)
         this.#specs.set(spec.monitor, spec)
       }
+      if (wasIdle && this.#timer) this.#watch()
     }
     if (message.kind === 'hub_listeners') this.#listeners = message
     const upsert = message.kind === 'configure' ? message.upsert.filter(spec => !this.#isQuarantined(spec)) : []
@@ -140,18 +144,22 @@ export class EngineSupervisor {
   }
 
   #watch(): void {
-    this.#timer = this.options.clock.after(watchIntervalMs, () => {
-      if (this.#thread) this.#look(this.#thread)
+    this.#timer?.cancel()
+    const looks = this.#specs.size > 0 ? 1 : idleLooks
+    this.#timer = this.options.clock.after(looks * watchIntervalMs, () => {
+      if (this.#thread) this.#look(this.#thread, looks)
       this.#watch()
     })
   }
 
-  #look(thread: Thread<ToThread>): void {
+  /** @param looks number of intervals since the last look */
+  #look(thread: Thread<ToThread>, looks: number): void {
     const current = this.#current.read()
     this.#looksAtSameCheck = current !== null && current.section === this.#section ? this.#looksAtSameCheck + 1 : 0
     this.#section = current?.section ?? 0
     const isBlocked = current !== null && this.#looksAtSameCheck >= maxLooksAtSameCheck
-    if (!isBlocked && ++this.#looksWithoutPulse <= maxLooksWithoutPulse) return
+    this.#looksWithoutPulse += looks
+    if (!isBlocked && this.#looksWithoutPulse <= maxLooksWithoutPulse) return
     if (isBlocked) this.#countBlock(current.monitor)
     this.#restart('hung', isBlocked ? 0 : this.#delayMs)
     thread.terminate()

@@ -28,7 +28,7 @@ export interface EngineDependencies {
 // How often the engine looks for due checks and measures event loop stalls.
 const wakeMs = 25
 // Without monitors it only sends its pulse.
-const idleWakeMs = 500
+const idleWakeMs = 1000
 const pulseMs = 1000
 // A quick restart is over by then, so that nobody is notified.
 const firstRetryMs = 2000
@@ -157,7 +157,8 @@ export class Engine {
     this.#blocks.add(Math.max(now - this.#wakeAt, 0))
     for (const checked of this.#schedule.due()) this.#ready.push(checked)
     this.#startReady()
-    if (now - this.#pulsedAt >= pulseMs) {
+    // Timers may fire up to a millisecond early.
+    if (now - this.#pulsedAt >= pulseMs - 1) {
       // After the machine slept, do not catch up pulse by pulse.
       this.#pulsedAt = now - this.#pulsedAt >= 2 * pulseMs ? now : this.#pulsedAt + pulseMs
       void this.#resolver.recheckHealth()

@@ -19,7 +19,6 @@ export type FromThread = FromEngine | { kind: 'stopped' }
 const maxChecks = 12_000
 // Reserved for everything else this program opens.
 const otherFiles = 1000
-const collectCheckMs = 1000
 
 /** The entry point of the thread that runs a hub's checks. @param typeOf replaced in tests */
 export function runChecks(typeOf: (name: string) => CheckType | undefined = checkTypeOf): void {
@@ -29,11 +28,12 @@ export function runChecks(typeOf: (name: string) => CheckType | undefined = chec
   }
   let engine: Engine | null = null
   const garbage = new GarbageCollector({ youngMs: 3_000, fullMs: 20_000 })
-  setInterval(() => {
-    if (engine && engine.size >= largeMonitorCount) garbage.collect()
-  }, collectCheckMs)
+  const emit = (message: FromEngine) => {
+    thread.postMessage(message)
+    if (message.kind === 'pulse' && message.pulse.monitors >= largeMonitorCount) setImmediate(() => garbage.collect())
+  }
   thread.onmessage = ({ data }) => {
-    if (data.kind === 'begin') engine = createEngine(data, typeOf, message => thread.postMessage(message))
+    if (data.kind === 'begin') engine = createEngine(data, typeOf, emit)
     else engine?.handle(data)
     if (data.kind === 'stop') thread.postMessage({ kind: 'stopped' })
   }

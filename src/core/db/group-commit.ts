@@ -45,6 +45,7 @@ export class GroupCommit {
   private readonly queue: Waiting[] = []
   private draining: Promise<void> | null = null
   private writer: Writer | null = null
+  private writers = 0
   private owesCheckpoint = false
   private watched: Watched | null = null
 
@@ -59,6 +60,12 @@ export class GroupCommit {
       this.queue.push({ fn, resolve: resolve as (value: unknown) => void, reject })
       this.draining ??= this.drain()
     })
+  }
+
+  /** Changes when another process commits, such as a command (https://www.sqlite.org/pragma.html#pragma_data_version). */
+  versionOfOthers(): string {
+    const { db } = this.openWriter()
+    return `${this.writers}.${db.query<{ data_version: number }, []>('PRAGMA data_version').get()!.data_version}`
   }
 
   /** Closes the connection after all waiting callbacks. */
@@ -87,7 +94,7 @@ export class GroupCommit {
     let timedOut = false
     const startedAt = performance.now()
     try {
-      const { db, tx } = (this.writer ??= this.open())
+      const { db, tx } = this.openWriter()
       // `query` prepares each of these statements only once.
       db.query('BEGIN IMMEDIATE').run()
       for (let count = 0; count < maxGroupSize && !timedOut; count++) {
@@ -121,6 +128,14 @@ export class GroupCommit {
       if (timedOut) this.retire()
     }
     for (const one of done) one.waiting.resolve(one.value)
+  }
+
+  private openWriter(): Writer {
+    if (!this.writer) {
+      this.writer = this.open()
+      this.writers++
+    }
+    return this.writer
   }
 
   /** Makes the next commit leave its checkpoint to {@link checkpoint}, so that each blocks the event loop on its own. */

@@ -2,6 +2,7 @@ import type { Database, Statement as NativeStatement } from 'bun:sqlite'
 import { sql, type SQL } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { isTurnOver, yieldToEventLoop } from '../time-slices'
+import { loopBlocks } from '../loop-blocks'
 import { withoutValues } from './errors'
 import type { Outage } from './outage'
 import { runsPrepared } from './prepared'
@@ -26,6 +27,7 @@ export function sqliteHandle(db: Database, use: 'read' | 'write'): { handle: Tx;
     return isTurnOver() ? yieldToEventLoop().then(() => result) : result
   }
   const check = () => {
+    loopBlocks.expectWork()
     if (use === 'write' && !db.inTransaction) throw new Error('The transaction was rolled back.')
   }
   const cache = new Map<string, NativeStatement>()

@@ -1,4 +1,5 @@
 import type { Log } from '../log'
+import { loopBlocks } from '../loop-blocks'
 import { isUnavailable } from './errors'
 
 // Until then, other connections may still fail.
@@ -38,6 +39,8 @@ export class Outage {
 
   /** A query was sent. */
   started(): void {
+    // Rows arrive later, and many of them may block the event loop.
+    loopBlocks.expectMoreWork()
     if (this.pending++ === 0) this.progressAt = performance.now()
   }
 

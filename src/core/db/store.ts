@@ -16,6 +16,11 @@ import { insideTransaction, NestedTransaction, asTransaction, type Reader, type 
 export interface Store {
   read: Reader
   transact: Transact
+  /**
+   * Changes with each commit, of this process or another one, except routine ones. Polls can be skipped while it is the same. Null if
+   * unknown, as always on PostgreSQL, where other hubs may commit at any time.
+   */
+  version(): string | null
   /** PostgreSQL only: receives notifications of other hubs on a channel. SQLite has only one hub. */
   listen(channel: string, onMessage: (payload: string) => void): Promise<void>
   /** PostgreSQL only: notifies all listening hubs. Delivery is not guaranteed. */
@@ -37,9 +42,24 @@ export async function openSqlite(file: string, synchronous: Synchronous = 'FULL'
   first.close()
   const reader = sqliteConnection(file, 'read')
   const group = new GroupCommit(() => sqliteWriter(file, synchronous))
+  let transactions = 0
   return {
     read: sqliteHandle(reader, 'read').handle,
-    ...detectingFullDisk(fn => (insideTransaction() ? Promise.reject(new NestedTransaction()) : group.run(fn))),
+    ...detectingFullDisk(async (fn, isRoutine = false) => {
+      if (insideTransaction()) throw new NestedTransaction()
+      try {
+        return await group.run(fn)
+      } finally {
+        if (!isRoutine) transactions++
+      }
+    }),
+    version() {
+      try {
+        return `${transactions} ${group.versionOfOthers()}`
+      } catch {
+        return null
+      }
+    },
     listen: async () => {},
     notify: async () => {},
     async close() {
@@ -77,6 +97,7 @@ export async function openPostgres(url: string, connections = 10, log: Log | nul
   return {
     read: db as unknown as Reader,
     ...detectingFullDisk(fn => outage.watch(() => transact(fn))),
+    version: () => null,
     listen: (channel, onMessage) => pool.listen(channel, onMessage),
     async notify(channel, payload) {
       await outage.watch(() => pool.unsafe('select pg_notify($1, $2)', [channel, payload]))
@@ -93,9 +114,9 @@ function detectingFullDisk(transact: Transact): Pick<Store, 'transact' | 'isFull
   let fullAt = Number.NEGATIVE_INFINITY
   return {
     isFull: () => performance.now() - fullAt < fullForMs,
-    async transact(fn) {
+    async transact(fn, isRoutine) {
       try {
-        return await transact(fn)
+        return await transact(fn, isRoutine)
       } catch (error) {
         if (isStorageFull(error)) fullAt = performance.now()
         throw error

@@ -7,8 +7,11 @@ export type Tx = BaseSQLiteDatabase<'async', unknown, Record<string, never>>
 /** A read-only handle that sees only committed data. */
 export type Reader = Pick<Tx, 'select' | 'selectDistinct' | 'with' | '$with' | '$count'>
 
-/** Runs `fn` in a transaction. Durable when the promise resolves, rolled back when it rejects. */
-export type Transact = <T>(fn: (tx: Tx) => Promise<T>) => Promise<T>
+/**
+ * Runs `fn` in a transaction. Durable when the promise resolves, rolled back when it rejects.
+ * @param isRoutine it only renews a lease, so it doesn't change the version of the store
+ */
+export type Transact = <T>(fn: (tx: Tx) => Promise<T>, isRoutine?: boolean) => Promise<T>
 
 const context = new AsyncLocalStorage<{ over: boolean }>()
 

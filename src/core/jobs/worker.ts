@@ -8,6 +8,7 @@ import { dueJobs, lease } from './claim'
 import { Together, type ClaimedJob, type JobKind } from './job'
 import { LaneCapacity } from './lanes'
 import { claimFromLanes, type LaneClaim } from './lane-claim'
+import { loopBlocks } from '../loop-blocks'
 import { yieldToEventLoop } from '../time-slices'
 import { UnclaimableJobs } from './unclaimable'
 import { finish, finishAll, requeue, markFailed, nextRunAt, releaseUnknown } from './queue'
@@ -89,6 +90,12 @@ export class Worker {
       // Requested after the last poll and before this line.
       this.wake([])
     })
+  }
+
+  /** Polls the kinds with a job that is due. Unlike the timer, notices that the clock was set. */
+  wakeDue(): void {
+    const now = this.hub.clock.now()
+    this.wake([...this.lastPolls].flatMap(([kind, poll]) => (poll.at <= now ? kind : [])))
   }
 
   /** Stops claiming jobs and waits for running jobs, at most `limitMs`. */
@@ -212,9 +219,11 @@ export class Worker {
 
   private start(kind: JobKind, job: ClaimedJob, prepared: unknown): void {
     const runs = this.running.get(kind.kind)!
+    const ended = loopBlocks.expectWorkUntilCalled()
     const run = this.runOne(kind, job, prepared)
       .catch(error => this.hub.log.error({ err: error, kind: job.kind, job: job.id }, 'could not record the result of a job'))
       .finally(() => {
+        ended()
         runs.delete(run)
         this.wake([kind.kind])
       })
@@ -330,11 +339,9 @@ export class Worker {
     this.timer = this.hub.clock.after(at - this.hub.clock.now(), () => {
       this.timer = null
       this.timerAt = Infinity
-      const now = this.hub.clock.now()
-      const due = [...this.lastPolls].flatMap(([kind, poll]) => (poll.at <= now ? kind : []))
       // An earlier poll may have moved the time that this timer was set for.
-      if (due.length === 0) this.sleepUntil(this.nextPollAt())
-      else this.wake(due)
+      if (this.nextPollAt() > this.hub.clock.now()) this.sleepUntil(this.nextPollAt())
+      else this.wakeDue()
     })
   }
 }

@@ -74,31 +74,35 @@ export class Shares {
     const stoodStill = this.roundAt !== null && now - this.roundAt >= minGapMs
     this.isFirst ||= this.roundAt !== null && now < this.roundAt
     this.roundAt = now
-    const { renewed, claimed, surplus } = await record(hub, async tx => {
-      if (this.isFirst) {
-        await createShares(tx, now)
-        await endGaps(tx, now)
-      }
-      const part = Math.ceil(shareCount / (await countLiveHubs(tx, hub)))
-      const interrupted = stoodStill ? await tx.select().from(monitorShares).where(eq(monitorShares.hubId, hub.id)) : []
-      const renewed = await renewShares(tx, hub, now)
-      const hasUnknownOwner = notInArray(monitorShares.hubId, tx.select({ id: hubs.id }).from(hubs))
-      const isFree = or(
-        isNull(monitorShares.hubId),
-        and(ne(monitorShares.hubId, hub.id), or(lte(monitorShares.until, leaseTime(hub)), hasUnknownOwner)),
-      )!
-      const free =
-        renewed.length < part
-          ? await tx
-              .select()
-              .from(monitorShares)
-              .where(isFree)
-              .limit(part - renewed.length)
-          : []
-      const claimed = await claim(tx, hub, isFree, free, now)
-      await writeGaps(tx, [...claimed, ...interrupted], now)
-      return { result: { renewed, claimed, surplus: renewed.slice(part) } }
-    })
+    const { renewed, claimed, surplus } = await record(
+      hub,
+      async tx => {
+        if (this.isFirst) {
+          await createShares(tx, now)
+          await endGaps(tx, now)
+        }
+        const part = Math.ceil(shareCount / (await countLiveHubs(tx, hub)))
+        const interrupted = stoodStill ? await tx.select().from(monitorShares).where(eq(monitorShares.hubId, hub.id)) : []
+        const renewed = await renewShares(tx, hub, now)
+        const hasUnknownOwner = notInArray(monitorShares.hubId, tx.select({ id: hubs.id }).from(hubs))
+        const isFree = or(
+          isNull(monitorShares.hubId),
+          and(ne(monitorShares.hubId, hub.id), or(lte(monitorShares.until, leaseTime(hub)), hasUnknownOwner)),
+        )!
+        const free =
+          renewed.length < part
+            ? await tx
+                .select()
+                .from(monitorShares)
+                .where(isFree)
+                .limit(part - renewed.length)
+            : []
+        const claimed = await claim(tx, hub, isFree, free, now)
+        await writeGaps(tx, [...claimed, ...interrupted], now)
+        return { result: { renewed, claimed, surplus: renewed.slice(part) } }
+      },
+      true,
+    )
     const before = this.leases
     this.isFirst = false
     this.renewedAt = now
@@ -109,6 +113,11 @@ export class Shares {
       lost: [...before.keys()].filter(share => !this.leases.has(share)),
       surplus,
     }
+  }
+
+  /** When the leases must be extended if the next round is late (ms UTC). */
+  get lateAt(): number {
+    return this.renewedAt + lateMs
   }
 
   /** Extends the leases if the next round is late, because writing many results takes longer than usual. */

@@ -65,6 +65,8 @@ export class MonitoringWatch {
   private calendarAt: number | null = null
   private tickedAt: number | null = null
   private checksWrittenAt: number
+  /** The version of the database in which the roster was last read. */
+  private versionSeen: string | null = null
   private faults = new Map<string, number>()
   private readonly pool = new InternPool()
   // Most garbage is short-lived; the state of a monitor is replaced only with its next check.
@@ -233,7 +235,8 @@ export class MonitoringWatch {
   /** Leases are also renewed while other work is running. */
   private armRenewal(): void {
     if (this.stopped) return
-    this.renewTimer = this.hub.clock.after(tickMs, () => {
+    const ms = Math.min(Math.max(this.shares.lateAt - this.hub.clock.now(), tickMs), divideEachMs)
+    this.renewTimer = this.hub.clock.after(ms, () => {
       this.renewing = this.attempt('renew', () => this.shares.renewIfLate()).then(() => this.armRenewal())
     })
   }
@@ -267,7 +270,7 @@ export class MonitoringWatch {
       this.dividedAt = now
       await this.attempt('shares', () => this.divideShares())
     }
-    await this.attempt('look', () => this.refreshRoster())
+    await this.attempt('look', () => this.lookForChanges())
     await this.attempt('surroundings', () => this.related.refresh())
     await this.attempt('impairment', () => this.impairment.notifyDue(this.roster.size))
     if (this.tickedAt !== null && now - this.tickedAt >= minGapMs) this.judging.resumeAfterStall()
@@ -331,6 +334,14 @@ export class MonitoringWatch {
     this.related.windowEdgePassed()
     this.judging.wakeDue()
     await this.judging.write()
+  }
+
+  /** Reads the changes of other hubs and commands. */
+  private async lookForChanges(): Promise<void> {
+    const version = this.hub.store.version()
+    if (version !== null && version === this.versionSeen) return
+    await this.refreshRoster()
+    this.versionSeen = version
   }
 
   private async refreshRoster(): Promise<void> {
