@@ -16,7 +16,8 @@ class Topics {
   }
 
   wake(topic: string): void {
-    for (const listener of [...(this.listeners.get(topic) ?? [])]) listener()
+    const listeners = this.listeners.get(topic)
+    if (listeners) for (const listener of [...listeners]) listener()
   }
 
   wakeAll(): void {

@@ -67,7 +67,7 @@ class PingQueue {
     this.last = recorded.catch(() => null)
     if (!this.draining) {
       this.draining = true
-      setImmediate(() => void this.drain())
+      void this.drain()
     }
     return recorded
   }
@@ -79,15 +79,17 @@ class PingQueue {
 
   private async drain(): Promise<void> {
     while (this.waiting.length > 0) {
-      const batch = this.waiting.splice(0, maxBatchSize)
+      let batch: QueuedPing[] = []
       try {
-        const { recorded, earliestDue } = await record(this.hub, tx =>
-          recordBatch(
+        const { recorded, earliestDue } = await record(this.hub, tx => {
+          // Takes all pings that arrived until the transaction started. If it is repeated, the pings stay the same.
+          if (batch.length === 0) batch = this.waiting.splice(0, maxBatchSize)
+          return recordBatch(
             tx,
             this.hub,
             batch.map(one => one.ping),
-          ),
-        )
+          )
+        })
         for (const one of recorded) {
           if (!one) continue
           incrementCounter(this.hub, 'heartbeat_pings', one.kind)
@@ -96,7 +98,8 @@ class PingQueue {
         scheduleDueCheck(this.hub, earliestDue)
         batch.forEach((one, index) => one.resolve(recorded[index]!))
       } catch (error) {
-        for (const one of batch) one.reject(error)
+        // Without a batch, the transaction could not be started.
+        for (const one of batch.length > 0 ? batch : this.waiting.splice(0, maxBatchSize)) one.reject(error)
       }
     }
     this.draining = false
@@ -154,10 +157,7 @@ async function recordBatch(tx: Tx, hub: Hub, incoming: IncomingPing[]) {
       reports.set(row.id, [...(reports.get(row.id) ?? []), report])
     }
   }
-  await writeStates(
-    tx,
-    [...after.values()].filter(row => row !== before.get(row.uuidHash)),
-  )
+  await writeStates(tx, before, after)
   await insertRows(tx, pings, pingRows)
   await insertRows(tx, flips, flipRows)
   const drafts = await together(

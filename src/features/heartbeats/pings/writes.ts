@@ -22,7 +22,36 @@ export const lockHeartbeats = (tx: Tx, hashes: readonly string[]): Promise<Heart
     ).execute(values),
   )
 
-/** Stores the states and ping counts after a batch of pings. */
-export async function writeStates(tx: Tx, rows: readonly HeartbeatRow[]): Promise<void> {
-  await updateRows(tx, heartbeats, { name: 'ping', set: [...stateColumns, 'pingCount'] }, rows)
+type Rows = ReadonlyMap<string, HeartbeatRow>
+
+/** Stores the states and ping counts after a batch of pings. @param before,after rows by UUID hash */
+export async function writeStates(tx: Tx, before: Rows, after: Rows): Promise<void> {
+  const changed = [...after].filter(([hash, row]) => row !== before.get(hash))
+  const groups = Map.groupBy(changed, ([hash, row]) => columnsToWrite(before.get(hash)!, row))
+  for (const [name, group] of groups)
+    await updateRows(
+      tx,
+      heartbeats,
+      { name, set: columnSets[name] },
+      group.map(([, row]) => row),
+    )
+}
+
+const pingColumns = ['lastPingAt', 'lastDurationMs', 'openRuns', 'expectedAt', 'pingCount'] as const
+
+// SQLite writes the entries of all indexes with one of the columns that are set, even if they get the same value.
+const columnSets = {
+  ping: pingColumns,
+  'ping-due': [...pingColumns, 'downAt'],
+  'ping-status': [...stateColumns, 'pingCount'],
+} as const satisfies Record<string, readonly (keyof HeartbeatRow)[]>
+
+function columnsToWrite(before: HeartbeatRow, after: HeartbeatRow): keyof typeof columnSets {
+  if (
+    before.status !== after.status ||
+    before.statusSince !== after.statusSince ||
+    before.alertHeldUntil !== after.alertHeldUntil
+  )
+    return 'ping-status'
+  return before.downAt === after.downAt ? 'ping' : 'ping-due'
 }
