@@ -13,9 +13,9 @@ import { joined, type Drafts } from '../../incidents/outages/outage'
 import { scheduleDueCheck } from '../status/due-timer'
 import { reportFlip } from '../status/alerts'
 import { maintenanceHoldUntil } from '../status/maintenance-hold'
-import { lockHeartbeats, writeStates } from './writes'
+import { lockHeartbeats, lockPinged, writeStates, type PingedRow, type PingedRows } from './writes'
 import { columnsAfter, flipRow } from '../status/rows'
-import { applyPing, type PingKind } from '../status/state'
+import { applyPing, type Flip, type HeartbeatState, type PingKind } from '../status/state'
 import { flips, heartbeats, pings } from '../tables'
 import type { HeartbeatRow } from '../view'
 import { pingTopic } from '../watching'
@@ -114,30 +114,70 @@ export function pingQueue(hub: Hub): PingQueue {
   return queue
 }
 
-async function recordBatch(tx: Tx, hub: Hub, incoming: IncomingPing[]) {
+async function recordBatch(tx: Tx, hub: Hub, incoming: readonly IncomingPing[]) {
   const hashes = [...new Set(incoming.map(one => one.uuidHash))]
-  const rows = await lockHeartbeats(tx, hashes)
+  let applied: Applied<PingedRow> = applyAll(await lockPinged(tx, hashes), incoming, () => null)
+  let flipped: Flipped<HeartbeatRow>[] = []
+  if (applied.flipped.length > 0) {
+    // Only reports of status changes need the other columns.
+    const whole = applyAll(await lockHeartbeats(tx, hashes), incoming, (row, at) => maintenanceHoldUntil(hub, row, at))
+    applied = whole
+    flipped = whole.flipped
+  }
+  const { before, after, pingRows, recorded } = applied
+  await writeStates(tx, before, after)
+  await insertRows(tx, pings, pingRows)
+  await insertRows(
+    tx,
+    flips,
+    flipped.map(({ row, flip }) => flipRow(row.id, flip)),
+  )
+  const drafts = await reportFlips(tx, hub, flipped)
+  await prunePings(tx, before, after)
+  const dues = [...after.values()].flatMap(row => row.downAt ?? row.alertHeldUntil ?? [])
+  return { result: { recorded, earliestDue: dues.length > 0 ? Math.min(...dues) : null }, ...joined(...drafts) }
+}
+
+/** A status change by a ping. `row` is the heartbeat before the ping. */
+interface Flipped<Row> {
+  row: Row
+  state: HeartbeatState
+  flip: Flip
+  ping: IncomingPing
+  alertHeldUntil: number | null
+}
+
+/** What a batch of pings changes. `before` and `after`: by UUID hash. */
+interface Applied<Row> {
+  before: ReadonlyMap<string, Row>
+  after: ReadonlyMap<string, Row>
+  pingRows: (typeof pings.$inferInsert)[]
+  flipped: Flipped<Row>[]
+  recorded: RecordedPing[]
+}
+
+/** @param holdUntil until when to hold the alert of a heartbeat that goes down at a time */
+function applyAll<Row extends PingedRow>(
+  rows: readonly Row[],
+  incoming: readonly IncomingPing[],
+  holdUntil: (row: Row, at: number) => number | null,
+): Applied<Row> {
   const before = new Map(rows.map(row => [row.uuidHash, row]))
   const after = new Map(before)
-  const pingRows: (typeof pings.$inferInsert)[] = []
-  const flipRows: (typeof flips.$inferInsert)[] = []
-  /** What status changes lead to, by heartbeat. */
-  const reports = new Map<string, (() => Promise<Drafts>)[]>()
-  const recorded: RecordedPing[] = []
-
+  const applied: Applied<Row> = { before, after, pingRows: [], flipped: [], recorded: [] }
   for (const ping of incoming) {
     const row = after.get(ping.uuidHash)
     if (!row) {
-      recorded.push(null)
+      applied.recorded.push(null)
       continue
     }
     const kind: PingKind = row.methods === 'POST' && ping.method !== 'POST' ? 'ign' : ping.kind
     const outcome = applyPing(row, row.schedule, { kind, at: ping.at, rid: ping.rid, exitStatus: ping.exitStatus }, row)
     const { state, flip, durationMs } = outcome
     const n = row.pingCount + 1
-    const alertHeldUntil = flip?.to === 'down' ? maintenanceHoldUntil(hub, row, flip.at) : null
+    const alertHeldUntil = flip?.to === 'down' ? holdUntil(row, flip.at) : null
     after.set(ping.uuidHash, { ...row, ...columnsAfter(row, outcome, alertHeldUntil), pingCount: n })
-    pingRows.push({
+    applied.pingRows.push({
       heartbeatId: row.id,
       n,
       kind,
@@ -150,31 +190,26 @@ async function recordBatch(tx: Tx, hub: Hub, incoming: IncomingPing[]) {
       method: ping.method,
       body: ping.body,
     })
-    recorded.push({ heartbeatId: row.id, n, kind })
-    if (flip?.from) {
-      flipRows.push(flipRow(row.id, flip))
-      const report = () => reportFlip(tx, hub, row, state, flip, ingestActor(row, ping), { failure: ping, alertHeldUntil })
-      reports.set(row.id, [...(reports.get(row.id) ?? []), report])
-    }
+    applied.recorded.push({ heartbeatId: row.id, n, kind })
+    if (flip?.from) applied.flipped.push({ row, state, flip, ping, alertHeldUntil })
   }
-  await writeStates(tx, before, after)
-  await insertRows(tx, pings, pingRows)
-  await insertRows(tx, flips, flipRows)
-  const drafts = await together(
+  return applied
+}
+
+/** Reports the status changes of different heartbeats together, and those of the same one after the other. */
+const reportFlips = (tx: Tx, hub: Hub, flipped: readonly Flipped<HeartbeatRow>[]): Promise<Drafts[]> =>
+  together(
     tx,
-    [...reports.values()].map(own => async () => {
+    [...Map.groupBy(flipped, one => one.row.id).values()].map(own => async () => {
       const all: Drafts[] = []
-      for (const report of own) all.push(await report())
+      for (const { row, state, flip, ping, alertHeldUntil } of own)
+        all.push(await reportFlip(tx, hub, row, state, flip, ingestActor(row, ping), { failure: ping, alertHeldUntil }))
       return joined(...all)
     }),
   )
-  await prunePings(tx, before, after)
-  const dues = [...after.values()].flatMap(row => row.downAt ?? row.alertHeldUntil ?? [])
-  return { result: { recorded, earliestDue: dues.length > 0 ? Math.min(...dues) : null }, ...joined(...drafts) }
-}
 
 /** Deletes all but the last 100 pings of a heartbeat whenever its ping count passes a multiple of 100. */
-async function prunePings(tx: Tx, before: Map<string, HeartbeatRow>, after: Map<string, HeartbeatRow>): Promise<void> {
+async function prunePings(tx: Tx, before: PingedRows, after: PingedRows): Promise<void> {
   for (const [hash, row] of after) {
     if (Math.floor(row.pingCount / keptPings) === Math.floor(before.get(hash)!.pingCount / keptPings)) continue
     await tx.delete(pings).where(and(eq(pings.heartbeatId, row.id), lte(pings.n, row.pingCount - keptPings)))

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { sql, type Column } from 'drizzle-orm'
 import { prepared } from '../../../core/db/prepared'
 import { forUpdate } from '../../../core/db/dialect'
 import { forIds } from '../../../core/db/id-list'
@@ -8,24 +8,45 @@ import { stateColumns } from '../status/rows'
 import { heartbeats } from '../tables'
 import type { HeartbeatRow } from '../view'
 
+const pingedColumns = [
+  'id',
+  'uuidHash',
+  'methods',
+  'manualResume',
+  'schedule',
+  'pingCount',
+  ...stateColumns,
+] as const satisfies (keyof HeartbeatRow)[]
+
+/** A heartbeat with the columns that matter to pings without a status change. Decoding the others takes longer than reading the row. */
+export type PingedRow = Pick<HeartbeatRow, (typeof pingedColumns)[number]>
+/** By UUID hash. */
+export type PingedRows = ReadonlyMap<string, PingedRow>
+
+/** Like {@link lockHeartbeats}, with only the columns that most pings need. */
+export const lockPinged = (tx: Tx, hashes: readonly string[]): Promise<PingedRow[]> =>
+  lock(tx, hashes, 'pinged', Object.fromEntries(pingedColumns.map(name => [name, heartbeats[name]])))
+
 /** Locks the heartbeats with these UUID hashes, in hash order, so that batches of several hubs can’t deadlock. */
-export const lockHeartbeats = (tx: Tx, hashes: readonly string[]): Promise<HeartbeatRow[]> =>
+export const lockHeartbeats = (tx: Tx, hashes: readonly string[]): Promise<HeartbeatRow[]> => lock(tx, hashes, 'heartbeats')
+
+const lock = <Row>(tx: Tx, hashes: readonly string[], name: string, columns?: Record<string, Column>): Promise<Row[]> =>
   forIds([...hashes].sort(), (size, list, values) =>
-    prepared<HeartbeatRow[], Tx>(tx, `heartbeats-by-uuid|${size}`, handle =>
-      forUpdate(
-        handle
-          .select()
-          .from(heartbeats)
-          .where(sql`${heartbeats.uuidHash} in ${list}`)
-          .orderBy(heartbeats.uuidHash),
-      ),
+    prepared<Row[], Tx>(
+      tx,
+      `${name}-by-uuid|${size}`,
+      handle =>
+        forUpdate(
+          (columns ? handle.select(columns as never) : handle.select())
+            .from(heartbeats)
+            .where(sql`${heartbeats.uuidHash} in ${list}`)
+            .orderBy(heartbeats.uuidHash),
+        ) as never,
     ).execute(values),
   )
 
-type Rows = ReadonlyMap<string, HeartbeatRow>
-
-/** Stores the states and ping counts after a batch of pings. @param before,after rows by UUID hash */
-export async function writeStates(tx: Tx, before: Rows, after: Rows): Promise<void> {
+/** Stores the states and ping counts after a batch of pings. */
+export async function writeStates(tx: Tx, before: PingedRows, after: PingedRows): Promise<void> {
   const changed = [...after].filter(([hash, row]) => row !== before.get(hash))
   const groups = Map.groupBy(changed, ([hash, row]) => columnsToWrite(before.get(hash)!, row))
   for (const [name, group] of groups)
@@ -46,7 +67,7 @@ const columnSets = {
   'ping-status': [...stateColumns, 'pingCount'],
 } as const satisfies Record<string, readonly (keyof HeartbeatRow)[]>
 
-function columnsToWrite(before: HeartbeatRow, after: HeartbeatRow): keyof typeof columnSets {
+function columnsToWrite(before: PingedRow, after: PingedRow): keyof typeof columnSets {
   if (
     before.status !== after.status ||
     before.statusSince !== after.statusSince ||

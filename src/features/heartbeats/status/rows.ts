@@ -8,7 +8,7 @@ import type { HeartbeatRow } from '../view'
  * @param alertHeldUntil until when to hold the alert of a change to `down` (ms UTC)
  */
 export const columnsAfter = (
-  row: HeartbeatRow,
+  row: Pick<HeartbeatRow, 'statusSince' | 'alertHeldUntil'>,
   { state, flip }: Outcome,
   alertHeldUntil: number | null = null,
 ): HeartbeatState & { statusSince: number; alertHeldUntil: number | null } => ({
