@@ -156,13 +156,15 @@ async function pingRequest(hub: Hub, request: Request, params: Record<string, st
   const start = request.url.indexOf('?')
   return {
     parts,
-    query: new URLSearchParams(start < 0 ? '' : request.url.slice(start)),
+    query: start < 0 ? noQuery : new URLSearchParams(request.url.slice(start)),
     method: request.method,
     source,
     userAgent: request.headers.get('user-agent') ?? '',
     body: request.body && hub.config.pingBodyLimit > 0 ? await firstBytes(request.body, hub.config.pingBodyLimit) : null,
   }
 }
+
+const noQuery = new URLSearchParams()
 
 /** Reads the start of a body. The rest is neither waited for nor kept in memory. */
 async function firstBytes(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
