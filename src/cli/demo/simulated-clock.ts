@@ -9,9 +9,9 @@ export class SimulatedClock implements Clock {
 
   now = (): number => this.time
 
-  /** @param to ms UTC; an earlier time is ignored */
+  /** @param to ms UTC, rounded; an earlier time is ignored */
   advanceTo(to: number): void {
-    this.time = Math.max(this.time, to)
+    this.time = Math.max(this.time, Math.round(to))
   }
 
   after(ms: number, fn: () => void) {
