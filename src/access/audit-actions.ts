@@ -108,4 +108,33 @@ export const accountActions = {
     changes: { fields: { data_keys: Type.Integer(), values: Type.Integer(), failures: Type.Integer() } },
     example: { before: {}, after: { data_keys: 1, values: 12, failures: 0 } },
   },
+  'account.instance.restore': {
+    number: 'AC026',
+    description: 'The installation was restored from a backup. Changes made since the backup are lost.',
+    channels: ['cli'],
+    targets: [],
+    changes: {
+      fields: {
+        file: Type.String(),
+        backup_at: Type.String(),
+        restored_at: Type.String(),
+        gap_seconds: Type.Integer(),
+        jobs_released: Type.Integer(),
+        sessions_ended: Type.Integer(),
+        deliveries_held: Type.Integer(),
+      },
+    },
+    example: {
+      before: {},
+      after: {
+        file: 'bailiwick-1f3a9c2e-2026-11-21T02-00-00-000Z.tar.zst',
+        backup_at: '2026-11-21T02:00:00.000Z',
+        restored_at: '2026-11-21T09:30:00.000Z',
+        gap_seconds: 27000,
+        jobs_released: 1,
+        sessions_ended: 3,
+        deliveries_held: 2,
+      },
+    },
+  },
 } satisfies AuditActionDrafts

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { codeOf } from '../features/audit-actions'
-import type { ChainedEntry } from '../core/audit-chain'
-import { auditCounter, chainedEntry } from '../core/audit-chain'
+import { auditCounter, type ChainedEntry } from '../core/audit-chain'
 import type { Config } from '../core/config'
 import { withReadOnlyDatabase, type Rows } from '../core/db/schema-state'
 import { instanceKeyId, type DataKeyRow } from '../core/secrets'
 import type { Checkpoint } from '../features/audit/checkpoint'
-import { instant } from '../core/clock'
+import { foundCheckpoint, foundEntry, type CheckpointRow, type EntryRow } from '../features/audit/chain-rows'
 import type { FoundEntry } from '../features/audit/chain-walk'
 import { Failure } from './failure'
 import { noInstallation } from './operator'
@@ -29,7 +28,7 @@ export async function readDatabaseChains(
     config,
     async rows => {
       if (!rows) throw new Failure(noInstallation(config))
-      const checkpoints = (await rows<CheckpointRow>('select * from audit_checkpoints order by number')).map(checkpointOf)
+      const checkpoints = (await rows<CheckpointRow>('select * from audit_checkpoints order by number')).map(foundCheckpoint)
       const counters = await rows<{ name: string; value: unknown }>(
         `select name, value from counters where name like '${auditCounter('')}%'`,
       )
@@ -97,68 +96,7 @@ async function entriesOf(rows: Rows, chain: string): Promise<FoundEntry[]> {
   const of = `from audit_entries where workspace_id = '${chain.replaceAll("'", "''")}'`
   for (let page: EntryRow[] = []; ;) {
     page = await rows<EntryRow>(`select * ${of} order by seq, id limit ${pageSize} offset ${entries.length}`)
-    entries.push(...page.map(foundOf))
+    entries.push(...page.map(foundEntry))
     if (page.length < pageSize) return entries
   }
 }
-
-type EntryRow = Record<
-  'id' | 'workspace_id' | 'action' | 'outcome' | 'actor_type' | 'actor_id' | 'actor' | 'target_id' | 'targets' | 'context',
-  string
-> &
-  Record<'changes' | 'reason', string | null> &
-  Record<'seq' | 'occurred_at', unknown> &
-  Record<'prev_hash' | 'hash' | 'mac', Uint8Array | null>
-
-function foundOf(row: EntryRow): FoundEntry {
-  const entry = chainedEntry({
-    id: row.id,
-    seq: Number(row.seq),
-    occurredAt: Number(row.occurred_at),
-    workspaceId: row.workspace_id,
-    action: row.action,
-    outcome: row.outcome as ChainedEntry['outcome'],
-    actor: parsed(row.actor),
-    targets: parsed(row.targets),
-    context: parsed(row.context),
-    changes: row.changes === null ? null : parsed(row.changes),
-    reason: row.reason,
-  })
-  return {
-    entry,
-    prevHash: hex(row.prev_hash),
-    hash: hex(row.hash),
-    mac: hex(row.mac),
-    columnsAgree:
-      row.actor_type === entry.actor?.type &&
-      row.actor_id === entry.actor?.id &&
-      row.target_id === (entry.targets?.[0]?.id ?? ''),
-  }
-}
-
-/** Invalid JSON is kept as text, which then doesn't match the hash. */
-function parsed(text: string): never {
-  try {
-    return JSON.parse(text) as never
-  } catch {
-    return text as never
-  }
-}
-
-type CheckpointRow = Record<'chain' | 'head' | 'key_id' | 'signature', string> &
-  Record<'number' | 'seq' | 'count' | 'time', unknown> & { kind: Checkpoint['kind']; prev_checkpoint: string | null }
-
-const checkpointOf = (row: CheckpointRow): Checkpoint => ({
-  chain: row.chain,
-  kind: row.kind,
-  seq: Number(row.seq),
-  count: Number(row.count),
-  head: row.head,
-  time: instant(Number(row.time)),
-  prev_checkpoint: row.prev_checkpoint,
-  number: Number(row.number),
-  key_id: row.key_id,
-  signature: row.signature,
-})
-
-const hex = (bytes: Uint8Array | null) => (bytes === null ? '' : Buffer.from(bytes).toString('hex'))

@@ -2,6 +2,7 @@ import { InvalidSetting } from '../core/config'
 import { isUnavailable } from '../core/db/errors'
 import { MigrationRefused } from '../core/db/migrate'
 import { Problem } from '../core/problem'
+import { BackupFailed } from '../hub/backup/errors'
 import { DecryptionFailed, RotationHalted, WrongMasterKey } from '../core/secrets'
 
 /** Thrown by a command that fails for a known reason. The message is printed without a stack trace. */
@@ -26,7 +27,15 @@ export function failureText(error: unknown): string {
   return stack ?? String(error)
 }
 
-const knownErrors = [Failure, InvalidSetting, MigrationRefused, WrongMasterKey, DecryptionFailed, RotationHalted] as const
+const knownErrors = [
+  Failure,
+  InvalidSetting,
+  MigrationRefused,
+  WrongMasterKey,
+  DecryptionFailed,
+  RotationHalted,
+  BackupFailed,
+] as const
 
 /** Sets the exit code of a command that ran but doesn't end with 0. */
 export type EndWith = (code: number) => void

@@ -3,6 +3,7 @@ import { version } from '../core/version'
 import type { Threads } from '../hub/run'
 import { addAgent } from './agent'
 import { addAudit } from './audit'
+import { addBackup, addRestore } from './backup'
 import { addBench } from './bench-command'
 import { addDemo } from './demo-command'
 import { addDoctor } from './doctor'
@@ -24,6 +25,8 @@ const commands = [
   addToken,
   addUser,
   addMigrate,
+  addBackup,
+  addRestore,
   addDoctor,
   addAudit,
   addHealth,
@@ -66,6 +69,8 @@ export function createProgram(endWith: EndWith, threads: Threads): Command {
     .helpOption('-h, --help', 'Show this help')
     .helpCommand('help [command]', 'Show help for a command')
     .showSuggestionAfterError()
+    // Otherwise, bailiwick backup takes the options of its subcommands.
+    .enablePositionalOptions()
     .showHelpAfterError('Run with --help for usage.')
     .exitOverride()
     .addHelpText(

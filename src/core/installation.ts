@@ -33,6 +33,13 @@ export const missingKeyMessage = (config: Config, keyId: string): string =>
   `The master key is missing: ${masterKeyFile(config)} does not exist, and the secrets in the database are encrypted with the key with fingerprint ${keyId}. ` +
   'Restore your copy of the key file with mode 0600. A new key cannot decrypt existing secrets.'
 
+/** Folder within a data folder that a restore loads a backup into. */
+export const restoringFolder = 'restoring'
+
+/** Whether a restore into a data folder was interrupted before it put the database into place. */
+export const isRestoreInterrupted = (folder: string): boolean =>
+  existsSync(join(folder, restoringFolder)) && !existsSync(join(folder, 'bailiwick.db'))
+
 /** Why a folder can't be used as data folder and how to fix it; null if it can be used or created. */
 export function folderProblem(folder: string): string | null {
   let existing = folder
@@ -41,6 +48,8 @@ export function folderProblem(folder: string): string | null {
   const prefix = existing === folder ? '' : `${folder} cannot be created: `
   if (!isWritable(existing, constants.X_OK))
     return `${prefix}${existing} is not writable by this user. Run as its owner, or change its owner.`
+  if (isRestoreInterrupted(folder))
+    return `A restore into ${folder} was interrupted. Run bailiwick restore again, or delete ${join(folder, restoringFolder)} to start without data.`
   const file = join(folder, 'bailiwick.db')
   if (existsSync(file) && !isWritable(file)) return `${file} is not writable by this user. Run as its owner, or change its owner.`
   return null

@@ -5,6 +5,7 @@ import actions from './actions.md' with { type: 'text' }
 import api from './api.md' with { type: 'text' }
 import architecture from './architecture.md' with { type: 'text' }
 import audit from './audit.md' with { type: 'text' }
+import backups from './backups.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
 import checks from './checks.md' with { type: 'text' }
 import commands from './commands.md' with { type: 'text' }
@@ -85,6 +86,7 @@ export const pages: readonly Page[] = [
   page('settings', settings),
   page('commands', commands),
   page('storage', storage),
+  page('backups', backups),
   page('retention', retention),
   page('keys', keys),
   page('comparison', comparison),

@@ -3,6 +3,11 @@ import { join } from 'node:path'
 import { InvalidSetting } from '../core/config'
 import { lockFile } from '../core/db/file-lock'
 
+const lockName = 'hub.lock'
+const pidName = 'hub.pid'
+/** The files of a lock in a data folder. */
+export const lockFiles: readonly string[] = [lockName, `${lockName}-journal`, pidName]
+
 /**
  * Locks a data folder, so that only one hub uses it. The lock is released when the process exits, even if it is killed.
  * @returns a function that releases the lock
@@ -10,7 +15,7 @@ import { lockFile } from '../core/db/file-lock'
  */
 export function lockFolder(folder: string): () => void {
   mkdirSync(folder, { recursive: true })
-  const unlock = lockFile(join(folder, 'hub.lock'))
+  const unlock = lockFile(join(folder, lockName))
   const pidFile = pidFileOf(folder)
   if (!unlock) {
     const holder = `the hub with process id ${readPid(pidFile)}`
@@ -26,7 +31,7 @@ export function lockFolder(folder: string): () => void {
 }
 
 /** File with the ID of the process that holds the lock, for error messages. A killed hub leaves it behind. */
-export const pidFileOf = (folder: string): string => join(folder, 'hub.pid')
+export const pidFileOf = (folder: string): string => join(folder, pidName)
 
 function readPid(file: string): string {
   try {

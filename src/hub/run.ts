@@ -28,6 +28,7 @@ import { systemResolve, type Resolve } from '../core/net/egress'
 import { KeyRing } from '../core/secrets'
 import { changeHintsChannel, changeHintsOf } from '../core/change-hints'
 import { createApp } from './app'
+import { finishRestore } from './backup/finish-restore'
 import { apiAreas, ingestAreas } from './areas'
 import { noticeKinds } from '../features/notice-kinds'
 import { seriesKinds } from '../features/series-kinds'
@@ -88,6 +89,7 @@ export async function openHub(
   }
   try {
     await prepareInstance(hub)
+    await finishRestore(hub)
   } catch (error) {
     await store.close()
     throw error

@@ -18,7 +18,7 @@ import { countByKey } from '../../src/hub/keys/sealed-values'
 import { verifyKeys } from '../../src/hub/keys/verify'
 import { renewPresence } from '../../src/hub/presence'
 import { runSource } from '../support/command'
-import { password, person } from '../support/people'
+import { sealSome } from '../support/sealed-values'
 import { world, type World } from '../support/world'
 
 const by = { actor: systemActor('test'), context: jobContext }
@@ -26,27 +26,6 @@ const silent = () => {}
 const oldKey = new Uint8Array(32).fill(7)
 const newKey = new Uint8Array(32).fill(9)
 const schedule = { kind: 'period', period_seconds: 600, grace_seconds: 60 }
-
-/** Creates a value in each sealed column. */
-async function sealSome(w: World): Promise<{ beat: any; key: any }> {
-  const beat = (await w.acme.call('POST', '/v1/heartbeats', { name: 'beat', schedule })).body
-  const hook = { url: 'http://127.0.0.1:9/', events: ['monitor.alert'], headers: { 'X-Key': 'a value' } }
-  const endpoint = await w.acme.call('POST', '/v1/webhook-endpoints', hook)
-  await w.acme.call('POST', `/v1/webhook-endpoints/${endpoint.body.id}/secret/rotate`)
-  const stream = await w.acme.call('POST', '/v1/audit-streams', { name: 'stream', url: 'http://127.0.0.1:9/', active: false })
-  await w.acme.call('POST', `/v1/audit-streams/${stream.body.id}/secret/rotate`, {})
-  const settings = { url: 'http://127.0.0.1:9/', api_key: 'a-key' }
-  await w.acme.call('POST', '/v1/dns/providers/builtin/tsig-keys', { name: 'ns2' })
-  await w.acme.call('POST', '/v1/dns/providers', { kind: 'powerdns', name: 'provider', settings })
-  const channel = { kind: 'slack', name: 'channel', settings: { url: 'http://127.0.0.1:9/' } }
-  await w.acme.call('POST', '/v1/notification-channels', channel)
-  const options = { auth: { type: 'basic', username: 'probe', password: 'a-password' } }
-  await w.acme.call('POST', '/v1/monitors', { type: 'http', name: 'monitor', target: 'http://127.0.0.1:9/', options })
-  await w.rival.call('POST', '/v1/heartbeats', { name: 'beat', schedule })
-  const { call } = await person(w, w.acme.workspaceId, 'viewer', 'ada@example.com')
-  await call('POST', '/v1/users/me/one-time-codes', { password })
-  return { beat, key: (await w.acme.call('GET', '/v1/heartbeats/ping-key')).body }
-}
 
 /** A rotation that never waits: the test hub reloads its key file and updates its row in between. */
 const rotation = (w: World) => rotateMaster(w.hub, { by, newKey, waitMs: 0, report: silent })

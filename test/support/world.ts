@@ -76,6 +76,9 @@ type Close = () => Promise<void>
 // A world created in a test is closed with it; one shared by a file is closed at the end of the run.
 const ofTest: Close[] = []
 const ofFile: Close[] = []
+// Deleted after the worlds that use them are closed.
+const placesOfTest: Close[] = []
+const placesOfFile: Close[] = []
 // Runs after closing all worlds.
 const atEnd: Close[] = []
 let withinTest = false
@@ -99,22 +102,43 @@ export async function endTest(): Promise<void> {
 /** Closes the worlds of the test so far. Tests that create many worlds call it in between. */
 export async function closeWorlds(): Promise<void> {
   await Promise.all(ofTest.splice(0).map(close => close()))
+  await Promise.all(placesOfTest.splice(0).map(close => close()))
 }
 
 /** Closes all remaining worlds. */
 export async function endRun(): Promise<void> {
-  await Promise.all([...ofTest.splice(0), ...ofFile.splice(0)].map(close => close()))
+  await closeWorlds()
+  await Promise.all(ofFile.splice(0).map(close => close()))
+  await Promise.all(placesOfFile.splice(0).map(close => close()))
   for (const close of atEnd.splice(0)) await close()
 }
 
 /** Creates a world. @param more additional areas of the test, outside /v1 */
 export async function world(env: Record<string, string> = {}, more: readonly AnyElysia[] = []): Promise<World> {
-  const clock = new ManualClock()
+  const { file } = await (template ??= createTemplate())
+  const config = await newPlace(env, file)
+  if (!isPostgres) copyFileSync(file, sqliteFile(config))
+  return await worldAt(config, more)
+}
+
+/** Returns the settings of an empty folder and, on PostgreSQL, an empty database. They are deleted with the worlds. */
+export const emptyPlace = (): Promise<Config> => newPlace({}, 'template0')
+
+/** @param original the PostgreSQL database to copy */
+async function newPlace(env: Record<string, string>, original: string): Promise<Config> {
   const folder = newFolder()
-  const { file, seed } = await (template ??= createTemplate())
-  const database = isPostgres ? await createDatabase(file) : null
-  const config = configOf(folder, { ...(database && { BAILIWICK_DATABASE_URL: database.url }), ...env })
-  if (!database) copyFileSync(file, sqliteFile(config))
+  const database = isPostgres ? await createDatabase(original) : null
+  ;(withinTest ? placesOfTest : placesOfFile).push(async () => {
+    await database?.drop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return configOf(folder, { ...(database && { BAILIWICK_DATABASE_URL: database.url }), ...env })
+}
+
+/** Creates a world with existing data, such as a restored backup. */
+export async function worldAt(config: Config, more: readonly AnyElysia[] = []): Promise<World> {
+  const clock = new ManualClock()
+  const { seed } = await (template ??= createTemplate())
   // No durability is needed here; it is tested with the compiled program.
   const hub = await openHub(config, clock, openLog(config.logLevel), 'OFF')
   await registerHub(hub, 'test')
@@ -131,8 +155,6 @@ export async function world(env: Record<string, string> = {}, more: readonly Any
     await watch.settled()
     await here.monitoring.stop()
     await hub.store.close()
-    await database?.drop()
-    rmSync(folder, { recursive: true, force: true })
   })
 
   const { operators, rivals } = seed

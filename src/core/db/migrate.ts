@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import type { SQL } from 'bun'
+import type { SQL, TransactionSQL } from 'bun'
 import { migrations } from '../../../migrations/list'
 import { sha256Hex } from '../crypto'
 import { systemClock } from '../clock'
@@ -49,22 +49,29 @@ export function migrateSqlite(db: Database, steps: Migration[] = migrations.sqli
 const lockKey = 7264519
 
 /** Applies pending migrations in one transaction, with a lock so that only one process at a time does it. */
-export async function migratePostgres(sql: Pick<SQL, 'begin'>, steps: Migration[] = migrations.postgres): Promise<string[]> {
-  return await sql.begin(async tx => {
-    await tx`select pg_advisory_xact_lock(${lockKey})`
-    await tx.unsafe(
-      'create table if not exists _migrations(tag text primary key, hash text not null, applied_at bigint not null)',
-    )
-    const rows = (await tx`select tag, hash from _migrations`) as { tag: string; hash: string }[]
-    const applied: string[] = []
-    for (const step of steps) {
-      if (!isPending(step, rows, steps)) continue
-      for (const statement of statements(step)) await tx.unsafe(statement)
-      await tx`insert into _migrations values (${step.tag}, ${sha256Hex(step.sql)}, ${systemClock.now()})`
-      applied.push(step.tag)
-    }
-    return applied
+export const migratePostgres = (sql: Pick<SQL, 'begin'>, steps: Migration[] = migrations.postgres): Promise<string[]> =>
+  sql.begin(async tx => {
+    await lockMigrations(tx)
+    return await migrateWithin(tx, steps)
   })
+
+/** Until the transaction ends, no other process migrates the database. */
+export async function lockMigrations(tx: TransactionSQL): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${lockKey})`
+}
+
+/** Applies pending migrations in the transaction of the caller, which must have called {@link lockMigrations}. */
+export async function migrateWithin(tx: TransactionSQL, steps: Migration[]): Promise<string[]> {
+  await tx.unsafe('create table if not exists _migrations(tag text primary key, hash text not null, applied_at bigint not null)')
+  const rows = (await tx`select tag, hash from _migrations`) as { tag: string; hash: string }[]
+  const applied: string[] = []
+  for (const step of steps) {
+    if (!isPending(step, rows, steps)) continue
+    for (const statement of statements(step)) await tx.unsafe(statement)
+    await tx`insert into _migrations values (${step.tag}, ${sha256Hex(step.sql)}, ${systemClock.now()})`
+    applied.push(step.tag)
+  }
+  return applied
 }
 
 function isPending(step: Migration, rows: { tag: string; hash: string }[], steps: Migration[]): boolean {

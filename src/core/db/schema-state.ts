@@ -29,6 +29,8 @@ export async function schemaState(config: Config): Promise<SchemaState> {
 }
 
 export type Rows = <T>(query: string) => Promise<T[]>
+/** Reads the rows of a query in batches. On PostgreSQL, only within a transaction. */
+export type Scan = <T>(query: string) => AsyncGenerator<T[]>
 interface Row {
   tag: string
   hash: string
@@ -41,30 +43,65 @@ interface Row {
  */
 export async function withReadOnlyDatabase<T>(
   config: Config,
-  fn: (rows: Rows | null) => Promise<T>,
+  fn: (rows: Rows | null, scan: Scan) => Promise<T>,
   view: 'snapshot' | 'latest' = 'latest',
 ): Promise<T> {
   if (config.databaseUrl) {
     const sql = new SQL(config.databaseUrl, { max: 1, connectionTimeout: 5 })
     try {
       if (view === 'snapshot') await sql.unsafe('begin isolation level repeatable read read only')
-      return await fn(async query => [...(await sql.unsafe(query))])
+      return await fn(rowsOn(sql), scanOn(sql))
     } finally {
       await sql.close({ timeout: 1 })
     }
   }
-  if (!existsSync(sqliteFile(config))) return await fn(null)
+  if (!existsSync(sqliteFile(config))) return await fn(null, nothing)
   checkReadable(config)
   const db = new Database(sqliteFile(config), { readwrite: true, create: false })
   try {
     db.run('PRAGMA busy_timeout=5000')
     db.run('PRAGMA query_only=ON')
     if (view === 'snapshot') db.run('BEGIN')
-    return await fn(async <R>(query: string) => db.query(query).all() as R[])
+    return await fn(async <R>(query: string) => db.query(query).all() as R[], scanSqlite(db))
   } finally {
     db.close()
   }
 }
+
+/** Runs queries on a connection to PostgreSQL. */
+export const rowsOn =
+  (sql: Pick<SQL, 'unsafe'>): Rows =>
+  async query => [...(await sql.unsafe(query))]
+
+// Rows have up to 100 kB.
+const batchSize = 500
+
+/** Scans on a connection to PostgreSQL in a transaction, one at a time. */
+export const scanOn = (sql: Pick<SQL, 'unsafe'>): Scan =>
+  async function* (query) {
+    await sql.unsafe(`declare scan no scroll cursor for ${query}`)
+    for (;;) {
+      const rows = [...(await sql.unsafe(`fetch ${batchSize} from scan`))]
+      if (rows.length === 0) break
+      yield rows
+    }
+    await sql.unsafe('close scan')
+  }
+
+/** Scans on a SQLite connection. */
+export const scanSqlite = (db: Database): Scan =>
+  async function* <T>(query: string) {
+    using statement = db.prepare(query)
+    let batch: T[] = []
+    for (const row of statement.iterate() as Iterable<T>) {
+      if (batch.push(row) < batchSize) continue
+      yield batch
+      batch = []
+    }
+    if (batch.length > 0) yield batch
+  }
+
+async function* nothing() {}
 
 function checkReadable(config: Config): void {
   const file = sqliteFile(config)

@@ -4,6 +4,8 @@ import type { SeriesKind } from './kind'
 /** Increased with each change to the tables below. */
 export const schemaVersion = 2
 
+const factsTable = 'series_facts'
+
 /** The tables of a kind: those that exist permanently, and the prefixes of those that are created per hour or day. */
 export const tablesOf = ({ name }: SeriesKind) => ({
   all: `series_${name}_`,
@@ -17,11 +19,11 @@ export const tablesOf = ({ name }: SeriesKind) => ({
 
 /** Creates missing permanent tables. */
 export async function createTables(
-  { blobType, tableOptions }: Engine,
-  within: Statements,
+  { blobType, tableOptions }: Pick<Engine, 'blobType' | 'tableOptions'>,
+  within: Pick<Statements, 'run'>,
   kinds: readonly SeriesKind[],
 ): Promise<void> {
-  await within.run('create table if not exists series_facts(name varchar primary key, value bigint not null)')
+  await within.run(`create table if not exists ${factsTable}(name varchar primary key, value bigint not null)`)
   for (const tables of kinds.map(tablesOf)) {
     await within.run(
       `create table if not exists ${tables.texts}(number bigint not null primary key, text varchar not null, used_day integer not null)`,
@@ -34,7 +36,12 @@ export async function createTables(
 }
 
 /** Creates the table for the rows of an hour. It is append-only and dropped as a whole. */
-export async function createRows({ isShared }: Engine, within: Statements, { stored }: SeriesKind, table: string): Promise<void> {
+export async function createRows(
+  { isShared }: Pick<Engine, 'isShared'>,
+  within: Pick<Statements, 'run'>,
+  { stored }: SeriesKind,
+  table: string,
+): Promise<void> {
   const columns = stored.all.map(
     ({ name, words, isLarge }) => `"${name}" ${words ? 'smallint not null' : isLarge ? 'bigint' : 'integer'}`,
   )
@@ -45,7 +52,28 @@ export async function createRows({ isShared }: Engine, within: Statements, { sto
 }
 
 /** Creates a table for the chunks of a day. */
-export const createChunks = ({ blobType, tableOptions }: Engine, within: Statements, table: string): Promise<void> =>
+export const createChunks = (
+  { blobType, tableOptions }: Pick<Engine, 'blobType' | 'tableOptions'>,
+  within: Pick<Statements, 'run'>,
+  table: string,
+): Promise<void> =>
   within.run(
     `create table if not exists ${table}(series integer not null, hour integer not null, part integer not null, body ${blobType} not null, primary key (series, hour, part))${tableOptions}`,
   )
+
+/** Creates a table of another database by its name. Returns false if no kind has such a table. */
+export async function createTableNamed(
+  engine: Pick<Engine, 'blobType' | 'tableOptions' | 'isShared'>,
+  within: Pick<Statements, 'run'>,
+  kinds: readonly SeriesKind[],
+  table: string,
+): Promise<boolean> {
+  for (const kind of kinds) {
+    const { texts, hour, day, rows, chunks, details } = tablesOf(kind)
+    if (table.startsWith(rows)) await createRows(engine, within, kind, table)
+    else if (table.startsWith(chunks) || table.startsWith(details)) await createChunks(engine, within, table)
+    else if (![texts, hour, day].includes(table)) continue
+    return true
+  }
+  return table === factsTable
+}

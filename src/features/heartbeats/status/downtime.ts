@@ -3,15 +3,16 @@ import type { Tx } from '../../../core/db/transaction'
 import { heartbeats } from '../tables'
 
 // Limits how late an alert can be after a long outage of the hub.
-const maxExtensionMs = 3600_000
+const defaultMaxMs = 3600_000
 
 /**
  * Postpones due times by the time in which no hub could receive pings.
  * @param awayMs duration of the outage, which ended at `now`
+ * @param maxMs longest extension
  * @returns number of heartbeats changed
  */
-export async function extendDueTimes(tx: Tx, now: number, awayMs: number): Promise<number> {
-  const by = Math.min(awayMs, maxExtensionMs)
+export async function extendDueTimes(tx: Tx, now: number, awayMs: number, maxMs = defaultMaxMs): Promise<number> {
+  const by = Math.min(awayMs, maxMs)
   const moved = await tx
     .update(heartbeats)
     .set({

@@ -58,14 +58,15 @@ const deliveryMembers = {
   status: Words(deliveryStates, {
     description:
       '`pending`: waiting for the first attempt. `in_flight`: being sent. `retrying`: waiting for a retry. `held`: the ' +
-      'endpoint is inactive (`active` is false) or `disabled`, or it is ordered and an earlier delivery for the same resource is ' +
-      'not finished. Final: `delivered`, `exhausted` (the last attempt failed), `canceled`, and `expired`.',
+      'endpoint is inactive (`active` is false) or `disabled`, it is ordered and an earlier delivery for the same resource is ' +
+      'not finished, or the installation was restored from a backup. Final: `delivered`, `exhausted` (the last attempt failed), `canceled`, and `expired`.',
   }),
   reason: Nullable(Type.String(), {
     description:
       'Reason for the status: `http_<status>` or the error class of the last attempt, `endpoint_inactive`, ' +
       '`endpoint_disabled`, `breaker_open` (sending is suspended because the endpoint keeps failing), `waiting_for_earlier`, ' +
-      '`secret_unreadable`, `endpoint_deleted`, `event_expired`, or `held_too_long`. Null if there is none.',
+      '`secret_unreadable`, `endpoint_deleted`, `event_expired`, `held_too_long`, or `restored` (not finished when the ' +
+      'backup was made from which this installation was restored). Null if there is none.',
   }),
   attempt_count: Type.Integer({ description: 'Number of attempts so far.' }),
   last_status_code: Nullable(Type.Integer(), {

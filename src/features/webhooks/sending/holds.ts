@@ -1,11 +1,11 @@
-import { and, asc, eq, inArray, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, or, sql } from 'drizzle-orm'
 import { prepared } from '../../../core/db/prepared'
 import type { Tx } from '../../../core/db/transaction'
 import type { JobKind } from '../../../core/jobs/job'
 import type { JobDraft } from '../../../core/jobs/draft'
 import { unlimitedBackoff } from '../../../core/outgoing/retry-schedule'
 import { deliverJobFor } from './delivery-jobs'
-import { waitingForEarlier, holdBehindEarlier, releaseNextOfEach, readyToSend } from './ordering'
+import { waitingForEarlier, restoredReason, holdBehindEarlier, releaseNextOfEach, readyToSend } from './ordering'
 import { webhookDeliveries } from '../deliveries/tables'
 import { webhookEndpoints } from '../endpoints/tables'
 
@@ -54,6 +54,31 @@ export async function holdPending(
     .update(webhookDeliveries)
     .set({ reason, updatedAt: now })
     .where(and(heldFor(endpoint), eq(webhookDeliveries.reason, waitingForEarlier)))
+}
+
+/**
+ * Holds all deliveries that were not finished when a backup was made: most were probably delivered since. They are sent only if they
+ * are resent. Later deliveries don't wait for them. Returns their number.
+ */
+export async function holdRestored(tx: Tx, now: number): Promise<number> {
+  const held = await tx
+    .update(webhookDeliveries)
+    .set({
+      status: 'held',
+      reason: restoredReason,
+      nextAttemptAt: null,
+      // Voids their jobs.
+      version: sql`${webhookDeliveries.version} + 1`,
+      updatedAt: now,
+    })
+    .where(
+      or(
+        inArray(webhookDeliveries.status, ['pending', 'in_flight', 'retrying']),
+        and(eq(webhookDeliveries.status, 'held'), eq(webhookDeliveries.reason, waitingForEarlier)),
+      ),
+    )
+    .returning({ id: webhookDeliveries.id })
+  return held.length
 }
 
 /** Cancels the waiting and held deliveries of an endpoint that is being deleted. */

@@ -1,4 +1,4 @@
-import { and, asc, eq, exists, inArray, isNotNull, isNull, lt, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, exists, inArray, isNotNull, isNull, lt, ne, notInArray, or, sql } from 'drizzle-orm'
 import { aliased } from '../../../core/db/dialect'
 import { forIds } from '../../../core/db/id-list'
 import { prepared } from '../../../core/db/prepared'
@@ -13,6 +13,10 @@ import { webhookDeliveries } from '../deliveries/tables'
 
 /** Reason of a held delivery that is not the first of its queue. */
 export const waitingForEarlier = 'waiting_for_earlier'
+/** Reason of a held delivery that was not finished when the backup was made from which the installation was restored. */
+export const restoredReason = 'restored'
+// Held deliveries that may never be sent, so nothing waits for them: the endpoint was enabled without a replay, or see above.
+const skippedReasons = ['endpoint_disabled', restoredReason]
 
 type Ordered = Pick<Delivery, 'endpointId' | 'resourceId' | 'orderPosition'>
 
@@ -123,7 +127,7 @@ export async function holdBehindEarlier(
         isNotNull(earlier.orderPosition),
         isNull(earlier.finishedAt),
         eq(earlier.status, 'held'),
-        ne(earlier.reason, 'endpoint_disabled'),
+        notInArray(earlier.reason, skippedReasons),
       ),
     )
   await tx
@@ -149,11 +153,10 @@ export const readyToSend = {
 
 const isBehindEarlier = and(eq(webhookDeliveries.status, 'held'), eq(webhookDeliveries.reason, waitingForEarlier))!
 
-// Deliveries that stay held after the endpoint was enabled without a replay may never be sent, so nothing waits for them.
 const isOpenInOrder = and(
   isNotNull(webhookDeliveries.orderPosition),
   isNull(webhookDeliveries.finishedAt),
-  or(ne(webhookDeliveries.status, 'held'), ne(webhookDeliveries.reason, 'endpoint_disabled')),
+  or(ne(webhookDeliveries.status, 'held'), notInArray(webhookDeliveries.reason, skippedReasons)),
 )!
 
 const openInOrder = ({ endpointId, resourceId }: Ordered) =>

@@ -1,0 +1,25 @@
+import { password, person } from './people'
+import type { World } from './world'
+
+const schedule = { kind: 'period', period_seconds: 600, grace_seconds: 60 }
+
+/** Creates a value in each sealed column. */
+export async function sealSome(w: World): Promise<{ beat: any; key: any }> {
+  const beat = (await w.acme.call('POST', '/v1/heartbeats', { name: 'beat', schedule })).body
+  const hook = { url: 'http://127.0.0.1:9/', events: ['monitor.alert'], headers: { 'X-Key': 'a value' } }
+  const endpoint = await w.acme.call('POST', '/v1/webhook-endpoints', hook)
+  await w.acme.call('POST', `/v1/webhook-endpoints/${endpoint.body.id}/secret/rotate`)
+  const stream = await w.acme.call('POST', '/v1/audit-streams', { name: 'stream', url: 'http://127.0.0.1:9/', active: false })
+  await w.acme.call('POST', `/v1/audit-streams/${stream.body.id}/secret/rotate`, {})
+  const settings = { url: 'http://127.0.0.1:9/', api_key: 'a-key' }
+  await w.acme.call('POST', '/v1/dns/providers/builtin/tsig-keys', { name: 'ns2' })
+  await w.acme.call('POST', '/v1/dns/providers', { kind: 'powerdns', name: 'provider', settings })
+  const channel = { kind: 'slack', name: 'channel', settings: { url: 'http://127.0.0.1:9/' } }
+  await w.acme.call('POST', '/v1/notification-channels', channel)
+  const options = { auth: { type: 'basic', username: 'probe', password: 'a-password' } }
+  await w.acme.call('POST', '/v1/monitors', { type: 'http', name: 'monitor', target: 'http://127.0.0.1:9/', options })
+  await w.rival.call('POST', '/v1/heartbeats', { name: 'beat', schedule })
+  const { call } = await person(w, w.acme.workspaceId, 'viewer', 'ada@example.com')
+  await call('POST', '/v1/users/me/one-time-codes', { password })
+  return { beat, key: (await w.acme.call('GET', '/v1/heartbeats/ping-key')).body }
+}
