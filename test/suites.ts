@@ -30,6 +30,7 @@ export const programs = testFiles(['test/real', 'test/e2e'])
 /** Files of the compiled program that depend on the database: durability, several hubs, failover, keys, and one with pages. */
 export const programsOnPostgres = [
   'test/e2e/audit-stream.test.ts',
+  'test/e2e/backup.test.ts',
   'test/e2e/binary.test.ts',
   'test/e2e/dashboard-overview.test.ts',
   'test/e2e/database-outage.test.ts',

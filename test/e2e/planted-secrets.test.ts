@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { zstdDecompressSync } from 'node:zlib'
 import { call, fullToken, installation, startHub, until, type Installation } from '../support/binary'
 import { rowsOf } from '../support/database'
 import { receiver, stopReceivers } from '../support/receiver'
@@ -12,7 +13,7 @@ const schedule = { kind: 'period', period_seconds: 3600, grace_seconds: 60 }
 
 afterAll(stopReceivers)
 
-test('no secret is stored in plain text in the database, its WAL, a copy, or the log of the hub', async () => {
+test('no secret is stored in plain text in the database, its WAL, a copy, a backup, or the log of the hub', async () => {
   await using here = await installation()
   await using hub = await startHub(here)
   const token = await fullToken(here)
@@ -82,7 +83,7 @@ test('no secret is stored in plain text in the database, its WAL, a copy, or the
   await until('the queue empty', async () => (await rows.all(due)).length === 0)
 
   expect(Object.values(planted).filter(value => typeof value !== 'string' || value.length < 20)).toEqual([])
-  const copies = await everyCopy(here)
+  const copies = { ...(await everyCopy(here)), ...(await everyBackup(here)) }
   expect(Object.keys(copies).length).toBeGreaterThan(0)
   // The marker must be found in every copy, to prove that the search works.
   for (const [name, bytes] of Object.entries(copies)) expect([name, bytes.includes(marker)]).toEqual([name, true])
@@ -128,6 +129,17 @@ async function everyCopy(here: Installation): Promise<Record<string, Buffer>> {
     'the database file': whole,
     ...(existsSync(`${file}-journal`) && { journal: readFileSync(`${file}-journal`) }),
   }
+}
+
+/** The uncompressed backups of the installation, in each form. */
+async function everyBackup(here: Installation): Promise<Record<string, Buffer>> {
+  const backups: Record<string, Buffer> = {}
+  for (const form of here.env.BAILIWICK_DATABASE_URL ? ['--logical'] : ['--logical', '--with-series']) {
+    const { code, out, err } = await here.run(['backup', form])
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    backups[`a backup ${form}`] = zstdDecompressSync(readFileSync(out.split('\n')[0]!))
+  }
+  return backups
 }
 
 /** The forms in which a file could contain a secret: as text, its bytes, and both in hex and base64. */

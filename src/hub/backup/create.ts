@@ -124,12 +124,7 @@ interface Copied {
 }
 
 /** Copies the SQLite files. */
-async function copyFile(
-  config: Config,
-  work: string,
-  { withSeries, report }: BackupOptions,
-  progress: Progress,
-): Promise<Copied> {
+async function copyFile(config: Config, work: string, { withSeries }: BackupOptions, progress: Progress): Promise<Copied> {
   copySqlite(sqliteFile(config), join(work, databaseName))
   const copied = await withReadOnlyDatabase({ ...config, data: work }, async (rows, scan) => {
     const facts = await factsOf(config, rows)
@@ -137,16 +132,11 @@ async function copyFile(
     for (const table of tablesOf(facts)) tables.push(await readTable(scan, table, progress))
     return { facts, tables }
   })
-  return { ...copied, names: [databaseName, ...(withSeries ? copySeriesFile(config, work, report) : [])] }
+  return { ...copied, names: [databaseName, ...(withSeries ? copySeriesFile(config, work) : [])] }
 }
 
 /** Writes the rows of each table, all from one snapshot. */
-async function copyRows(
-  config: Config,
-  work: string,
-  { withSeries, report }: BackupOptions,
-  progress: Progress,
-): Promise<Copied> {
+async function copyRows(config: Config, work: string, { withSeries }: BackupOptions, progress: Progress): Promise<Copied> {
   await mkdir(join(work, 'tables'), { mode: 0o700 })
   const copied = await withReadOnlyDatabase(
     config,
@@ -161,29 +151,25 @@ async function copyRows(
           await handle.close()
         }
       }
-      const series = withSeries && config.databaseUrl ? await copySeriesRows(work, rows!, scan, report) : []
+      const series = withSeries && config.databaseUrl ? await copySeriesRows(work, rows!, scan) : []
       return { facts, tables, series }
     },
     'snapshot',
   )
-  const series = withSeries && !config.databaseUrl ? copySeriesFile(config, work, report) : copied.series
+  const series = withSeries && !config.databaseUrl ? copySeriesFile(config, work) : copied.series
   return { ...copied, names: [...copied.tables.map(one => tableFile(one.name)), ...series] }
 }
 
-function copySeriesFile(config: Config, work: string, report: BackupOptions['report']): string[] {
+/** Returns the name of the copy; none if there are no check results yet. */
+function copySeriesFile(config: Config, work: string): string[] {
   const file = join(config.data, seriesName)
-  if (!existsSync(file)) return noSeries(report)
+  if (!existsSync(file)) return []
   copySqlite(file, join(work, seriesName))
   return [seriesName]
 }
 
-const copySeriesRows = async (work: string, rows: Rows, scan: Scan, report: BackupOptions['report']): Promise<string[]> =>
-  (await exportSeries(rows, scan, join(work, seriesName), seriesKinds)) ? [seriesName] : noSeries(report)
-
-function noSeries(report: BackupOptions['report']): string[] {
-  report('There are no check results yet.')
-  return []
-}
+const copySeriesRows = async (work: string, rows: Rows, scan: Scan): Promise<string[]> =>
+  (await exportSeries(rows, scan, join(work, seriesName), seriesKinds)) ? [seriesName] : []
 
 async function factsOf(config: Config, rows: Rows | null): Promise<Facts> {
   const facts = rows && (await readFacts(rows))
