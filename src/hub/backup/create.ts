@@ -123,9 +123,19 @@ interface Copied {
   names: string[]
 }
 
+// Copying takes more than a few seconds.
+const largeBytes = 500e6
+
 /** Copies the SQLite files. */
-async function copyFile(config: Config, work: string, { withSeries }: BackupOptions, progress: Progress): Promise<Copied> {
-  copySqlite(sqliteFile(config), join(work, databaseName))
+async function copyFile(
+  config: Config,
+  work: string,
+  { withSeries, report }: BackupOptions,
+  progress: Progress,
+): Promise<Copied> {
+  const file = sqliteFile(config)
+  if (statSync(file).size >= largeBytes) report('Copying the database')
+  copySqlite(file, join(work, databaseName))
   const copied = await withReadOnlyDatabase({ ...config, data: work }, async (rows, scan) => {
     const facts = await factsOf(config, rows)
     const tables: Manifest['tables'] = []

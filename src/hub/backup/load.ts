@@ -45,10 +45,10 @@ export async function loadIntoFolder(
     checkDamage(file, database)
     await withSqliteFile(database, finishChecked)
   } else {
-    await loadSqlite(database, tagsOf(manifest), async target => {
+    const load = async (target: LoadTarget) => {
       await readArchive(file, async () => loader(file, manifest, target, folder, progress))
-      await finishChecked(target)
-    })
+    }
+    await loadIndexed(file, () => loadSqlite(database, tagsOf(manifest), load, finishChecked))
     checkDamage(file, database)
   }
   if (manifest.series_version !== null) checkDamage(file, join(folder, seriesName))
@@ -68,15 +68,28 @@ export async function loadIntoPostgres(
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bailiwick-restore-'))
   try {
-    await loadPostgres(url, tagsOf(manifest), async target => {
+    const load = async (target: LoadTarget) => {
       await readArchive(file, async () => loader(file, manifest, target, folder, progress))
       if (manifest.series_version !== null) await importSeries(join(folder, seriesName), target, seriesKinds)
-      const difference = await differenceFrom(manifest, target.scan, progress)
-      if (difference) throw new BackupDamaged(file, difference)
-      await finish(target, folder)
-    })
+    }
+    await loadIndexed(file, () =>
+      loadPostgres(url, tagsOf(manifest), load, async target => {
+        const difference = await differenceFrom(manifest, target.scan, progress)
+        if (difference) throw new BackupDamaged(file, difference)
+        await finish(target, folder)
+      }),
+    )
   } finally {
     await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Rows that violate a unique constraint are found when its index is created. */
+async function loadIndexed(file: string, load: () => Promise<void>): Promise<void> {
+  try {
+    await load()
+  } catch (error) {
+    throw violation(error) ? new BackupDamaged(file, 'its rows violate a constraint') : error
   }
 }
 
@@ -147,8 +160,7 @@ function explained(file: string, table: string, error: unknown): unknown {
   // PostgreSQL Appendix A: untranslatable_character, and invalid_text_representation.
   if (errno === '22P05') return new BackupFailed(`A row of ${table} contains a NUL character, which PostgreSQL can't store.`)
   if (error instanceof SyntaxError || errno === '22P02') return new BackupDamaged(file, `a row of ${table} is not valid JSON`)
-  const kind = violation(error)
-  return kind ? new BackupDamaged(file, `a row of ${table} violates a constraint (${kind})`) : error
+  return violation(error) ? new BackupDamaged(file, `a row of ${table} violates a constraint`) : error
 }
 
 async function* linesIn(content: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
