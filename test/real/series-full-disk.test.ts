@@ -1,40 +1,17 @@
 import { hourOf } from '../../src/core/db/series/hours'
 import { checksOf } from '../../src/features/monitors/series/check-series'
 import { afterEach, expect, test } from 'bun:test'
-import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { seriesKinds } from '../../src/features/series-kinds'
 import { openSeries } from '../../src/core/db/series'
 import { isPostgres } from '../../src/core/db/dialect'
 import { maxWaiting, recorderOf } from '../../src/features/monitors/series/recorder'
 import { resultBeat } from '../support/monitor-series'
+import { canMount, smallDisk, unmountDisks } from '../support/small-disk'
 import { world } from '../support/world'
 
-const undo: (() => void)[] = []
-afterEach(() => {
-  for (const one of undo.splice(0).reverse()) one()
-})
-
-/** Mounts a small disk in memory. Returns null if this process may not mount. */
-function smallDisk(mebibytes: number): string | null {
-  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-small-disk-'))
-  const { exitCode } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'tmpfs', folder])
-  if (exitCode !== 0) {
-    rmdirSync(folder)
-    return null
-  }
-  undo.push(() => {
-    Bun.spawnSync(['umount', folder])
-    rmdirSync(folder)
-  })
-  return folder
-}
-const canMount = (() => {
-  const folder = smallDisk(1)
-  for (const one of undo.splice(0).reverse()) one()
-  return folder !== null
-})()
+afterEach(unmountDisks)
 
 test.skipIf(isPostgres || !canMount)(
   'on a full disk, results are buffered in memory, readiness fails, and nothing is lost once there is space',

@@ -36,7 +36,8 @@ export function migrateSqlite(db: Database, steps: Migration[] = migrations.sqli
       }
       db.run('COMMIT')
     } catch (error) {
-      db.run('ROLLBACK')
+      // If the disk is full, SQLite has already rolled back.
+      if (db.inTransaction) db.run('ROLLBACK')
       throw error
     } finally {
       db.run('PRAGMA foreign_keys=ON')

@@ -30,6 +30,8 @@ export async function writeArchive(
     let done = 0
     for (const { name, file: source, bytes } of sources) {
       const entry = archive.entry({ name, size: bytes, mode: 0o600 })
+      // Also reported by the pipeline.
+      entry.on('error', () => {})
       for await (const chunk of createReadStream(source, { highWaterMark: 1 << 18 }) as AsyncIterable<Buffer>) {
         if (!entry.write(chunk)) await new Promise<void>(resume => entry.once('drain', resume))
         report((done += chunk.length))

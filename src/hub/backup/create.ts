@@ -12,7 +12,7 @@ import { checkpointFile } from '../../features/audit/checkpoint-file'
 import { seriesKinds } from '../../features/series-kinds'
 import { syncToDisk, writeArchive } from './archive'
 import { readFacts, readTable, tablesOf, type Facts } from './contents'
-import { BackupFailed } from './errors'
+import { BackupFailed, explainFullDisk } from './errors'
 import { backupName, createWorkFolder } from './folder'
 import { backupFormat, checkpointsName, databaseName, seriesName, tableFile, type Manifest } from './manifest'
 import { Progress } from './progress'
@@ -72,13 +72,13 @@ const noInstallation = ({ databaseUrl, data }: Config) =>
 /** Explains errors of the file system; others stay as they are. */
 function unwritable(folder: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'SQLITE_FULL' || code === 'ENOSPC' || code === 'EDQUOT')
-    return new BackupFailed(
-      `The disk of ${folder} is full. A backup temporarily needs as much space as the database. Free up space, or choose another folder with --to.`,
-    )
   if (['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'SQLITE_CANTOPEN'].includes(code ?? ''))
     return new BackupFailed(`The backup can't be written to ${folder}: ${message}. Choose another folder with --to.`)
-  return error
+  return explainFullDisk(
+    error,
+    folder,
+    'A backup temporarily needs as much space as the database. Free up space, or choose another folder with --to.',
+  )
 }
 
 async function backUp(config: Config, work: string, options: BackupOptions): Promise<CreatedBackup> {

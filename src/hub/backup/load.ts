@@ -15,7 +15,7 @@ import { version } from '../../core/version'
 import { seriesKinds } from '../../features/series-kinds'
 import { readArchive, type Consume } from './archive'
 import { differenceFrom, tablesOf } from './contents'
-import { BackupDamaged, BackupFailed } from './errors'
+import { BackupDamaged, BackupFailed, explainFullDisk } from './errors'
 import { checkpointsName, databaseName, seriesName, tableFile, type Manifest } from './manifest'
 import type { Progress } from './progress'
 
@@ -79,6 +79,8 @@ export async function loadIntoPostgres(
         await finish(target, folder)
       }),
     )
+  } catch (error) {
+    throw explainFullDisk(error, tmpdir(), 'Free up space, or choose another folder for temporary files with TMPDIR.')
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -11,7 +11,7 @@ import { checkpointFile } from '../../features/audit/checkpoint-file'
 import { lockFolder, lockFiles } from '../folder-lock'
 import { openHub } from '../run'
 import { readManifest, syncToDisk } from './archive'
-import { BackupFailed } from './errors'
+import { BackupFailed, explainFullDisk } from './errors'
 import { restoredFact, type RestoredFact } from './finish-restore'
 import { checkVersion, loadIntoFolder, loadIntoPostgres } from './load'
 import { checkpointsName, databaseName, seriesName, type Manifest } from './manifest'
@@ -92,7 +92,7 @@ async function restoreFolder(config: Config, file: string, manifest: Manifest, p
       await syncToDisk(data)
     } catch (error) {
       clearInterruptedRestore(data)
-      throw error
+      throw explainFullDisk(error, data, 'Free up space, or choose another folder with --data.')
     }
     rmSync(staging, { recursive: true, force: true })
   } finally {

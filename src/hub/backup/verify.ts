@@ -10,7 +10,7 @@ import { DecryptionFailed, derivedKey, instanceKeyId } from '../../core/secrets'
 import { foundCheckpoint, foundEntry, type CheckpointRow, type EntryRow } from '../../features/audit/chain-rows'
 import { readCheckpoints, type Checkpoint } from '../../features/audit/checkpoint'
 import { readManifest } from './archive'
-import { BackupDamaged } from './errors'
+import { BackupDamaged, explainFullDisk } from './errors'
 import { checkVersion, loadIntoFolder } from './load'
 import { checkpointsName, type Manifest } from './manifest'
 import { Progress } from './progress'
@@ -40,6 +40,8 @@ export async function verifyBackup(config: Config, file: string, report: (line: 
       if (problem) throw new BackupDamaged(file, problem)
       return { manifest, auditEntries: audit.entries, hasMasterKey: macKey !== null }
     })
+  } catch (error) {
+    throw explainFullDisk(error, tmpdir(), 'Free up space, or choose another folder for temporary files with TMPDIR.')
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
