@@ -19,7 +19,6 @@ interface RestoreFlags extends FromFlags {
 
 export function addBackup(program: Command): void {
   const backup = withData(program.command('backup').description('Back up the database, while the hub is running'))
-    .enablePositionalOptions()
     .option('--to <dir>', 'Folder for the backup (default: DATA/backups)')
     .option('--logical', 'Store rows instead of a copy of the SQLite file, to restore into either database engine')
     .option('--with-series', 'Include check results and latencies')
@@ -36,8 +35,9 @@ Examples:
   bailiwick backup verify /mnt/backups/bailiwick-1f3a9c2e-2026-11-21T02-00-00-000Z.tar.zst`,
     )
     .action(async (flags: BackupFlags) => await create(flags))
+  // Options that the parent command has too, such as --data, are passed to the parent.
   withFrom(withData(backup.command('list').description('List the backups in a folder'))).action(
-    async (flags: FromFlags) => await list(flags),
+    async (_: FromFlags, command: Command) => await list(command.optsWithGlobals()),
   )
   withData(backup.command('verify').description('Verify that a backup is complete and intact'))
     .argument('<file>', 'The backup')
@@ -50,7 +50,7 @@ With the master key, it also checks who wrote the audit log. The exit code is 1 
 Examples:
   bailiwick backup verify /mnt/backups/bailiwick-1f3a9c2e-2026-11-21T02-00-00-000Z.tar.zst`,
     )
-    .action(async (file: string, flags: SettingFlags) => await verify(resolve(file), flags))
+    .action(async (file: string, _: SettingFlags, command: Command) => await verify(resolve(file), command.optsWithGlobals()))
 }
 
 export function addRestore(program: Command): void {

@@ -69,8 +69,6 @@ export function createProgram(endWith: EndWith, threads: Threads): Command {
     .helpOption('-h, --help', 'Show this help')
     .helpCommand('help [command]', 'Show help for a command')
     .showSuggestionAfterError()
-    // Otherwise, bailiwick backup takes the options of its subcommands.
-    .enablePositionalOptions()
     .showHelpAfterError('Run with --help for usage.')
     .exitOverride()
     .addHelpText(
