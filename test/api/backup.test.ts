@@ -197,7 +197,7 @@ test('a damaged backup is refused, and leaves nothing behind', async () => {
         error => (error as Error).message,
       )
       expect([name, message]).toEqual([name, expect.stringContaining('broken.tar.zst is damaged or not a backup: ')])
-      if (name.startsWith('an audit event')) continue
+      if (!['half of it', 'one bit changed', 'a row removed'].includes(name)) continue
       await expect(restore(place, broken)).rejects.toThrow('is damaged or not a backup')
       expect(readdirSync(place.data).filter(one => one !== 'hub.lock')).toEqual(before)
     }
