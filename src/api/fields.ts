@@ -31,7 +31,7 @@ export function fieldsParameter(spec: Pick<Route, 'method' | 'guard' | 'response
         minItems: 1,
         maxItems: names.length,
         uniqueItems: true,
-        description: `Fields of the resource to return.${idNote} Default: all fields. If set, the response has the \`Partial…\` schema.`,
+        description: `Fields of the resource to return.${idNote} Default: all fields. If set, the response has the \`…Partial\` schema.`,
       }),
     ),
   }
@@ -62,7 +62,8 @@ export function partialShape(response: TSchema): TSchema {
   }
 }
 
-const named = ({ $id }: TSchema, description: string) => ($id ? { $id: `Partial${$id}`, description } : {})
+// A suffix, because some generated clients try the forms of a response in alphabetical order.
+const named = ({ $id }: TSchema, description: string) => ($id ? { $id: `${$id}Partial`, description } : {})
 
 /** A response of the given shape with only the selected fields and `id`; `expanded` is kept. */
 export function withFields(response: TSchema | undefined, result: unknown, fields: readonly string[] | undefined): unknown {

@@ -72,14 +72,6 @@ export const parameters: Record<string, JsonSchema> = {
     description:
       'ID of the workspace to use with a session cookie. Default: the last used workspace. Ignored for tokens, which belong to one workspace.',
   },
-  'Bailiwick-Csrf': {
-    name: 'Bailiwick-Csrf',
-    in: 'header',
-    example: '1',
-    schema: { type: 'string', const: '1' },
-    description:
-      'Required for write requests with a session cookie, together with an Origin header that matches the hub. Not needed with a token.',
-  },
 }
 
 /** An operation as @elysiajs/swagger collected it. */
@@ -215,7 +207,6 @@ function requestHeaders(spec: Route, schemas: Schemas): JsonSchema[] {
   if (spec.method === 'GET' && hasVersion(spec, schemas)) names.push('If-None-Match')
   if (spec.longPoll) names.push('Prefer')
   if (guarded) names.push('Bailiwick-Workspace')
-  if (guarded && spec.method !== 'GET') names.push('Bailiwick-Csrf')
   return names.map(name => ({ $ref: `#/components/parameters/${name}` }))
 }
 

@@ -48,8 +48,7 @@ export class Schemas {
 
   /** Resolves a reference into this document. */
   resolve(schema: JsonSchema): JsonSchema {
-    const name = (schema.$ref as string | undefined)?.split('/').at(-1)
-    return name ? this.components[name]! : schema
+    return schema.$ref ? this.components[nameIn(schema.$ref)]! : schema
   }
 
   /**
@@ -92,20 +91,26 @@ export class Schemas {
       else if (singles.has(keyword) && typeof value === 'object') out[keyword] = this.of(value as object)
       else out[keyword] = value
     }
-    return asRecord(asUnion(out, schema[discriminator] as string | undefined))
+    // Generated clients parse these formats to dates, and can’t apply a pattern to them.
+    if (out.format === 'date-time' || out.format === 'date') delete out.pattern
+    return asRecord(asUnion(asInteger(out), schema[discriminator] as string | undefined, this.components))
   }
 }
 
+/** Describes a constant integer as an enum: generators support few constants other than strings. */
+function asInteger(schema: JsonSchema): JsonSchema {
+  const { const: value, ...rest } = schema
+  return Number.isInteger(value) ? { ...rest, type: 'integer', enum: [value] } : schema
+}
+
 /** Simplifies `anyOf` to an enum, a nullable type or a discriminated union where possible. */
-function asUnion(schema: JsonSchema, discriminatedBy: string | undefined): JsonSchema {
+function asUnion(schema: JsonSchema, discriminatedBy: string | undefined, components: Record<string, JsonSchema>): JsonSchema {
   if (!schema.anyOf) return schema
-  const { anyOf, ...rest } = schema
-  const branches = (anyOf as JsonSchema[]).flatMap(branch =>
-    branch.anyOf && Object.keys(branch).length === 1 ? (branch.anyOf as JsonSchema[]) : [branch],
-  )
+  const { anyOf, ...rest } = flattened(schema)
+  const branches = anyOf as JsonSchema[]
   const nullable = branches.some(branch => branch.type === 'null')
   const others = branches.filter(branch => branch.type !== 'null')
-  if (others.every(branch => 'const' in branch && typeof branch.const === 'string')) {
+  if (others.every(isWord)) {
     return {
       ...rest,
       type: nullable ? ['string', 'null'] : 'string',
@@ -116,10 +121,37 @@ function asUnion(schema: JsonSchema, discriminatedBy: string | undefined): JsonS
   if (nullable && only && typeof only.type === 'string' && !('const' in only)) {
     return { ...only, ...rest, type: [only.type, 'null'], ...(only.enum && { enum: [...only.enum, null] }) }
   }
-  if (discriminatedBy && others.every(branch => branch.$ref) && !nullable)
-    return { ...rest, oneOf: others, discriminator: { propertyName: discriminatedBy } }
-  return { ...rest, anyOf: branches }
+  if (discriminatedBy && others.every(branch => branch.$ref) && !nullable) {
+    // Without a mapping, the values would be the names of the components.
+    const mapping = others.map(({ $ref }) => [components[nameIn($ref)]!.properties[discriminatedBy].const, $ref])
+    return { ...rest, oneOf: others, discriminator: { propertyName: discriminatedBy, mapping: Object.fromEntries(mapping) } }
+  }
+  return withWords({ ...rest, anyOf: branches })
 }
+
+/** A union without unions in it that only have a description: generators name each level. */
+function flattened({ anyOf, ...rest }: JsonSchema): JsonSchema {
+  const isNested = (branch: JsonSchema) =>
+    branch.anyOf && Object.keys(branch).every(one => one === 'anyOf' || one === 'description')
+  const description = (anyOf as JsonSchema[]).find(isNested)?.description
+  return {
+    ...(description && { description }),
+    ...rest,
+    anyOf: (anyOf as JsonSchema[]).flatMap(branch => (isNested(branch) ? (branch.anyOf as JsonSchema[]) : [branch])),
+  }
+}
+
+/** A union with its string constants as one enum. A default is part of the enum: generators can’t apply it to the union. */
+function withWords(schema: JsonSchema): JsonSchema {
+  const { anyOf, default: preset, ...rest } = schema
+  const words = (anyOf as JsonSchema[]).filter(isWord).map(branch => branch.const)
+  if (words.length < 2) return schema
+  const others = (anyOf as JsonSchema[]).filter(branch => !isWord(branch))
+  return { ...rest, anyOf: [{ type: 'string', enum: words, ...(preset !== undefined && { default: preset }) }, ...others] }
+}
+
+const isWord = (branch: JsonSchema): boolean => typeof branch.const === 'string'
+const nameIn = (reference: string): string => reference.split('/').at(-1)!
 
 /** TypeBox writes a record as a pattern that matches every name; `additionalProperties` is the common form. */
 function asRecord(schema: JsonSchema): JsonSchema {

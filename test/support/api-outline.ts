@@ -29,7 +29,7 @@ export function apiOutline({ paths, webhooks, components }: OpenApiDocument): st
   for (const [kind, parts] of Object.entries(components))
     for (const [name, part] of Object.entries(parts) as [string, Json][]) {
       // Has the members of the whole resource, all but these optional; fields.test.ts compares them.
-      if (kind === 'schemas' && name.startsWith('Partial')) lines.push(`${name} requires ${(part.required ?? []).join(' ')}`)
+      if (kind === 'schemas' && name.endsWith('Partial')) lines.push(`${name} requires ${(part.required ?? []).join(' ')}`)
       else if (kind === 'schemas') schema(name, part, lines)
       else lines.push(`${kind} ${name} ${JSON.stringify(withoutDescriptions(part))}`)
     }

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import type { NewToken, TokenCreator, TokenView } from '../../features/tokens/shapes'
+import type { TokenWithSecret, TokenCreator, TokenView } from '../../features/tokens/shapes'
 import { Button } from '../parts/button'
 import { CopyableText } from '../parts/code'
 import { confirm, showSecret } from '../parts/open-dialog'
@@ -18,7 +18,7 @@ function TokenDetails({ resource: token }: { resource: TokenView }) {
   const path = `/tokens/${token.id}`
   const creator = token.expanded?.created_by as TokenCreator | null | undefined
   const rotate = () =>
-    confirm<Static<typeof NewToken>>({
+    confirm<Static<typeof TokenWithSecret>>({
       title: `Rotate ${token.name}?`,
       text: `This creates a new token with the same permissions. ${oldTokenText}`,
       action: 'Rotate token',
@@ -64,7 +64,7 @@ function TokenDetails({ resource: token }: { resource: TokenView }) {
 
 const oldTokenText = 'The old token keeps working for a day after the new one is first used, or for 30 days if it is never used.'
 
-const showNewToken = ({ token }: Static<typeof NewToken>) =>
+const showNewToken = ({ token }: Static<typeof TokenWithSecret>) =>
   showSecret({
     title: 'Copy the new token',
     description: `It is shown only once. ${oldTokenText}`,

@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { useNavigate } from '@tanstack/react-router'
 import { permissions } from '../../core/permissions'
-import type { NewToken as CreatedToken } from '../../features/tokens/shapes'
+import type { TokenWithSecret } from '../../features/tokens/shapes'
 import { CheckboxesField, Form, Collapsible, SelectField, TextField, useForm, ListField, type Values } from '../parts/form'
 import { showSecret } from '../parts/open-dialog'
 import { Card, Page } from '../parts/page'
@@ -12,7 +12,7 @@ import { tokenModes } from './tokens/token-text'
 export default function NewToken() {
   const navigate = useNavigate()
   const leave = () => void navigate({ to: '/tokens' })
-  const show = ({ token }: Static<typeof CreatedToken>) =>
+  const show = ({ token }: Static<typeof TokenWithSecret>) =>
     showSecret({
       title: 'Copy your token',
       description: 'It is shown only once. Bailiwick stores only a hash.',
@@ -23,7 +23,7 @@ export default function NewToken() {
   return (
     <Page parent="/tokens">
       <Card className="max-w-2xl">
-        <Form<Static<typeof CreatedToken>>
+        <Form<Static<typeof TokenWithSecret>>
           initial={{ name: '', mode: 'read_only', permissions: [], expires_at: '', allowed_cidrs: [] }}
           call={values => ({ method: 'POST', path: '/tokens', body: bodyOf(values) })}
           send={{ invalidates: ['/tokens'], onSuccess: show }}

@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { useNavigate } from '@tanstack/react-router'
-import type { NewWebhookEndpoint } from '../../features/webhooks/endpoints/shapes'
+import type { WebhookEndpointWithSecret } from '../../features/webhooks/endpoints/shapes'
 import { showSecret } from '../parts/open-dialog'
 import { Card, Page } from '../parts/page'
 import { EndpointForm } from './webhooks/endpoint-form'
@@ -8,7 +8,7 @@ import { EndpointForm } from './webhooks/endpoint-form'
 /** Creates an endpoint and shows its secret once. */
 export default function NewEndpoint() {
   const navigate = useNavigate()
-  const show = ({ id, secret }: Static<typeof NewWebhookEndpoint>) =>
+  const show = ({ id, secret }: Static<typeof WebhookEndpointWithSecret>) =>
     showSecret({
       title: 'Save the signing secret',
       description: 'It is shown only once. The receiver uses it to verify messages.',

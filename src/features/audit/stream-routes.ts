@@ -8,7 +8,7 @@ import {
   AuditStreamPatch,
   AuditStreamSecretRotation,
   AuditStreamTestResult,
-  NewAuditStream,
+  AuditStreamWithSecret,
 } from './stream-shapes'
 import { testStream } from './test-stream'
 import { createStream, deleteStream, getStream, listStreams, streamListing, updateStream } from './streams'
@@ -31,7 +31,7 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
         'signed since the last message; and in `gap`, the range of entries that were deleted before they could be delivered. ' +
         'Messages are signed like webhooks, in X-Service-Signature and webhook-signature, and retried until they are delivered.',
       body: AuditStreamInput,
-      response: NewAuditStream,
+      response: AuditStreamWithSecret,
       secretFields: ['secret'],
       problems: ['conflict'],
       run: createStream,
@@ -69,7 +69,7 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
       'Generates a new signing secret, shown only once, in this response. During the overlap, webhook-signature contains a ' +
       'signature for each secret, X-Service-Signature uses the old secret, and X-Service-Signature-Next the new one.',
     body: AuditStreamSecretRotation,
-    response: NewAuditStream,
+    response: AuditStreamWithSecret,
     secretFields: ['secret'],
     problems: ['conflict', 'precondition_failed'],
     run: (ctx, { params, body }) => rotateStreamSecret(ctx, params.id!, body),

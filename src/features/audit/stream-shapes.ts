@@ -79,13 +79,13 @@ export const AuditStream = Shape(fields, {
   examples: [example],
 })
 export const AuditStreamList = ListOf(AuditStream)
-export const NewAuditStream = Shape(
+export const AuditStreamWithSecret = Shape(
   {
     ...fields,
     ...shownSecret,
   },
   {
-    $id: 'NewAuditStream',
+    $id: 'AuditStreamWithSecret',
     description: 'A stream with its new signing secret.',
     examples: [{ ...example, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazcuYmxpn2o=' }],
   },

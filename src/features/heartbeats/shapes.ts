@@ -39,7 +39,7 @@ export const Schedule = Type.Union(
         period_seconds: Seconds(5, 'Expected time between pings, in seconds.'),
         grace_seconds,
       },
-      { title: 'Period' },
+      { $id: 'PeriodSchedule', description: 'Expects a ping at regular intervals.' },
     ),
     Shape(
       {
@@ -48,7 +48,7 @@ export const Schedule = Type.Union(
         timezone,
         grace_seconds,
       },
-      { title: 'Cron' },
+      { $id: 'CronSchedule', description: 'Expects pings at the times of a cron expression.' },
     ),
     Shape(
       {
@@ -59,7 +59,7 @@ export const Schedule = Type.Union(
         timezone,
         grace_seconds,
       },
-      { title: 'Calendar' },
+      { $id: 'CalendarSchedule', description: 'Expects pings at the times of systemd calendar events.' },
     ),
   ],
   {

@@ -16,7 +16,7 @@ import {
   MonitorPatch,
   MonitorSuggestionList,
   MonitorSummary,
-  MonitorTypeList,
+  MonitorTypeInfoList,
   SuggestionsQuery,
   type MonitorCheckView,
 } from './shapes'
@@ -95,7 +95,7 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     summary: 'List monitor types',
     description:
       'Lists all check types with their options as JSON Schema and the placeholders their conditions can use, on one page.',
-    response: MonitorTypeList,
+    response: MonitorTypeInfoList,
     run: async () => listMonitorTypes(),
   }),
   route({

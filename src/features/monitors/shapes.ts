@@ -433,7 +433,7 @@ export const MonitorCheck = Shape(
   },
 )
 
-const MonitorType = Shape(
+const MonitorTypeInfo = Shape(
   {
     type: Words(monitorTypes, { description: 'Name of the type, as used in `type` of a monitor.' }),
     title: Type.String({ description: 'Short title.' }),
@@ -444,7 +444,7 @@ const MonitorType = Shape(
     sources: Type.Array(Type.String(), { description: 'Values that conditions can use, such as `STATUS` for `[STATUS]`.' }),
   },
   {
-    $id: 'MonitorType',
+    $id: 'MonitorTypeInfo',
     description: 'A check type.',
     examples: [
       {
@@ -459,9 +459,9 @@ const MonitorType = Shape(
     ],
   },
 )
-export const MonitorTypeList = Shape(
-  { data: Type.Array(MonitorType, { description: 'All check types.' }) },
-  { $id: 'MonitorTypeList', description: 'All check types.' },
+export const MonitorTypeInfoList = Shape(
+  { data: Type.Array(MonitorTypeInfo, { description: 'All check types.' }) },
+  { $id: 'MonitorTypeInfoList', description: 'All check types.' },
 )
 
 export const SuggestionsQuery = Type.Object(
@@ -530,4 +530,4 @@ export type MonitorView = Static<typeof Monitor>
 export type MonitorCheckView = Static<typeof MonitorCheck>
 export type MonitorInput = Static<typeof MonitorInput>
 export type MonitorPatch = Static<typeof MonitorPatch>
-export type MonitorTypeView = Static<typeof MonitorType>
+export type MonitorTypeView = Static<typeof MonitorTypeInfo>

@@ -17,7 +17,7 @@ import { Notification, NotificationList } from './log/shapes'
 import {
   NotificationChannel,
   NotificationChannelInput,
-  NotificationChannelKindList,
+  NotificationChannelKindInfoList,
   NotificationChannelList,
   NotificationChannelPatch,
   NotificationChannelTestInput,
@@ -38,7 +38,7 @@ export const notificationRoutes = area('notifications', 'Notifications', [
     operationId: 'listNotificationChannelKinds',
     summary: 'List notification channel kinds',
     description: 'Lists the supported kinds of channels and the JSON Schema of their settings, on one page.',
-    response: NotificationChannelKindList,
+    response: NotificationChannelKindInfoList,
     run: async () => listChannelKinds(),
   }),
   route({

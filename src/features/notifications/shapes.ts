@@ -181,8 +181,8 @@ export const NotificationChannelPatch = Shape(
 )
 export type NotificationChannelPatch = Static<typeof NotificationChannelPatch>
 
-const NotificationChannelKind = Shape(kindFields, {
-  $id: 'NotificationChannelKind',
+const NotificationChannelKindInfo = Shape(kindFields, {
+  $id: 'NotificationChannelKindInfo',
   description: 'A kind of notification channel.',
   examples: [
     {
@@ -194,8 +194,8 @@ const NotificationChannelKind = Shape(kindFields, {
     },
   ],
 })
-export const NotificationChannelKindList = ListOf(NotificationChannelKind)
-export type NotificationChannelKindView = Static<typeof NotificationChannelKind>
+export const NotificationChannelKindInfoList = ListOf(NotificationChannelKindInfo)
+export type NotificationChannelKindView = Static<typeof NotificationChannelKindInfo>
 
 export const NotificationChannelTestInput = Shape(
   { ...input, name: accountPatch.name },

@@ -2,7 +2,7 @@ import { crud } from '../../api/crud'
 import { area, route } from '../../api/route'
 import { reportToken } from './report'
 import { rotateToken } from './rotation'
-import { TokenList, TokenInput, NewToken, Token, TokenPatch, TokenRotation, TokenReport } from './shapes'
+import { TokenList, TokenInput, TokenWithSecret, Token, TokenPatch, TokenRotation, TokenReport } from './shapes'
 import { tokenListing, tokenRelations, listTokens, createToken, getToken, updateToken, revokeToken } from './tokens'
 
 export const tokenRoutes = area('tokens', 'Tokens', [
@@ -21,7 +21,7 @@ export const tokenRoutes = area('tokens', 'Tokens', [
         'Creates an API token. Its value is shown only once, in this response. A token can’t create a token with more access ' +
         'than its own.',
       body: TokenInput,
-      response: NewToken,
+      response: TokenWithSecret,
       secretFields: ['token'],
       problems: ['plan_limit_reached'],
       run: createToken,
@@ -54,7 +54,7 @@ export const tokenRoutes = area('tokens', 'Tokens', [
           'is never used. If `grace_seconds` is 0, it is revoked immediately. The `expires_at` of the old token shows when it expires.',
         body: TokenRotation,
         status: 201,
-        response: NewToken,
+        response: TokenWithSecret,
         collection: '/v1/tokens',
         secretFields: ['token'],
         problems: ['conflict', 'precondition_failed'],

@@ -71,7 +71,7 @@ export const Token = Shape(
     examples: [exampleToken],
   },
 )
-export const NewToken = Shape(
+export const TokenWithSecret = Shape(
   {
     ...tokenMembers,
     token: Type.Optional(Type.String({ description: 'Value of the token. Shown only once; store it safely.' })),
@@ -80,7 +80,7 @@ export const NewToken = Shape(
     ),
   },
   {
-    $id: 'NewToken',
+    $id: 'TokenWithSecret',
     description: 'A token that was just created, with its value.',
     examples: [{ ...exampleToken, token: 'bw_live_4f6Tq0bWm2Zx8Kc1Vn7Rj3Ls9Hd5Pa1x7Kq2' }],
   },

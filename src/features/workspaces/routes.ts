@@ -1,4 +1,4 @@
-import { InvitationInput, NewInvitation } from '../people/invitations/shapes'
+import { InvitationInput, InvitationWithCode } from '../people/invitations/shapes'
 import { inviteAsOperator } from '../people/invitations/invitations'
 import { crud } from '../../api/crud'
 import { area, route } from '../../api/route'
@@ -59,7 +59,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
       'link are shown only once, in this response.',
     body: InvitationInput,
     status: 201,
-    response: NewInvitation,
+    response: InvitationWithCode,
     noLocation: true,
     secretFields: ['code', 'link'],
     problems: ['already_exists', 'conflict', 'mail_not_set_up'],

@@ -1,5 +1,5 @@
 import type { Static } from '@sinclair/typebox'
-import type { InvitationView, NewInvitation } from '../../../features/people/invitations/shapes'
+import type { InvitationView, InvitationWithCode } from '../../../features/people/invitations/shapes'
 import { CopyableText } from '../../parts/code'
 import { SelectField, TextField } from '../../parts/form'
 import { menuColumn } from '../../parts/list'
@@ -12,7 +12,7 @@ import { usePerson } from '../../session'
 import { roleChoices } from './roles'
 
 /** An invitation with the values that are shown only once. */
-type Invited = Static<typeof NewInvitation>
+type Invited = Static<typeof InvitationWithCode>
 
 /** Pending and expired invitations. Hidden if there are none. */
 export function Invitations() {

@@ -1,4 +1,4 @@
-import type { OneTimeCodeSecret, NewRecoveryCodes } from '../../../features/people/second-factors/shapes'
+import type { OneTimeCodeSecret, RecoveryCodes } from '../../../features/people/second-factors/shapes'
 import type { UserView } from '../../../features/people/profile/shapes'
 import { Button } from '../../parts/button'
 import { CopyableText, Code } from '../../parts/code'
@@ -99,7 +99,7 @@ const showSecretKey = ({ secret, uri }: OneTimeCodeSecret) =>
         <p className="my-3 text-muted">Scan it with your authenticator app, or enter this key:</p>
         <CopyableText text={secret} label="the key" />
         <div className="mt-4">
-          <Form<NewRecoveryCodes>
+          <Form<RecoveryCodes>
             initial={{ code: '' }}
             call={values => ({
               method: 'POST',
@@ -117,7 +117,7 @@ const showSecretKey = ({ secret, uri }: OneTimeCodeSecret) =>
     ),
   })
 
-const showCodes = ({ recovery_codes: codes = [] }: NewRecoveryCodes) =>
+const showCodes = ({ recovery_codes: codes = [] }: RecoveryCodes) =>
   openDialog({
     title: 'Save your recovery codes',
     description: 'Use one of these codes if you lose your authenticator app. Each works once. They are shown only once.',

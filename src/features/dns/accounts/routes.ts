@@ -15,7 +15,7 @@ import {
   DnsProviderCheckResult,
   DnsProviderCheckInput,
   DnsProviderInput,
-  DnsProviderKindList,
+  DnsProviderKindInfoList,
   DnsProviderList,
   DnsProviderPatch,
   DnsProviderQuery,
@@ -36,7 +36,7 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     operationId: 'listDnsProviderKinds',
     summary: 'List DNS provider kinds',
     description: 'Lists the supported kinds of external providers, with their settings and capabilities, on one page.',
-    response: DnsProviderKindList,
+    response: DnsProviderKindInfoList,
     run: async () => listProviderKinds(),
   }),
   ...crud({

@@ -83,7 +83,7 @@ export const DnsProviderQuery = Shape({
   state: Type.Optional(Words(accountStates, { description: 'Only providers in this state.' })),
 })
 
-const DnsProviderKind = Shape(
+const DnsProviderKindInfo = Shape(
   {
     ...kindFields,
     capabilities: Shape(
@@ -116,7 +116,7 @@ const DnsProviderKind = Shape(
     ),
   },
   {
-    $id: 'DnsProviderKind',
+    $id: 'DnsProviderKindInfo',
     description: 'A kind of DNS provider.',
     examples: [
       {
@@ -140,7 +140,7 @@ const DnsProviderKind = Shape(
     ],
   },
 )
-export const DnsProviderKindList = ListOf(DnsProviderKind)
+export const DnsProviderKindInfoList = ListOf(DnsProviderKindInfo)
 
 const DnsProviderZone = Shape(
   {
@@ -175,5 +175,5 @@ export type DnsProviderInput = Static<typeof DnsProviderInput>
 export type DnsProviderCheckInput = Static<typeof DnsProviderCheckInput>
 export type DnsProviderCheckResult = Static<typeof DnsProviderCheckResult>
 export type DnsProviderPatch = Static<typeof DnsProviderPatch>
-export type DnsProviderKindView = Static<typeof DnsProviderKind>
+export type DnsProviderKindView = Static<typeof DnsProviderKindInfo>
 export type DnsProviderZoneView = Static<typeof DnsProviderZone>

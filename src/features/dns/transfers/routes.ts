@@ -3,7 +3,15 @@ import { crud } from '../../../api/crud'
 import { area, route } from '../../../api/route'
 import { Shape } from '../../../core/shapes'
 import { getBuiltin, updateBuiltin } from './builtin'
-import { BuiltinProvider, BuiltinProviderPatch, NewTsigKey, TsigKey, TsigKeyInput, TsigKeyList, ZoneTransferList } from './shapes'
+import {
+  BuiltinProvider,
+  BuiltinProviderPatch,
+  TsigKeyWithSecret,
+  TsigKey,
+  TsigKeyInput,
+  TsigKeyList,
+  ZoneTransferList,
+} from './shapes'
 import { listTransfers } from './transfer-log'
 import { createTsigKey, deleteTsigKey, getTsigKey, listTsigKeys, tsigKeyListing } from './tsig-keys'
 
@@ -64,7 +72,7 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
     create: {
       description: 'Creates a TSIG key. The secret is shown only once, in this response.',
       body: TsigKeyInput,
-      response: NewTsigKey,
+      response: TsigKeyWithSecret,
       secretFields: ['secret'],
       problems: ['already_exists', 'conflict'],
       run: createTsigKey,

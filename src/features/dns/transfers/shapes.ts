@@ -26,7 +26,7 @@ export const TsigKey = Shape(key, {
   examples: [keyExample],
 })
 export const TsigKeyList = ListOf(TsigKey)
-export const NewTsigKey = Shape(
+export const TsigKeyWithSecret = Shape(
   {
     ...key,
     secret: Type.Optional(
@@ -38,7 +38,7 @@ export const NewTsigKey = Shape(
       Type.Boolean({ description: 'True if the response is replayed for an Idempotency-Key. The secret is then omitted.' }),
     ),
   },
-  { $id: 'NewTsigKey', description: 'A TSIG key with its secret.', examples: [{ ...keyExample, secret: secretExample }] },
+  { $id: 'TsigKeyWithSecret', description: 'A TSIG key with its secret.', examples: [{ ...keyExample, secret: secretExample }] },
 )
 export const TsigKeyInput = Shape(
   {

@@ -14,7 +14,7 @@ import {
 import {
   InvitationList,
   InvitationInput,
-  NewInvitation,
+  InvitationWithCode,
   Invitation,
   InvitationRenewal,
   InvitationCode,
@@ -39,7 +39,7 @@ export const invitationRoutes = area('invitations', 'Members', [
         'has an account. If sign-up is closed and the invitation was not created by the operator, `note` says that only people ' +
         'with an account can accept it. If the installation has a mail server, the link is also emailed, unless `send` is false.',
       body: InvitationInput,
-      response: NewInvitation,
+      response: InvitationWithCode,
       secretFields: ['code', 'link'],
       problems: ['already_exists', 'conflict', 'mail_not_set_up'],
       run: createInvitation,
@@ -59,7 +59,7 @@ export const invitationRoutes = area('invitations', 'Members', [
         description:
           'Gives the invitation a new code, shown only once in this response, and a new expiry. The old code stops working.',
         body: InvitationRenewal,
-        response: NewInvitation,
+        response: InvitationWithCode,
         secretFields: ['code', 'link'],
         problems: ['conflict', 'mail_not_set_up', 'precondition_failed'],
         run: renewInvitation,

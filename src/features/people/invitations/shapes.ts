@@ -59,7 +59,7 @@ export const Invitation = Shape(members, {
   examples: [example],
 })
 export const InvitationList = ListOf(Invitation)
-export const NewInvitation = Shape(
+export const InvitationWithCode = Shape(
   {
     ...members,
     code: Type.Optional(
@@ -81,7 +81,7 @@ export const NewInvitation = Shape(
     ),
   },
   {
-    $id: 'NewInvitation',
+    $id: 'InvitationWithCode',
     description: 'An invitation that was just created or renewed, with its code.',
     examples: [{ ...example, code, link: `https://hub.example.com/invite#${code}`, note: null }],
   },

@@ -8,7 +8,7 @@ import { setupUri, hasOneTimeCodes, newSecret, secretPlace, removeOneTimeCodes, 
 import { reauthenticate } from './reauthentication'
 import { renewRecoveryCodes } from './recovery-codes'
 import { codeBuckets } from './second-factors'
-import type { OneTimeCodeSecret, NewRecoveryCodes, Reauthentication } from './shapes'
+import type { OneTimeCodeSecret, RecoveryCodes, Reauthentication } from './shapes'
 import { oneTimeCodes } from './tables'
 
 /** How long a secret waits for its first code. */
@@ -42,7 +42,7 @@ export async function setUpOneTimeCodes(ctx: Ctx, proof: Reauthentication): Prom
  * Enables one-time codes, given the first code of the pending secret, and creates ten recovery codes.
  * @throws Problem 409 if there is no pending secret, 422, 429
  */
-export async function enableOneTimeCodes(ctx: Ctx, { code }: { code: string }): Promise<NewRecoveryCodes> {
+export async function enableOneTimeCodes(ctx: Ctx, { code }: { code: string }): Promise<RecoveryCodes> {
   const { hub } = ctx
   const user = await signedInUser(ctx)
   return await limitGuessing(hub, codeBuckets(ctx, user, ctx.sessionId), () =>
@@ -62,7 +62,7 @@ export async function enableOneTimeCodes(ctx: Ctx, { code }: { code: string }): 
 }
 
 /** Replaces the recovery codes by ten new ones. @throws Problem 409 if one-time codes are disabled, 422, 429 */
-export async function regenerateRecoveryCodes(ctx: Ctx, proof: Reauthentication): Promise<NewRecoveryCodes> {
+export async function regenerateRecoveryCodes(ctx: Ctx, proof: Reauthentication): Promise<RecoveryCodes> {
   const user = await signedInUser(ctx)
   if (!(await hasOneTimeCodes(ctx.hub.read, user.id))) throw disabled()
   await reauthenticate(ctx, user, proof, 'account.recovery_codes.regenerate')

@@ -1,4 +1,4 @@
-import { OneTimeCodeConfirmation, OneTimeCodeSecret, NewRecoveryCodes, Reauthentication } from './shapes'
+import { OneTimeCodeConfirmation, OneTimeCodeSecret, RecoveryCodes, Reauthentication } from './shapes'
 import { setUpOneTimeCodes, enableOneTimeCodes, regenerateRecoveryCodes, disableOneTimeCodes } from './own-second-factors'
 import { area, route } from '../../../api/route'
 
@@ -34,7 +34,7 @@ export const factorRoutes = area('second-factors', 'Sessions', [
       'Confirms the first code of the new secret. From then on, signing in with a password also requires a code. Returns ten ' +
       'recovery codes for when the authenticator app is lost; they are shown only once, in this response.',
     body: OneTimeCodeConfirmation,
-    response: NewRecoveryCodes,
+    response: RecoveryCodes,
     secretFields: ['recovery_codes'],
     problems: ['conflict'],
     run: (ctx, { body }) => enableOneTimeCodes(ctx, body),
@@ -64,7 +64,7 @@ export const factorRoutes = area('second-factors', 'Sessions', [
     description: 'Creates ten recovery codes, shown only once in this response. The previous ones stop working.',
     body: Reauthentication,
     status: 201,
-    response: NewRecoveryCodes,
+    response: RecoveryCodes,
     noLocation: true,
     secretFields: ['recovery_codes'],
     problems: ['conflict'],

@@ -52,7 +52,7 @@ export const OneTimeCodeConfirmation = Shape(
   { $id: 'OneTimeCodeConfirmation', description: 'The first code of a new secret.', examples: [{ code: '492039' }] },
 )
 
-export const NewRecoveryCodes = Shape(
+export const RecoveryCodes = Shape(
   {
     recovery_codes: Type.Optional(
       Type.Array(Type.String(), {
@@ -62,9 +62,9 @@ export const NewRecoveryCodes = Shape(
     secret_shown_before: secretShownBefore,
   },
   {
-    $id: 'NewRecoveryCodes',
+    $id: 'RecoveryCodes',
     description: 'New recovery codes. The previous ones no longer work.',
     examples: [{ recovery_codes: ['k7m2p-9q4wd', '3hx8t-v6n1c'] }],
   },
 )
-export type NewRecoveryCodes = Static<typeof NewRecoveryCodes>
+export type RecoveryCodes = Static<typeof RecoveryCodes>

@@ -8,7 +8,7 @@ import { WebhookDeliveryDetail, WebhookRecoveryInput } from '../deliveries/shape
 import {
   EventKindEntry,
   EventKindList,
-  NewWebhookEndpoint,
+  WebhookEndpointWithSecret,
   WebhookEndpoint,
   WebhookEndpointEnable,
   WebhookEndpointInput,
@@ -40,7 +40,7 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
         'X-Service-Signature header and, following Standard Webhooks, in webhook-signature. X-Service-Resource is the ' +
         '`<type>/<id>` of the resource the event is about.',
       body: WebhookEndpointInput,
-      response: NewWebhookEndpoint,
+      response: WebhookEndpointWithSecret,
       secretFields: ['secret'],
       problems: ['plan_limit_reached'],
       run: createEndpoint,
@@ -125,7 +125,7 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
       'receiver can verify every message with either secret. When the overlap ends, the new secret replaces the old one ' +
       'automatically.',
     body: WebhookSecretRotation,
-    response: NewWebhookEndpoint,
+    response: WebhookEndpointWithSecret,
     secretFields: ['secret'],
     problems: ['conflict', 'precondition_failed'],
     run: (ctx, { params, body }) => rotateSecret(ctx, params.id!, body),

@@ -133,13 +133,13 @@ export const WebhookEndpoint = Shape(endpointFields, {
   examples: [exampleEndpoint],
 })
 export const WebhookEndpointList = ListOf(WebhookEndpoint)
-export const NewWebhookEndpoint = Shape(
+export const WebhookEndpointWithSecret = Shape(
   {
     ...endpointFields,
     ...shownSecret,
   },
   {
-    $id: 'NewWebhookEndpoint',
+    $id: 'WebhookEndpointWithSecret',
     description: 'An endpoint with its new signing secret.',
     examples: [{ ...exampleEndpoint, secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazcuYmxpn2o=' }],
   },
