@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { installGenerators } from '../support/client-generators'
 import { succeeds } from '../support/suite'
 
 // Servers are in folders that are not in the PATH of users.
@@ -32,14 +33,24 @@ const dependencies: { package: string; present(): boolean }[] = [
   { package: 'prometheus', present: () => Bun.which('promtool') !== null },
   { package: 'prometheus-blackbox-exporter', present: () => Bun.which('prometheus-blackbox-exporter', path) !== null },
   { package: 'openssl', present: () => Bun.which('openssl', path) !== null },
+  {
+    package: 'python3-venv',
+    present: () => Bun.which('python3') !== null && Bun.spawnSync(['python3', '-c', 'import ensurepip']).success,
+  },
+  { package: 'default-jre-headless', present: () => Bun.which('java') !== null },
 ]
 const maxAttempts = 3
 
 /**
- * Installs missing packages with apt-get, if run as root.
- * @returns the packages that are still missing
+ * Installs missing packages with apt-get, if run as root, and the client generators.
+ * @returns what is still missing
  */
 export async function installDependencies(): Promise<string[]> {
+  const packages = await installPackages()
+  return (await installGenerators()) ? packages : [...packages, 'client generators']
+}
+
+async function installPackages(): Promise<string[]> {
   const missing = () => dependencies.filter(one => !one.present()).map(one => one.package)
   const initiallyMissing = missing()
   if (initiallyMissing.length === 0 || process.getuid?.() !== 0 || !Bun.which('apt-get')) return initiallyMissing
@@ -56,6 +67,6 @@ export async function installDependencies(): Promise<string[]> {
 if (import.meta.main) {
   const missing = await installDependencies()
   if (missing.length > 0)
-    process.stdout.write(`Not installed: ${missing.join(', ')}. Install them as root: apt-get install ${missing.join(' ')}\n`)
+    process.stdout.write(`Not installed: ${missing.join(', ')}. Run this as root, with access to package registries.\n`)
   process.exit(missing.length === 0 ? 0 : 1)
 }
