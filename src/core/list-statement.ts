@@ -2,6 +2,7 @@ import { and, asc, desc, eq, getTableColumns, getTableName, sql, type SQL } from
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Ctx } from './ctx'
 import { countRows } from './db/counts'
+import { inOrderOfSubquery } from './db/dialect'
 import { prepared } from './db/prepared'
 import type { Reader } from './db/transaction'
 import type { Listing, SortColumn } from './listing'
@@ -60,14 +61,14 @@ export async function pageRows<Row>(selection: Selection, shape: string, limit: 
         .offset(maxExamined - 1)
       const wrapped = (query: { as(alias: string): unknown }, isLast: boolean) =>
         read
-          // Under the name of the table, so that the conditions fit. The rows stay in the order of the index.
+          // Under the name of the table, so that the conditions fit.
           .select({ ...columns, isLast: sql<number>`${sql.raw(isLast ? '1' : '0')}`.as('is_last') })
           .from(query.as(name) as SQLiteTable)
-      const matching = read
+      const checkedInOrder = read
         .select(columns)
         .from(examined.as(name) as never as SQLiteTable)
         .where(checked)
-        .limit(sql.placeholder('limit'))
+      const matching = inOrderOfSubquery(checkedInOrder, inOrder).limit(sql.placeholder('limit'))
       return wrapped(matching, false)
         .unionAll(wrapped(last, true) as never)
         .limit(sql.placeholder('limit'))

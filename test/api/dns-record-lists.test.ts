@@ -20,6 +20,22 @@ describe('the list of records', () => {
     return { one, two }
   }
 
+  test('is in order, and each of 1,000 records is on one page', async () => {
+    const { acme } = await world()
+    const zone = await createZone(acme)
+    const text = '$GENERATE 1-1000 h${0,4} A 192.0.2.1'
+    const path = `/v1/dns/zones/${zone.id}/import?mode=merge`
+    expect((await acme.call('POST', path, text, { 'content-type': 'text/dns' })).status).toBe(200)
+    const ids: string[] = []
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { body }: any = await acme.call('GET', `/v1/dns/records?limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`)
+      ids.push(...body.data.map((one: any) => one.id))
+      cursor = body.pagination.next_cursor
+    }
+    expect(ids.length).toBeGreaterThan(1000)
+    expect(ids).toEqual([...new Set(ids)].sort().reverse())
+  })
+
   test('is filtered by zone, type, name, content, source and search text', async () => {
     const w = await world()
     const { one, two } = await filled(w)

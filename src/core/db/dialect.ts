@@ -30,3 +30,11 @@ export function forUpdate<Q>(query: Q, locked: 'wait' | 'skip' = 'wait'): Q {
 export function forShare<Q>(query: Q): Q {
   return isPostgres ? (query as { for(strength: 'share'): Q }).for('share') : query
 }
+
+/**
+ * Keeps the rows of a subquery in its order. PostgreSQL may join them in any other order, unless the outer query has the same order.
+ * SQLite keeps them in order, and would read all of them to sort them again.
+ */
+export function inOrderOfSubquery<Q>(query: Q, order: readonly unknown[]): Q {
+  return isPostgres ? (query as { orderBy(...order: readonly unknown[]): Q }).orderBy(...order) : query
+}
