@@ -28,7 +28,10 @@ describe('the list of records', () => {
     expect((await acme.call('POST', path, text, { 'content-type': 'text/dns' })).status).toBe(200)
     const ids: string[] = []
     for (let cursor: string | null = ''; cursor !== null;) {
-      const { body }: any = await acme.call('GET', `/v1/dns/records?limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`)
+      const { body }: any = await acme.call(
+        'GET',
+        `/v1/dns/records?limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`,
+      )
       ids.push(...body.data.map((one: any) => one.id))
       cursor = body.pagination.next_cursor
     }
