@@ -86,7 +86,7 @@ export async function refusePermission(
 }
 
 /** Whether a restricted token may call the operation: lists, and paths below one of its resources. */
-export function isReachable(spec: Guarded, caller: Caller, params: Record<string, string>): boolean {
+export function isReachable(spec: Guarded, caller: Pick<Caller, 'resourceIds'>, params: Record<string, string>): boolean {
   if (caller.resourceIds === null || spec.restrictedTokens) return true
   return hasParameters(spec)
     ? caller.resourceIds.has(params.id ?? '')

@@ -6,7 +6,7 @@ import type { Route } from '../api/route-declaration'
 import { deprecationText } from '../core/deprecation'
 import { entryOfId } from '../registry'
 import type { JsonSchema, Schemas } from './openapi-schema'
-import { errorResponses, isGuarded, takesIfMatch } from './openapi-problems'
+import { errorResponses, isGuarded, takesIdempotencyKey, takesIfMatch } from './openapi-problems'
 
 /** Response headers, for `#/components/headers`. */
 export const headers: Record<string, JsonSchema> = {
@@ -202,7 +202,7 @@ function queryParameters(spec: Route, schemas: Schemas): JsonSchema[] {
 function requestHeaders(spec: Route, schemas: Schemas): JsonSchema[] {
   const names: string[] = []
   const guarded = isGuarded(spec)
-  if (guarded && spec.method === 'POST') names.push('Idempotency-Key')
+  if (takesIdempotencyKey(spec)) names.push('Idempotency-Key')
   if (takesIfMatch(spec)) names.push('If-Match')
   if (spec.method === 'GET' && hasVersion(spec, schemas)) names.push('If-None-Match')
   if (spec.longPoll) names.push('Prefer')
@@ -244,7 +244,6 @@ const anyBody = {
 
 function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
   const status = spec.status ?? 200
-  const guarded = isGuarded(spec)
   const versioned = hasVersion(spec, schemas)
   const names = ['X-Request-Id', ...(spec.guard === 'ingest' ? [] : ['RateLimit-Policy', 'RateLimit'])]
   if (versioned) names.push('ETag')
@@ -253,7 +252,7 @@ function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
   const isDeprecated = deprecatedIn(spec).length > 0
   if (isDeprecated) names.push('Deprecation', 'Sunset')
   if (isDeprecated || hasField(spec, schemas, 'pagination')) names.push('Link')
-  if (guarded && spec.method === 'POST') names.push('Idempotent-Replayed')
+  if (takesIdempotencyKey(spec)) names.push('Idempotent-Replayed')
   if (spec.headers) names.push('Set-Cookie')
   const headersOf = (some: string[]) => ({
     headers: Object.fromEntries(some.map(name => [name, { $ref: `#/components/headers/${name}` }])),

@@ -1,3 +1,4 @@
+import { hasParameters, isReachable } from '../access/authorize'
 import type { Route } from '../api/route-declaration'
 import { problemKinds, type ProblemCode } from '../core/problem'
 import type { JsonSchema } from './openapi-schema'
@@ -102,143 +103,158 @@ export const problemSchemas: Record<string, JsonSchema> = {
   },
 }
 
-/** A status of an error: its name in the components, and the codes that all operations can return with it. */
-interface SharedResponse {
+/** A status of an error: the name of its response in the components, with the code of its example. */
+interface ErrorStatus {
   name: string
   description: string
-  codes: ProblemCode[]
-  headers: string[]
+  example: ProblemCode
+  headers?: string[]
 }
 
-const shared: Record<number, SharedResponse> = {
+const errorStatuses: Record<number, ErrorStatus> = {
   400: {
     name: 'Malformed',
     description: 'The request or one of its parameters is malformed.',
-    headers: [],
-    codes: ['malformed_request', 'malformed_json', 'unknown_parameter', 'invalid_parameter', 'invalid_cursor', 'token_in_query'],
+    example: 'unknown_parameter',
   },
   401: {
     name: 'Unauthenticated',
     description: 'Authentication is missing or invalid.',
+    example: 'unauthenticated',
     headers: ['WWW-Authenticate'],
-    codes: ['unauthenticated', 'invalid_token', 'token_expired', 'token_revoked', 'session_ended'],
   },
   403: {
     name: 'Forbidden',
     description: 'The request is not allowed.',
-    headers: [],
-    codes: [
-      'insufficient_permission',
-      'address_not_allowed',
-      'restricted_token',
-      'origin_not_allowed',
-      'plan_no_api_access',
-      'workspace_suspended',
-    ],
+    example: 'insufficient_permission',
   },
   404: {
     name: 'NotFound',
     description: 'The resource or workspace was not found.',
-    headers: [],
-    codes: ['not_found'],
+    example: 'not_found',
   },
   409: {
     name: 'Conflict',
-    description:
-      'The request conflicts with the current state, or another request with the same Idempotency-Key is still running.',
+    description: 'The request conflicts with the current state, or with a request that is still running.',
+    example: 'idempotency_in_progress',
     headers: ['Retry-After'],
-    codes: ['idempotency_in_progress'],
   },
-  410: { name: 'Gone', description: 'The requested data is no longer stored.', headers: [], codes: [] },
+  410: { name: 'Gone', description: 'The requested data is no longer stored.', example: 'cursor_expired' },
   412: {
     name: 'PreconditionFailed',
     description: 'The resource has changed since the version in If-Match. Get it again before you retry.',
-    headers: [],
-    codes: ['precondition_failed'],
+    example: 'precondition_failed',
   },
   413: {
     name: 'PayloadTooLarge',
     description: 'The body is larger than 1 MiB, or than the limit of this operation.',
-    headers: [],
-    codes: ['payload_too_large'],
+    example: 'payload_too_large',
   },
   415: {
     name: 'UnsupportedMediaType',
     description: 'The content type of the body is not supported.',
-    headers: [],
-    codes: ['unsupported_media_type'],
+    example: 'unsupported_media_type',
   },
   422: {
     name: 'Invalid',
-    description: 'The body is invalid, or the Idempotency-Key was used for a different request.',
-    headers: [],
-    codes: ['validation_failed', 'idempotency_key_reused'],
+    description: 'The request is well-formed, but its content is invalid.',
+    example: 'validation_failed',
   },
   424: {
     name: 'ProviderFailed',
     description: 'A DNS provider returned an error or could not be reached.',
+    example: 'provider_failed',
     headers: ['Retry-After'],
-    codes: [],
   },
   429: {
     name: 'TooManyRequests',
     description: 'A rate limit was exceeded. Retry after the number of seconds in Retry-After.',
+    example: 'rate_limited',
     headers: ['Retry-After'],
-    codes: ['rate_limited'],
   },
   500: {
     name: 'InternalError',
     description: 'An internal error occurred. Search the server log for the request ID.',
-    headers: [],
-    codes: ['internal_error'],
+    example: 'internal_error',
   },
   503: {
     name: 'Unavailable',
     description: 'Temporarily unavailable. Retry after the number of seconds in Retry-After.',
+    example: 'database_unavailable',
     headers: ['Retry-After'],
-    codes: ['storage_full', 'database_unavailable'],
   },
 }
 
-/** Shared responses by component name, for `#/components/responses`. */
+/** The error responses by name, for `#/components/responses`. */
 export const problemResponses: Record<string, JsonSchema> = Object.fromEntries(
-  Object.entries(shared)
-    .filter(([, one]) => one.codes.length > 0)
-    .map(([status, one]) => [one.name, response(Number(status), one.codes)]),
+  Object.entries(errorStatuses).map(([status, { name, description, example }]) => [
+    name,
+    response(Number(status), description, example),
+  ]),
 )
 
-/** The error responses of an operation: those that follow from its guard, method, body and path, and those it declares. */
+/** The error responses of an operation, with the codes that follow from its declaration and those it declares itself. */
 export function errorResponses(spec: Route): Record<string, JsonSchema> {
-  const statuses = new Set(impliedStatuses(spec))
-  const required: ProblemCode[] = spec.guard === 'session' ? ['session_required'] : []
-  const own = [...required, ...(spec.problems ?? [])].map(code => [problemKinds[code][0], code] as const)
-  for (const [status] of own) statuses.add(status)
+  const codes = new Set([...impliedCodes(spec), ...(spec.problems ?? [])])
   return Object.fromEntries(
-    [...statuses]
-      .sort((a, b) => a - b)
-      .map(status => {
-        const named = own.filter(([of, code]) => of === status && !shared[status]!.codes.includes(code)).map(([, code]) => code)
-        const isImplied = impliedStatuses(spec).includes(status)
-        if (named.length === 0 && shared[status]!.codes.length > 0)
-          return [status, { $ref: `#/components/responses/${shared[status]!.name}` }]
-        return [status, response(status, [...(isImplied ? shared[status]!.codes : []), ...named])]
-      }),
+    [...Map.groupBy(codes, code => problemKinds[code][0])].map(([status, some]) => {
+      const { name, description, example } = errorStatuses[status]!
+      const text = `${description} Codes: ${some.map(code => `\`${code}\``).join(', ')}.`
+      return [
+        status,
+        some.includes(example) ? { $ref: `#/components/responses/${name}`, description: text } : response(status, text, some[0]!),
+      ]
+    }),
   )
 }
 
-function impliedStatuses(spec: Route): number[] {
+/** The codes of the errors that `serve` can return for an operation. */
+function impliedCodes(spec: Route): ProblemCode[] {
+  const parameters = Object.keys(spec.query?.properties ?? {})
   const guarded = isGuarded(spec)
-  const statuses = [400, 429, 500]
-  if (guarded) statuses.push(401, 403, 404)
-  else if (spec.path.includes(':')) statuses.push(404)
-  if (spec.method !== 'GET' && !spec.rawBody) statuses.push(413, 415)
-  if (spec.body) statuses.push(422)
-  if (spec.method !== 'GET' || spec.guard === 'ingest') statuses.push(503)
-  // Idempotency keys are supported by every authenticated POST.
-  if (guarded && spec.method === 'POST') statuses.push(409, 422)
-  if (takesIfMatch(spec)) statuses.push(412)
-  return statuses
+  const isOpen = spec.guard === 'anyone'
+  const isWrite = spec.method !== 'GET'
+  const takesBody = isWrite && !spec.rawBody
+  const takesKey = takesIdempotencyKey(spec)
+  const needsPermission = spec.guard.includes('.') || spec.guard === 'operator'
+  // Restricted tokens are never an operator’s, and a session is no token.
+  const takesRestricted = spec.guard === 'session' || spec.guard === 'operator' || hasParameters(spec)
+  const when: Partial<Record<ProblemCode, unknown>> = {
+    malformed_request: takesKey || (isOpen && spec.method === 'POST') || (takesBody && !spec.body && !spec.textBody),
+    malformed_json: spec.body ?? spec.textBody?.types['application/json'],
+    unknown_parameter: true,
+    invalid_parameter: parameters.length > 0,
+    invalid_cursor: parameters.includes('cursor'),
+    token_in_query: true,
+    unauthenticated: guarded,
+    invalid_token: guarded,
+    token_expired: guarded,
+    token_revoked: guarded,
+    session_ended: guarded,
+    insufficient_permission: needsPermission || spec.expands || spec.longPoll,
+    address_not_allowed: guarded,
+    restricted_token: guarded && !takesRestricted && !isReachable(spec, { resourceIds: new Set() }, {}),
+    origin_not_allowed: isWrite && (guarded || isOpen),
+    session_required: spec.guard === 'session',
+    plan_no_api_access: guarded && spec.guard !== 'session',
+    workspace_suspended: guarded && !spec.whileSuspended,
+    not_found: guarded || hasParameters(spec) || spec.session,
+    idempotency_in_progress: takesKey,
+    precondition_failed: takesIfMatch(spec),
+    payload_too_large: takesBody,
+    unsupported_media_type: takesBody,
+    validation_failed: spec.body,
+    idempotency_key_reused: takesKey,
+    rate_limited: true,
+    internal_error: true,
+    storage_full: true,
+    database_unavailable: true,
+  }
+  return (Object.keys(when) as ProblemCode[]).filter(code => when[code])
 }
+
+/** Whether an operation supports Idempotency-Key: every authenticated POST does. */
+export const takesIdempotencyKey = (spec: Route): boolean => isGuarded(spec) && spec.method === 'POST'
 
 /** Whether an operation requires a token or session. */
 export const isGuarded = (spec: Route): boolean => spec.guard !== 'anyone' && spec.guard !== 'ingest'
@@ -249,19 +265,19 @@ export function takesIfMatch(spec: Route): boolean {
   return ['PUT', 'PATCH', 'DELETE'].includes(spec.method) && spec.path.includes(':')
 }
 
-function response(status: number, codes: readonly ProblemCode[]): JsonSchema {
-  const { description, headers } = shared[status]!
+function response(status: number, description: string, example: ProblemCode): JsonSchema {
   return {
-    description: `${description} Codes: ${codes.map(code => `\`${code}\``).join(', ')}.`,
+    description,
     // Unauthenticated requests carry no rate-limit headers.
     headers: Object.fromEntries(
-      ['X-Request-Id', ...(status === 401 ? [] : ['RateLimit-Policy', 'RateLimit']), ...headers].map(name => [
-        name,
-        { $ref: `#/components/headers/${name}` },
-      ]),
+      [
+        'X-Request-Id',
+        ...(status === 401 ? [] : ['RateLimit-Policy', 'RateLimit']),
+        ...(errorStatuses[status]!.headers ?? []),
+      ].map(name => [name, { $ref: `#/components/headers/${name}` }]),
     ),
     content: {
-      'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' }, example: problemExample(codes[0]!) },
+      'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' }, example: problemExample(example) },
     },
   }
 }

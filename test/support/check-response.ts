@@ -30,7 +30,11 @@ export function checkResponse(method: string, path: string, response: Response, 
     throw new Error(
       `${where}, a status that the document does not have (it has ${Object.keys(at(`${operation}/responses`)).join(', ')}).`,
     )
-  const documented = entry.$ref ? at(entry.$ref.slice(1)) : entry
+  // The reference has the description of this operation.
+  const documented = entry.$ref ? { ...at(entry.$ref.slice(1)), description: entry.description } : entry
+  const code = response.status >= 400 ? (body as { code?: string } | undefined)?.code : undefined
+  if (code && !documented.description.includes(`\`${code}\``))
+    throw new Error(`${where} with the code ${code}, which the document does not list for it.`)
   const resolvedPointer = entry.$ref ? entry.$ref.slice(1) : pointer
   for (const [name, header] of Object.entries<{ $ref: string }>(documented.headers ?? {})) {
     if (at(header.$ref.slice(1)).required && !response.headers.has(name)) throw new Error(`${where} without the header ${name}.`)

@@ -44,7 +44,7 @@ export const actionRoutes = area('actions', 'Actions', [
     status: 202,
     response: Action,
     restrictedTokens: 'handler',
-    problems: ['conflict'],
+    problems: ['conflict', 'insufficient_permission'],
     run: (ctx, { params }) => cancelAction(ctx, params.id!),
   }),
 ])

@@ -92,7 +92,7 @@ export const notificationRoutes = area('notifications', 'Notifications', [
         'Updates the given fields (JSON merge patch, RFC 7396), including those within `settings`. Secrets you omit are kept. If an update ' +
         'changes where secrets are sent, you must include them again. Deactivating a channel cancels its pending notifications.',
       body: NotificationChannelPatch,
-      problems: ['conflict', 'already_exists'],
+      problems: ['conflict', 'already_exists', 'restricted_token'],
       run: updateChannel,
     },
     delete: {

@@ -74,7 +74,6 @@ export const tokenRoutes = area('tokens', 'Tokens', [
       'reports a minute per IP address.',
     body: TokenReport,
     status: 204,
-    problems: ['origin_not_allowed'],
     run: (ctx, { body }) => reportToken(ctx, body.token),
   }),
   {

@@ -195,7 +195,7 @@ function jsonPingRoute(
     description: `${description}${names.length > 1 ? slugQuery : ''}`,
     rawBody: true,
     response: PingReceipt,
-    problems: ['not_found', 'conflict', 'malformed_request'],
+    problems: ['conflict', 'malformed_request', 'overloaded'],
     query: pingQuery,
     run: handleJsonPing,
   })

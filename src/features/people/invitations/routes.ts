@@ -75,7 +75,7 @@ export const invitationRoutes = area('invitations', 'Members', [
     description: 'Returns the workspace, email address, and role of a pending invitation, given its code.',
     body: InvitationCode,
     response: InvitationPreview,
-    problems: ['not_found', 'origin_not_allowed'],
+    problems: ['not_found'],
     run: (ctx, { body }) => previewInvitation(ctx, body.code),
   }),
   route({
@@ -103,7 +103,6 @@ export const invitationRoutes = area('invitations', 'Members', [
       'invalid_code',
       'invalid_passkey',
       'passkeys_unavailable',
-      'origin_not_allowed',
       'conflict',
       'already_exists',
       'workspace_suspended',

@@ -36,7 +36,7 @@ export const passkeyRoutes = area('passkeys', 'Sessions', [
       'Returns the options for `navigator.credentials.get()`. Send the result to `POST /v1/sessions/passkey` within ' +
       'five minutes.',
     response: PasskeyRequestOptions,
-    problems: ['passkeys_unavailable', 'origin_not_allowed'],
+    problems: ['passkeys_unavailable'],
     run: ctx => passkeyRequestOptions(ctx.hub),
   }),
   route({
@@ -53,7 +53,7 @@ export const passkeyRoutes = area('passkeys', 'Sessions', [
     status: 201,
     response: CurrentSession,
     noLocation: true,
-    problems: ['invalid_passkey', 'invalid_login', 'passkeys_unavailable', 'origin_not_allowed'],
+    problems: ['invalid_passkey', 'invalid_login', 'passkeys_unavailable'],
     async run(ctx, { body, request }) {
       const { user, passkey } = await authenticateByPasskey(ctx, body.credential)
       return withCookie(await createSession(ctx, user, request, { reason: `Signed in with the passkey “${passkey.name}”.` }))

@@ -17,7 +17,7 @@ export const passwordResetRoutes = area('password-resets', 'Sessions', [
     body: PasswordResetInput,
     status: 202,
     response: PasswordResetReceipt,
-    problems: ['mail_not_set_up', 'origin_not_allowed'],
+    problems: ['mail_not_set_up'],
     run: (ctx, { body }) => requestPasswordReset(ctx, body),
   }),
   route({
@@ -32,7 +32,7 @@ export const passwordResetRoutes = area('password-resets', 'Sessions', [
       'has to sign in again; second factors are kept. Unknown, used, and expired codes get the same response.',
     body: PasswordResetRedemption,
     response: PasswordResetResult,
-    problems: ['not_found', 'origin_not_allowed'],
+    problems: ['not_found'],
     run: (ctx, { body }) => redeemPasswordReset(ctx, body),
   }),
 ])

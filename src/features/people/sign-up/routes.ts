@@ -30,7 +30,7 @@ export const setupRoutes = area('setup', 'Setup', [
     status: 201,
     response: CurrentSession,
     noLocation: true,
-    problems: ['setup_closed', 'origin_not_allowed'],
+    problems: ['setup_closed'],
     run: async (ctx, { body, request }) => withCookie(await createSession(ctx, await completeSetup(ctx, body), request)),
     ...setCookie,
   }),
@@ -61,7 +61,7 @@ export const signUpRoutes = area('sign-up', 'Sessions', [
     body: SignUpInput,
     status: 202,
     response: SignUpReceipt,
-    problems: ['sign_up_closed', 'origin_not_allowed'],
+    problems: ['sign_up_closed'],
     run: (ctx, { body }) => signUp(ctx, body),
   }),
 ])

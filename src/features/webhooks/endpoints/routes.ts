@@ -54,7 +54,7 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
         'Updates an endpoint (JSON merge patch, RFC 7396). While `active` is false, deliveries are held; they are sent when ' +
         'you set it back to true. If you set `ordering` back to `none`, deliveries waiting for an earlier one are sent.',
       body: WebhookEndpointPatch,
-      problems: ['conflict'],
+      problems: ['conflict', 'restricted_token'],
       run: updateEndpoint,
     },
     delete: {
