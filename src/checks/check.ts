@@ -120,7 +120,7 @@ export interface CheckType<O extends object = Record<string, unknown>> {
   name: CheckTypeName
   /** Display name. */
   title: string
-  /** What it checks and when the monitor is down, in one or two sentences. */
+  /** What a check does and when it fails, in two or three sentences. */
   description: string
   /** What `target` must be, with an example; shown in the documentation and in forms. */
   targetDescription: string

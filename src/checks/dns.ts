@@ -26,7 +26,7 @@ export const dns: CheckType<DnsOptions> = {
   name: 'dns',
   title: 'DNS record',
   description:
-    'Queries a name server for a record. Down if there is no response, the response code differs, or the records are not the expected ones.',
+    'Queries a name server for a record. Fails if there is no response, the response code differs, or the records are not the expected ones.',
   targetDescription: 'The name to query, such as `www.example.com`, or an IP address with record type PTR.',
   options: dnsOptions,
   secrets: tlsSecrets,

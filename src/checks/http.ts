@@ -16,7 +16,7 @@ export const http: CheckType<HttpOptions> = {
   name: 'http',
   title: 'HTTP(S)',
   description:
-    'Sends a request to a URL and follows redirects. Down if there is no response, the certificate is not trusted, or the status code is not accepted.',
+    'Sends a request to a URL and follows redirects. Fails if there is no response, the certificate is not trusted, or the status code is not accepted.',
   targetDescription: 'An http or https URL, such as `https://www.example.com/health`.',
   options: httpOptions,
   secrets: httpSecrets,

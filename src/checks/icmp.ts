@@ -38,7 +38,7 @@ const icmpOptions = Shape({
       minimum: 0,
       maximum: 99,
       default: 50,
-      description: 'Packet loss, in percent, above which the monitor is down. Losing all packets is always down.',
+      description: 'Packet loss, in percent, above which the check fails. The check always fails if all packets are lost.',
     }),
   ),
   ip_family: ipFamily,
@@ -53,7 +53,7 @@ export const icmpCheck = (methods: () => PingMethods): CheckType<IcmpOptions> =>
   name: 'icmp',
   title: 'Ping (ICMP)',
   description:
-    'Sends ICMP echo requests. Down if no reply arrives or too many packets are lost. The latency is the average round-trip time.',
+    'Sends ICMP echo requests. Fails if no reply arrives or too many packets are lost. The latency is the average round-trip time.',
   targetDescription: 'A hostname or IP address, such as `router.example.com`, `192.0.2.1`, or `2001:db8::1`.',
   options: icmpOptions,
   secrets: [],

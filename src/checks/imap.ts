@@ -7,7 +7,7 @@ export const imap = mailCheck({
   name: 'imap',
   title: 'IMAP',
   description:
-    'Connects to an IMAP server, reads its greeting and capabilities, and uses TLS if configured. Down if the server rejects the connection or lacks an expected capability. Does not log in.',
+    'Connects to an IMAP server, reads its greeting and capabilities, and uses TLS if configured. Fails if the server rejects the connection or lacks an expected capability. Does not log in.',
   targetDescription: 'A host and optional port (default 143), such as `imap.example.com:993`.',
   port: 143,
   tlsPort: 993,

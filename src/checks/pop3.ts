@@ -7,7 +7,7 @@ export const pop3 = mailCheck({
   name: 'pop3',
   title: 'POP3',
   description:
-    'Connects to a POP3 server, reads its greeting and capabilities, and uses TLS if configured. Down if the server rejects the connection or lacks an expected capability. Does not log in.',
+    'Connects to a POP3 server, reads its greeting and capabilities, and uses TLS if configured. Fails if the server rejects the connection or lacks an expected capability. Does not log in.',
   targetDescription: 'A host and optional port (default 110), such as `pop.example.com:995`.',
   port: 110,
   tlsPort: 995,

@@ -8,7 +8,7 @@ export const smtp = mailCheck({
   name: 'smtp',
   title: 'SMTP',
   description:
-    'Connects to an SMTP server, reads its greeting and capabilities, and uses TLS if configured. Down if the greeting has another code or an expected capability is missing. Sends no mail.',
+    'Connects to an SMTP server, reads its greeting and capabilities, and uses TLS if configured. Fails if the greeting has another code or an expected capability is missing. Sends no mail.',
   targetDescription: 'A host and optional port (default 25), such as `mx.example.com` or `mail.example.com:587`.',
   port: 25,
   tlsPort: 465,

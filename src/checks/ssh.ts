@@ -8,7 +8,7 @@ export const ssh = bannerCheck({
   name: 'ssh',
   title: 'SSH',
   description:
-    'Connects to an SSH server and reads its identification. Down if it does not speak SSH 2 or identifies itself differently than expected. Does not log in.',
+    'Connects to an SSH server and reads its identification. Fails if the server does not speak SSH 2 or identifies itself differently than expected. Does not log in.',
   targetDescription: 'A host and optional port (default 22), such as `bastion.example.com`.',
   port: 22,
   async greeting(connection) {

@@ -69,7 +69,7 @@ export const tcp: CheckType<TcpOptions> = {
   name: 'tcp',
   title: 'TCP port',
   description:
-    'Connects to a TCP port, uses TLS if configured, and runs the steps. Down if the connection fails or a step receives no matching line.',
+    'Connects to a TCP port, uses TLS if configured, and runs the steps. Fails if the connection fails or a step receives no matching line.',
   targetDescription: 'A host and port, such as `db.example.com:5432`.',
   options: tcpOptions,
   secrets: tlsSecrets,

@@ -62,7 +62,7 @@ export const tls: CheckType<TlsCheckOptions> = {
   name: 'tls',
   title: 'TLS certificate',
   description:
-    'Runs a TLS handshake and inspects the certificate. Down if it is not trusted, does not match the name, is not valid now, or expires too soon.',
+    'Runs a TLS handshake and inspects the certificate. Fails if the certificate is not trusted, does not match the name, is not valid now, or expires too soon.',
   targetDescription: 'A host and optional port (default 443), such as `mail.example.com:993`.',
   options: tlsCheckOptions,
   secrets: tlsSecrets,

@@ -19,7 +19,7 @@ export const websocket: CheckType<WebsocketOptions> = {
   name: 'websocket',
   title: 'WebSocket',
   description:
-    'Opens a WebSocket, and sends and expects a message if configured. Down if the handshake fails or a different message arrives.',
+    'Opens a WebSocket, and sends and expects a message if configured. Fails if the handshake fails or a different message arrives.',
   targetDescription: 'A wss or ws URL, such as `wss://www.example.com/socket`.',
   options: websocketOptions,
   secrets: ['/secret_headers/*', ...tlsSecrets],

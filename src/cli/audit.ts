@@ -55,7 +55,7 @@ Without the master key, entries after the last checkpoint can only be checked fo
 Exit codes:
   0  The audit log is intact
   1  The verification could not run
-  3  A log could not be verified, because no checkpoint covers any of its entries
+  3  Without the master key, a log could not be verified, because no checkpoint covers any of its entries
   4  Tampering was detected
 
 Examples:

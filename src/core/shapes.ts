@@ -85,15 +85,17 @@ export const editable = {
 const Pagination = Shape(
   {
     has_more: Type.Boolean({
-      description: 'Whether there are more pages. A page can have fewer items than `limit`, or none, even if there are more.',
+      description:
+        'Whether there are more pages. A page can have fewer items than `limit`, or none, even if there are more pages.',
     }),
     next_cursor: Nullable(Type.String(), {
-      description: 'Pass as `cursor` to get the next page. Null on the last page, except in the event feed.',
+      description:
+        'Send as `cursor` to get the next page, or as `after` in the event feed. Null on the last page, but never null in the event feed.',
     }),
     total: Type.Optional(
       Type.Integer({
         description:
-          'Total number of items, counted up to 10,000. With a filter that has no index, only matches among the first 10,000 items without that filter are counted. Included only with `include=total`.',
+          'Number of items on all pages, counted up to 10,000. If a filter has no index, only the first 10,000 items of the list are searched for matches, so the number can be too low. Included only with `include=total`.',
       }),
     ),
   },

@@ -18,7 +18,7 @@ export const headers: Record<string, JsonSchema> = {
   ),
   'Retry-After': header('Seconds to wait before retrying.', 2, false, 'integer'),
   ETag: header('Version of the resource, to send in If-Match or If-None-Match.', '"3.k2f9x1"', true),
-  Location: header('Path of the created resource.', '/v1/tokens/tok_01jd8f3q7eeb9bv0w0r8c7hq2m', true),
+  Location: header('Path of the created resource, or of the action.', '/v1/tokens/tok_01jd8f3q7eeb9bv0w0r8c7hq2m', true),
   Link: header(
     'Link to the next page of a list (RFC 8288), and to information about deprecated parts that the request uses.',
     '</v1/tokens?cursor=Zm9v>; rel="next"',

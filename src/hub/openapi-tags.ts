@@ -1,10 +1,10 @@
 /** The tags of the API description, in display order. Every area names one of them. */
 export const tags: readonly { name: string; description: string }[] = [
   { name: 'DNS', description: 'Zones, records, templates, DNS providers, and zone history.' },
-  { name: 'Heartbeats', description: 'Monitors for scheduled jobs: a missing ping raises an alert.' },
-  { name: 'Monitors', description: 'Recurring checks of websites, ports, hosts, DNS names, and certificates.' },
+  { name: 'Heartbeats', description: 'Heartbeats monitor scheduled jobs: a missing ping raises an alert.' },
+  { name: 'Monitors', description: 'Monitors regularly check websites, ports, hosts, DNS names, and certificates.' },
   { name: 'Incidents', description: 'Outages and degradations, their acknowledgements, timelines, and postmortems.' },
-  { name: 'Maintenance', description: 'Maintenance windows, during which no notifications are sent.' },
+  { name: 'Maintenance', description: 'Maintenance windows, which suppress alerts during planned work.' },
   { name: 'Ingest', description: 'Ping URLs for your jobs. The URL itself is the credential, so no token is required.' },
   { name: 'Webhooks', description: 'Webhook endpoints, their delivery log, and the available event kinds.' },
   { name: 'Events', description: 'Events in the workspace, as a list and as a feed to follow.' },

@@ -33,20 +33,20 @@ export const accountPatch = {
 /** Fields with the result of the last check. @param failures codes of failures */
 export const checkFields = <const F extends readonly string[]>(failures: F) => ({
   state: Words(accountStates, {
-    description: 'Result of the last check; `unknown` until the current settings have been checked.',
+    description: 'Result of the last health check; `unknown` until the current settings have been checked.',
   }),
   detail: Nullable(Type.String(), {
-    description: 'What the last successful check found, such as the server version; null if there is nothing to report.',
+    description: 'What the last successful health check found, such as the server version; null if there is nothing to report.',
   }),
-  warnings: Type.Array(Type.String(), { description: 'Limitations found by the check, such as missing permissions.' }),
-  last_checked_at: NullableInstant({ description: 'When the last check ran; null if never.' }),
-  last_ok_at: NullableInstant({ description: 'When a check last succeeded; null if never.' }),
+  warnings: Type.Array(Type.String(), { description: 'Limitations found by the health check, such as missing permissions.' }),
+  last_checked_at: NullableInstant({ description: 'When the last health check ran; null if never.' }),
+  last_ok_at: NullableInstant({ description: 'When a health check last succeeded; null if never.' }),
   last_error: Nullable(
     Shape({
       code: Words(failures, { description: 'Error code.' }),
       detail: Type.String({ description: 'Human-readable message.' }),
     }),
-    { description: 'Error of the last check; null if it succeeded.' },
+    { description: 'Error of the last health check; null if it succeeded.' },
   ),
 })
 

@@ -208,7 +208,7 @@ export const httpOptions = Shape({
           pattern: '^SHA256:[A-Za-z0-9+/]{43}$',
           'x-rule': 'must be a fingerprint as printed by `ssh-keygen -l`: `SHA256:` and 43 Base64 characters.',
           description:
-            'Fingerprint of the server’s host key, from `ssh-keyscan HOST | ssh-keygen -lf -`. If the server has several keys, Ed25519 is used first, then ECDSA, then RSA. With any other key the monitor is down, and no password is sent.',
+            'Fingerprint of the server’s host key, from `ssh-keyscan HOST | ssh-keygen -lf -`. If the server has several keys, Ed25519 is used first, then ECDSA, then RSA. With any other key, the check fails, and no password is sent.',
           examples: ['SHA256:LMaDLmkhQK58emNvEQLRLwD8eNWCXcwSl8BWeUWZ5OU'],
         }),
       },

@@ -71,7 +71,7 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     verbs: {
       pause: {
         description:
-          'Stops monitoring the heartbeat and resolves its incident. The next success or failure resumes it, unless `manual_resume` is true.',
+          'Stops expecting pings, and resolves the incident of the heartbeat. The next ping that reports a success or failure resumes the heartbeat, unless `manual_resume` is true.',
         secretFields: ['uuid', 'ping_url'],
         run: pauseHeartbeat,
       },

@@ -78,7 +78,10 @@ export const heartbeatStatuses = ['new', 'up', 'grace', 'down', 'paused'] as con
 
 /** The fields that clients set. The columns and the fields of requests and responses are made from them. */
 export const heartbeatMembers = members({
-  name: { schema: Line({ minLength: 1, maxLength: 100, description: 'Name of the job.' }), required: true },
+  name: {
+    schema: Line({ minLength: 1, maxLength: 100, description: 'Name of the heartbeat, usually the name of the job.' }),
+    required: true,
+  },
   slug: {
     schema: Type.String({
       pattern: '^[a-z0-9_-]{0,100}$',
@@ -99,7 +102,8 @@ export const heartbeatMembers = members({
   },
   manual_resume: {
     schema: Type.Boolean({
-      description: 'Whether a paused heartbeat remains paused until it is resumed manually. Otherwise, a ping resumes it.',
+      description:
+        'Whether a paused heartbeat remains paused until it is resumed manually. Otherwise, the next ping that reports a success or failure resumes it.',
     }),
     default: false,
     clearable: true,
@@ -150,7 +154,7 @@ export const Heartbeat = Shape(
     ...viewMembers(heartbeatMembers),
     status: Words(heartbeatStatuses, {
       description:
-        '`new`: not pinged since it was created or resumed. `up`: pinged in time. `grace`: a ping is late, but still within the grace period. `down`: a ping was missed, a run did not finish in time, or the job reported a failure. `paused`: not monitored.',
+        '`new`: not pinged since it was created or resumed. `up`: pinged in time. `grace`: a ping is late, but still within the grace period. `down`: a ping was missed, a run did not finish in time, or the job reported a failure. `paused`: no pings are expected.',
     }),
     status_since_at: Instant({ description: 'When the status last changed. A change from `up` to `grace` doesn’t count.' }),
     started: Type.Boolean({ description: 'Whether a run was started and has not finished.' }),
@@ -172,7 +176,7 @@ export const Heartbeat = Shape(
     expanded: Expanded({ incident: Incident }),
     secret_shown_before,
   },
-  { $id: 'Heartbeat', description: 'A job that is expected to ping on a schedule.', examples: [example] },
+  { $id: 'Heartbeat', description: 'Monitors a scheduled job, which is expected to send pings in time.', examples: [example] },
 )
 export const HeartbeatList = ListOf(Heartbeat)
 

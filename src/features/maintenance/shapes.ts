@@ -143,7 +143,7 @@ export const MaintenanceWindow = Shape(
   },
   {
     $id: 'MaintenanceWindow',
-    description: 'A recurring or one-time period in which no notifications are sent about the monitors and heartbeats it covers.',
+    description: 'A recurring or one-time period in which alerts about the monitors and heartbeats it covers are suppressed.',
     examples: [example],
   },
 )

@@ -94,7 +94,7 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     operationId: 'listMonitorTypes',
     summary: 'List monitor types',
     description:
-      'Lists all check types with their options as JSON Schema and the placeholders their conditions can use, on one page.',
+      'Lists all check types with their options as JSON Schema and the values that their conditions can use, on one page.',
     response: MonitorTypeInfoList,
     run: async () => listMonitorTypes(),
   }),
@@ -144,7 +144,7 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     operationId: 'getLastMonitorCheck',
     summary: 'Get the last check of a monitor',
     description:
-      'Returns all details of the last check: the certificate, the conditions that were true, and the response if the check was not up. ' +
+      'Returns all details of the last check: the certificate, the conditions that were true, and the response if the result is not `up`. ' +
       'The data comes from the memory of this hub: there is no result before the first check, between a restart and the next check, or ' +
       'if another hub runs the monitor.',
     response: MonitorCheck,

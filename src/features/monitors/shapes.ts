@@ -93,12 +93,12 @@ export const definitionMembers = members({
     clearable: true,
   },
   confirm: {
-    schema: Count('Consecutive failures before a location reports the monitor as down.'),
+    schema: Count('Number of consecutive failed checks after which a location reports the monitor as down.'),
     default: 2,
     clearable: true,
   },
   recover: {
-    schema: Count('Consecutive successes before a location reports the monitor as up again.'),
+    schema: Count('Number of consecutive successful checks after which a location reports the monitor as up again.'),
     default: 2,
     clearable: true,
   },
@@ -119,19 +119,19 @@ export const definitionMembers = members({
       [Type.Literal('majority'), Type.Literal('any'), Type.Literal('all'), Type.Integer({ minimum: 1, maximum: 50 })],
       {
         description:
-          'How many locations must report the monitor as down before it is down. `majority`: more than half of those with recent results. `any`: one of them. `all`: all of them. Or a fixed number.',
+          'How many locations must report the monitor as down for it to be down, among those with recent results. `majority`: more than half. `any`: one. `all`: all. Or a fixed number.',
       },
     ),
     default: 'majority',
     clearable: true,
   },
-  down_if: conditions('Conditions such as `[STATUS] >= 500`. The monitor is down if any of them is true.'),
+  down_if: conditions('Conditions such as `[STATUS] >= 500`. A check fails if any of them is true.'),
   degraded_if: conditions(
-    'Conditions such as `[RESPONSE_TIME] > 800`. The monitor is degraded if any of them is true. Degraded counts as up.',
+    'Conditions such as `[RESPONSE_TIME] > 800`. If any of them is true, the result of a check is `degraded`, which counts as up.',
   ),
   degraded_ms: {
     schema: Nullable(Type.Integer({ minimum: 1, maximum: maxTimeoutSeconds * 1000 }), {
-      description: 'Latency in milliseconds above which the monitor is degraded; null for no threshold.',
+      description: 'Latency in milliseconds above which the result of a check is `degraded`; null for no threshold.',
     }),
   },
   locations: {
@@ -150,7 +150,7 @@ export const definitionMembers = members({
       maxItems: maxParents,
       uniqueItems: true,
       description:
-        'IDs of monitors that this monitor depends on (keys, in imports and exports). While any of them is down, it sends no alerts of its own.',
+        'IDs of monitors that this monitor depends on (keys, in imports and exports). While any of them is down, there are no alerts about this monitor.',
     }),
     default: [],
     clearable: true,
@@ -159,13 +159,13 @@ export const definitionMembers = members({
     schema: Type.Integer({
       minimum: 0,
       maximum: 3600,
-      description: 'How many seconds to delay an alert, in case a monitor it depends on is found to be down too.',
+      description: 'How many seconds to delay an alert at most, until it is confirmed that no monitor in `depends_on` is down.',
     }),
     default: 60,
     clearable: true,
   },
   severity: {
-    schema: Words(severities, { description: 'Severity of incidents when the monitor is down.' }),
+    schema: Words(severities, { description: 'Severity of the incidents in which the monitor is down.' }),
     default: 'critical',
     clearable: true,
   },
@@ -198,13 +198,15 @@ export const monitorMembers = members({
 const phase = (description: string) => Nullable(Type.Number({ minimum: 0 }), { description })
 const resultMembers = {
   at: Instant({ description: 'When the check started.' }),
-  status: Words(['up', 'degraded', 'down'], { description: 'Outcome of this check, before confirmation.' }),
+  status: Words(['up', 'degraded', 'down'], {
+    description: 'Result of this check. The status of the monitor changes only when further checks confirm it.',
+  }),
   error: Nullable(
     Shape({
       kind: Words(checkErrorKinds, { description: 'Kind of failure.' }),
       message: Type.String({ description: 'What was expected and what happened.' }),
     }),
-    { description: 'Why the check is not `up`; null if it is.' },
+    { description: 'Why the result is not `up`; null if it is.' },
   ),
   code: Nullable(Type.Integer(), {
     description: 'Status code of the response, such as an HTTP or SMTP status; null if there was none.',
@@ -228,7 +230,7 @@ const resultMembers = {
 }
 const LastResult = Shape(resultMembers, {
   description:
-    'The most recent check, as held in this hub’s memory. Null before the first check, and after a restart until the next one.',
+    'Result of the most recent check, from the memory of this hub. Null before the first check, after a restart until the next one, and if another hub runs the monitor.',
 })
 
 const example = {
@@ -277,7 +279,7 @@ export const Monitor = Shape(
     }),
     status: Words(monitorStatuses, {
       description:
-        'Current status. `new`: not checked yet. `degraded`: counts as up, but a `degraded_if` condition or `degraded_ms` applies. `maintenance`: in a maintenance window. `unknown`: no usable results recently.',
+        'Current status. `new`: no confirmed result yet. `degraded`: responds, but not as it should; counts as up. `maintenance`: in a maintenance window. `unknown`: no recent results.',
     }),
     status_since_at: Instant({ description: 'When the monitor entered its current status.' }),
     flapping: Type.Boolean({ description: 'Whether the monitor changes status so often that its alerts are suppressed.' }),
@@ -291,7 +293,7 @@ export const Monitor = Shape(
     ...editable,
     expanded: Expanded({ incident: Incident }),
   },
-  { $id: 'Monitor', description: 'A check that runs on a schedule.', examples: [example] },
+  { $id: 'Monitor', description: 'Something that is checked on a schedule, such as a website.', examples: [example] },
 )
 export const MonitorList = ListOf(Monitor)
 
@@ -394,7 +396,10 @@ const CheckedNow = Shape(
           { description: 'DNS response; null for other check types.' },
         ),
       }),
-      { description: 'The request and the response of a check that was not up. Null if the check was up or ran on another hub.' },
+      {
+        description:
+          'The request and the response of a check whose result is not `up`. Null if the result is `up`, or if the check ran on another hub.',
+      },
     ),
   },
   { description: 'Result of the check; null if there was none in time.' },
@@ -437,7 +442,7 @@ const MonitorTypeInfo = Shape(
   {
     type: Words(monitorTypes, { description: 'Name of the type, as used in `type` of a monitor.' }),
     title: Type.String({ description: 'Short title.' }),
-    description: Type.String({ description: 'What it checks, and when it reports the target as down.' }),
+    description: Type.String({ description: 'What a check of this type does, and when it fails.' }),
     target: Nullable(Type.String(), { description: 'Expected form of `target`, with an example; null for a group.' }),
     options: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema for `options`.' }),
     secrets: Type.Array(Type.String(), { description: 'Secret options, as JSON pointers within `options`.' }),

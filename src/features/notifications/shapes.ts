@@ -84,12 +84,15 @@ export const channelMembers = members({
     schema: Type.Integer({
       minimum: 0,
       maximum: 3_600,
-      description: 'Messages within this many seconds of each other are combined into one. 0 sends each message separately.',
+      description:
+        'Notifications within this many seconds after a message are combined into the next message. 0 sends each notification separately.',
     }),
     default: 10,
   },
   active: {
-    schema: Type.Boolean({ description: 'Whether the channel is active. An inactive channel sends nothing.' }),
+    schema: Type.Boolean({
+      description: 'Whether the channel sends messages. Setting it to false cancels pending notifications.',
+    }),
     default: true,
   },
 })

@@ -44,8 +44,8 @@ const tokenMembers = {
   created_by: Type.String({
     description: 'ID of the user or token that created the token; `cli` if it was created on the command line.',
   }),
-  rotated_from: Nullable(Type.String(), { description: 'ID of the token that it replaced; null if none.' }),
-  rotated_to: Nullable(Type.String(), { description: 'ID of the token that replaced it; null if none.' }),
+  rotated_from: Nullable(Type.String(), { description: 'ID of the token that this one replaced; null if none.' }),
+  rotated_to: Nullable(Type.String(), { description: 'ID of the token that replaced this one; null if none.' }),
   revoked_at: NullableInstant({ description: 'When the token was revoked; null if it was not.' }),
   ...editable,
 }

@@ -62,7 +62,7 @@ export const Workspace = Shape(
       description: 'When the operator suspended the workspace; null if it is not suspended.',
     }),
     suspension_reason: Nullable(Type.String(), {
-      description: 'Reason of the suspension, shown to the members of the workspace; null if none was given.',
+      description: 'Reason for the suspension, shown to the members of the workspace; null if none was given.',
     }),
     ...editable,
   },
@@ -92,7 +92,7 @@ export const WorkspaceSuspension = Shape(
   {
     reason: Type.Optional(
       Nullable(Line({ minLength: 1, maxLength: 300, description: 'Reason for the suspension.' }), {
-        description: 'Reason of the suspension, shown to the members of the workspace; null for none.',
+        description: 'Reason for the suspension, shown to the members of the workspace; null for none.',
       }),
     ),
   },

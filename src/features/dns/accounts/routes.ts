@@ -58,7 +58,7 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
       run: createProvider,
     },
     get: {
-      description: 'Returns a provider with its settings, without secrets, and the result of its last check.',
+      description: 'Returns a provider with its settings, without secrets, and the result of its last health check.',
       run: getProvider,
     },
     update: {

@@ -13,7 +13,9 @@ export const dnsDriftRoutes = area('dns-drift', 'DNS', [
     operationId: 'getZoneDrift',
     summary: 'Get the drift of a zone',
     description:
-      'Lists the record sets that differ between the zone and its sync targets, as found when each target was last read.',
+      'Lists all record sets of a zone that are out of sync at a provider: drift (changed at the provider), conflicts, changes in Bailiwick that are ' +
+      'not applied yet or were rejected, and records that exist only at the provider or are not supported there. The `state` of each shows which. ' +
+      'Providers are not contacted; the list is based on when each of them was last read.',
     response: ZoneDrift,
     run: (ctx, { params }) => getDrift(ctx, params.id!),
   }),
@@ -25,7 +27,7 @@ export const dnsDriftRoutes = area('dns-drift', 'DNS', [
     operationId: 'adoptZoneDrift',
     summary: 'Adopt drift of a zone',
     description:
-      'Copies changes made at a sync target into the zone: those to the given `rrsets`, or `all` of them. To revert external changes instead, create a ' +
+      'Copies changes made at a provider (a sync target of the zone) into the zone: those to the given `rrsets`, or `all` of them. To revert these changes instead, create a ' +
       'plan with `enforce`.',
     body: AdoptInput,
     response: ZoneAdoptResult,

@@ -6,8 +6,8 @@ import { driftKinds } from '../sync/three-way'
 import { State } from '../targets/shapes'
 
 const DriftEntry = Shape({
-  target_id: Type.String({ description: 'ID of the target.' }),
-  provider_id: Type.String({ description: 'ID of the provider of the target.' }),
+  target_id: Type.String({ description: 'ID of the sync target: the provider, as a target of this zone.' }),
+  provider_id: Type.String({ description: 'ID of the provider.' }),
   ...rrsetName,
   state: State,
   kind: Nullable(Words(driftKinds), {
@@ -16,10 +16,10 @@ const DriftEntry = Shape({
   detail: Nullable(Type.String(), {
     description: 'Message of the provider, or an explanation of the state; null if there is none.',
   }),
-  desired: RrsetForm('Desired record set; null if it should not exist.'),
-  observed: RrsetForm('The record set as last read; null if there was none.'),
+  desired: RrsetForm('The record set in Bailiwick; null if there is none.'),
+  observed: RrsetForm('The record set as last read from the provider; null if there was none.'),
   since_at: Instant({ description: 'When the record set entered this state.' }),
-  checked_at: NullableInstant({ description: 'When the target was last read; null if never.' }),
+  checked_at: NullableInstant({ description: 'When the zone was last read from the provider; null if never.' }),
 })
 
 export const ZoneDrift = Shape(
@@ -33,7 +33,7 @@ export const ZoneDrift = Shape(
   },
   {
     $id: 'ZoneDrift',
-    description: 'Record sets of a zone that are out of sync at its targets.',
+    description: 'Record sets of a zone that are out of sync at its providers.',
     examples: [
       {
         zone_id: 'zone_01k3z8q4g7e2wv5m9x0c6hbtfn',

@@ -29,7 +29,7 @@ const importOptionFields = {
     Type.Array(Words(lossCodes), {
       minItems: 1,
       maxItems: lossCodes.length,
-      description: 'Reasons of a `plan_blocked` error to override.',
+      description: 'Codes of the safety checks to override, from the `reasons` of a `plan_blocked` error.',
     }),
   ),
   note: Type.Optional(Line({ maxLength: 500, description: 'Reason, for the audit log. Required with `allow`.' })),

@@ -43,13 +43,15 @@ export const Op = Shape({
 
 export const Reason = Shape(
   {
-    code: Words(blockCodes, { description: 'Code of the reason, used in `allow` to override it. More codes may be added.' }),
+    code: Words(blockCodes, {
+      description: 'Code of the safety check, used in `allow` to override it. More codes may be added.',
+    }),
     detail: Type.String({ description: 'Human-readable message, with the counts and the limit.' }),
     rrsets: Type.Array(Shape(rrsetName), { maxItems: 20, description: 'Affected record sets; only the first 20 are listed.' }),
   },
   {
     $id: 'DnsPlanReason',
-    description: 'A reason that blocks a plan until it is allowed.',
+    description: 'A safety check that blocks a plan until it is allowed.',
     examples: [
       {
         code: 'deletes_over_limit',
@@ -63,17 +65,21 @@ export const Reason = Shape(
 export const Blocked = Nullable(
   Shape({
     plan_id: Type.String({
-      description: 'ID of the plan with the blocked changes. Apply it with every reason in `allow` to unblock them.',
+      description:
+        'ID of the plan with the blocked changes. To unblock them, apply it with the codes of all `reasons` in `allow`.',
     }),
-    reasons: Type.Array(Reason, { description: 'Reasons that block the plan.' }),
+    reasons: Type.Array(Reason, { description: 'Safety checks that block the plan.' }),
   }),
-  { description: 'Set while changes are blocked from being applied to the providers; null otherwise.' },
+  {
+    description:
+      'The plan with the changes that are not applied at the providers because safety checks block them; null if there is none.',
+  },
 )
 
 export const allowed = Type.Array(Words(blockCodes), {
   maxItems: blockCodes.length,
   uniqueItems: true,
-  description: 'Codes of the blocking reasons to override.',
+  description: 'Codes of the safety checks to override.',
 })
 
 export const note = Line({ maxLength: 500, description: 'Reason, for the audit log.' })

@@ -45,7 +45,7 @@ export const dnsPlanRoutes = area('dns-plans', 'DNS', [
     get: {
       summary: 'Get a DNS plan',
       restrictedTokens: 'handler',
-      description: 'Returns the changes of a plan, and the reasons that block it.',
+      description: 'Returns the changes of a plan, and the safety checks that block it.',
       run: getPlan,
     },
   }),

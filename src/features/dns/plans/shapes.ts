@@ -4,10 +4,10 @@ import { RrsetsInput } from '../records/shapes'
 import { allowed, note, Op, Reason, rrsetInput } from './op-shapes'
 
 const PlanTarget = Shape({
-  target_id: Nullable(Type.String(), { description: 'ID of the sync target; null for the local zone.' }),
+  target_id: Nullable(Type.String(), { description: 'ID of the sync target; null for the zone in Bailiwick.' }),
   provider_id: Nullable(Type.String(), {
     description:
-      'ID of the provider; `builtin` for the built-in name server. Null for changes to a local zone that the built-in name server does ' +
+      'ID of the provider; `builtin` for the built-in name server. Null for changes to a zone in Bailiwick that the built-in name server does ' +
       'not serve.',
   }),
   op_count: Type.Integer({ minimum: 0, description: 'Total number of changes.' }),
@@ -58,19 +58,25 @@ export const Plan = Shape(
       description:
         '`open`: can be applied. `applied`: was applied. `stale`: the zone has changed since the plan was created. `expired`: older than 15 minutes.',
     }),
-    blocked: Type.Array(Reason, { description: 'Reasons that block the plan until each is allowed.' }),
-    targets: Type.Array(PlanTarget, { description: 'Changes by target.' }),
+    blocked: Type.Array(Reason, { description: 'Safety checks that block the plan until each is allowed.' }),
+    targets: Type.Array(PlanTarget, { description: 'Changes by sync target. The first entry is the zone in Bailiwick.' }),
     origin: Words(['api', 'dashboard', 'template', 'import', 'dynamic', 'external'], {
       description: 'Where the changes of the plan come from.',
     }),
     note: Type.String({ description: 'Note given when the plan was created; empty if none was given.' }),
-    allowed: Type.Array(Type.String(), { description: 'Codes of the reasons that were allowed when the plan was applied.' }),
+    allowed: Type.Array(Type.String(), {
+      description: 'Codes of the safety checks that were overridden when the plan was applied.',
+    }),
     created_by: Shape(actorFields, { description: 'Actor that created the plan.' }),
     created_at: Instant({ description: 'When the plan was created.' }),
     expires_at: Instant({ description: 'When the plan expires.' }),
     applied_at: NullableInstant({ description: 'When the plan was applied; null if it was not.' }),
   },
-  { $id: 'DnsPlan', description: 'A plan: the changes that would be made to a zone and its targets.', examples: [example] },
+  {
+    $id: 'DnsPlan',
+    description: 'A plan: a preview of changes to a zone in Bailiwick and at its sync targets.',
+    examples: [example],
+  },
 )
 export const PlanList = ListOf(Plan)
 
@@ -83,7 +89,7 @@ export const PlanInput = Shape(
       Type.Array(Type.String({ maxLength: 40 }), {
         maxItems: 10,
         uniqueItems: true,
-        description: 'IDs of the targets to include. Default: all targets of the zone.',
+        description: 'IDs of the sync targets to include. Default: all sync targets of the zone.',
       }),
     ),
     enforce: Type.Optional(

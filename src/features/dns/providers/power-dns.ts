@@ -142,7 +142,13 @@ class PowerDns implements DnsProvider {
 
   findUnsupported({ name, type, ttl }: ProviderRrset): UnsupportedRrset[] {
     if (!/^(@|[a-z0-9_/.*-]+)$/.test(name))
-      return [{ name, type, detail: 'PowerDNS supports only letters, digits, underscores, slashes, and hyphens in names.' }]
+      return [
+        {
+          name,
+          type,
+          detail: 'Apart from wildcards, PowerDNS supports only letters, digits, underscores, slashes, and hyphens in names.',
+        },
+      ]
     // It would accept a larger TTL, but serve 0 (RFC 2181 section 8).
     const fits = ttl >= caps.ttl.min && ttl <= caps.ttl.max
     return fits ? [] : [{ name, type, detail: `The TTL must be between ${caps.ttl.min} and ${caps.ttl.max}.` }]

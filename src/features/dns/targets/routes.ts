@@ -14,7 +14,8 @@ export const dnsTargetRoutes = area('dns-targets', 'DNS', [
     guard: read,
     operationId: 'listZoneTargets',
     summary: 'List sync targets of a zone',
-    description: 'Lists the providers that a zone is synced to, on one page. The built-in name server is not included.',
+    description:
+      'Lists the sync targets of a zone, which are the providers that it is synced to, on one page. The built-in name server is not included.',
     response: TargetList,
     run: (ctx, { params }) => listTargets(ctx, params.id!),
   }),
@@ -26,8 +27,8 @@ export const dnsTargetRoutes = area('dns-targets', 'DNS', [
     operationId: 'createZoneTarget',
     summary: 'Add a sync target to a zone',
     description:
-      'Adds a provider that the zone is synced to. It is read immediately: records that exist only there are kept as `unmanaged` or ' +
-      '`conflict` and can be adopted; records that exist only in Bailiwick are created there. If the provider has no such zone and supports ' +
+      'Adds a provider that the zone is synced to. The zone is read from there immediately: record sets that exist only there become `unmanaged`, ' +
+      'and record sets that differ become a `conflict`. Both are kept and can be adopted. Record sets that exist only in Bailiwick are created there. If the provider has no such zone and supports ' +
       'creating zones, the zone is created.',
     body: TargetInput,
     status: 201,
@@ -58,7 +59,7 @@ export const dnsTargetRoutes = area('dns-targets', 'DNS', [
     operationId: 'refreshZone',
     summary: 'Refresh a zone',
     description:
-      'Reads the zone from each target immediately and updates the sync state of its records. No changes are applied. Returns an action, which ' +
+      'Reads the zone from each provider that it is synced to, and updates the sync state of its records. No changes are applied. Returns an action, which ' +
       'fails with `provider_failed` if a target could not be read. A result that is empty, or has fewer than half of the previous record sets, ' +
       'is rejected unless `force` is set. Limited to 10 requests a minute per zone.',
     body: RefreshInput,

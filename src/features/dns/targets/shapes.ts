@@ -5,9 +5,9 @@ import { syncStates } from '../sync/three-way'
 
 export const State = Words(syncStates, {
   description:
-    '`synced`: the same at the provider. `pending`: changed in Bailiwick, not applied at the provider yet. `drifted`: changed at the provider. `conflict`: changed on both sides. ' +
-    '`unmanaged`: exists only at the provider. `ignored`: matches an ignore rule. `unsupported`: not supported by the provider. ' +
-    '`error`: could not be applied. `unknown`: never read.',
+    '`synced`: the same at the provider. `pending`: changed in Bailiwick, not applied at the provider yet. `drifted`: changed at the provider. `conflict`: changed both in Bailiwick and at the provider, or different at the first sync. ' +
+    '`unmanaged`: exists only at the provider. `ignored`: exists only at the provider, and is ignored by a rule or managed by the provider. `unsupported`: not supported by the provider. ' +
+    '`error`: the provider rejected the change, or its response was lost. `unknown`: not read from the provider yet.',
 })
 
 const targetExample = {
@@ -24,12 +24,12 @@ const targetExample = {
 
 export const ZoneTarget = Shape(
   {
-    id: Type.String({ description: 'ID of the target.' }),
+    id: Type.String({ description: 'ID of the sync target.' }),
     provider_id: Type.String({ description: 'ID of the provider.' }),
     state: {
       ...State,
       description:
-        'State of the zone at this target: the worst state of its record sets. Also `error` if the zone is missing there, the provider denies ' +
+        'State of the zone at this provider: the worst state of its record sets. Also `error` if the zone is missing there, the provider denies ' +
         `access, or its last response was rejected as incomplete. ${State.description}`,
     },
     out_of_sync_count: Type.Integer({
@@ -38,9 +38,9 @@ export const ZoneTarget = Shape(
     }),
     stale: Type.Boolean({
       description:
-        'True if the target could not be read for twice the polling interval. While it is unreachable, `state` is from the last read.',
+        'True if the zone could not be read from the provider for twice the polling interval. While the provider is unreachable, `state` is from the last read.',
     }),
-    checked_at: NullableInstant({ description: 'When the target was last read; null if never.' }),
+    checked_at: NullableInstant({ description: 'When the zone was last read from the provider; null if never.' }),
     last_sync_at: NullableInstant({ description: 'When all changes were last applied; null if never.' }),
     serial: Nullable(Type.Integer({ minimum: 0 }), { description: 'SOA serial at the provider; null if it doesn’t report one.' }),
     error: Nullable(
@@ -53,7 +53,7 @@ export const ZoneTarget = Shape(
       { description: 'Error of the last sync; null if it succeeded.' },
     ),
   },
-  { $id: 'ZoneTarget', description: 'A provider that a zone is synced to.', examples: [targetExample] },
+  { $id: 'ZoneTarget', description: 'A sync target: a provider that a zone is synced to.', examples: [targetExample] },
 )
 
 export const TargetInput = Shape(
@@ -98,7 +98,7 @@ export const RecordSync = Shape(
           description: 'Message of the provider, or an explanation of the state; null if there is none.',
         }),
         observed: RrsetForm('The record set as last read from the provider; null if there was none.'),
-        checked_at: NullableInstant({ description: 'When the target was last read; null if never.' }),
+        checked_at: NullableInstant({ description: 'When the zone was last read from the provider; null if never.' }),
       }),
       { maxItems: 10, description: 'One entry per target; empty if only the built-in name server serves the zone.' },
     ),

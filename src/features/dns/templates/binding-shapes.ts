@@ -18,7 +18,7 @@ const variablesPatch = Type.Record(Type.String({ minLength: 1, maxLength: 40 }),
 })
 const mode = Words(bindingModes, {
   description:
-    '`linked`: the records are updated when the template is rolled out. `once`: the records are added once and not updated.',
+    '`linked`: when the template changes, the binding becomes `outdated` and can be updated with a rollout. `once`: later versions of the template don’t affect the binding.',
 })
 const zone_id = Type.String({ maxLength: 100, description: 'ID of the zone.' })
 const host = Type.String({
@@ -83,8 +83,8 @@ const bindingFields = {
   variables,
   state: Words(bindingStates, {
     description:
-      '`current`: the zone matches the template. `outdated`: the template or the variables changed since it was applied. ' +
-      '`modified`: its records were edited or deleted in the zone. `failed`: the last rollout failed.',
+      '`current`: the zone has the records that the binding added, and there is nothing to update. `outdated`: the variables were changed, or the mode is `linked` and the template has changed; apply the binding again. ' +
+      '`modified`: the records of the binding were edited or deleted in the zone. `failed`: the last rollout failed.',
   }),
   error: Nullable(
     Shape({
@@ -110,7 +110,9 @@ export const BindingDetail = Shape(
   {
     ...bindingFields,
     rrsets: Type.Array(PlacedRrset, { description: 'Records the template added to the zone, by record set.' }),
-    differences: Type.Array(RrsetDifference, { description: 'Differences between the template and the zone.' }),
+    differences: Type.Array(RrsetDifference, {
+      description: 'Differences between the records that the binding added and the zone.',
+    }),
   },
   {
     $id: 'DnsTemplateBindingDetail',
@@ -225,7 +227,7 @@ export const Preview = Shape(
     host: Type.String({ description: 'Name relative to the zone. The apex is `@`.' }),
     serial: Type.Integer({ description: 'Serial of the zone when the preview was created.' }),
     applicable: Type.Boolean({ description: 'False if a record is in conflict. Applying then fails with a 409.' }),
-    blocked: Type.Array(Reason, { description: 'Reasons that block applying unless each is allowed.' }),
+    blocked: Type.Array(Reason, { description: 'Safety checks that block applying the template unless each is allowed.' }),
     ...planFields,
   },
   {

@@ -156,7 +156,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     },
     get: {
       restrictedTokens: 'handler',
-      description: 'Returns a binding with its state and the differences between the template and the zone.',
+      description: 'Returns a binding with its state, the records that it added, and the differences between these and the zone.',
       response: BindingDetail,
       run: getBinding,
     },

@@ -27,7 +27,7 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
     operationId: 'getBuiltinProvider',
     summary: 'Get the built-in name server',
     description:
-      'Returns the built-in name server, with the fields of every DNS provider, its secondaries, the catalog zone, and the TSIG keys that can transfer zones.',
+      'Returns the built-in name server. In addition to the fields of other DNS providers, the response contains its secondaries, the catalog zone, and the TSIG keys that can transfer zones.',
     response: BuiltinProvider,
     run: ctx => getBuiltin(ctx),
   }),

@@ -126,7 +126,8 @@ export const MonitoringChange = Shape(
     key: Nullable(Type.String(), { description: 'Key of the monitor; null if it has none.' }),
     name: Type.String({ description: 'Name of the resource.' }),
     before: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Previous values of the changed fields. Secrets appear as keyed hashes.',
+      description:
+        'Previous values of the changed fields. Secrets appear as keyed hashes, which only show whether two values are equal.',
     }),
     after: Type.Record(Type.String(), Type.Unknown(), { description: 'New values of the changed fields.' }),
   },

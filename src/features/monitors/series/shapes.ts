@@ -53,7 +53,7 @@ const MonitorResult = Shape(
         kind: Words(checkErrorKinds, { description: 'Kind of failure.' }),
         message: Type.String({ description: 'Error message, on one line.' }),
       }),
-      { description: 'Why the check is not `up`; null if it is.' },
+      { description: 'Why the result is not `up`; null if it is.' },
     ),
     phases: Shape(
       {

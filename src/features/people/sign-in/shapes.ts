@@ -24,7 +24,7 @@ export const CurrentSession = Shape(
         operator: Type.Boolean({ description: 'Whether this is the operator’s workspace.' }),
         plan: Type.String({ description: 'ID of the plan of the workspace.' }),
         suspended_at: NullableInstant({ description: 'When the operator suspended the workspace; null if it is not suspended.' }),
-        suspension_reason: Nullable(Type.String(), { description: 'Reason of the suspension; null if none was given.' }),
+        suspension_reason: Nullable(Type.String(), { description: 'Reason for the suspension; null if none was given.' }),
       },
       { description: 'The workspace of this request: the one in the Bailiwick-Workspace header, otherwise `workspace_id`.' },
     ),

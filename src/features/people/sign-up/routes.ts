@@ -25,7 +25,7 @@ export const setupRoutes = area('setup', 'Setup', [
     operationId: 'completeSetup',
     summary: 'Complete setup',
     description:
-      'Creates the first user with the token from the setup link, and signs them in. The user is the owner of the operator’s workspace.',
+      'Creates the first user with the setup token from the setup link, and signs them in. The user is the owner of the operator’s workspace.',
     body: SetupInput,
     status: 201,
     response: CurrentSession,

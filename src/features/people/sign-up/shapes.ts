@@ -52,7 +52,10 @@ export const SetupStatus = Shape(
 )
 export const SetupInput = Shape(
   {
-    token: Type.String({ maxLength: 200, description: 'Token from the setup link, which the hub prints at startup.' }),
+    token: Type.String({
+      maxLength: 200,
+      description: 'Setup token: the part after `#` in the setup link, which the hub prints at startup. Not an API token.',
+    }),
     email: Type.String({ format: 'email', description: 'Email address of the owner.' }),
     password: NewPassword,
     name: Line({ minLength: 1, maxLength: 100, description: 'Name of the owner.' }),

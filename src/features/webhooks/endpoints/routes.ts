@@ -51,8 +51,8 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
     },
     update: {
       description:
-        'Updates an endpoint (JSON merge patch, RFC 7396). While `active` is false, deliveries are held; they are sent when ' +
-        'you set it back to true. If you set `ordering` back to `none`, deliveries waiting for an earlier one are sent.',
+        'Updates an endpoint (JSON merge patch, RFC 7396). While `active` is false, deliveries are held. When you set ' +
+        'it back to true, they are sent, except those that have expired. If you set `ordering` back to `none`, deliveries waiting for an earlier one are sent.',
       body: WebhookEndpointPatch,
       problems: ['conflict', 'restricted_token'],
       run: updateEndpoint,

@@ -42,7 +42,8 @@ export const endpointMembers = members({
   active: {
     schema: Type.Boolean({
       description:
-        'Whether the endpoint is active. While it is false, events are held; they are sent when you set it back to true.',
+        'Whether the endpoint is active. While it is false, deliveries are held. When you set it back to true, they are sent, except those that were held ' +
+        'for longer than the `delivery_log_days` of the plan, which have expired.',
     }),
     default: true,
   },
