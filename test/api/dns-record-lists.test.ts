@@ -66,7 +66,7 @@ describe('the list of records', () => {
     const none = await w.acme.call('GET', '/v1/dns/records?type=FOO')
     expect([none.status, none.body.errors]).toEqual([
       400,
-      [{ pointer: '#/query/type', code: 'invalid_parameter', detail: 'must be a record type; FOO is unknown.' }],
+      [{ pointer: '#/query/type', code: 'invalid_parameter', detail: 'must be a record type such as A or TXT; FOO is unknown.' }],
     ])
     expect((await w.acme.call('GET', '/v1/dns/records?type=A,AAAA')).body.detail).toContain('single record type')
     expect((await w.acme.call('GET', '/v1/dns/records?type=FOO&state=unmanaged')).status).toBe(400)
