@@ -290,3 +290,17 @@ test('switching workspaces applies to new tabs, and the palette finds resources 
   await page.waitForFunction(() => document.activeElement?.id === 'main')
   await expectClean(page)
 }, 90_000)
+
+test('a setup link pasted into a tab that is open at the setup page is used, and keeps what was typed', async () => {
+  const page = await ui.open('/setup', { signedOut: true })
+  const token = page.getByLabel('Setup token')
+  await token.fill('mistyped')
+  await page.getByLabel('Your name').fill('Grace')
+  // Only the fragment changes, so the page is not loaded again.
+  await page.goto(ui.setupLink)
+  await token.waitFor({ state: 'detached' })
+  expect(await page.getByLabel('Your name').inputValue()).toBe('Grace')
+  const sent = page.waitForRequest('**/v1/setup')
+  await page.getByRole('button', { name: 'Create user and sign in' }).click()
+  expect((await sent).postDataJSON()).toMatchObject({ token: new URL(ui.setupLink).hash.slice(1), name: 'Grace' })
+}, 60_000)

@@ -1,4 +1,4 @@
-import { useNavigate } from '@tanstack/react-router'
+import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { InvitationPreview } from '../../features/people/invitations/shapes'
 import { call, setTabWorkspace, ApiError, type Call } from '../client'
@@ -11,7 +11,11 @@ import { SignInFrame, SignInMessage } from './sign-in/frame'
 
 /** Accepts an invitation: for signed-in users, for users with an account, and for new users. */
 export default function Invite() {
-  const code = location.hash.slice(1)
+  const code = useLocation({ select: one => one.hash })
+  return <Invitation key={code} code={code} />
+}
+
+function Invitation({ code }: { code: string }) {
   const [invitation, setInvitation] = useState<InvitationPreview | null>(null)
   const [refused, setRefused] = useState<ApiError | null>(null)
   const session = useSession()

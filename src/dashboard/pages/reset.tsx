@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Form, SecretField, TextField } from '../parts/form'
 import { SignInFrame, SignInMessage } from './sign-in/frame'
@@ -6,8 +6,8 @@ import { SignInFrame, SignInMessage } from './sign-in/frame'
 /** Password reset: with a code from the emailed link, sets the password; without one, requests the email. */
 export default function Reset() {
   // The code is in the fragment: it is sent only in request bodies, never in a URL that is logged.
-  const code = location.hash.slice(1)
-  return code === '' ? <RequestLink /> : <ChoosePassword code={code} />
+  const code = useLocation({ select: one => one.hash })
+  return code === '' ? <RequestLink /> : <ChoosePassword key={code} code={code} />
 }
 
 function RequestLink() {

@@ -1,4 +1,4 @@
-import { useNavigate } from '@tanstack/react-router'
+import { useLocation, useNavigate } from '@tanstack/react-router'
 import { Form, TextField } from '../parts/form'
 import { queryClient } from '../queries'
 import { NewUserFields, SignInFrame } from './sign-in/frame'
@@ -6,7 +6,8 @@ import { NewUserFields, SignInFrame } from './sign-in/frame'
 /** Creates the first user, with the setup link that the hub prints at startup. */
 export default function Setup() {
   const navigate = useNavigate()
-  const token = location.hash.slice(1)
+  // Also changes when a link is pasted into a tab that is already open here.
+  const token = useLocation({ select: one => one.hash })
   return (
     <SignInFrame
       title="Create the first user"
@@ -14,8 +15,8 @@ export default function Setup() {
     >
       <Form
         plain
-        initial={{ token, name: '', email: '', password: '' }}
-        call={values => ({ method: 'POST', path: '/setup', body: values })}
+        initial={{ token: '', name: '', email: '', password: '' }}
+        call={values => ({ method: 'POST', path: '/setup', body: { ...values, token: token || values.token } })}
         send={{
           onSuccess: () => {
             queryClient.clear()
