@@ -1,5 +1,6 @@
 import { systemClock } from '../core/clock'
 import type { FieldProblem } from '../core/problem'
+import { reportNoResponse, reportResponse } from './connection'
 import { store } from './parts/store'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -77,6 +78,7 @@ export async function call<Result = unknown>(request: Call, signal?: AbortSignal
   if (workspace) headers['bailiwick-workspace'] = workspace
   if (request.ifMatch !== undefined) headers['if-match'] = `"${request.ifMatch}"`
   let response: Response
+  let text: string
   try {
     response = await fetch(apiUrl(request), {
       method,
@@ -84,14 +86,16 @@ export async function call<Result = unknown>(request: Call, signal?: AbortSignal
       signal: signal ?? null,
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
+    text = await response.text()
   } catch (error) {
     if (signal?.aborted) throw error
-    record(request, 0)
-    throw new ApiError(0, 'unreachable', 'Can’t reach the hub. Check that it is running and that you are online.', [], null, {})
+    throw unreachable(request)
   }
-  record(request, response.status)
-  const text = await response.text()
   const isJson = /\bjson\b/.test(response.headers.get('content-type') ?? '')
+  // The response of a proxy, in place of the hub.
+  if (response.status >= 502 && response.status <= 504 && !isJson) throw unreachable(request)
+  reportResponse()
+  record(request, response.status)
   if (!response.ok) throw errorFrom(response, isJson ? (JSON.parse(text) as Record<string, unknown>) : {})
   if (response.status === 204 || text === '') return undefined as Result
   return (isJson && request.accept === undefined ? JSON.parse(text) : text) as Result
@@ -133,6 +137,12 @@ function masked(value: unknown): unknown {
       secretNames.test(name) && typeof inner === 'string' && inner !== '' ? [name, '…'] : [name, masked(inner)],
     ),
   )
+}
+
+function unreachable(request: Call): ApiError {
+  reportNoResponse()
+  record(request, 0)
+  return new ApiError(0, 'unreachable', 'Can’t reach Bailiwick. Check that it is running and that you are online.', [], null, {})
 }
 
 const record = (request: Call, status: number): void =>

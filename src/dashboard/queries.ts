@@ -10,6 +10,7 @@ import {
   type UseQueryResult,
 } from '@tanstack/react-query'
 import { useMemo } from 'react'
+import { onReconnect } from './connection'
 import { call, ApiError, type Call, type Page, type Query } from './client'
 import { useDebounced } from './parts/debounced'
 import { toast } from './parts/toast'
@@ -21,14 +22,21 @@ export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: (error, query) => checkSession(error, query.queryKey[0]) }),
   mutationCache: new MutationCache({ onError: error => checkSession(error, null) }),
   defaultOptions: {
+    // The hub may be on this machine, so it can be reachable while the browser is offline.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       // The stream reports changes. Refetching now and then finds those it missed.
       staleTime: 15_000,
       refetchOnWindowFocus: true,
-      retry: (count, error) => count < 2 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
+      // While the hub is unreachable, connection.ts tries again.
+      retry: (count, error) => count < 2 && error instanceof ApiError && error.status >= 500,
     },
   },
 })
+
+// Everything may have changed in the meantime.
+onReconnect(() => void invalidatePath(queryClient, ''))
 
 /** Refetches the session after a response suggests that it has ended. The shell then redirects to the sign-in page. */
 export const refetchSession = (): Promise<void> => queryClient.invalidateQueries({ queryKey: sessionKey })

@@ -1,10 +1,14 @@
 /// <reference types="vite/types/importMeta.d.ts" />
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, Outlet, type ErrorComponentProps } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { isOutdated, onReconnect } from './connection'
+import { CodeNotLoaded, lazyComponent, retryCode } from './lazy'
 import { LinkButton } from './parts/button'
 import { Page, Skeleton } from './parts/page'
 import { Problem } from './parts/problem'
 import { ApiError } from './client'
 import { pageList, type PageEntry, type PagePath } from './pages'
+import { ReloadButton, updatedText } from './shell/connection-banner'
 import { Shell } from './shell/shell'
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage, errorComponent: ErrorPage })
@@ -20,7 +24,7 @@ const code = import.meta.glob<{ default: () => React.ReactNode }>('./pages/*.tsx
 function page<Path extends PagePath>({ path, isPublic }: { path: Path; isPublic?: true }) {
   // All tabs of a page have the same code.
   const name = path === '/' ? 'index' : path.slice(1).replace('/$tab', '').replaceAll('/', '.')
-  const component = lazyRouteComponent(code[`./pages/${name}.tsx`]!)
+  const component = lazyComponent(code[`./pages/${name}.tsx`]!)
   return createRoute({ getParentRoute: () => (isPublic ? root : shell) as typeof shell, path, component, validateSearch })
 }
 
@@ -38,6 +42,8 @@ export const router = createRouter({
   defaultPreload: 'intent',
   scrollRestoration: true,
   defaultPendingComponent: Skeleton,
+  // An error of a page leaves the navigation in place.
+  defaultErrorComponent: ErrorPage,
   parseSearch: text => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: search => {
     const entries = Object.entries(search).filter(([, value]) => value !== undefined && value !== '')
@@ -45,6 +51,8 @@ export const router = createRouter({
     return text && `?${text}`
   },
 })
+
+router.subscribe('onBeforeNavigate', retryCode)
 
 declare module '@tanstack/react-router' {
   interface Register {
@@ -62,7 +70,8 @@ function NotFoundPage() {
   )
 }
 
-function ErrorPage({ error }: { error: unknown }) {
+function ErrorPage({ error, reset }: ErrorComponentProps) {
+  if (error instanceof CodeNotLoaded) return <CodeProblem error={error} reset={reset} />
   const apiError =
     error instanceof ApiError
       ? error
@@ -70,6 +79,24 @@ function ErrorPage({ error }: { error: unknown }) {
   return (
     <Page title="Something went wrong">
       <Problem error={apiError} onRetry={() => location.reload()} />
+    </Page>
+  )
+}
+
+/** Shown in place of a page whose code could not be loaded. Tries again once the hub responds. */
+function CodeProblem({ error, reset }: { error: CodeNotLoaded; reset(): void }) {
+  const retry = () => {
+    retryCode()
+    reset()
+  }
+  useEffect(() => onReconnect(retry))
+  return isOutdated.use() ? (
+    <Page title="Couldn’t load this page" description={updatedText}>
+      <ReloadButton />
+    </Page>
+  ) : (
+    <Page title="Couldn’t load this page">
+      <Problem error={new ApiError(0, 'page_failed', error.message, [], null, {})} onRetry={retry} />
     </Page>
   )
 }

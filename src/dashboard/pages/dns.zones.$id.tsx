@@ -1,6 +1,7 @@
 import { useParams } from '@tanstack/react-router'
-import { lazy, Suspense, type ComponentType } from 'react'
+import { Suspense, type ComponentType } from 'react'
 import type { ZoneView } from '../../features/dns/zones/shapes'
+import { lazyComponent } from '../lazy'
 import { Loaded, Page, Skeleton } from '../parts/page'
 import { useOne } from '../queries'
 import { ZoneTabs } from './dns/zone-frame'
@@ -15,13 +16,17 @@ interface ZoneTab {
 
 /** The tabs of a zone, in order, by the last segment of their URL. The URL of the first, the default, has none. */
 const tabs: Readonly<Record<string, ZoneTab>> = {
-  records: { label: 'Records', View: lazy(() => import('./dns/records/records')) },
-  drift: { label: 'Drift', View: lazy(() => import('./dns/sync/drift')), for: zone => zone.sync.targets.length > 0 },
-  plans: { label: 'Plans', View: lazy(() => import('./dns/sync/plans')) },
-  history: { label: 'History', View: lazy(() => import('./dns/history/history')) },
-  templates: { label: 'Templates', View: lazy(() => import('./dns/templates/zone-templates')) },
-  secondaries: { label: 'Secondaries', View: lazy(() => import('./dns/secondaries/secondaries')), for: zone => zone.served },
-  settings: { label: 'Settings', View: lazy(() => import('./dns/settings/settings')) },
+  records: { label: 'Records', View: lazyComponent(() => import('./dns/records/records')) },
+  drift: { label: 'Drift', View: lazyComponent(() => import('./dns/sync/drift')), for: zone => zone.sync.targets.length > 0 },
+  plans: { label: 'Plans', View: lazyComponent(() => import('./dns/sync/plans')) },
+  history: { label: 'History', View: lazyComponent(() => import('./dns/history/history')) },
+  templates: { label: 'Templates', View: lazyComponent(() => import('./dns/templates/zone-templates')) },
+  secondaries: {
+    label: 'Secondaries',
+    View: lazyComponent(() => import('./dns/secondaries/secondaries')),
+    for: zone => zone.served,
+  },
+  settings: { label: 'Settings', View: lazyComponent(() => import('./dns/settings/settings')) },
 }
 
 /** Zone page: renders the tab in the URL. */

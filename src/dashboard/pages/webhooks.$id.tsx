@@ -1,7 +1,8 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
 import type { WebhookEndpointView } from '../../features/webhooks/endpoints/shapes'
 import type { WebhookDeliveryDetail } from '../../features/webhooks/deliveries/shapes'
+import { lazyComponent } from '../lazy'
 import { List } from '../parts/list'
 import { Menu } from '../parts/menu'
 import { confirmDelete } from '../parts/open-dialog'
@@ -19,7 +20,7 @@ import { Health } from './webhooks/health'
 import { recoverDeliveries, rotateSecret } from './webhooks/endpoint-dialogs'
 import { disabledReasons, endpointStatus } from './webhooks/endpoint-status'
 
-const SignatureHelp = lazy(() => import('./webhooks/signature-help'))
+const SignatureHelp = lazyComponent(() => import('./webhooks/signature-help'))
 /** Shows an endpoint with its health, deliveries, and settings. */
 export default resourcePage({ path: '/webhook-endpoints', parent: '/webhooks' }, Shown)
 

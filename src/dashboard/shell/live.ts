@@ -1,6 +1,7 @@
 import { useQueryClient, type InfiniteData, type QueryClient } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
 import { apiUrl, call, ApiError, tabWorkspace, type Page } from '../client'
+import { reconnect, useIsReachable } from '../connection'
 import { store } from '../parts/store'
 import { refetchSession, invalidatePath } from '../queries'
 import { isWithin, resourceApiPath, affectedPaths, type Change } from './affected-paths'
@@ -39,9 +40,11 @@ const maxWatched = 100
 /** Subscribes to the stream of changes while the shell is mounted, and invalidates cached responses that have changed. */
 export function useLiveUpdates(workspaceId: string): void {
   const client = useQueryClient()
+  const isReachable = useIsReachable()
+  const position = useRef<string | null>(null)
   useEffect(() => {
+    if (!isReachable) return
     let source: EventSource | null = null
-    let position: string | null = null
     let watching = ''
     let timer: ReturnType<typeof setTimeout> | undefined
     const { push, stop } = throttled(changes => applyChanges(client, changes))
@@ -57,15 +60,18 @@ export function useLiveUpdates(workspaceId: string): void {
       source?.close()
       watching = idsToWatch()
       source = new EventSource(
-        apiUrl({ path: '/stream', query: { workspace: tabWorkspace() ?? workspaceId, watch: watching, since: position } }),
+        apiUrl({
+          path: '/stream',
+          query: { workspace: tabWorkspace() ?? workspaceId, watch: watching, since: position.current },
+        }),
       )
       source.addEventListener('hello', () => liveState.set('live'))
       source.addEventListener('change', event => {
-        position = event.lastEventId || position
+        position.current = event.lastEventId || position.current
         push((JSON.parse(event.data) as { changes: Change[] }).changes)
       })
       source.addEventListener('reset', event => {
-        position = event.lastEventId || position
+        position.current = event.lastEventId || position.current
         void invalidatePath(client, '')
       })
       source.addEventListener('results', event => {
@@ -76,6 +82,7 @@ export function useLiveUpdates(workspaceId: string): void {
         const isClosed = source?.readyState === EventSource.CLOSED
         liveState.set(isClosed ? 'polling' : 'connecting')
         if (isClosed) void refetchSession()
+        else void reconnect()
       })
     }
     rewatch = () => {
@@ -92,7 +99,7 @@ export function useLiveUpdates(workspaceId: string): void {
       stop()
       rewatch = () => {}
     }
-  }, [client, workspaceId])
+  }, [client, workspaceId, isReachable])
 }
 
 const throttleMs = 1000

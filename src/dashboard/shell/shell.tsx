@@ -1,6 +1,8 @@
 import { Link, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router'
 import { Menu as MenuIcon } from 'lucide-react'
 import { useEffect } from 'react'
+import { useUnreachableSince } from '../connection'
+import { prefetchCode } from '../lazy'
 import { setTabWorkspace, tabWorkspace } from '../client'
 import { OpenDialog, openDialog } from '../parts/open-dialog'
 import { Skeleton } from '../parts/page'
@@ -11,6 +13,7 @@ import { useCreateActions, useUserActions } from './quick-actions'
 import { useShortcuts } from './shortcuts'
 import { showShortcuts } from './shortcuts-dialog'
 import { useLiveUpdates } from './live'
+import { ConnectionBanner } from './connection-banner'
 import { isVisibleTo, pageList } from '../pages'
 import { NoWorkspace, SuspendedWorkspace } from './no-access'
 import { openPalette } from './palette'
@@ -63,6 +66,8 @@ function Frame({ person }: { person: Person }) {
   const palette = () => openPalette(allowed, [...createActions, ...actions.flat()])
   useShortcuts(allowed, { palette, shortcuts }, shortcutsEnabled)
   useFocusOnPage()
+  useEffect(prefetchCode, [])
+  const isUnreachable = useUnreachableSince() !== null
   const sidebar = { person, allowed, actions }
   return (
     <div className="flex min-h-dvh">
@@ -80,7 +85,8 @@ function Frame({ person }: { person: Person }) {
       </aside>
       <div className="flex min-w-0 grow flex-col">
         <TopBar onPalette={palette} />
-        <main key={timeKey} id="main" tabIndex={-1} className="grow outline-none">
+        <ConnectionBanner />
+        <main key={timeKey} id="main" tabIndex={-1} data-stale={isUnreachable || undefined} className="grow outline-none">
           <Outlet />
         </main>
       </div>

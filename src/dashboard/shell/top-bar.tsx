@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { Search, Terminal } from 'lucide-react'
+import { useUnreachableSince } from '../connection'
 import { Button } from '../parts/button'
 import { useOne } from '../queries'
 import { usePerson } from '../session'
@@ -36,9 +37,10 @@ export const TopBar = ({ onPalette }: { onPalette(): void }) => (
 )
 
 function LiveStatus() {
-  const state = liveState.use()
-  const label = { live: 'Live', connecting: 'Connecting…', polling: 'Polling every 15 s' }[state]
-  const mark = { live: 'bg-ok-mark', connecting: 'bg-warn-mark', polling: 'bg-idle-mark' }[state]
+  const stream = liveState.use()
+  const state = useUnreachableSince() === null ? stream : 'disconnected'
+  const label = { live: 'Live', connecting: 'Connecting…', polling: 'Polling every 15 s', disconnected: 'Disconnected' }[state]
+  const mark = { live: 'bg-ok-mark', connecting: 'bg-warn-mark', polling: 'bg-idle-mark', disconnected: 'bg-bad-mark' }[state]
   return (
     <span role="status" className="flex items-center gap-1.5 text-[13px] text-muted">
       <span className={`size-2 ${state === 'live' ? 'rounded-full' : 'rounded-xs'} ${mark}`} aria-hidden />

@@ -1,9 +1,10 @@
-import { lazy, Suspense, useMemo } from 'react'
+import { Suspense, useMemo } from 'react'
 import type { IncidentView } from '../../../features/incidents/shapes'
 import type { SeriesView, TransitionView } from '../../../features/monitors/series/shapes'
 import type { MonitorView } from '../../../features/monitors/shapes'
 import { systemClock } from '../../../core/clock'
 import type { Page } from '../../client'
+import { lazyComponent } from '../../lazy'
 import { useUrlState } from '../../parts/url-state'
 import { Button } from '../../parts/button'
 import type { Band, Series } from '../../parts/chart'
@@ -13,7 +14,7 @@ import { formatLatency, formatDateTime } from '../../parts/time'
 import { ToggleGroup } from '../../parts/toggle-group'
 import { useOne } from '../../queries'
 
-const Chart = lazy(() => import('../../parts/chart'))
+const Chart = lazyComponent(() => import('../../parts/chart'))
 
 const hourMs = 3_600_000
 const ranges = [
