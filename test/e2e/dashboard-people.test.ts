@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { until } from '../support/binary'
-import { ada, dashboard, expectClean, inspectPage, type Dashboard } from '../support/dashboard'
+import { ada, dashboard, expectClean, inspectPage, takeSecret, type Dashboard } from '../support/dashboard'
 import { freePort } from '../support/free-port'
 import { codeAt } from '../support/one-time-code'
 
@@ -64,7 +64,7 @@ test('one-time codes can be enabled, used, replaced by a recovery code, and disa
   const recoveryCodes = (await shown.locator('pre').textContent())!.split('\n')
   expect(recoveryCodes).toHaveLength(10)
   await expectClean(page)
-  await page.getByRole('dialog', { name: 'Save your recovery codes' }).getByRole('button', { name: 'Close' }).click()
+  await takeSecret(shown)
   await codes.getByText('10', { exact: true }).waitFor()
 
   await signOut(page)
@@ -175,9 +175,8 @@ test('a member can be invited, get another role, have it undone, and be removed'
   await shown.getByLabel('Email').fill('grace@example.com')
   await shown.getByLabel('Role').selectOption('viewer')
   await shown.getByRole('button', { name: 'Create invitation' }).click()
-  const link = (await shown.locator('code').textContent())!
+  const link = await takeSecret(shown)
   expect(link).toStartWith(`${base}/invite#bw_inv_`)
-  await shown.getByRole('button', { name: 'Close' }).click()
   const invitations = page.getByRole('table', { name: 'Invitations' })
   await invitations.getByText('grace@example.com').waitFor()
   await expectClean(page)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Webhook } from 'standardwebhooks'
-import { dashboard, expectClean, type Dashboard } from '../support/dashboard'
+import { dashboard, expectClean, takeSecret, type Dashboard } from '../support/dashboard'
 
 let ui: Dashboard
 /** What the receiver got, and the status it responds with. */
@@ -31,9 +31,8 @@ test('an endpoint is created, and its failed message is inspected and resent', a
   await page.getByRole('checkbox', { name: /^monitor\.alert/ }).check()
   await page.getByRole('button', { name: 'Create endpoint' }).click()
   const shown = page.getByRole('dialog')
-  const secret = (await shown.locator('code').textContent())!
+  const secret = await takeSecret(shown)
   expect(secret).toStartWith('whsec_')
-  await shown.getByRole('button', { name: 'Close' }).click()
   await page.getByRole('heading', { level: 1, name: 'chat room' }).waitFor()
 
   await page.getByRole('button', { name: 'Send test' }).click()

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { chromium, type Browser, type BrowserContext, type Locator, type Page } from 'playwright-core'
 import { fullToken, installation, startHub, until, type HubProcess, type Installation } from './binary'
 import { closeLater } from './world'
 
@@ -143,6 +143,15 @@ export function recordProblems(page: Page, base: string): Page {
     if (!request.url().startsWith(`${base}/`) && !/^(data|blob):/.test(request.url())) external.push(request.url())
   })
   return page
+}
+
+/** Copies the value of a dialog that shows it only once, and closes the dialog. */
+export async function takeSecret(dialog: Locator): Promise<string> {
+  const value = (await dialog.locator('pre').first().textContent())!
+  await dialog.getByRole('button', { name: 'Copy', exact: true }).click()
+  await dialog.getByText('Copied', { exact: true }).waitFor()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  return value
 }
 
 /** Forgets the problems of a page, before the same tab opens another address. */

@@ -2,7 +2,8 @@ import { FileOutput } from 'lucide-react'
 import type { AuditStreamTestResult, AuditStreamView } from '../../features/audit/stream-shapes'
 import { CheckboxField, SelectField, TextField, ListField, type Values } from '../parts/form'
 import { ListPage, menuColumn, type TableColumns } from '../parts/list'
-import { confirm, confirmDelete, openForm, showSecret } from '../parts/open-dialog'
+import { confirm, confirmDelete, openForm } from '../parts/open-dialog'
+import { showSecret } from '../parts/secret'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { toast } from '../parts/toast'
@@ -76,7 +77,7 @@ export default function AuditStreams() {
 }
 
 const rotate = (name: string, call: Call) =>
-  confirm<{ secret: string }>({
+  confirm<NewStream>({
     title: `Rotate the secret of ${name}?`,
     text: 'For 24 hours, messages are signed with both the old and the new secret. Then only the new one is used.',
     action: 'Rotate secret',
@@ -97,7 +98,7 @@ const endRotation = (name: string, call: Call) =>
   })
 
 const createStream = () =>
-  openForm<{ secret: string }>({
+  openForm<NewStream>({
     title: 'Create stream',
     initial: { name: '', url: '', from: 'now', actions: [] },
     call: values => ({ method: 'POST', path: '/audit-streams', body: bodyOf(values) }),
@@ -151,10 +152,13 @@ const bodyOf = (values: Values): Values => ({
   actions: (values.actions as string[]).length > 0 ? values.actions : null,
 })
 
-const showSigningSecret = ({ secret }: { secret: string }, note = '') =>
+/** A stream with its new secret. */
+type NewStream = AuditStreamView & { secret: string }
+
+const showSigningSecret = ({ name, secret }: NewStream, note = '') =>
   showSecret({
     title: 'Save the signing secret',
     description: `It is shown only once. ${note}`,
     value: secret,
-    label: 'the secret',
+    file: `signing secret ${name}`,
   })

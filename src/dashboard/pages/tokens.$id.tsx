@@ -2,9 +2,10 @@ import type { Static } from '@sinclair/typebox'
 import type { TokenWithSecret, TokenCreator, TokenView } from '../../features/tokens/shapes'
 import { Button } from '../parts/button'
 import { CopyableText } from '../parts/code'
-import { confirm, showSecret } from '../parts/open-dialog'
+import { confirm } from '../parts/open-dialog'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
+import { showSecret } from '../parts/secret'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
@@ -64,10 +65,10 @@ function TokenDetails({ resource: token }: { resource: TokenView }) {
 
 const oldTokenText = 'The old token keeps working for a day after the new one is first used, or for 30 days if it is never used.'
 
-const showNewToken = ({ token }: Static<typeof TokenWithSecret>) =>
+const showNewToken = ({ name, token }: Static<typeof TokenWithSecret>) =>
   showSecret({
     title: 'Copy the new token',
     description: `It is shown only once. ${oldTokenText}`,
     value: token,
-    label: 'the token',
+    file: `token ${name}`,
   })

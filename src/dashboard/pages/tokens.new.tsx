@@ -3,8 +3,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { permissions } from '../../core/permissions'
 import type { TokenWithSecret } from '../../features/tokens/shapes'
 import { CheckboxesField, Form, Collapsible, SelectField, TextField, useForm, ListField, type Values } from '../parts/form'
-import { showSecret } from '../parts/open-dialog'
 import { Card, Page } from '../parts/page'
+import { showSecret } from '../parts/secret'
 import { localInputToIso } from '../parts/timezone'
 import { tokenModes } from './tokens/token-text'
 
@@ -12,12 +12,12 @@ import { tokenModes } from './tokens/token-text'
 export default function NewToken() {
   const navigate = useNavigate()
   const leave = () => void navigate({ to: '/tokens' })
-  const show = ({ token }: Static<typeof TokenWithSecret>) =>
+  const show = ({ name, token }: Static<typeof TokenWithSecret>) =>
     showSecret({
       title: 'Copy your token',
       description: 'It is shown only once. Bailiwick stores only a hash.',
       value: token,
-      label: 'the token',
+      file: `token ${name}`,
       onClose: leave,
     })
   return (

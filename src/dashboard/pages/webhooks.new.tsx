@@ -1,19 +1,19 @@
 import type { Static } from '@sinclair/typebox'
 import { useNavigate } from '@tanstack/react-router'
 import type { WebhookEndpointWithSecret } from '../../features/webhooks/endpoints/shapes'
-import { showSecret } from '../parts/open-dialog'
 import { Card, Page } from '../parts/page'
+import { showSecret } from '../parts/secret'
 import { EndpointForm } from './webhooks/endpoint-form'
 
 /** Creates an endpoint and shows its secret once. */
 export default function NewEndpoint() {
   const navigate = useNavigate()
-  const show = ({ id, secret }: Static<typeof WebhookEndpointWithSecret>) =>
+  const show = ({ id, url, secret }: Static<typeof WebhookEndpointWithSecret>) =>
     showSecret({
       title: 'Save the signing secret',
       description: 'It is shown only once. The receiver uses it to verify messages.',
       value: secret,
-      label: 'the secret',
+      file: `signing secret ${new URL(url).host}`,
       onClose: () => void navigate({ to: `/webhooks/${id}` }),
     })
   return (

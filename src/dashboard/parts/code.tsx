@@ -4,10 +4,31 @@ import { useRef, useState, type ReactNode } from 'react'
 const feedbackMs = 1500
 
 /** Copies a text. Browsers have no clipboard API over plain HTTP, so it falls back to selecting and copying the text. */
-async function copy(text: string, field: HTMLTextAreaElement | null): Promise<void> {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text)
-  field?.select()
-  document.execCommand('copy')
+async function copyText(text: string, field: HTMLTextAreaElement): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    // As if the text had been selected and copied.
+    field.dispatchEvent(new Event('copy', { bubbles: true }))
+    return true
+  } catch {
+    field.select()
+    return document.execCommand('copy')
+  }
+}
+
+/** Copies a text when `copy` is called. `field` has to be rendered next to the button. */
+export function useCopy(text: string): { outcome: 'Copied' | 'Couldn’t copy' | null; copy(): void; field: ReactNode } {
+  const [outcome, setOutcome] = useState<'Copied' | 'Couldn’t copy' | null>(null)
+  const field = useRef<HTMLTextAreaElement>(null)
+  return {
+    outcome,
+    copy: () =>
+      void copyText(text, field.current!).then(isCopied => {
+        setOutcome(isCopied ? 'Copied' : 'Couldn’t copy')
+        setTimeout(() => setOutcome(null), feedbackMs)
+      }),
+    field: <textarea ref={field} value={text} readOnly tabIndex={-1} aria-hidden className="fixed top-0 -left-[200vw] size-px" />,
+  }
 }
 
 interface CopyProps {
@@ -18,8 +39,7 @@ interface CopyProps {
 
 /** A button that copies a text. */
 export function CopyButton({ text, label = 'Copy', className = '' }: CopyProps) {
-  const [copied, setCopied] = useState(false)
-  const field = useRef<HTMLTextAreaElement>(null)
+  const { outcome, copy, field } = useCopy(text)
   return (
     <>
       <button
@@ -27,19 +47,14 @@ export function CopyButton({ text, label = 'Copy', className = '' }: CopyProps) 
         aria-label={label}
         title={label}
         className={`inline-flex size-7 shrink-0 items-center justify-center rounded text-muted hover:bg-hover hover:text-ink ${className}`}
-        onClick={() => {
-          void copy(text, field.current).then(() => {
-            setCopied(true)
-            setTimeout(() => setCopied(false), feedbackMs)
-          })
-        }}
+        onClick={copy}
       >
-        {copied ? <Check className="size-4 text-ok" aria-hidden /> : <Copy className="size-4" aria-hidden />}
+        {outcome === 'Copied' ? <Check className="size-4 text-ok" aria-hidden /> : <Copy className="size-4" aria-hidden />}
         <span role="status" className="sr-only">
-          {copied ? 'Copied' : ''}
+          {outcome}
         </span>
       </button>
-      <textarea ref={field} value={text} readOnly tabIndex={-1} aria-hidden className="fixed top-0 -left-[200vw] size-px" />
+      {field}
     </>
   )
 }
@@ -75,7 +90,7 @@ export const Mono = ({ children, title }: { children: ReactNode; title?: string 
   </code>
 )
 
-/** A short value with a copy button: a URL, an ID, a secret that is shown only once. */
+/** A short value with a copy button: a URL, an ID. */
 export const CopyableText = ({ text, label }: { text: string; label?: string }) => (
   <span className="inline-flex max-w-full items-center gap-1">
     <code className="min-w-0 truncate font-mono text-[13px]" title={text}>

@@ -4,16 +4,17 @@ import type { ReactNode } from 'react'
 
 interface DialogProps {
   open: boolean
-  onClose(): void
+  /** Null if only the content closes it. */
+  onClose: (() => void) | null
   title: ReactNode
   description?: ReactNode
   wide?: boolean
   children?: ReactNode
 }
 
-/** A modal dialog. Escape or a click outside closes it. It traps the focus and restores it afterwards. */
+/** A modal dialog. Escape or a click outside closes it, unless only its content does. It traps the focus and restores it afterwards. */
 export const Dialog = ({ open, onClose, title, description, wide, children }: DialogProps) => (
-  <BaseDialog.Root open={open} onOpenChange={to => !to && onClose()}>
+  <BaseDialog.Root open={open} onOpenChange={to => !to && onClose?.()}>
     <BaseDialog.Portal>
       <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-shade" />
       <BaseDialog.Popup
@@ -23,9 +24,11 @@ export const Dialog = ({ open, onClose, title, description, wide, children }: Di
       >
         <div className="mb-3 flex items-start gap-2">
           <BaseDialog.Title className="grow text-base font-semibold">{title}</BaseDialog.Title>
-          <BaseDialog.Close className="-m-1 rounded p-1 text-muted hover:bg-hover" aria-label="Close">
-            <X className="size-4" aria-hidden />
-          </BaseDialog.Close>
+          {onClose && (
+            <BaseDialog.Close className="-m-1 rounded p-1 text-muted hover:bg-hover" aria-label="Close">
+              <X className="size-4" aria-hidden />
+            </BaseDialog.Close>
+          )}
         </div>
         {description && <BaseDialog.Description className="mb-4 text-muted">{description}</BaseDialog.Description>}
         {children}

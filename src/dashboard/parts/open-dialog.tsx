@@ -4,7 +4,6 @@ import type { Call } from '../client'
 import type { PagePath } from '../pages'
 import { useSend, type SendOptions } from '../queries'
 import { Button } from './button'
-import { CopyableText } from './code'
 import { Dialog } from './dialog'
 import { Form, type FormProps } from './form'
 import { Input } from './input'
@@ -15,9 +14,9 @@ interface DialogContent {
   title: ReactNode
   description?: ReactNode
   wide?: boolean
+  /** Whether only its content closes it. No other dialog replaces it. */
+  isPersistent?: boolean
   content: ReactNode
-  /** Called when the user closes it. */
-  onClose?(): void
 }
 
 // The key separates a dialog from the one that it replaces.
@@ -25,7 +24,9 @@ const opened = store<{ key: number; dialog: DialogContent | null }>({ key: 0, di
 const show = (dialog: DialogContent | null): void => opened.set({ key: opened.now().key + 1, dialog })
 
 /** Opens a dialog, in place of the one that is open. */
-export const openDialog = (dialog: DialogContent): void => show(dialog)
+export function openDialog(dialog: DialogContent): void {
+  if (!opened.now().dialog?.isPersistent) show(dialog)
+}
 export const closeDialog = (): void => show(null)
 
 /** Renders the dialog that is open. Going to another page closes it. Use once per app. */
@@ -33,15 +34,11 @@ export function OpenDialog() {
   const { key, dialog } = opened.use()
   const { pathname } = useLocation()
   useEffect(() => closeDialog, [pathname])
-  const close = () => {
-    closeDialog()
-    dialog?.onClose?.()
-  }
   return (
     <Dialog
       key={key}
       open={dialog !== null}
-      onClose={close}
+      onClose={dialog?.isPersistent ? null : closeDialog}
       title={dialog?.title}
       description={dialog?.description}
       wide={dialog?.wide ?? false}
@@ -178,17 +175,3 @@ export function Confirm<Result>({ text, action, typeToConfirm, call, send, next 
     </form>
   )
 }
-
-interface Secret {
-  title: string
-  description: string
-  /** Undefined in the response to a repeated request. */
-  value: string | undefined
-  /** What is copied: “the token”. */
-  label: string
-  onClose?(): void
-}
-
-/** Shows a value that is shown only once. */
-export const showSecret = ({ value, label, ...rest }: Secret): void =>
-  openDialog({ ...rest, content: value && <CopyableText text={value} label={label} /> })

@@ -1,9 +1,9 @@
 import type { Static } from '@sinclair/typebox'
 import type { InvitationView, InvitationWithCode } from '../../../features/people/invitations/shapes'
-import { CopyableText } from '../../parts/code'
-import { SelectField, TextField } from '../../parts/form'
+import { Columns, SelectField, TextField } from '../../parts/form'
 import { menuColumn } from '../../parts/list'
-import { openDialog, openForm } from '../../parts/open-dialog'
+import { openForm } from '../../parts/open-dialog'
+import { showSecret } from '../../parts/secret'
 import { Status, Tag, capitalize } from '../../parts/status'
 import { Table, type TableColumns } from '../../parts/table'
 import { RelativeTime } from '../../parts/time'
@@ -79,15 +79,17 @@ export const inviteMember = (path: string, role = 'member'): void =>
 
 const showRenewed = (invited: Invited) => showLink(invited, 'The old link no longer works.')
 
-const showLink = ({ sent_to, link, note }: Invited, more = '') =>
-  openDialog({
+const showLink = ({ email, sent_to, link, note }: Invited, more = '') =>
+  showSecret({
     title: 'Share the invitation link',
     description: `The link works only once, and is shown only once. ${more}`,
-    content: (
-      <div className="flex flex-col gap-3">
+    value: link,
+    file: `invitation ${email}`,
+    isSent: Boolean(sent_to),
+    more: (
+      <>
         {sent_to && <p>It was also emailed to {sent_to}.</p>}
-        {link && <CopyableText text={link} label="the link" />}
         {note && <p className="text-muted">{note}</p>}
-      </div>
+      </>
     ),
   })

@@ -1,10 +1,11 @@
 import type { OneTimeCodeSecret, RecoveryCodes } from '../../../features/people/second-factors/shapes'
 import type { UserView } from '../../../features/people/profile/shapes'
 import { Button } from '../../parts/button'
-import { CopyableText, Code } from '../../parts/code'
+import { CopyableText } from '../../parts/code'
 import { Form, SecretField, TextField } from '../../parts/form'
 import { closeDialog, openDialog, openForm } from '../../parts/open-dialog'
 import { Card, Facts } from '../../parts/page'
+import { showSecret } from '../../parts/secret'
 import { Status } from '../../parts/status'
 import type { SendOptions } from '../../queries'
 import { QrCode } from './qr-code'
@@ -117,9 +118,10 @@ const showSecretKey = ({ secret, uri }: OneTimeCodeSecret) =>
     ),
   })
 
-const showCodes = ({ recovery_codes: codes = [] }: RecoveryCodes) =>
-  openDialog({
+const showCodes = ({ recovery_codes: codes }: RecoveryCodes) =>
+  showSecret({
     title: 'Save your recovery codes',
     description: 'Use one of these codes if you lose your authenticator app. Each works once. They are shown only once.',
-    content: <Code label="recovery codes" text={codes.join('\n')} />,
+    value: codes?.join('\n'),
+    file: 'recovery codes',
   })

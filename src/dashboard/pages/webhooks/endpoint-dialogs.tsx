@@ -1,7 +1,8 @@
 import { systemClock } from '../../../core/clock'
 import type { WebhookEndpointView } from '../../../features/webhooks/endpoints/shapes'
 import { SelectField } from '../../parts/form'
-import { closeDialog, openDialog, openForm, showSecret } from '../../parts/open-dialog'
+import { closeDialog, openDialog, openForm } from '../../parts/open-dialog'
+import { showSecret } from '../../parts/secret'
 import { SendButton } from '../../parts/send-button'
 import { RelativeTime } from '../../parts/time'
 
@@ -75,7 +76,7 @@ export function rotateSecret(endpoint: WebhookEndpointView): void {
           title,
           description: 'Add this secret to the receiver. It is shown only once.',
           value: secret,
-          label: 'the new secret',
+          file: `signing secret ${new URL(endpoint.url).host}`,
         }),
     },
     fields: (

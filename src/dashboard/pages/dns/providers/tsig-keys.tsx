@@ -1,10 +1,11 @@
 import { Trash2 } from 'lucide-react'
 import type { TsigKeyView } from '../../../../features/dns/transfers/shapes'
 import { Button } from '../../../parts/button'
-import { Code, CopyableText } from '../../../parts/code'
+import { Code } from '../../../parts/code'
 import { CheckboxField, Collapsible, SecretField, SelectField, TextField, useForm } from '../../../parts/form'
-import { confirmDelete, openDialog, openForm } from '../../../parts/open-dialog'
+import { confirmDelete, openForm } from '../../../parts/open-dialog'
 import { Card } from '../../../parts/page'
+import { showSecret } from '../../../parts/secret'
 import { Tag } from '../../../parts/status'
 import { RelativeTime } from '../../../parts/time'
 import { type LoadedList } from '../../../queries'
@@ -99,18 +100,13 @@ function Md5() {
 }
 
 const showKey = (key: NewKey) =>
-  openDialog({
+  showSecret({
     title: 'TSIG key created',
     description: 'Copy the secret now. It is shown only once.',
     wide: true,
-    content: (
-      <div className="flex flex-col gap-3">
-        <CopyableText text={key.secret} label="the secret" />
-        {keySnippets(key).map(([server, text]) => (
-          <Code key={server} label={server} text={text} />
-        ))}
-      </div>
-    ),
+    value: key.secret,
+    file: `TSIG key ${key.name}`,
+    more: keySnippets(key).map(([server, text]) => <Code key={server} label={server} text={text} />),
   })
 
 const deleteKey = ({ id, name }: TsigKeyView) =>
