@@ -1,6 +1,7 @@
 import { systemClock } from '../core/clock'
 import type { FieldProblem } from '../core/problem'
 import { reportNoResponse, reportResponse } from './connection'
+import { compareClocks, hubNow } from './hub-clock'
 import { store } from './parts/store'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -77,6 +78,7 @@ export async function call<Result = unknown>(request: Call, signal?: AbortSignal
   if (body !== undefined) headers['content-type'] = request.contentType ?? 'application/json'
   if (workspace) headers['bailiwick-workspace'] = workspace
   if (request.ifMatch !== undefined) headers['if-match'] = `"${request.ifMatch}"`
+  const sentAt = systemClock.now()
   let response: Response
   let text: string
   try {
@@ -94,6 +96,7 @@ export async function call<Result = unknown>(request: Call, signal?: AbortSignal
   const isJson = /\bjson\b/.test(response.headers.get('content-type') ?? '')
   // The response of a proxy, in place of the hub.
   if (response.status >= 502 && response.status <= 504 && !isJson) throw unreachable(request)
+  compareClocks(response.headers.get('date'), sentAt)
   reportResponse()
   record(request, response.status)
   if (!response.ok) throw errorFrom(response, isJson ? (JSON.parse(text) as Record<string, unknown>) : {})
@@ -146,7 +149,7 @@ function unreachable(request: Call): ApiError {
 }
 
 const record = (request: Call, status: number): void =>
-  recentCalls.set([{ ...request, at: systemClock.now(), status }, ...recentCalls.now()].slice(0, maxRecorded))
+  recentCalls.set([{ ...request, at: hubNow(), status }, ...recentCalls.now()].slice(0, maxRecorded))
 
 function errorFrom(response: Response, body: Record<string, unknown>): ApiError {
   const detail = typeof body.detail === 'string' ? body.detail : `The hub responded with status ${response.status}.`

@@ -1,4 +1,4 @@
-import { systemClock } from '../core/clock'
+import { hubNow } from './hub-clock'
 import { store } from './parts/store'
 
 interface Outage {
@@ -14,7 +14,7 @@ const outage = store<Outage | null>(null)
 export const isOutdated = store(false)
 
 const listeners = new Set<() => void>()
-let lastResponseAt = systemClock.now()
+let lastResponseAt = hubNow()
 let timer: ReturnType<typeof setTimeout> | undefined
 
 /** Since when the hub can't be reached, in milliseconds since the epoch. Null while it responds. */
@@ -34,7 +34,7 @@ export function onReconnect(listener: () => void): () => void {
 
 /** Called for each response of the hub. */
 export function reportResponse(): void {
-  lastResponseAt = systemClock.now()
+  lastResponseAt = hubNow()
   if (outage.now() === null) return
   clearTimeout(timer)
   outage.set(null)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { dashboard, expectClean, type Dashboard } from '../support/dashboard'
+import { dashboard, expectClean, takeSecret, type Dashboard } from '../support/dashboard'
 
 let ui: Dashboard
 beforeAll(async () => {
@@ -71,3 +71,45 @@ test('the sidebar can be collapsed to icons and expanded again', async () => {
   await side.getByRole('button', { name: 'Collapse sidebar' }).waitFor()
   expect(await width()).toBe(wide)
 }, 60_000)
+
+/** Sets the clock of the browser ahead, for pages opened from now on. */
+function setClockAhead(ms: number): void {
+  const RealDate = Date
+  globalThis.Date = class extends RealDate {
+    constructor(...parts: unknown[]) {
+      super(...((parts.length === 0 ? [RealDate.now() + ms] : parts) as [number]))
+    }
+    static override now = () => RealDate.now() + ms
+  } as DateConstructor
+}
+
+/** The relative times on a page, from now on. */
+const recordTimes = () =>
+  new MutationObserver(() => {
+    const { seen } = globalThis as unknown as { seen: string[] }
+    for (const one of document.querySelectorAll('time')) if (!seen.includes(one.textContent)) seen.push(one.textContent)
+  }).observe(document.body, { subtree: true, childList: true, characterData: true })
+
+test.each([0, -3_600_000, 3_600_000])(
+  'times are right in a browser whose clock is %i ms ahead',
+  async ahead => {
+    const page = await ui.open('/webhooks/new')
+    await page.addInitScript(setClockAhead, ahead)
+    await page.reload()
+    await page.getByLabel('URL').fill('http://127.0.0.1:9/')
+    await page.getByRole('checkbox', { name: /^monitor\.alert/ }).check()
+    // No time is shown here, so none is updated for a while.
+    await page.waitForTimeout(4000)
+    await page.evaluate(() => Object.assign(globalThis, { seen: [] }))
+    await page.evaluate(recordTimes)
+    await page.getByRole('button', { name: 'Create endpoint' }).click()
+    await takeSecret(page.getByRole('dialog'))
+    await page.getByRole('link', { name: 'Webhooks' }).first().click()
+    await page.locator('tbody time').first().waitFor()
+    await page.waitForTimeout(1500)
+    const seen = await page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen)
+    expect(seen.length).toBeGreaterThan(0)
+    expect(seen.filter(text => !/^(now|\d{1,2} s ago)$/.test(text))).toEqual([])
+  },
+  60_000,
+)

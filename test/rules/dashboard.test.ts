@@ -53,6 +53,11 @@ test('no page sends requests to other sites', () => {
   expect(linesOf(files, foreign)).toEqual([])
 })
 
+test('pages use the clock of the hub', () => {
+  const readers = linesOf(files, /\bsystemClock\b|\bDate\.now\b|\bnew Date\(\)/).map(line => line.replace(/:.*/, ''))
+  expect([...new Set(readers)]).toEqual(['src/dashboard/client.ts', 'src/dashboard/hub-clock.ts'])
+})
+
 const linesOf = (among: readonly string[], pattern: RegExp): string[] =>
   among.flatMap(file =>
     codeOf(file)

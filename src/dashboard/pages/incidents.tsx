@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Siren } from 'lucide-react'
 import { useMemo } from 'react'
-import { systemClock } from '../../core/clock'
+import { hubNow } from '../hub-clock'
 import type { MemberView } from '../../features/people/members/shapes'
 import type { IncidentView } from '../../features/incidents/shapes'
 import type { Page as Listing } from '../client'
@@ -145,4 +145,4 @@ const updateAll = (op: keyof typeof bulkTexts, rows: readonly IncidentView[], on
   })
 
 const dayMs = 86_400_000
-const daysAgo = (count: number): string => new Date(systemClock.now() - count * dayMs).toISOString()
+const daysAgo = (count: number): string => new Date(hubNow() - count * dayMs).toISOString()

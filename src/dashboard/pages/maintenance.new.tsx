@@ -1,6 +1,6 @@
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { systemClock } from '../../core/clock'
+import { hubNow } from '../hub-clock'
 import { CreatePage } from '../parts/edit-page'
 import { WindowFields } from './maintenance/window-fields'
 import { nextHour, windowBody, windowValues } from './maintenance/window-values'
@@ -9,7 +9,7 @@ import { nextHour, windowBody, windowValues } from './maintenance/window-values'
 export default function NewWindow() {
   const { monitor, heartbeat } = useSearch({ strict: false }) as { monitor?: string; heartbeat?: string }
   const [initial] = useState(() => ({
-    ...windowValues(null, nextHour(systemClock.now())),
+    ...windowValues(null, nextHour(hubNow())),
     ...(monitor && { 'targets.monitors': [monitor] }),
     ...(heartbeat && { 'targets.heartbeats': [heartbeat] }),
   }))

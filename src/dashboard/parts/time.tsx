@@ -1,17 +1,20 @@
 import { useSyncExternalStore } from 'react'
-import { systemClock } from '../../core/clock'
+import { hubNow } from '../hub-clock'
 import { timeFormat } from './timezone'
 
 const tickMs = 1000
 const watchers = new Set<() => void>()
 let ticking: ReturnType<typeof setInterval> | undefined
-let second = Math.floor(systemClock.now() / tickMs)
+let second = 0
+
+const currentSecond = () => Math.floor(hubNow() / tickMs)
 
 // One timer for the whole page instead of one per row.
 function subscribe(watcher: () => void): () => void {
   watchers.add(watcher)
+  if (ticking === undefined) second = currentSecond()
   ticking ??= setInterval(() => {
-    second = Math.floor(systemClock.now() / tickMs)
+    second = currentSecond()
     for (const one of watchers) one()
   }, tickMs)
   return () => {
@@ -22,8 +25,9 @@ function subscribe(watcher: () => void): () => void {
   }
 }
 
-/** The current time in milliseconds since the epoch, rounded to seconds. Re-renders the component every second. */
-export const useNow = (): number => useSyncExternalStore(subscribe, () => second) * tickMs
+/** The time of the hub in milliseconds since the epoch, rounded to seconds. Re-renders the component every second. */
+export const useNow = (): number =>
+  useSyncExternalStore(subscribe, () => (ticking === undefined ? currentSecond() : second)) * tickMs
 
 export const formatDateTime = (at: string | number): string =>
   timeFormat({ dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at))
@@ -35,7 +39,8 @@ export function RelativeTime({ at, fallback = 'Never' }: { at: string | number |
   const now = useNow()
   if (at === null || at === undefined) return <span className="text-muted">{fallback}</span>
   const passed = now - new Date(at).getTime()
-  const text = Math.abs(passed) < 1500 ? 'now' : passed > 0 ? `${roughDuration(passed)} ago` : `in ${roughDuration(-passed)}`
+  const text =
+    passed > -2000 && passed < 1500 ? 'now' : passed > 0 ? `${roughDuration(passed)} ago` : `in ${roughDuration(-passed)}`
   return (
     <time dateTime={new Date(at).toISOString()} title={formatDateTime(at)} className="whitespace-nowrap">
       {text}

@@ -2,7 +2,7 @@ import { Suspense, useMemo } from 'react'
 import type { IncidentView } from '../../../features/incidents/shapes'
 import type { SeriesView, TransitionView } from '../../../features/monitors/series/shapes'
 import type { MonitorView } from '../../../features/monitors/shapes'
-import { systemClock } from '../../../core/clock'
+import { hubNow } from '../../hub-clock'
 import type { Page } from '../../client'
 import { lazyComponent } from '../../lazy'
 import { useUrlState } from '../../parts/url-state'
@@ -30,10 +30,10 @@ const newForMs = 3 * hourMs
 /** Chart of check durations by phase, over a range that can be picked or zoomed. */
 export function Latency({ monitor }: { monitor: MonitorView }) {
   // For a new monitor, a whole day would be a mostly empty chart.
-  const isNew = systemClock.now() - new Date(monitor.created_at).getTime() < newForMs
+  const isNew = hubNow() - new Date(monitor.created_at).getTime() < newForMs
   const [{ range, from, to }, set] = useUrlState({ range: isNew ? '1h' : '24h', from: '', to: '' })
   // Rounded to the minute, so that refetching uses the same query.
-  const minute = Math.floor(systemClock.now() / 60_000) * 60_000
+  const minute = Math.floor(hubNow() / 60_000) * 60_000
   const length = ranges.find(([name]) => name === range)?.[2] ?? 24 * hourMs
   const zoomed = from !== '' && to !== ''
   const begin = zoomed ? Number(from) : minute - length

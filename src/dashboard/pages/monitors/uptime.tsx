@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react'
-import { systemClock } from '../../../core/clock'
+import { hubNow } from '../../hub-clock'
 import type { IncidentView } from '../../../features/incidents/shapes'
 import type { UptimeView } from '../../../features/monitors/series/shapes'
 import type { Page } from '../../client'
@@ -77,7 +77,7 @@ export function Uptime({ id }: { id: string }) {
 
 /** Titles of the incidents of the last 90 days, by start day. */
 function useIncidents(id: string): ReadonlyMap<string, readonly string[]> {
-  const [since] = useState(() => new Date(systemClock.now() - shownDays * dayMs).toISOString())
+  const [since] = useState(() => new Date(hubNow() - shownDays * dayMs).toISOString())
   const { data } = useOne<Page<IncidentView>>('/incidents', {
     monitor: id,
     'started_at[gte]': since,

@@ -1,12 +1,11 @@
-import { systemClock } from '../../../core/clock'
+import { hubNow } from '../../hub-clock'
 import type { TokenView } from '../../../features/tokens/shapes'
 import type { Tone } from '../../parts/status'
 
 /** Status of a token, for `Status`. */
 export function statusOf(token: TokenView): { status: string; tone: Tone } {
   if (token.revoked_at !== null) return { status: 'revoked', tone: 'idle' }
-  if (token.expires_at !== null && new Date(token.expires_at).getTime() <= systemClock.now())
-    return { status: 'expired', tone: 'bad' }
+  if (token.expires_at !== null && new Date(token.expires_at).getTime() <= hubNow()) return { status: 'expired', tone: 'bad' }
   return { status: 'active', tone: 'ok' }
 }
 

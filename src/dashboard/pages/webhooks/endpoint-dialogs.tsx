@@ -1,4 +1,4 @@
-import { systemClock } from '../../../core/clock'
+import { hubNow } from '../../hub-clock'
 import type { WebhookEndpointView } from '../../../features/webhooks/endpoints/shapes'
 import { SelectField } from '../../parts/form'
 import { closeDialog, openDialog, openForm } from '../../parts/open-dialog'
@@ -18,7 +18,7 @@ export const recoverDeliveries = ({ id }: WebhookEndpointView, onStart: (actionI
     call: values => ({
       method: 'POST',
       path: `/webhook-endpoints/${id}/recover`,
-      body: { since: new Date(systemClock.now() - Number(values.hours) * hourMs).toISOString() },
+      body: { since: new Date(hubNow() - Number(values.hours) * hourMs).toISOString() },
     }),
     send: { invalidates: ['/webhook-deliveries', '/actions'], onSuccess: action => onStart(action.id) },
     fields: (
