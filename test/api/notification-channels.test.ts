@@ -42,7 +42,7 @@ describe('channels', () => {
       quiet_hours: null,
       group_seconds: 10,
       active: true,
-      status: 'enabled',
+      status: 'unverified',
       disabled_reason: null,
       failing: false,
       failing_since_at: null,

@@ -337,7 +337,7 @@ describe('a failing channel', () => {
     expect((await w.acme.call('GET', `/v1/notification-channels/${channel.id}`)).body).toMatchObject({
       failing: true,
       last_error: { code: 'temporary', detail: 'The destination responded with status 503: busy' },
-      status: 'enabled',
+      status: 'unverified',
       version: 1,
     })
     await w.advance(12 * second)
@@ -448,11 +448,12 @@ describe('a failing channel', () => {
     ])
     gone.answer = () => new Response('ok')
     expect((await w.acme.call('POST', `/v1/notification-channels/${channel.id}/enable`)).body).toMatchObject({
-      status: 'enabled',
+      status: 'unverified',
     })
     await sendMessage(w, { thread: 'inc_3' })
     await w.advance(minute)
     expect(gone.received).toHaveLength(2)
+    expect((await read()).body.status).toBe('enabled')
   })
 })
 
@@ -494,6 +495,61 @@ describe('notices', () => {
     expect(new Set(await kinds('/v1/notifications'))).toEqual(new Set(['incident.opened']))
     expect(await kinds(`/v1/notification-channels/${notification.channel_id}/notifications`)).toEqual(['incident.opened'])
     expect((await other.call('GET', `/v1/notifications/${notification.id}`)).status).toBe(404)
+  })
+})
+
+describe('a channel is unverified', () => {
+  test('until a test message was sent with its settings', async () => {
+    const w = await localWorld()
+    const [r, other] = [receiver(), receiver()]
+    const { id, status } = await channelAt(w, r.url)
+    const own = `/v1/notification-channels/${id}`
+    const statusNow = async () => (await w.acme.call('GET', own)).body.status
+    expect(status).toBe('unverified')
+    r.answer = () => new Response('busy', { status: 503 })
+    expect((await w.acme.call('POST', `${own}/test`)).body.status).toBe('failed')
+    expect(await statusNow()).toBe('unverified')
+    r.answer = () => new Response('ok')
+    expect((await w.acme.call('POST', `${own}/test`)).body.status).toBe('sent')
+    expect(await statusNow()).toBe('enabled')
+    expect((await w.acme.call('PATCH', own, { name: 'Renamed' })).body.status).toBe('enabled')
+    expect((await w.acme.call('PATCH', own, { settings: { url: other.url } })).body.status).toBe('unverified')
+    const unverified = await w.acme.call('GET', '/v1/notification-channels?status=unverified')
+    expect(unverified.body.data.map((one: any) => one.id)).toEqual([id])
+  })
+
+  test('until a notification was sent, and not if it was edited meanwhile', async () => {
+    const w = await localWorld()
+    const [r, other] = [receiver(), receiver()]
+    const { id } = await channelAt(w, r.url)
+    const own = `/v1/notification-channels/${id}`
+    const statusNow = async () => (await w.acme.call('GET', own)).body.status
+    r.answer = async () => {
+      await w.acme.call('PATCH', own, { settings: { url: other.url } })
+      return new Response('ok')
+    }
+    expect((await w.acme.call('POST', `${own}/test`)).body.status).toBe('sent')
+    expect(await statusNow()).toBe('unverified')
+    await sendMessage(w)
+    await flush(w)
+    await w.advance(minute)
+    expect(other.received).toHaveLength(1)
+    expect(await statusNow()).toBe('enabled')
+  })
+
+  test('after it is enabled again, unless a test message was sent', async () => {
+    const w = await localWorld()
+    const r = receiver()
+    r.answer = () => new Response('no_service', { status: 404 })
+    const { id } = await channelAt(w, r.url, { kind: 'slack' })
+    const own = `/v1/notification-channels/${id}`
+    await sendMessage(w)
+    await flush(w)
+    await w.advance(minute)
+    expect((await w.acme.call('PATCH', own, { settings: { url: `${r.url}/other` } })).body.status).toBe('disabled')
+    r.answer = () => new Response('ok')
+    expect((await w.acme.call('POST', `${own}/test`)).body.status).toBe('sent')
+    expect((await w.acme.call('POST', `${own}/enable`)).body.status).toBe('enabled')
   })
 })
 

@@ -128,7 +128,11 @@ test('a channel is tested before it is created, receives messages, and lists its
   const [channel] = (await ui.api('GET', '/v1/notification-channels')).data
   expect(channel).toMatchObject({ kind: 'ntfy', settings: { topic: 'alerts' }, quiet_hours: { from: '23:00', to: '07:00' } })
 
+  await page.getByText('unverified', { exact: true }).waitFor()
+  await page.getByText('No message has been sent with these settings yet.').waitFor()
+  await expectClean(page)
   await page.getByRole('button', { name: 'Send test message' }).click()
+  await page.getByText('healthy', { exact: true }).waitFor()
   const log = page.getByRole('table', { name: 'Notifications' })
   await log.getByRole('button', { name: 'Test message for “Phone”' }).click()
   await page.getByRole('dialog').getByText('Sent by').waitFor()
@@ -141,11 +145,31 @@ test('a channel is tested before it is created, receives messages, and lists its
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Changes saved').waitFor()
   const edited = await ui.api('GET', `/v1/notification-channels/${channel.id}`)
-  expect(edited).toMatchObject({ settings: { topic: 'others' }, quiet_hours: { from: '23:00' } })
+  expect(edited).toMatchObject({ settings: { topic: 'others' }, quiet_hours: { from: '23:00' }, status: 'unverified' })
   await page.getByRole('link', { name: 'Channels' }).first().click()
   await page.getByRole('link', { name: 'Phone' }).waitFor()
   await expectClean(page)
 }, 120_000)
+
+test('an email channel that can’t send says so, and links to the settings of the mail server', async () => {
+  const page = await ui.open('/channels/new')
+  const warning = page.getByRole('note').getByText('This channel can’t send, because the installation has no mail server.')
+  await warning.waitFor()
+  expect(await page.getByRole('link', { name: 'configure the mail server' }).getAttribute('href')).toBe(
+    '/docs/settings#bailiwick_smtp_url',
+  )
+  await page.getByLabel('Name', { exact: true }).fill('On-call')
+  await page.getByLabel('To', { exact: true }).fill(ada.email)
+  await expectClean(page)
+  await page.getByRole('button', { name: 'Create channel' }).click()
+  await page.getByRole('heading', { level: 1, name: 'On-call' }).waitFor()
+  await page.getByText('unverified', { exact: true }).waitFor()
+  await warning.waitFor()
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await warning.waitFor()
+  await page.getByLabel('Host').fill('mail.example.com')
+  await warning.waitFor({ state: 'detached' })
+}, 60_000)
 
 test('maintenance is scheduled on weekdays, shown on the calendar, and started and stopped manually', async () => {
   const page = await ui.open('/maintenance')

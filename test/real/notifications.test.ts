@@ -121,7 +121,7 @@ describe('mail through OpenSMTPD and Dovecot', () => {
       disabled_reason: expect.stringContaining('550 Invalid recipient'),
     })
     expect(await read(late.id)).toMatchObject({
-      status: 'enabled',
+      status: 'unverified',
       failing: true,
       last_error: { code: 'temporary', detail: 'The mail server responded: 451 4.7.1 Come back later' },
     })

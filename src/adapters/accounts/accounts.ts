@@ -35,8 +35,8 @@ export interface Accounts<R extends AccountRow = any, V extends object = any, K 
   actions: Record<'create' | 'update' | 'delete', AuditAction>
   /** Undefined for a kind that only another version of Bailiwick supports. */
   kindOf(kind: string): K | undefined
-  /** Columns that are reset when the settings change. */
-  reset: Partial<R>
+  /** Columns that are reset when the settings change, and their values in a new account. @param before null for a new account */
+  reset(before: R | null): Partial<R>
   view(row: R): V
 }
 
@@ -99,7 +99,7 @@ export async function createAccount<R extends AccountRow, V extends object>(
       const own = { id: newId(rows.prefix), workspaceId: ctx.workspaceId }
       const row: R = await insertRow(tx, ctx, rows, {
         ...own,
-        ...accounts.reset,
+        ...accounts.reset(null),
         ...columns,
         kind: kind.kind,
         name: input.name,
@@ -149,7 +149,7 @@ export async function updateAccount<R extends AccountRow, V extends object>(
         ...columns,
         ...(settingsChanged && {
           ...(await settingsColumns(tx, ctx.hub, sealedIn(rows.table, before, 'secrets_sealed'), kind, settings)),
-          ...accounts.reset,
+          ...accounts.reset(before),
         }),
       })
       const changed = await changedRow(rows, before, after, view)

@@ -1,10 +1,11 @@
 import type { NotificationChannelKindView, NotificationChannelView } from '../../features/notifications/shapes'
-import { SettingsFields, settingValues } from '../parts/adapter-settings'
+import { settingValues } from '../parts/adapter-settings'
 import { EditPage } from '../parts/edit-page'
 import { TextField } from '../parts/form'
 import { Loaded } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { useOne } from '../queries'
+import { ChannelSettings } from './channels/channel-settings'
 import { channelBody, channelValues } from './channels/channel-values'
 import { AlertFields } from './channels/alert-fields'
 
@@ -28,7 +29,7 @@ function EditChannel({ resource: channel }: { resource: NotificationChannelView 
           {opened => (
             <>
               <TextField name="name" label="Name" />
-              <SettingsFields kind={kind} secretsSet={opened.secrets_set} />
+              <ChannelSettings kind={kind} secretsSet={opened.secrets_set} />
               <AlertFields />
             </>
           )}

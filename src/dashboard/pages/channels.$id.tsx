@@ -15,6 +15,7 @@ import { usePerson } from '../session'
 import { ChannelDetails } from './channels/channel-details'
 import { ChannelLog } from './channels/channel-log'
 import { ChannelStatus } from './channels/channel-status'
+import { MailServerWarning } from './channels/mail-server-warning'
 import { TestResult } from './channels/test-result'
 
 const invalidates = ['/notification-channels', '/notifications']
@@ -104,6 +105,12 @@ function ChannelPage({ resource: channel }: { resource: NotificationChannelView 
             Error: {channel.disabled_reason}
           </p>
         )}
+        {channel.status === 'unverified' && !channel.failing && (
+          <p className="rounded-lg border border-line bg-warn-soft p-4 text-warn">
+            No message has been sent with these settings yet. Send a test message to check that the channel works.
+          </p>
+        )}
+        <MailServerWarning {...channel} />
         {channel.failing && channel.status !== 'disabled' && (
           <p className="rounded-lg border border-line bg-warn-soft p-4 text-warn">
             First failed <RelativeTime at={channel.failing_since_at} />. Failed notifications are retried. Last error:{' '}

@@ -4,8 +4,9 @@ import { useUrlState } from '../parts/url-state'
 import { CreatePage } from '../parts/edit-page'
 import { FieldFrame, TextField, useForm } from '../parts/form'
 import { Loaded } from '../parts/page'
-import { SettingsFields, settingValues } from '../parts/adapter-settings'
+import { settingValues } from '../parts/adapter-settings'
 import { useOne } from '../queries'
+import { ChannelSettings } from './channels/channel-settings'
 import { channelBody, channelValues } from './channels/channel-values'
 import { AlertFields } from './channels/alert-fields'
 import { TestSettings } from './channels/test-settings'
@@ -72,7 +73,7 @@ function Fields({ kinds, chosen }: FieldsProps) {
         )}
       </FieldFrame>
       <TextField name="name" label="Name" placeholder="On-call phone" />
-      <SettingsFields key={kind.kind} kind={kind} />
+      <ChannelSettings key={kind.kind} kind={kind} />
       <TestSettings kind={kind} />
       <AlertFields />
     </>

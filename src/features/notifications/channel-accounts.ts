@@ -29,7 +29,13 @@ export const channelAccounts: Accounts<ChannelRow, NotificationChannelView, Chan
     delete: 'notification.channel.delete',
   },
   kindOf: channelKindOf,
-  reset: { consecutiveFailures: 0, consecutiveGone: 0, retryAt: null, notBefore: null },
+  reset: before => ({
+    status: before?.status === 'disabled' ? 'disabled' : 'unverified',
+    consecutiveFailures: 0,
+    consecutiveGone: 0,
+    retryAt: null,
+    notBefore: null,
+  }),
   view: channelView,
 }
 

@@ -67,7 +67,8 @@ export async function createChannel(ctx: Ctx, input: NotificationChannelInput): 
 }
 
 /**
- * Updates a channel. Pending notifications follow the new configuration; changing the settings also clears its failures.
+ * Updates a channel. Pending notifications follow the new configuration; changing the settings also clears its failures, and requires
+ * verifying it again.
  * @throws Problem 404, 409 if the name is taken, 412, 422, 403 `insufficient_permission`
  */
 export const updateChannel = (ctx: Ctx, id: string, patch: NotificationChannelPatch): Promise<NotificationChannelView> =>
@@ -94,8 +95,10 @@ export const updateChannel = (ctx: Ctx, id: string, patch: NotificationChannelPa
 export async function enableChannel(ctx: Ctx, id: string): Promise<NotificationChannelView> {
   return await change(ctx, 'notification.channel.enable', async tx => {
     const row: ChannelRow = await lockRow(tx, ctx, channelAccounts.rows, id)
-    if (row.status === 'enabled') return { result: channelView(row), target: channelTarget(row), unchanged: true }
-    const changed: ChannelRow = await saveRow(tx, ctx, channelAccounts.rows, row, healthy)
+    if (row.status !== 'disabled') return { result: channelView(row), target: channelTarget(row), unchanged: true }
+    // A test message that was sent since then has cleared the error.
+    const status = row.lastError === null ? 'enabled' : 'unverified'
+    const changed: ChannelRow = await saveRow(tx, ctx, channelAccounts.rows, row, { ...healthy, status })
     const jobs = changed.active ? await restartReminders(tx, changed, changed.updatedAt) : []
     return { ...(await changedRow(channelAccounts.rows, row, changed, channelView)), jobs }
   })
@@ -116,7 +119,7 @@ export const channelOf = (ctx: Ctx, id: string): Promise<ChannelRow> => findRow(
 
 /** Delivery state of a new or re-enabled channel. */
 const healthy = {
-  status: 'enabled',
+  status: 'unverified',
   disabledReason: null,
   consecutiveFailures: 0,
   consecutiveGone: 0,

@@ -34,7 +34,7 @@ const QuietHours = Shape(
   { description: 'Hours during which messages are held. They are sent as one summary at the end.' },
 )
 
-export const channelStatuses = ['enabled', 'disabled'] as const
+export const channelStatuses = ['unverified', 'enabled', 'disabled'] as const
 
 /**
  * The members that clients set, in addition to those of every account. The columns and the fields of requests and responses are made
@@ -138,10 +138,12 @@ export const NotificationChannel = Shape(
     settings,
     secrets_set,
     status: Words(channelStatuses, {
-      description: '`disabled` if the destination no longer exists or rejected the credentials.',
+      description:
+        '`unverified`: no message has been sent with the current settings yet. `enabled`: at least one message has been sent. `disabled`: ' +
+        'the destination no longer exists or rejected the credentials.',
     }),
     disabled_reason: Nullable(Type.String(), {
-      description: 'Why the channel was disabled, as a sentence; null if it is enabled.',
+      description: 'Why the channel was disabled, as a sentence; null if it is not disabled.',
     }),
     failing: Type.Boolean({ description: 'Whether the last attempt failed.' }),
     failing_since_at: NullableInstant({ description: 'When attempts started failing; null if the last attempt succeeded.' }),

@@ -39,7 +39,7 @@ const accounts: CheckedAccounts<ProviderRow, DnsProviderView, ProviderKind> = {
   },
   checkKind: 'dns.check-provider',
   failingNotice: 'dns_provider.failing',
-  reset: unchecked,
+  reset: () => unchecked,
   view: providerView,
   check: (kind, settings, context) => kind.open(settings, context).check(),
   onOk: retryFailingTargets,

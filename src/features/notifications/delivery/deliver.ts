@@ -68,8 +68,8 @@ export const deliverJob: JobKind<{ channel_id: string }> = {
     })
     return async tx => {
       await holdForQuietHours(tx, held, now)
+      const done = await recordResult(tx, hub, channel, sending, sent)
       const audits = await storeReplacedSettings(tx, hub, channelAccounts, channel, sent.replaced, deliverKind)
-      const done = await recordResult(tx, hub, channel.id, sending, sent)
       return { ...done, audits: [...audits, ...(done.audits ?? [])] }
     }
   },
@@ -130,21 +130,22 @@ async function isFirst(hub: Hub, { channelId, thread }: NotificationRow): Promis
   return sent === undefined
 }
 
-/** Records the result of an attempt and schedules the next one. */
+/** Records the result of an attempt and schedules the next one. @param used the channel as it was for the attempt */
 async function recordResult(
   tx: Tx,
   hub: Hub,
-  channelId: string,
+  used: ChannelRow,
   sending: readonly NotificationRow[],
   sent: SendResult,
 ): Promise<RecordResult<undefined>> {
+  const channelId = used.id
   const [channel] = await forUpdate(tx.select().from(notificationChannels).where(eq(notificationChannels.id, channelId)))
   const now = hub.clock.now()
   if (sent.error === null) {
     await markSent(tx, sending, sent.response, now)
     if (!channel) return { result: undefined }
     const outcomes = outcomeJobs(sending.map(row => outcomeOf(channel, row, now, null)))
-    await tx.update(notificationChannels).set(healthyColumns(now)).where(eq(notificationChannels.id, channelId))
+    await tx.update(notificationChannels).set(healthyColumns(used, now)).where(eq(notificationChannels.id, channelId))
     return { result: undefined, jobs: [...outcomes, ...(await deliverJobsFor(tx, channel))] }
   }
   if (!channel) return { result: undefined }
@@ -222,8 +223,9 @@ const outcomeOf = (
   error,
 })
 
-/** Columns of a channel that delivered a message. */
-export const healthyColumns = (now: number) => ({
+/** Columns of a channel that delivered a message. @param used the channel as it was when it did; an edit since then is not verified */
+export const healthyColumns = (used: ChannelRow, now: number) => ({
+  status: sql`case when ${isUnverified(used)} then 'enabled' else ${notificationChannels.status} end`,
   consecutiveFailures: 0,
   consecutiveGone: 0,
   failingSince: null,
@@ -233,6 +235,9 @@ export const healthyColumns = (now: number) => ({
   retryAt: null,
   notBefore: null,
 })
+
+const isUnverified = ({ version }: ChannelRow) =>
+  and(eq(notificationChannels.status, 'unverified'), eq(notificationChannels.version, version))
 
 const idsOf = (rows: readonly NotificationRow[]) =>
   inArray(

@@ -60,7 +60,7 @@ export async function testChannel(ctx: Ctx, id: string): Promise<NotificationVie
   return await change(ctx, 'notification.channel.test', async tx => {
     const now = hub.clock.now()
     const isSent = sent.error === null
-    if (isSent) await tx.update(notificationChannels).set(healthyColumns(now)).where(eq(notificationChannels.id, id))
+    if (isSent) await tx.update(notificationChannels).set(healthyColumns(channel, now)).where(eq(notificationChannels.id, id))
     const [row] = await tx
       .insert(notifications)
       .values({
