@@ -5,8 +5,10 @@ import { idTime, minIdAt, newId } from '../../src/core/ids'
 import { stateMark, unsyncedMark } from '../../src/features/dns/sync/three-way'
 import { dnsRecordMarks, dnsRecords } from '../../src/features/dns/records/tables'
 import { dnsZones } from '../../src/features/dns/zones/tables'
+import { notificationChannels } from '../../src/features/notifications/tables'
 import { webhookDeliveries } from '../../src/features/webhooks/deliveries/tables'
 import { webhookEndpoints } from '../../src/features/webhooks/endpoints/tables'
+import { channelAt } from '../support/channels'
 import { bad, restart, say, watched } from '../support/watched-monitors'
 import { addPerson, person } from '../support/people'
 import { raiseAlert, receiver, stopReceivers } from '../support/receiver'
@@ -29,10 +31,10 @@ test('the overview of an empty workspace is empty', async () => {
     incidents: { total: 0, data: [] },
     monitors: { total: 0, by_status: { up: 0, down: 0, new: 0 }, slowest: [] },
     heartbeats: { total: 0, by_status: { grace: 0 }, overdue: [] },
-    channels: { total: 0 },
+    channels: { total: 0, disabled: 0, failing: 0 },
     dns: { zones: { total: 0, by_state: { synced: 0 } }, records_out_of_sync: 0, unsynced_zones: [], unsynced_records: [] },
     members: { total: 0 },
-    webhooks: { endpoints: { total: 0, disabled: 0, failing: 0 }, deliveries: { failed: 0, retrying: 0 } },
+    webhooks: { endpoints: { total: 0, disabled: 0, inactive: 0, failing: 0 }, deliveries: { failed: 0, retrying: 0 } },
     certificates: { total: 0, data: [] },
     tokens: { total: 0, data: [] },
     invitations: { pending: 0 },
@@ -232,10 +234,33 @@ test('counts deliveries that failed permanently within a day, and failing endpoi
     return { result: undefined }
   })
   expect((await overview(here.acme)).webhooks).toEqual({
-    endpoints: { total: 1, disabled: 0, failing: 1 },
+    endpoints: { total: 1, disabled: 0, inactive: 0, failing: 1 },
     deliveries: { failed: 1, retrying: 1 },
   })
+  const listed = async (filter: string) =>
+    (await here.acme.call('GET', `/v1/webhook-endpoints?${filter}`)).body.data.map((one: any) => [one.id, one.failing])
+  expect(await listed('failing=true')).toEqual([[endpoint.id, true]])
+  expect(await listed('failing=false')).toEqual([])
+  await here.acme.call('PATCH', `/v1/webhook-endpoints/${endpoint.id}`, { active: false })
+  expect((await overview(here.acme)).webhooks.endpoints).toEqual({ total: 1, disabled: 0, inactive: 1, failing: 0 })
+  expect(await listed('failing=true')).toEqual([])
+  expect(await listed('failing=false')).toEqual([[endpoint.id, false]])
   await stopReceivers()
+})
+
+test('counts failing and disabled channels, except inactive ones', async () => {
+  const here = await world()
+  const channels = await Promise.all(['a', 'b', 'c', 'd'].map(name => channelAt(here, 'https://hooks.example/a', { name })))
+  const [failing, inactive, disabled] = channels.map(one => one.id)
+  const set = (id: string, columns: Partial<typeof notificationChannels.$inferInsert>) =>
+    record(here.hub, async tx => {
+      await tx.update(notificationChannels).set(columns).where(eq(notificationChannels.id, id))
+      return { result: undefined }
+    })
+  await set(failing, { consecutiveFailures: 1 })
+  await set(inactive, { consecutiveFailures: 1, active: false })
+  await set(disabled, { consecutiveFailures: 3, status: 'disabled' })
+  expect((await overview(here.acme)).channels).toEqual({ total: 4, disabled: 1, failing: 1 })
 })
 
 test('a caller gets only the sections it may read, and a restricted token none', async () => {

@@ -27,6 +27,7 @@ test('the secret of an endpoint is shown once, and then only masked', async () =
     active: true,
     status: 'enabled',
     disabled_reason: null,
+    failing: false,
     version: 1,
   })
   expect(created.body.id).toMatch(/^whe_/)

@@ -189,7 +189,7 @@ const publicModules: Record<string, string[]> = {
     'channel-references',
     'delivery/delivery-jobs',
     'message',
-    'notification-channels',
+    'channel-counts',
     'delivery/notify',
   ],
   people: ['invitations/invitations', 'invitations/revocation', 'members/members'],

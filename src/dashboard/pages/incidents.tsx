@@ -10,8 +10,8 @@ import { Button } from '../parts/button'
 import { ListPage, type Column } from '../parts/list'
 import { openForm } from '../parts/open-dialog'
 import { pluralize } from '../parts/plural'
-import { severityLabels, severityTone } from '../parts/severity'
-import { Status, StatusIcon, capitalize } from '../parts/status'
+import { severityLabels, SeverityIcon } from '../parts/severity'
+import { Status, capitalize } from '../parts/status'
 import { RelativeTime, ElapsedTime, formatDuration } from '../parts/time'
 import { useOne } from '../queries'
 import { usePerson } from '../session'
@@ -23,8 +23,7 @@ const columns: readonly Column<IncidentView>[] = [
     title: 'Incident',
     render: one => (
       <span className="flex items-center gap-2">
-        <StatusIcon status={one.severity} tone={severityTone[one.severity]} className="size-4" />
-        <span className="sr-only">{one.severity}</span>
+        <SeverityIcon severity={one.severity} />
         <span className="min-w-0">
           <span className="block truncate font-medium" title={one.title}>
             {one.title}

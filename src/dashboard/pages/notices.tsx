@@ -8,8 +8,7 @@ import { pluralize } from '../parts/plural'
 import { Problem } from '../parts/problem'
 import { ResourceLink } from '../parts/resource'
 import { SendButton } from '../parts/send-button'
-import { severityLabels, severityTone } from '../parts/severity'
-import { StatusIcon } from '../parts/status'
+import { severityLabels, SeverityIcon } from '../parts/severity'
 import { LoadMore } from '../parts/table'
 import { RelativeTime } from '../parts/time'
 import { useList } from '../queries'
@@ -76,10 +75,9 @@ function Notice({ notice }: { notice: NoticeView }) {
   const action = notice.read ? 'as unread' : 'as read'
   return (
     <li className="flex items-start gap-3 px-4 py-3">
-      <StatusIcon status={notice.severity} tone={severityTone[notice.severity]} className="mt-0.5 size-4" />
+      <SeverityIcon severity={notice.severity} className="mt-0.5" />
       <div className="min-w-0 grow">
         <p className={notice.read ? '' : 'font-semibold'}>
-          <span className="sr-only">{notice.severity}: </span>
           {notice.title}
           {notice.count > 1 && <span className="ml-2 font-normal text-muted">{notice.count} times</span>}
         </p>

@@ -48,7 +48,7 @@ function Shown({ resource: endpoint }: { resource: WebhookEndpointView }) {
     <Page
       title={endpoint.description || endpoint.url}
       parent="/webhooks"
-      aside={<Status {...endpointStatus(endpoint)} />}
+      aside={<Status status={endpointStatus(endpoint)} />}
       description={endpoint.description ? endpoint.url : undefined}
       actions={
         canWrite && (

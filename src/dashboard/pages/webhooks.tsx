@@ -4,7 +4,7 @@ import type { PagePath } from '../pages'
 import { ListPage, type Column } from '../parts/list'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
-import { endpointStatus } from './webhooks/endpoint-status'
+import { endpointStatus, endpointStatuses, statusQueries } from './webhooks/endpoint-status'
 
 const columns: readonly Column<WebhookEndpointView>[] = [
   {
@@ -16,7 +16,7 @@ const columns: readonly Column<WebhookEndpointView>[] = [
       </>
     ),
   },
-  { title: 'Status', width: '9rem', render: one => <Status {...endpointStatus(one)} /> },
+  { title: 'Status', width: '9rem', render: one => <Status status={endpointStatus(one)} /> },
   {
     title: 'Events',
     width: '14rem',
@@ -42,15 +42,8 @@ export default function Webhooks() {
       sort="-id"
       search
       counted
-      filters={[
-        {
-          name: 'status',
-          label: 'Status',
-          all: 'All statuses',
-          choices: { enabled: 'Enabled', disabled: 'Disabled automatically' },
-        },
-        { name: 'active', label: 'Activity', all: 'Active and inactive', choices: { true: 'Active', false: 'Inactive' } },
-      ]}
+      query={({ status = '', ...rest }) => ({ ...rest, ...statusQueries[status] })}
+      filters={[{ name: 'status', label: 'Status', all: 'All statuses', choices: endpointStatuses }]}
       empty={{
         icon: Webhook,
         text: 'Create an endpoint to receive events at a URL. Failed deliveries are retried automatically.',

@@ -15,7 +15,7 @@ import { listIncidents } from '../incidents/incidents'
 import { maintenanceSummary } from '../maintenance/summary'
 import { expiringCertificates, monitorCounts, slowestMonitors } from '../monitors/counts'
 import { listNotices } from '../notices/notices'
-import { listChannels } from '../notifications/notification-channels'
+import { channelCounts } from '../notifications/channel-counts'
 import { expiringTokens } from '../tokens/expiry'
 import { webhookCounts } from '../webhooks/endpoints/counts'
 import type { OverviewView } from './shapes'
@@ -45,9 +45,7 @@ export async function overview(ctx: Ctx): Promise<OverviewView> {
       ...(await heartbeatCounts(ctx)),
       overdue: (await listHeartbeats(ctx, { limit: maxPerKind, status: ['grace', 'down'] })).data,
     })),
-    channels: within('monitoring.read', async () => ({
-      total: listed(await listChannels(ctx, { limit: 1, include: 'total' })).total,
-    })),
+    channels: within('monitoring.read', () => channelCounts(ctx)),
     dns: within('dns.read', async () => ({
       ...(await zoneCounts(ctx)),
       unsynced_zones: (await listZones(ctx, { limit: maxPerKind, synced: false })).data,

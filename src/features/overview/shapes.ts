@@ -71,7 +71,14 @@ export const Overview = Shape(
       }),
       { description: 'Heartbeat statuses, and overdue heartbeats.' },
     ),
-    channels: Nullable(Shape({ total: upTo('channels') }), { description: 'Notification channels.' }),
+    channels: Nullable(
+      Shape({
+        total: number('Number of channels.'),
+        disabled: number('Number of disabled channels.'),
+        failing: number('Number of active channels whose last attempt failed.'),
+      }),
+      { description: 'Number of notification channels.' },
+    ),
     dns: Nullable(
       Shape({
         zones: Shape(
@@ -97,7 +104,8 @@ export const Overview = Shape(
           {
             total: number('Number of endpoints.'),
             disabled: number('Number of disabled endpoints.'),
-            failing: number('Number of enabled endpoints whose most recent deliveries all failed.'),
+            inactive: number('Number of inactive endpoints that are not disabled.'),
+            failing: number('Number of active endpoints whose most recent deliveries all failed.'),
           },
           { description: 'Number of endpoints.' },
         ),
@@ -175,14 +183,14 @@ export const Overview = Shape(
           ],
         },
         heartbeats: { total: 4, by_status: noStatus(heartbeatStatuses, { up: 4 }), overdue: [] },
-        channels: { total: 1 },
+        channels: { total: 1, disabled: 0, failing: 0 },
         dns: {
           zones: { total: 3, by_state: noStatus(syncStates, { synced: 2, drifted: 1 }) },
           records_out_of_sync: 2,
           unsynced_zones: [],
           unsynced_records: [],
         },
-        webhooks: { endpoints: { total: 1, disabled: 0, failing: 0 }, deliveries: { failed: 0, retrying: 1 } },
+        webhooks: { endpoints: { total: 1, disabled: 0, inactive: 0, failing: 0 }, deliveries: { failed: 0, retrying: 1 } },
         certificates: {
           total: 1,
           data: [

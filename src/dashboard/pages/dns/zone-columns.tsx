@@ -5,6 +5,7 @@ import { Status, Tag } from '../../parts/status'
 import type { Column } from '../../parts/table'
 import { RelativeTime } from '../../parts/time'
 import { reasonOfZone } from './records/record-reason'
+import { zoneStatus } from './zone-status'
 
 interface ColumnContext {
   nameOf(providerId: string): string
@@ -43,8 +44,8 @@ export const zoneColumns = ({ nameOf, transfers }: ColumnContext): readonly Colu
 
 /** Sync state of a zone. Links to the records that are out of sync, with the reason of each. */
 function State({ zone }: { zone: ZoneView }) {
-  if (zone.status === 'paused') return <Status status="paused" />
-  if (zone.synced && !zone.blocked) return <Status status={zone.sync.state} />
+  const status = zoneStatus(zone)
+  if (status === 'paused' || (zone.synced && !zone.blocked)) return <Status status={status} />
   return (
     <Link
       to="/dns/zones/$id"
@@ -53,7 +54,7 @@ function State({ zone }: { zone: ZoneView }) {
       className="flex max-w-full items-center gap-2 hover:underline"
       title="Show records that are out of sync"
     >
-      {zone.blocked ? <Status status="blocked" label="blocked" /> : <Status status={zone.sync.state} />}
+      <Status status={status} />
       <span className="line-clamp-2 min-w-0 text-[13px] leading-[1.15rem] whitespace-normal text-muted max-sm:hidden">
         {reasonOfZone(zone) ?? differenceCount(zone)}
       </span>

@@ -5,6 +5,7 @@ import type { IncidentView } from '../../../features/incidents/shapes'
 import type { OverviewView } from '../../../features/overview/shapes'
 import { pluralize } from '../../parts/plural'
 import { Card } from '../../parts/page'
+import { SeverityIcon } from '../../parts/severity'
 import { SendButton } from '../../parts/send-button'
 import { StatusIcon, humanize } from '../../parts/status'
 import { ElapsedTime } from '../../parts/time'
@@ -34,7 +35,7 @@ export function ActiveIssues({ overview, issues }: { overview: OverviewView; iss
         ))}
         {hidden > 0 && <More to="/incidents" label={pluralize(hidden, 'more incident', 'more incidents')} />}
         {issues.map(one => (
-          <Row key={one.id} {...one} />
+          <Row key={one.id} icon={<StatusIcon status={one.state} tone={one.tone} className="mt-0.5 size-4" />} {...one} />
         ))}
         {unlisted > 0 && (
           <More
@@ -54,8 +55,8 @@ function Incident({ incident }: { incident: IncidentView }) {
   const isAcknowledged = incident.status === 'acknowledged'
   return (
     <Row
+      icon={<SeverityIcon severity={incident.severity} className="mt-0.5" />}
       state={incident.status}
-      tone={isAcknowledged ? 'warn' : 'bad'}
       title={incident.title}
       reason={[
         incident.cause !== incident.title && incident.cause,
@@ -84,13 +85,14 @@ function Incident({ incident }: { incident: IncidentView }) {
   )
 }
 
-type RowProps = Omit<Issue, 'id'> & {
+type RowProps = Omit<Issue, 'id' | 'tone'> & {
+  icon: ReactNode
   children?: ReactNode
 }
 
-const Row = ({ state, hidesStatus, tone, title, reason, to, search = {}, since, children }: RowProps) => (
+const Row = ({ icon, state, hidesStatus, title, reason, to, search = {}, since, children }: RowProps) => (
   <li className="flex items-start gap-3 px-4 py-2.5 hover:bg-hover">
-    <StatusIcon status={state} tone={tone} className="mt-0.5 size-4" />
+    {icon}
     <div className="min-w-0 grow">
       <p className="flex flex-wrap items-baseline gap-x-3">
         <Link to={to} search={search} className="font-medium wrap-anywhere hover:underline">

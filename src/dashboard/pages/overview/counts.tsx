@@ -4,7 +4,6 @@ import { toneOf, StatusIcon, humanize } from '../../parts/status'
 
 /** Counts by resource and status. Each count links to the filtered list. */
 export function Counts({ overview: { monitors, heartbeats, dns, webhooks } }: { overview: OverviewView }) {
-  const healthy = webhooks && webhooks.endpoints.total - webhooks.endpoints.disabled - webhooks.endpoints.failing
   return (
     <div className="grid grid-cols-2 gap-4 empty:hidden">
       {monitors && <Tile title="Monitors" to="/monitors" total={monitors.total} states={monitors.by_status} parameter="status" />}
@@ -17,21 +16,31 @@ export function Counts({ overview: { monitors, heartbeats, dns, webhooks } }: { 
           title="Webhook endpoints"
           to="/webhooks"
           total={webhooks.endpoints.total}
-          states={{ enabled: healthy!, failing: webhooks.endpoints.failing, disabled: webhooks.endpoints.disabled }}
-          parameter={null}
+          states={endpointStates(webhooks.endpoints)}
+          parameter="status"
         />
       )}
     </div>
   )
 }
 
+type EndpointCounts = NonNullable<OverviewView['webhooks']>['endpoints']
+
+/** The number of endpoints by status, as in their list. */
+const endpointStates = ({ total, disabled, inactive, failing }: EndpointCounts) => ({
+  enabled: total - disabled - inactive - failing,
+  failing,
+  inactive,
+  disabled,
+})
+
 interface TileProps {
   title: string
   to: string
   total: number
   states: Readonly<Record<string, number>>
-  /** Query parameter that filters the list by state; null if there is none. */
-  parameter: string | null
+  /** Query parameter that filters the list by state. */
+  parameter: string
 }
 
 const worstFirst = ['bad', 'warn', 'busy', 'idle', 'ok']
@@ -53,7 +62,7 @@ function Tile({ title, to, total, states, parameter }: TileProps) {
           <li key={state}>
             <Link
               to={to}
-              search={parameter === null ? {} : { [parameter]: state }}
+              search={{ [parameter]: state }}
               className="inline-flex min-h-6 min-w-6 items-center gap-1 text-[13px] hover:underline"
             >
               <StatusIcon status={state} />

@@ -4,6 +4,7 @@ import type { OverviewView } from '../../../features/overview/shapes'
 import { pluralize } from '../../parts/plural'
 import { toneOf, humanize, type Tone } from '../../parts/status'
 import { reasonAt, reasonOfZone } from '../dns/records/record-reason'
+import { zoneStatus } from '../dns/zone-status'
 
 /** A problem, with a link to where it can be fixed. */
 export interface Issue {
@@ -22,7 +23,7 @@ export interface Issue {
 }
 
 /** All issues other than incidents, worst first. */
-export function issuesOf({ incidents, heartbeats, dns, webhooks }: OverviewView): Issue[] {
+export function issuesOf({ incidents, heartbeats, dns, webhooks, channels }: OverviewView): Issue[] {
   const inIncidents = new Set(incidents?.data.flatMap(one => one.heartbeats.map(heartbeat => heartbeat.id)))
   const overdue = (heartbeats?.overdue ?? [])
     .filter(one => !inIncidents.has(one.id))
@@ -40,7 +41,12 @@ export function issuesOf({ incidents, heartbeats, dns, webhooks }: OverviewView)
         since: isLate ? one.expected_at : one.status_since_at,
       }
     })
-  const all = [...overdue, ...(dns ? dnsIssues(dns) : []), ...(webhooks ? webhookIssues(webhooks) : [])]
+  const all = [
+    ...overdue,
+    ...(dns ? dnsIssues(dns) : []),
+    ...(webhooks ? webhookIssues(webhooks) : []),
+    ...(channels ? channelIssues(channels) : []),
+  ]
   return all.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))
 }
 
@@ -70,35 +76,37 @@ function ofRecord(record: DnsRecordView, zone: ZoneView | null): Issue {
 }
 
 function ofZone(zone: ZoneView): Issue {
-  const { state } = zone.sync
+  const state = zoneStatus(zone)
   return {
     id: zone.id,
     state,
-    tone: zone.blocked ? 'warn' : toneOf(state),
+    tone: toneOf(state),
     title: zone.unicode_name,
     reason: reasonOfZone(zone) ?? `Sync status: ${humanize(state)}.`,
     to: zone.blocked ? `/dns/zones/${zone.id}/plans` : `/dns/zones/${zone.id}/drift`,
   }
 }
 
+/** An issue that counts resources. None if there are none. */
+const found = (count: number, one: string, many: string, issue: Omit<Issue, 'id' | 'tone' | 'title' | 'hidesStatus'>): Issue[] =>
+  count === 0 ? [] : [{ ...issue, id: many, tone: toneOf(issue.state), title: pluralize(count, one, many), hidesStatus: true }]
+
+function channelIssues({ disabled, failing }: NonNullable<OverviewView['channels']>): Issue[] {
+  return [
+    ...found(disabled, 'notification channel is disabled', 'notification channels are disabled', {
+      state: 'disabled',
+      reason: 'Disabled automatically. No notifications are sent until you enable it.',
+      to: '/channels',
+    }),
+    ...found(failing, 'notification channel is failing', 'notification channels are failing', {
+      state: 'failing',
+      reason: 'The last attempt to send a message failed.',
+      to: '/channels',
+    }),
+  ]
+}
+
 function webhookIssues({ endpoints, deliveries }: NonNullable<OverviewView['webhooks']>): Issue[] {
-  const found = (
-    count: number,
-    one: string,
-    many: string,
-    issue: Omit<Issue, 'id' | 'tone' | 'title' | 'hidesStatus'>,
-  ): Issue[] =>
-    count === 0
-      ? []
-      : [
-          {
-            ...issue,
-            id: `webhooks-${issue.state}`,
-            tone: toneOf(issue.state),
-            title: pluralize(count, one, many),
-            hidesStatus: true,
-          },
-        ]
   return [
     ...found(endpoints.disabled, 'webhook endpoint is disabled', 'webhook endpoints are disabled', {
       state: 'disabled',
@@ -110,6 +118,7 @@ function webhookIssues({ endpoints, deliveries }: NonNullable<OverviewView['webh
       state: 'failing',
       reason: 'The most recent deliveries all failed.',
       to: '/webhooks',
+      search: { status: 'failing' },
     }),
     ...found(deliveries.failed, 'delivery failed permanently', 'deliveries failed permanently', {
       state: 'exhausted',

@@ -1,10 +1,26 @@
 import type { WebhookEndpointView } from '../../../features/webhooks/endpoints/shapes'
-import type { Tone } from '../../parts/status'
+import type { Query } from '../../client'
 
-/** Status of an endpoint: deactivated by a user, or disabled automatically. */
-export function endpointStatus(endpoint: WebhookEndpointView): { status: string; tone: Tone } {
-  if (endpoint.status === 'disabled') return { status: 'disabled', tone: 'bad' }
-  return endpoint.active ? { status: 'enabled', tone: 'ok' } : { status: 'inactive', tone: 'idle' }
+/** Status of an endpoint: deactivated by a user, disabled automatically, or whether it works. */
+export function endpointStatus({ status, active, failing }: WebhookEndpointView): keyof typeof endpointStatuses {
+  if (status === 'disabled') return 'disabled'
+  if (!active) return 'inactive'
+  return failing ? 'failing' : 'enabled'
+}
+
+export const endpointStatuses = {
+  enabled: 'Enabled',
+  failing: 'Failing',
+  inactive: 'Inactive',
+  disabled: 'Disabled automatically',
+}
+
+/** Filters of the API that find the endpoints with a status. */
+export const statusQueries: Record<string, Query> = {
+  enabled: { status: 'enabled', active: true, failing: false },
+  failing: { failing: true },
+  inactive: { status: 'enabled', active: false },
+  disabled: { status: 'disabled' },
 }
 
 /** Text for each reason why an endpoint was disabled. */

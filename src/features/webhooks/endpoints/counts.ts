@@ -4,6 +4,7 @@ import { countRows } from '../../../core/db/counts'
 import { minIdAt } from '../../../core/ids'
 import { webhookDeliveries } from '../deliveries/tables'
 import { webhookEndpoints } from './tables'
+import { isFailing } from './view'
 
 const dayMs = 86_400_000
 // Retry schedules take at most eight days. Older deliveries can only fail today if they were resent.
@@ -16,15 +17,12 @@ const maxFailedCount = 1_000
  * 10,000).
  */
 export async function webhookCounts({ hub, workspaceId }: Ctx): Promise<{
-  endpoints: { total: number; disabled: number; failing: number }
+  endpoints: { total: number; disabled: number; inactive: number; failing: number }
   deliveries: { failed: number; retrying: number }
 }> {
   const { read } = hub
   const now = hub.clock.now()
-  const rows = await read
-    .select({ status: webhookEndpoints.status, failingSince: webhookEndpoints.failingSince })
-    .from(webhookEndpoints)
-    .where(eq(webhookEndpoints.workspaceId, workspaceId))
+  const rows = await read.select().from(webhookEndpoints).where(eq(webhookEndpoints.workspaceId, workspaceId))
   const inState = (status: 'exhausted' | 'retrying') =>
     and(eq(webhookDeliveries.workspaceId, workspaceId), eq(webhookDeliveries.status, status))
   const deliveries = (where: SQL | undefined) => read.select({ id: webhookDeliveries.id }).from(webhookDeliveries).where(where)
@@ -37,7 +35,8 @@ export async function webhookCounts({ hub, workspaceId }: Ctx): Promise<{
     endpoints: {
       total: rows.length,
       disabled: rows.filter(row => row.status === 'disabled').length,
-      failing: rows.filter(row => row.status === 'enabled' && row.failingSince !== null).length,
+      inactive: rows.filter(row => row.status === 'enabled' && !row.active).length,
+      failing: rows.filter(isFailing).length,
     },
     deliveries: {
       failed: await countRows(read, deliveries(failed), maxFailedCount),

@@ -1,4 +1,6 @@
 import { prefixesWhere } from '../../../registry'
+import { Type } from '@sinclair/typebox'
+import { sql } from 'drizzle-orm'
 import { isDeepStrictEqual } from 'node:util'
 import { refuseForbiddenUrl } from '../../../access/network-policy'
 import { limitsChanged, refuseOverLimit } from '../../../access/plans'
@@ -37,6 +39,15 @@ export const endpointListing = listingOf('webhook-endpoints', webhookEndpoints, 
   filters: {
     active: flagFilter(webhookEndpoints.active, 'True for active endpoints, false for inactive ones.'),
     status: wordsFilter(webhookEndpoints.status, endpointStates, 'Only endpoints with these statuses.'),
+    failing: {
+      schema: Type.Boolean({ description: 'True for endpoints that are failing, false for all others.' }),
+      where(value, bind) {
+        const { status, active, failingSince } = webhookEndpoints
+        const failing = sql`(${status} = ${bind('enabled')} and ${active} = ${bind(true)} and ${failingSince} is not null)`
+        return value ? failing : sql`not ${failing}`
+      },
+      variant: String,
+    },
     event: {
       schema: Words(
         eventKinds.map(one => one.kind),

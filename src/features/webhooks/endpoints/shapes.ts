@@ -98,6 +98,7 @@ const exampleEndpoint = {
   active: true,
   status: 'enabled',
   disabled_reason: null,
+  failing: false,
   secret_hint: 'whsec_…n2o=',
   next_secret_hint: null,
   overlap_ends_at: null,
@@ -124,6 +125,7 @@ const endpointFields = {
       'Why the endpoint was disabled. `gone`: it responded with 410 twice in a row. `failing`: no delivery succeeded for 5 ' +
       'days. `plan_limit`: the plan allows fewer endpoints. Null if it is enabled.',
   }),
+  failing: Type.Boolean({ description: 'Whether the endpoint is active and its most recent deliveries all failed.' }),
   ...secretHints,
   header_names: Type.Array(Type.String(), { description: 'Names of the custom headers. Their values are never returned.' }),
   ...editable,

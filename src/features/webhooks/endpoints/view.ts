@@ -5,6 +5,10 @@ import { rowsOf } from '../../../registry'
 import { endpointMembers, type WebhookEndpointView } from './shapes'
 import { webhookEndpoints } from './tables'
 
+/** Whether the latest deliveries of an active endpoint all failed. The filter `failing` finds the same endpoints. */
+export const isFailing = ({ status, active, failingSince }: typeof webhookEndpoints.$inferSelect): boolean =>
+  status === 'enabled' && active && failingSince !== null
+
 /**
  * An endpoint as the API returns it. Secrets are masked.
  * @param now ms UTC; the end of a rotation takes effect immediately
@@ -16,6 +20,7 @@ export function endpointView(row: typeof webhookEndpoints.$inferSelect, now: num
     filters: { resource_ids: row.resourceIds },
     status: row.status,
     disabled_reason: row.disabledReason,
+    failing: isFailing(row),
     ...secretHintsOf(row, now),
     header_names: row.headerNames,
     ...editableView(row),
