@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import type { InvitationView, InvitationWithCode } from '../../../features/people/invitations/shapes'
-import { Columns, SelectField, TextField } from '../../parts/form'
+import { SelectField, TextField } from '../../parts/form'
 import { menuColumn } from '../../parts/list'
 import { openForm } from '../../parts/open-dialog'
 import { showSecret } from '../../parts/secret'
