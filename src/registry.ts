@@ -331,6 +331,9 @@ export const entryOfId = (id: string): Entry | undefined => byPrefix.get(id.slic
 
 const byPrefix = new Map(resourceEntries.map(entry => [entry.prefix, entry]))
 
+/** The areas with resources in the API. Only events are declared for the others so far. */
+export const servedAreas: ReadonlySet<Area> = new Set(resourceEntries.flatMap(entry => (entry.path ? [entry.area] : [])))
+
 /** The id prefixes of the resources that match. */
 export const prefixesWhere = (is: (entry: Entry) => boolean | undefined): IdPrefix[] =>
   resourceEntries.flatMap(entry => (is(entry) ? [entry.prefix as IdPrefix] : []))

@@ -8,6 +8,7 @@ import { workspaces } from '../../src/access/tables'
 import { record } from '../../src/core/change'
 import { eventKind } from '../../src/features/event-kinds'
 import { openLog } from '../../src/core/log'
+import { apiAreas, specsOf } from '../../src/hub/areas'
 import { webhookEndpoints } from '../../src/features/webhooks/endpoints/tables'
 import { endpointAt, receiver, stopReceivers } from '../support/receiver'
 import { world } from '../support/world'
@@ -377,10 +378,20 @@ test('the catalog lists all kinds with a schema and an example, core kinds first
     ].map(kind => [kind, false]),
   )
   expect(list.body.data.slice(8).every((one: any) => one.extension)).toBe(true)
+  const guards: string[] = specsOf(apiAreas).map(one => one.guard)
+  for (const { area, available } of list.body.data) expect([area, available]).toEqual([area, guards.includes(`${area}.read`)])
+  expect(list.body.data.filter((one: any) => one.available).map((one: any) => one.kind)).toEqual([
+    'dns.records_changed',
+    'monitor.alert',
+    'monitor.recovered',
+    'monitor.acknowledged',
+    'webhook.endpoint_disabled',
+  ])
   const one = await acme.call('GET', '/v1/event-kinds/domain.expiring')
   expect(one.body).toMatchObject({
     kind: 'domain.expiring',
     area: 'domains',
+    available: false,
     version: 1,
     example: { domain: 'example.com' },
     schema: {

@@ -83,6 +83,27 @@ test('an endpoint is deactivated, activated with undo, and edited, and shows how
   await expectClean(page)
 }, 120_000)
 
+test('the form offers the event kinds that can occur, and those the endpoint is already subscribed to', async () => {
+  const page = await ui.open('/webhooks/new')
+  const kinds = page.getByRole('group', { name: 'Events' }).getByRole('checkbox')
+  await kinds.first().waitFor()
+  const offered = async () =>
+    await kinds.evaluateAll(all => all.map(one => one.parentElement!.querySelector('code')!.textContent))
+  const available = (await ui.api('GET', '/v1/event-kinds')).data.filter((one: any) => one.available).map((one: any) => one.kind)
+  expect(await offered()).toEqual(available)
+  expect(available).not.toContain('domain.expiring')
+  await expectClean(page)
+
+  const { id } = await ui.api('POST', '/v1/webhook-endpoints', {
+    url: `http://127.0.0.1:${server.port}/later`,
+    events: ['domain.expiring', 'monitor.alert'],
+  })
+  await page.goto(`${ui.hub.url}/webhooks/${id}/settings`)
+  await kinds.first().waitFor()
+  expect(await offered()).toEqual([...available, 'domain.expiring'])
+  await page.getByText('These events can’t occur in this version yet.').waitFor()
+}, 60_000)
+
 test('a form shows errors next to the field, and the page shows its API calls', async () => {
   const page = await ui.open('/webhooks/new')
   await page.getByLabel('URL').fill('ftp://example.com')

@@ -1,13 +1,12 @@
 import { Radio } from 'lucide-react'
 import type { EventView } from '../../features/events/shapes'
-import type { Page as Listing } from '../client'
 import { Mono } from '../parts/code'
 import { Json } from '../parts/json'
 import { ListPage, type Column } from '../parts/list'
 import { Facts } from '../parts/page'
 import { ResourceLink } from '../parts/resource'
 import { RelativeTime, formatDateTime } from '../parts/time'
-import { useOne } from '../queries'
+import { useEventKinds } from './webhooks/event-kinds'
 
 const columns: readonly Column<EventView>[] = [
   { title: 'Event', look: 'strong', render: one => one.kind },
@@ -18,7 +17,7 @@ const columns: readonly Column<EventView>[] = [
 
 /** Lists the events of the workspace. */
 export default function Events() {
-  const kinds = useOne<Listing<{ kind: string }>>('/event-kinds')
+  const kinds = useEventKinds()
   return (
     <ListPage
       label="Events"
@@ -28,7 +27,7 @@ export default function Events() {
       details={one => ({ title: one.kind, content: <Details event={one} /> })}
       query={({ kind, resource }) => ({ kind, resource_id: resource })}
       search={{ name: 'resource', label: 'Resource ID' }}
-      filters={[{ name: 'kind', label: 'Event', all: 'All events', choices: (kinds.data?.data ?? []).map(one => one.kind) }]}
+      filters={[{ name: 'kind', label: 'Event', all: 'All events', choices: kinds.map(one => one.kind) }]}
       empty={{
         icon: Radio,
         text: 'Events are recorded when something happens, such as an alert or a changed DNS record.',

@@ -1,13 +1,11 @@
 import { labelOf } from '../../parts/option-fields'
 import { Send } from 'lucide-react'
 import type { WebhookDeliveryView } from '../../../features/webhooks/deliveries/shapes'
-import type { EventKindView } from '../../../features/webhooks/endpoints/shapes'
-import type { Page as Listing } from '../../client'
 import type { ListProps } from '../../parts/list'
 import { Status } from '../../parts/status'
 import type { Column } from '../../parts/table'
 import { RelativeTime } from '../../parts/time'
-import { useOne } from '../../queries'
+import { useEventKinds } from './event-kinds'
 
 const columns: readonly Column<WebhookDeliveryView>[] = [
   {
@@ -42,7 +40,7 @@ const statuses = {
 
 /** The list of deliveries of one endpoint, or of all, newest first. */
 export function useDeliveryList(endpointId?: string): ListProps<WebhookDeliveryView> {
-  const kinds = useOne<Listing<EventKindView>>('/event-kinds')
+  const kinds = useEventKinds()
   return {
     label: 'Deliveries',
     path: '/webhook-deliveries',
@@ -53,7 +51,7 @@ export function useDeliveryList(endpointId?: string): ListProps<WebhookDeliveryV
     query: state => ({ endpoint_id: endpointId, ...state }),
     filters: [
       { name: 'status', label: 'Status', all: 'All statuses', choices: statuses },
-      { name: 'event', label: 'Event', all: 'All events', choices: (kinds.data?.data ?? []).map(one => one.kind) },
+      { name: 'event', label: 'Event', all: 'All events', choices: kinds.map(one => one.kind) },
     ],
     empty: {
       icon: Send,

@@ -1,5 +1,4 @@
-import type { EventKindView, WebhookEndpointView } from '../../../features/webhooks/endpoints/shapes'
-import type { Page as Listing } from '../../client'
+import type { WebhookEndpointView } from '../../../features/webhooks/endpoints/shapes'
 import {
   TextareaField,
   CheckboxField,
@@ -19,7 +18,8 @@ import { toggled } from '../../parts/choices'
 import { Checkbox } from '../../parts/input'
 import { labelOf } from '../../parts/option-fields'
 import { TextWithCode } from '../../parts/text-with-code'
-import { useOne, type SendOptions } from '../../queries'
+import type { SendOptions } from '../../queries'
+import { useEventKinds } from './event-kinds'
 
 interface EndpointFormProps<Result> {
   /** The endpoint to edit; undefined to create one. */
@@ -58,7 +58,7 @@ export function EndpointForm<Result>({ endpoint, send, onCancel }: EndpointFormP
     >
       <TextField name="url" label="URL" type="url" placeholder="https://" autoFocus={!endpoint} />
       <TextField name="description" label="Description" />
-      <Kinds />
+      <Kinds subscribed={endpoint?.events ?? []} />
       <CheckboxField
         name="active"
         label="Active"
@@ -139,11 +139,10 @@ function Retries() {
   )
 }
 
-function Kinds() {
+function Kinds({ subscribed }: { subscribed: readonly string[] }) {
   const { values, set } = useForm()
-  const { data } = useOne<Listing<EventKindView>>('/event-kinds')
+  const kinds = useEventKinds(subscribed)
   const selected = values.events as string[]
-  const kinds = data?.data ?? []
   const areas = [...new Set(kinds.map(one => one.area))]
   return (
     <FieldFrame name="events" label="Events">
@@ -172,6 +171,7 @@ function Kinds() {
                       <Mono>{one.kind}</Mono>
                       <span className="block text-[13px] text-muted">
                         <TextWithCode text={one.description} />
+                        {!one.available && ' These events can’t occur in this version yet.'}
                       </span>
                     </span>
                   </Checkbox>

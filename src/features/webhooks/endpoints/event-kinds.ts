@@ -2,6 +2,7 @@ import type { EventKind, EventKindEntry } from '../../../core/event-kinds'
 import { eventKind, eventKinds } from '../../event-kinds'
 import { notFound } from '../../../core/problem'
 import { onePage, type Page } from '../../../core/shapes'
+import { servedAreas } from '../../../registry'
 import type { EventKindView } from './shapes'
 
 /** Returns all event kinds on one page, the core kinds first. */
@@ -17,5 +18,15 @@ export function getEventKind(name: string): EventKindView {
 function kindView(entry: EventKindEntry<EventKind>): EventKindView {
   const { kind, title, description, area, extension, version, data, example } = entry
   const schema = { $schema: 'https://json-schema.org/draft/2020-12/schema', ...data }
-  return { kind, title, description, area, extension, version, schema, example: example as Record<string, unknown> }
+  return {
+    kind,
+    title,
+    description,
+    area,
+    available: servedAreas.has(area),
+    extension,
+    version,
+    schema,
+    example: example as Record<string, unknown>,
+  }
 }

@@ -225,6 +225,10 @@ export const EventKindEntry = Shape(
     area: Words(areas, {
       description: 'Area of the event kind. Subscribing to the kind and reading its events require read permission on this area.',
     }),
+    available: Type.Boolean({
+      description:
+        'Whether events of this kind can occur in this version. You can already subscribe to kinds that later versions will send.',
+    }),
     extension: Type.Boolean({
       description:
         'Whether this kind is an extension, not a core kind. Subscribing works the same for extensions and core kinds.',
@@ -242,6 +246,7 @@ export const EventKindEntry = Shape(
         title: 'Domain expiring',
         description: 'A domain is about to expire.',
         area: 'domains',
+        available: false,
         extension: false,
         version: 1,
         schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' },
