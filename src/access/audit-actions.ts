@@ -30,14 +30,29 @@ export const accountActions = {
     changes: { of: 'account.token.update' },
   },
   'account.token.report': {
+    phrase: 'report {token} as leaked',
     number: 'AC005',
     description: 'An API token was reported as leaked and revoked.',
     changes: { of: 'account.token.update' },
   },
-  'account.token.use': { number: 'AC006', description: 'An API token was used from a new IP address, or its use was denied.' },
-  'account.session.create': { number: 'AC007', description: 'A user signed in, or failed to sign in.', targets: ['user'] },
-  'account.session.delete': { number: 'AC008', description: 'A user signed out or ended one of their sessions.' },
+  'account.token.use': {
+    phrase: 'use the API from a new IP address',
+    number: 'AC006',
+    description: 'An API token was used from a new IP address, or its use was denied.',
+  },
+  'account.session.create': {
+    phrase: 'sign in',
+    number: 'AC007',
+    description: 'A user signed in, or failed to sign in.',
+    targets: ['user'],
+  },
+  'account.session.delete': {
+    phrase: 'end a session',
+    number: 'AC008',
+    description: 'A user signed out or ended one of their sessions.',
+  },
   'account.setup.complete': {
+    phrase: 'complete the setup',
     number: 'AC009',
     description: 'Setup was completed and the first user was created.',
     targets: ['user'],
@@ -52,6 +67,7 @@ export const accountActions = {
     example: newUser,
   },
   'account.user.set_password': {
+    phrase: 'change the password of {user}',
     number: 'AC011',
     description:
       'A user’s password was changed and their other sessions ended, or the change failed because of a wrong password.',
@@ -73,11 +89,13 @@ export const accountActions = {
     changes: { of: 'account.plan.update' },
   },
   'account.resource.read': {
+    phrase: 'read a resource',
     number: 'AC019',
     description: 'A read request was denied. The reason contains the operation.',
     targets: [],
   },
   'account.master_key.rotate': {
+    phrase: 'rotate the master key',
     number: 'AC020',
     description: 'The data keys were re-encrypted with a new master key.',
     ...keys,
@@ -85,16 +103,19 @@ export const accountActions = {
     example: { before: { fingerprint: '9f86d081884c7d65' }, after: { fingerprint: '60303ae22b998861' } },
   },
   'account.master_key.retire': {
+    phrase: 'retire the previous master key',
     number: 'AC021',
     description: 'The previous master key was retired and no longer encrypts any data key.',
     ...keys,
   },
   'account.data_keys.begin_rotation': {
+    phrase: 'start a rotation of the data keys',
     number: 'AC022',
     description: 'Re-encryption of all values with new data keys started.',
     ...keys,
   },
   'account.data_keys.rotate': {
+    phrase: 'rotate the data keys',
     number: 'AC023',
     description: 'All values were re-encrypted with new data keys, and the old data keys were deleted.',
     ...keys,
@@ -102,6 +123,7 @@ export const accountActions = {
     example: { before: {}, after: { workspaces: 1, values: 12, keys_deleted: 1 } },
   },
   'account.secrets.verify': {
+    phrase: 'verify all encrypted values',
     number: 'AC024',
     description: 'All data keys and encrypted values were verified.',
     ...keys,

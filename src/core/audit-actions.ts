@@ -6,6 +6,7 @@ import type { Declared } from './declared'
 export type AuditAction = Declared['auditAction']
 
 type Channel = AuditContext['channel']
+type AuditOutcome = 'success' | 'failure' | 'denied'
 
 /** An action that can appear in the audit log, as listed in the catalog. */
 export interface AuditActionEntry<A extends string = string> {
@@ -16,6 +17,8 @@ export interface AuditActionEntry<A extends string = string> {
    */
   number: string
   description: string
+  /** Sentences by outcome, with the placeholder `{actor}` and the types of targets, such as `{monitor}`. */
+  sentences: Readonly<Record<AuditOutcome, string>>
   /** Where the action can come from. A denied action has the channel of its request. */
   channels: readonly Channel[]
   /** Types of the affected resources; empty if events of the action have no target. */
@@ -36,7 +39,14 @@ export const requestChannels: readonly Channel[] = ['api', 'dashboard']
  * What a feature declares of an action: everything that doesn’t follow from the registry. Channels are those of requests by default,
  * and the target is the resource whose prefix the action has.
  */
-export interface AuditActionDraft extends Partial<Omit<AuditActionEntry, 'action' | 'changes'>> {
+export interface AuditActionDraft extends Partial<Omit<AuditActionEntry, 'action' | 'changes' | 'sentences'>> {
+  /**
+   * What the actor did, as a verb phrase with the types of targets: `rotate the ping URL of {heartbeat}`. By default, the verb of the
+   * action and its first target.
+   */
+  phrase?: string
+  /** The sentence of something that nobody did: `{monitor} went down`. */
+  sentence?: string
   /** `response`: the fields of the response of its own operation; `of`: those of another action’s operation. */
   changes?: 'response' | { of?: string; fields?: Readonly<Record<string, TSchema>> }
 }

@@ -62,28 +62,33 @@ function plainDraft(type: ResourceType, verb: PlainVerb): AuditActionDraft {
   const { prefix, update, [verb]: number } = audit!
   if (verb === 'bulk') {
     const description = `A bulk change of ${plural} was denied. Successful changes have their own events.`
-    return { number, description, targets: [] }
+    return { number, description, phrase: `change several ${plural} at once`, targets: [] }
   }
   const [first, ...rest] = `${withArticle(name)} was ${verb}d.`
   const created = drafts[`${prefix}.create`]?.example
   return {
     number,
     description: first!.toUpperCase() + rest.join(''),
+    phrase: `${verb} {${type}}`,
     changes: { of: `${prefix}.${update ? 'update' : 'create'}` },
     ...(verb === 'delete' && created && { example: { before: created.after, after: {} } }),
   }
 }
 
 function actionEntry(action: string): AuditActionEntry {
-  const { changes, ...draft } = { ...plainDrafts[action], ...drafts[action] }
+  const { changes, phrase, sentence, ...draft } = { ...plainDrafts[action], ...drafts[action] }
+  const targets = draft.targets ?? targetsOf(action)
   return {
     action,
     number: '',
     description: '',
     channels: requestChannels,
-    targets: targetsOf(action),
     example: null,
     ...draft,
+    targets,
+    sentences: sentence
+      ? { success: sentence, failure: sentence, denied: sentence }
+      : sentencesOf(phrase ?? `${action.slice(action.lastIndexOf('.') + 1).replaceAll('_', ' ')} {${targets[0]}}`),
     changes:
       changes === undefined
         ? null
@@ -92,6 +97,27 @@ function actionEntry(action: string): AuditActionEntry {
           : { responseOf: changes.of ?? null, fields: changes.fields ?? {} },
   }
 }
+
+/** @param phrase starts with a verb in the base form */
+function sentencesOf(phrase: string): AuditActionEntry['sentences'] {
+  const [verb, ...rest] = phrase.split(' ')
+  return {
+    success: ['{actor}', pastTense(verb!), ...rest].join(' '),
+    failure: `{actor} failed to ${phrase}`,
+    denied: `{actor} was not allowed to ${phrase}`,
+  }
+}
+
+const irregular: Readonly<Record<string, string>> = {
+  read: 'read',
+  resend: 'resent',
+  reset: 'reset',
+  send: 'sent',
+  stop: 'stopped',
+}
+
+const pastTense = (verb: string): string =>
+  irregular[verb] ?? (verb.endsWith('e') ? `${verb}d` : /[^aeiou]y$/.test(verb) ? `${verb.slice(0, -1)}ied` : `${verb}ed`)
 
 function targetsOf(action: string): string[] {
   const prefix = action.slice(0, action.lastIndexOf('.'))

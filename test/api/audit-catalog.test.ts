@@ -35,6 +35,30 @@ test('the schemas of changes compile, and match their examples', async () => {
   }
 }, 60_000)
 
+test('every action has sentences about its actor and targets', async () => {
+  for (const { action, channels, target_types, sentences } of await catalog()) {
+    for (const sentence of Object.values(sentences) as string[]) {
+      expect([action, sentence]).toEqual([action, expect.stringMatching(/^(\{[a-z_]+\}|[A-Z][a-z]*) [^.]+[^. ]$/)])
+      for (const [, name] of sentence.matchAll(/\{(\w+)\}/g))
+        expect([action, sentence, ['actor', ...target_types].includes(name!)]).toEqual([action, sentence, true])
+    }
+    // Only what nobody did is described without an actor.
+    if (channels.includes('api'))
+      expect([action, sentences.denied]).toEqual([action, expect.stringMatching(/^\{actor\} was not allowed to /)])
+  }
+  const sentencesOf = async (action: string) => (await catalog()).find(one => one.action === action).sentences
+  expect(await sentencesOf('dns.record.update')).toEqual({
+    success: '{actor} updated {record}',
+    failure: '{actor} failed to update {record}',
+    denied: '{actor} was not allowed to update {record}',
+  })
+  expect((await sentencesOf('dns.template_binding.apply')).success).toBe(
+    '{actor} applied the latest version of {dns_template} to {zone}',
+  )
+  expect((await sentencesOf('maintenance.window.stop')).success).toBe('{actor} stopped {maintenance_window}')
+  expect((await sentencesOf('monitor.fail')).success).toBe('{monitor} went down')
+})
+
 test('it is filtered by prefix or action, and invalid filters are rejected', async () => {
   const of = async (query: string) =>
     ((await acme.call('GET', `/v1/audit-events/catalog?action=${query}`)).body.data as any[]).map(one => one.action)

@@ -39,16 +39,48 @@ test('creates, acknowledges and resolves an incident with a note and a postmorte
   await expectClean(page)
 }, 120_000)
 
-test('the audit log is filtered by action and shows changes', async () => {
+test('the audit log describes what happened, is filtered by action, and shows changes', async () => {
+  const zone = await ui.api('POST', '/v1/dns/zones', { name: 'sentences.example' })
+  await ui.api('POST', `/v1/dns/zones/${zone.id}/records`, { name: 'www', type: 'A', content: '192.0.2.1' })
   const token = await ui.api('POST', '/v1/tokens', { name: 'first name', mode: 'read_only' })
   await ui.api('PATCH', `/v1/tokens/${token.id}`, { name: 'second name' })
   const page = await ui.open('/audit')
-  await page.getByLabel('Action').selectOption('account.token.update')
-  await page.getByRole('table', { name: 'Audit log' }).getByRole('link', { name: 'account.token.update' }).first().click()
-  await page.getByRole('heading', { level: 1, name: 'account.token.update' }).waitFor()
+  const rows = page.getByRole('table', { name: 'Audit log' }).getByRole('row')
+  await rows.getByRole('link', { name: /^The token .+ created the DNS record www\.sentences\.example A$/ }).waitFor()
+  await expectClean(page)
+
+  await page.getByRole('button', { name: 'Action: All actions' }).click()
+  await page.getByRole('combobox', { name: 'Search action' }).fill('token updated')
+  await page.getByRole('option', { name: 'An API token was updated' }).click()
+  await page.waitForURL(/action=account\.token\.update/)
+  await page.getByRole('button', { name: /^Action: An API token was updated/ }).waitFor()
+  expect(await rows.count()).toBe(2)
+  await rows.getByRole('link', { name: /^The token .+ updated the token / }).click()
+  await page.getByRole('heading', { level: 1, name: /updated the token/ }).waitFor()
+  await page.getByTitle('account.token.update', { exact: true }).waitFor()
   const changes = page.getByRole('row').filter({ hasText: 'first name' })
   expect(await changes.textContent()).toContain('second name')
   await expectClean(page)
+}, 60_000)
+
+test('the audit log shows actions of people and tokens, and those of the hub after a click', async () => {
+  const { id } = await ui.api('POST', '/v1/heartbeats', {
+    name: 'nightly',
+    schedule: { kind: 'period', period_seconds: 60, grace_seconds: 60 },
+  })
+  const { ping_url: pingUrl } = await ui.api('GET', `/v1/heartbeats/${id}`)
+  await fetch(`${pingUrl}/fail`, { method: 'POST' })
+  const page = await ui.open('/audit')
+  const row = (name: RegExp) => page.getByRole('table', { name: 'Audit log' }).getByRole('link', { name })
+  await row(/created the heartbeat nightly$/).waitFor()
+  expect(await row(/^Bailiwick opened the incident/).count()).toBe(0)
+  await page.getByRole('button', { name: 'Show actions by Bailiwick' }).click()
+  await row(/^Bailiwick opened the incident/).waitFor()
+  await row(/^The heartbeat nightly went down because its job reported a failure$/).waitFor()
+  expect(new URL(page.url()).searchParams.get('actor')).toBe('all')
+  await expectClean(page)
+  await page.getByRole('button', { name: 'Hide actions by Bailiwick' }).click()
+  await row(/^Bailiwick opened the incident/).waitFor({ state: 'detached' })
 }, 60_000)
 
 test('an audit stream is created and deleted, and events are listed', async () => {

@@ -95,7 +95,10 @@ test('a new incident appears live, and can be acknowledged and unacknowledged in
 
 test('a count links to the filtered list, and recent changes are described in words', async () => {
   const page = await ui.open('/')
-  await page.getByRole('link', { name: 'A heartbeat was created' }).waitFor()
+  await page
+    .getByRole('link', { name: /^The token .+ created the heartbeat / })
+    .first()
+    .waitFor()
   await page.getByRole('link', { name: 'backup' }).first().waitFor()
   await page.getByRole('link', { name: '1 new' }).click()
   await page.waitForURL(address => address.pathname === '/heartbeats' && address.searchParams.get('status') === 'new')

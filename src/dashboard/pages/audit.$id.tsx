@@ -1,30 +1,27 @@
-import type { AuditActionView, AuditEventView } from '../../features/audit/shapes'
-import type { Page as Listing } from '../client'
+import type { AuditEventView } from '../../features/audit/shapes'
+import { resourcePath } from '../pages'
 import { actorName, channelLabels } from '../parts/actor'
+import { sentenceOf, useAuditCatalog } from '../parts/audit-sentence'
 import { CopyableText } from '../parts/code'
 import { Card, Page, Skeleton } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
-import { ResourceLinks } from '../parts/resource'
-import { Status, humanize } from '../parts/status'
+import { ResourceLink, ResourceLinks } from '../parts/resource'
+import { Status, capitalize } from '../parts/status'
 import { TextWithCode } from '../parts/text-with-code'
 import { formatDateTime } from '../parts/time'
-import { useOne } from '../queries'
 
 /** Shows an audit event: actor, action, source, and changes. */
 export default resourcePage({ path: '/audit-events', parent: '/audit' }, Shown)
 
 function Shown({ resource: entry }: { resource: AuditEventView }) {
-  const { data, isPending } = useOne<Listing<AuditActionView>>('/audit-events/catalog', {
-    action: entry.action,
-    fields: 'action,description',
-  })
+  const catalog = useAuditCatalog()
   const { actor, context } = entry
-  if (isPending) return <Skeleton />
+  if (!catalog) return <Skeleton />
   return (
     <Page
-      title={entry.action}
+      title={sentenceOf(entry, catalog)}
       parent="/audit"
-      description={<TextWithCode text={data?.data[0]?.description ?? ''} />}
+      description={<TextWithCode text={catalog.get(entry.action)?.description ?? ''} />}
       aside={<Status status={entry.outcome} />}
     >
       <div className="grid gap-4 lg:grid-cols-2">
@@ -32,12 +29,14 @@ function Shown({ resource: entry }: { resource: AuditEventView }) {
           title="Details"
           facts={[
             ['Time', formatDateTime(entry.occurred_at)],
-            ['Actor', [actorName(actor), actor.hint].filter(Boolean).join(' ')],
-            ['Actor ID', `${actor.id} (${humanize(actor.type)})`],
+            ['Action', <CopyableText text={entry.action} />],
+            ['Action code', entry.code && <CopyableText text={entry.code} />],
+            ['Actor', <Actor actor={actor} />],
+            ['Actor type', capitalize(actor.type)],
+            ['Actor ID', actor.id && <CopyableText text={actor.id} />],
             ['Resource', entry.targets.length > 0 && <ResourceLinks of={entry.targets} />],
             ['Reason', entry.reason],
             ['Sequence number', entry.seq.toLocaleString()],
-            ['Action code', entry.code && <code className="font-mono">{entry.code}</code>],
             ['ID', <CopyableText text={entry.id} />],
           ]}
         />
@@ -61,6 +60,13 @@ function Shown({ resource: entry }: { resource: AuditEventView }) {
     </Page>
   )
 }
+
+const Actor = ({ actor }: { actor: AuditEventView['actor'] }) => (
+  <>
+    {resourcePath(actor.id) ? <ResourceLink {...actor} name={actorName(actor)} /> : actorName(actor)}
+    {actor.hint && <span className="text-muted"> {actor.hint}</span>}
+  </>
+)
 
 const formatValue = (value: unknown) =>
   value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2)

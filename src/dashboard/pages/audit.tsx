@@ -1,7 +1,12 @@
 import { FileClock } from 'lucide-react'
-import type { AuditActionView, AuditEventView } from '../../features/audit/shapes'
-import { apiUrl, type Page as Listing } from '../client'
-import { actorName, channelLabels } from '../parts/actor'
+import { useState } from 'react'
+import type { AuditEventView } from '../../features/audit/shapes'
+import { resourceEntries } from '../../registry'
+import { apiUrl } from '../client'
+import { channelLabels } from '../parts/actor'
+import { AuditSentence, mainTarget, useAuditCatalog } from '../parts/audit-sentence'
+import { Button } from '../parts/button'
+import { FilterPicker, type FilterPickerProps } from '../parts/filter-picker'
 import { useUrlState } from '../parts/url-state'
 import { Input } from '../parts/input'
 import { ListPage, type Column } from '../parts/list'
@@ -9,23 +14,40 @@ import { Menu } from '../parts/menu'
 import { ResourceLink } from '../parts/resource'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
-import { useOne } from '../queries'
 import { localInputToIso } from '../parts/timezone'
 
 const columns: readonly Column<AuditEventView>[] = [
-  { title: 'Action', look: 'mono', render: one => one.action },
-  { title: 'Actor', width: '11rem', showFrom: 'sm', render: one => actorName(one.actor) },
-  { title: 'Resource', showFrom: 'md', render: one => one.targets[0] && <ResourceLink {...one.targets[0]} /> },
-  { title: 'Source', width: '10rem', showFrom: 'lg', render: one => one.context.ip ?? channelLabels[one.context.channel] },
+  {
+    title: 'Event',
+    render: one => (
+      <span className="line-clamp-2 whitespace-normal" title={one.action}>
+        <AuditSentence event={one} />
+      </span>
+    ),
+  },
+  {
+    title: 'Resource',
+    width: '15rem',
+    showFrom: 'lg',
+    render: one => {
+      const target = mainTarget(one)
+      return target && <ResourceLink {...target} />
+    },
+  },
+  { title: 'Source', width: '10rem', showFrom: 'xl', render: one => one.context.ip ?? channelLabels[one.context.channel] },
   { title: 'Outcome', width: '8rem', showFrom: 'sm', render: one => <Status status={one.outcome} /> },
   { title: 'Time', width: '8.5rem', render: one => <RelativeTime at={one.occurred_at} /> },
 ]
 
+// What Bailiwick does itself would drown out the actions of people.
+const people = 'user,token,operator,anonymous'
 const actors = {
+  [people]: 'People and tokens',
+  all: 'All actors',
   user: 'Users',
   token: 'Tokens',
   operator: 'Operators',
-  system: 'System',
+  system: 'Bailiwick',
   ingest: 'Ping and acknowledge URLs',
   anonymous: 'Unauthenticated',
 }
@@ -35,10 +57,7 @@ const range = { from: '', to: '' }
 /** Lists the audit log. */
 export default function Audit() {
   const [{ from, to }, set] = useUrlState(range)
-  const catalog = useOne<Listing<AuditActionView>>('/audit-events/catalog', { fields: 'action' })
-  // Whole areas first, then each action.
-  const actions = (catalog.data?.data ?? []).map(one => one.action)
-  const areas = [...new Set(actions.map(one => `${one.slice(0, one.lastIndexOf('.'))}.*`))].sort()
+  const [{ actor }, setActor] = useUrlState({ actor: people })
   const download = (format: string) => ({
     label: `Export entire log as ${format.toUpperCase()}`,
     onSelect: () => location.assign(apiUrl({ path: '/audit-events/export', query: { format } })),
@@ -52,28 +71,59 @@ export default function Audit() {
       page="/audit/$id"
       columns={columns}
       counted
+      rowHeight={56}
       params={range}
       query={({ action, outcome, actor, from = '', to = '', target }) => ({
         action,
         outcome,
-        actor_type: actor,
+        actor_type: actor === 'all' ? undefined : actor,
         target_id: target,
         'occurred_at[gte]': localInputToIso(from),
         'occurred_at[lt]': localInputToIso(to),
       })}
       filters={[
-        { name: 'action', label: 'Action', all: 'All actions', choices: [...areas, ...actions] },
-        { name: 'actor', label: 'Actor', all: 'All actors', choices: actors },
+        { name: 'action', label: 'Action', all: 'All actions', Picker: ActionPicker },
+        { name: 'actor', label: 'Actor', initial: people, choices: actors },
         { name: 'outcome', label: 'Outcome', all: 'All outcomes', choices: outcomes },
       ]}
       controls={
         <>
+          <Button onClick={() => setActor({ actor: actor === people ? 'all' : people })}>
+            {actor === people ? 'Show actions by Bailiwick' : 'Hide actions by Bailiwick'}
+          </Button>
           <Moment label="From" value={from} onChange={value => set({ from: value })} />
           <Moment label="To" value={to} onChange={value => set({ to: value })} />
         </>
       }
       search={{ name: 'target', label: 'Resource ID' }}
       empty={{ icon: FileClock, title: 'No matches' }}
+    />
+  )
+}
+
+/** Searches the actions by what they mean. All actions on a type of resource come first. */
+function ActionPicker(props: FilterPickerProps) {
+  const [text, setText] = useState('')
+  const catalog = useAuditCatalog()
+  const options = [
+    ...resourceEntries.flatMap(({ audit, plural }) =>
+      audit ? [{ key: `${audit.prefix}.*`, label: `All actions on ${plural}`, code: `${audit.prefix}.*` }] : [],
+    ),
+    ...[...(catalog?.values() ?? [])].map(one => ({
+      key: one.action,
+      label: one.description.replaceAll('`', ''),
+      code: one.action,
+    })),
+  ]
+  const words = text.toLowerCase().split(/\s+/)
+  return (
+    <FilterPicker
+      {...props}
+      shown={options.find(one => one.key === props.value)?.label ?? props.value}
+      placeholder="Search by what happened, or by code"
+      text={text}
+      onText={setText}
+      options={options.filter(one => words.every(word => `${one.label} ${one.code}`.toLowerCase().includes(word)))}
     />
   )
 }

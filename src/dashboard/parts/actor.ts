@@ -1,7 +1,7 @@
 import type { AuditEventView } from '../../features/audit/shapes'
 import { humanize } from './status'
 
-const names: Record<string, string> = { system: 'Bailiwick', anonymous: 'unauthenticated user' }
+const names: Record<string, string> = { system: 'Bailiwick', anonymous: 'unauthenticated user', operator: 'operator' }
 
 /** How requests reach the hub, in the audit log. */
 export const channelLabels: Record<AuditEventView['context']['channel'], string> = {

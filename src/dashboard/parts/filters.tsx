@@ -79,7 +79,7 @@ export const FilterSelect = ({ label, value, onChange, all, choices }: FilterSel
       value={value}
       onChange={event => onChange(event.target.value)}
       // Fixed width, so that the layout doesn't shift when options load.
-      className={`h-9 w-44 rounded-md border bg-surface px-2 ${value === '' ? 'border-strong-line' : 'border-accent text-accent'}`}
+      className={`h-9 w-48 rounded-md border bg-surface px-2 ${value === '' ? 'border-strong-line' : 'border-accent text-accent'}`}
     >
       {all && <option value="">{all}</option>}
       {pairs.map(([one, words]) => (

@@ -1,5 +1,5 @@
 import { Plus, X, type LucideIcon } from 'lucide-react'
-import { useState, type ReactNode } from 'react'
+import { useState, type ComponentType, type ReactNode } from 'react'
 import type { Query } from '../client'
 import { isVisibleTo, labelOf, pages, titleOf, type PagePath } from '../pages'
 import { useList } from '../queries'
@@ -8,6 +8,7 @@ import { Button, LinkButton } from './button'
 import type { Choices } from './choices'
 import { Empty } from './empty'
 import { FilterChip, Filters, FilterSelect, SearchField } from './filters'
+import type { FilterPickerProps } from './filter-picker'
 import { Menu, type MenuItem } from './menu'
 import { openDialog } from './open-dialog'
 import { Page } from './page'
@@ -25,8 +26,10 @@ interface Filter {
   all?: string
   /** The value of a new visit, if it isn't empty. */
   initial?: string
-  /** A filter without choices is set by the rows, and shown only while it is set. */
+  /** Without choices or a search, it is set by the rows, and shown only while it is set. */
   choices?: Choices
+  /** A search instead, for choices that are too many for a select. */
+  Picker?: ComponentType<FilterPickerProps>
 }
 
 /** The state of a list in the URL: filters, search, and sorting. */
@@ -113,8 +116,10 @@ export function List<Row>(props: ListProps<Row>) {
           onChange={text => set({ [searched.name]: search === true ? text : text.trim() })}
         />
       )}
-      {filters.map(({ name, label, all, choices }) =>
-        choices ? (
+      {filters.map(({ name, label, all, choices, Picker }) =>
+        Picker ? (
+          <Picker key={name} label={label} value={state[name]!} onChange={value => set({ [name]: value })} all={all!} />
+        ) : choices ? (
           <FilterSelect
             key={name}
             label={label}

@@ -1,7 +1,8 @@
 import { keepPreviousData, useQueries } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { CornerDownLeft, type LucideIcon } from 'lucide-react'
-import { useId, useState, type KeyboardEvent } from 'react'
+import { useState } from 'react'
+import { Combobox } from '../parts/combobox'
 import { useDebounced } from '../parts/debounced'
 import { closeDialog, openDialog } from '../parts/open-dialog'
 import { call, type Page } from '../client'
@@ -33,10 +34,8 @@ const minQueryLength = 2
 const debounceMs = 150
 
 function Palette({ pages, actions }: { pages: readonly PageEntry[]; actions: readonly QuickAction[] }) {
-  const id = useId()
   const navigate = useNavigate()
   const [text, setText] = useState('')
-  const [selected, setSelected] = useState(0)
   const resources = useSearchResults(useDebounced(text.trim(), debounceMs))
   const go = (to: string) => () => void navigate({ to })
   const matches = (label: string) => label.toLowerCase().includes(text.trim().toLowerCase())
@@ -55,57 +54,27 @@ function Palette({ pages, actions }: { pages: readonly PageEntry[]; actions: rea
       }))
       .filter(one => matches(one.label)),
   ]
-  const current = Math.min(selected, rows.length - 1)
-  const run = (row: Row | undefined) => {
-    if (!row) return
-    closeDialog()
-    row.run()
-  }
-  const onKeyDown = (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (step !== undefined) setSelected((current + step + rows.length) % Math.max(rows.length, 1))
-    else if (event.key === 'Enter') run(rows[current])
-    else return
-    event.preventDefault()
-  }
   return (
-    <>
-      <input
-        autoFocus
-        role="combobox"
-        aria-expanded
-        aria-label="Search or jump to…"
-        aria-controls={`${id}-list`}
-        aria-activedescendant={rows[current] ? `${id}-${current}` : undefined}
-        placeholder="Search pages, resources, and actions"
-        value={text}
-        onChange={event => {
-          setText(event.target.value)
-          setSelected(0)
-        }}
-        onKeyDown={onKeyDown}
-        className="h-10 w-full rounded-md border border-strong-line bg-surface px-3 placeholder:text-muted"
-      />
-      <ul id={`${id}-list`} role="listbox" aria-label="Results" className="mt-3 max-h-80 min-h-24 overflow-y-auto">
-        {rows.map((row, index) => (
-          <li
-            key={row.key}
-            id={`${id}-${index}`}
-            role="option"
-            aria-selected={index === current}
-            onPointerMove={() => setSelected(index)}
-            onClick={() => run(row)}
-            className={`flex cursor-pointer items-center gap-2 rounded px-2 py-1.5 ${index === current ? 'bg-hover' : ''}`}
-          >
-            {row.icon && <row.icon className="size-4 text-muted" aria-hidden />}
-            <span className="min-w-0 grow truncate">{row.label}</span>
-            <span className="text-[13px] text-muted">{row.kind}</span>
-            {index === current && <CornerDownLeft className="size-3.5 text-muted" aria-hidden />}
-          </li>
-        ))}
-        {rows.length === 0 && <li className="px-2 py-6 text-center text-muted">No matches</li>}
-      </ul>
-    </>
+    <Combobox
+      label="Search or jump to…"
+      placeholder="Search pages, resources, and actions"
+      text={text}
+      onText={setText}
+      rows={rows}
+      onPick={row => {
+        closeDialog()
+        row.run()
+      }}
+    >
+      {(row, isCurrent) => (
+        <>
+          {row.icon && <row.icon className="size-4 text-muted" aria-hidden />}
+          <span className="min-w-0 grow truncate">{row.label}</span>
+          <span className="text-[13px] text-muted">{row.kind}</span>
+          {isCurrent && <CornerDownLeft className="size-3.5 text-muted" aria-hidden />}
+        </>
+      )}
+    </Combobox>
   )
 }
 

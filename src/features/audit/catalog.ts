@@ -12,12 +12,13 @@ export const auditCatalog = (pattern?: string): Page<AuditActionView> =>
   onePage(auditActions.filter(one => pattern === undefined || matchesAction(one.action, pattern)).map(actionView))
 
 function actionView(entry: AuditActionEntry): AuditActionView {
-  const { action, number, description, channels, targets } = entry
+  const { action, number, description, sentences, channels, targets } = entry
   const fields = fieldsOf(entry)
   return {
     action,
     codes: { success: `${number}S`, failure: `${number}F`, denied: `${number}D` },
     description,
+    sentences: { ...sentences },
     channels: [...channels],
     target_types: [...targets],
     changes_schema: fields && changesSchema(fields),

@@ -128,6 +128,18 @@ const AuditAction = Shape(
       { description: 'Codes of the events by outcome. Codes never change.' },
     ),
     description: Type.String({ description: 'What the action means.' }),
+    sentences: Shape(
+      {
+        success: Type.String({ description: 'Sentence if the action succeeded.' }),
+        failure: Type.String({ description: 'Sentence if the action failed.' }),
+        denied: Type.String({ description: 'Sentence if the action was denied.' }),
+      },
+      {
+        description:
+          'Sentences that describe an event, by outcome. `{actor}` stands for the actor, and the type of a target, such as ' +
+          '`{monitor}`, for the target. A denied action may have no target; then write “a monitor”.',
+      },
+    ),
     channels: Type.Array(Words(channels), { description: 'Where the action can come from.' }),
     target_types: Type.Array(Type.String(), {
       description: 'Types of the affected resources. Denied actions may have no target.',
@@ -145,6 +157,11 @@ const AuditAction = Shape(
         action: 'heartbeat.pause',
         codes: { success: 'HB004S', failure: 'HB004F', denied: 'HB004D' },
         description: 'A heartbeat was paused. Missing pings don’t trigger alerts while it is paused.',
+        sentences: {
+          success: '{actor} paused {heartbeat}',
+          failure: '{actor} failed to pause {heartbeat}',
+          denied: '{actor} was not allowed to pause {heartbeat}',
+        },
         channels: ['api', 'dashboard'],
         target_types: ['heartbeat'],
         changes_schema: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: ['object', 'null'] },

@@ -26,6 +26,7 @@ export const dnsActions = {
   'dns.record.create': { example: { before: {}, after: recordShown } },
   'dns.record.update': { example: { before: { content: '192.0.2.10' }, after: { content: '192.0.2.20' } } },
   'dns.rrsets.replace': {
+    phrase: 'replace record sets of {zone}',
     number: 'DN007',
     description: 'Record sets of a zone were replaced. The changed records are in the `dns.records_changed` event.',
     targets: ['zone'],
@@ -33,13 +34,20 @@ export const dnsActions = {
     example: { before: { serial: 7 }, after: { serial: 8, created: 2, updated: 0, deleted: 1 } },
   },
   'dns.zone.import': {
+    phrase: 'import a zone file into {zone}',
     number: 'DN009',
     description: 'A zone file was imported into a zone. The changed records are in the `dns.records_changed` event.',
     changes: { fields: { ...counts, mode: Type.String(), allowed: Type.Array(Type.String()) } },
     example: { before: { serial: 1 }, after: { serial: 2026112101, created: 12, updated: 0, deleted: 2, mode: 'replace' } },
   },
-  'dns.plan.create': { number: 'DN040', description: 'A plan for a DNS zone was created.', targets: ['plan', 'zone'] },
+  'dns.plan.create': {
+    phrase: 'create a plan for {zone}',
+    number: 'DN040',
+    description: 'A plan for a DNS zone was created.',
+    targets: ['plan', 'zone'],
+  },
   'dns.plan.apply': {
+    phrase: 'apply a plan to {zone}',
     number: 'DN041',
     description: 'A plan for a DNS zone was applied. `allowed` lists the safety checks that were overridden.',
     targets: ['plan', 'zone'],
@@ -50,6 +58,7 @@ export const dnsActions = {
     },
   },
   'dns.zone.import_from': {
+    phrase: 'import {zone} from another server',
     number: 'DN030',
     description:
       'A zone was imported from another name server or a provider. The changed records are in the `dns.records_changed` event.',
@@ -60,6 +69,7 @@ export const dnsActions = {
     },
   },
   'dns.zone.sync': {
+    phrase: 'sync {zone} to {dns_provider}',
     number: 'DN042',
     description: 'Changes to a DNS zone were synced to a provider. The counts are record sets.',
     channels: ['job'],
@@ -70,6 +80,7 @@ export const dnsActions = {
     example: { before: {}, after: { created: 1, updated: 2, deleted: 0, failed: 0 } },
   },
   'dns.zone.block': {
+    sentence: 'A sync of {zone} was blocked',
     number: 'DN105',
     description: 'A sync of a DNS zone to a provider was blocked. `reasons` are the codes of the failed safety checks.',
     channels: ['job'],
@@ -85,6 +96,7 @@ export const dnsActions = {
     },
   },
   'dns.zone.unblock': {
+    sentence: 'A blocked sync of {zone} was completed or is no longer needed',
     number: 'DN106',
     description: 'A blocked sync of a DNS zone was completed or is no longer needed.',
     channels: ['job'],
@@ -93,10 +105,11 @@ export const dnsActions = {
     example: { before: { provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn', reasons: ['deletes_over_limit'] }, after: {} },
   },
   'dns.target.create': {
+    phrase: 'add {zone_target} to {zone}',
     description: 'A sync target was added to a DNS zone.',
     example: { before: {}, after: { provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn' } },
   },
-  'dns.target.delete': { description: 'A sync target was removed from a DNS zone.' },
+  'dns.target.delete': { phrase: 'remove {zone_target} from {zone}', description: 'A sync target was removed from a DNS zone.' },
   'dns.zone.refresh': {
     number: 'DN045',
     description: 'A DNS zone was refreshed from its providers. With `force`, implausible data was accepted.',
@@ -104,12 +117,14 @@ export const dnsActions = {
     example: { before: {}, after: { force: false } },
   },
   'dns.zone.adopt': {
+    phrase: 'adopt records of {zone} from a provider',
     number: 'DN046',
     description: 'Records of a DNS zone were adopted from a provider.',
     changes: { fields: counts },
     example: { before: { serial: 7 }, after: { serial: 8, created: 2, updated: 0, deleted: 1 } },
   },
   'dns.records.expire': {
+    sentence: 'Records of {zone} expired and were deleted',
     number: 'DN100',
     description: 'Records were deleted because they expired (`expires_at`). They are listed in the `dns.records_changed` event.',
     channels: ['job'],
@@ -118,6 +133,7 @@ export const dnsActions = {
     example: { before: { serial: 7 }, after: { serial: 8, deleted: 1 } },
   },
   'dns.zone.revert': {
+    phrase: 'revert changes to {zone}',
     number: 'DN060',
     description: 'A revert of changes to a zone was planned, and applied if the serial changed.',
     targets: ['plan', 'zone'],
@@ -131,16 +147,19 @@ export const dnsActions = {
   },
   'dns.template.delete': { description: 'A DNS template was deleted. Records created from it are kept.' },
   'dns.record.check': {
+    phrase: 'validate a DNS record',
     number: 'DN010',
     description: 'Validating a DNS record was denied. Successful validations are not logged.',
     targets: [],
   },
   'dns.template.preview': {
+    phrase: 'preview a DNS template',
     number: 'DN083',
     description: 'A preview of a DNS template was denied. Successful previews are not logged.',
     targets: [],
   },
   'dns.template.apply': {
+    phrase: 'apply {dns_template} to {zone}',
     number: 'DN084',
     description: 'A DNS template was applied to a zone. The changed records are in the `dns.records_changed` event.',
     targets: ['template_binding', 'dns_template', 'zone'],
@@ -154,11 +173,13 @@ export const dnsActions = {
     channels: [...requestChannels, 'job'],
   },
   'dns.template_binding.update': {
+    phrase: 'update the binding of {dns_template} to {zone}',
     description:
       'The variables or the mode of a template binding were updated. The zone doesn’t change until the binding is applied.',
     example: { before: { mode: 'linked' }, after: { mode: 'once' } },
   },
   'dns.template_binding.apply': {
+    phrase: 'apply the latest version of {dns_template} to {zone}',
     number: 'DN087',
     description: 'The latest version of a template was applied to a zone.',
     channels: [...requestChannels, 'job'],
@@ -166,6 +187,7 @@ export const dnsActions = {
     example: { before: { template_version: 1 }, after: { template_version: 2, serial: 9, created: 0, updated: 1, deleted: 0 } },
   },
   'dns.template_binding.delete': {
+    phrase: 'delete the binding of {dns_template} to {zone}',
     description: 'A template binding was deleted. The records of the template were kept, or deleted if requested.',
     changes: withAllowed,
     example: { before: { mode: 'linked' }, after: { serial: 10, created: 0, updated: 0, deleted: 2 } },
@@ -183,6 +205,7 @@ export const dnsActions = {
     example: { before: { name: 'PowerDNS in Falkenstein' }, after: {} },
   },
   'dns.provider.validate': {
+    phrase: 'validate the settings of a DNS provider',
     number: 'DN026',
     description: 'Validating the settings of a DNS provider was denied. Successful validations are not logged.',
     targets: [],
@@ -194,6 +217,7 @@ export const dnsActions = {
     example: { before: { state: 'unknown' }, after: { state: 'ok' } },
   },
   'dns.provider.fail': {
+    sentence: '{dns_provider} became unreachable or rejected its settings',
     number: 'DN024',
     description: 'A DNS provider became unreachable or rejected its settings.',
     channels: ['job'],
@@ -204,6 +228,7 @@ export const dnsActions = {
     },
   },
   'dns.provider.recover': {
+    sentence: '{dns_provider} recovered',
     number: 'DN025',
     description: 'A failing DNS provider recovered.',
     channels: ['job'],
@@ -213,6 +238,7 @@ export const dnsActions = {
   'dns.tsig_key.create': { example: { before: {}, after: { name: 'secondary1.example.com', algorithm: 'hmac-sha256' } } },
   'dns.tsig_key.delete': { description: 'A TSIG key was deleted and can no longer be used.' },
   'dns.builtin.update': {
+    phrase: 'update the zone transfer settings of {dns_provider}',
     number: 'DN072',
     description: 'The zone transfer settings of the built-in name server were updated.',
     targets: ['dns_provider'],

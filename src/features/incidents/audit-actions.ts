@@ -19,6 +19,7 @@ export const incidentActions = {
     example: { before: { status: 'resolved' }, after: { status: 'open' } },
   },
   'incident.worsen': {
+    sentence: 'The severity of {incident} increased',
     number: 'IN003',
     description: 'The severity of an open incident increased.',
     channels: ['job'],
@@ -45,6 +46,7 @@ export const incidentActions = {
     example: { before: { status: 'open' }, after: { status: 'acknowledged' } },
   },
   'incident.unacknowledge': {
+    phrase: 'remove the acknowledgement of {incident}',
     number: 'IN008',
     description: 'An acknowledgement was removed or expired, and the incident is open again.',
     channels,
@@ -52,6 +54,7 @@ export const incidentActions = {
     example: { before: { status: 'acknowledged' }, after: { status: 'open' } },
   },
   'incident.note.create': {
+    phrase: 'add a note to {incident}',
     number: 'IN009',
     description: 'A note was added to the timeline of an incident.',
     targets,
@@ -59,6 +62,7 @@ export const incidentActions = {
     example: { before: {}, after: { text: 'Restarted the second web server.' } },
   },
   'incident.note.update': {
+    phrase: 'update a note on {incident}',
     number: 'IN010',
     description: 'A note on the timeline of an incident was updated.',
     targets,
@@ -66,12 +70,14 @@ export const incidentActions = {
     example: { before: { text: 'Restarted it.' }, after: { text: 'Restarted the second web server.' } },
   },
   'incident.postmortem.update': {
+    phrase: 'update the postmortem of {incident}',
     number: 'IN011',
     description: 'The postmortem of an incident was updated.',
     targets,
     changes: 'response',
   },
   'incident.postmortem.delete': {
+    phrase: 'delete the postmortem of {incident}',
     number: 'IN012',
     description: 'The postmortem of an incident was deleted.',
     targets,

@@ -17,8 +17,13 @@ export const notificationActions = {
     example: { before: { min_severity: 'info' }, after: { min_severity: 'warning' } },
   },
   'notification.channel.delete': { description: 'A notification channel was deleted. Its log is kept.' },
-  'notification.channel.test': { number: 'NC004', description: 'A test message was sent through a notification channel.' },
+  'notification.channel.test': {
+    phrase: 'send a test message through {notification_channel}',
+    number: 'NC004',
+    description: 'A test message was sent through a notification channel.',
+  },
   'notification.channel.test_settings': {
+    phrase: 'send a test message with the settings of a new notification channel',
     number: 'NC007',
     description: 'A test message was sent with the settings of a channel that has not been created yet.',
   },

@@ -27,11 +27,17 @@ export const webhookActions = {
     example: { before: { status: 'enabled', disabled_reason: null }, after: { status: 'disabled', disabled_reason: 'gone' } },
   },
   'webhooks.endpoint.recover': {
+    phrase: 'start a recovery of failed deliveries for {webhook_endpoint}',
     number: 'WH006',
     description: 'A recovery of failed deliveries was started for a webhook endpoint.',
   },
-  'webhooks.endpoint.test': { number: 'WH007', description: 'A test message was sent to a webhook endpoint.' },
+  'webhooks.endpoint.test': {
+    phrase: 'send a test message to {webhook_endpoint}',
+    number: 'WH007',
+    description: 'A test message was sent to a webhook endpoint.',
+  },
   'webhooks.secret.rotate': {
+    phrase: 'rotate the signing secret of {webhook_endpoint}',
     number: 'WH008',
     description: 'The signing secret of a webhook endpoint was rotated.',
     targets,
@@ -42,6 +48,7 @@ export const webhookActions = {
     },
   },
   'webhooks.secret.promote': {
+    phrase: 'end the secret rotation of {webhook_endpoint}',
     number: 'WH009',
     description: 'The old signing secret of a webhook endpoint was dropped, manually or when the overlap ended.',
     channels: [...requestChannels, 'job'],
@@ -50,6 +57,7 @@ export const webhookActions = {
   },
   'webhooks.delivery.resend': { number: 'WH010', description: 'A webhook delivery was resent.', changes: 'response' },
   'webhooks.delivery.expunge': {
+    phrase: 'remove the responses of {webhook_delivery}',
     number: 'WH012',
     description: 'The responses of a webhook delivery were removed from the log.',
     changes: 'response',

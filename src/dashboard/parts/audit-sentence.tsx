@@ -1,0 +1,74 @@
+import type { AuditActionView, AuditEventView } from '../../features/audit/shapes'
+import { entryOfId, registry, withArticle } from '../../registry'
+import type { Page } from '../client'
+import { useOne } from '../queries'
+import { actorName } from './actor'
+import { capitalize, humanize } from './status'
+
+type Catalog = ReadonlyMap<string, Pick<AuditActionView, 'action' | 'description' | 'sentences'>>
+
+/** All actions of the audit log by their names; undefined until they have loaded. */
+export function useAuditCatalog(): Catalog | undefined {
+  const { data } = useOne<Page<AuditActionView>>('/audit-events/catalog', { fields: 'action,description,sentences' })
+  return data && new Map(data.data.map(one => [one.action, one]))
+}
+
+/** What happened: “Ada updated the DNS record www.example.com A”. Empty until the actions have loaded. */
+export function AuditSentence({ event }: { event: AuditEventView }) {
+  const catalog = useAuditCatalog()
+  return (
+    catalog &&
+    segmentsOf(event, catalog).map(({ text, isName }, at) =>
+      isName ? (
+        <span key={at} className="font-semibold">
+          {text}
+        </span>
+      ) : (
+        text
+      ),
+    )
+  )
+}
+
+/** The first target with a name. Plans, for example, have none, but their zone is a target too. */
+export const mainTarget = ({ targets }: AuditEventView) => targets.find(one => one.name) ?? targets[0]
+
+/** The sentence as plain text. */
+export const sentenceOf = (event: AuditEventView, catalog: Catalog): string =>
+  segmentsOf(event, catalog)
+    .map(one => one.text)
+    .join('')
+
+interface Segment {
+  text: string
+  isName?: boolean
+}
+
+function segmentsOf({ action, outcome, actor, targets }: AuditEventView, catalog: Catalog): Segment[] {
+  // An earlier version may have recorded actions that this one doesn't have.
+  const template = catalog.get(action)?.sentences[outcome] ?? `{actor}: ${action}`
+  const [first, ...rest] = template
+    .split(/\{(\w+)\}/)
+    .flatMap((part, at) => {
+      if (at % 2 === 0) return [{ text: part }]
+      if (part === 'actor') return actorSegments(actor)
+      return named(
+        part in registry ? registry[part as keyof typeof registry].name : humanize(part),
+        targets.find(one => one.type === part)?.name,
+      )
+    })
+    .filter(one => one.text !== '')
+  return [{ ...first!, text: first!.isName ? first!.text : capitalize(first!.text) }, ...rest]
+}
+
+const named = (noun: string, name: string | null | undefined): Segment[] =>
+  name ? [{ text: `the ${noun} ` }, { text: name, isName: true }] : [{ text: withArticle(noun) }]
+
+function actorSegments(actor: AuditEventView['actor']): Segment[] {
+  const { type, id, name } = actor
+  if (type === 'user' || type === 'system') return [{ text: actorName(actor), isName: true }]
+  if (type === 'token') return named('token', name)
+  if (type === 'operator' || type === 'anonymous') return [{ text: withArticle(actorName(actor)) }]
+  const noun = entryOfId(id)?.name ?? 'URL'
+  return [{ text: noun === 'heartbeat' ? 'a ping of ' : 'a recipient of ' }, ...named(noun, name)]
+}

@@ -1,0 +1,68 @@
+import { useId, useState, type KeyboardEvent, type ReactNode } from 'react'
+
+interface ComboboxProps<Row> {
+  /** What it searches, for screen readers. */
+  label: string
+  placeholder: string
+  text: string
+  onText(text: string): void
+  rows: readonly Row[]
+  onPick(row: Row): void
+  children(row: Row, isCurrent: boolean): ReactNode
+}
+
+/** A search field with a list of what it finds. The arrow keys move in the list, and Enter picks. */
+export function Combobox<Row extends { key: string }>(props: ComboboxProps<Row>) {
+  const { label, placeholder, text, onText, rows, onPick, children } = props
+  const id = useId()
+  const [selected, setSelected] = useState(0)
+  const current = Math.min(selected, rows.length - 1)
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined) {
+      const next = (current + step + rows.length) % Math.max(rows.length, 1)
+      setSelected(next)
+      document.getElementById(`${id}-${next}`)?.scrollIntoView({ block: 'nearest' })
+    } else if (event.key === 'Enter') {
+      if (rows[current]) onPick(rows[current])
+    } else return
+    event.preventDefault()
+  }
+  return (
+    <>
+      <input
+        autoFocus
+        role="combobox"
+        aria-expanded
+        aria-label={label}
+        aria-controls={`${id}-list`}
+        aria-activedescendant={rows[current] ? `${id}-${current}` : undefined}
+        placeholder={placeholder}
+        autoComplete="off"
+        value={text}
+        onChange={event => {
+          onText(event.target.value)
+          setSelected(0)
+        }}
+        onKeyDown={onKeyDown}
+        className="h-10 w-full rounded-md border border-strong-line bg-surface px-3 placeholder:text-muted"
+      />
+      <ul id={`${id}-list`} role="listbox" aria-label="Results" className="mt-3 max-h-80 min-h-24 overflow-y-auto">
+        {rows.map((row, index) => (
+          <li
+            key={row.key}
+            id={`${id}-${index}`}
+            role="option"
+            aria-selected={index === current}
+            onPointerMove={() => setSelected(index)}
+            onClick={() => onPick(row)}
+            className={`flex cursor-pointer items-center gap-2 rounded px-2 py-1.5 ${index === current ? 'bg-hover' : ''}`}
+          >
+            {children(row, index === current)}
+          </li>
+        ))}
+        {rows.length === 0 && <li className="px-2 py-6 text-center text-muted">No matches</li>}
+      </ul>
+    </>
+  )
+}
