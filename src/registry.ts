@@ -23,8 +23,8 @@ interface Resource {
   alsoIn?: readonly string[]
   /** Page in the dashboard. */
   page?: string
-  /** Field by which the palette of the dashboard finds it. */
-  searchBy?: string
+  /** Fields with its name in the dashboard: the first that isn’t empty. The list can be searched by it. */
+  namedBy?: readonly string[]
   /** Maximum number in a workspace: a plan limit, or a number that is the same on every plan. */
   limit?: CountedLimit | number
   /** The table with its rows. */
@@ -91,7 +91,7 @@ export const registry = {
     path: '/tokens',
     alsoIn: ['/overview'],
     page: '/tokens/$id',
-    searchBy: 'name',
+    namedBy: ['name'],
     limit: 'tokens',
     endedBy: ['revoked_at', 'rotated_to'],
     audit: { prefix: 'account.token', create: 'AC001', update: 'AC002', bulk: 'AC025' },
@@ -125,7 +125,7 @@ export const registry = {
     path: '/dns/zones',
     alsoIn: ['/dns/records', '/overview'],
     page: '/dns/zones/$id',
-    searchBy: 'name',
+    namedBy: ['name'],
     limit: 'dns_zones',
     hasEvents: true,
     isRestrictable: true,
@@ -156,7 +156,7 @@ export const registry = {
     path: '/dns/templates',
     alsoIn: ['/dns/template-bindings'],
     page: '/dns/templates/$id',
-    searchBy: 'name',
+    namedBy: ['name'],
     limit: 200,
     audit: { prefix: 'dns.template', create: 'DN080', update: 'DN081', delete: 'DN082' },
   },
@@ -197,7 +197,7 @@ export const registry = {
     path: '/heartbeats',
     alsoIn: ['/overview'],
     page: '/heartbeats/$id',
-    searchBy: 'name',
+    namedBy: ['name'],
     limit: 'heartbeats',
     hasEvents: true,
     isRestrictable: true,
@@ -211,7 +211,7 @@ export const registry = {
     path: '/monitors',
     alsoIn: ['/monitoring', '/overview'],
     page: '/monitors/$id',
-    searchBy: 'name',
+    namedBy: ['name'],
     limit: 'monitors',
     hasEvents: true,
     isRestrictable: true,
@@ -224,7 +224,7 @@ export const registry = {
     path: '/incidents',
     alsoIn: ['/overview'],
     page: '/incidents/$id',
-    searchBy: 'title',
+    namedBy: ['title'],
     audit: { prefix: 'incident', create: 'IN005', update: 'IN006', bulk: 'IN013' },
   },
   maintenance_window: {
@@ -235,7 +235,7 @@ export const registry = {
     path: '/maintenance-windows',
     alsoIn: ['/overview'],
     page: '/maintenance/$id',
-    searchBy: 'name',
+    namedBy: ['name'],
     limit: 200,
     audit: { prefix: 'maintenance.window', create: 'MW001', update: 'MW002', delete: 'MW003', bulk: 'MW006' },
   },
@@ -247,7 +247,7 @@ export const registry = {
     path: '/notification-channels',
     alsoIn: ['/notifications', '/overview'],
     page: '/channels/$id',
-    searchBy: 'name',
+    namedBy: ['name'],
     limit: 50,
     isRestrictable: true,
     audit: { prefix: 'notification.channel', create: 'NC001', update: 'NC002', delete: 'NC003' },
@@ -268,7 +268,7 @@ export const registry = {
     path: '/webhook-endpoints',
     alsoIn: ['/overview'],
     page: '/webhooks/$id',
-    searchBy: 'url',
+    namedBy: ['description', 'url'],
     limit: 'webhook_endpoints',
     hasEvents: true,
     isRestrictable: true,

@@ -36,6 +36,18 @@ test('a list of deliveries includes their endpoints and events, and the resource
   expect(body.data.map((one: any) => one.expanded.event.expanded.resource.id).sort()).toEqual([...beats].sort())
 })
 
+test('a list of deliveries includes the resources of the events without the events', async () => {
+  const { acme, beats, endpoint } = await scene()
+  await acme.call('POST', `/v1/webhook-endpoints/${endpoint}/test`, {})
+  const { body } = await acme.call('GET', '/v1/webhook-deliveries?expand=resource')
+  expect(body.data).toHaveLength(3)
+  for (const { resource, expanded } of body.data)
+    expect(expanded).toEqual({ resource: resource && (await acme.call('GET', `/v1/heartbeats/${resource.id}`)).body })
+  await acme.call('DELETE', `/v1/heartbeats/${beats[0]}`)
+  const after = (await acme.call('GET', `/v1/webhook-deliveries?expand=resource&resource_id=${beats[0]}`)).body.data
+  expect(after.map((one: any) => one.expanded)).toEqual([{ resource: null }])
+})
+
 test('a single resource includes only what was requested, and its ETag covers it', async () => {
   const { acme, endpoint } = await scene(1)
   const [{ id }] = (await acme.call('GET', '/v1/webhook-deliveries')).body.data

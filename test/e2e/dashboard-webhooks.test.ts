@@ -83,6 +83,66 @@ test('an endpoint is deactivated, activated with undo, and edited, and shows how
   await expectClean(page)
 }, 120_000)
 
+test('deliveries and events show the names of their endpoints and resources, and are filtered by name', async () => {
+  receiver.status = 200
+  const endpoint = await ui.api('POST', '/v1/webhook-endpoints', {
+    url: `http://127.0.0.1:${server.port}/named`,
+    description: 'named room',
+    events: ['dns.records_changed'],
+  })
+  for (const name of ['named.example', 'another.example']) {
+    const zone = await ui.api('POST', '/v1/dns/zones', { name })
+    await ui.api('POST', `/v1/dns/zones/${zone.id}/records`, { name: 'www', type: 'A', content: '192.0.2.1' })
+  }
+  const page = await ui.open('/webhooks/deliveries')
+  const pick = async (filter: string, text: string) => {
+    await page.getByRole('button', { name: `${filter}: All ${filter.toLowerCase()}s` }).click()
+    await page.getByRole('combobox', { name: `Search ${filter.toLowerCase()}` }).fill(text)
+    await page.getByRole('option', { name: new RegExp(text) }).click()
+  }
+  const rows = page.getByRole('table').getByRole('row')
+  await pick('Endpoint', 'named room')
+  await rows.filter({ hasText: 'failing room' }).first().waitFor({ state: 'detached' })
+  await rows.getByRole('link', { name: 'another.example' }).first().waitFor()
+  await pick('Resource', 'named.example')
+  await rows.getByRole('link', { name: 'another.example' }).first().waitFor({ state: 'detached' })
+  const row = rows.filter({ hasText: 'dns.records_changed' }).first()
+  await row.getByRole('link', { name: 'named.example' }).waitFor()
+  expect(await row.getByRole('link', { name: 'named room' }).getAttribute('href')).toBe(`/webhooks/${endpoint.id}`)
+  await expectClean(page)
+  await row.getByRole('link', { name: 'dns.records_changed' }).click()
+  const main = page.getByRole('main')
+  await main.getByRole('link', { name: 'named room' }).waitFor()
+  await main.getByRole('link', { name: 'named.example' }).waitFor()
+  await main.getByTitle(endpoint.id, { exact: true }).first().waitFor()
+  await expectClean(page)
+
+  await page.goto(`${ui.hub.url}/events`)
+  await rows.getByRole('link', { name: 'another.example' }).first().waitFor()
+  await pick('Resource', 'named.example')
+  await rows.getByRole('link', { name: 'another.example' }).first().waitFor({ state: 'detached' })
+  await rows.getByRole('link', { name: 'named.example' }).first().waitFor()
+  await page.getByRole('button', { name: /^Resource: / }).click()
+  await expectClean(page)
+}, 120_000)
+
+test('events are limited to resources that are found by name', async () => {
+  const { id: zone } = await ui.api('POST', '/v1/dns/zones', { name: 'only.example' })
+  const { id } = await ui.api('POST', '/v1/webhook-endpoints', {
+    url: `http://127.0.0.1:${server.port}/only`,
+    events: ['dns.records_changed'],
+  })
+  const page = await ui.open(`/webhooks/${id}/settings`)
+  await page.getByText('Filters', { exact: true }).click()
+  await page.getByLabel('Resources').fill('only.exa')
+  await page.getByRole('button', { name: /^only\.example/ }).click()
+  await page.getByRole('button', { name: 'Remove only.example' }).waitFor()
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Endpoint saved').waitFor()
+  expect((await ui.api('GET', `/v1/webhook-endpoints/${id}`)).filters).toEqual({ resource_ids: [zone] })
+  await expectClean(page)
+}, 60_000)
+
 test('the form offers the event kinds that can occur, and those the endpoint is already subscribed to', async () => {
   const page = await ui.open('/webhooks/new')
   const kinds = page.getByRole('group', { name: 'Events' }).getByRole('checkbox')

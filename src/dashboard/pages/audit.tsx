@@ -12,6 +12,7 @@ import { Input } from '../parts/input'
 import { ListPage, type Column } from '../parts/list'
 import { Menu } from '../parts/menu'
 import { ResourceLink } from '../parts/resource'
+import { resourcePicker } from '../parts/resource-search'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { localInputToIso } from '../parts/timezone'
@@ -38,6 +39,8 @@ const columns: readonly Column<AuditEventView>[] = [
   { title: 'Outcome', width: '8rem', showFrom: 'sm', render: one => <Status status={one.outcome} /> },
   { title: 'Time', width: '8.5rem', render: one => <RelativeTime at={one.occurred_at} /> },
 ]
+
+const ResourcePicker = resourcePicker(() => true)
 
 // What Bailiwick does itself would drown out the actions of people.
 const people = 'user,token,operator,anonymous'
@@ -82,6 +85,7 @@ export default function Audit() {
         'occurred_at[lt]': localInputToIso(to),
       })}
       filters={[
+        { name: 'target', label: 'Resource', all: 'All resources', Picker: ResourcePicker },
         { name: 'action', label: 'Action', all: 'All actions', Picker: ActionPicker },
         { name: 'actor', label: 'Actor', initial: people, choices: actors },
         { name: 'outcome', label: 'Outcome', all: 'All outcomes', choices: outcomes },
@@ -95,7 +99,6 @@ export default function Audit() {
           <Moment label="To" value={to} onChange={value => set({ to: value })} />
         </>
       }
-      search={{ name: 'target', label: 'Resource ID' }}
       empty={{ icon: FileClock, title: 'No matches' }}
     />
   )
@@ -111,7 +114,8 @@ function ActionPicker(props: FilterPickerProps) {
     ),
     ...[...(catalog?.values() ?? [])].map(one => ({
       key: one.action,
-      label: one.description.replaceAll('`', ''),
+      // The first sentence is enough here; the rest is details.
+      label: one.description.replace(/\. .*$/s, '.').replaceAll('`', ''),
       code: one.action,
     })),
   ]

@@ -1,16 +1,30 @@
 import { Radio } from 'lucide-react'
 import type { EventView } from '../../features/events/shapes'
-import { Mono } from '../parts/code'
+import { CopyableText } from '../parts/code'
 import { Json } from '../parts/json'
 import { ListPage, type Column } from '../parts/list'
 import { Facts } from '../parts/page'
-import { ResourceLink } from '../parts/resource'
+import { ExpandedLink, NameOnPhone } from '../parts/resource'
+import { EventResourcePicker } from '../parts/resource-search'
 import { RelativeTime, formatDateTime } from '../parts/time'
 import { useEventKinds } from './webhooks/event-kinds'
 
+const Resource = ({ event }: { event: EventView }) => (
+  <ExpandedLink {...event.resource} resource={event.expanded?.resource} withType />
+)
+
 const columns: readonly Column<EventView>[] = [
-  { title: 'Event', look: 'strong', render: one => one.kind },
-  { title: 'Resource', showFrom: 'sm', render: one => <ResourceLink {...one.resource} /> },
+  {
+    title: 'Event',
+    look: 'strong',
+    render: one => (
+      <>
+        {one.kind}
+        <NameOnPhone resource={one.expanded?.resource} />
+      </>
+    ),
+  },
+  { title: 'Resource', showFrom: 'sm', render: one => <Resource event={one} /> },
   { title: 'Sequence', width: '7rem', showFrom: 'md', alignRight: true, render: one => one.sequence },
   { title: 'Time', width: '9rem', render: one => <RelativeTime at={one.occurred_at} /> },
 ]
@@ -25,9 +39,11 @@ export default function Events() {
       path="/events"
       columns={columns}
       details={one => ({ title: one.kind, content: <Details event={one} /> })}
-      query={({ kind, resource }) => ({ kind, resource_id: resource })}
-      search={{ name: 'resource', label: 'Resource ID' }}
-      filters={[{ name: 'kind', label: 'Event', all: 'All events', choices: kinds.map(one => one.kind) }]}
+      query={({ kind, resource }) => ({ kind, resource_id: resource, expand: 'resource' })}
+      filters={[
+        { name: 'resource', label: 'Resource', all: 'All resources', Picker: EventResourcePicker },
+        { name: 'kind', label: 'Event', all: 'All events', choices: kinds.map(one => one.kind) },
+      ]}
       empty={{
         icon: Radio,
         text: 'Events are recorded when something happens, such as an alert or a changed DNS record.',
@@ -41,9 +57,10 @@ const Details = ({ event }: { event: EventView }) => (
     <Facts
       rows={[
         ['Time', formatDateTime(event.occurred_at)],
-        ['Resource', <ResourceLink {...event.resource} />],
-        ['Event ID', <Mono>{event.id}</Mono>],
-        ['Message ID', <Mono>{event.message_id}</Mono>],
+        ['Resource', <Resource event={event} />],
+        ['Resource ID', <CopyableText text={event.resource.id} />],
+        ['Event ID', <CopyableText text={event.id} />],
+        ['Message ID', <CopyableText text={event.message_id} />],
       ]}
     />
     <Json label="data" value={event.data} />

@@ -5,7 +5,7 @@ import { confirm } from '../parts/open-dialog'
 import { labelOf } from '../parts/option-fields'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
-import { ResourceLink } from '../parts/resource'
+import { ExpandedLink } from '../parts/resource'
 import { SendButton } from '../parts/send-button'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
@@ -13,9 +13,10 @@ import { usePerson } from '../session'
 import { Attempt } from './webhooks/attempt'
 
 const refreshMs = 3000
+const query = { expand: 'endpoint,resource' }
 
 /** Shows a delivery with all its attempts. */
-export default resourcePage({ path: '/webhook-deliveries', parent: '/webhooks/deliveries', refetchMs: refreshMs }, Shown)
+export default resourcePage({ path: '/webhook-deliveries', parent: '/webhooks/deliveries', query, refetchMs: refreshMs }, Shown)
 
 function Shown({ resource: delivery }: { resource: WebhookDeliveryDetail }) {
   const { canWrite } = usePerson()
@@ -56,14 +57,23 @@ function Shown({ resource: delivery }: { resource: WebhookDeliveryDetail }) {
         <Card
           title="Details"
           facts={[
-            ['Endpoint', <ResourceLink id={delivery.endpoint_id} type="endpoint" />],
-            ['Resource', delivery.resource && <ResourceLink {...delivery.resource} />],
+            [
+              'Endpoint',
+              <ExpandedLink id={delivery.endpoint_id} type="webhook_endpoint" resource={delivery.expanded?.endpoint} />,
+            ],
+            [
+              'Resource',
+              delivery.resource && <ExpandedLink {...delivery.resource} resource={delivery.expanded?.resource} withType />,
+            ],
             ['Event time', <RelativeTime at={delivery.occurred_at} />],
             ['Sequence', delivery.sequence],
             ['Attempts', delivery.attempt_count],
             ['Next attempt', delivery.next_attempt_at && <RelativeTime at={delivery.next_attempt_at} />],
             ['Reason', delivery.reason === null ? null : labelOf(delivery.reason)],
             ['Finished', delivery.finished_at && <RelativeTime at={delivery.finished_at} />],
+            ['Endpoint ID', <CopyableText text={delivery.endpoint_id} />],
+            ['Resource ID', delivery.resource && <CopyableText text={delivery.resource.id} />],
+            ['Event ID', delivery.event_id && <CopyableText text={delivery.event_id} />],
             ['Message ID', <CopyableText text={delivery.message_id} />],
             ['ID', <CopyableText text={delivery.id} />],
           ]}

@@ -5,22 +5,28 @@ import { useOne } from '../queries'
 import { Button } from './button'
 import { FieldFrame, useForm } from './form'
 import { Input } from './input'
+import { useResourceNames, useResourceSearch } from './resource-search'
 import { StatusIcon } from './status'
 
 interface Option {
   id: string
   name: string
-  status: string
+  status?: string
+  /** The type of the resource. */
+  kind?: string
 }
 
-interface PickFieldProps {
+interface FieldProps {
+  name: string
+  label: string
+  hint?: string
+}
+
+interface PickFieldProps extends FieldProps {
   /** API path of the list to pick from. It must support `ids` and `q`. */
   list: '/monitors' | '/heartbeats'
   /** Additional filter: `{ type: 'group' }`. */
   filter?: Query
-  name: string
-  label: string
-  hint?: string
   /** ID that is not offered, such as the resource itself. */
   exclude?: string | undefined
 }
@@ -30,11 +36,11 @@ const maxNamed = 100
 const fields = 'id,name,status'
 
 /** Picks monitors or heartbeats by name. The value is the list of their IDs. */
-export function PickField({ list, filter = {}, name, label, hint, exclude }: PickFieldProps) {
-  const { values, set } = useForm()
+export function PickField({ list, filter = {}, exclude, ...field }: PickFieldProps) {
+  const { values } = useForm()
   const [text, setText] = useState('')
   const search = useDeferredValue(text.trim())
-  const selected = (values[name] ?? []) as string[]
+  const selected = (values[field.name] ?? []) as string[]
   const named = useOne<Page<Option>>(
     selected.length === 0 ? null : list,
     { ids: selected.slice(0, maxNamed), limit: maxNamed, fields },
@@ -45,8 +51,38 @@ export function PickField({ list, filter = {}, name, label, hint, exclude }: Pic
     { ...filter, q: search, limit: maxOffered, fields },
     { keepPrevious: true },
   )
-  const rows = search === '' ? [] : (offered.data?.data ?? []).filter(one => one.id !== exclude && !selected.includes(one.id))
-  const byId = new Map(named.data?.data.map(one => [one.id, one]))
+  return (
+    <Picked
+      {...field}
+      text={text}
+      onText={setText}
+      offered={search === '' ? [] : (offered.data?.data ?? []).filter(one => one.id !== exclude)}
+      names={new Map(named.data?.data.map(one => [one.id, one.name]))}
+    />
+  )
+}
+
+/** Picks resources of all types that have events, by name. The value is the list of their IDs. */
+export function PickResourcesField(field: FieldProps) {
+  const { values } = useForm()
+  const [text, setText] = useState('')
+  const offered = useResourceSearch(text, one => one.hasEvents)
+  const names = useResourceNames((values[field.name] ?? []) as string[])
+  return <Picked {...field} text={text} onText={setText} offered={offered} names={names} />
+}
+
+interface PickedProps extends FieldProps {
+  text: string
+  onText(text: string): void
+  offered: readonly Option[]
+  names: ReadonlyMap<string, string>
+}
+
+/** The picked resources, and a search for more. */
+function Picked({ name, label, hint, text, onText, offered, names }: PickedProps) {
+  const { values, set } = useForm()
+  const selected = (values[name] ?? []) as string[]
+  const rows = offered.filter(one => !selected.includes(one.id))
   return (
     <FieldFrame name={name} label={label} hint={hint}>
       {attributes => (
@@ -55,12 +91,12 @@ export function PickField({ list, filter = {}, name, label, hint, exclude }: Pic
             <ul className="mb-2 flex flex-wrap gap-1.5">
               {selected.map(id => (
                 <li key={id} className="inline-flex items-center gap-1 rounded bg-idle-soft pl-2 text-[13px]">
-                  {byId.get(id)?.name ?? id}
+                  {names.get(id) ?? id}
                   <Button
                     small
                     kind="quiet"
                     icon={X}
-                    aria-label={`Remove ${byId.get(id)?.name ?? id}`}
+                    aria-label={`Remove ${names.get(id) ?? id}`}
                     onClick={() => set({ [name]: selected.filter(one => one !== id) })}
                   />
                 </li>
@@ -72,7 +108,7 @@ export function PickField({ list, filter = {}, name, label, hint, exclude }: Pic
             value={text}
             placeholder="Search by name"
             autoComplete="off"
-            onText={setText}
+            onText={onText}
             onKeyDown={event => {
               // Enter picks the first option instead of submitting the form.
               if (event.key !== 'Enter') return
@@ -89,8 +125,9 @@ export function PickField({ list, filter = {}, name, label, hint, exclude }: Pic
                     onClick={() => add(one.id)}
                     className="flex w-full items-center gap-2 rounded px-2 py-1 text-left hover:bg-hover"
                   >
-                    <StatusIcon status={one.status} />
-                    <span className="min-w-0 truncate">{one.name}</span>
+                    {one.status && <StatusIcon status={one.status} />}
+                    <span className="min-w-0 grow truncate">{one.name}</span>
+                    {one.kind && <span className="text-[13px] text-muted">{one.kind}</span>}
                   </button>
                 </li>
               ))}
@@ -103,6 +140,6 @@ export function PickField({ list, filter = {}, name, label, hint, exclude }: Pic
 
   function add(id: string) {
     set({ [name]: [...selected, id] })
-    setText('')
+    onText('')
   }
 }

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { entryOfId } from '../../registry'
 import { resourcePath } from '../pages'
 import { humanize } from './status'
 
@@ -16,6 +17,43 @@ export const ResourceLinks = ({ of }: { of: readonly ResourceLinkProps[] }) =>
       <ResourceLink {...one} />
     </div>
   ))
+
+/** The name in a resource of the API; null if it has none. */
+export function nameIn(resource: { id: string }): string | null {
+  const values = entryOfId(resource.id)?.namedBy?.map(field => (resource as Record<string, unknown>)[field])
+  return (values?.find(Boolean) as string | undefined) ?? null
+}
+
+/** The name of an expanded resource as plain text, on phones, where lists have no column for it. */
+export const NameOnPhone = ({ resource }: { resource: unknown }) =>
+  resource ? <span className="ml-2 font-normal text-muted sm:hidden">{nameIn(resource as { id: string })}</span> : null
+
+interface ExpandedLinkProps {
+  id: string
+  type: string
+  /** As in `expanded`: null if it was deleted. */
+  resource: unknown
+  /** Shows the type after the name. */
+  withType?: boolean
+}
+
+/** The name of an expanded resource, linked to its page. */
+export function ExpandedLink({ id, type, resource, withType }: ExpandedLinkProps) {
+  const noun = entryOfId(id)?.name ?? humanize(type)
+  if (!resource) {
+    return (
+      <span className="text-muted" title={id}>
+        Deleted {noun}
+      </span>
+    )
+  }
+  return (
+    <>
+      <ResourceLink id={id} type={type} name={nameIn(resource as { id: string })} />
+      {withType && <span className="ml-2 text-muted">{noun}</span>}
+    </>
+  )
+}
 
 /** The name of a resource, linked to its page if it has one. */
 export function ResourceLink({ id, type, name }: ResourceLinkProps) {

@@ -216,7 +216,7 @@ export function Table<Row>(props: TableProps<Row>) {
                   <td
                     key={column.title}
                     style={{ height: rowHeight }}
-                    className={`truncate border-b border-line px-3 group-last:border-0 ${column.alignRight ? 'text-right' : ''} ${column.look ? looks[column.look] : ''} ${column.showFrom ? responsiveClass[column.showFrom] : ''}`}
+                    className={`truncate border-b border-line px-3 group-last:border-0 [&>a.inline-block]:max-w-full [&>a.inline-block]:truncate [&>a.inline-block]:align-bottom ${column.alignRight ? 'text-right' : ''} ${column.look ? looks[column.look] : ''} ${column.showFrom ? responsiveClass[column.showFrom] : ''}`}
                   >
                     {at === 0 && linkOf ? (
                       <Link to={linkOf(row)} className="group-hover:underline">

@@ -2,6 +2,11 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { resourceFields, Expanded, Instant, ListOf, Shape } from '../../core/shapes'
 
+export const EventResource = Type.Record(Type.String(), Type.Unknown(), {
+  description:
+    'Current state of the resource, as returned when you get it by ID; null if it was deleted or if you have no access to it.',
+})
+
 export const Event = Shape(
   {
     id: Type.String({ description: 'ID of the event.' }),
@@ -17,12 +22,7 @@ export const Event = Shape(
     data: Type.Record(Type.String(), Type.Unknown(), {
       description: 'Event data. For its fields, see the `schema` of the event kind.',
     }),
-    expanded: Expanded({
-      resource: Type.Record(Type.String(), Type.Unknown(), {
-        description:
-          'Current state of the resource, as returned when you get it by ID; null if it was deleted or if you have no access to it.',
-      }),
-    }),
+    expanded: Expanded({ resource: EventResource }),
   },
   {
     $id: 'Event',

@@ -3,29 +3,46 @@ import { Send } from 'lucide-react'
 import type { WebhookDeliveryView } from '../../../features/webhooks/deliveries/shapes'
 import type { ListProps } from '../../parts/list'
 import { Status } from '../../parts/status'
-import type { Column } from '../../parts/table'
+import { ExpandedLink, NameOnPhone } from '../../parts/resource'
+import { EventResourcePicker, resourcePicker } from '../../parts/resource-search'
+import type { Column, TableColumns } from '../../parts/table'
 import { RelativeTime } from '../../parts/time'
 import { useEventKinds } from './event-kinds'
 
-const columns: readonly Column<WebhookDeliveryView>[] = [
+const EndpointPicker = resourcePicker(one => one.prefix === 'whe')
+
+const endpointColumn: Column<WebhookDeliveryView> = {
+  title: 'Endpoint',
+  showFrom: 'md',
+  render: one => <ExpandedLink id={one.endpoint_id} type="webhook_endpoint" resource={one.expanded?.endpoint} />,
+}
+
+const columnsWith = (endpoint: Column<WebhookDeliveryView> | false): TableColumns<WebhookDeliveryView> => [
   {
     title: 'Event',
     render: one => (
       <span className="font-medium">
         {one.event}
         {one.test && <span className="font-normal text-muted"> test</span>}
+        <NameOnPhone resource={one.expanded?.resource} />
       </span>
     ),
   },
-  { title: 'Status', width: '9rem', render: one => <Status status={one.status} /> },
+  endpoint,
+  {
+    title: 'Resource',
+    showFrom: 'sm',
+    render: one => one.resource && <ExpandedLink {...one.resource} resource={one.expanded?.resource} withType />,
+  },
+  { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
   {
     title: 'Last response',
-    width: '9rem',
-    showFrom: 'md',
+    width: '8rem',
+    showFrom: 'lg',
     render: one => one.last_status_code ?? labelOf(one.last_error_class ?? '–'),
   },
-  { title: 'Attempts', width: '6rem', showFrom: 'md', alignRight: true, render: one => one.attempt_count },
-  { title: 'Next attempt', width: '8rem', showFrom: 'lg', render: one => <RelativeTime at={one.next_attempt_at} fallback="–" /> },
+  { title: 'Attempts', width: '6rem', showFrom: 'xl', alignRight: true, render: one => one.attempt_count },
+  { title: 'Next attempt', width: '8rem', showFrom: 'xl', render: one => <RelativeTime at={one.next_attempt_at} fallback="–" /> },
   { title: 'Created', width: '8rem', showFrom: 'sm', sort: 'created_at', render: one => <RelativeTime at={one.created_at} /> },
 ]
 
@@ -45,11 +62,18 @@ export function useDeliveryList(endpointId?: string): ListProps<WebhookDeliveryV
     label: 'Deliveries',
     path: '/webhook-deliveries',
     page: '/webhooks/deliveries/$id',
-    columns,
+    columns: columnsWith(endpointId === undefined && endpointColumn),
     sort: '-created_at',
     refetchMs: 5000,
-    query: state => ({ endpoint_id: endpointId, ...state }),
+    query: ({ endpoint, resource, ...state }) => ({
+      ...state,
+      endpoint_id: endpointId ?? endpoint,
+      resource_id: resource,
+      expand: endpointId === undefined ? 'endpoint,resource' : 'resource',
+    }),
     filters: [
+      endpointId === undefined && { name: 'endpoint', label: 'Endpoint', all: 'All endpoints', Picker: EndpointPicker },
+      { name: 'resource', label: 'Resource', all: 'All resources', Picker: EventResourcePicker },
       { name: 'status', label: 'Status', all: 'All statuses', choices: statuses },
       { name: 'event', label: 'Event', all: 'All events', choices: kinds.map(one => one.kind) },
     ],

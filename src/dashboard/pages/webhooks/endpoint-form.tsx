@@ -14,6 +14,7 @@ import {
   type Values,
 } from '../../parts/form'
 import { Mono } from '../../parts/code'
+import { PickResourcesField } from '../../parts/pick-field'
 import { toggled } from '../../parts/choices'
 import { Checkbox } from '../../parts/input'
 import { labelOf } from '../../parts/option-fields'
@@ -94,9 +95,9 @@ export function EndpointForm<Result>({ endpoint, send, onCancel }: EndpointFormP
         <Retries />
       </Collapsible>
       <Collapsible label="Filters" names={['filters']}>
-        <ListField
+        <PickResourcesField
           name="resources"
-          label="Resource IDs"
+          label="Resources"
           hint="Send only events about these monitors, zones, heartbeats, or other resources. Leave empty for all."
         />
       </Collapsible>

@@ -185,4 +185,6 @@ export const deliveryRelations = (eventRelations: Relations): Relations => ({
     view: viewEndpoint,
   }),
   event: relationToEvent((delivery: WebhookDeliveryView) => delivery.event_id, eventRelations),
+  // Without loading the event and its data.
+  resource: { ...eventRelations.resource!, idOf: (delivery: WebhookDeliveryView) => delivery.resource?.id ?? null },
 })

@@ -11,7 +11,7 @@ import {
   Shape,
   Words,
 } from '../../../core/shapes'
-import { Event } from '../../events/shapes'
+import { Event, EventResource } from '../../events/shapes'
 import { attemptTriggers, deliveryStates, recoverableStates } from './tables'
 import { WebhookEndpoint } from '../endpoints/shapes'
 
@@ -81,7 +81,7 @@ const deliveryMembers = {
     description: 'When the responses were removed from the log; null if they were not.',
   }),
   ...editable,
-  expanded: Expanded({ endpoint: WebhookEndpoint, event: Event }),
+  expanded: Expanded({ endpoint: WebhookEndpoint, event: Event, resource: EventResource }),
 }
 const milliseconds = Nullable(Type.Number(), {
   description: 'Duration in milliseconds; null if the phase was not reached or can’t be measured.',
