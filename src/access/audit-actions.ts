@@ -133,6 +133,7 @@ export const accountActions = {
   'account.instance.restore': {
     number: 'AC026',
     description: 'The installation was restored from a backup. Changes made since the backup are lost.',
+    phrase: 'restore the installation from a backup',
     channels: ['cli'],
     targets: [],
     changes: {
