@@ -68,7 +68,7 @@ export async function pageRows<Row>(selection: Selection, shape: string, limit: 
         .select(columns)
         .from(examined.as(name) as never as SQLiteTable)
         .where(checked)
-      const matching = inOrderOfSubquery(checkedInOrder, inOrder).limit(sql.placeholder('limit'))
+      const matching = inOrderOfSubquery(checkedInOrder, inOrderOf(ownColumns(listing, order))).limit(sql.placeholder('limit'))
       return wrapped(matching, false)
         .unionAll(wrapped(last, true) as never)
         .limit(sql.placeholder('limit'))
@@ -130,6 +130,12 @@ function boundValues({ owner }: Selection): { values: Record<string, unknown>; b
 
 const inOrderOf = (order: readonly SortColumn<never>[]): SQL[] =>
   order.map(one => (one.descending ? desc(one.column) : asc(one.column)))
+
+/** The order in columns of the table. Of the table that the rows were found through, an order contains only the reference to the id. */
+const ownColumns = ({ table }: Listing<never>, order: readonly SortColumn<never>[]): SortColumn<never>[] => {
+  const { id }: Record<string, SQLiteColumn> = getTableColumns(table)
+  return order.map(one => (one.column.table === table ? one : { ...one, column: id! }))
+}
 
 /** The condition that the index answers. @param only one of several values of a filter */
 function foundRows(

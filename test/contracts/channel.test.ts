@@ -82,7 +82,7 @@ describe.each(channelKinds.map(one => one.kind))('channel type %s', kind => {
     const attempts = async () =>
       (await w.acme.call('GET', `/v1/notifications?channel_id=${channel.id}`)).body.data[0].attempt_count
     expect(await attempts()).toBe(1)
-    expect(await read(w, channel.id)).toMatchObject({ failing: true, status: 'enabled', last_error: { code: 'temporary' } })
+    expect(await read(w, channel.id)).toMatchObject({ failing: true, status: 'unverified', last_error: { code: 'temporary' } })
     double.recover()
     if (double.retryAfterMs !== null) {
       await w.advance(double.retryAfterMs - 2 * second)
@@ -93,7 +93,7 @@ describe.each(channelKinds.map(one => one.kind))('channel type %s', kind => {
     expect(await logOf(w, channel.id)).toEqual(['incident.opened sent'])
   })
 
-  test('does not retry a rejected message and stays enabled', async () => {
+  test('does not retry a rejected message, and is not disabled', async () => {
     const { w, double, channel } = await setUp()
     // Mail servers reject recipients, not messages.
     if (kind === 'email') return
@@ -101,7 +101,7 @@ describe.each(channelKinds.map(one => one.kind))('channel type %s', kind => {
     await sendMessage(w)
     await w.advance(2 * second)
     expect(await logOf(w, channel.id)).toEqual(['incident.opened failed rejected'])
-    expect(await read(w, channel.id)).toMatchObject({ status: 'enabled', last_error: { code: 'rejected' } })
+    expect(await read(w, channel.id)).toMatchObject({ status: 'unverified', last_error: { code: 'rejected' } })
   })
 
   test('is disabled when the destination no longer exists', async () => {
