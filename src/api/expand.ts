@@ -15,15 +15,17 @@ export function expandParameter(relations: Relations | undefined): Record<string
     name,
     ...Object.keys(one.expands ?? {}).map(next => `${name}.${next}`),
   ])
+  const nested = paths.find(path => path.includes('.'))
   return {
     expand: Type.Optional(
       Type.Array(Words(paths), {
         minItems: 1,
-        maxItems: maxPaths,
+        maxItems: Math.min(paths.length, maxPaths),
         uniqueItems: true,
         description:
-          `Related resources to include in the field \`expanded\`; at most ${maxPaths}. Use a dot to expand a relation of a ` +
-          'related resource. A resource that was deleted or that you have no access to is null.',
+          `Related resources to include in the field \`expanded\`${paths.length > maxPaths ? `; at most ${maxPaths}` : ''}.` +
+          `${nested ? ` Use a dot to expand a relation of a related resource, as in \`${nested}\`.` : ''}` +
+          ' A resource that was deleted or that you have no access to is null.',
       }),
     ),
   }

@@ -24,14 +24,14 @@ export function fieldsParameter(spec: Pick<Route, 'method' | 'guard' | 'response
   const resource = resourceOf(spec.response)
   if (spec.method !== 'GET' || spec.guard === 'anyone' || spec.guard === 'ingest' || spec.streams || !resource) return {}
   const names = Object.keys(resource.properties).filter(name => !alwaysSent.has(name))
-  const idNote = names.includes('id') ? ' `id` is always included.' : ''
+  const idNote = names.includes('id') ? ' and `id`' : ''
   return {
     fields: Type.Optional(
       Type.Array(Words(names), {
         minItems: 1,
         maxItems: names.length,
         uniqueItems: true,
-        description: `Fields of the resource to return.${idNote} Default: all fields. If set, the response has the \`…Partial\` schema.`,
+        description: `Fields to return. If set, the response contains only these fields${idNote}. Default: all fields.`,
       }),
     ),
   }

@@ -132,5 +132,21 @@ export interface Page<T> {
   pagination: Pagination
 }
 
+const SinglePage = Shape(
+  {
+    has_more: Type.Boolean({ description: 'Always false: the list has a single page.' }),
+    next_cursor: Nullable(Type.String(), { description: 'Always null.' }),
+  },
+  { $id: 'SinglePage', description: 'The list has a single page. The fields are the same as in other lists.' },
+)
+
+/** A list that is always on one page, with the fields of other lists. */
+export function SinglePageOf<T extends TSchema>(item: T) {
+  return Shape(
+    { data: Type.Array(item, { description: 'All items.' }), pagination: SinglePage },
+    { $id: `${item.$id}List`, description: `All ${item.$id} items.` },
+  )
+}
+
 /** A list that always fits on one page. */
 export const onePage = <T>(data: T[]): Page<T> => ({ data, pagination: { has_more: false, next_cursor: null } })

@@ -47,7 +47,7 @@ export const parameters: Record<string, JsonSchema> = {
     example: '"3.k2f9x1"',
     schema: { type: 'string' },
     description:
-      'ETag of the version to update or delete. If the resource has changed since, the request fails with 412. If omitted, the current version is not checked. Only the part of the ETag before the dot is compared.',
+      'ETag of the version to update or delete. If the resource has changed since, the request fails with 412. If omitted, the current version is not checked. Only the version, which is the part of the ETag before the dot, is compared.',
   },
   'If-None-Match': {
     name: 'If-None-Match',

@@ -25,9 +25,9 @@ export const auditRoutes = area('audit', 'Audit', [
     summary: 'Export the audit log',
     description:
       'Streams the complete audit log of the workspace, oldest first. In NDJSON, each line is an audit event with ' +
-      '`workspace_id`, `prev_hash`, `hash`, and `mac`, which `bailiwick audit verify --export` checks. `code` is included too, but ' +
-      'is not part of the hash. In CSV, cells that a spreadsheet would interpret as a formula are prefixed with an apostrophe. A ' +
-      'response that ends early was interrupted by an error.',
+      '`workspace_id`, `prev_hash`, `hash`, and `mac`, which `bailiwick audit verify --export` checks. `code`, the code of the action, ' +
+      'is included too, but is not covered by the hash. In CSV, cells that a spreadsheet would interpret as a formula are prefixed with an apostrophe. ' +
+      'If an error occurs during the export, the connection is closed before the response is complete.',
     query: ExportQuery,
     streams: exportExamples,
     run: (ctx, { query }) => exportAuditEvents(ctx, query.format ?? 'ndjson'),

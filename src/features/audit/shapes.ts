@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { namedResourceFields, Instant, ListOf, Nullable, Shape, Words } from '../../core/shapes'
+import { namedResourceFields, Instant, ListOf, SinglePageOf, Nullable, Shape, Words } from '../../core/shapes'
 
 /** An action, or a prefix that ends with `.*`. */
 export const actionPattern = {
@@ -170,7 +170,7 @@ const AuditAction = Shape(
     ],
   },
 )
-export const AuditActionList = ListOf(AuditAction)
+export const AuditActionList = SinglePageOf(AuditAction)
 export type AuditActionView = Static<typeof AuditAction>
 export const CatalogQuery = Shape({
   action: Type.Optional(

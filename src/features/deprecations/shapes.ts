@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { deprecatedKinds } from '../../api/deprecations'
-import { Instant, ListOf, NullableInstant, Nullable, Shape, Words } from '../../core/shapes'
+import { Instant, SinglePageOf, NullableInstant, Nullable, Shape, Words } from '../../core/shapes'
 
 /** The number of tokens listed for each deprecated part. */
 export const maxTokens = 100
@@ -58,5 +58,5 @@ const DeprecatedPart = Shape(
     ],
   },
 )
-export const DeprecatedPartList = ListOf(DeprecatedPart)
+export const DeprecatedPartList = SinglePageOf(DeprecatedPart)
 export type DeprecatedPartView = Static<typeof DeprecatedPart>

@@ -57,11 +57,12 @@ const note = Type.Optional(Prose({ maxLength: maxNoteLength, description: 'Optio
 
 const IncidentActor = Shape({
   type: Words(['user', 'token', 'ingest', 'system', 'operator'], {
-    description: 'Type of the actor. `ingest`: a link in a notification.',
+    description:
+      'Type of the actor. `ingest`: a link in a notification. `operator`: a command on the server. `system` is reserved; automatic changes have no actor.',
   }),
   id: Type.String({
     description:
-      'ID of the user or token; for `ingest`, of the notification channel whose link was used; for `operator` and `system`, what made the change, such as `command line`.',
+      'ID of the user or token; for `ingest`, of the notification channel whose link was used; for `operator`, where the change was made, such as `command line`.',
   }),
   name: Nullable(Type.String(), { description: 'Name of the actor; null if it has none.' }),
 })
@@ -81,7 +82,9 @@ export const IncidentUpdate = Shape(
     id: Type.String({ description: 'ID of the entry.' }),
     at: Instant({ description: 'When the entry was added.' }),
     kind: Words(updateKinds, { description: 'Kind of entry.' }),
-    actor: Nullable(IncidentActor, { description: 'Who did it; null for changes made by Bailiwick.' }),
+    actor: Nullable(IncidentActor, {
+      description: 'Who did it; null for automatic changes, for example when a monitor recovers.',
+    }),
     text: Type.String({ description: 'Description of what happened, or the text of a note.' }),
     details: Nullable(Type.Record(Type.String(), Type.Unknown()), {
       description: 'Machine-readable details, depending on `kind`; null if there are none.',
@@ -155,7 +158,7 @@ export const Incident = Shape(
     resolved_at: NullableInstant({ description: 'When the incident was resolved; null if it is not resolved.' }),
     resolution: Nullable(Words(resolutions), {
       description:
-        'How the incident was resolved: the monitor or heartbeat `recovered`, was `paused`, `deleted`, or `reset`, or a user or token `closed` the incident. Null if it is not resolved.',
+        'How the incident was resolved: the monitor or heartbeat `recovered`, was `paused`, or was `deleted`, the monitor was `reset`, or a user or token `closed` the incident. Null if it is not resolved.',
     }),
     duration_seconds: Type.Integer({
       minimum: 0,

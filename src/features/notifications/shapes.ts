@@ -3,7 +3,7 @@ import { accountFields, accountInput, accountPatch } from '../../adapters/accoun
 import { kindFields } from '../../adapters/kinds'
 import { inputMembers, members, patchMembers, viewMembers } from '../../core/members'
 import { severities } from '../../core/notices'
-import { editable, ListOf, NullableInstant, Nullable, Shape, Tags, Words } from '../../core/shapes'
+import { editable, ListOf, SinglePageOf, NullableInstant, Nullable, Shape, Tags, Words } from '../../core/shapes'
 import { channelKinds } from './channels'
 import { topicChoices, topicNames } from './message-kinds'
 import { LastErrorShape } from './log/shapes'
@@ -199,7 +199,7 @@ const NotificationChannelKindInfo = Shape(kindFields, {
     },
   ],
 })
-export const NotificationChannelKindInfoList = ListOf(NotificationChannelKindInfo)
+export const NotificationChannelKindInfoList = SinglePageOf(NotificationChannelKindInfo)
 export type NotificationChannelKindView = Static<typeof NotificationChannelKindInfo>
 
 export const NotificationChannelTestInput = Shape(
@@ -226,7 +226,7 @@ export const NotificationChannelTestResult = Shape(
 )
 export type NotificationChannelTestResult = Static<typeof NotificationChannelTestResult>
 
-export const NotificationTopicList = ListOf(
+export const NotificationTopicList = SinglePageOf(
   Shape(
     {
       topic: Type.String({ description: 'Name of the topic, as used in `topics` of a channel.' }),

@@ -1,7 +1,7 @@
 import { Type, type TUnion, type TInteger, type TNull, type Static } from '@sinclair/typebox'
 import { limitNames, limitTable, type LimitName, initialLimits } from '../../access/limit-table'
 import { inputMembers, members, patchMembers, viewMembers } from '../../core/members'
-import { Nullable, Shape, Words, editable, Line, ListOf } from '../../core/shapes'
+import { Nullable, Shape, Words, editable, Line, SinglePageOf } from '../../core/shapes'
 
 const limits = Object.fromEntries(
   limitNames.map(name => [name, Nullable(Type.Integer({ minimum: 0 }), { description: limitTable[name].description })]),
@@ -48,7 +48,7 @@ export const Plan = Shape(
   },
 )
 
-export const PlanList = ListOf(Plan)
+export const PlanList = SinglePageOf(Plan)
 export type PlanView = Static<typeof Plan>
 
 const optionalFields = (leftOut: string) => ({

@@ -38,9 +38,11 @@ const tokenMembers = {
   last_used_at: NullableInstant({ description: 'When the token was last used; null if never.' }),
   last_used_ip: Nullable(Type.String(), { description: 'IP address the token was last used from; null if never used.' }),
   allowed_cidrs: Type.Array(Type.String(), {
-    description: 'IP addresses or CIDR ranges the token may be used from; empty for any.',
+    description: 'IP addresses or CIDR ranges the token may be used from; an empty list for any.',
   }),
-  resource_ids: Type.Array(Type.String(), { description: 'IDs of the resources the token is restricted to; empty for all.' }),
+  resource_ids: Type.Array(Type.String(), {
+    description: 'IDs of the resources the token is restricted to; an empty list if it is not restricted.',
+  }),
   created_by: Type.String({
     description: 'ID of the user or token that created the token; `cli` if it was created on the command line.',
   }),

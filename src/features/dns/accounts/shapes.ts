@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import { accountStates } from '../../../adapters/accounts/columns'
 import { accountFields, accountInput, accountPatch, checkFields } from '../../../adapters/accounts/shapes'
 import { kindFields } from '../../../adapters/kinds'
-import { editable, ListOf, Nullable, Shape, Words } from '../../../core/shapes'
+import { editable, ListOf, SinglePageOf, Nullable, Shape, Words } from '../../../core/shapes'
 import { providerKinds } from '../providers'
 import { providerFailures } from '../providers/provider'
 import { builtin } from '../zones/shapes'
@@ -37,7 +37,7 @@ export const DnsProvider = Shape(
   },
   { $id: 'DnsProvider', description: 'A DNS server or account that hosts your zones.', examples: [example] },
 )
-export const DnsProviderList = ListOf(DnsProvider)
+export const DnsProviderList = SinglePageOf(DnsProvider)
 
 export const DnsProviderInput = Shape(input, {
   $id: 'DnsProviderInput',
@@ -140,7 +140,7 @@ const DnsProviderKindInfo = Shape(
     ],
   },
 )
-export const DnsProviderKindInfoList = ListOf(DnsProviderKindInfo)
+export const DnsProviderKindInfoList = SinglePageOf(DnsProviderKindInfo)
 
 const DnsProviderZone = Shape(
   {

@@ -7,7 +7,7 @@ import { fieldProblems } from '../../../core/validate'
 import { exportedZone } from './export'
 import { maxImportRecords } from './imported-zone'
 import { soaColumns } from '../zones/new-zone'
-import { RrsetInput } from '../records/shapes'
+import { RrsetInput, ttl } from '../records/shapes'
 import type { WantedRrset } from '../changes/rrset-rules'
 import { namesIn, wantedOf } from '../records/rrsets'
 import { parseEach, parseField } from '../records/parse-field'
@@ -15,6 +15,14 @@ import type { ParsedZone } from './apply-import'
 import { rrsetKey, zoneNameOf } from '../zones/names'
 import { type ZoneRow } from '../zones/rows'
 import { default_ttl, SoaInput } from '../zones/shapes'
+
+const ImportedRrset = Shape({
+  ...RrsetInput.properties,
+  ttl: Type.Optional({
+    ...ttl,
+    description: `${ttl.description} Default: \`default_ttl\` of the document, or else of the zone.`,
+  }),
+})
 
 export const ZoneDocument = Shape(
   {
@@ -28,9 +36,13 @@ export const ZoneDocument = Shape(
     serial: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 0xffff_ffff, description: 'Serial. Used if it is ahead of the serial of the zone.' }),
     ),
-    default_ttl: Type.Optional(default_ttl),
+    default_ttl: Type.Optional({
+      ...default_ttl,
+      description:
+        'TTL in seconds for record sets without one, and, with `replace`, the new `default_ttl` of the zone. Default: the `default_ttl` of the zone.',
+    }),
     soa: Type.Optional(SoaInput),
-    rrsets: Type.Array(RrsetInput, {
+    rrsets: Type.Array(ImportedRrset, {
       maxItems: maxImportRecords,
       description: 'Record sets. Each combination of name and type may appear only once.',
     }),
@@ -50,7 +62,7 @@ export async function readDocument(bytes: Uint8Array, zone: ZoneRow): Promise<Pa
   const problems = unstorableProblems.length > 0 ? unstorableProblems : fieldProblems(ZoneDocument, parsed)
   if (problems.length > 0) throw invalid(problems)
   const document = parsed as Static<typeof ZoneDocument>
-  const { name, serial, default_ttl: ttl, soa } = document
+  const { name, serial, default_ttl: defaultTtl, soa } = document
   if (name !== undefined && parseField('#/name', () => zoneNameOf(name)) !== zone.name)
     throw invalid([
       { pointer: '#/name', code: 'zone_mismatch', detail: `must be ${zone.name}. To import records of another zone, omit it.` },
@@ -60,14 +72,14 @@ export async function readDocument(bytes: Uint8Array, zone: ZoneRow): Promise<Pa
   const named = namesIn(document.rrsets, zone)
   for (let at = 0; at < named.length; at += rrsetsPerTurn) {
     const some = parseEach(document.rrsets.slice(at, at + rrsetsPerTurn), (one, place) =>
-      wantedOf(one, at + place, named[at + place]!, zone, ttl ?? zone.defaultTtl),
+      wantedOf(one, at + place, named[at + place]!, zone, defaultTtl ?? zone.defaultTtl),
     )
     for (const one of some) rrsets.set(rrsetKey(one), one)
     await yieldToEventLoop()
   }
   const fields = {
     ...(serial !== undefined && { serial }),
-    ...(ttl !== undefined && { defaultTtl: ttl }),
+    ...(defaultTtl !== undefined && { defaultTtl }),
     ...soaColumns(null, soa ?? {}, zone.name),
   }
   return { rrsets, fields: Object.keys(fields).length > 0 ? fields : null, skipped: 0 }

@@ -35,8 +35,8 @@ export const dnsExchangeRoutes = area('dns-exchange', 'DNS', [
       'the zone becomes a copy of the file: other records are deleted, and the SOA is taken from the file, including its ' +
       'serial if it is higher. With `merge`, only the record sets in the file are replaced; other records and the SOA ' +
       'are not affected.\n\nNames without a trailing dot are relative to the zone or to `$ORIGIN`. Errors point to the line of the file ' +
-      '(`#/lines/<number>`) or to the field of the JSON. In JSON, a missing TTL defaults to `default_ttl` of the document; in a zone file, to ' +
-      '`$TTL`, or else to the TTL of an earlier record. If there is none, it defaults to `default_ttl` of the zone. DNSSEC records (RRSIG, NSEC, …) are skipped and counted.\n\nOne import changes at most 10,000 records: split larger ' +
+      '(`#/lines/<number>`) or to the field of the JSON. In JSON, the default TTL is `default_ttl` of the document, or else of the zone; in a zone file, ' +
+      '`$TTL`, or else the TTL of an earlier record, or else `default_ttl` of the zone. The TTL of an existing record set is not kept. DNSSEC records (RRSIG, NSEC, …) are skipped and counted.\n\nOne import changes at most 10,000 records: split larger ' +
       'zones into multiple files and import all but the first with `merge`. A `replace` that would delete more than the safety checks ' +
       'allow fails with a 409 `plan_blocked`; override the reasons with `allow`. With `dry_run`, nothing is changed, and ' +
       '`preview` lists the changes.',

@@ -1,6 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { TTL_MAX } from '../../../dns/ttl'
-import { editable, Expanded, Line, ListOf, NullableInstant, Nullable, Shape, Tags, Words } from '../../../core/shapes'
+import {
+  editable,
+  Expanded,
+  Line,
+  ListOf,
+  SinglePageOf,
+  NullableInstant,
+  Nullable,
+  Shape,
+  Tags,
+  Words,
+} from '../../../core/shapes'
 import { RecordSync } from '../targets/shapes'
 import { recordSources } from './tables'
 import { Zone } from '../zones/shapes'
@@ -18,7 +29,7 @@ export const recordName = Type.String({
     'Name relative to the zone; `@` is the apex. A name with a trailing dot is absolute. Unicode is converted to A-labels. The ' +
     'first label may be `*`.',
 })
-const ttl = Type.Integer({
+export const ttl = Type.Integer({
   minimum: 0,
   maximum: TTL_MAX,
   description: 'Time to live in seconds. Shared by all records of a record set.',
@@ -247,7 +258,7 @@ const DnsRecordType = Shape(
     ],
   },
 )
-export const DnsRecordTypeList = ListOf(DnsRecordType)
+export const DnsRecordTypeList = SinglePageOf(DnsRecordType)
 
 const maxRrsets = 1000
 const maxValues = 5000

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { ListOf, Nullable, NullableInstant, Shape, Words } from '../../../core/shapes'
+import { SinglePageOf, Nullable, NullableInstant, Shape, Words } from '../../../core/shapes'
 import { note, RrsetForm } from '../plans/op-shapes'
 import { syncStates } from '../sync/three-way'
 
@@ -64,7 +64,7 @@ export const TargetInput = Shape(
     examples: [{ provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn' }],
   },
 )
-export const TargetList = ListOf(ZoneTarget)
+export const TargetList = SinglePageOf(ZoneTarget)
 
 export const RefreshInput = Shape(
   {

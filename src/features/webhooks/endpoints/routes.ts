@@ -148,7 +148,8 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
     guard: 'webhooks.read',
     operationId: 'listEventKinds',
     summary: 'List event kinds',
-    description: 'Lists all event kinds on one page, the core kinds first. An endpoint receives only the kinds it subscribes to.',
+    description:
+      'Lists all event kinds on one page: the eight core kinds (`extension` is false) first, then the others. An endpoint receives only the kinds it subscribes to.',
     response: EventKindList,
     restrictedTokens: 'all',
     run: async () => listEventKinds(),

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { eventKinds } from '../../event-kinds'
 import { inputMembers, members, patchMembers, viewMembers } from '../../../core/members'
 import { ownSecret, secretHints, secretRotation, shownSecret } from '../../../core/outgoing/secret-shapes'
-import { editable, Instant, NullableInstant, ListOf, Nullable, Prose, Shape, Words } from '../../../core/shapes'
+import { editable, Instant, NullableInstant, ListOf, SinglePageOf, Nullable, Prose, Shape, Words } from '../../../core/shapes'
 import { maxScheduleSeconds, maxRetries } from '../../../core/outgoing/retry-schedule'
 import { areas } from '../../../core/permissions'
 
@@ -219,7 +219,9 @@ export type WebhookEndpointPatch = Static<typeof WebhookEndpointPatch>
 
 export const EventKindEntry = Shape(
   {
-    kind: Words(kinds, { description: 'Name of the event kind: `event` in the message, and the X-Service-Event header.' }),
+    kind: Words(kinds, {
+      description: 'Name of the event kind. Sent as `event` in the message and in the X-Service-Event header.',
+    }),
     title: Type.String({ description: 'Display name of the event kind.' }),
     description: Type.String({ description: 'When the event occurs.' }),
     area: Words(areas, {
@@ -231,7 +233,7 @@ export const EventKindEntry = Shape(
     }),
     extension: Type.Boolean({
       description:
-        'Whether this kind is an extension, not a core kind. Subscribing works the same for extensions and core kinds.',
+        'False for the eight core kinds, whose name and existing fields of `data` never change within `/v1`. True for all other kinds, whose `version` increases when `data` changes. You subscribe to both in the same way.',
     }),
     version: Type.Integer({ description: 'Version of `data`. Incremented when it changes in a way that may affect receivers.' }),
     schema: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema 2020-12 of the message’s `data`.' }),
@@ -255,7 +257,7 @@ export const EventKindEntry = Shape(
     ],
   },
 )
-export const EventKindList = ListOf(EventKindEntry)
+export const EventKindList = SinglePageOf(EventKindEntry)
 export type EventKindView = Static<typeof EventKindEntry>
 
 const number = (description: string) => Type.Integer({ minimum: 0, description })
