@@ -106,6 +106,8 @@ export const isVisibleTo = (person: Person, { visibleTo }: DeclaredPage): boolea
 
 /** Label of a page among others, such as in a row of tabs. */
 export const labelOf = (path: PagePath): string => pageAt(path).tab ?? titleOf(path)
+/** The label of a page in a breadcrumb: the same as in the sidebar, if it is there. */
+export const breadcrumbLabelOf = (path: PagePath): string => (pageAt(path).group ? titleOf(path) : labelOf(path))
 export const titleOf = (path: PagePath): string => pageAt(path).title ?? ''
 const pageAt = (path: PagePath): DeclaredPage => pages[path]
 

@@ -15,7 +15,7 @@ const columns: readonly Column<ActionView>[] = [
   { title: 'Created', width: '9rem', showFrom: 'sm', sort: 'created_at', render: one => <RelativeTime at={one.created_at} /> },
 ]
 
-const statuses = { 'pending,running': 'In progress', success: 'Succeeded', error: 'Failed', canceled: 'Canceled' }
+const statuses = { pending: 'Pending', running: 'Running', success: 'Succeeded', error: 'Failed', canceled: 'Canceled' }
 
 /** List of background actions. */
 export default function Actions() {

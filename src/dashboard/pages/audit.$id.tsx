@@ -71,8 +71,29 @@ const Actor = ({ actor }: { actor: AuditEventView['actor'] }) => (
 const formatValue = (value: unknown) =>
   value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 
+// Entries with these names count resources, and are not fields of a resource.
+const countNames = ['created', 'updated', 'deleted', 'failed']
+
 function Changes({ before, after }: { before: Record<string, unknown>; after: Record<string, unknown> }) {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  const isCount = (name: string) => countNames.includes(name) && typeof after[name] === 'number' && before[name] == null
+  const all = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  const counts = all.filter(isCount).map(name => `${name}: ${Number(after[name]).toLocaleString()}`)
+  const names = all.filter(name => !isCount(name))
+  return (
+    <>
+      {counts.length > 0 && <p className="border-b border-line px-4 py-2">{capitalize(counts.join(', '))}</p>}
+      {names.length > 0 && <FieldChanges names={names} before={before} after={after} />}
+    </>
+  )
+}
+
+interface FieldChangesProps {
+  names: readonly string[]
+  before: Record<string, unknown>
+  after: Record<string, unknown>
+}
+
+function FieldChanges({ names, before, after }: FieldChangesProps) {
   return (
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Changes">
       <table className="w-full min-w-lg">

@@ -15,6 +15,7 @@ const states = {
   conflict: 'Conflict',
   pending: 'Pending',
   error: 'Error',
+  unmanaged: 'Unmanaged records',
   synced: 'Synced',
 }
 

@@ -9,7 +9,7 @@ import { Card, Facts, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { SendButton } from '../parts/send-button'
 import { Status, Tags } from '../parts/status'
-import { RelativeTime, TimeList, formatDuration } from '../parts/time'
+import { RelativeTime, TimeList, formatDuration, formatLocal } from '../parts/time'
 import { usePerson } from '../session'
 import { recurrenceText } from './maintenance/recurrence-text'
 import { TargetNames } from './maintenance/target-names'
@@ -83,11 +83,11 @@ function Details({ resource: window }: { resource: MaintenanceWindowView }) {
               ['Recurrence', recurrenceText(window)],
               [
                 window.kind === 'once' ? 'Start' : 'First start',
-                window.starts_at_local && `${window.starts_at_local.replace('T', ' ')}, ${window.timezone}`,
+                window.starts_at_local && `${formatLocal(window.starts_at_local)} ${window.timezone}`,
               ],
               window.starts_at_local ? null : ['Time zone', window.timezone],
               ['Duration', formatDuration(window.duration_seconds * 1000)],
-              ['Skipped occurrences', window.exdates.length > 0 ? window.exdates.join(', ') : null],
+              ['Skipped occurrences', window.exdates.length > 0 && window.exdates.map(formatLocal).join('; ')],
               ['ID', <CopyableText text={window.id} />],
             ]}
           />

@@ -12,7 +12,7 @@ export default function Operator() {
   const { tab = 'workspaces' }: { tab?: string } = useParams({ strict: false })
   const View = views[tab as keyof typeof views] ?? Workspaces
   return (
-    <Page description="Settings of the whole installation. The health check is at /readyz, Prometheus metrics are at /metrics.">
+    <Page description="Settings of the whole installation. The health check is at /readyz, and Prometheus metrics are at /metrics.">
       <Tabs
         label="Installation"
         tabs={[

@@ -1,12 +1,12 @@
 import { Link, useMatch } from '@tanstack/react-router'
 import { useEffect, type ReactNode } from 'react'
 import type { ApiError } from '../client'
-import { labelOf, pages, type DeclaredPage, type PagePath } from '../pages'
+import { breadcrumbLabelOf, labelOf, pages, type DeclaredPage, type PagePath } from '../pages'
 import { Problem } from './problem'
 
 type Parent = PagePath | { to: string; label: string }
 
-const linkTo = (parent: Parent) => (typeof parent === 'string' ? { to: parent, label: labelOf(parent) } : parent)
+const linkTo = (parent: Parent) => (typeof parent === 'string' ? { to: parent, label: breadcrumbLabelOf(parent) } : parent)
 
 interface PageProps {
   /** By default the one in pages.ts. */

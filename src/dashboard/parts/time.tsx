@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import { hubNow } from '../hub-clock'
-import { timeFormat } from './timezone'
+import { timeFormat, usesTwelveHourClock } from './timezone'
 
 const tickMs = 1000
 const watchers = new Set<() => void>()
@@ -31,7 +31,13 @@ export const useNow = (): number =>
 
 export const formatDateTime = (at: string | number): string =>
   timeFormat({ dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at))
-export const formatTime = (at: string | number): string => timeFormat({ hour: '2-digit', minute: '2-digit' }).format(new Date(at))
+export const formatTime = (at: string | number): string =>
+  timeFormat({ hour: usesTwelveHourClock() ? 'numeric' : '2-digit', minute: '2-digit' }).format(new Date(at))
+/** Formats a date or local time of another time zone, such as `2026-11-26T19:19:39`, without converting it. */
+export const formatLocal = (local: string): string =>
+  local.includes('T')
+    ? timeFormat({ dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' }).format(new Date(`${local}Z`))
+    : timeFormat({ dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(local))
 export const formatDate = (at: string | number): string => timeFormat({ dateStyle: 'medium' }).format(new Date(at))
 
 /** “3 min ago” or “in 2 h”, with the full time as a tooltip. Shows `fallback` if there is no time. */

@@ -54,7 +54,7 @@ function State({ zone }: { zone: ZoneView }) {
       className="flex max-w-full items-center gap-2 hover:underline"
       title="Show records that are out of sync"
     >
-      <Status status={status} />
+      <Status status={status} {...(status === 'unmanaged' && { label: 'unmanaged records' })} />
       <span className="line-clamp-2 min-w-0 text-[13px] leading-[1.15rem] whitespace-normal text-muted max-sm:hidden">
         {reasonOfZone(zone) ?? differenceCount(zone)}
       </span>

@@ -2,7 +2,7 @@ import type { DueTimesView } from '../../../features/heartbeats/shapes'
 import { useForm } from '../../parts/form'
 import { useDebounced } from '../../parts/debounced'
 import { TimeList } from '../../parts/time'
-import { timeFormat } from '../../parts/timezone'
+import { timeFormat, usesTwelveHourClock } from '../../parts/timezone'
 import { useOne } from '../../queries'
 
 /** The next times of the entered expression, in its own time zone. */
@@ -36,7 +36,7 @@ function formatIn(timeZone: string, at: string): string {
     day: 'numeric',
     month: 'short',
     year: 'numeric',
-    hour: '2-digit',
+    hour: usesTwelveHourClock() ? 'numeric' : '2-digit',
     minute: '2-digit',
     second: '2-digit',
   } as const

@@ -10,7 +10,16 @@ export function Counts({ overview: { monitors, heartbeats, dns, webhooks } }: { 
       {heartbeats && (
         <Tile title="Heartbeats" to="/heartbeats" total={heartbeats.total} states={heartbeats.by_status} parameter="status" />
       )}
-      {dns && <Tile title="Zones" to="/dns" total={dns.zones.total} states={dns.zones.by_state} parameter="state" />}
+      {dns && (
+        <Tile
+          title="Zones"
+          to="/dns"
+          total={dns.zones.total}
+          states={dns.zones.by_state}
+          parameter="state"
+          labels={{ unmanaged: 'with unmanaged records' }}
+        />
+      )}
       {webhooks && (
         <Tile
           title="Webhook endpoints"
@@ -41,11 +50,13 @@ interface TileProps {
   states: Readonly<Record<string, number>>
   /** Query parameter that filters the list by state. */
   parameter: string
+  /** Labels that differ from the state. */
+  labels?: Readonly<Record<string, string>>
 }
 
 const worstFirst = ['bad', 'warn', 'busy', 'idle', 'ok']
 
-function Tile({ title, to, total, states, parameter }: TileProps) {
+function Tile({ title, to, total, states, parameter, labels = {} }: TileProps) {
   const shown = Object.entries(states)
     .filter(([, count]) => count > 0)
     .sort(([a], [b]) => worstFirst.indexOf(toneOf(a)) - worstFirst.indexOf(toneOf(b)))
@@ -66,7 +77,7 @@ function Tile({ title, to, total, states, parameter }: TileProps) {
               className="inline-flex min-h-6 min-w-6 items-center gap-1 text-[13px] hover:underline"
             >
               <StatusIcon status={state} />
-              {count.toLocaleString()} {humanize(state)}
+              {count.toLocaleString()} {labels[state] ?? humanize(state)}
             </Link>
           </li>
         ))}

@@ -35,7 +35,7 @@ export function issuesOf({ incidents, heartbeats, dns, webhooks, channels }: Ove
         tone: isLate ? 'warn' : 'bad',
         title: one.name,
         reason: isLate
-          ? 'The ping is late. You get an alert when the grace period ends.'
+          ? 'The ping is late. You’ll get an alert if it doesn’t arrive before the grace period ends.'
           : 'A ping is missing, or the job reported a failure.',
         to: `/heartbeats/${one.id}`,
         since: isLate ? one.expected_at : one.status_since_at,

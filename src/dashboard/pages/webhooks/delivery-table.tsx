@@ -47,10 +47,11 @@ const columnsWith = (endpoint: Column<WebhookDeliveryView> | false): TableColumn
 ]
 
 const statuses = {
-  'pending,in_flight,retrying': 'In progress',
-  delivered: 'Delivered',
+  pending: 'Pending',
+  in_flight: 'In flight',
   retrying: 'Retrying',
-  'exhausted,expired': 'Failed',
+  delivered: 'Delivered',
+  'exhausted,expired': 'Failed or expired',
   held: 'Held',
   canceled: 'Canceled',
 }

@@ -12,7 +12,7 @@ export const endpointStatuses = {
   enabled: 'Enabled',
   failing: 'Failing',
   inactive: 'Inactive',
-  disabled: 'Disabled automatically',
+  disabled: 'Disabled',
 }
 
 /** Filters of the API that find the endpoints with a status. */

@@ -7,7 +7,7 @@ export const syncStates = {
   drifted: 'Drifted',
   conflict: 'Conflict',
   error: 'Error',
-  unsupported: 'Not supported by the provider',
+  unsupported: 'Unsupported',
   unmanaged: 'Unmanaged',
   synced: 'Synced',
 }
