@@ -62,8 +62,8 @@ test('an error status tells whether a retry, other credentials, or another reque
   expect(answered(401)).toEqual(['unauthorized', null, false, 'The token was rejected (401): no, [redacted]'])
   expect(answered(429, { 'retry-after': '7' }).slice(0, 3)).toEqual(['throttled', 7_000, false])
   expect(answered(503, { 'retry-after': '7' }).slice(0, 3)).toEqual(['throttled', 7_000, false])
-  expect(answered(422)).toEqual(['refused', null, false, 'The server rejected the request (422): no, [redacted]'])
-  expect(answered(503)).toEqual(['refused', null, true, 'The server responded with status 503: no, [redacted]'])
+  expect(answered(422)).toEqual(['refused', null, false, 'The remote server rejected the request (422): no, [redacted]'])
+  expect(answered(503)).toEqual(['refused', null, true, 'The remote server responded with status 503: no, [redacted]'])
   expect(answered(302).slice(0, 3)).toEqual(['invalid_response', null, true])
 })
 

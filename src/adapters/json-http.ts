@@ -68,11 +68,11 @@ export function responseError(
     return new AdapterError('unauthorized', `The ${credentials} was rejected (${status}): ${message}`)
   const retryMs = retryAfterOf(response, around)
   if (status === 429 || (status === 503 && retryMs !== null))
-    return new AdapterError('throttled', `The server is rate limiting requests (${status}): ${message}`, retryMs)
+    return new AdapterError('throttled', `The remote server is rate limiting requests (${status}): ${message}`, retryMs)
   if ([400, 409, 413, 422].includes(status))
-    return new AdapterError('refused', `The server rejected the request (${status}): ${message}`, null, false)
-  if (status >= 500) return new AdapterError('refused', `The server responded with status ${status}: ${message}`)
-  return new AdapterError('invalid_response', `The server responded with the unexpected status ${status}.`)
+    return new AdapterError('refused', `The remote server rejected the request (${status}): ${message}`, null, false)
+  if (status >= 500) return new AdapterError('refused', `The remote server responded with status ${status}: ${message}`)
+  return new AdapterError('invalid_response', `The remote server responded with the unexpected status ${status}.`)
 }
 
 /**

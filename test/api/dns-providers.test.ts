@@ -307,7 +307,7 @@ describe('checks of providers', () => {
       const found = await check(200, { daemon_type: 'authoritative', version: '4.9\0\ud800\nx' })
       expect(found).toMatchObject({ state: 'ok', detail: 'PowerDNS 4.9 \ufffd x' })
       const failed = await check(500, { error: `a\0\ud800${'b'.repeat(10_000)}` })
-      expect(failed.last_error.detail).toMatch(/^The server responded with status 500: a \ufffdb+…$/)
+      expect(failed.last_error.detail).toMatch(/^The remote server responded with status 500: a \ufffdb+…$/)
       expect(failed.last_error.detail.length).toBeLessThan(600)
     } finally {
       double.trouble = () => null

@@ -70,7 +70,7 @@ function costOf(error: unknown): string {
 }
 
 function messageOf([first, ...more]: FailedCondition[]): string {
-  return more.length === 0 ? first!.found : `${first!.found}, and ${more.length} more`
+  return `Condition met: ${first!.found}${more.length > 0 ? `, and ${more.length} more` : ''}`
 }
 
 function slowError({ phases }: Facts, max: number | null): CheckError | null {
