@@ -5,7 +5,7 @@ import { onePage, type Page } from '../../../core/shapes'
 import { servedAreas } from '../../../registry'
 import type { EventKindView } from './shapes'
 
-/** Returns all event kinds on one page, the core kinds first. */
+/** Returns all event kinds on one page, the eight core kinds first. */
 export const listEventKinds = (): Page<EventKindView> => onePage(eventKinds.map(kindView))
 
 /** @throws Problem 404 */
