@@ -18,16 +18,22 @@ export function scheduleAccess({ simulation, people: { ada, grace }, ago }: Scen
   simulation.schedule(ago(61), () =>
     grace.call('POST', '/v1/tokens', { name: 'Grafana', mode: 'read_only', allowed_cidrs: ['10.20.0.0/16'] }),
   )
-  simulation.schedule(ago(25), () =>
-    grace.call('POST', '/v1/tokens', { name: 'contractor', ...permissions('monitoring.read'), expires_at: inDays(30) }),
-  )
-  simulation.schedule(ago(19), () =>
-    grace.call('POST', '/v1/tokens', {
+  simulation.schedule(ago(25), async () => {
+    const contractor = await grace.call('POST', '/v1/tokens', {
+      name: 'contractor',
+      ...permissions('monitoring.read'),
+      expires_at: inDays(30),
+    })
+    simulation.schedule(ago(3), () => simulation.call('GET', '/v1/monitors', contractor))
+  })
+  simulation.schedule(ago(19), async () => {
+    const certbot = await grace.call('POST', '/v1/tokens', {
       name: 'certbot on edge-1',
       ...permissions('dns.read', 'dns.write'),
       resource_ids: [own.id],
-    }),
-  )
+    })
+    simulation.schedule(ago(0.4), () => simulation.call('GET', `/v1/dns/zones/${own.id}`, certbot))
+  })
   simulation.schedule(ago(12), async () => {
     const { id } = await ada.call('POST', '/v1/tokens', { name: 'laptop of Linus', mode: 'read_only' })
     simulation.schedule(ago(9), () => ada.call('DELETE', `/v1/tokens/${id}`))

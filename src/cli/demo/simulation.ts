@@ -1,3 +1,4 @@
+import { flushTokenUses } from '../../access/token-use'
 import { prepareInstance } from '../../access/workspaces'
 import { and, eq, gt, inArray, min } from 'drizzle-orm'
 import type { Config } from '../../core/config'
@@ -113,6 +114,7 @@ export class Simulation {
   async close(): Promise<void> {
     await this.worker.idle()
     await this.worker.stop(stopMs)
+    await flushTokenUses(this.hub)
     await unregisterHub(this.hub)
     await this.hub.store.close()
   }
