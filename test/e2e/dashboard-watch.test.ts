@@ -51,7 +51,7 @@ test('a heartbeat is created with a schedule preview, pinged at its URL, and pau
   await page.getByRole('button', { name: 'Create heartbeat' }).click()
 
   await page.getByRole('heading', { level: 1, name: 'nightly backup' }).waitFor()
-  await page.getByText('Expected at 02:30 every day, Europe/Berlin', { exact: false }).waitFor()
+  await page.getByText(/Expected at 0?2:30(\sAM)? every day, Europe\/Berlin/).waitFor()
   await page.getByRole('button', { name: 'Python' }).click()
   const [heartbeat] = (await ui.api('GET', '/v1/heartbeats')).data
   await page

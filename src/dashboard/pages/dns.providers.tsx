@@ -31,7 +31,7 @@ const columnsOf = (titleOf: (kind: string) => string): readonly Column<DnsProvid
   },
 ]
 
-const states = { ok: 'Healthy', failing: 'Failing', unknown: 'Not checked yet' }
+const states = { ok: 'Healthy', failing: 'Failing', unknown: 'Unknown' }
 
 /** DNS providers: the built-in name server, other name servers, and accounts. */
 export default function Providers() {

@@ -31,8 +31,11 @@ export const useNow = (): number =>
 
 export const formatDateTime = (at: string | number): string =>
   timeFormat({ dateStyle: 'medium', timeStyle: 'medium' }).format(new Date(at))
-export const formatTime = (at: string | number): string =>
-  timeFormat({ hour: usesTwelveHourClock() ? 'numeric' : '2-digit', minute: '2-digit' }).format(new Date(at))
+const hourAndMinute = () => ({ hour: usesTwelveHourClock() ? 'numeric' : '2-digit', minute: '2-digit' }) as const
+export const formatTime = (at: string | number): string => timeFormat(hourAndMinute()).format(new Date(at))
+/** Formats a time of day such as `07:00`, without converting it to another time zone. */
+export const formatTimeOfDay = (local: string): string =>
+  timeFormat({ ...hourAndMinute(), timeZone: 'UTC' }).format(new Date(`1970-01-01T${local}Z`))
 /** Formats a date or local time of another time zone, such as `2026-11-26T19:19:39`, without converting it. */
 export const formatLocal = (local: string): string =>
   local.includes('T')

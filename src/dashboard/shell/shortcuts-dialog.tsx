@@ -2,7 +2,7 @@ import { openDialog } from '../parts/open-dialog'
 import { shortcuts } from './shortcuts'
 import type { PageEntry } from '../pages'
 
-/** Lists the keyboard shortcuts that work on every page. @param isEnabled whether shortcuts without Ctrl or ⌘ work */
+/** Lists the keyboard shortcuts that work on every page. @param isEnabled whether single-key shortcuts work */
 export function showShortcuts(items: readonly PageEntry[], isEnabled: boolean): void {
   const rows = [...shortcuts, ...items.filter(one => one.letter).map(one => [`g ${one.letter}`, `Go to ${one.title}`] as const)]
   openDialog({

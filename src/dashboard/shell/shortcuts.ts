@@ -23,7 +23,7 @@ const chordMs = 1200
 
 /**
  * Handles the keyboard shortcuts of every page. `j` and `k` move the focus into the list of the page.
- * @param isEnabled whether shortcuts without Ctrl or Meta work. Users can turn them off (WCAG 2.1, criterion 2.1.4).
+ * @param isEnabled whether single-key shortcuts work. Users can turn them off (WCAG 2.1, criterion 2.1.4).
  */
 export function useShortcuts(items: readonly PageEntry[], handlers: ShortcutHandlers, isEnabled: boolean): void {
   const navigate = useNavigate()

@@ -4,7 +4,7 @@ import { Card } from '../../parts/page'
 import { labelOf } from '../../parts/option-fields'
 import { severityLabels } from '../../parts/severity'
 import { humanize } from '../../parts/status'
-import { RelativeTime, formatDuration } from '../../parts/time'
+import { RelativeTime, formatDuration, formatTimeOfDay } from '../../parts/time'
 import { useOne } from '../../queries'
 import { dayLabels } from './channel-values'
 
@@ -60,7 +60,7 @@ export function ChannelDetails({ channel }: { channel: NotificationChannelView }
           [
             'Quiet hours',
             quiet &&
-              `${daysText(quiet.days)} ${quiet.from} to ${quiet.to}, ${quiet.timezone}${
+              `${daysText(quiet.days)} ${formatTimeOfDay(quiet.from)} to ${formatTimeOfDay(quiet.to)}, ${quiet.timezone}${
                 quiet.except_severity === null ? '' : `, except ${exceptions[quiet.except_severity].toLowerCase()}`
               }`,
           ],

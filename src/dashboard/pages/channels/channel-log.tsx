@@ -24,7 +24,7 @@ const columns: readonly Column<NotificationView>[] = [
   { title: 'Time', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.sent_at ?? one.created_at} /> },
 ]
 
-const statuses = { failed: 'Failed', 'pending,held': 'Pending or held', sent: 'Sent', canceled: 'Canceled' }
+const statuses = { pending: 'Pending', held: 'Held', sent: 'Sent', failed: 'Failed', canceled: 'Canceled' }
 
 /** Notifications of a channel with their delivery status, newest first. */
 export const ChannelLog = ({ id }: { id: string }) => (

@@ -1,5 +1,9 @@
-import { expect, test } from 'bun:test'
+import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { setTimePreferences } from '../../parts/timezone'
 import { cronText, scheduleText } from './schedule-text'
+
+beforeEach(() => setTimePreferences({ timezone: 'UTC', hour_cycle: '24' }))
+afterAll(() => setTimePreferences({ timezone: null, hour_cycle: 'auto' }))
 
 test('common cron expressions are described in words, and others are returned unchanged', () => {
   const expected = {
@@ -17,6 +21,11 @@ test('common cron expressions are described in words, and others are returned un
   }
   for (const [expression, words] of Object.entries(expected))
     expect([expression, cronText(expression)]).toEqual([expression, words])
+})
+
+test('times are in the clock format of the user', () => {
+  setTimePreferences({ timezone: 'UTC', hour_cycle: '12' })
+  expect(cronText('30 3 * * *').replace('\u202f', ' ')).toBe('at 3:30 AM every day')
 })
 
 test('the time zone is included unless it is UTC', () => {

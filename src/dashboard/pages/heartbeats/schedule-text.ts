@@ -1,5 +1,5 @@
 import type { HeartbeatView } from '../../../features/heartbeats/shapes'
-import { formatDuration } from '../../parts/time'
+import { formatDuration, formatTimeOfDay } from '../../parts/time'
 
 type Schedule = HeartbeatView['schedule']
 
@@ -28,7 +28,8 @@ export function cronText(expression: string): string {
     return isNumber(minute) ? `at minute ${Number(minute)} of every hour` : expression
   }
   if (!isNumber(minute) || !isNumber(hour)) return expression
-  const at = `at ${padded(hour)}:${padded(minute)}`
+  if (Number(hour) > 23 || Number(minute) > 59) return expression
+  const at = `at ${formatTimeOfDay(`${padded(hour)}:${padded(minute)}`)}`
   if (onAnyDay) return `${at} every day`
   if (day === '*' && /^[0-7]$/.test(weekday)) return `${at} every ${days[Number(weekday) % 7]}`
   if (day === '*' && /^1-5$|^mon-fri$/i.test(weekday)) return `${at} from Monday to Friday`
