@@ -64,7 +64,9 @@ export async function reconnect(): Promise<void> {
   const attempts = current.attempts + 1
   outage.set({ ...current, attempts })
   clearTimeout(timer)
-  timer = setTimeout(() => void reconnect(), Math.min(firstDelayMs * 2 ** attempts, maxDelayMs))
+  // Random, so that not all tabs send their requests at once when the hub is back.
+  const delayMs = Math.min(firstDelayMs * 2 ** attempts, maxDelayMs) * (0.75 + Math.random() / 2)
+  timer = setTimeout(() => void reconnect(), delayMs)
 }
 
 /** Reacts to changes of the network of this device. Use once per app. */
@@ -76,7 +78,9 @@ const timeoutMs = 10_000
 
 async function hubResponds(): Promise<boolean> {
   try {
-    return (await fetch('/healthz', { cache: 'no-store', signal: AbortSignal.timeout(timeoutMs) })).ok
+    const { status } = await fetch('/healthz', { cache: 'no-store', signal: AbortSignal.timeout(timeoutMs) })
+    // These come from a proxy. Any other response shows that the hub, or what is in front of it, works.
+    return status < 502 || status > 504
   } catch {
     return false
   }

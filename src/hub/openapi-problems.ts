@@ -220,7 +220,8 @@ function impliedCodes(spec: Route): ProblemCode[] {
   // Restricted tokens are never an operator’s, and a session is no token.
   const takesRestricted = spec.guard === 'session' || spec.guard === 'operator' || hasParameters(spec)
   const when: Partial<Record<ProblemCode, unknown>> = {
-    malformed_request: takesKey || (isOpen && spec.method === 'POST') || (takesBody && !spec.body && !spec.textBody),
+    // A Host header that can't be parsed.
+    malformed_request: true,
     malformed_json: spec.body ?? spec.textBody?.types['application/json'],
     unknown_parameter: true,
     invalid_parameter: parameters.length > 0,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { until } from '../support/binary'
-import { dashboard, expectClean, type Dashboard } from '../support/dashboard'
+import { dashboard, expectClean, takeSecret, type Dashboard } from '../support/dashboard'
 import { powerDnsDouble } from '../support/power-dns-double'
 
 const double = powerDnsDouble()
@@ -141,8 +141,10 @@ test('a key for a secondary is shown once, in name server formats', async () => 
   await page.getByRole('button', { name: 'Create key' }).click()
   await page.getByLabel('Name', { exact: true }).fill('ns2.example.com')
   await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
-  await page.getByRole('dialog').locator('pre').filter({ hasText: 'key "ns2.example.com" {' }).waitFor()
+  const shown = page.getByRole('dialog')
+  await shown.locator('pre').filter({ hasText: 'key "ns2.example.com" {' }).waitFor()
   await page.keyboard.press('Escape')
+  expect(await takeSecret(shown)).toMatch(/^[\w+/]{43}=$/)
   await page.getByRole('button', { name: 'Delete key ns2.example.com' }).waitFor()
   await expectClean(page)
 }, 60_000)

@@ -73,7 +73,7 @@ export class EngineSupervisor {
         if (this.#blocks.get(spec.monitor)?.revision !== spec.revision) this.#blocks.delete(spec.monitor)
         this.#specs.set(spec.monitor, spec)
       }
-      if (wasIdle && this.#timer) this.#watch()
+      if (wasIdle && this.#timer && !this.#stopped) this.#watch()
     }
     if (message.kind === 'hub_listeners') this.#listeners = message
     const upsert = message.kind === 'configure' ? message.upsert.filter(spec => !this.#isQuarantined(spec)) : []

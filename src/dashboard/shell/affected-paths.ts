@@ -21,6 +21,9 @@ function pathsOf({ type, id }: Change): readonly string[] {
   return pathsOfParts[id.slice(0, id.indexOf('_'))] ?? []
 }
 
+/** Below the path of the audit log, but it never changes. */
+export const constantPath = '/audit-events/catalog'
+
 /** Returns the API paths whose responses may have changed. Every change affects the audit log and the events. */
 export function affectedPaths(changes: readonly Change[]): ReadonlySet<string> {
   return new Set(['/audit-events', '/events', ...changes.flatMap(pathsOf)])

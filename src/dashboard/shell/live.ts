@@ -4,7 +4,7 @@ import { apiUrl, call, ApiError, tabWorkspace, type Page } from '../client'
 import { reconnect, useIsReachable } from '../connection'
 import { store } from '../parts/store'
 import { refetchSession, invalidatePath } from '../queries'
-import { isWithin, resourceApiPath, affectedPaths, type Change } from './affected-paths'
+import { constantPath, isWithin, resourceApiPath, affectedPaths, type Change } from './affected-paths'
 
 export interface LiveResult {
   id: string
@@ -136,7 +136,7 @@ function applyChanges(client: QueryClient, changes: readonly Change[]): void {
   void client.invalidateQueries({
     predicate: ({ queryKey, state: { data } }) => {
       const key = queryKey[0]
-      if (typeof key !== 'string' || !affected.some(path => isWithin(key, path))) return false
+      if (typeof key !== 'string' || key === constantPath || !affected.some(path => isWithin(key, path))) return false
       // Refetching a list with many loaded pages would load all of them again. Update only the changed rows.
       if (queryKey[1] !== 'list' || ((data as InfiniteData<unknown> | undefined)?.pages.length ?? 0) <= maxRefetchedPages)
         return true
