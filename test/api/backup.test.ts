@@ -21,7 +21,7 @@ import { hoursADay } from '../../src/core/db/series/hours'
 import { masterKeyFile, type Config } from '../../src/core/config'
 import { isPostgres } from '../../src/core/db/dialect'
 import { schemaState } from '../../src/core/db/schema-state'
-import { instanceFacts, jobs } from '../../src/core/db/tables'
+import { hubs, instanceFacts, jobs } from '../../src/core/db/tables'
 import { folderProblem } from '../../src/core/installation'
 import { dnsSecondaries } from '../../src/features/dns/transfers/tables'
 import { dnsZones } from '../../src/features/dns/zones/tables'
@@ -305,6 +305,8 @@ test('data restored from a backup is adapted to the time that has passed', async
       ...{ id: 'sess_1', tokenHash: 'hash', userId: user.id, workspaceId: acme.workspaceId, ip: '', userAgent: '' },
       ...{ createdAt: now, seenAt: now, expiresAt: now + hour },
     })
+    // Stopped before the backup.
+    await tx.update(hubs).set({ seenAt: now - 6 * hour - 1_200_000 })
     await tx.update(jobs).set({ state: 'running', lockedBy: 'hub_gone', lockedUntil: now + hour })
     const value = JSON.stringify({
       file: 'a.tar.zst',
@@ -332,7 +334,7 @@ test('data restored from a backup is adapted to the time that has passed', async
     changes: { after: { gap_seconds: 21_600, sessions_ended: 1, deliveries_held: waiting.length } },
   })
   const [after] = await hub.read.select().from(heartbeats).where(eq(heartbeats.id, beat.id))
-  expect(after!.downAt).toBe(before!.downAt! + 6 * hour)
+  expect(after!.downAt).toBe(before!.downAt! + 6 * hour + 1_200_000)
   expect(await hub.read.select().from(sessions)).toEqual([])
   expect((await hub.read.select().from(jobs).where(eq(jobs.state, 'running'))).length).toBe(0)
   const [served] = await hub.read.select().from(dnsZones).where(eq(dnsZones.id, zone.id))

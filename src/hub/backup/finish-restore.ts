@@ -1,4 +1,4 @@
-import { and, eq, exists, or, sql, type SQL } from 'drizzle-orm'
+import { and, eq, exists, max, or, sql, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { sessions } from '../../access/tables'
 import { operatorWorkspace } from '../../access/workspaces'
@@ -8,7 +8,7 @@ import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { dnsSecondaries, dnsServing, dnsTransfers } from '../../features/dns/transfers/tables'
 import { dnsZones } from '../../features/dns/zones/tables'
-import { extendDueTimes } from '../../features/heartbeats/status/downtime'
+import { extendDueTimes, maxExtensionMs } from '../../features/heartbeats/status/downtime'
 import { passwordResets } from '../../features/people/password-resets/tables'
 import { holdRestored } from '../../features/webhooks/sending/holds'
 
@@ -38,9 +38,12 @@ export async function finishRestore(hub: Hub): Promise<void> {
     const { file, backup_at, restored_at, release_deliveries } = JSON.parse(row.value) as RestoredFact
     const now = hub.clock.now()
     const gapMs = Math.max(0, now - Date.parse(backup_at))
+    const [last] = await tx.select({ seenAt: max(hubs.seenAt) }).from(hubs)
+    // The hub may have been stopped before the backup.
+    const stoppedMs = last?.seenAt == null ? 0 : Math.max(0, Date.parse(backup_at) - Number(last.seenAt))
     // The next hub to start extends due times by the time since then.
     await tx.update(hubs).set({ seenAt: now, masterKeyId: null })
-    await extendDueTimes(tx, now, gapMs, Infinity)
+    await extendDueTimes(tx, now, gapMs + stoppedMs, gapMs + maxExtensionMs)
     await skipSerials(tx, gapMs)
     await tx.delete(passwordResets)
     const after = {

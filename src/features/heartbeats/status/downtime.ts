@@ -2,8 +2,8 @@ import { and, isNotNull, ne, sql } from 'drizzle-orm'
 import type { Tx } from '../../../core/db/transaction'
 import { heartbeats } from '../tables'
 
-// Limits how late an alert can be after a long outage of the hub.
-const defaultMaxMs = 3600_000
+/** Limits how late an alert can be after a long outage of the hub. */
+export const maxExtensionMs = 3600_000
 
 /**
  * Postpones due times by the time in which no hub could receive pings.
@@ -11,7 +11,7 @@ const defaultMaxMs = 3600_000
  * @param maxMs longest extension
  * @returns number of heartbeats changed
  */
-export async function extendDueTimes(tx: Tx, now: number, awayMs: number, maxMs = defaultMaxMs): Promise<number> {
+export async function extendDueTimes(tx: Tx, now: number, awayMs: number, maxMs = maxExtensionMs): Promise<number> {
   const by = Math.min(awayMs, maxMs)
   const moved = await tx
     .update(heartbeats)
