@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { beforeAll, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import {
@@ -17,6 +18,9 @@ import { and, eq, inArray } from 'drizzle-orm'
 import { extract, pack } from 'tar-stream'
 import { sessions } from '../../src/access/tables'
 import { jobContext, record, systemActor } from '../../src/core/change'
+import { quoted } from '../../src/core/db/backup/lines'
+import { tableOf } from '../../src/core/db/backup/tables'
+import { createTableNamed } from '../../src/core/db/series/schema'
 import { hoursADay } from '../../src/core/db/series/hours'
 import { masterKeyFile, type Config } from '../../src/core/config'
 import { isPostgres } from '../../src/core/db/dialect'
@@ -28,6 +32,7 @@ import { dnsZones } from '../../src/features/dns/zones/tables'
 import { heartbeats } from '../../src/features/heartbeats/tables'
 import { checksOf } from '../../src/features/monitors/series/check-series'
 import { webhookDeliveries } from '../../src/features/webhooks/deliveries/tables'
+import { seriesKinds } from '../../src/features/series-kinds'
 import { createBackup } from '../../src/hub/backup/create'
 import { finishRestore, restoredFact } from '../../src/hub/backup/finish-restore'
 import { latestBackup, listBackups } from '../../src/hub/backup/folder'
@@ -178,6 +183,7 @@ test('a damaged backup is refused, and leaves nothing behind', async () => {
       'a row removed': () => altered(file, (name, text) => (name === audit ? text.slice(text.indexOf('\n') + 1) : text)),
       'a table removed': () => altered(file, (name, text) => (name === audit ? null : text)),
       'no manifest': () => altered(file, (name, text) => (name === 'manifest.json' ? null : text)),
+      'a table that is too long': () => altered(file, (name, text) => (name === audit ? text + text : text)),
       'an unknown file': () => altered(file, (_, text) => text, { '../escaped': 'x' }),
       'an audit event changed, with a new checksum': () =>
         altered(
@@ -205,6 +211,21 @@ test('a damaged backup is refused, and leaves nothing behind', async () => {
     await restore(place, file)
   })
 }, 60_000)
+
+test('only tables of series are created from the names in a backup, and columns have plain names', async () => {
+  const statements: string[] = []
+  const within = { run: async (statement: string) => void statements.push(statement) }
+  const create = (name: string) =>
+    createTableNamed({ blobType: 'blob', tableOptions: '', isShared: true }, within, seriesKinds, name)
+  for (const prefix of ['series_checks_rows_', 'series_checks_chunks_', 'series_checks_details_'])
+    for (const end of ['', 'x', '1(a int); drop table users; --', '1\n', '-1']) expect(await create(prefix + end)).toBe(false)
+  expect(statements).toEqual([])
+  expect(await create('series_checks_chunks_20000')).toBe(true)
+  using db = new Database(':memory:')
+  db.run(`create table series_checks_texts(number integer, "a"") values (1); --" text)`)
+  expect(() => tableOf(db, 'series_checks_texts')).toThrow('has a column with an invalid name')
+  expect(quoted(['a', 'b"c'])).toBe('"a", "b""c"')
+})
 
 test('a backup of a newer version is refused', async () => {
   await inTempFolder(async folder => {

@@ -84,7 +84,7 @@ export async function readArchive(file: string, start: (manifest: Manifest) => P
     read.add(name)
     const hash = createHash('sha256')
     let bytes = 0
-    await consume(name, counted(content))
+    await consume(name, limited(file, name, counted(content), expected.bytes))
     if (bytes !== expected.bytes || hash.digest('hex') !== expected.sha256)
       throw new BackupDamaged(file, `the checksum of ${name} doesn't match`)
     async function* counted(chunks: AsyncIterable<Uint8Array>) {
@@ -101,10 +101,21 @@ export async function readArchive(file: string, start: (manifest: Manifest) => P
   return manifest
 }
 
+const maxManifestBytes = 16 * 2 ** 20
+
+/** @throws BackupDamaged if the content is larger: the file could otherwise fill the disk or the memory */
+async function* limited(file: string, name: string, content: AsyncIterable<Uint8Array>, maxBytes: number) {
+  let bytes = 0
+  for await (const chunk of content) {
+    if ((bytes += chunk.length) > maxBytes) throw new BackupDamaged(file, `${name} is larger than ${maxBytes} bytes`)
+    yield chunk
+  }
+}
+
 async function manifestOf(file: string, name: string, content: AsyncIterable<Uint8Array>): Promise<Manifest> {
   if (name !== manifestName) throw new BackupDamaged(file, 'it has no manifest')
   const chunks: Uint8Array[] = []
-  for await (const chunk of content) chunks.push(chunk)
+  for await (const chunk of limited(file, name, content, maxManifestBytes)) chunks.push(chunk)
   return parseManifest(file, Buffer.concat(chunks).toString('utf8'))
 }
 

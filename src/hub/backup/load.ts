@@ -10,7 +10,7 @@ import { sqliteDamage } from '../../core/db/backup/copy-sqlite'
 import { loadPostgres, loadSqlite, withSqliteFile, type LoadTarget } from '../../core/db/backup/load'
 import { violation } from '../../core/db/errors'
 import { canReadSeries, importSeries } from '../../core/db/backup/series-copy'
-import type { BackupTable } from '../../core/db/backup/tables'
+import { InvalidTable, type BackupTable } from '../../core/db/backup/tables'
 import { version } from '../../core/version'
 import { seriesKinds } from '../../features/series-kinds'
 import { readArchive, type Consume } from './archive'
@@ -86,11 +86,12 @@ export async function loadIntoPostgres(
   }
 }
 
-/** Rows that violate a unique constraint are found when its index is created. */
+/** Explains errors that don't belong to the row of a table: unique constraints are checked when their index is created. */
 async function loadIndexed(file: string, load: () => Promise<void>): Promise<void> {
   try {
     await load()
   } catch (error) {
+    if (error instanceof InvalidTable) throw new BackupDamaged(file, error.message)
     throw violation(error) ? new BackupDamaged(file, 'its rows violate a constraint') : error
   }
 }
@@ -149,7 +150,7 @@ async function insertRows(
     batch = []
     bytes = 0
   }
-  for await (const line of linesIn(content)) {
+  for await (const line of linesIn(file, table.name, content)) {
     batch.push(line)
     bytes += line.length
     if (bytes >= maxBatchBytes || batch.length >= maxBatchRows) await flush()
@@ -165,12 +166,16 @@ function explained(file: string, table: string, error: unknown): unknown {
   return violation(error) ? new BackupDamaged(file, `a row of ${table} violates a constraint`) : error
 }
 
-async function* linesIn(content: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+// Rows have up to 100 kB.
+const maxLineLength = 64 * 2 ** 20
+
+async function* linesIn(file: string, table: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let rest = ''
   for await (const chunk of content) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
     rest = lines.pop()!
+    if (rest.length > maxLineLength) throw new BackupDamaged(file, `a row of ${table} is too long`)
     yield* lines
   }
   if (rest !== '') yield rest

@@ -30,7 +30,7 @@ export async function* linesOf(scan: Scan, { name, columns, key }: BackupTable):
 }
 
 /** Names as an SQL list. */
-export const quoted = (names: readonly string[]): string => names.map(one => `"${one}"`).join(', ')
+export const quoted = (names: readonly string[]): string => names.map(one => `"${one.replaceAll('"', '""')}"`).join(', ')
 
 const base64 = (value: unknown): Value => (value === null ? null : Buffer.from(value as Uint8Array).toString('base64'))
 

@@ -35,7 +35,7 @@ export async function exportSeries(rows: Rows, scan: Scan, file: string, kinds: 
   return true
 }
 
-/** Copies a series file to PostgreSQL. */
+/** Copies a series file to PostgreSQL. @throws InvalidTable */
 export async function importSeries(file: string, target: LoadTarget, kinds: readonly SeriesKind[]): Promise<void> {
   using db = new Database(file, { readonly: true, strict: true })
   const scan = scanSqlite(db)

@@ -11,6 +11,11 @@ export interface BackupTable {
   key: string[]
 }
 
+/** Thrown if a table of a SQLite file can't be part of a backup. */
+export class InvalidTable extends Error {
+  override name = 'InvalidTable'
+}
+
 const bookkeeping = '_migrations'
 
 /** The tables that these migrations create, parents before their children. */
@@ -44,10 +49,11 @@ export function backupTables(tags: readonly string[]): BackupTable[] {
   return [...ordered].map(name => tableOf(db, name))
 }
 
-/** Describes a table of a SQLite file. */
+/** Describes a table of a SQLite file. @throws InvalidTable */
 export function tableOf(db: Database, name: string): BackupTable {
   type Column = { name: string; type: string; pk: number }
   const columns = db.query<Column, [string]>('select name, type, pk from pragma_table_info(?)').all(name)
+  if (columns.some(one => !/^[a-z]\w*$/i.test(one.name))) throw new InvalidTable(`${name} has a column with an invalid name`)
   return {
     name,
     columns: columns

@@ -61,7 +61,7 @@ export const createChunks = (
     `create table if not exists ${table}(series integer not null, hour integer not null, part integer not null, body ${blobType} not null, primary key (series, hour, part))${tableOptions}`,
   )
 
-/** Creates a table of another database by its name. Returns false if no kind has such a table. */
+/** Creates a table of another database by its name, which can be anything. Returns false if no kind has such a table. */
 export async function createTableNamed(
   engine: Pick<Engine, 'blobType' | 'tableOptions' | 'isShared'>,
   within: Pick<Statements, 'run'>,
@@ -70,8 +70,9 @@ export async function createTableNamed(
 ): Promise<boolean> {
   for (const kind of kinds) {
     const { texts, hour, day, rows, chunks, details } = tablesOf(kind)
-    if (table.startsWith(rows)) await createRows(engine, within, kind, table)
-    else if (table.startsWith(chunks) || table.startsWith(details)) await createChunks(engine, within, table)
+    const isOf = (prefix: string) => table.startsWith(prefix) && /^\d+$/.test(table.slice(prefix.length))
+    if (isOf(rows)) await createRows(engine, within, kind, table)
+    else if (isOf(chunks) || isOf(details)) await createChunks(engine, within, table)
     else if (![texts, hour, day].includes(table)) continue
     return true
   }
