@@ -248,6 +248,9 @@ test('a backup of a newer version is refused', async () => {
     await expect(edited(manifest => (manifest.migrations[0].sha256 = 'a'.repeat(64)))).rejects.toThrow(
       /different version of migration/,
     )
+    await expect(edited(manifest => (manifest.created_at = 'yesterday'))).rejects.toThrow(/created_at is not a time/)
+    await expect(edited(manifest => (manifest.files = []))).rejects.toThrow(/it doesn't list audit-checkpoints\.ndjson/)
+    await expect(edited(manifest => (manifest.series_version = 1))).rejects.toThrow(/it doesn't list series\.db/)
     await expect(edited(manifest => (manifest.tables = 'none'))).rejects.toThrow(/its manifest is invalid: \/tables/)
   })
 })
@@ -282,6 +285,7 @@ test.skipIf(isPostgres)('an interrupted restore is detected, and can be repeated
     expect(folderProblem(place.data)).toContain('was interrupted')
     await restore(place, file)
     expect(existsSync(join(place.data, 'restoring'))).toBe(false)
+    for (const name of ['bailiwick.db', 'series.db']) expect(statSync(join(place.data, name)).mode & 0o777).toBe(0o600)
     expect(await contentOf(await worldAt(place))).toEqual(await contentOf(w))
   })
 })
@@ -345,6 +349,8 @@ test('data restored from a backup is adapted to the time that has passed', async
     .where(and(eq(webhookDeliveries.endpointId, endpoint.id), inArray(webhookDeliveries.status, ['pending', 'retrying'])))
   expect(waiting.length).toBeGreaterThan(0)
   await here.audited()
+  // A backup that is made before a restore has finished can be restored too.
+  await inTempFolder(async folder => restore(await emptyPlace(), (await backUp(hub.config, folder)).file))
 
   await finishRestore(hub)
   expect(await here.audited()).toEqual(['account.instance.restore'])

@@ -30,16 +30,16 @@ export const backupName = (instanceId: string, createdAt: string): string =>
 
 /** The backups in a folder, oldest first. @throws BackupFailed if the folder can't be read */
 export async function listBackups(folder: string): Promise<FoundBackup[]> {
-  return await Promise.all(
-    namesIn(folder).map(async ([name, instance, time]) => {
-      const file = join(folder, name)
-      try {
-        return { file, instance, time, bytes: statSync(file).size, manifest: await readManifest(file), problem: null }
-      } catch (error) {
-        return { file, instance, time, bytes: 0, manifest: null, problem: (error as Error).message }
-      }
-    }),
-  )
+  const found: FoundBackup[] = []
+  for (const [name, instance, time] of namesIn(folder)) {
+    const file = join(folder, name)
+    try {
+      found.push({ file, instance, time, bytes: statSync(file).size, manifest: await readManifest(file), problem: null })
+    } catch (error) {
+      found.push({ file, instance, time, bytes: 0, manifest: null, problem: (error as Error).message })
+    }
+  }
+  return found
 }
 
 /** The newest backup in a folder. @throws BackupFailed if there is none, or if it is not clear which one is meant */

@@ -56,5 +56,22 @@ export function parseManifest(file: string, text: string): Manifest {
   const [problem] = fieldProblems(ManifestShape, found)
   if (problem)
     throw new BackupDamaged(file, `its manifest is invalid: ${problem.pointer.slice(1)} ${problem.detail.replace(/\.$/, '')}`)
-  return found as Manifest
+  const manifest = found as Manifest
+  const inconsistency = inconsistencyOf(manifest)
+  if (inconsistency) throw new BackupDamaged(file, `its manifest is invalid: ${inconsistency}`)
+  return manifest
+}
+
+/** What the shape doesn't check. */
+function inconsistencyOf({ created_at, form, series_version, files }: Manifest): string | null {
+  if (Number.isNaN(Date.parse(created_at))) return 'created_at is not a time'
+  const isListed = (name: string) => files.some(one => one.name === name)
+  const needed = [
+    checkpointsName,
+    ...(form === 'physical' ? [databaseName] : []),
+    ...(series_version === null ? [] : [seriesName]),
+  ]
+  const missing = needed.find(name => !isListed(name))
+  if (missing) return `it doesn't list ${missing}`
+  return series_version === null && isListed(seriesName) ? `it lists ${seriesName} without its version` : null
 }

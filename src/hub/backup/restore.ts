@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { instant, systemClock } from '../../core/clock'
 import { masterKeyFile, sqliteFile, type Config } from '../../core/config'
@@ -85,6 +85,7 @@ async function restoreFolder(config: Config, file: string, manifest: Manifest, p
       for (const name of [checkpointsName, seriesName, databaseName]) {
         const from = join(staging, name)
         if (!existsSync(from)) continue
+        if (name !== checkpointsName) chmodSync(from, 0o600)
         await syncToDisk(from)
         if (name === databaseName) await syncToDisk(data)
         renameSync(from, join(data, name))

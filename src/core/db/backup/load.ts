@@ -68,7 +68,7 @@ const sqliteTarget = (db: Database): LoadTarget => ({
 })
 
 // Both engines accept numbered parameters.
-const putFact = 'insert into instance_facts(name, value) values ($1, $2)'
+const putFact = 'insert into instance_facts(name, value) values ($1, $2) on conflict (name) do update set value = excluded.value'
 
 /** Inserts lines of {@link linesOf}. */
 export function insertSqlite(db: Database, { name, columns }: BackupTable, lines: readonly string[]): void {
