@@ -19,12 +19,13 @@ import { extract, pack } from 'tar-stream'
 import { sessions } from '../../src/access/tables'
 import { jobContext, record, systemActor } from '../../src/core/change'
 import { quoted } from '../../src/core/db/backup/lines'
+import { exportSeries } from '../../src/core/db/backup/series-copy'
 import { tableOf } from '../../src/core/db/backup/tables'
 import { createTableNamed } from '../../src/core/db/series/schema'
 import { hoursADay } from '../../src/core/db/series/hours'
 import { masterKeyFile, type Config } from '../../src/core/config'
 import { isPostgres } from '../../src/core/db/dialect'
-import { schemaState } from '../../src/core/db/schema-state'
+import { schemaState, withReadOnlyDatabase } from '../../src/core/db/schema-state'
 import { hubs, instanceFacts, jobs } from '../../src/core/db/tables'
 import { folderProblem } from '../../src/core/installation'
 import { dnsSecondaries } from '../../src/features/dns/transfers/tables'
@@ -141,6 +142,22 @@ test.skipIf(!isPostgres)(
   },
   120_000,
 )
+
+test.skipIf(!isPostgres)('tables of check results that are dropped during a backup are skipped', async () => {
+  await inTempFolder(async folder => {
+    const file = join(folder, 'series.db')
+    await withReadOnlyDatabase(w.hub.config, async (rows, scan) => {
+      const withDropped = async <T>(query: string) => {
+        const found = await rows!<T>(query)
+        return query.includes('pg_tables') ? [...found, { name: 'series_checks_rows_1' } as T] : found
+      }
+      expect(await exportSeries(withDropped, scan, file, seriesKinds)).toBe(true)
+    })
+    using db = new Database(file, { readonly: true })
+    const count = (table: string) => db.query<{ n: number }, []>(`select count(*) as n from ${table}`).get()!.n
+    expect([count('series_checks_rows_1'), count('series_checks_hours') > 0]).toEqual([0, true])
+  })
+})
 
 test('a restore refuses a wrong or missing master key, and a target with data', async () => {
   await inTempFolder(async folder => {

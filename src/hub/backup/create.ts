@@ -6,7 +6,7 @@ import { instant, systemClock } from '../../core/clock'
 import { sqliteFile, type Config } from '../../core/config'
 import { copySqlite } from '../../core/db/backup/copy-sqlite'
 import { exportSeries, seriesVersion } from '../../core/db/backup/series-copy'
-import { schemaState, withReadOnlyDatabase, type Rows, type Scan } from '../../core/db/schema-state'
+import { schemaState, withReadOnlyDatabase, type Rows } from '../../core/db/schema-state'
 import { version } from '../../core/version'
 import { checkpointFile } from '../../features/audit/checkpoint-file'
 import { seriesKinds } from '../../features/series-kinds'
@@ -145,7 +145,7 @@ async function copyFile(
   return { ...copied, names: [databaseName, ...(withSeries ? copySeriesFile(config, work) : [])] }
 }
 
-/** Writes the rows of each table, all from one snapshot. */
+/** Writes the rows of each table, all from one snapshot. Then copies the series, which change too often to hold a snapshot of them. */
 async function copyRows(config: Config, work: string, { withSeries }: BackupOptions, progress: Progress): Promise<Copied> {
   await mkdir(join(work, 'tables'), { mode: 0o700 })
   const copied = await withReadOnlyDatabase(
@@ -161,12 +161,11 @@ async function copyRows(config: Config, work: string, { withSeries }: BackupOpti
           await handle.close()
         }
       }
-      const series = withSeries && config.databaseUrl ? await copySeriesRows(work, rows!, scan) : []
-      return { facts, tables, series }
+      return { facts, tables }
     },
     'snapshot',
   )
-  const series = withSeries && !config.databaseUrl ? copySeriesFile(config, work) : copied.series
+  const series = withSeries ? await (config.databaseUrl ? copySeriesRows : copySeriesFile)(config, work) : []
   return { ...copied, names: [...copied.tables.map(one => tableFile(one.name)), ...series] }
 }
 
@@ -178,8 +177,11 @@ function copySeriesFile(config: Config, work: string): string[] {
   return [seriesName]
 }
 
-const copySeriesRows = async (work: string, rows: Rows, scan: Scan): Promise<string[]> =>
-  (await exportSeries(rows, scan, join(work, seriesName), seriesKinds)) ? [seriesName] : []
+/** Like {@link copySeriesFile}, from PostgreSQL. */
+const copySeriesRows = (config: Config, work: string): Promise<string[]> =>
+  withReadOnlyDatabase(config, async (rows, scan) =>
+    (await exportSeries(rows!, scan, join(work, seriesName), seriesKinds)) ? [seriesName] : [],
+  )
 
 async function factsOf(config: Config, rows: Rows | null): Promise<Facts> {
   const facts = rows && (await readFacts(rows))
