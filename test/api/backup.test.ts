@@ -292,7 +292,7 @@ test('a backup of an older version is migrated', async () => {
 
 test.skipIf(isPostgres)('an interrupted restore is detected, and can be repeated', async () => {
   await inTempFolder(async folder => {
-    const { file } = await backUp(w.hub.config, folder, { withSeries: true })
+    const { file } = await backUp(w.hub.config, folder, { logical: true, withSeries: true })
     const place = await emptyPlace()
     // What a process leaves behind that is killed right before it puts the database into place.
     mkdirSync(join(place.data, 'restoring'))
