@@ -37,7 +37,10 @@ Examples:
     .action(async (flags: BackupFlags) => await create(flags))
   // Options that the parent command has too, such as --data, are passed to the parent.
   withFrom(withData(backup.command('list').description('List the backups in a folder'))).action(
-    async (_: FromFlags, command: Command) => await list(command.optsWithGlobals()),
+    async (_: FromFlags, command: Command) => {
+      refuseOptionsOfBackup(command)
+      await list(command.optsWithGlobals())
+    },
   )
   withData(backup.command('verify').description('Verify that a backup is complete and intact'))
     .argument('<file>', 'The backup')
@@ -50,7 +53,17 @@ With the master key, it also checks who wrote the audit log. The exit code is 1 
 Examples:
   bailiwick backup verify /mnt/backups/bailiwick-1f3a9c2e-2026-11-21T02-00-00-000Z.tar.zst`,
     )
-    .action(async (file: string, _: SettingFlags, command: Command) => await verify(resolve(file), command.optsWithGlobals()))
+    .action(async (file: string, _: SettingFlags, command: Command) => {
+      refuseOptionsOfBackup(command)
+      await verify(resolve(file), command.optsWithGlobals())
+    })
+}
+
+/** The parent command accepts its options after a subcommand too, where they would have no effect. */
+function refuseOptionsOfBackup(command: Command): void {
+  const { to, logical, withSeries } = command.optsWithGlobals<BackupFlags>()
+  const option = to !== undefined ? '--to' : logical ? '--logical' : withSeries ? '--with-series' : null
+  if (option) command.error(`error: '${option}' is an option for creating a backup${option === '--to' ? '. Use --from' : ''}`)
 }
 
 export function addRestore(program: Command): void {

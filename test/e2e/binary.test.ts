@@ -37,6 +37,7 @@ describe('the command line', () => {
     [['token', 'create', '--name', 'x', '--permission', 'dns.fly']],
     [['token', 'create', '--name', 'x', '--full', '--read-only']],
     [['token', 'create', '--name', 'x', '--full', '--expires-in', 'soon']],
+    [['backup', 'list', '--to', '/tmp']],
     [['user', 'create', '--email', 'nobody', '--name', 'x']],
     [['agent', 'run']],
     [['probe']],
