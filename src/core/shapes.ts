@@ -118,11 +118,18 @@ export const actorFields = {
   name: Nullable(Type.String(), { description: 'Name of the actor; null if it has none.' }),
 }
 
+/** The plural noun for the name of a schema: `WebhookDelivery` becomes `webhook deliveries`. */
+const pluralOf = (name: string): string =>
+  `${name
+    .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .toLowerCase()
+    .replace(/\b(?:dns|tsig)\b/g, word => word.toUpperCase())}s`.replace(/([^aeiou])ys$/, '$1ies')
+
 /** A page of a list: `{data: [...], pagination}`. */
 export function ListOf<T extends TSchema>(item: T) {
   return Shape(
     { data: Type.Array(item, { description: 'Items of the page.' }), pagination: Pagination },
-    { $id: `${item.$id}List`, description: `A page of ${item.$id} items.` },
+    { $id: `${item.$id}List`, description: `A page of ${pluralOf(item.$id!)}.` },
   )
 }
 

@@ -17,7 +17,7 @@ export default function Channels() {
     { title: 'Type', width: '7rem', showFrom: 'sm', render: one => titles.get(one.kind) },
     { title: 'Status', width: '10.5rem', render: one => <ChannelStatus channel={one} /> },
     { title: 'Notifications', showFrom: 'md', look: 'muted', render: one => rulesOf(one, topicTitle) },
-    { title: 'Last notification', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_sent_at} /> },
+    { title: 'Last sent', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_sent_at} /> },
     { title: 'Last error', showFrom: 'lg', look: 'muted', render: one => one.disabled_reason ?? one.last_error?.detail ?? '' },
   ]
   return (

@@ -38,9 +38,11 @@ interface OptionFieldProps {
   path: string
   schema: OptionSchema
   secrets: Secrets
+  /** Required within its object, so it has no default. */
+  required?: boolean
 }
 
-function OptionField({ parent, path, schema, secrets }: OptionFieldProps) {
+function OptionField({ parent, path, schema, secrets, required = false }: OptionFieldProps) {
   const name = `${parent}.${path}`
   const label = schema.title ?? labelOf(path)
   const pointer = path.replaceAll('.', '/')
@@ -71,8 +73,8 @@ function OptionField({ parent, path, schema, secrets }: OptionFieldProps) {
         <SelectField
           {...field}
           choices={[
-            ...(schema.default === undefined ? [['', 'Default'] as const] : []),
-            ...schema.anyOf!.map(one => [String(one.const), String(one.const)] as const),
+            ...(schema.default === undefined ? [['', required ? 'Select…' : 'Default'] as const] : []),
+            ...schema.anyOf!.map(one => [String(one.const), choiceLabel(path, String(one.const))] as const),
           ]}
         />
       )
@@ -94,7 +96,14 @@ function OptionField({ parent, path, schema, secrets }: OptionFieldProps) {
             </p>
           )}
           {Object.entries(schema.properties!).map(([name, inner]) => (
-            <OptionField key={name} parent={parent} path={`${path}.${name}`} schema={inner} secrets={secrets} />
+            <OptionField
+              key={name}
+              parent={parent}
+              path={`${path}.${name}`}
+              schema={inner}
+              secrets={secrets}
+              required={schema.required?.includes(name) ?? false}
+            />
           ))}
         </fieldset>
       )
@@ -127,6 +136,16 @@ function Variants({ parent, path, schema, secrets }: OptionFieldProps) {
     </>
   )
 }
+
+const tlsLabels: Record<string, string> = {
+  implicit: 'Implicit TLS',
+  starttls: 'STARTTLS (required)',
+  opportunistic: 'STARTTLS if available',
+  none: 'None (unencrypted)',
+}
+
+/** Returns the label of a choice, by default its value. */
+const choiceLabel = (path: string, value: string): string => (/(?:^|\.)tls$/.test(path) ? tlsLabels[value] : undefined) ?? value
 
 /** Returns the label of a field: `auth.client_id` becomes “Client ID”. */
 export function labelOf(path: string): string {

@@ -96,7 +96,7 @@ export const monitoringKinds = {
     kind: 'monitor.alert',
     area: 'monitoring',
     title: 'Monitoring alert',
-    description: 'A monitor, heartbeat, or remote probe raised an alert. Recoveries are sent as `monitor.recovered`.',
+    description: 'A monitor or heartbeat raised an alert. Recoveries are sent as `monitor.recovered`.',
     data: Shape({
       kind: Words(['monitor.down', 'monitor.degraded', 'heartbeat.missed', 'probe.offline'], {
         description:
@@ -132,7 +132,7 @@ export const monitoringKinds = {
     kind: 'monitor.recovered',
     area: 'monitoring',
     title: 'Monitoring recovery',
-    description: 'A monitor, heartbeat, or remote probe recovered after an alert.',
+    description: 'A monitor or heartbeat recovered after an alert.',
     data: Shape({
       kind: Words(['monitor.recovered', 'heartbeat.recovered', 'probe.online'], { description: 'Type of the recovery.' }),
       status: Words(['up', 'online'], { description: 'Current status.' }),

@@ -77,7 +77,7 @@ export const notificationRoutes = area('notifications', 'Notifications', [
     },
     create: {
       description:
-        'Creates a channel. Secret settings are never returned. A channel that receives notices requires `account.read`. The mail server of ' +
+        'Creates a channel. Secret settings are never returned. To create a channel that receives notices, you need `account.read`. The mail server of ' +
         'the installation only sends to members of the workspace.',
       body: NotificationChannelInput,
       problems: ['conflict', 'already_exists'],

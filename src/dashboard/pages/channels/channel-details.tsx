@@ -71,7 +71,7 @@ export function ChannelDetails({ channel }: { channel: NotificationChannelView }
               ? 'Off'
               : `Every ${formatDuration(channel.remind_every_seconds * 1000)}, up to ${channel.max_reminders} times`,
           ],
-          ['Last notification', <RelativeTime at={channel.last_sent_at} />],
+          ['Last sent', <RelativeTime at={channel.last_sent_at} />],
           ['Created', <RelativeTime at={channel.created_at} />],
           ['ID', <CopyableText text={channel.id} />],
         ]}

@@ -108,7 +108,7 @@ export function HeartbeatFields({ isNew = false }: { isNew?: boolean }) {
       <DurationField
         name="schedule.grace_seconds"
         label="Grace period"
-        hint="How late a ping can be, and how long a run can take after /start, before you get an alert."
+        hint="How late a ping can be before you get an alert. If the job also pings when it starts, with /start at the end of the ping URL, this is also how long a run can take."
       />
       <Collapsible label="Alerts" names={['severity', 'channel_ids', 'first_ping_within_seconds']}>
         <IncidentFields />

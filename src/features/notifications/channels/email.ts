@@ -22,7 +22,7 @@ const mailbox = (description: string) =>
 
 const form = settingsForm({
   to: Type.Array(mailbox('Email address.'), { minItems: 1, maxItems: 20, uniqueItems: true, description: 'Recipients.' }),
-  from: Type.Optional(mailbox('Sender address. Only used, and required, with your own `server`.')),
+  from: Type.Optional(mailbox('Sender address. Required with your own mail server. Can’t be set otherwise: the sender address of the installation is used.')),
   server: Type.Optional(
     Shape(
       {
@@ -44,7 +44,8 @@ const form = settingsForm({
         tls: Words(mailTls, {
           ...destination,
           description:
-            '`implicit`: TLS from the start. `starttls`: required. `opportunistic`: STARTTLS if the server offers it. `none`: unencrypted.',
+            '`implicit`: implicit TLS, encrypted from the start. `starttls`: STARTTLS is required. `opportunistic`: STARTTLS if available, ' +
+            'otherwise unencrypted. `none`: unencrypted. A password requires `implicit` or `starttls`.',
         }),
         username: Type.Optional(Type.String({ ...destination, minLength: 1, maxLength: 254, description: 'Username.' })),
         password: Type.Optional(
