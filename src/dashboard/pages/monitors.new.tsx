@@ -34,7 +34,10 @@ export default function NewMonitor() {
     await navigate({ to: `/monitors/${ids[0]}` })
   }
   return (
-    <Page parent="/monitors" description="Enter a target to see the types of monitors that fit it. The monitor is checked as soon as you create it.">
+    <Page
+      parent="/monitors"
+      description="Enter a target to see the types of monitors that fit it. The monitor is checked as soon as you create it."
+    >
       <Card className="max-w-3xl">
         <Form
           initial={{ ...monitorValues(null, null), target, type: '', also: [], group: '' }}

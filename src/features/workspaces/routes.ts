@@ -42,7 +42,8 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
         run: suspendWorkspace,
       },
       resume: {
-        description: 'Restores access to a suspended workspace. Webhook deliveries that are `pending` or `retrying` are sent within 5 minutes.',
+        description:
+          'Restores access to a suspended workspace. Webhook deliveries that are `pending` or `retrying` are sent within 5 minutes.',
         run: resumeWorkspace,
       },
     },

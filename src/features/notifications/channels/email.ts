@@ -22,7 +22,11 @@ const mailbox = (description: string) =>
 
 const form = settingsForm({
   to: Type.Array(mailbox('Email address.'), { minItems: 1, maxItems: 20, uniqueItems: true, description: 'Recipients.' }),
-  from: Type.Optional(mailbox('Sender address. Required with your own mail server. Can’t be set otherwise: the sender address of the installation is used.')),
+  from: Type.Optional(
+    mailbox(
+      'Sender address. Required with your own mail server. Can’t be set otherwise: the sender address of the installation is used.',
+    ),
+  ),
   server: Type.Optional(
     Shape(
       {
