@@ -67,12 +67,15 @@ test('a backup or a restore that was killed leaves nothing incomplete, and can b
     if (!(await isEmpty(target))) break
   }
   // It may have been complete before it was killed.
-  if (await isEmpty(target)) await succeeds(target, 'restore', 'latest', '--from', backups)
-  expect(readdirSync(target.folder)).not.toContain('restoring')
-  await using rows = rowsOf(target)
-  expect(await rows.all(`select name from instance_facts where name = 'restored'`)).toEqual([])
+  if (await isEmpty(target)) {
+    await succeeds(target, 'restore', 'latest', '--from', backups)
+    expect(readdirSync(target.folder)).not.toContain('restoring')
+  }
   await using hub = await startHub(target)
   expect((await fetch(`${hub.url}/readyz`)).status).toBe(200)
+  // On PostgreSQL, a restore that was killed after its transaction is completed by the first hub.
+  await using rows = rowsOf(target)
+  expect(await rows.all(`select name from instance_facts where name = 'restored'`)).toEqual([])
 }, 60_000)
 
 /** Restores a backup and expects a working installation with the same data. */
