@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { call, fullToken, installation, program, startHub, until, type Installation } from '../support/binary'
@@ -78,6 +78,25 @@ test('a backup or a restore that was killed leaves nothing incomplete, and can b
   expect(await rows.all(`select name from instance_facts where name = 'restored'`)).toEqual([])
 }, 60_000)
 
+test('a backup or a verification that is interrupted deletes its temporary files', async () => {
+  await using here = await installation()
+  await fullToken(here)
+  const backups = join(folder, 'interrupted')
+  const temporary = join(folder, 'temporary')
+  mkdirSync(temporary)
+  await succeeds(here, 'backup', '--to', backups)
+  const [file] = readdirSync(backups)
+  here.env.TMPDIR = temporary
+  for (const args of [
+    ['backup', '--to', backups, '--logical'],
+    ['backup', 'verify', join(backups, file!)],
+  ])
+    for (const afterMs of [150, 200, 250, 300, 350]) await killed(here, args, afterMs, 'SIGINT')
+  expect(readdirSync(backups).filter(name => name.startsWith('.'))).toEqual([])
+  // The runtime also creates files here.
+  expect(readdirSync(temporary).filter(name => name.startsWith('bailiwick-'))).toEqual([])
+}, 60_000)
+
 /** Restores a backup and expects a working installation with the same data. */
 async function restored(file: string, from: Installation, to: Installation, token: string, kept: any): Promise<void> {
   copyFileSync(keyFile(from), keyFile(to))
@@ -101,10 +120,10 @@ async function succeeds(here: Installation, ...args: string[]): Promise<string> 
   return out
 }
 
-async function killed(here: Installation, args: string[], afterMs: number): Promise<void> {
+async function killed(here: Installation, args: string[], afterMs: number, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
   const run = Bun.spawn([program('bailiwick'), ...args], { env: here.env, cwd: tmpdir(), stdin: 'ignore', stdout: 'ignore' })
   await Bun.sleep(afterMs)
-  run.kill('SIGKILL')
+  run.kill(signal)
   await run.exited
 }
 

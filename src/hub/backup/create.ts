@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createReadStream, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { instant, systemClock } from '../../core/clock'
@@ -14,6 +14,7 @@ import { syncToDisk, writeArchive } from './archive'
 import { readFacts, readTable, tablesOf, type Facts } from './contents'
 import { BackupFailed, explainFullDisk } from './errors'
 import { backupName, createWorkFolder } from './folder'
+import { deletedAfter } from './temporary'
 import { backupFormat, checkpointsName, databaseName, seriesName, tableFile, type Manifest } from './manifest'
 import { Progress } from './progress'
 
@@ -48,11 +49,9 @@ export async function createBackup(config: Config, options: BackupOptions): Prom
     throw unwritable(folder, error)
   }
   try {
-    return await backUp(config, work, options)
+    return await deletedAfter(work, () => backUp(config, work, options))
   } catch (error) {
     throw unwritable(folder, error)
-  } finally {
-    rmSync(work, { recursive: true, force: true })
   }
 }
 

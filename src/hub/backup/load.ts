@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -17,6 +17,7 @@ import { readArchive, type Consume } from './archive'
 import { differenceFrom, tablesOf } from './contents'
 import { BackupDamaged, BackupFailed, explainFullDisk } from './errors'
 import { checkpointsName, databaseName, seriesName, tableFile, type Manifest } from './manifest'
+import { deletedAfter } from './temporary'
 import type { Progress } from './progress'
 
 /** Runs on the loaded database, in the same transaction if the backup is logical. */
@@ -72,17 +73,17 @@ export async function loadIntoPostgres(
       await readArchive(file, async () => loader(file, manifest, target, folder, progress))
       if (manifest.series_version !== null) await importSeries(join(folder, seriesName), target, seriesKinds)
     }
-    await loadIndexed(file, () =>
-      loadPostgres(url, tagsOf(manifest), load, async target => {
-        const difference = await differenceFrom(manifest, target.scan, progress)
-        if (difference) throw new BackupDamaged(file, difference)
-        await finish(target, folder)
-      }),
+    await deletedAfter(folder, () =>
+      loadIndexed(file, () =>
+        loadPostgres(url, tagsOf(manifest), load, async target => {
+          const difference = await differenceFrom(manifest, target.scan, progress)
+          if (difference) throw new BackupDamaged(file, difference)
+          await finish(target, folder)
+        }),
+      ),
     )
   } catch (error) {
     throw explainFullDisk(error, tmpdir(), 'Free up space, or choose another folder for temporary files with TMPDIR.')
-  } finally {
-    await rm(folder, { recursive: true, force: true })
   }
 }
 

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { entryHash, entryMac, genesis, macPurpose } from '../../core/audit-chain'
@@ -14,6 +14,7 @@ import { BackupDamaged, explainFullDisk } from './errors'
 import { checkVersion, loadIntoFolder } from './load'
 import { checkpointsName, type Manifest } from './manifest'
 import { Progress } from './progress'
+import { deletedAfter } from './temporary'
 
 /** A verified backup. */
 interface VerifiedBackup {
@@ -32,18 +33,18 @@ export async function verifyBackup(config: Config, file: string, report: (line: 
   checkVersion(file, manifest)
   const folder = await mkdtemp(join(tmpdir(), 'bailiwick-verify-'))
   try {
-    await loadIntoFolder(file, manifest, folder, new Progress(report))
-    return await withReadOnlyDatabase({ ...config, databaseUrl: null, data: folder }, async (rows, scan) => {
-      const macKey = await readMacKey(config, rows!)
-      const audit = new AuditCheck(await evidenceIn(rows!, join(folder, checkpointsName)), macKey)
-      const problem = (await audit.run(scan)) ?? audit.compare(manifest.audit_heads)
-      if (problem) throw new BackupDamaged(file, problem)
-      return { manifest, auditEntries: audit.entries, hasMasterKey: macKey !== null }
+    return await deletedAfter(folder, async () => {
+      await loadIntoFolder(file, manifest, folder, new Progress(report))
+      return await withReadOnlyDatabase({ ...config, databaseUrl: null, data: folder }, async (rows, scan) => {
+        const macKey = await readMacKey(config, rows!)
+        const audit = new AuditCheck(await evidenceIn(rows!, join(folder, checkpointsName)), macKey)
+        const problem = (await audit.run(scan)) ?? audit.compare(manifest.audit_heads)
+        if (problem) throw new BackupDamaged(file, problem)
+        return { manifest, auditEntries: audit.entries, hasMasterKey: macKey !== null }
+      })
     })
   } catch (error) {
     throw explainFullDisk(error, tmpdir(), 'Free up space, or choose another folder for temporary files with TMPDIR.')
-  } finally {
-    await rm(folder, { recursive: true, force: true })
   }
 }
 
