@@ -40,11 +40,16 @@ export function useResourceSearch(text: string, isSearched: (entry: Entry) => un
       }
     }),
     combine: results =>
-      searched.flatMap(({ name }, at) =>
-        (results[at]?.data?.data ?? []).map(one => ({ id: one.id, name: nameIn(one) ?? one.id, kind: capitalize(name) })),
-      ),
+      searched.flatMap(({ name: kind }, at) => {
+        const result = results[at]
+        const found = (result?.data?.data ?? []).map(one => ({ id: one.id, name: nameIn(one) ?? one.id, kind: capitalize(kind) }))
+        // Of the results of the previous text, show only those that match the new one: Enter picks the first.
+        return result?.isPlaceholderData || q !== text.trim() ? found.filter(one => contains(one.name, text.trim())) : found
+      }),
   })
 }
+
+const contains = (name: string, text: string): boolean => name.toLowerCase().includes(text.toLowerCase())
 
 /** The names of resources by id, of those that exist. */
 export const useResourceNames = (ids: readonly string[]): ReadonlyMap<string, string> =>
