@@ -24,6 +24,9 @@ beforeAll(async () => {
     ['ip', 'netns', 'add', namespace],
     ['ip', '-n', namespace, 'link', 'set', 'lo', 'up'],
     ['ip', '-n', namespace, 'link', 'add', 'lan0', 'type', 'veth', 'peer', 'name', 'lan1'],
+    // An IPv6 address becomes usable a second later. The browser then aborts requests in flight (ERR_NETWORK_CHANGED).
+    ['ip', '-n', namespace, 'link', 'set', 'lan0', 'addrgenmode', 'none'],
+    ['ip', '-n', namespace, 'link', 'set', 'lan1', 'addrgenmode', 'none'],
     ['ip', '-n', namespace, 'address', 'add', `${address}/24`, 'dev', 'lan0'],
     ['ip', '-n', namespace, 'link', 'set', 'lan0', 'up'],
     ['ip', '-n', namespace, 'link', 'set', 'lan1', 'up'],
