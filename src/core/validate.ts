@@ -3,6 +3,7 @@ import { FormatRegistry, OptionalKind } from '@sinclair/typebox'
 import { TypeCompiler, type TypeCheck, ValueErrorType, type ValueError } from '@sinclair/typebox/compiler'
 import type { FieldProblem } from './problem'
 import { discriminator } from './shapes'
+import { canonicalTimezone } from './wall-clock'
 
 const maxErrors = 20
 const maxValidatedItems = 1000
@@ -179,6 +180,7 @@ const formatNames: Record<string, string> = {
   date: 'a date in the form YYYY-MM-DD',
   email: 'an email address',
   uri: 'an absolute URL',
+  timezone: 'an IANA time zone name such as Europe/Berlin',
 }
 
 const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i
@@ -193,6 +195,7 @@ FormatRegistry.Set('date', text => /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(tex
 const mail = /^[^\s@\p{Cc}\p{Bidi_Control}]+@[^\s@\p{Cc}\p{Bidi_Control}]+$/u
 FormatRegistry.Set('email', text => mail.test(text) && text.length <= 254)
 FormatRegistry.Set('uri', text => URL.canParse(text))
+FormatRegistry.Set('timezone', text => canonicalTimezone(text) !== null)
 
 /** Whether a field is optional. */
 export const isOptional = (schema: TSchema): boolean => schema[OptionalKind] === 'Optional'

@@ -4,6 +4,7 @@ import { limiterOf } from '../access/limiter'
 import { failedCredentials } from '../access/rate-limits'
 import { formatUtcSecond } from '../core/clock'
 import type { Hub } from '../core/hub'
+import { inTimezone } from '../core/local-times'
 import { acknowledgeByLink, findByLink, type LinkedIncident } from '../features/incidents/acknowledge-by-link'
 import { pageHeaders } from './static-file'
 
@@ -49,13 +50,14 @@ function invalidLink(hub: Hub, request: Request, server: Peer | null): Response 
 
 function bodyOf({ incident, channel }: LinkedIncident, token: string): string {
   const { status, title, cause, severity, acknowledgedBy, acknowledgedUntil } = incident
+  const timeOf = (at: number | null) => (at === null ? null : inTimezone(formatUtcSecond(at), channel.timezone))
   const facts = [
-    ['Error', cause],
-    ['Started', formatUtcSecond(incident.startedAt)],
-    ['Resolved', formatUtcSecond(incident.resolvedAt)],
+    ['Error', cause === title ? null : cause],
+    ['Started', timeOf(incident.startedAt)],
+    ['Resolved', timeOf(incident.resolvedAt)],
     ['Severity', severity],
     ['Acknowledged by', status === 'acknowledged' ? (acknowledgedBy?.name ?? acknowledgedBy?.id ?? null) : null],
-    ['Acknowledged until', formatUtcSecond(acknowledgedUntil)],
+    ['Acknowledged until', timeOf(acknowledgedUntil)],
   ] as const
   const rows = facts.flatMap(([name, value]) => (value === null ? [] : `<dt>${name}</dt><dd>${Bun.escapeHTML(value)}</dd>`))
   const action =

@@ -11,10 +11,11 @@ afterAll(stopReceivers)
 const at = (id: string, rest = '') => `/v1/incidents/${id}${rest}`
 
 /** A channel without grouping, and a function that returns the messages it received. */
-async function setUp(more: object = {}) {
+async function setUp(more: { settings?: object; [field: string]: unknown } = {}) {
   const w = await allowPrivateNetwork(await world())
   const r = receiver()
-  const channel = await channelAt(w, r.url, { name: 'Ops', group_seconds: 0, ...more })
+  const { settings = {}, ...rest } = more
+  const channel = await channelAt(w, r.url, { name: 'Ops', group_seconds: 0, ...rest, settings: { url: r.url, ...settings } })
   const receivedMessages = async () => {
     await w.advance(2_000)
     return r.received.splice(0).map(one => JSON.parse(one.body))
@@ -34,6 +35,15 @@ const fact = (message: any, name: string) =>
     .find(([each]: string[]) => each === name)?.[1]
 
 describe('channels are notified', () => {
+  test('of the address that was checked, without the secrets in it', async () => {
+    const { w, receivedMessages } = await setUp()
+    const target = 'https://shop.example.com/?token=changeme&page=2'
+    await down(w, { subject: { type: 'monitor', id: newId('mon'), name: 'Shop', tags: [], target } })
+    const [opened] = await receivedMessages()
+    expect(fact(opened, 'Address')).toBe('https://shop.example.com/?token=***&page=2')
+    expect(opened.hub).toEqual({ name: new URL(w.hub.baseUrl).host, url: w.hub.baseUrl })
+  })
+
   test('when an incident opens and resolves, with duration and first error', async () => {
     const { w, receivedMessages } = await setUp()
     const { subject, id } = await down(w)
@@ -48,6 +58,9 @@ describe('channels are notified', () => {
       resource: { type: 'monitor', id: subject, name: 'Shop' },
     })
     expect(fact(opened, 'Locations')).toBe('local')
+    expect(fact(opened, 'Address')).toBe('https://shop.example.com/')
+    // The text is the error already.
+    expect(fact(opened, 'Error')).toBeUndefined()
     w.clock.advance(366_000)
     await endOutage(w, subject)
     const [resolved] = await receivedMessages()
@@ -57,7 +70,7 @@ describe('channels are notified', () => {
       title: 'Shop is up',
       text: 'Recovered after 6 min 23 s.',
     })
-    expect([fact(resolved, 'First error'), fact(resolved, 'Duration')]).toEqual(['HTTP 503', '6 min 23 s'])
+    expect([fact(resolved, 'First error'), fact(resolved, 'Duration')]).toEqual(['HTTP 503', undefined])
     const { timeline } = (await w.acme.call('GET', at(id))).body
     expect(timeline.map((one: any) => `${one.kind}: ${one.text}`)).toEqual([
       'opened: HTTP 503',
@@ -73,7 +86,7 @@ describe('channels are notified', () => {
     await receivedMessages()
     await w.acme.call('POST', at(id, '/acknowledge'), { expires_in_seconds: 60 })
     expect(await receivedMessages()).toMatchObject([
-      { kind: 'incident.acknowledged', state: 'information', title: 'Acknowledged by full token: Shop is degraded' },
+      { kind: 'incident.acknowledged', state: 'information', title: 'Acknowledged by full token: Shop is degraded', text: '' },
     ])
     await w.advance(60_000)
     expect(await receivedMessages()).toMatchObject([{ kind: 'incident.unacknowledged', state: 'problem', severity: 'warning' }])
@@ -132,9 +145,11 @@ describe('channels are notified', () => {
   test('of manual incidents and of heartbeats', async () => {
     const { w, receivedMessages } = await setUp()
     const created = await w.acme.call('POST', '/v1/incidents', { title: 'Payments fail' })
-    expect(await receivedMessages()).toMatchObject([
-      { kind: 'incident.opened', title: 'Payments fail', resource: { type: 'incident', id: created.body.id } },
+    const opened = await receivedMessages()
+    expect(opened).toMatchObject([
+      { kind: 'incident.opened', title: 'Payments fail', text: '', resource: { type: 'incident', id: created.body.id } },
     ])
+    expect(fact(opened[0], 'Error')).toBeUndefined()
     const schedule = { kind: 'period', period_seconds: 60, grace_seconds: 60 }
     const beat = (await w.acme.call('POST', '/v1/heartbeats', { name: 'backup', schedule, tags: ['db'] })).body
     await w.app.handle(new Request(`http://localhost:8484/ping/${beat.uuid}/fail`))
@@ -187,15 +202,19 @@ describe('an acknowledge link', () => {
   }
 
   test('shows a page whose button acknowledges on behalf of the channel', async () => {
-    const { w, channel, receivedMessages } = await setUp()
+    const { w, channel, receivedMessages } = await setUp({ settings: { timezone: 'Europe/Berlin' } })
     const { id } = await down(w, { cause: 'HTTP 503 <b>' })
     await w.audited()
-    const [{ acknowledge_link: link }] = await receivedMessages()
+    const [{ acknowledge_link: link, facts }] = await receivedMessages()
     expect(link).toStartWith(`${w.hub.baseUrl}/ack/`)
     const shown = await open(w, link)
     expect(shown.status).toBe(200)
     expect(shown.html).toContain('<button type="submit">Acknowledge</button>')
     expect(shown.html).toContain('HTTP 503 &lt;b&gt;')
+    // In the time zone of the channel, as in its messages.
+    const started = fact({ facts }, 'Started')
+    expect(started).toEndWith(' UTC+1')
+    expect(shown.html).toContain(started)
     const files = [...shown.html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, file]) => file!)
     expect(files).toContain('/assets/acknowledge.css')
     for (const file of files) expect([file, (await w.anonymous.call('GET', file)).status]).toEqual([file, 200])

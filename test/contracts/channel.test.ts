@@ -2,7 +2,8 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { openLog } from '../../src/core/log'
 import { channelKinds } from '../../src/features/notifications/channels'
 import { channelAt, logOf, allowPrivateNetwork, sendMessage } from '../support/channels'
-import { channelDoubles, stopMails, type ChannelUnderTest } from '../support/channel-doubles'
+import { channelDoubles, stopMails, type ChannelUnderTest, type ReceivedMessage } from '../support/channel-doubles'
+import { person } from '../support/people'
 import { receiver, stopReceivers } from '../support/receiver'
 import { world, type World } from '../support/world'
 
@@ -51,6 +52,32 @@ describe.each(channelKinds.map(one => one.kind))('channel type %s', kind => {
     for (const shown of [before.text, log.text, audit.text, lines.join('\n')])
       for (const secret of double.secrets) expect(shown).not.toContain(secret)
     if (double.secrets.length > 0) expect(before.body.secrets_set).not.toBeEmpty()
+  })
+
+  test('names the hub, writes times in the time zone of the channel, and has the title only once', async () => {
+    const { w, double, channel } = await setUp({ group_seconds: 0 })
+    const settings = { timezone: 'asia/kathmandu' }
+    expect((await w.acme.call('PATCH', `/v1/notification-channels/${channel.id}`, { settings })).status).toBe(200)
+    await sendMessage(w, { text: 'Refused until 2026-11-22 00:30 UTC.', facts: [['Started', '2026-11-21 23:30:05 UTC']] })
+    await w.advance(2 * second)
+    const [{ whole }] = double.arrived() as [ReceivedMessage]
+    const text = whole.replaceAll('=\n', '').replaceAll('\\', '')
+    expect(text).toContain('2026-11-22 05:15:05 UTC+5:45')
+    if (kind !== 'webhook') expect(text).toContain('until 2026-11-22 06:15 UTC+5:45')
+    expect(text).toContain(new URL(w.hub.baseUrl).host)
+    expect(text.split('shop.example.com is down')).toHaveLength(2)
+    const unknown = await w.acme.call('PATCH', `/v1/notification-channels/${channel.id}`, {
+      settings: { timezone: 'Mars/Olympus' },
+    })
+    expect([unknown.status, unknown.body.errors]).toEqual([
+      422,
+      [
+        expect.objectContaining({
+          pointer: '#/settings/timezone',
+          detail: 'must be an IANA time zone name such as Europe/Berlin.',
+        }),
+      ],
+    ])
   })
 
   test('sends a test message immediately and returns the result', async () => {
@@ -131,6 +158,27 @@ describe.each(channelKinds.map(one => one.kind))('channel type %s', kind => {
     if (kind === 'webhook') expect(one!.title).toBe(specialText)
     expect(one!.whole.length).toBeLessThan(300_000)
   })
+})
+
+test('an email has the time zone on which the profiles of its recipients agree', async () => {
+  const w = await allowPrivateNetwork(await world())
+  const double = await channelDoubles['email']!()
+  const settings = { ...double.settings, to: ['Ada@example.com', 'grace@example.com'], timezone: 'Asia/Tokyo' }
+  await channelAt(w, '', { kind: 'email', group_seconds: 0, settings })
+  const startedIn = async () => {
+    await sendMessage(w, { thread: crypto.randomUUID(), facts: [['Started', '2026-11-21 10:00:00 UTC']] })
+    await w.advance(3 * second)
+    return /^Started: (.*)$/m.exec(double.arrived().at(-1)!.whole)![1]
+  }
+  const [ada, grace] = [
+    await person(w, w.acme.workspaceId, 'viewer', 'ada@example.com'),
+    await person(w, w.acme.workspaceId, 'viewer', 'grace@example.com'),
+  ]
+  expect(await startedIn()).toBe('2026-11-21 19:00:00 UTC+9')
+  await ada.call('PATCH', '/v1/users/me', { preferences: { timezone: 'America/New_York' } })
+  expect(await startedIn()).toBe('2026-11-21 19:00:00 UTC+9')
+  await grace.call('PATCH', '/v1/users/me', { preferences: { timezone: 'America/New_York' } })
+  expect(await startedIn()).toBe('2026-11-21 05:00:00 UTC-5')
 })
 
 test('follows a Telegram group that was upgraded to a supergroup', async () => {

@@ -71,7 +71,7 @@ const slack = () =>
       rejected: () => text('invalid_blocks', 400),
       gone: () => text('channel_is_archived', 410),
     },
-    body => body.attachments[0].blocks[0].text.text,
+    body => body.text,
     { response: 'ok', retryAfterMs: 30_000 },
   )
 
@@ -136,7 +136,7 @@ const webhook = () =>
         url: `${url}?key={{secret.key}}`,
         headers: { Authorization: 'Bearer very-secret-header' },
         secrets: { key: 'very-secret-key' },
-        body: '{"title": "{{message.title}}", "key": "{{secret.key}}", "state": "{{message.state}}", "name": $NAME_JSON}',
+        body: '{"title": "{{message.title}}", "key": "{{secret.key}}", "facts": "{{message.facts}}", "hub": "{{hub.name}}", "name": $NAME_JSON}',
       },
       secrets: ['very-secret-header', 'very-secret-key'],
     }),

@@ -5,6 +5,7 @@ import { CreatePage } from '../parts/edit-page'
 import { FieldFrame, TextField, useForm } from '../parts/form'
 import { Loaded } from '../parts/page'
 import { settingValues } from '../parts/adapter-settings'
+import { displayTimezone } from '../parts/timezone'
 import { useOne } from '../queries'
 import { ChannelSettings } from './channels/channel-settings'
 import { channelBody, channelValues } from './channels/channel-values'
@@ -32,13 +33,16 @@ function NewChannelForm({ kinds }: { kinds: readonly NotificationChannelKindView
       path="/notification-channels"
       invalidates={['/notification-channels']}
       description="Choose where to send alerts. You can send a test message before saving."
-      initial={{ ...channelValues(null), ...settingValues(first), kind: first.kind }}
+      initial={{ ...channelValues(null), ...newSettings(first), kind: first.kind }}
       bodyOf={values => channelBody(chosen.current, values, null)}
     >
       <Fields kinds={kinds} chosen={chosen} />
     </CreatePage>
   )
 }
+
+/** The defaults of a kind. The creator most likely lives in the time zone of the readers. */
+const newSettings = (kind: NotificationChannelKindView) => settingValues(kind, { timezone: displayTimezone() })
 
 interface FieldsProps {
   kinds: readonly NotificationChannelKindView[]
@@ -64,7 +68,7 @@ function Fields({ kinds, chosen }: FieldsProps) {
                   type="radio"
                   name="kind"
                   checked={one === kind}
-                  onChange={() => set({ kind: one.kind, ...settingValues(one) })}
+                  onChange={() => set({ kind: one.kind, ...newSettings(one) })}
                 />
                 {one.title}
               </label>

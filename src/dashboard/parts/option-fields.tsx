@@ -156,6 +156,7 @@ export function labelOf(path: string): string {
       .replace('sha256', 'SHA-256')
       .replace(/\bauth\b/, 'authentication')
       .replace(/\bcert\b/, 'certificate')
+      .replace('timezone', 'time zone')
       .replace(/\bdont\b/, 'don’t'),
   )
 }

@@ -5,7 +5,7 @@ import { forUpdate } from '../../core/db/dialect'
 import type { Reader } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { readAcknowledgeLink } from '../notifications/acknowledge-link'
-import { channelNames } from '../notifications/channel-references'
+import { linkedChannel } from '../notifications/channel-references'
 import { acknowledge } from './acknowledgement'
 import { incidentTarget } from './incidents'
 import type { IncidentRow } from './outages/outage'
@@ -15,7 +15,8 @@ import { auditView } from './view'
 /** The incident a link points to, and the channel the link was sent through. */
 export interface LinkedIncident {
   incident: IncidentRow
-  channel: { id: string; name: string }
+  /** `timezone`: IANA name of the time zone of its messages. */
+  channel: { id: string; name: string; timezone: string }
 }
 
 /** Resolves a link. Returns null if it was tampered with or has expired, or its incident or channel was deleted. */
@@ -25,8 +26,8 @@ export async function findByLink(hub: Hub, token: string, read: Reader = hub.rea
   const found = read.select().from(incidents).where(eq(incidents.id, link.thread))
   const [incident] = await (read === hub.read ? found : forUpdate(found))
   if (!incident) return null
-  const name = (await channelNames(read, incident.workspaceId)).get(link.channelId)
-  return name === undefined ? null : { incident, channel: { id: link.channelId, name } }
+  const channel = await linkedChannel(read, incident.workspaceId, link.channelId)
+  return channel && { incident, channel }
 }
 
 /**
@@ -42,7 +43,7 @@ export const acknowledgeByLink = (
     const linked = await findByLink(hub, token, tx)
     if (linked?.incident.status !== 'open') return { result: linked }
     const { incident: before, channel } = linked
-    const by = { type: 'ingest' as const, ...channel }
+    const by = { type: 'ingest' as const, id: channel.id, name: channel.name }
     const { incident, audits, ...drafts } = await acknowledge(tx, hub, before, { by })
     const actor: AuditActor = { ...by, hint: null }
     return {

@@ -54,7 +54,8 @@ export async function acknowledge(
   const text = note || `Acknowledged${expiresInSeconds === null ? '' : ` for ${formatDuration(expiresInSeconds * 1000)}`}.`
   await addUpdate(tx, incident, { kind: 'acknowledged', at, actor: by, text, details: { expires_at: instant(until) } })
   await muteThread(tx, row.id)
-  const { jobs } = await notifyIncident(tx, hub, incident, 'acknowledged', { at, text })
+  // Without a note, the title and the facts of the message say it all.
+  const { jobs } = await notifyIncident(tx, hub, incident, 'acknowledged', { at, text: note ?? '' })
   return {
     incident,
     ...noDrafts(),

@@ -1,6 +1,7 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Reader } from '../../core/db/transaction'
 import { invalid } from '../../core/problem'
+import { timezoneOf } from './delivery/timezone'
 import { notificationChannels } from './tables'
 
 /**
@@ -47,4 +48,17 @@ export async function channelNames(read: Reader, workspaceId: string): Promise<M
     .from(notificationChannels)
     .where(eq(notificationChannels.workspaceId, workspaceId))
   return new Map(rows.map(row => [row.id, row.name]))
+}
+
+/** The channel that a link was sent through, with the time zone of its messages; null if it was deleted. */
+export async function linkedChannel(
+  read: Reader,
+  workspaceId: string,
+  id: string,
+): Promise<{ id: string; name: string; timezone: string } | null> {
+  const [row] = await read
+    .select()
+    .from(notificationChannels)
+    .where(and(eq(notificationChannels.id, id), eq(notificationChannels.workspaceId, workspaceId)))
+  return row ? { id, name: row.name, timezone: await timezoneOf(read, row, row.settings) } : null
 }

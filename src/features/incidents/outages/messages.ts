@@ -3,6 +3,7 @@ import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import type { JobDraft } from '../../../core/jobs/draft'
 import { formatDuration } from '../../../core/duration'
+import { maskedAddress } from '../../../core/net/masked-address'
 import type { Message } from '../../notifications/message'
 import { notify } from '../../notifications/delivery/notify'
 import { durationOf } from './event-data'
@@ -19,7 +20,7 @@ const problems: readonly IncidentMessageKind[] = ['opened', 'reopened', 'worsene
  * Notifies the channels of an incident, or the default channels of the workspace, within the caller's transaction.
  * @param incident in its new state
  * @param at when it happened (ms UTC)
- * @param text one or two sentences
+ * @param text one or two sentences; empty if there is nothing to add to the title
  * @param since when the current failure started, if not at the start of the incident (ms UTC)
  */
 export async function notifyIncident(
@@ -45,13 +46,14 @@ function messageOf(
 ): Message {
   const cause = subjects.find(one => one.role === 'cause')
   const isProblem = problems.includes(kind)
+  const title = titleOf(incident, cause?.name ?? null, kind)
   return {
     kind: `incident.${kind}`,
     state: kind === 'resolved' ? 'recovery' : isProblem ? 'problem' : 'information',
     severity: incident.severity,
-    title: titleOf(incident, cause?.name ?? null, kind),
-    text,
-    facts: factsOf(incident, subjects, kind, since),
+    title,
+    text: title === text || title.startsWith(`${text.replace(/\.$/, '')}:`) ? '' : text,
+    facts: factsOf(incident, subjects, kind, text, since),
     link: incident.link ?? `${hub.baseUrl}/incidents/${incident.id}`,
     acknowledgeLink: isProblem ? `${hub.baseUrl}/ack` : null,
     thread: incident.id,
@@ -87,16 +89,22 @@ function factsOf(
   incident: IncidentRow,
   subjects: readonly SubjectRow[],
   kind: IncidentMessageKind,
+  text: string,
   since?: number,
 ): [string, string][] {
+  const target = subjects.find(one => one.role === 'cause')?.target ?? null
+  // A fact that the title or text states already is not repeated.
+  const isStated = (fact: string) => incident.title === fact || text.includes(fact)
   const affected = subjects.filter(one => one.role === 'affected').map(one => one.name)
   const isResolved = incident.resolvedAt !== null
+  const duration = isResolved ? formatDuration(durationOf(incident, incident.resolvedAt!)) : null
   const facts: [string, string | null][] = [
-    [isResolved ? 'First error' : 'Error', incident.cause],
+    [isResolved ? 'First error' : 'Error', isStated(incident.cause) ? null : incident.cause],
+    ['Address', target === null ? null : maskedAddress(target)],
     ['Started', since === undefined && incident.reopenCount > 0 ? null : formatUtcSecond(since ?? incident.startedAt)],
     ['First failure', incident.reopenCount > 0 ? formatUtcSecond(incident.startedAt) : null],
     ['Resolved', formatUtcSecond(incident.resolvedAt)],
-    ['Duration', isResolved ? formatDuration(durationOf(incident, incident.resolvedAt!)) : null],
+    ['Duration', duration === null || isStated(duration) ? null : duration],
     ['Locations', incident.locations.join(', ') || null],
     ['Affected', affected.slice(0, 10).join(', ') + (affected.length > 10 ? `, and ${affected.length - 10} more` : '') || null],
     ['Severity', incident.severity],

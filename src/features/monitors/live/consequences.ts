@@ -8,6 +8,7 @@ import { batched } from '../../../core/db/together'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
+import { maskedAddress } from '../../../core/net/masked-address'
 import { durationOf } from '../../incidents/outages/event-data'
 import type { IncidentRow } from '../../incidents/outages/outage'
 import {
@@ -229,11 +230,8 @@ async function flapping(
       severity: isStart ? 'warning' : 'info',
       title: isStart ? `${monitor.name} is flapping` : `${monitor.name} stopped flapping`,
       text,
-      facts: [
-        ['Monitor', monitor.name],
-        ['Status', step.after],
-      ],
-      link: null,
+      facts: [...(monitor.target ? [['Address', maskedAddress(monitor.target)] as const] : []), ['Status', step.after]],
+      link: `${hub.baseUrl}/monitors/${monitor.id}`,
       acknowledgeLink: null,
       thread: `flapping ${monitor.id}`,
       resource: target('monitor', monitor),

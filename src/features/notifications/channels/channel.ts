@@ -19,8 +19,16 @@ export const ChannelError = AdapterError<ChannelFailure>
 export interface Outgoing {
   /** Id of the notification. The same for every attempt, so that receivers can detect duplicates. */
   id: string
-  /** The message; a digest if several are sent together. */
+  /** The message; a digest if several are sent together. Its times are in the time zone of the channel. */
   message: Message
+  /** When it happened, as text in the time zone of the channel. */
+  time: string
+  /** The installation that sends the message. */
+  hub: {
+    /** Its host, with the port if it isn’t the default. */
+    name: string
+    url: string
+  }
   /** Number of messages it contains. */
   count: number
   /** Identifies the thread on this channel; letters, digits, `_`, `.` and `-`. */

@@ -2,10 +2,9 @@ import { Type } from '@sinclair/typebox'
 import { secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { instant } from '../../../core/clock'
 import { Line } from '../../../core/shapes'
-import type { Message } from '../message'
 import { checkResponse, objectOf, postJson } from './responses'
-import type { ChannelKind } from './channel'
-import { HttpUrl } from './fields'
+import type { ChannelKind, Outgoing } from './channel'
+import { HttpUrl, Timezone } from './fields'
 import { colorOf, truncate } from './styles'
 
 // Message flag SUPPRESS_NOTIFICATIONS, 1 << 12.
@@ -16,6 +15,7 @@ const form = settingsForm({
   // Discord rejects names that contain “discord”.
   username: Line({ minLength: 1, maxLength: 80, default: 'Bailiwick', description: 'Sender name of the messages.' }),
   thread_id: Type.Optional(Type.String({ pattern: '^\\d{1,20}$', description: 'ID of a thread in the channel.' })),
+  timezone: Timezone(),
 })
 type DiscordSettings = SettingsOf<typeof form>
 
@@ -29,12 +29,13 @@ export const discord: ChannelKind<DiscordSettings> = {
   ...form,
   paceMs: 500,
   goneBeforeDisable: 1,
-  async send({ url, username, thread_id }, { message }, context) {
+  async send({ url, username, thread_id }, outgoing, context) {
+    const { message } = outgoing
     const address = new URL(url)
     if (thread_id !== undefined) address.searchParams.set('thread_id', thread_id)
     const response = await postJson(context, address.href, {
       username,
-      embeds: [embedOf(message)],
+      embeds: [embedOf(outgoing)],
       // Messages must not mention anyone.
       allowed_mentions: { parse: [] },
       ...(message.severity === 'info' && { flags: silently }),
@@ -48,7 +49,7 @@ export const discord: ChannelKind<DiscordSettings> = {
   },
 }
 
-function embedOf(message: Message): object {
+function embedOf({ message, hub }: Outgoing): object {
   const title = truncate(escapeMarkdown(message.title), 256)
   const description = truncate(escapeMarkdown(message.text), 2_000)
   const acknowledge =
@@ -56,7 +57,7 @@ function embedOf(message: Message): object {
       ? []
       : [{ name: 'Acknowledge', value: truncate(message.acknowledgeLink, 1_024), inline: false }]
   let left =
-    5_900 - title.length - description.length - acknowledge.reduce((sum, one) => sum + one.name.length + one.value.length, 0)
+    5_800 - title.length - description.length - acknowledge.reduce((sum, one) => sum + one.name.length + one.value.length, 0)
   const fields: object[] = []
   for (const [name, value] of message.facts.slice(0, 24)) {
     const field = { name: truncate(escapeMarkdown(name), 256) || '–', value: truncate(escapeMarkdown(value), 1_024) || '–' }
@@ -71,6 +72,7 @@ function embedOf(message: Message): object {
     color: Number.parseInt(colorOf(message).slice(1), 16),
     timestamp: instant(message.occurredAt),
     fields: [...fields, ...acknowledge],
+    footer: { text: truncate(hub.name, 100) },
   }
 }
 

@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
-import { formatUtcSecond } from '../../../core/clock'
 import { MailError, sendMail, type MailRoute } from '../../../core/net/mail'
 import { mailPort, mailTls, type MailServer } from '../../../core/net/mail-server'
 import { pluralize } from '../../../core/pluralize'
 import { invalid } from '../../../core/problem'
 import { Shape, Words } from '../../../core/shapes'
 import type { Message } from '../message'
-import { ChannelError, type ChannelKind, type ChannelContext } from './channel'
+import { ChannelError, type ChannelKind, type ChannelContext, type Outgoing } from './channel'
+import { Timezone } from './fields'
 import { htmlText } from '../../../core/html-text'
 import { colorOf, truncate } from './styles'
 
@@ -62,6 +62,7 @@ const form = settingsForm({
       { description: 'Your own mail server. Default: the mail server of the installation.' },
     ),
   ),
+  timezone: Timezone('If all recipients are members with the same time zone in their profiles, that one is used instead.'),
 })
 type EmailSettings = SettingsOf<typeof form>
 
@@ -93,7 +94,8 @@ export const email: ChannelKind<EmailSettings> = {
         },
       ])
   },
-  async send(settings, { id, message, thread, first, count }, context) {
+  async send(settings, outgoing, context) {
+    const { id, message, thread, first, count } = outgoing
     const { server, route, from } = await routeOf(settings, context)
     const idOf = (name: string) => `<${name}@${/@([^>\s]+)>?$/.exec(from)![1]!}>`
     try {
@@ -101,8 +103,8 @@ export const email: ChannelKind<EmailSettings> = {
         from,
         to: settings.to,
         subject: truncate(message.title, 200),
-        text: textOf(message),
-        html: htmlOf(message),
+        text: textOf(outgoing),
+        html: htmlOf(outgoing),
         messageId: idOf(first ? thread : id),
         references: first || count > 1 ? [] : [idOf(thread)],
         headers: {
@@ -142,39 +144,51 @@ async function routeOf(
   }
 }
 
-const textOf = (message: Message): string =>
+// The subject is the title, so the body doesn’t repeat it.
+
+const textOf = ({ message, time, hub }: Outgoing): string =>
   [
-    message.title,
     message.text,
-    message.facts.map(([name, value]) => `${name}: ${value}`).join('\n'),
-    [
-      message.link === null ? '' : `View details: ${message.link}`,
-      message.acknowledgeLink === null ? '' : `Acknowledge: ${message.acknowledgeLink}`,
-    ]
-      .filter(Boolean)
+    factsOf(message, time)
+      .map(([name, value]) => `${name}: ${value}`)
       .join('\n'),
-    formatUtcSecond(message.occurredAt),
+    linksOf(message)
+      .map(([label, url]) => `${label}: ${url}`)
+      .join('\n'),
+    `Sent by Bailiwick at ${hub.url}`,
   ]
     .filter(Boolean)
     .join('\n\n')
 
-function htmlOf(message: Message): string {
-  const cell = 'padding:4px 12px 4px 0;vertical-align:top;text-align:left'
-  const rows = message.facts.map(
+function htmlOf({ message, time, hub }: Outgoing): string {
+  const muted = 'opacity:0.7'
+  const cell = 'padding:3px 16px 3px 0;vertical-align:top;text-align:left;overflow-wrap:anywhere'
+  const rows = factsOf(message, time).map(
     ([name, value]) =>
-      `<tr><th style="${cell};color:#6b7280;font-weight:normal">${htmlText(name)}</th><td style="${cell}">${htmlText(value)}</td></tr>`,
+      `<tr><th style="${cell};${muted};font-weight:normal;white-space:nowrap">${htmlText(name)}</th><td style="${cell}">${htmlText(value)}</td></tr>`,
   )
-  const links = [
-    message.link === null ? '' : `<a href="${htmlText(message.link)}">View details</a>`,
-    message.acknowledgeLink === null ? '' : `<a href="${htmlText(message.acknowledgeLink)}">Acknowledge</a>`,
-  ].filter(Boolean)
+  const links = linksOf(message).map(([label, url]) => `<a href="${htmlText(url)}">${label}</a>`)
   return [
-    '<!doctype html><html><body style="font-family:sans-serif;font-size:14px;line-height:1.5">',
-    `<h1 style="font-size:18px;border-left:4px solid ${colorOf(message)};padding-left:10px">${htmlText(message.title)}</h1>`,
-    ...(message.text === '' ? [] : [`<p>${htmlText(message.text).replaceAll('\n', '<br>')}</p>`]),
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
+    '<meta name="color-scheme" content="light dark"></head>',
+    '<body style="font-family:system-ui,sans-serif;font-size:15px;line-height:1.5">',
+    `<div style="border-left:4px solid ${colorOf(message)};padding-left:14px">`,
+    ...(message.text === ''
+      ? []
+      : [`<p style="margin:0 0 8px;font-size:17px">${htmlText(message.text).replaceAll('\n', '<br>')}</p>`]),
     ...(rows.length === 0 ? [] : [`<table style="border-collapse:collapse">${rows.join('')}</table>`]),
+    '</div>',
     ...(links.length === 0 ? [] : [`<p>${links.join(' &nbsp; ')}</p>`]),
-    `<p style="color:#6b7280">${formatUtcSecond(message.occurredAt)}</p>`,
+    `<p style="${muted};font-size:13px">Sent by Bailiwick at <a href="${htmlText(hub.url)}" style="color:inherit">${htmlText(hub.name)}</a></p>`,
     '</body></html>',
   ].join('\n')
 }
+
+/** The facts, with a time: an email that was held or delayed has a later date. */
+const factsOf = ({ facts }: Message, time: string): Message['facts'] =>
+  facts.some(([, value]) => / UTC\b/.test(value)) ? facts : [...facts, ['Time', time]]
+
+const linksOf = ({ link, acknowledgeLink }: Message): [label: string, url: string][] => [
+  ...(link === null ? [] : [['View details', link] as [string, string]]),
+  ...(acknowledgeLink === null ? [] : [['Acknowledge', acknowledgeLink] as [string, string]]),
+]

@@ -10,3 +10,13 @@ export const HttpUrl = (description: string, options: StringOptions = {}) =>
     description,
     ...options,
   })
+
+/** The time zone of the times in messages. @param more a sentence about exceptions */
+export const Timezone = (more = '') =>
+  Type.Optional(
+    Type.String({
+      format: 'timezone',
+      maxLength: 100,
+      description: `Time zone of the times in messages, such as \`Europe/Berlin\`. Default: UTC.${more && ` ${more}`}`,
+    }),
+  )

@@ -2,10 +2,9 @@ import { Type } from '@sinclair/typebox'
 import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { Line } from '../../../core/shapes'
 import { invalid } from '../../../core/problem'
-import type { Message } from '../message'
 import { checkResponse, objectOf, postJson } from './responses'
-import type { ChannelKind } from './channel'
-import { HttpUrl } from './fields'
+import type { ChannelKind, Outgoing } from './channel'
+import { HttpUrl, Timezone } from './fields'
 import { truncate, styleOf } from './styles'
 
 const priorities = { critical: 5, warning: 4, plain: 3, good: 2 } as const
@@ -29,6 +28,7 @@ const form = settingsForm({
     }),
   ),
   password: Type.Optional(Line({ ...secret, minLength: 1, maxLength: 200, description: 'Password. Stored encrypted.' })),
+  timezone: Timezone(),
 })
 type NtfySettings = SettingsOf<typeof form>
 
@@ -47,7 +47,8 @@ export const ntfy: ChannelKind<NtfySettings> = {
         { pointer: '#/settings/token', code: 'not_allowed', detail: 'can’t be combined with `username`. Set only one of them.' },
       ])
   },
-  async send(settings, { message }, context) {
+  async send(settings, outgoing, context) {
+    const { message } = outgoing
     const style = styleOf(message)
     const actions = [
       ...(message.link === null ? [] : [{ action: 'view', label: 'View details', url: message.link }]),
@@ -56,7 +57,7 @@ export const ntfy: ChannelKind<NtfySettings> = {
     const content = {
       topic: settings.topic,
       title: truncate(message.title, 250),
-      message: textOf(message),
+      message: textOf(outgoing),
       priority: priorities[style],
       tags: [tags[style]],
       ...(message.link !== null && { click: message.link }),
@@ -78,9 +79,9 @@ function authorization({ token, username, password }: NtfySettings): Record<stri
 }
 
 /** Limited by bytes. Never empty: ntfy shows an empty message as `triggered`. */
-function textOf(message: Message): string {
+function textOf({ message, hub }: Outgoing): string {
   const text = [message.text, ...message.facts.map(([name, value]) => `${name}: ${value}`)].filter(Boolean).join('\n')
-  let truncated = truncate(text || message.title, 3_500)
-  while (Buffer.byteLength(truncated) > 4_000) truncated = truncate(truncated, Math.floor(truncated.length * 0.9))
-  return truncated
+  let truncated = truncate(text, 3_500)
+  while (Buffer.byteLength(truncated) > 3_800) truncated = truncate(truncated, Math.floor(truncated.length * 0.9))
+  return `${truncated}\n\n${truncate(hub.name, 100)}`.trim()
 }

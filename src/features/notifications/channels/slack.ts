@@ -1,24 +1,27 @@
-import { secret, settingsForm } from '../../../adapters/settings-form'
+import { secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import type { Message } from '../message'
 import { checkResponse, postJson, responseText } from './responses'
-import { ChannelError, type ChannelKind } from './channel'
-import { HttpUrl } from './fields'
+import { ChannelError, type ChannelKind, type Outgoing } from './channel'
+import { HttpUrl, Timezone } from './fields'
 import { colorOf, truncate } from './styles'
+
+const form = settingsForm({ url: HttpUrl('Incoming webhook URL. Stored encrypted.', secret), timezone: Timezone() })
+type SlackSettings = SettingsOf<typeof form>
 
 /**
  * An incoming webhook of Slack or a compatible service (Mattermost, Rocket.Chat).
- * Limits (docs.slack.dev): header 150 characters, section 3,000, field 2,000, ten fields per section, one message a second.
+ * Limits (docs.slack.dev): section 3,000 characters, field 2,000, ten fields per section, one message a second.
  */
-export const slack: ChannelKind<{ url: string }> = {
+export const slack: ChannelKind<SlackSettings> = {
   kind: 'slack',
   title: 'Slack',
-  ...settingsForm({ url: HttpUrl('Incoming webhook URL. Stored encrypted.', secret) }),
+  ...form,
   paceMs: 1_000,
   goneBeforeDisable: 1,
-  async send({ url }, { message }, context) {
+  async send({ url }, { message, hub }, context) {
     const response = await postJson(context, url, {
       text: escapeText(truncate(message.title, 2_900)),
-      attachments: [{ color: colorOf(message), blocks: blocksOf(message) }],
+      attachments: [{ color: colorOf(message), blocks: blocksOf(message, hub) }],
     })
     const text = responseText(response)
     // Error codes listed at api.slack.com/changelog/2016-05-17. A revoked token also yields a 403.
@@ -28,14 +31,14 @@ export const slack: ChannelKind<{ url: string }> = {
   },
 }
 
-function blocksOf(message: Message): object[] {
+/** Everything but the title, which is the text above the blocks. */
+function blocksOf(message: Message, hub: Outgoing['hub']): object[] {
   const facts = message.facts.slice(0, 20)
   const links = [
     ...(message.link === null ? [] : [button('View details', message.link)]),
     ...(message.acknowledgeLink === null ? [] : [button('Acknowledge', message.acknowledgeLink)]),
   ]
   return [
-    { type: 'header', text: { type: 'plain_text', text: truncate(message.title, 150) } },
     ...(message.text === '' ? [] : [{ type: 'section', text: mrkdwn(escapeWithin(message.text, 2_900)) }]),
     ...Array.from({ length: Math.ceil(facts.length / 10) }, (_, page) => ({
       type: 'section',
@@ -44,6 +47,7 @@ function blocksOf(message: Message): object[] {
         .map(([name, value]) => mrkdwn(`*${escapeWithin(name, 400)}*\n${escapeWithin(value, 1_500)}`)),
     })),
     ...(links.length === 0 ? [] : [{ type: 'actions', elements: links }]),
+    { type: 'context', elements: [mrkdwn(`<${hub.url}|${escapeText(hub.name)}>`)] },
   ]
 }
 

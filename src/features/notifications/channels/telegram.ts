@@ -1,9 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
-import type { Message } from '../message'
 import { checkResponse, objectOf, postJson } from './responses'
-import { ChannelError, type ChannelKind, type ChannelContext } from './channel'
-import { HttpUrl } from './fields'
+import { ChannelError, type ChannelKind, type ChannelContext, type Outgoing } from './channel'
+import { HttpUrl, Timezone } from './fields'
 import { htmlText } from '../../../core/html-text'
 import { truncate, styleOf } from './styles'
 
@@ -25,6 +24,7 @@ const form = settingsForm({
     Type.Integer({ minimum: 1, maximum: 2 ** 52, description: 'ID of a topic in a group with topics.' }),
   ),
   api_url: HttpUrl('URL of the Bot API, if you run your own.', { ...destination, default: 'https://api.telegram.org' }),
+  timezone: Timezone(),
 })
 type TelegramSettings = SettingsOf<typeof form>
 
@@ -35,14 +35,14 @@ export const telegram: ChannelKind<TelegramSettings> = {
   ...form,
   paceMs: 1_000,
   goneBeforeDisable: 1,
-  async send(settings, { message }, context) {
-    const first = await sendMessage(settings, settings.chat_id, message, context)
+  async send(settings, outgoing, context) {
+    const first = await sendMessage(settings, settings.chat_id, outgoing, context)
     // A group that was upgraded to a supergroup has a new chat id.
     const newChatId: unknown = first.body['parameters']?.migrate_to_chat_id
     if (first.response.status !== 400 || !Number.isSafeInteger(newChatId)) return resultOf(first, context)
     const chat_id = String(newChatId)
     context.replaceSettings({ chat_id })
-    const text = resultOf(await sendMessage(settings, chat_id, message, context), context)
+    const text = resultOf(await sendMessage(settings, chat_id, outgoing, context), context)
     return `${text}. The chat has a new id: ${chat_id}.`
   },
 }
@@ -52,15 +52,15 @@ type Reply = Awaited<ReturnType<typeof sendMessage>>
 async function sendMessage(
   { api_url, bot_token, message_thread_id }: TelegramSettings,
   chatId: string,
-  message: Message,
+  outgoing: Outgoing,
   context: ChannelContext,
 ) {
   const response = await postJson(context, `${api_url.replace(/\/+$/, '')}/bot${bot_token}/sendMessage`, {
     chat_id: chatId,
     ...(message_thread_id !== undefined && { message_thread_id }),
-    text: textOf(message),
+    text: textOf(outgoing),
     parse_mode: 'HTML',
-    disable_notification: message.severity === 'info',
+    disable_notification: outgoing.message.severity === 'info',
     link_preview_options: { is_disabled: true },
   })
   return { response, body: objectOf(response) }
@@ -83,7 +83,7 @@ function resultOf({ response, body }: Reply, context: ChannelContext): string {
   })
 }
 
-function textOf(message: Message): string {
+function textOf({ message, hub }: Outgoing): string {
   const links = [
     message.link === null ? '' : `<a href="${htmlText(message.link)}">View details</a>`,
     message.acknowledgeLink === null ? '' : `<a href="${htmlText(message.acknowledgeLink)}">Acknowledge</a>`,
@@ -100,5 +100,5 @@ function textOf(message: Message): string {
     if (remaining < 0) break
     lines.push(`<b>${htmlText(name)}:</b> ${htmlText(shown)}`)
   }
-  return [...lines, ...(links.length === 0 ? [] : [links.join(' · ')])].join('\n')
+  return [...lines, ...(links.length === 0 ? [] : [links.join(' · ')]), `<i>${htmlText(hub.name)}</i>`].join('\n')
 }

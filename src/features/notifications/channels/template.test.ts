@@ -18,7 +18,8 @@ const message: Message = {
   tags: ['web', 'eu'],
   occurredAt: Date.parse('2026-11-21T10:00:00Z'),
 }
-const outgoing: Outgoing = { id: 'ntf_1', message, count: 1, first: true, thread: 'abc' }
+const hub = { name: 'hub.example.com', url: 'https://hub.example.com' }
+const outgoing: Outgoing = { id: 'ntf_1', message, count: 1, first: true, thread: 'abc', time: '2026-11-21 10:00:00 UTC', hub }
 const render = (text: string, escaping: 'none' | 'json' | 'percent' = 'none', more: Partial<Message> = {}) =>
   renderTemplate(text, { ...outgoing, message: { ...message, ...more } }, { key: 's"3' }, escaping)
 
@@ -33,12 +34,14 @@ test('placeholders in braces are escaped for their context', () => {
     'https://a.example/?u=https%3A%2F%2Fhub.example.com%2Fi%3Fa%3D1%26b%3D2',
   )
   expect(render('[{{message.acknowledge_link}}]')).toBe('[]')
+  expect(render('{{hub.name}} {{hub.url}}')).toBe('hub.example.com https://hub.example.com')
   expect(render('{{event_action}}', 'none', { state: 'recovery' })).toBe('resolve')
   expect(render('{{status}} $STATUS {{event_action}}', 'none', { state: 'information' })).toBe('information information trigger')
 })
 
 test('{{json}} inserts the whole message into a JSON body', () => {
   expect(JSON.parse(render('{"all": {{json}}}', 'json')).all).toMatchObject({
+    hub,
     notification_id: 'ntf_1',
     title: message.title,
     facts: [{ name: 'Started', value: '10:00' }],

@@ -14,6 +14,8 @@ const actions = { problem: 'trigger', recovery: 'resolve', information: 'trigger
 
 /** Placeholders in double braces: `{{message.title}}`. */
 const placeholders: Values = {
+  'hub.name': one => one.hub.name,
+  'hub.url': one => one.hub.url,
   'notification.id': one => one.id,
   'message.kind': one => one.message.kind,
   'message.state': one => one.message.state,
@@ -97,7 +99,8 @@ function healthchecksValue(name: string, outgoing: Outgoing): string {
 }
 
 /** The message as JSON. */
-export const messageJson = ({ id, message, count }: Outgoing) => ({
+export const messageJson = ({ id, message, count, hub }: Outgoing) => ({
+  hub,
   notification_id: id,
   count,
   kind: message.kind,

@@ -5,7 +5,7 @@ import { invalid, type FieldProblem } from '../../../core/problem'
 import { Prose, Words } from '../../../core/shapes'
 import { checkResponse } from './responses'
 import type { ChannelKind, Outgoing } from './channel'
-import { HttpUrl } from './fields'
+import { HttpUrl, Timezone } from './fields'
 import { renderTemplate, unknownPlaceholders, messageJson, type Escaping } from './template'
 
 const maxBodyLength = 16_384
@@ -36,6 +36,7 @@ const form = settingsForm({
   }),
   body: template('Body template. Default: the whole message as JSON. Not used with GET.'),
   recovery_body: template('Body template for recoveries. Default: `body`.'),
+  timezone: Timezone('`{{message.occurred_at}}` is always in UTC.'),
 })
 type WebhookSettings = SettingsOf<typeof form>
 

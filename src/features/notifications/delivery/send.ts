@@ -9,11 +9,14 @@ import { secretsOf, type Settings } from '../../../core/sealed-settings'
 import { DecryptionFailed } from '../../../core/secrets'
 import { oneLine } from '../../../core/one-line'
 import { acknowledgeLinkFor } from '../acknowledge-link'
+import { formatUtcSecond } from '../../../core/clock'
+import { inTimezone } from '../../../core/local-times'
 import { channelAccounts } from '../channel-accounts'
 import { channelFailures, type ChannelContext } from '../channels/channel'
 import { channelKindOf } from '../channels'
 import type { Message } from '../message'
 import type { ChannelRow, LastError } from '../tables'
+import { timezoneOf } from './timezone'
 
 /** A message to send on a channel. */
 interface OutgoingMessage {
@@ -63,11 +66,14 @@ export async function sendWithSettings(
         replaced = { ...replaced, ...changed }
       },
     }
+    const timezone = await timezoneOf(hub.read, channel, settings)
     const response = await kind.send(
       settings,
       {
         id,
-        message: withAcknowledgeLink(hub, channel, message),
+        message: localized(withAcknowledgeLink(hub, channel, message), timezone),
+        time: inTimezone(formatUtcSecond(message.occurredAt), timezone),
+        hub: { name: new URL(hub.baseUrl).host, url: hub.baseUrl },
         count,
         first,
         thread: sha256Hex(`${channel.id} ${message.thread}`).slice(0, 32),
@@ -93,6 +99,14 @@ const withAcknowledgeLink = (hub: Hub, channel: Pick<ChannelRow, 'id'>, message:
   acknowledgeLink:
     message.acknowledgeLink &&
     acknowledgeLinkFor(hub, message.acknowledgeLink, { thread: message.thread, channelId: channel.id }),
+})
+
+/** A message with its times, which are in UTC, in a time zone. */
+const localized = (message: Message, timezone: string): Message => ({
+  ...message,
+  title: inTimezone(message.title, timezone),
+  text: inTimezone(message.text, timezone),
+  facts: message.facts.map(([name, value]) => [name, inTimezone(value, timezone)] as const),
 })
 
 const failed = (

@@ -1,0 +1,13 @@
+import { expect, test } from 'bun:test'
+import { maskedAddress } from './masked-address'
+
+test.each([
+  ['https://shop.example.com/health?page=2', 'https://shop.example.com/health?page=2'],
+  ['https://ada:changeme@shop.example.com/?api_key=s1&page=2&x=', 'https://***@shop.example.com/?api_key=***&page=2&x='],
+  ['wss://shop.example.com?t=0123456789abcdef01234', 'wss://shop.example.com?t=***'],
+  ['mail.example.com:993', 'mail.example.com:993'],
+  ['[2001:db8::7]:636', '[2001:db8::7]:636'],
+  ['www.example.com', 'www.example.com'],
+])('of %p, %p is shown', (address, shown) => {
+  expect(maskedAddress(address)).toBe(shown)
+})

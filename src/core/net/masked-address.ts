@@ -1,0 +1,20 @@
+const secretName = /key|token|secret|pass|pwd|auth|credential|sig|session|code/i
+// Longer values are rarely anything but generated secrets.
+const maxShownLength = 20
+
+/** An address for messages that leave the installation. In a URL, the password and query values that may be secrets become `***`. */
+export function maskedAddress(address: string): string {
+  const [, start, userInfo = '', rest] = /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*@)?([^]*)$/i.exec(address) ?? []
+  if (start === undefined) return address
+  const [path, query] = splitAt(rest!, '?')
+  const shown = query?.split('&').map(part => {
+    const [name, value] = splitAt(part, '=')
+    return value && (secretName.test(name) || value.length > maxShownLength) ? `${name}=***` : part
+  })
+  return `${start}${userInfo && '***@'}${path}${shown ? `?${shown.join('&')}` : ''}`
+}
+
+function splitAt(text: string, separator: string): [string, string | undefined] {
+  const at = text.indexOf(separator)
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
+}
