@@ -123,6 +123,36 @@ describe('a condition', () => {
     expect(long.length).toBeLessThan(120)
   })
 
+  test.each([
+    ['[CERTIFICATE_EXPIRATION] < 30d', 'Certificate expires in 20d, less than 30d'],
+    ['[CERTIFICATE_EXPIRATION] < 2592000000', 'Certificate expires in 20d, less than 30d'],
+    ['[STATUS] == 500', 'Status code is 500'],
+    ['500 <= [STATUS]', 'Status code is 500, at least 500'],
+    ['not [STATUS] == any(200, 204)', 'Status code is 500, none of 200, 204'],
+    ['[RESPONSE_TIME] > 500', 'Response time is 750 ms, more than 500 ms'],
+    ['not [RESPONSE_TIME] < 1ms', 'Response time is 750 ms, at least 1ms'],
+    ['[IP] == pat(192.*)', 'IP address is 192.168.1.2, matching pat(192.*)'],
+    ['[HEADER].Content-Type != text/plain', 'Header content-type is “text/html”, not “text/plain”'],
+    ['age([HEADER].last-modified) >= 5m', 'Age of the header last-modified is 10m, at least 5m'],
+    ['has([HEADER].etag) == false', 'Header etag is missing'],
+    ['[CONNECTED] == true', 'Connection succeeded'],
+    ['[TLS_VERSION] < 1.3', 'TLS version is TLSv1.2, less than 1.3'],
+    ['[BODY].jobs[0].ok == false', 'Response field jobs[0].ok is false'],
+    ['len([BODY].jobs) > 0', 'Length of the response field jobs is 1, more than 0'],
+    ['[BODY].name == pat(*ops*)', 'Response field name is “shop”, matching pat(*ops*)'],
+    ['[BODY].name != [HEADER].content-type', 'Response field name is “shop”, not header content-type (text/html)'],
+    ['[BODY].none != 5', 'Response field none is missing, not 5'],
+    ['not [BODY].none > 5', 'Response field none is missing'],
+  ])('%s is described in words: %s', (condition, sentence) => {
+    expect(found(condition, json({ name: 'shop', jobs: [{ ok: false }] })).sentence).toBe(sentence)
+  })
+
+  test('an expired certificate is described as such', () => {
+    const expired = { ...certificate, not_after: now - 2 * day }
+    const facts = { tls: { version: 'TLSv1.2', cipher: 'x', certificate: expired } }
+    expect(found('[CERTIFICATE_EXPIRATION] < 14d', facts).sentence).toBe('Certificate expired 2d ago')
+  })
+
   test('does not hold for missing values, except !=, which stays the opposite of ==', () => {
     const nothing = { ...noFacts() }
     for (const source of [
@@ -137,7 +167,7 @@ describe('a condition', () => {
       '[TTFB]',
     ]) {
       for (const operator of ['==', '<', '<=', '>', '>='])
-        expect(evaluate(parseCondition(`${source} ${operator} 0`), nothing, { now })).toEqual({
+        expect(evaluate(parseCondition(`${source} ${operator} 0`), nothing, { now })).toMatchObject({
           holds: false,
           found: `${source} (INVALID) ${operator} 0`,
         })

@@ -2,6 +2,7 @@ import type { ConditionSource, Facts } from '../check'
 import { compare, type Operator } from './compare'
 import { parseTlsVersion, parseNumber } from './numbers'
 import { fail, readSource, readValue, type Operand, type Reader } from './operand'
+import { sentenceOf } from './sentence'
 import { describeOperand, evaluationContext, type EvaluationContext } from './values'
 
 /** Maximum length of a condition, in characters. */
@@ -24,6 +25,8 @@ interface ConditionResult {
   holds: boolean
   /** The condition with the observed values, in one line: `[STATUS] (500) == 200`. Missing values are `(INVALID)`. */
   found: string
+  /** A condition that holds as a sentence, for messages. */
+  sentence: string
 }
 
 /**
@@ -60,6 +63,9 @@ export function evaluateIn({ left, right, operator, negated }: Condition, scope:
     get found() {
       const sides = `${describeOperand(left, leftValue, scope.redact)} ${operator} ${describeOperand(right, rightValue, scope.redact)}`
       return negated ? `not ${sides}` : sides
+    },
+    get sentence() {
+      return sentenceOf({ left, leftValue, operator, negated, right, rightValue }, scope.redact)
     },
   }
 }

@@ -22,7 +22,7 @@ describe('the evaluation of a run', () => {
   test('is down if a down_if condition holds, and reports all that held', () => {
     expect(evaluated({ status: 503, body: '{"ok":false}' })).toEqual({
       status: 'down',
-      error: { kind: 'condition', message: 'Condition met: [STATUS] (503) >= 500, and 1 more' },
+      error: { kind: 'condition', message: 'Status code is 503, at least 500, and 1 more condition' },
       conditions: [
         { level: 'down', index: 0, condition: '[STATUS] >= 500', found: '[STATUS] (503) >= 500' },
         { level: 'down', index: 1, condition: '[BODY].ok == false', found: '[BODY].ok (false) == false' },
@@ -75,7 +75,7 @@ describe('the evaluation of a run', () => {
   test('is degraded by a degraded_if condition or a slow response', () => {
     expect(evaluated({ status: 203, phases: took(501) })).toMatchObject({
       status: 'degraded',
-      error: { message: 'Condition met: [STATUS] (203) == 203' },
+      error: { message: 'Status code is 203' },
     })
     expect(evaluated({ phases: took(501) })).toEqual({
       status: 'degraded',

@@ -37,12 +37,15 @@ export function createEvaluator(spec: ConditionSpec): Evaluator {
     if (facts.error) return { status: 'down', error: facts.error, conditions: none }
     const scope = evaluationContext(facts, now, redact)
     const failed: FailedCondition[] = []
+    let sentence = ''
     let skipped: CheckError | null = null
     try {
       for (const { level, conditions } of levels)
         for (const [index, condition] of conditions.entries()) {
           const result = evaluateIn(condition, scope)
-          if (result.holds) failed.push({ level, index, condition: condition.text, found: result.found })
+          if (!result.holds) continue
+          if (failed.length === 0) sentence = result.sentence
+          failed.push({ level, index, condition: condition.text, found: result.found })
         }
     } catch (error) {
       skipped = { kind: 'condition', message: `A condition ${costOf(error)}. Conditions after it were not evaluated.` }
@@ -51,11 +54,9 @@ export function createEvaluator(spec: ConditionSpec): Evaluator {
     const [worst] = failed
     if (!worst) return { status: reason ? 'degraded' : 'up', error: reason, conditions: none }
     // Conditions of `down_if` take precedence over `degraded_if`.
-    return {
-      status: worst.level,
-      error: { kind: 'condition', message: messageOf(failed.filter(one => one.level === worst.level)) },
-      conditions: failed,
-    }
+    const others = failed.filter(one => one.level === worst.level).length - 1
+    const message = others === 0 ? sentence : `${sentence}, and ${others} more condition${others === 1 ? '' : 's'}`
+    return { status: worst.level, error: { kind: 'condition', message }, conditions: failed }
   }
 }
 
@@ -67,10 +68,6 @@ function costOf(error: unknown): string {
   if (error instanceof TooExpensive) return error.message
   if (error instanceof RangeError) return 'compares a value that is nested too deeply'
   throw error
-}
-
-function messageOf([first, ...more]: FailedCondition[]): string {
-  return `Condition met: ${first!.found}${more.length > 0 ? `, and ${more.length} more` : ''}`
 }
 
 function slowError({ phases }: Facts, max: number | null): CheckError | null {

@@ -148,8 +148,12 @@ const maxRedacted = 65_536
 export function describeOperand(operand: Operand, value: Value, redact: Redact): string {
   const text = cut(operand.text, maxShownOperand)
   if (operand.kind !== 'source') return text
-  return `${text} (${value === undefined ? 'INVALID' : cut(redact(isDuration(operand, value) ? formatDuration(value) : shownText(roundedMs(value)), maxRedacted), maxShownValue)})`
+  return `${text} (${value === undefined ? 'INVALID' : shownValue(operand, value, redact)})`
 }
+
+/** An observed value in one line. */
+export const shownValue = (operand: Operand & { kind: 'source' }, value: Value, redact: Redact): string =>
+  cut(redact(isDuration(operand, value) ? formatDuration(value) : shownText(roundedMs(value)), maxRedacted), maxShownValue)
 
 /** A value as text. Of many values, only the first are written: redacting and writing all of them could take seconds. */
 function shownText(value: Value): string {

@@ -66,7 +66,7 @@ function namedOutages(now: number): Outage[] {
       from: now - 4.6 * hourMs,
       to: null,
       status: 'degraded',
-      error: { kind: 'condition', message: 'Condition met: [CERTIFICATE_EXPIRATION] (13d 23h) < 14d' },
+      error: { kind: 'condition', message: 'Certificate expires in 13d 23h, less than 14d' },
       code: null,
     },
     { key: 'search', from: now - 24 * minuteMs, to: null, status: 'degraded', error: slow(1_412), code: 200 },
