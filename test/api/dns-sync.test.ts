@@ -236,6 +236,12 @@ describe('changes for a provider', () => {
     const [record] = await kept.records('?state=error')
     expect(record).toMatchObject({ name: 'new', synced: false, sync: { state: 'error' } })
     expect(record.sync.targets[0].detail).toContain('no such luck')
+    // The reason is shown with the state of the target too.
+    const [target] = (await kept.shown()).sync.targets
+    expect(target).toMatchObject({
+      state: 'error',
+      error: { code: 'refused', detail: `new A: ${record.sync.targets[0].detail}` },
+    })
     expect((await kept.records('?synced=false')).map(one => one.name)).toEqual(['new'])
     expect(await w.audited()).toContain('dns.zone.sync failure')
     await w.advance(5 * minute)
@@ -249,6 +255,7 @@ describe('changes for a provider', () => {
     await w.settle()
     expect(kept.there()).toContain('new.example.com. A 300 192.0.2.77')
     expect(await kept.records('?synced=false')).toEqual([])
+    expect((await kept.shown()).sync.targets[0].error).toBeNull()
   })
 
   test('without a response are verified by a read', async () => {

@@ -46,7 +46,8 @@ export const ZoneTarget = Shape(
     error: Nullable(
       Shape({
         code: Type.String({
-          description: 'Error code, such as `unreachable`, or `incomplete` if the data looks incomplete or implausible.',
+          description:
+            'Error code, such as `unreachable`, `incomplete` if the data looks incomplete or implausible, or `refused` if the provider rejected a change.',
         }),
         detail: Type.String({ description: 'Human-readable message.' }),
       }),

@@ -1,6 +1,7 @@
-import { and, count, eq, inArray } from 'drizzle-orm'
+import { and, count, eq, inArray, sql } from 'drizzle-orm'
 import { instant } from '../../../core/clock'
 import type { Reader } from '../../../core/db/transaction'
+import { pluralize } from '../../../core/pluralize'
 import { rrsetKey } from '../zones/names'
 import { type ZoneRow } from '../zones/rows'
 import { dnsPlans } from '../plans/tables'
@@ -45,7 +46,7 @@ export async function zoneSyncViews(read: Reader, zones: readonly ZoneRow[]): Pr
   }
 }
 
-/** Loads targets in API form, with a query for counts only if something is out of sync. */
+/** Loads targets in API form, with a query for counts and one for errors only if something is out of sync. */
 export async function targetViews(read: Reader, targets: readonly TargetRow[]): Promise<(row: TargetRow) => TargetView> {
   // The state of a target is the worst of its rrsets.
   const ids = targets.filter(one => !isSynced(one.state)).map(one => one.id)
@@ -57,12 +58,47 @@ export async function targetViews(read: Reader, targets: readonly TargetRow[]): 
           .from(dnsTargetRrsets)
           .where(and(inArray(dnsTargetRrsets.targetId, ids), inArray(dnsTargetRrsets.state, differing)))
           .groupBy(dnsTargetRrsets.targetId)
-  return row => targetView(row, counts.find(one => one.id === row.id)?.n ?? 0)
+  const errors = await rejectedChanges(
+    read,
+    targets.filter(one => one.state === 'error' && one.error === null).map(one => one.id),
+  )
+  return row => ({
+    ...targetView(row, counts.find(one => one.id === row.id)?.n ?? 0),
+    error: row.error ?? errors.get(row.id) ?? null,
+  })
+}
+
+/** Why the provider rejected changes: the error of the first record set of each target, by target. */
+async function rejectedChanges(read: Reader, targetIds: readonly string[]): Promise<Map<string, TargetView['error']>> {
+  if (targetIds.length === 0) return new Map()
+  const { targetId, name, type, detail, state } = dnsTargetRrsets
+  const ranked = read
+    .select({
+      targetId,
+      name,
+      type,
+      detail,
+      position: sql<number>`row_number() over (partition by ${targetId} order by ${name}, ${type})`.as('position'),
+      total: sql<number>`count(*) over (partition by ${targetId})`.mapWith(Number).as('total'),
+    })
+    .from(dnsTargetRrsets)
+    .where(and(inArray(targetId, [...targetIds]), eq(state, 'error')))
+    .as('ranked')
+  const rows = await read.select().from(ranked).where(eq(ranked.position, 1))
+  return new Map(
+    rows.map(row => {
+      const others = row.total === 1 ? '' : ` (and ${pluralize(row.total - 1, 'more record sets')})`
+      return [
+        row.targetId,
+        { code: 'refused', detail: `${row.name} ${row.type}: ${row.detail ?? 'The provider rejected the change.'}${others}` },
+      ]
+    }),
+  )
 }
 
 const differing = syncStates.filter(state => !isSynced(state))
 
-const targetView = (row: TargetRow, outOfSyncCount: number): TargetView => ({
+const targetView = (row: TargetRow, outOfSyncCount: number): Omit<TargetView, 'error'> => ({
   id: row.id,
   provider_id: row.providerId,
   state: row.state,
@@ -71,7 +107,6 @@ const targetView = (row: TargetRow, outOfSyncCount: number): TargetView => ({
   checked_at: instant(row.lastReadAt),
   last_sync_at: instant(row.lastSyncAt),
   serial: row.remoteSerial,
-  error: row.error,
 })
 
 /** Sync status of records that only the hub serves. */
