@@ -127,7 +127,13 @@ export const settings = {
     'BAILIWICK_DNS_NAMESERVERS',
     null,
     'Comma-separated hostnames for the NS records of new zones. Default: `ns1` in the zone itself.',
-    parseNames,
+    parseNames('the hostname of a name server, such as ns1.example.net'),
+  ),
+  dnsPrivateZones: setting(
+    'BAILIWICK_DNS_PRIVATE_ZONES',
+    '',
+    'Comma-separated domains that exist only in your network, such as `corp.example.com`. Private addresses in zones at or below them cause no warning.',
+    parseNames('a domain, such as corp.example.com'),
   ),
   dnsResolvers: setting(
     'BAILIWICK_DNS_RESOLVERS',
@@ -287,29 +293,32 @@ function parseHostName(text: string): string {
 }
 
 function parseRanges(text: string): AddressRange[] {
-  return text
-    .split(',')
-    .map(part => part.trim())
-    .filter(Boolean)
-    .map(part => {
-      const range = parseRange(part)
-      if (!range) throw new Error(`'${part}' is neither an IP address nor a CIDR range.`)
-      return range
+  return partsOf(text).map(part => {
+    const range = parseRange(part)
+    if (!range) throw new Error(`'${part}' is neither an IP address nor a CIDR range.`)
+    return range
+  })
+}
+
+/** Parses a comma-separated list into absolute DNS names in lower case. @param what what each of them must be, for the error */
+function parseNames(what: string) {
+  return (text: string): string[] =>
+    partsOf(text).map(part => {
+      try {
+        const name = lowerName(parseName(part, '.'))
+        if (name !== '.' && !name.includes('*')) return name
+      } catch (error) {
+        if (!(error instanceof DnsFormatError)) throw error
+      }
+      throw new Error(`'${part}' is not ${what}.`)
     })
 }
 
-/** Parses hostnames into absolute DNS names in lower case. */
-function parseNames(text: string): string[] {
-  return text.split(',').map(part => {
-    try {
-      const name = lowerName(parseName(part.trim(), '.'))
-      if (name !== '.' && !name.includes('*')) return name
-    } catch (error) {
-      if (!(error instanceof DnsFormatError)) throw error
-    }
-    throw new Error(`'${part.trim()}' is not the hostname of a name server, such as ns1.example.net.`)
-  })
-}
+const partsOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map(part => part.trim())
+    .filter(Boolean)
 
 /** Parses addresses with optional ports. */
 function parseResolvers(text: string): Resolver[] {

@@ -280,6 +280,59 @@ test('errors point to the invalid field of a zone', async () => {
   ])
 })
 
+describe('lint reports nothing about', () => {
+  const lint = async ({ acme }: World, id: string): Promise<string[]> =>
+    (await acme.call('GET', `/v1/dns/zones/${id}/lint`)).body.findings.map((one: any) => `${one.rule} ${one.name}`)
+  const add = (w: World, id: string, name: string, content: string, type = 'A') =>
+    w.acme.call('POST', `/v1/dns/zones/${id}/records`, { type, name, content })
+
+  test('a new zone, nor after an address is added', async () => {
+    const w = await world()
+    const { id } = await createZone(w.acme)
+    expect(await lint(w, id)).toEqual([])
+    await add(w, id, 'www', '192.0.2.1')
+    expect(await lint(w, id)).toEqual([])
+    // From here on, they are the user’s.
+    await add(w, id, 'ns1', '192.168.1.2')
+    expect(await lint(w, id)).toEqual(['private_address ns1', 'private_address ns1'])
+  })
+
+  test('a new zone with the name server of the installation', async () => {
+    const w = await world({ BAILIWICK_DNS_NAMESERVERS: 'ns.example.com' })
+    expect(await lint(w, (await createZone(w.acme)).id)).toEqual([])
+    const other = await createZone(w.acme, 'example.org', { nameservers: ['ns.example.net'] })
+    expect(await lint(w, other.id)).toEqual(['single_name_server @'])
+  })
+
+  test('private addresses in zones of a private network', async () => {
+    const w = await world({ BAILIWICK_DNS_PRIVATE_ZONES: 'Corp.example.com' })
+    const found: Record<string, string[]> = {}
+    const names = [
+      'lan',
+      'office.lan',
+      'home.arpa',
+      'lab.internal',
+      'printer.local',
+      'a.test',
+      'corp.example.com',
+      'dev.corp.example.com',
+    ]
+    for (const name of [...names, 'example.com', 'notcorp.example.com', 'lan.example.net']) {
+      const { id } = await createZone(w.acme, name)
+      await add(w, id, 'nas', '192.168.1.10')
+      await add(w, id, 'nas', 'fd00::10', 'AAAA')
+      found[name] = await lint(w, id)
+    }
+    const both = ['private_address nas', 'private_address nas']
+    expect(found).toEqual({
+      ...Object.fromEntries(names.map(name => [name, []])),
+      'example.com': both,
+      'notcorp.example.com': both,
+      'lan.example.net': both,
+    })
+  })
+})
+
 test('lint lists common mistakes', async () => {
   const { acme, rival } = await world()
   const { id } = await createZone(acme, 'example.com', { nameservers: ['ns1.example.net', 'ns2.example.net'] })

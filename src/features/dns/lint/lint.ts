@@ -3,6 +3,7 @@ import { conflict, notFound } from '../../../core/problem'
 import { runInSlices } from '../../../core/time-slices'
 import { readZoneSnapshot } from '../publish/zone-snapshot'
 import { lintSteps } from './rules'
+import { initialRrsets } from '../zones/new-zone'
 import { maxFindings, type ZoneLint } from './shapes'
 import { zoneOf } from '../zones/rows'
 
@@ -14,12 +15,16 @@ export const maxLintedRecords = 100_000
  * @throws Problem 404, 409 if the zone has too many records
  */
 export async function lintZone(ctx: Ctx, id: string, signal: AbortSignal): Promise<ZoneLint> {
-  const { recordCount } = await zoneOf(ctx.hub.read, ctx, id)
+  const { recordCount, name } = await zoneOf(ctx.hub.read, ctx, id)
   if (recordCount > maxLintedRecords)
     throw conflict(`Only zones with up to ${maxLintedRecords} records can be linted. This zone has ${recordCount}.`)
   const snapshot = await readZoneSnapshot(ctx.hub.read, id, undefined, signal)
   if (!snapshot) throw notFound('zone')
-  const findings = await runInSlices(untilLeft(lintSteps(snapshot.published), signal))
+  const exceptions = {
+    initial: initialRrsets(ctx.hub, name, {}).rrsets,
+    privateZones: ctx.hub.config.dnsPrivateZones,
+  }
+  const findings = await runInSlices(untilLeft(lintSteps(snapshot.published, exceptions), signal))
   return {
     zone_id: id,
     serial: snapshot.published.serial,

@@ -36,8 +36,17 @@ export const lintRules = {
 } as const
 export type LintRule = keyof typeof lintRules
 
+/** What a zone is allowed to contain. */
+interface LintExceptions {
+  /** The rrsets that the hub itself adds to a new zone. Names are relative to the zone. */
+  initial: readonly { name: string; type: string; values: readonly { rdata: Uint8Array }[] }[]
+  /** Names of zones with private addresses, in addition to the reserved ones. Absolute, in lower case. */
+  privateZones: readonly string[]
+}
+
 /** Lints a zone in steps, since zones can be long. Findings are sorted by name. Checks only the zone itself; sends no queries. */
-export function* lintSteps(zone: PublishedZone): Generator<void, LintFinding[]> {
+export function* lintSteps(zone: PublishedZone, { initial, privateZones }: LintExceptions): Generator<void, LintFinding[]> {
+  const isPrivate = [...reservedZones, ...privateZones].some(one => isWithin(zone.name, one))
   const names = new Names(zone)
   for (const rrset of zone.rrsets) {
     names.add(rrset)
@@ -45,14 +54,30 @@ export function* lintSteps(zone: PublishedZone): Generator<void, LintFinding[]> 
   }
   const findings: LintFinding[] = []
   for (const rrset of zone.rrsets) {
+    const name = withinZone(rrset.name, zone.name.slice(0, -1))!
     for (const { rule, detail } of findingsOf(rrset, names)) {
-      const name = withinZone(rrset.name, zone.name.slice(0, -1))!
+      if (rule === 'private_address' && isPrivate) continue
+      if (rulesOfDefaults.has(rule) && initial.some(one => one.name === name && isSame(one, rrset))) continue
       findings.push({ rule, name, type: rrset.type, detail, reference: lintRules[rule] })
     }
     yield
   }
   return yield* sortInSteps(findings, (a, b) => (a.name === b.name ? 0 : a.name < b.name ? -1 : 1))
 }
+
+// Names that never exist on the internet: RFC 6761, RFC 6762 section 3 and appendix G, RFC 8375, and ICANN’s .internal.
+const reservedZones = [
+  ...['home.arpa.', 'internal.', 'lan.', 'local.', 'home.', 'corp.', 'intranet.', 'private.'],
+  ...['test.', 'localhost.', 'example.', 'invalid.'],
+]
+
+// The hub can’t choose better name servers or addresses for a new zone, so these aren’t mistakes of the user.
+const rulesOfDefaults: ReadonlySet<LintRule> = new Set(['single_name_server', 'private_address'])
+
+const isSame = (initial: LintExceptions['initial'][number], { type, rdata }: PublishedRrset): boolean =>
+  initial.type === type &&
+  initial.values.length === rdata.length &&
+  initial.values.every(one => rdata.some(other => Buffer.compare(one.rdata, other) === 0))
 
 const findingsOf = (rrset: PublishedRrset, names: Names): Found[] => [
   ...ttlFindings(rrset),
