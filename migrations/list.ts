@@ -2,9 +2,13 @@
 import sqlite0 from './sqlite/0000_init.sql' with { type: 'text' }
 import sqlite1 from '../src/core/db/written/0000_audit_guard.sqlite.sql' with { type: 'text' }
 import sqlite2 from './sqlite/0001_list_indexes.sql' with { type: 'text' }
+import sqlite3 from './sqlite/0002_monitor_status_rank.sql' with { type: 'text' }
+import sqlite4 from '../src/core/db/written/0002_monitor_status_ranks.sqlite.sql' with { type: 'text' }
 import postgres0 from './postgres/0000_init.sql' with { type: 'text' }
 import postgres1 from '../src/core/db/written/0000_audit_guard.postgres.sql' with { type: 'text' }
 import postgres2 from './postgres/0001_list_indexes.sql' with { type: 'text' }
+import postgres3 from './postgres/0002_monitor_status_rank.sql' with { type: 'text' }
+import postgres4 from '../src/core/db/written/0002_monitor_status_ranks.postgres.sql' with { type: 'text' }
 
 /** All migrations in order, by engine. */
 export const migrations: Record<'sqlite' | 'postgres', { tag: string; sql: string }[]> = {
@@ -12,10 +16,14 @@ export const migrations: Record<'sqlite' | 'postgres', { tag: string; sql: strin
     { tag: '0000_init', sql: sqlite0 },
     { tag: '0000_audit_guard', sql: sqlite1 },
     { tag: '0001_list_indexes', sql: sqlite2 },
+    { tag: '0002_monitor_status_rank', sql: sqlite3 },
+    { tag: '0002_monitor_status_ranks', sql: sqlite4 },
   ],
   postgres: [
     { tag: '0000_init', sql: postgres0 },
     { tag: '0000_audit_guard', sql: postgres1 },
     { tag: '0001_list_indexes', sql: postgres2 },
+    { tag: '0002_monitor_status_rank', sql: postgres3 },
+    { tag: '0002_monitor_status_ranks', sql: postgres4 },
   ],
 }

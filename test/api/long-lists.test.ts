@@ -107,6 +107,12 @@ test('exact filters on columns with an index find rows without examining others'
   expect(found(monitorListing, { group: { ids: ['a'], isIn: true } })).toMatchObject(all('group'))
 })
 
+test('monitors with problems first are read in the order of an index', () => {
+  const order = sortColumns(monitorListing, ['status', 'name'])
+  const indexed = { ...monitorListing, isSmall: false }
+  expect(accessOf(indexed as never, order as never, {}, [], false)).toMatchObject({ found: [], checked: [], checksOwner: false })
+})
+
 test('several values are looked up one by one only in an index with the owner', () => {
   const filters = { name: wordsFilter(dnsZones.name, ['a', 'b'], '') }
   const listing = { ...zoneListing, filters }

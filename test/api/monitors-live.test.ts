@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { CheckResult } from '../../src/checks/check'
 import { monitors } from '../../src/features/monitors/tables'
+import { addMonitor } from '../support/monitor-series'
 import { world } from '../support/world'
 import {
   bad,
@@ -52,6 +53,8 @@ test('an outage is one incident with evidence, one alert and one recovery with t
   expect([await statusOf(w, id), await incidentsOf(w)]).toEqual(['up', []])
   await say(w, id, bad, bad, bad)
   expect(await statusOf(w, id)).toBe('down')
+  await addMonitor(w.hub, w.acme.workspaceId, { name: 'a', status: 'degraded' })
+  expect((await w.acme.call('GET', '/v1/monitors?sort=status')).body.data[0].id).toBe(id)
   const [incident, ...others] = await incidentsOf(w)
   expect(others).toEqual([])
   expect(incident).toMatchObject({

@@ -6,6 +6,7 @@ import { incidents } from '../../src/features/incidents/tables'
 import { specOf } from '../../src/features/monitors/definition/spec'
 import { monitors } from '../../src/features/monitors/tables'
 import { channelAt, allowPrivateNetwork } from '../support/channels'
+import { addMonitor } from '../support/monitor-series'
 import { callerWith, world, type World } from '../support/world'
 
 async function created(w: World, input: object = {}) {
@@ -283,6 +284,29 @@ describe('monitors', () => {
     expect(await found('q=ALP')).toEqual(['Alpha'])
     expect(await found('location=local&sort=status')).toEqual(['Alpha', 'beta'])
     expect(await found(`group=${a.id}`)).toEqual([])
+  })
+
+  test('sorted by status, problems come first, page by page', async () => {
+    const w = await world()
+    const shown = ['down', 'degraded', 'unknown', 'new', 'up', 'maintenance', 'paused'] as const
+    for (const name of ['b', 'a'])
+      for (const status of [...shown].sort()) await addMonitor(w.hub, w.acme.workspaceId, { name: `${status} ${name}`, status })
+    const sorted = async (sort: string) => {
+      const names: string[] = []
+      for (let query = `sort=${sort}&limit=3`; ;) {
+        const { data, pagination } = (await w.acme.call('GET', `/v1/monitors?${query}`)).body
+        names.push(...data.map((one: any) => one.name))
+        if (!pagination.has_more) return names
+        query = `sort=${sort}&limit=3&cursor=${pagination.next_cursor}`
+      }
+    }
+    expect(await sorted('status,name')).toEqual(shown.flatMap(one => [`${one} a`, `${one} b`]))
+    expect(await sorted('-status,name')).toEqual([...shown].reverse().flatMap(one => [`${one} a`, `${one} b`]))
+    const { data } = (await w.acme.call('GET', '/v1/monitors?status=up&sort=name')).body
+    await w.acme.call('POST', `/v1/monitors/${data[0].id}/pause`)
+    expect((await sorted('status,name')).slice(-3)).toEqual(['paused a', 'paused b', 'up a'])
+    await w.acme.call('POST', `/v1/monitors/${data[0].id}/resume`)
+    expect((await sorted('status,name')).slice(6, 10)).toEqual(['new a', 'new b', 'up a', 'up b'])
   })
 
   test('bulk operations create, update, and delete all or nothing', async () => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { migrations } from '../../migrations/list'
+import { monitorStatuses, statusRank } from '../../src/features/monitors/shapes'
 import { MigrationRefused, migratePostgres, migrateSqlite, type Migration } from '../../src/core/db/migrate'
 
 const server = process.env.BAILIWICK_DATABASE_URL
@@ -33,6 +34,22 @@ function database(): Database {
 }
 
 describe('on SQLite', () => {
+  test('existing monitors get the rank of their status', () => {
+    const db = database()
+    const at = migrations.sqlite.findIndex(one => one.tag === '0002_monitor_status_rank')
+    migrateSqlite(db, migrations.sqlite.slice(0, at))
+    db.run('PRAGMA foreign_keys=OFF')
+    const columns = db.query("select name from pragma_table_info('monitors')").all() as { name: string }[]
+    for (const [number, status] of monitorStatuses.entries()) {
+      const values = columns.map(({ name }) => (name === 'status' ? status : number))
+      db.run(`insert into monitors(${columns.map(one => one.name).join()}) values (${columns.map(() => '?').join()})`, values)
+    }
+    // Without the check for workspaces, which these monitors don't have.
+    for (const { sql } of migrations.sqlite.slice(at, at + 2)) db.run(sql)
+    const ranks = Object.fromEntries(db.query('select status, status_rank from monitors').values())
+    expect(ranks).toEqual(Object.fromEntries(monitorStatuses.map(one => [one, statusRank(one)])))
+  })
+
   test('each step is applied once, in order', () => {
     const db = database()
     expect(migrateSqlite(db, [first])).toEqual(['0000_first'])

@@ -3,6 +3,7 @@ import { nextNumber } from '../../src/core/counters'
 import type { Hub } from '../../src/core/hub'
 import { newId } from '../../src/core/ids'
 import type { ResultBeat } from '../../src/features/monitors/series/result-beat'
+import { statusRank } from '../../src/features/monitors/shapes'
 import { newMonitorState } from '../../src/features/monitors/verdict/state'
 import { monitorGaps, monitors, monitorTransitions } from '../../src/features/monitors/tables'
 
@@ -64,6 +65,7 @@ export async function addMonitor(
       severity: 'critical',
       paused: false,
       status: 'up',
+      statusRank: statusRank(more.status ?? 'up'),
       statusSince: now,
       state: { ...newMonitorState(now), verdict: 'up' },
       stateVersion: 1,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 // Generates migrations/list.ts from the journals of drizzle-kit. Static imports include the SQL in the compiled binary.
-// What drizzle-kit can't generate (triggers) is in handwritten files, src/core/db/written/<number>_<name>.<engine>.sql. Each is a
+// What drizzle-kit can't generate (triggers, changes of data) is in handwritten files, src/core/db/written/<number>_<name>.<engine>.sql. Each is a
 // separate migration after the generated one with the same number.
 const written = 'src/core/db/written'
 const engines = ['sqlite', 'postgres'] as const

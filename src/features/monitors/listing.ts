@@ -64,7 +64,7 @@ export const monitorListing = listingOf('monitors', monitors, {
   },
   sorts: {
     name: monitors.name,
-    status: monitors.status,
+    status: monitors.statusRank,
     status_since_at: monitors.statusSince,
     created_at: monitors.createdAt,
     updated_at: monitors.updatedAt,

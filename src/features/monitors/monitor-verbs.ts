@@ -12,7 +12,7 @@ import { channelNames, existingChannels } from '../notifications/channel-referen
 import { monitorTypeOf } from './definition/types'
 import { initialStatus, insertMonitor } from './monitors'
 import { openOptions } from './definition/options'
-import { definitionMembers, type MonitorView } from './shapes'
+import { definitionMembers, statusRank, type MonitorView } from './shapes'
 import { monitorTransitions } from './tables'
 import { monitoringTopic } from './live/topic'
 import { monitorRows, monitorTarget, monitorView, type MonitorRow } from './view'
@@ -94,7 +94,11 @@ async function applyStateChange(
     if (after === null) return { result: monitorView(ctx.hub, row), target: monitorTarget(row), unchanged: true }
     const { reason, ends, ...columns } = after
     if (columns.status === row.status) columns.statusSince = row.statusSince
-    const changed = await saveRow(tx, ctx, monitorRows, row, { ...columns, stateVersion: row.stateVersion + 1 })
+    const changed = await saveRow(tx, ctx, monitorRows, row, {
+      ...columns,
+      statusRank: statusRank(columns.status),
+      stateVersion: row.stateVersion + 1,
+    })
     await writeTransition(tx, row, changed, reason)
     const { incident: _, ...ended } = ends
       ? await resolveIncident(tx, ctx.hub, { subject: id, at: ctx.hub.clock.now(), reason: ends, text: reason })

@@ -24,7 +24,7 @@ import {
 import { refuseUnreachable } from './definition/reach'
 import { removeFromRelations, refuseBadRelations, refuseTakenKey } from './relations'
 import { deleteSeries } from './series/delete-series'
-import type { MonitorInput, MonitorPatch, MonitorView } from './shapes'
+import { statusRank, type MonitorInput, type MonitorPatch, type MonitorView } from './shapes'
 import { newMonitorState, type MonitorState } from './verdict/state'
 import { monitoringTopic } from './live/topic'
 import { parseTarget } from './definition/parse-target'
@@ -71,6 +71,7 @@ export async function insertMonitor(
     ...(await optionColumns(tx, ctx.hub, own, type, next.options)),
     paused: false,
     ...initialStatus(ctx.hub.clock.now()),
+    statusRank: statusRank('new'),
     stateVersion: 1,
     lastCheckAt: null,
     certificateExpiresAt: null,

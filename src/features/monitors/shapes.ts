@@ -32,6 +32,17 @@ export const maxConditions = 20
 
 export const monitorTypes = [...checkTypeNames, 'group'] as const
 export const monitorStatuses = ['new', 'up', 'degraded', 'down', 'maintenance', 'paused', 'unknown'] as const
+/** The order of a list with problems first. The ranks are stored: a new status gets one in between, and a migration. */
+const rankedStatuses: readonly (typeof monitorStatuses)[number][] = [
+  'down',
+  'degraded',
+  'unknown',
+  'new',
+  'up',
+  'maintenance',
+  'paused',
+]
+export const statusRank = (status: (typeof monitorStatuses)[number]): number => rankedStatuses.indexOf(status)
 
 const Count = (description: string) => Type.Integer({ minimum: 1, maximum: 20, description })
 /** A schema for responses, and one for requests with its default, which depends on other fields. */

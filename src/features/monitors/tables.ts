@@ -22,6 +22,8 @@ export const monitors = table(
     paused: flag('paused').notNull(),
     // The status as shown. The verdict without maintenance and pauses is in `state`.
     status: text('status', { enum: [...monitorStatuses] }).notNull(),
+    // The place of `status` in a list with problems first: see statusRank. The migration has this default.
+    statusRank: int('status_rank').notNull().default(0),
     statusSince: time('status_since').notNull(),
     state: json<MonitorState>('state').notNull(),
     // Incremented with each write of `status` or `state`: if two hubs judge the same results, only one wins.
@@ -35,6 +37,7 @@ export const monitors = table(
     index('monitors_workspace').on(t.workspaceId, t.id),
     index('monitors_name').on(t.workspaceId, t.name, t.id),
     index('monitors_status').on(t.workspaceId, t.status, t.id),
+    index('monitors_problems').on(t.workspaceId, t.statusRank, t.name, t.id),
     index('monitors_share').on(t.share),
     // SQLite doesn't allow table names in the condition of an index.
     index('monitors_certificate')

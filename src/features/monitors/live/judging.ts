@@ -5,6 +5,7 @@ import type { Tx } from '../../../core/db/transaction'
 import { updateRows } from '../../../core/db/update-rows'
 import type { Hub } from '../../../core/hub'
 import { yieldToEventLoop } from '../../../core/time-slices'
+import { statusRank } from '../shapes'
 import { monitors } from '../tables'
 import { consequencesOf, dependsOnOthers, type Consequences } from './consequences'
 import { judged, type Observation, type Judged, type Step } from './judged'
@@ -165,6 +166,7 @@ export class Judging {
             before: row!,
             stateVersion: row!.stateVersion + 1,
             status: after!.status,
+            statusRank: statusRank(after!.status),
             statusSince: after!.statusSince,
             state: after!.state,
             lastCheckAt: monitor.lastCheckAt,
@@ -177,7 +179,7 @@ export class Judging {
       monitors,
       {
         name: 'state',
-        set: ['status', 'statusSince', 'state', 'stateVersion', 'lastCheckAt', 'certificateExpiresAt'],
+        set: ['status', 'statusRank', 'statusSince', 'state', 'stateVersion', 'lastCheckAt', 'certificateExpiresAt'],
         where: ['stateVersion', 'version'],
       },
       changes,

@@ -1,0 +1,2 @@
+ALTER TABLE "monitors" ADD COLUMN "status_rank" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
+CREATE INDEX "monitors_problems" ON "monitors" USING btree ("workspace_id","status_rank","name","id");
