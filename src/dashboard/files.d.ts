@@ -12,6 +12,11 @@ declare module '*/swagger-start.js' {
   const text: string
   export default text
 }
+
+declare module '*/handbook.js' {
+  const text: string
+  export default text
+}
 declare module '*.css' {
   const text: string
   export default text

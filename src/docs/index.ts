@@ -50,49 +50,79 @@ export interface Page {
   markdown: string
 }
 
+/** Pages with a common heading in the navigation. */
+interface Group {
+  title: string
+  pages: readonly Page[]
+}
+
 const page = (slug: string, markdown: string): Page => ({ slug, title: /^# (.+)$/m.exec(markdown)?.[1] ?? slug, markdown })
 
 /** The handbook pages in reading order. */
-export const pages: readonly Page[] = [
-  page('overview', overview),
-  page('getting-started', gettingStarted),
-  page('api', api),
-  page('tokens', tokens),
-  page('dashboard', dashboard),
-  page('people', people),
-  page('sign-in', signIn),
-  page('plans', plans),
-  page('dns', dns),
-  page('dns-sync', dnsSync),
-  page('dns-history', dnsHistory),
-  page('dns-templates', dnsTemplates),
-  page('dns-providers', withSettingsTables(dnsProviders, providerKinds)),
-  page('dns-secondaries', dnsSecondaries),
-  page('heartbeats', heartbeats),
-  page('monitors', monitors),
-  page('how-checks-run', howChecksRun),
-  page('checks', checks),
-  page('conditions', conditions),
-  page('maintenance', maintenance),
-  page('incidents', incidents),
-  page('monitoring', monitoring),
-  page('webhooks', webhooks),
-  page('notices', notices),
-  page('notifications', withSettingsTables(notifications, channelKinds)),
-  page('events', events),
-  page('live', live),
-  page('actions', actions),
-  page('audit', audit),
-  page('settings', settings),
-  page('commands', commands),
-  page('storage', storage),
-  page('backups', backups),
-  page('retention', retention),
-  page('keys', keys),
-  page('comparison', comparison),
-  page('performance', performance),
-  page('problems', problems),
-  page('architecture', architecture),
-  page('dependencies', dependencies),
-  page('changelog', changelog),
+export const groups: readonly Group[] = [
+  {
+    title: 'Getting started',
+    pages: [page('overview', overview), page('getting-started', gettingStarted), page('dashboard', dashboard)],
+  },
+  {
+    title: 'Monitoring',
+    pages: [
+      page('monitors', monitors),
+      page('checks', checks),
+      page('conditions', conditions),
+      page('monitoring', monitoring),
+      page('how-checks-run', howChecksRun),
+      page('heartbeats', heartbeats),
+      page('incidents', incidents),
+      page('maintenance', maintenance),
+      page('notifications', withSettingsTables(notifications, channelKinds)),
+      page('notices', notices),
+    ],
+  },
+  {
+    title: 'DNS',
+    pages: [
+      page('dns', dns),
+      page('dns-providers', withSettingsTables(dnsProviders, providerKinds)),
+      page('dns-sync', dnsSync),
+      page('dns-history', dnsHistory),
+      page('dns-templates', dnsTemplates),
+      page('dns-secondaries', dnsSecondaries),
+    ],
+  },
+  {
+    title: 'Webhooks and events',
+    pages: [page('webhooks', webhooks), page('events', events), page('live', live)],
+  },
+  {
+    title: 'API',
+    pages: [page('api', api), page('tokens', tokens), page('actions', actions), page('problems', problems)],
+  },
+  {
+    title: 'Users and workspaces',
+    pages: [page('people', people), page('sign-in', signIn), page('plans', plans), page('audit', audit)],
+  },
+  {
+    title: 'Operating a hub',
+    pages: [
+      page('settings', settings),
+      page('commands', commands),
+      page('storage', storage),
+      page('backups', backups),
+      page('retention', retention),
+      page('keys', keys),
+      page('performance', performance),
+    ],
+  },
+  {
+    title: 'About',
+    pages: [
+      page('comparison', comparison),
+      page('architecture', architecture),
+      page('dependencies', dependencies),
+      page('changelog', changelog),
+    ],
+  },
 ]
+
+export const pages: readonly Page[] = groups.flatMap(group => group.pages)

@@ -1,14 +1,36 @@
 import { Marked } from 'marked'
 import { problemKinds, type ProblemCode } from '../core/problem'
 import { version } from '../core/version'
-import { pages, type Page } from '.'
+import { groups, pages, type Page } from '.'
+import { anchorOf } from './anchor'
+import { search, wordsOf } from './search'
 
 /** Renders a handbook page as an HTML document. Null if there is no such page. */
 export function pageHtml(slug: string): string | null {
   const page = pages.find(one => one.slug === slug)
   if (!page) return null
   const [heading, text] = html(page.markdown).split(/(?<=<\/h1>)/, 2) as [string, string]
-  return layout(page.title, page.slug, heading + contents(page.markdown) + text)
+  const links = contents(page.markdown)
+  // Narrow screens have no space for the list next to the text, so it is in the text, closed.
+  const inText = links && `<details class="contents"><summary>On this page</summary>${links}</details>`
+  const atSide = links && `<nav class="contents" aria-label="On this page"><p>On this page</p>${links}</nav>`
+  return layout(page.title, page.slug, heading + inText + text + around(page), { aside: atSide })
+}
+
+/** Renders the results of a search in the handbook. */
+export function searchHtml(query: string): string {
+  const words = wordsOf(query)
+  const results = search(words)
+  const count = results.length === 0 ? 'No results' : results.length === 1 ? '1 result' : `${results.length} results`
+  const list = results.map(
+    ({ page, heading, href, excerpt }) =>
+      `<li><a href="${href}">${escaped(page.title)}${heading ? ` › ${escaped(heading)}` : ''}</a><p>${marks(excerpt, words)}</p></li>`,
+  )
+  const body =
+    words.length === 0
+      ? '<p>Enter one or more words in the search field.</p>'
+      : `<p>${count} for “${escaped(words.join(' '))}”.${results.length === 0 ? ' Try fewer or other words.' : ''}</p><ol class="results">${list.join('')}</ol>`
+  return layout('Search the handbook', '', `<h1>Search the handbook</h1>${body}`, { query })
 }
 
 /** Renders the page of an error code as an HTML document. Null if there is no such code. */
@@ -38,13 +60,6 @@ export function sectionOf(page: Page, heading: string): string {
   return part ? part.slice(heading.length).trim() : ''
 }
 
-/** Returns the anchor of a heading: its words in lowercase, joined by hyphens. */
-export const anchorOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9_]+/g, '-')
-    .replaceAll(/^-|-$/g, '')
-
 const marked = new Marked({
   gfm: true,
   renderer: {
@@ -66,19 +81,37 @@ const marked = new Marked({
 
 const html = (markdown: string) => marked.parse(markdown, { async: false })
 
-/** Renders a table of contents for long pages. */
+/** Renders a list of the headings of a long page. Empty for a short page. */
 function contents(markdown: string): string {
   const headings = [...markdown.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^## (.+)$/gm)].map(match => match[1]!)
   if (headings.length < 4) return ''
   const links = headings.map(
     heading => `<li><a href="#${anchorOf(heading.replaceAll('`', ''))}">${marked.parseInline(heading)}</a></li>`,
   )
-  return `<details class="contents"><summary>On this page</summary><ul>${links.join('')}</ul></details>`
+  return `<ul>${links.join('')}</ul>`
 }
 
-function layout(title: string, slug: string, body: string): string {
-  const links = pages.map(
-    page => `<li><a href="/docs/${page.slug}"${page.slug === slug ? ' aria-current="page"' : ''}>${escaped(page.title)}</a></li>`,
+/** Renders links to the previous and the next page. */
+function around(page: Page): string {
+  const at = pages.indexOf(page)
+  const link = (to: Page | undefined, rel: 'prev' | 'next', label: string) =>
+    to ? `<a rel="${rel}" href="/docs/${to.slug}"><span>${label}</span> ${escaped(to.title)}</a>` : ''
+  return `<nav class="around" aria-label="Previous and next page">${link(pages[at - 1], 'prev', 'Previous')}${link(pages[at + 1], 'next', 'Next')}</nav>`
+}
+
+/** Marks the words of a search in a text. */
+const marks = (text: string, words: string[]): string =>
+  text
+    .split(new RegExp(`(${words.map(word => RegExp.escape(word)).join('|')})`, 'i'))
+    .map((part, at) => (at % 2 === 1 ? `<mark>${escaped(part)}</mark>` : escaped(part)))
+    .join('')
+
+function layout(title: string, slug: string, body: string, { aside = '', query = '' } = {}): string {
+  const link = (page: Page) =>
+    `<li><a href="/docs/${page.slug}"${page.slug === slug ? ' aria-current="page"' : ''}>${escaped(page.title)}</a></li>`
+  const navigation = groups.map(
+    ({ title, pages }, at) =>
+      `<p id="group-${at}">${escaped(title)}</p><ul aria-labelledby="group-${at}">${pages.map(link).join('')}</ul>`,
   )
   return `<!doctype html>
 <html lang="en">
@@ -89,15 +122,22 @@ function layout(title: string, slug: string, body: string): string {
 <title>${escaped(title)} · Bailiwick</title>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/assets/handbook.css">
+<script src="/assets/handbook.js" defer></script>
 </head>
 <body>
 <a class="skip" href="#main">Skip to content</a>
-<header><a class="brand" href="/">Bailiwick</a> <a href="/docs">Handbook</a> <a href="/swagger">API reference</a> <span class="version">${version}</span></header>
+<header>
+<button type="button" class="menu" popovertarget="pages">Pages</button>
+<a class="brand" href="/">Bailiwick</a> <a href="/docs">Handbook</a> <a href="/swagger">API reference</a>
+<form role="search" action="/docs/search"><input type="search" name="q" value="${escaped(query)}" placeholder="Search the handbook" aria-label="Search the handbook" maxlength="200" required></form>
+<span class="version">${version}</span>
+</header>
 <div class="columns">
-<nav aria-label="Handbook"><ul>${links.join('')}</ul></nav>
+<nav id="pages" popover aria-label="Handbook">${navigation.join('')}</nav>
 <main id="main" tabindex="-1">
 ${body}
 </main>
+${aside}
 </div>
 </body>
 </html>

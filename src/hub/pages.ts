@@ -5,8 +5,9 @@ import { pages } from '../dashboard/pages'
 import referencePage from '../dashboard/reference/swagger.html' with { type: 'text' }
 import referenceStyle from '../dashboard/reference/swagger.css' with { type: 'text' }
 import referenceScript from '../dashboard/reference/swagger-start.js' with { type: 'text' }
+import handbookScript from '../docs/handbook.js' with { type: 'text' }
 import handbookStyle from '../docs/style.css' with { type: 'text' }
-import { missingPage, pageHtml, problemHtml } from '../docs/render'
+import { missingPage, pageHtml, problemHtml, searchHtml } from '../docs/render'
 import type { Hub } from '../core/hub'
 import { Problem } from '../core/problem'
 import acknowledgeStyle from './acknowledge-page.css' with { type: 'text' }
@@ -25,6 +26,7 @@ const files: Record<string, StaticFile | (() => Promise<StaticFile>)> = {
   '/swagger': page(referencePage as unknown as string),
   '/assets/acknowledge.css': new StaticFile(acknowledgeStyle, style),
   '/assets/handbook.css': new StaticFile(handbookStyle, style),
+  '/assets/handbook.js': new StaticFile(handbookScript, script),
   '/assets/swagger.css': new StaticFile(referenceStyle, style),
   '/assets/swagger-start.js': new StaticFile(referenceScript, script),
   '/assets/swagger-ui-bundle.js': () => StaticFile.read(swaggerBundle, script),
@@ -52,6 +54,7 @@ function createRoutes(): AnyElysia {
   serve('/assets/:file', ({ request, params }) => dashboardAsset(`assets/${params.file}`, request))
   for (const path of Object.keys(files)) serve(path, async ({ request }) => (await fileAt(path)).respond(request))
   serve('/docs', ({ request }) => handbook('overview', request))
+  serve('/docs/search', ({ request }) => page(searchHtml(new URL(request.url).searchParams.get('q') ?? '')).respond(request))
   serve('/docs/:page', ({ request, params }) => handbook(params.page!, request))
   serve('/problems/:code', ({ request, params }) =>
     renderedPage(`problem ${params.code}`, () => problemHtml(params.code!), request),

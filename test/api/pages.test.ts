@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { Lexer } from 'marked'
 import { problemKinds } from '../../src/core/problem'
-import { pages } from '../../src/docs'
+import { groups, pages } from '../../src/docs'
 import { world } from '../support/world'
 
 const addresses = [
@@ -16,6 +16,8 @@ const addresses = [
   ...pages.map(page => `/docs/${page.slug}`),
   ...Object.keys(problemKinds).map(code => `/problems/${code}`),
   '/swagger',
+  '/docs/search',
+  '/docs/search?q=webhooks',
   '/docs/none',
   '/problems/none',
 ]
@@ -140,6 +142,37 @@ interface Part {
   css?: string[]
   imports?: string[]
 }
+
+test('the search finds sections of the handbook, best match first, and escapes what was entered', async () => {
+  const { anonymous } = await world()
+  const search = async (query: string) => (await anonymous.call('GET', `/docs/search?q=${encodeURIComponent(query)}`)).text
+  const links = (text: string) => [...text.matchAll(/<li><a href="([^"]+)">/g)].map(match => match[1]!).slice(-30)
+  const results = (text: string) => links(text.slice(text.indexOf('class="results"')))
+  expect(results(await search('Verify signature'))[0]).toBe('/docs/webhooks#verify-signatures')
+  expect(results(await search('quiet hours'))[0]).toBe('/docs/notifications#quiet-hours')
+  expect(results(await search('heartbeats'))[0]).toBe('/docs/heartbeats')
+  // Words in code, and headings with code.
+  expect(results(await search('BAILIWICK_TRUSTED_PROXIES'))[0]).toBe('/docs/settings#bailiwick_trusted_proxies')
+  expect(await search('quiet hours')).toContain('<mark>quiet</mark> <mark>hours</mark>')
+  expect(await search('signature nonexistentword')).toContain('No results for “signature nonexistentword”')
+  expect(await search('"><script>alert(1)</script> a&b')).toContain(
+    'value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt; a&amp;b"',
+  )
+  expect(await search('')).toContain('Enter one or more words')
+  expect(await search('.*')).toContain('Enter one or more words')
+})
+
+test('pages of the handbook have a navigation by group, a list of their headings, and links to the pages before and after', async () => {
+  const { anonymous } = await world()
+  const { text } = await anonymous.call('GET', '/docs/webhooks')
+  for (const group of groups) expect(text).toContain(`>${group.title}</p>`)
+  expect(text.match(/aria-current="page"/g)).toHaveLength(1)
+  expect(text.match(/<a href="#retries">Retries<\/a>/g)).toHaveLength(2)
+  const at = pages.findIndex(page => page.slug === 'webhooks')
+  expect(text).toContain(`<a rel="prev" href="/docs/${pages[at - 1]!.slug}">`)
+  expect(text).toContain(`<a rel="next" href="/docs/${pages[at + 1]!.slug}">`)
+  expect((await anonymous.call('GET', '/docs')).text).not.toContain('rel="prev"')
+})
 
 test('the page of an error code explains it and what to do', async () => {
   const { anonymous } = await world()

@@ -14,7 +14,7 @@ import { checkErrorKinds } from '../../src/checks/check'
 import { checkTypes } from '../../src/checks'
 import { createProgram } from '../../src/cli'
 import { pages } from '../../src/docs'
-import { anchorOf, pageHtml, sectionOf } from '../../src/docs/render'
+import { pageHtml, sectionOf } from '../../src/docs/render'
 import { providerKinds } from '../../src/features/dns/providers'
 import { channelKinds } from '../../src/features/notifications/channels'
 import { messageHeaders } from '../../src/hub/openapi-webhooks'
@@ -169,20 +169,34 @@ test('every path that is mentioned is served', async () => {
   expect([...new Set(named)].filter(path => !prefixes.has(path) && !served(path))).toEqual([])
 })
 
-test('every link leads to an existing page and heading', () => {
-  for (const page of pages) {
-    for (const [, link] of page.markdown.matchAll(/\]\((\/docs[^)]*)\)/g)) {
-      const [path, anchor] = link!.split('#') as [string, string?]
-      const target = pages.find(one => `/docs/${one.slug}` === path)
-      expect([page.slug, link, target !== undefined]).toEqual([page.slug, link, true])
-      if (anchor)
-        expect([page.slug, link, headings(target!.slug).map(one => anchorOf(one.replaceAll('`', '')))]).toEqual([
-          page.slug,
-          link,
-          expect.arrayContaining([anchor]),
-        ])
-    }
+test('every link to the handbook leads to an existing page and heading', async () => {
+  const ids = new Map(
+    pages.map(page => [page.slug, new Set([...pageHtml(page.slug)!.matchAll(/ id="([^"]*)"/g)].map(match => match[1]!))]),
+  )
+  ids.set('search', new Set())
+  const isMissing = (slug: string, anchor: string | undefined) => !ids.has(slug) || (anchor && !ids.get(slug)!.has(anchor))
+  const missing: string[] = []
+  let count = 0
+  const check = (from: string, link: string, slug: string, anchor?: string) => {
+    count++
+    if (isMissing(slug, anchor)) missing.push(`${from}: ${link}`)
   }
+  for (const page of pages)
+    for (const [, link] of pageHtml(page.slug)!.matchAll(/ href="([^"]+)"/g)) {
+      const [, slug, anchor] = /^(?:\/docs\/([^#]+))?(?:#(.+))?$/.exec(link!) ?? []
+      if (slug || anchor) check(page.slug, link!, slug ?? page.slug, anchor)
+    }
+  // Links in the dashboard, in descriptions of the API, in messages, and in the README.
+  for (const file of [...new Bun.Glob('src/**/*.{ts,tsx}').scanSync(root), 'README.md']) {
+    if (file.endsWith('.test.ts')) continue
+    const source = await Bun.file(join(root, file)).text()
+    for (const [link, slug, anchor] of source.matchAll(/(?<![\w./])\/docs\/([a-z][a-z-]*)(?:#([\w-]+))?(?![\w.-]*\.\w)/g))
+      check(file, link, slug!, anchor)
+    for (const [link, slug, anchor] of source.matchAll(/\(src\/docs\/([a-z-]+)\.md(?:#([\w-]+))?\)/g))
+      check(file, link, slug!, anchor)
+  }
+  expect(count).toBeGreaterThan(1000)
+  expect(missing).toEqual([])
 })
 
 test('every file that is mentioned exists', () => {
