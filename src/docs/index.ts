@@ -1,10 +1,12 @@
 import { withSettingsTables } from '../adapters/settings-table'
 import { providerKinds } from '../features/dns/providers'
 import { channelKinds } from '../features/notifications/channels'
+import acme from './acme.md' with { type: 'text' }
 import actions from './actions.md' with { type: 'text' }
 import api from './api.md' with { type: 'text' }
 import architecture from './architecture.md' with { type: 'text' }
 import audit from './audit.md' with { type: 'text' }
+import backupMonitoring from './backup-monitoring.md' with { type: 'text' }
 import backups from './backups.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
 import checks from './checks.md' with { type: 'text' }
@@ -19,12 +21,14 @@ import dnsHistory from './dns-history.md' with { type: 'text' }
 import dnsTemplates from './dns-templates.md' with { type: 'text' }
 import dnsProviders from './dns-providers.md' with { type: 'text' }
 import dnsSecondaries from './dns-secondaries.md' with { type: 'text' }
+import docker from './docker.md' with { type: 'text' }
 import events from './events.md' with { type: 'text' }
 import gettingStarted from './getting-started.md' with { type: 'text' }
 import heartbeats from './heartbeats.md' with { type: 'text' }
 import howChecksRun from './how-checks-run.md' with { type: 'text' }
 import incidents from './incidents.md' with { type: 'text' }
 import keys from './keys.md' with { type: 'text' }
+import lanDns from './lan-dns.md' with { type: 'text' }
 import monitors from './monitors.md' with { type: 'text' }
 import monitoring from './monitoring.md' with { type: 'text' }
 import live from './live.md' with { type: 'text' }
@@ -33,14 +37,19 @@ import notices from './notices.md' with { type: 'text' }
 import notifications from './notifications.md' with { type: 'text' }
 import overview from './overview.md' with { type: 'text' }
 import people from './people.md' with { type: 'text' }
+import pingExamples from './ping-examples.md' with { type: 'text' }
 import plans from './plans.md' with { type: 'text' }
 import performance from './performance.md' with { type: 'text' }
 import problems from './problems.md' with { type: 'text' }
 import retention from './retention.md' with { type: 'text' }
+import reverseProxy from './reverse-proxy.md' with { type: 'text' }
 import settings from './settings.md' with { type: 'text' }
 import signIn from './sign-in.md' with { type: 'text' }
 import storage from './storage.md' with { type: 'text' }
+import systemd from './systemd.md' with { type: 'text' }
 import tokens from './tokens.md' with { type: 'text' }
+import uptimeKuma from './uptime-kuma.md' with { type: 'text' }
+import webhookReceivers from './webhook-receivers.md' with { type: 'text' }
 import webhooks from './webhooks.md' with { type: 'text' }
 
 /** A handbook page, served at `/docs/<slug>`. */
@@ -65,6 +74,18 @@ export const groups: readonly Group[] = [
     pages: [page('overview', overview), page('getting-started', gettingStarted), page('dashboard', dashboard)],
   },
   {
+    title: 'Guides',
+    pages: [
+      page('systemd', systemd),
+      page('docker', docker),
+      page('reverse-proxy', reverseProxy),
+      page('uptime-kuma', uptimeKuma),
+      page('backup-monitoring', backupMonitoring),
+      page('lan-dns', lanDns),
+      page('acme', acme),
+    ],
+  },
+  {
     title: 'Monitoring',
     pages: [
       page('monitors', monitors),
@@ -73,6 +94,7 @@ export const groups: readonly Group[] = [
       page('monitoring', monitoring),
       page('how-checks-run', howChecksRun),
       page('heartbeats', heartbeats),
+      page('ping-examples', pingExamples),
       page('incidents', incidents),
       page('maintenance', maintenance),
       page('notifications', withSettingsTables(notifications, channelKinds)),
@@ -92,7 +114,7 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Webhooks and events',
-    pages: [page('webhooks', webhooks), page('events', events), page('live', live)],
+    pages: [page('webhooks', webhooks), page('webhook-receivers', webhookReceivers), page('events', events), page('live', live)],
   },
   {
     title: 'API',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   call,
@@ -10,6 +10,8 @@ import {
   type HubProcess,
   type Installation,
 } from '../support/binary'
+import { snippetsIn } from '../../src/dashboard/pages/heartbeats/snippets'
+import { generatorEnv } from '../support/client-generators'
 import { pace, RawHttpClient } from '../support/raw-http-client'
 
 // Tests common ping clients, as packaged by their distributions, against a compiled hub.
@@ -165,6 +167,95 @@ describe('wget', () => {
     expect(pings[0].user_agent).toStartWith('Wget/')
     // 8: the server returned an error.
     expect((await sh(`${wget} "$URL"`, `${hub.url}/ping/${crypto.randomUUID()}`)).code).toBe(8)
+  })
+})
+
+describe('the examples of the handbook', () => {
+  const example = (title: string, beat: Beat) =>
+    snippetsIn(readFileSync('src/docs/ping-examples.md', 'utf8'), beat.ping_url).find(one => one.title === title)!.text
+
+  // The job fails if it has an argument.
+  const languages = [
+    {
+      title: 'Node.js',
+      file: 'job.mjs',
+      command: 'node job.mjs',
+      job: "function runTheJob() { if (process.argv[2]) throw new Error('disk full') }",
+    },
+    {
+      title: 'Python',
+      file: 'job.py',
+      command: 'python3 job.py',
+      job: 'import sys\ndef run_the_job():\n    if len(sys.argv) > 1: raise RuntimeError("disk full")\n',
+      isFirst: true,
+    },
+    {
+      title: 'Go',
+      file: 'job.go',
+      command: './job',
+      prepare: 'go build -o job job.go ended.go',
+      more: 'package main\nimport ("errors"; "os")\nfunc runTheJob() error { if len(os.Args) > 1 { return errors.New("disk full") }; return nil }\n',
+    },
+    {
+      title: 'PHP',
+      file: 'job.php',
+      command: 'php job.php',
+      job: "function runTheJob(): void { global $argv; if (isset($argv[1])) throw new Exception('disk full'); }",
+    },
+  ]
+  test.concurrent.each(languages)('$title reports success, and a failure with its message', async one => {
+    const beat = await createHeartbeat(one.title)
+    const folder = join(here.folder, one.file)
+    mkdirSync(folder)
+    const code = example(one.title, beat)
+    writeFileSync(join(folder, one.file), one.isFirst ? `${one.job}\n${code}` : `${code}\n${one.job ?? ''}`)
+    if (one.more) writeFileSync(join(folder, 'ended.go'), one.more)
+    const run = (script: string) => sh(`cd "$FOLDER" && ${script}`, beat.ping_url, { ...generatorEnv, FOLDER: folder } as never)
+    if (one.prepare) expect((await run(one.prepare)).err).toBe('')
+    expect((await run(one.command)).code).toBe(0)
+    expect((await run(`${one.command} fail`)).code).not.toBe(0)
+    const pings = await pingsOf(beat)
+    expect(pings.map(ping => ping.kind)).toEqual(['start', 'success', 'start', 'fail'])
+    expect(pings[3].body).toContain('disk full')
+    expect(pings[3].duration_ms).not.toBeNull()
+  }, 60_000)
+
+  test('the restic script reports a backup with its output, and a failure', async () => {
+    const beat = await createHeartbeat('restic')
+    const folder = join(here.folder, 'restic')
+    mkdirSync(join(folder, 'source'), { recursive: true })
+    writeFileSync(join(folder, 'password'), 'correct horse')
+    writeFileSync(join(folder, 'source', 'file'), 'content')
+    const script = example('restic', beat)
+      .replace('/mnt/backup/restic', join(folder, 'repository'))
+      .replace('/etc/restic-password', join(folder, 'password'))
+      .replace('/etc /home', join(folder, 'source'))
+    writeFileSync(join(folder, 'backup'), script)
+    const restic = `restic -r '${join(folder, 'repository')}' -p '${join(folder, 'password')}' init`
+    const env = { HOME: folder, FOLDER: folder }
+    expect((await sh(restic, beat.ping_url, env)).code).toBe(0)
+    expect(await sh('bash "$FOLDER/backup"', beat.ping_url, env)).toEqual({ code: 0, out: '', err: '' })
+    rmSync(join(folder, 'repository'), { recursive: true })
+    expect((await sh('bash "$FOLDER/backup"', beat.ping_url, env)).code).not.toBe(0)
+    const [start, success, restart, fail, ...others] = await pingsOf(beat)
+    expect([start.kind, success.kind, restart.kind, fail.kind, others]).toEqual(['start', 'success', 'start', 'fail', []])
+    expect(success.body).toMatch(/snapshot \w+ saved/)
+    expect(fail.body).toContain('unable to open config file')
+  }, 60_000)
+
+  test('the crontab line and the curl and wget commands report the result', async () => {
+    const beat = await createHeartbeat('commands')
+    const crontab = example('crontab', beat).replace('30 3 * * * /usr/local/bin/backup', '(exit 3)')
+    const curl = example('curl', beat).replace('@backup.log', 'log')
+    for (const script of [crontab, curl, example('wget', beat)])
+      expect(await sh(script, beat.ping_url)).toEqual({ code: 0, out: '', err: '' })
+    expect((await pingsOf(beat)).map(ping => [ping.kind, ping.exit_status])).toEqual([
+      ['fail', 3],
+      ['success', null],
+      ['start', null],
+      ['fail', null],
+      ['success', null],
+    ])
   })
 })
 

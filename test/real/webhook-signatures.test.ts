@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { call, fullToken, installation, startHub, until, type HubProcess, type Installation } from '../support/binary'
+import { generatorEnv } from '../support/client-generators'
 import { receiver, stopReceivers, type Receiver } from '../support/receiver'
+import { startServer } from '../support/server-process'
 
-// Verifies messages of a compiled hub with three independent implementations: Python's hmac and the two npm libraries.
+// Verifies messages of a compiled hub with three independent implementations: Python's hmac and the two npm libraries, and with
+// the receivers in the handbook.
 let here: Installation
 let hub: HubProcess
 let token: string
@@ -110,3 +114,81 @@ test('Python verifies both documented messages', async () => {
     plain: false,
   })
 })
+
+// The receivers in the handbook, by language of the code block.
+const receivers = [
+  { language: 'js', file: 'receiver.mjs', command: () => 'node receiver.mjs' },
+  { language: 'python', file: 'receiver.py', command: () => 'python3 receiver.py' },
+  { language: 'go', file: 'receiver.go', command: () => './receiver', prepare: 'go build -o receiver receiver.go && ' },
+  { language: 'php', file: 'receiver.php', command: (port: number) => `php -S 127.0.0.1:${port} receiver.php` },
+]
+const page = readFileSync('src/docs/webhook-receivers.md', 'utf8')
+
+test.concurrent.each(receivers)(
+  'the $file of the handbook handles each message once, and rejects forged and old ones',
+  async one => {
+    const secret = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')}`
+    const code = new RegExp(`^\`\`\`${one.language}\n([\\s\\S]*?)^\`\`\``, 'm').exec(page)![1]!
+    const server = await startServer(1, (_folder, [port]) => ({
+      command: [
+        ...['env', `WEBHOOK_SECRET=${secret}`, `PORT=${port}`, `PATH=${generatorEnv.PATH}`, 'GOTOOLCHAIN=local'],
+        ...['sh', '-c', `${one.prepare ?? ''}exec ${one.command(port!)} >output 2>&1`],
+      ],
+      files: { [one.file]: code },
+    }))
+    try {
+      const url = `http://127.0.0.1:${server.ports[0]}/`
+      const schedule = { kind: 'period', period_seconds: 3_600, grace_seconds: 600 }
+      const heartbeat = (await call(hub, token, 'POST', '/v1/heartbeats', { name: `Größe ☃ ${one.file}`, schedule })).body
+      const endpoint = { url, secret, events: ['monitor.alert'], filters: { resource_ids: [heartbeat.id] } }
+      const { id } = (await call(hub, token, 'POST', '/v1/webhook-endpoints', endpoint)).body
+      for (const path of ['', '/fail']) expect((await fetch(`${hub.url}/ping/${heartbeat.uuid}${path}`)).status).toBe(200)
+      const [delivery] = await until('the delivery', async () => {
+        const { data } = (await call(hub, token, 'GET', `/v1/webhook-deliveries?endpoint_id=${id}&status=delivered`)).body
+        return data.length > 0 && data
+      })
+      // The same message again.
+      expect((await call(hub, token, 'POST', `/v1/webhook-deliveries/${delivery.id}/resend`, {})).status).toBeLessThan(300)
+      const resent = await until('the resent message', async () => {
+        const { body } = await call(hub, token, 'GET', `/v1/webhook-deliveries/${delivery.id}`)
+        return body.attempt_count === 2 && body
+      })
+      expect(resent.attempts.map((attempt: any) => attempt.status_code)).toEqual([204, 204])
+
+      const [stored, ...others] = readdirSync(join(server.folder, 'inbox'))
+      expect(others).toEqual([])
+      const body = readFileSync(join(server.folder, 'inbox', stored!), 'utf8')
+      expect(JSON.parse(body)).toMatchObject({ event: 'monitor.alert', data: { heartbeat: { name: heartbeat.name } } })
+      // Each message that is handled is one line.
+      const messageId = stored!.replace('.json', '')
+      const handled = await until('the output', async () => {
+        const lines = readFileSync(join(server.folder, 'output'), 'utf8').split('\n')
+        const found = lines.filter(line => line.includes(`monitor.alert ${messageId}`))
+        return found.length > 0 && found
+      })
+      expect(handled).toHaveLength(1)
+
+      const now = Math.trunc(Date.now() / 1000)
+      const sign = (messageId: string, timestamp: number, text = body) =>
+        new StandardWebhook(secret).sign(messageId, new Date(timestamp * 1000), text)
+      const send = async (messageId: string, timestamp: number, signature: string, method = 'POST') =>
+        (
+          await fetch(url, {
+            method,
+            headers: { 'webhook-id': messageId, 'webhook-timestamp': String(timestamp), 'webhook-signature': signature },
+            ...(method === 'POST' && { body }),
+          })
+        ).status
+      expect(await send('msg_old', now - 400, sign('msg_old', now - 400))).toBe(401)
+      expect(await send('msg_forged', now, sign('msg_forged', now, `${body} `))).toBe(401)
+      expect(await send('msg_forged', now, '')).toBe(401)
+      expect(await send('../outside', now, sign('../outside', now))).toBe(401)
+      expect(await send('msg_second', now, `v1,AAAA ${sign('msg_second', now)}`)).toBe(204)
+      expect(await send('msg_second', now, '', 'GET')).toBeOneOf([405, 501])
+      expect(readdirSync(join(server.folder, 'inbox')).sort()).toEqual([stored, 'msg_second.json'].sort() as string[])
+    } finally {
+      await server.stop()
+    }
+  },
+  60_000,
+)

@@ -76,6 +76,7 @@ const layers: [from: string, mayImport: string[], reason: string][] = [
       'src/registry',
       'src/dns/',
       'src/core/',
+      'src/docs/ping-examples.md',
       'src/docs/webhooks.md',
     ],
     'the dashboard uses /v1 and its shapes',

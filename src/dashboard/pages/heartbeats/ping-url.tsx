@@ -2,12 +2,13 @@ import { useState } from 'react'
 import { Code, CopyableText, Mono } from '../../parts/code'
 import { Card } from '../../parts/page'
 import { ToggleGroup } from '../../parts/toggle-group'
-import { snippets } from './snippets'
+import handbook from '../../../docs/ping-examples.md?raw'
+import { snippetsIn } from './snippets'
 
-/** The ping URL, with code snippets. */
+/** The ping URL, with code snippets. They come from the handbook and are tested. */
 export function PingUrl({ url, isOpen }: { url: string | null; isOpen: boolean }) {
-  const all = snippets(url ?? '')
-  const [selected, setSelected] = useState(all[0]!.id)
+  const all = snippetsIn(handbook, url ?? '')
+  const [selected, setSelected] = useState(all[0]!.title)
   if (url === null) {
     return (
       <Card title="Ping URL">
@@ -17,7 +18,7 @@ export function PingUrl({ url, isOpen }: { url: string | null; isOpen: boolean }
       </Card>
     )
   }
-  const shown = all.find(one => one.id === selected)!
+  const shown = all.find(one => one.title === selected)!
   return (
     <Card title="Ping URL">
       <p className="mb-3">
@@ -33,10 +34,10 @@ export function PingUrl({ url, isOpen }: { url: string | null; isOpen: boolean }
           label="Type of job"
           value={selected}
           onChange={setSelected}
-          choices={all.map(one => [one.id, one.label] as const)}
+          choices={all.map(one => [one.title, one.title] as const)}
           className="mb-2"
         />
-        <Code text={shown.text} label={shown.label} />
+        <Code text={shown.text} label={shown.title} />
       </details>
     </Card>
   )

@@ -19,7 +19,11 @@ export default function SignatureHelp() {
         <a className="text-accent underline" href="https://www.standardwebhooks.com/" rel="noreferrer">
           Standard Webhooks
         </a>{' '}
-        libraries.
+        libraries. The handbook has{' '}
+        <a className="text-accent underline" href="/docs/webhook-receivers">
+          complete receivers
+        </a>
+        .
       </p>
       <ToggleGroup
         label="Language"
