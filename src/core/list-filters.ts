@@ -1,5 +1,5 @@
 import { Type, type TSchema } from '@sinclair/typebox'
-import { or, sql, type SQL } from 'drizzle-orm'
+import { and, or, sql, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { containsText } from './db/contains-text'
 import type { Filter } from './listing'
@@ -71,8 +71,22 @@ export function timeFilters(field: string, column: SQLiteColumn): Record<string,
   )
 }
 
-/** Case-insensitive substring search in any of the columns. */
+/** Case-insensitive search for rows with each word of the text in any of the columns. */
 export const searchFilter = (columns: SQLiteColumn[], description: string): Filter => ({
   schema: Type.String({ minLength: 1, maxLength: 100, description }),
-  where: (value, bind) => sql`(${or(...columns.map(column => containsText(column, value as string, bind)))})`,
+  where: (value, bind) => containsWords(columns, value as string, bind),
+  variant: value => String(searchedWords(value as string).length),
 })
+
+/** Condition: each word of the text is in any of the columns. */
+export const containsWords = (columns: SQLiteColumn[], text: string, bind: (value: unknown) => SQL): SQL =>
+  sql`(${and(...searchedWords(text).map(word => or(...columns.map(column => containsText(column, word, bind)))))})`
+
+// Each number of words has its own prepared query.
+const maxWords = 8
+
+/** The words that a search looks for. A text of spaces is a word. */
+export function searchedWords(text: string): string[] {
+  const words = text.split(/\s+/).filter(Boolean)
+  return words.length === 0 ? [text] : words.slice(0, maxWords)
+}

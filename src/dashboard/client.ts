@@ -104,6 +104,13 @@ export async function call<Result = unknown>(request: Call, signal?: AbortSignal
   return (isJson && request.accept === undefined ? JSON.parse(text) : text) as Result
 }
 
+/** Reads a JSON file that the hub serves outside the API. @throws Error if it can’t */
+export async function readJson<Content>(path: string, signal: AbortSignal): Promise<Content> {
+  const response = await fetch(path, { signal })
+  if (!response.ok) throw new Error(`${path}: ${response.status}`)
+  return (await response.json()) as Content
+}
+
 /** Returns the URL path and query of a call: `/v1/monitors?status=down`. */
 export function apiUrl({ path, query }: Pick<Call, 'path' | 'query'>): string {
   const search = new URLSearchParams()

@@ -7,6 +7,7 @@ import referenceStyle from '../dashboard/reference/swagger.css' with { type: 'te
 import referenceScript from '../dashboard/reference/swagger-start.js' with { type: 'text' }
 import handbookScript from '../docs/handbook.js' with { type: 'text' }
 import handbookStyle from '../docs/style.css' with { type: 'text' }
+import { outline } from '../docs/outline'
 import { missingPage, pageHtml, problemHtml, searchHtml } from '../docs/render'
 import type { Hub } from '../core/hub'
 import { Problem } from '../core/problem'
@@ -16,6 +17,7 @@ import { openapiText } from './openapi'
 import { dashboardPage, dashboardFile } from './dashboard-files'
 
 const html = 'text/html; charset=utf-8'
+const json = 'application/json; charset=utf-8'
 const script = 'text/javascript; charset=utf-8'
 const style = 'text/css; charset=utf-8'
 
@@ -24,6 +26,7 @@ const page = (text: string) => new StaticFile(text, html, pageHeaders)
 /** Files with fixed paths. Large ones are read when they are first requested. */
 const files: Record<string, StaticFile | (() => Promise<StaticFile>)> = {
   '/swagger': page(referencePage as unknown as string),
+  '/docs/outline.json': () => Promise.resolve(new StaticFile(JSON.stringify(outline()), json)),
   '/assets/acknowledge.css': new StaticFile(acknowledgeStyle, style),
   '/assets/handbook.css': new StaticFile(handbookStyle, style),
   '/assets/handbook.js': new StaticFile(handbookScript, script),
@@ -100,7 +103,7 @@ const descriptions = new Map<string, Promise<StaticFile>>()
 function description(baseUrl: string): Promise<StaticFile> {
   let file = descriptions.get(baseUrl)
   if (!file) {
-    file = openapiText(baseUrl).then(text => new StaticFile(text, 'application/json; charset=utf-8'))
+    file = openapiText(baseUrl).then(text => new StaticFile(text, json))
     descriptions.set(baseUrl, file)
     file.catch(() => descriptions.delete(baseUrl))
   }

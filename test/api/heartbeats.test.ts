@@ -329,6 +329,7 @@ describe('heartbeats', () => {
       ['&sort=-name,created_at', 23],
       ['&tag=odd&sort=name', 11],
       ['&q=JOB%201', 4],
+      ['&q=1%20%20job', 4],
     ] as const) {
       const seen: string[] = []
       let cursor: string | null = ''

@@ -28,6 +28,7 @@ test('the list contains only members of the workspace, with filters, sorting and
   expect(await names('q=RAC')).toEqual(['grace'])
   expect(await names('q=%25')).toEqual([])
   expect(await names('q=alan@example')).toEqual(['alan'])
+  expect(await names('q=example%20Gra')).toEqual(['grace'])
   const page = (await rival.call('GET', '/v1/members?limit=2&include=total&q=example.com')).body
   expect(page.pagination).toMatchObject({ has_more: true, total: 3 })
   expect(await names(`limit=2&q=example.com&cursor=${page.pagination.next_cursor}`)).toEqual(['grace'])

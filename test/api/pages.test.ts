@@ -56,6 +56,22 @@ test('every link of a page works', async () => {
   for (const link of seen) expect([link, (await anonymous.call('GET', link)).status]).toEqual([link, 200])
 })
 
+test('the outline of the handbook leads to every page, and to headings that exist', async () => {
+  const { anonymous } = await world()
+  const { body, headers } = await anonymous.call('GET', '/docs/outline.json')
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
+  expect(body.map((one: any) => `/docs/${one.slug}`)).toEqual(pages.map(page => `/docs/${page.slug}`))
+  expect(body.find((one: any) => one.slug === 'webhooks').headings).toContainEqual({
+    title: 'Verify signatures',
+    anchor: 'verify-signatures',
+  })
+  for (const { slug, headings } of body) {
+    const { text } = await anonymous.call('GET', `/docs/${slug}`)
+    const missing = headings.filter(({ anchor }: any) => !text.includes(`id="${anchor}"`))
+    expect([slug, missing]).toEqual([slug, []])
+  }
+})
+
 test('assets have a content type, are compressed if the client accepts it, and are not sent again if unchanged', async () => {
   const { anonymous } = await world()
   const plain = await anonymous.call('GET', '/assets/swagger-ui-bundle.js')

@@ -281,14 +281,112 @@ test('switching workspaces applies to new tabs, and the palette finds resources 
   await workspaces.getByText('default').waitFor()
   const { id: incident } = await ui.api('POST', '/v1/incidents', { title: 'Payments fail' })
   await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Search or jump to…' }).fill('switch acme')
+  await page.getByRole('option', { name: /^Switch to acme Action$/ }).waitFor()
   await page.getByRole('combobox', { name: 'Search or jump to…' }).fill('payments')
-  await page.getByRole('option', { name: 'Payments fail Incident' }).waitFor()
+  await page.getByRole('option', { name: /^Payments fail .*Incident$/ }).waitFor()
   await page.keyboard.press('Enter')
   await heading(page, 'Payments fail')
   expect(new URL(page.url()).pathname).toBe(`/incidents/${incident}`)
   await page.waitForFunction(() => document.activeElement?.id === 'main')
   await expectClean(page)
 }, 90_000)
+
+test('the palette finds records, members, settings, and handbook pages, runs actions, and tolerates typos', async () => {
+  const monitor = await ui.api('POST', '/v1/monitors', {
+    name: 'Shop frontend',
+    target: 'http://127.0.0.1:9/',
+    interval_seconds: 3600,
+  })
+  for (const [name, address] of [
+    ['example.com', '192.0.2.10'],
+    ['example.net', '198.51.100.7'],
+  ] as const) {
+    const { id } = await ui.api('POST', '/v1/dns/zones', { name })
+    await ui.api('POST', `/v1/dns/zones/${id}/records`, { type: 'A', name: 'www', content: address })
+  }
+  for (const started_at of ['2026-01-05T10:00:00.000Z', '2026-02-06T10:00:00.000Z'])
+    await ui.api('POST', '/v1/incidents', { title: 'Checkout slow', started_at })
+  await join('Grace', 'viewer')
+
+  const page = await ui.open('/')
+  const options = page.getByRole('listbox', { name: 'Results' }).getByRole('option')
+  const search = async (text: string) => {
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search or jump to…' }).fill(text)
+  }
+  const first = async (name: RegExp) => await options.first().and(page.getByRole('option', { name })).waitFor()
+  const go = async (text: string, name: RegExp) => {
+    await search(text)
+    await first(name)
+    await page.keyboard.press('Enter')
+  }
+
+  await go('montiors', /^Monitors Page$/)
+  await heading(page, 'Monitors')
+  await go('shpo frontned', /^Shop frontend http:.*Monitor$/)
+  await heading(page, 'Shop frontend')
+  await go('www.example.net', /^www\.example\.net A 198\.51\.100\.7 in example\.net DNS record$/)
+  await heading(page, 'example.net')
+  expect(new URL(page.url()).search).toBe('?q=www')
+  await page.getByTitle('198.51.100.7').waitFor()
+  await search('www example')
+  await options.filter({ hasText: 'in example.com' }).waitFor()
+  await options.filter({ hasText: 'in example.net' }).waitFor()
+  await page.keyboard.press('Escape')
+  await go('grace', /^Grace grace@example\.com Member$/)
+  await heading(page, 'Members')
+  await page.getByRole('row').filter({ hasText: 'grace@example.com' }).waitFor()
+  await go('passkeys', /^Passkeys Your profile Settings$/)
+  await heading(page, 'Your profile')
+  expect(new URL(page.url()).hash).toBe('#passkeys')
+
+  // Incidents of the same title show when they started.
+  await search('checkout slow')
+  await options.filter({ hasText: 'Started Jan 5, 2026' }).waitFor()
+  await options.filter({ hasText: 'Started Feb 6, 2026' }).waitFor()
+  await expectClean(page)
+  await page.keyboard.press('Escape')
+
+  // What was opened in this browser comes first, without the page that is open.
+  await search('')
+  await first(/^example\.net Zone$/)
+  await options
+    .nth(1)
+    .and(page.getByRole('option', { name: /^Shop frontend Monitor$/ }))
+    .waitFor()
+  await expectClean(page)
+  await page.keyboard.press('Escape')
+
+  await go('pause shop', /^Pause Shop frontend/)
+  await page.getByText('Shop frontend paused').waitFor()
+  expect((await ui.api('GET', `/v1/monitors/${monitor.id}`)).status).toBe('paused')
+  await go('resume', /^Resume Shop frontend/)
+  await page.getByText('Shop frontend resumed').waitFor()
+  await go('run check now shop', /^Run check now: Shop frontend/)
+  await page.getByRole('dialog', { name: 'Check Shop frontend' }).waitFor()
+  await page.keyboard.press('Escape')
+  await search('acknowledge checkout')
+  await options.filter({ hasText: 'Feb 6' }).click()
+  await page.getByRole('button', { name: 'Acknowledge incident' }).click()
+  await page.getByText('Incident updated').waitFor()
+  expect((await ui.api('GET', '/v1/incidents?status=acknowledged')).data).toMatchObject([
+    { started_at: '2026-02-06T10:00:00.000Z' },
+  ])
+  await search('add record')
+  await options.filter({ hasText: 'Add record to example.com' }).click()
+  await heading(page, 'example.com')
+  await page.getByRole('button', { name: 'Add record' }).last().waitFor()
+  await page.getByLabel('Value').first().waitFor()
+  // The verbs of the open page are offered before anything is typed.
+  await search('')
+  await options.filter({ hasText: 'Add record to example.com' }).waitFor()
+  await page.keyboard.press('Escape')
+  await go('create token', /^Create token Action$/)
+  await heading(page, 'Create token')
+  await go('verify signatures', /^Verify signatures Webhooks Handbook$/)
+  await page.waitForURL('**/docs/webhooks#*')
+}, 120_000)
 
 test('a setup link pasted into a tab that is open at the setup page is used, and keeps what was typed', async () => {
   const page = await ui.open('/setup', { signedOut: true })

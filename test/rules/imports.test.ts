@@ -78,6 +78,7 @@ const layers: [from: string, mayImport: string[], reason: string][] = [
       'src/core/',
       'src/docs/ping-examples.md',
       'src/docs/webhooks.md',
+      'src/docs/outline',
     ],
     'the dashboard uses /v1 and its shapes',
   ],

@@ -20,13 +20,13 @@ export default function Profile() {
         <Page description={user.email}>
           <div className="grid gap-4 lg:grid-cols-2 lg:items-start">
             <div className="flex min-w-0 flex-col gap-4">
-              <Card title="Details">
+              <Card id="details" title="Details">
                 <DetailsForm user={user} />
               </Card>
-              <Card title="Password">
+              <Card id="password" title="Password">
                 <PasswordForm />
               </Card>
-              <Card title="Preferences">
+              <Card id="preferences" title="Preferences">
                 <PreferencesForm preferences={user.preferences} />
               </Card>
             </div>

@@ -7,13 +7,15 @@ interface ComboboxProps<Row> {
   text: string
   onText(text: string): void
   rows: readonly Row[]
+  /** Whether more rows may follow. */
+  isLoading?: boolean
   onPick(row: Row): void
   children(row: Row, isCurrent: boolean): ReactNode
 }
 
 /** A search field with a list of what it finds. The arrow keys move in the list, and Enter picks. */
 export function Combobox<Row extends { key: string }>(props: ComboboxProps<Row>) {
-  const { label, placeholder, text, onText, rows, onPick, children } = props
+  const { label, placeholder, text, onText, rows, isLoading, onPick, children } = props
   const id = useId()
   const [selected, setSelected] = useState(0)
   const current = Math.min(selected, rows.length - 1)
@@ -61,7 +63,7 @@ export function Combobox<Row extends { key: string }>(props: ComboboxProps<Row>)
             {children(row, index === current)}
           </li>
         ))}
-        {rows.length === 0 && <li className="px-2 py-6 text-center text-muted">No matches</li>}
+        {rows.length === 0 && <li className="px-2 py-6 text-center text-muted">{isLoading ? 'Searching…' : 'No matches'}</li>}
       </ul>
     </>
   )

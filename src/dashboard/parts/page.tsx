@@ -2,7 +2,9 @@ import { Link, useMatch } from '@tanstack/react-router'
 import { useEffect, type ReactNode } from 'react'
 import type { ApiError } from '../client'
 import { breadcrumbLabelOf, labelOf, pages, type DeclaredPage, type PagePath } from '../pages'
+import { forgetOpened, noteOpened } from '../recently-opened'
 import { Problem } from './problem'
+import { nameIn } from './resource'
 
 type Parent = PagePath | { to: string; label: string }
 
@@ -68,8 +70,14 @@ interface LoadedProps<Resource> {
 
 /** Renders the result of `useOne`, a skeleton while it loads, or the error. */
 export function Loaded<Resource>({ query, parent, children }: LoadedProps<Resource>) {
+  const { id, name } = identityOf(query.data)
+  const isMissing = query.error?.status === 404
+  useEffect(() => {
+    if (id !== null && name !== null) noteOpened({ id, name })
+    else if (isMissing) forgetOpened()
+  }, [id, name, isMissing])
   if (query.data !== undefined) return children(query.data)
-  if (query.error?.status === 404) {
+  if (isMissing) {
     return (
       <Page
         title="Not found"
@@ -94,6 +102,12 @@ export function Loaded<Resource>({ query, parent, children }: LoadedProps<Resour
   return <Skeleton />
 }
 
+/** The id and name of a resource, of those that have one. */
+function identityOf(data: unknown): { id: string | null; name: string | null } {
+  const { id = null } = (data ?? {}) as { id?: string | null }
+  return { id, name: typeof id === 'string' ? nameIn(data as { id: string }) : null }
+}
+
 /** Placeholder for a loading page, which prevents layout shifts. */
 export const Skeleton = () => (
   <div className="mx-auto w-full max-w-7xl px-4 pt-4 md:px-6" aria-busy="true" aria-label="Loading">
@@ -103,6 +117,8 @@ export const Skeleton = () => (
 )
 
 interface CardProps {
+  /** The fragment of its address. */
+  id?: string
   title?: ReactNode
   actions?: ReactNode
   /** No padding around the content, for tables and charts. */
@@ -114,8 +130,12 @@ interface CardProps {
 }
 
 /** A section of a page with its own title. */
-export const Card = ({ title, actions, flush, className = '', facts, children }: CardProps) => (
-  <section className={`min-w-0 overflow-clip rounded-lg border border-line bg-surface ${className}`}>
+export const Card = ({ id, title, actions, flush, className = '', facts, children }: CardProps) => (
+  <section
+    id={id}
+    ref={scrollIfAddressed}
+    className={`min-w-0 scroll-mt-14 overflow-clip rounded-lg border border-line bg-surface ${className}`}
+  >
     {(title !== undefined || actions) && (
       <div className="flex min-h-11 flex-wrap items-center gap-2 border-b border-line px-4 py-1.5">
         <h2 className="grow font-semibold">{title}</h2>
@@ -125,6 +145,11 @@ export const Card = ({ title, actions, flush, className = '', facts, children }:
     <div className={flush ? '' : 'p-4'}>{facts ? <Facts rows={facts} /> : children}</div>
   </section>
 )
+
+/** Scrolls to the section in the address. The browser can’t, because it appears later. */
+function scrollIfAddressed(section: HTMLElement | null): void {
+  if (section?.id && location.hash === `#${section.id}`) section.scrollIntoView()
+}
 
 type FactRows = readonly (readonly [name: string, value: ReactNode] | null)[]
 

@@ -3,10 +3,7 @@ import { BookOpen, Keyboard, LogOut, Monitor, Moon, Sun, Terminal, User, type Lu
 import type { MenuAction } from '../parts/menu'
 import { showApiCalls } from './api-calls'
 import { useUpdatePreferences } from '../preferences'
-import type { Person } from '../session'
-import { isVisibleTo, pageList } from '../pages'
 import { chosenTheme, type Theme } from '../theme'
-import { icons } from './icons'
 import { useSignOut } from './sign-out'
 
 /** An action in the palette or the user menu, available on every page. */
@@ -46,14 +43,4 @@ export function useUserActions(showShortcuts: () => void): QuickAction[][] {
     })),
     [{ label: 'Sign out', icon: LogOut, onSelect: signOut }],
   ]
-}
-
-/** Returns the pages that a user may open to create something. */
-export function useCreateActions(person: Person): QuickAction[] {
-  const navigate = useNavigate()
-  return pageList.flatMap(({ path, quickAction, icon, visibleTo }) =>
-    quickAction !== undefined && isVisibleTo(person, { visibleTo })
-      ? [{ label: quickAction, icon: icons[icon!], onSelect: () => void navigate({ to: path }) }]
-      : [],
-  )
 }

@@ -8,8 +8,9 @@ import { OpenDialog, openDialog } from '../parts/open-dialog'
 import { Skeleton } from '../parts/page'
 import { Problem } from '../parts/problem'
 import { usePreferences, usePreferredTheme, useTimePreferences } from '../preferences'
+import { setOpenedBy } from '../recently-opened'
 import { personOf, useSession, type Person } from '../session'
-import { useCreateActions, useUserActions } from './quick-actions'
+import { useUserActions } from './quick-actions'
 import { useShortcuts } from './shortcuts'
 import { showShortcuts } from './shortcuts-dialog'
 import { useLiveUpdates } from './live'
@@ -60,10 +61,10 @@ function Frame({ person }: { person: Person }) {
   const { shortcuts: shortcutsEnabled = true, sidebar_collapsed: isCollapsed = false } = usePreferences() ?? {}
   const shortcuts = () => showShortcuts(allowed, shortcutsEnabled)
   const actions = useUserActions(shortcuts)
-  const createActions = useCreateActions(person)
   const timeKey = useTimePreferences()
+  setOpenedBy(person.id, person.workspace.id)
   useLiveUpdates(person.workspace.id)
-  const palette = () => openPalette(allowed, [...createActions, ...actions.flat()])
+  const palette = () => openPalette(actions.flat())
   useShortcuts(allowed, { palette, shortcuts }, shortcutsEnabled)
   useFocusOnPage()
   useEffect(prefetchCode, [])

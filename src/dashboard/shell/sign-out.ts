@@ -3,13 +3,14 @@ import { useNavigate } from '@tanstack/react-router'
 import { call, setTabWorkspace, type ApiError } from '../client'
 import { toast } from '../parts/toast'
 import { queryClient } from '../queries'
+import { clearOpened } from '../recently-opened'
 
 const key = ['sign-out']
 
 /** Whether the user is signing out. Pages must stop sending requests, since those would fail. */
 export const useIsSigningOut = (): boolean => useIsMutating({ mutationKey: key }) > 0
 
-/** Ends the session and goes to the sign-in page. Clears the workspace of the tab, for the next user. */
+/** Ends the session and goes to the sign-in page. Clears the workspace of the tab and the recently opened resources, for the next user. */
 export function useSignOut(): () => void {
   const navigate = useNavigate()
   const { mutate } = useMutation<void, ApiError>({
@@ -18,6 +19,7 @@ export function useSignOut(): () => void {
       await queryClient.cancelQueries()
       await call({ method: 'DELETE', path: '/sessions' })
       setTabWorkspace(null)
+      clearOpened()
       await navigate({ to: '/login' })
       queryClient.clear()
     },

@@ -28,7 +28,7 @@ export const streamListing = listingOf('audit-streams', auditStreams, {
   isSmall: true,
   filters: {
     active: flagFilter(auditStreams.active, 'True for active streams, false for paused ones.'),
-    q: searchFilter([auditStreams.name, auditStreams.url], 'Only streams whose name or URL contains this text.'),
+    q: searchFilter([auditStreams.name, auditStreams.url], 'Only streams whose name or URL contains all words of this text.'),
     ...timeFilters('created_at', auditStreams.createdAt),
   },
   sorts: ['name', 'created_at'],

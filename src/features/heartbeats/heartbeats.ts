@@ -56,7 +56,7 @@ export const heartbeatListing = listingOf('heartbeats', heartbeats, {
     tag: containsFilter(heartbeats.tags, Type.String({ ...Tag, description: 'Only heartbeats with this tag.' })),
     slug: textFilter(heartbeats.slug, 'Only heartbeats with this slug.'),
     ids: idsFilter(heartbeats.id),
-    q: searchFilter([heartbeats.name, heartbeats.slug], 'Only heartbeats whose name or slug contains this text.'),
+    q: searchFilter([heartbeats.name, heartbeats.slug], 'Only heartbeats whose name or slug contains all words of this text.'),
     ...timeFilters('created_at', heartbeats.createdAt),
   },
   sorts: ['name', 'created_at', 'updated_at'],

@@ -73,7 +73,7 @@ export const incidentListing = listingOf('incidents', incidents, {
       'Only incidents that started at or before this time.',
       (value, place) => sql`${incidents.startedAt} <= ${place(Date.parse(value as string))}`,
     ),
-    q: searchFilter([incidents.title, incidents.cause], 'Only incidents whose title or cause contains this text.'),
+    q: searchFilter([incidents.title, incidents.cause], 'Only incidents whose title or cause contains all words of this text.'),
     ...timeFilters('started_at', incidents.startedAt),
   },
   sorts: ['started_at', 'updated_at'],

@@ -36,7 +36,7 @@ export const windowListing = listingOf('maintenance-windows', maintenanceWindows
       ...textFilter(maintenanceWindows.kind, 'Only windows of this kind.'),
       schema: Words(windowKinds, { description: 'Only windows of this kind.' }),
     },
-    q: searchFilter([maintenanceWindows.name], 'Only windows whose name contains this text.'),
+    q: searchFilter([maintenanceWindows.name], 'Only windows whose name contains all words of this text.'),
     ...timeFilters('created_at', maintenanceWindows.createdAt),
   },
   sorts: ['name', 'created_at', 'updated_at'],

@@ -58,7 +58,7 @@ export const monitorListing = listingOf('monitors', monitors, {
         sql`(${monitors.type} = 'group' and ${containsFilter(monitors.options, Type.String()).where(value, place, 0)})`,
     },
     depends_on: containsFilter(monitors.dependsOn, Id('Only monitors that depend on the monitor with this ID.')),
-    q: searchFilter([monitors.name, monitors.target], 'Only monitors whose name or target contains this text.'),
+    q: searchFilter([monitors.name, monitors.target], 'Only monitors whose name or target contains all words of this text.'),
     ...timeFilters('created_at', monitors.createdAt),
     ...timeFilters('status_since_at', monitors.statusSince),
   },

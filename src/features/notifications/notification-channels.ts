@@ -32,7 +32,7 @@ export const channelListing = listingOf('notification-channels', notificationCha
     ),
     status: wordsFilter(notificationChannels.status, channelStatuses, 'Only channels with these statuses.'),
     active: flagFilter(notificationChannels.active, 'True for active channels, false for inactive ones.'),
-    q: searchFilter([notificationChannels.name], 'Only channels whose name contains this text.'),
+    q: searchFilter([notificationChannels.name], 'Only channels whose name contains all words of this text.'),
     ...timeFilters('created_at', notificationChannels.createdAt),
   },
   sorts: ['name', 'created_at'],

@@ -43,7 +43,7 @@ export const tokenListing = listingOf('tokens', tokens, {
     created_by: textFilter(tokens.createdBy, 'Only tokens created by the user or token with this ID, or by `cli`.', {
       maxLength: 50,
     }),
-    q: searchFilter([tokens.name], 'Only tokens whose name contains this text.'),
+    q: searchFilter([tokens.name], 'Only tokens whose name contains all words of this text.'),
     ...timeFilters('created_at', tokens.createdAt),
   },
   sorts: ['name', 'created_at'],

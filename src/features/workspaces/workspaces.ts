@@ -34,7 +34,7 @@ export const workspaceListing = listingOf('workspaces', workspaces, {
       where: value => (value ? isNotNull(workspaces.suspendedAt) : isNull(workspaces.suspendedAt)),
       variant: String,
     },
-    q: searchFilter([workspaces.name], 'Only workspaces whose name contains this text.'),
+    q: searchFilter([workspaces.name], 'Only workspaces whose name contains all words of this text.'),
     ...timeFilters('created_at', workspaces.createdAt),
   },
   sorts: ['name', 'created_at'],

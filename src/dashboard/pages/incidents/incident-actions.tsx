@@ -18,62 +18,68 @@ export function IncidentActions({ incident }: { incident: IncidentView }) {
   const { canWrite } = usePerson()
   const reopen = useSend(send)
   if (!canWrite) return null
-  const verb = (name: string, body = {}) => ({ method: 'POST', path: `/incidents/${incident.id}/${name}`, body }) as const
+  const { id } = incident
   const isResolved = incident.status === 'resolved'
-  const acknowledge = () =>
-    openForm({
-      title: 'Acknowledge incident',
-      description: 'Stops reminders and shows your team that you are working on it.',
-      submitLabel: 'Acknowledge incident',
-      initial: { note: '', expires_in_seconds: '14400' },
-      call: ({ note, expires_in_seconds: seconds }) =>
-        verb('acknowledge', { ...(note !== '' && { note }), expires_in_seconds: seconds === '' ? null : Number(seconds) }),
-      send: { ...send, undo: () => verb('unacknowledge') },
-      fields: (
-        <>
-          <SelectField
-            name="expires_in_seconds"
-            label="Acknowledge for"
-            hint="If the incident isn’t resolved by then, its status is open again and reminders resume."
-            choices={{ '3600': '1 hour', '14400': '4 hours', '86400': '1 day', '604800': '1 week', '': 'Until resolved' }}
-          />
-          <Note />
-        </>
-      ),
-    })
-  const resolve = () =>
-    openForm({
-      title: 'Resolve incident',
-      description: incident.kind === 'manual' ? undefined : stillFailing(incident.kind),
-      submitLabel: 'Resolve incident',
-      initial: { note: '' },
-      call: ({ note }) => verb('resolve', note === '' ? {} : { note }),
-      send: { ...send, undo: () => verb('reopen') },
-      fields: <Note />,
-    })
   return (
     <>
       {incident.status === 'open' && (
-        <Button kind="primary" onClick={acknowledge}>
+        <Button kind="primary" onClick={() => acknowledgeIncident(id)}>
           Acknowledge
         </Button>
       )}
       {incident.status === 'acknowledged' && (
-        <SendButton call={verb('unacknowledge')} send={send}>
+        <SendButton call={verb(id, 'unacknowledge')} send={send}>
           Unacknowledge
         </SendButton>
       )}
-      {!isResolved && <Button onClick={resolve}>Resolve</Button>}
+      {!isResolved && <Button onClick={() => resolveIncident(id, incident.kind)}>Resolve</Button>}
       <Menu
         label="More actions"
         items={[
           { label: 'Edit', onSelect: () => edit(incident) },
-          isResolved ? { label: 'Reopen', onSelect: () => reopen.mutate(verb('reopen')) } : null,
+          isResolved ? { label: 'Reopen', onSelect: () => reopen.mutate(verb(id, 'reopen')) } : null,
         ]}
       />
     </>
   )
 }
+
+const verb = (id: string, name: string, body = {}) => ({ method: 'POST', path: `/incidents/${id}/${name}`, body }) as const
+
+/** Opens the dialog that acknowledges an incident. */
+export const acknowledgeIncident = (id: string): void =>
+  openForm({
+    title: 'Acknowledge incident',
+    description: 'Stops reminders and shows your team that you are working on it.',
+    submitLabel: 'Acknowledge incident',
+    initial: { note: '', expires_in_seconds: '14400' },
+    call: ({ note, expires_in_seconds: seconds }) =>
+      verb(id, 'acknowledge', { ...(note !== '' && { note }), expires_in_seconds: seconds === '' ? null : Number(seconds) }),
+    send: { ...send, undo: () => verb(id, 'unacknowledge') },
+    fields: (
+      <>
+        <SelectField
+          name="expires_in_seconds"
+          label="Acknowledge for"
+          hint="If the incident isn’t resolved by then, its status is open again and reminders resume."
+          choices={{ '3600': '1 hour', '14400': '4 hours', '86400': '1 day', '604800': '1 week', '': 'Until resolved' }}
+        />
+        <Note />
+      </>
+    ),
+  })
+
+/** Opens the dialog that resolves an incident. */
+export const resolveIncident = (id: string, kind: IncidentView['kind']): void =>
+  openForm({
+    title: 'Resolve incident',
+    description: kind === 'manual' ? undefined : stillFailing(kind),
+    submitLabel: 'Resolve incident',
+    initial: { note: '' },
+    call: ({ note }) => verb(id, 'resolve', note === '' ? {} : { note }),
+    send: { ...send, undo: () => verb(id, 'reopen') },
+    fields: <Note />,
+  })
 
 /** What happens if a resource still fails after its incident was resolved manually. */
 const stillFailing = (kind: IncidentView['kind']): string =>

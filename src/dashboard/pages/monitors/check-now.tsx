@@ -7,7 +7,7 @@ import { useSend } from '../../queries'
 import { CheckDetails } from './check-details'
 
 /** Runs a check and shows its result. */
-export const checkNow = ({ id, name }: MonitorView): void =>
+export const checkNow = ({ id, name }: Pick<MonitorView, 'id' | 'name'>): void =>
   openDialog({ title: `Check ${name}`, wide: true, content: <Check path={`/monitors/${id}`} /> })
 
 function Check({ path }: { path: string }) {

@@ -17,6 +17,7 @@ export function OneTimeCodes({ user }: { user: UserView }) {
   const { one_time_codes: isOn, recovery_codes_remaining: remaining } = user.second_factor
   return (
     <Card
+      id="one-time-codes"
       title="Two-factor authentication"
       actions={
         isOn ? (

@@ -42,6 +42,7 @@ export function Passkeys() {
         : 'This browser does not support passkeys.'
   return (
     <Card
+      id="passkeys"
       title="Passkeys"
       actions={
         unavailable === null && (

@@ -10,6 +10,7 @@ export function Sessions() {
   const list = useList<OwnSessionView>('/sessions')
   return (
     <Card
+      id="sessions"
       title="Sessions"
       actions={
         list.rows.length > 1 && (

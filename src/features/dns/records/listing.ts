@@ -93,21 +93,51 @@ function keyPattern(parameter: string, value: string): Pattern {
 const maxSearched = 1_000
 
 /** Searches names and values of an owner’s records. Uses a union, since SQLite would scan all rows for an `or`. */
-const searchOf = (owner: SQLiteColumn, ownerId: string): Filter =>
-  patternFilter({
+function searchOf(owner: SQLiteColumn, ownerId: string): Filter {
+  const ownerOfZone = owner === dnsRecords.zoneId ? dnsZones.id : dnsZones.workspaceId
+  const filter = patternFilter({
     maxLength: 100,
     description:
-      'Only records whose name or value equals this text, or starts with a prefix (`mail*`). ' +
-      `Finds up to ${maxSearched} names and ${maxSearched} values.`,
+      'Only records whose name, full name (`www.example.com`), or value equals this text, or starts with a prefix (`mail*`). ' +
+      `Finds up to ${maxSearched} of each.`,
     parse: value => keyPattern('q', value),
     finds: () => 'few',
     where(pattern, place) {
       const found = (column: SQLiteColumn) =>
         sql`select id from (select ${dnsRecords.id} from ${dnsRecords} where ${owner} = ${place(ownerId)} and ${matches(column, pattern, place)}
           order by ${column}, ${dnsRecords.id} limit ${sql.raw(String(maxSearched))}) as ${sql.identifier(column.name)}`
-      return sql`${dnsRecords.id} in (${found(dnsRecords.name)} union all ${found(dnsRecords.contentKey)})`
+      // A cross join keeps SQLite from reading the records of this name in all zones first.
+      const inZone = ({ name, zone }: FullName, at: number) =>
+        sql`select id from (select ${dnsRecords.id} from ${dnsZones} cross join ${dnsRecords} where ${ownerOfZone} = ${place(ownerId)}
+          and ${matches(dnsZones.name, zone, place)} and ${dnsRecords.zoneId} = ${dnsZones.id} and ${dnsRecords.name} = ${place(name)}
+          limit ${sql.raw(String(maxSearched))}) as ${sql.identifier(`full_name_${at}`)}`
+      const parts = [found(dnsRecords.name), found(dnsRecords.contentKey), ...fullNamesOf(pattern).map(inZone)]
+      return sql`${dnsRecords.id} in (${sql.join(parts, sql` union all `)})`
     },
   })
+  return {
+    ...filter,
+    variant: value => `${filter.variant!(value)}${fullNamesOf(keyPattern('q', value as string)).length}`,
+  }
+}
+
+/** A name in a zone, whose name can be a prefix. */
+interface FullName {
+  name: string
+  zone: Pattern
+}
+
+// Names have few more labels.
+const maxLabels = 8
+
+/** The names and zones that a text stands for if it is a full name: one for each dot. */
+function fullNamesOf({ text, isPrefix }: Pattern): FullName[] {
+  const labels = zoneIdOrName(text.replace(/\.$/, '')).split('.')
+  return labels
+    .slice(1, maxLabels)
+    .map((_, at) => ({ name: labels.slice(0, at + 1).join('.'), zone: { text: labels.slice(at + 1).join('.'), isPrefix } }))
+    .filter(one => one.name !== '' && one.zone.text !== '')
+}
 
 /** The records of all zones of a workspace. */
 const recordListing = listingOf('dns-records', dnsRecords, {

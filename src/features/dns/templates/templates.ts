@@ -47,7 +47,7 @@ const templateRows = rowsOf('dns_template', dnsTemplates)
 export const templateListing: Listing<Head> = listingOf('dns-templates', dnsTemplates, {
   isSmall: true,
   filters: {
-    q: searchFilter([dnsTemplates.name], 'Only templates whose name contains this text.'),
+    q: searchFilter([dnsTemplates.name], 'Only templates whose name contains all words of this text.'),
     origin: wordsFilter(dnsTemplates.id, ['builtin', 'custom'], 'Only templates of these origins: `builtin` or `custom`.'),
   },
   sorts: ['name', 'created_at', 'updated_at'],

@@ -63,7 +63,7 @@ export const zoneListing = listingOf('dns-zones', dnsZones, {
       where: value => (value ? isNotNull(dnsZones.blockedPlanId) : isNull(dnsZones.blockedPlanId)),
       variant: String,
     },
-    q: searchFilter([dnsZones.name, dnsZones.unicodeName], 'Only zones whose name contains this text.'),
+    q: searchFilter([dnsZones.name, dnsZones.unicodeName], 'Only zones whose name contains all words of this text.'),
     ...timeFilters('created_at', dnsZones.createdAt),
     ...timeFilters('updated_at', dnsZones.updatedAt),
   },

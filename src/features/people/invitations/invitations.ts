@@ -64,7 +64,7 @@ export const invitationListing = listingOf('invitations', invitations, {
         )})`,
     },
     role: wordsFilter(invitations.role, roles, 'Only invitations for these roles.'),
-    q: searchFilter([invitations.email], 'Only invitations whose email address contains this text.'),
+    q: searchFilter([invitations.email], 'Only invitations whose email address contains all words of this text.'),
     ...timeFilters('created_at', invitations.createdAt),
   },
   sorts: ['created_at', 'expires_at'],

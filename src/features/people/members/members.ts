@@ -11,9 +11,8 @@ import type { Ctx } from '../../../core/ctx'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { requireMatch } from '../../../core/if-match'
-import { containsText } from '../../../core/db/contains-text'
 import { listingOf, listPage } from '../../../core/list'
-import { timeFilters, wordsFilter } from '../../../core/list-filters'
+import { containsWords, searchedWords, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { notFound } from '../../../core/problem'
 import type { Page } from '../../../core/shapes'
 import { revokeInvitations } from '../invitations/revocation'
@@ -36,11 +35,12 @@ export const memberListing = listingOf('members', memberships, {
       schema: Type.String({
         minLength: 1,
         maxLength: 100,
-        description: 'Only members whose name or email address contains this text.',
+        description: 'Only members whose name or email address contains all words of this text.',
       }),
       where: (value, place) =>
         sql`exists (select 1 from ${users} where ${users.id} = ${memberships.userId}
-          and (${containsText(users.name, value as string, place)} or ${containsText(users.email, value as string, place)}))`,
+          and ${containsWords([users.name, users.email], value as string, place)})`,
+      variant: value => String(searchedWords(value as string).length),
     },
     ...timeFilters('joined_at', memberships.createdAt),
   },

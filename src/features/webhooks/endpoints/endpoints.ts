@@ -57,7 +57,7 @@ export const endpointListing = listingOf('webhook-endpoints', webhookEndpoints, 
     },
     q: searchFilter(
       [webhookEndpoints.url, webhookEndpoints.description],
-      'Only endpoints whose URL or description contains this text.',
+      'Only endpoints whose URL or description contains all words of this text.',
     ),
     ...timeFilters('created_at', webhookEndpoints.createdAt),
   },

@@ -28,7 +28,7 @@ interface Editing {
 /** The records of a zone with their sync states. Records are edited inline. */
 export default function Records({ zone }: { zone: ZoneView }) {
   const { canWrite } = usePerson()
-  const [, set] = useUrlState({ tag: '' })
+  const [{ add: toAdd }, set] = useUrlState({ tag: '', add: '' })
   const types = useOne<{ data: DnsRecordTypeView[] }>('/dns/record-types').data?.data ?? noTypes
   const [editing, setEditing] = useState<Editing | null>(null)
   const paste = useCallback((text: string) => importZone(zone, text), [zone])
@@ -39,6 +39,11 @@ export default function Records({ zone }: { zone: ZoneView }) {
     setEditing({ record, before, draft: before, key: 0 })
   }
   const add = (draft = emptyDraft, key = 0) => setEditing({ record: null, before: emptyDraft, draft, key })
+  useEffect(() => {
+    if (toAdd === '') return
+    set({ add: '' })
+    if (canWrite) add()
+  }, [toAdd])
   const columns = (rows: readonly DnsRecordView[]) =>
     columnsOf({
       zone,
