@@ -15,6 +15,8 @@ type Query = Record<string, unknown>
 
 interface Verb<Body extends TSchema> extends More {
   body?: Body
+  /** Whether the bulk endpoint performs it too. */
+  inBulk?: true
   run(ctx: Ctx, id: string, body: Static<Body>): Promise<unknown>
 }
 
@@ -99,22 +101,26 @@ export function crud<
     const declared = { ...common('DELETE', 'delete', `Delete ${one}`), path: `${list}/:id`, status: 204 as const }
     routes.push(route({ ...declared, run: (ctx, { params, query }) => run(ctx, params.id!, query), ...more }))
   }
-  for (const [verb, { run, ...more }] of Object.entries(of.verbs ?? {})) {
+  for (const [verb, { run, inBulk: _, ...more }] of Object.entries(of.verbs ?? {})) {
     const summary = `${verb[0]!.toUpperCase()}${verb.slice(1)} ${one}`
     const declared = { ...common('POST', verb, summary), path: `${list}/:id/${verb}` }
     routes.push(
       route({ ...declared, run: (ctx, { params, body }) => run(ctx, params.id!, body as Static<Bodies[string]>), ...more }),
     )
   }
-  if (of.bulk)
+  if (of.bulk) {
+    const verbs = Object.keys(of.verbs ?? {}).filter(verb => of.verbs![verb]!.inBulk)
+    const operations = ['create', 'update', 'delete', ...verbs]
+    const words = [...operations.slice(0, -1), `and ${operations.at(-1)}`].join(', ')
     routes.push({
       path: `${list}/bulk`,
       operationId: `bulk${schema}s`,
-      summary: `Create, update, and delete ${plural} in bulk`,
+      summary: `${words[0]!.toUpperCase()}${words.slice(1)} ${plural} in bulk`,
       description: of.bulk,
       action: action('bulk'),
       of: schema,
-      operations: { create: `create${schema}`, update: `update${schema}`, delete: `delete${schema}` },
+      operations: Object.fromEntries(operations.map(verb => [verb, verb + schema])),
     })
+  }
   return routes
 }

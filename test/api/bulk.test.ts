@@ -340,6 +340,22 @@ test('a bulk endpoint whose operations are not in its area, or require different
   expect(of({ go: 'a', stay: 'b' })).toThrow('different permissions')
 })
 
+test('heartbeats are paused and resumed in bulk', async () => {
+  const w = await world()
+  const ids = (await createOne(w, 'one', 'two')).map(one => one.id)
+  const statusesAfter = async (op: string) =>
+    (
+      await bulk(
+        w,
+        ids.map(id => ({ op, id })),
+      )
+    ).body.results.map((one: any) => one.body?.status)
+  expect(await statusesAfter('pause')).toEqual(['paused', 'paused'])
+  expect(await statusesAfter('pause')).toEqual(['paused', 'paused'])
+  expect(await statusesAfter('resume')).toEqual(['new', 'new'])
+  expect(await w.audited()).toEqual(['heartbeat.pause', 'heartbeat.pause', 'heartbeat.resume', 'heartbeat.resume'])
+})
+
 test('an unknown operation is the only error of its entry', async () => {
   const w = await world()
   const refused = async (path: string, operation: object) => {
@@ -349,9 +365,9 @@ test('an unknown operation is the only error of its entry', async () => {
   const body = { name: 'ci', mode: 'full' }
   expect(await refused('/v1/tokens/bulk', { op: 'create', body })).toEqual([422, ['#/operations/0/op enum must be "revoke".']])
   expect(await refused('/v1/tokens/bulk', { body })).toEqual([422, ['#/operations/0/op required must be "revoke".']])
-  expect(await refused('/v1/heartbeats/bulk', { op: 'pause', id: 7 })).toEqual([
+  expect(await refused('/v1/heartbeats/bulk', { op: 'restart', id: 7 })).toEqual([
     422,
-    ['#/operations/0/op enum must be one of "create", "update", "delete".'],
+    ['#/operations/0/op enum must be one of "create", "update", "delete", "pause", "resume".'],
   ])
 })
 

@@ -126,6 +126,8 @@ test('examples of bulk requests have the ids of the resources that their operati
       ['create', undefined],
       ['update', 'hb'],
       ['delete', 'hb'],
+      ['pause', 'hb'],
+      ['resume', 'hb'],
     ],
   })
 })

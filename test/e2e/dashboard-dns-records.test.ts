@@ -77,3 +77,29 @@ test(
   },
   limitMs,
 )
+
+test(
+  'the records of all zones are searched and filtered, and each leads to its zone',
+  async () => {
+    const [third, fourth] = await Promise.all(
+      ['third.example', 'fourth.example'].map(name => here.api('POST', '/v1/dns/zones', { name })),
+    )
+    await here.api('POST', `/v1/dns/zones/${third.id}/records`, { type: 'A', name: 'shop', content: '198.51.100.7' })
+    await here.api('POST', `/v1/dns/zones/${fourth.id}/records`, { type: 'TXT', name: 'shop', content: 'hello' })
+    const page = await here.open('/dns/records?q=shop')
+    const rows = page.getByRole('row', { name: /shop/ })
+    await rows.nth(1).waitFor()
+    await expectClean(page)
+    await page.getByLabel('Type', { exact: true }).selectOption('A')
+    await rows.filter({ hasText: 'fourth.example' }).waitFor({ state: 'detached' })
+    await page.getByLabel('Type', { exact: true }).selectOption('')
+    await page.getByRole('button', { name: 'Zone' }).click()
+    await page.getByPlaceholder('Search by name').fill('fourth')
+    await page.getByRole('option', { name: /fourth\.example/ }).click()
+    await rows.filter({ hasText: 'third.example' }).waitFor({ state: 'detached' })
+    await rows.getByRole('link', { name: /^shop/ }).click()
+    await page.getByRole('heading', { level: 1, name: 'fourth.example' }).waitFor()
+    await page.getByTitle('"hello"').waitFor()
+  },
+  limitMs,
+)

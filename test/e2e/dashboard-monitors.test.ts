@@ -182,3 +182,25 @@ test('deleting a monitor requires typing its name', async () => {
   await page.getByRole('heading', { level: 1, name: 'Monitors', exact: true }).waitFor()
   expect(await monitorNamed('short-lived')).toBeUndefined()
 }, 60_000)
+
+test('a monitor shows its error budget by month for an objective, and its quorum is set', async () => {
+  const { id } = await ui.api('POST', '/v1/monitors', { type: 'http', name: 'promised', target: site.url })
+  const page = await ui.open(`/monitors/${id}`)
+  const budget = page.getByRole('region', { name: 'Objective and error budget' })
+  const month = budget.getByRole('row', { name: /\d{4}/ })
+  await month.getByText('met', { exact: true }).waitFor()
+  const asked = page.waitForRequest(/uptime\?.*objective=99\.99(&|$)/)
+  await budget.getByLabel('Objective', { exact: true }).selectOption('99.99')
+  await asked
+  await budget
+    .getByRole('row', { name: /Last 365 days/ })
+    .getByText('met', { exact: true })
+    .waitFor()
+  await expectClean(page)
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await page.getByText('Timing', { exact: true }).click()
+  await page.getByLabel('Locations until down').selectOption('All locations')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Changes saved').waitFor()
+  expect(await monitorNamed('promised')).toMatchObject({ quorum: 'all', version: 2 })
+}, 60_000)

@@ -64,3 +64,50 @@ test('a token that is shown once can’t be lost by accident, and can be downloa
   await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor()
   await page.getByRole('link', { name: 'CI / deploy' }).waitFor()
 }, 60_000)
+
+test('a token is restricted to resources that are picked by name, edited, and reported as leaked', async () => {
+  const { id } = await ui.api('POST', '/v1/heartbeats', {
+    name: 'nightly backup',
+    schedule: { kind: 'period', period_seconds: 3600, grace_seconds: 60 },
+  })
+  const page = await ui.open('/tokens/new')
+  await page.getByLabel('Name', { exact: true }).fill('backup only')
+  await page.getByText('Restrictions', { exact: true }).click()
+  await page.getByLabel('Resources', { exact: true }).fill('nightly')
+  await page.getByRole('button', { name: /nightly backup/ }).click()
+  await expectClean(page)
+  await page.getByRole('button', { name: 'Create token' }).click()
+  const dialog = page.getByRole('dialog')
+  const value = await takeSecret(dialog)
+  await page.getByRole('link', { name: 'backup only' }).click()
+  await page.getByRole('main').getByRole('link', { name: 'nightly backup' }).waitFor()
+  const token = async () => (await ui.api('GET', '/v1/tokens?q=backup')).data[0]
+  expect(await token()).toMatchObject({ resource_ids: [id], allowed_cidrs: [], expires_at: null })
+
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await dialog.getByLabel('Name', { exact: true }).fill('backup on db1')
+  await dialog.getByLabel('IP addresses', { exact: true }).fill('127.0.0.1')
+  await dialog.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByRole('heading', { level: 1, name: 'backup on db1' }).waitFor()
+  expect(await token()).toMatchObject({ name: 'backup on db1', allowed_cidrs: ['127.0.0.1'], resource_ids: [id] })
+  await expectClean(page)
+
+  await page.goto(`${ui.hub.url}/tokens`)
+  await page.getByRole('button', { name: 'Report leaked token' }).click()
+  await dialog.getByLabel('Token', { exact: true }).fill(value)
+  await dialog.getByRole('button', { name: 'Revoke token' }).click()
+  await page.getByText('Report sent.').waitFor()
+  expect((await token()).revoked_at).not.toBeNull()
+}, 60_000)
+
+test('several tokens are revoked at once', async () => {
+  for (const name of ['old 1', 'old 2']) await ui.api('POST', '/v1/tokens', { name, mode: 'read_only' })
+  const page = await ui.open('/tokens?q=old')
+  await page.getByLabel('Select all').check()
+  await expectClean(page)
+  await page.getByRole('toolbar').getByRole('button', { name: 'Revoke' }).click()
+  await page.getByLabel(/to confirm/).fill('2')
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke 2 tokens' }).click()
+  await page.getByText('2 tokens revoked').waitFor()
+  expect((await ui.api('GET', '/v1/tokens?q=old')).data.map((one: any) => one.revoked_at === null)).toEqual([false, false])
+}, 60_000)

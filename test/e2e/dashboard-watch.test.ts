@@ -239,3 +239,46 @@ test('following a link in a message requires sign-in and leads to the incident',
   await page.getByRole('definition').getByRole('link', { name: 'invoice run' }).waitFor()
   await expectClean(page)
 }, 90_000)
+
+test('several heartbeats are paused with undo, tagged, and deleted, and maintenance windows are deleted', async () => {
+  const schedule = { kind: 'period', period_seconds: 3600, grace_seconds: 60 }
+  for (const name of ['bulk 1', 'bulk 2']) {
+    await ui.api('POST', '/v1/heartbeats', { name, schedule })
+    await ui.api('POST', '/v1/maintenance-windows', {
+      name,
+      kind: 'cron',
+      cron: '0 3 * * 0',
+      timezone: 'UTC',
+      duration_seconds: 3600,
+      targets: { all: true },
+    })
+  }
+  const heartbeats = async () => (await ui.api('GET', '/v1/heartbeats?q=bulk')).data
+  const selectAll = async () => {
+    await page.getByLabel('Select all').check()
+    return page.getByRole('toolbar')
+  }
+  const page = await ui.open('/heartbeats?q=bulk')
+  await (await selectAll()).getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('2 heartbeats paused').waitFor()
+  expect((await heartbeats()).map((one: any) => one.status)).toEqual(['paused', 'paused'])
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await until('resumed', async () => (await heartbeats()).every((one: any) => one.status === 'new'))
+  await (await selectAll()).getByRole('button', { name: 'Edit tags' }).click()
+  await page.getByRole('dialog').getByLabel('Tags', { exact: true }).fill('nightly')
+  await page.getByRole('button', { name: 'Update tags' }).click()
+  await page.getByText('Tags of 2 heartbeats updated').waitFor()
+  expect((await heartbeats()).map((one: any) => one.tags)).toEqual([['nightly'], ['nightly']])
+  await expectClean(page)
+  const remove = async (noun: string) => {
+    await (await selectAll()).getByRole('button', { name: 'Delete' }).click()
+    await page.getByLabel(/to confirm/).fill('2')
+    await page.getByRole('button', { name: `Delete 2 ${noun}` }).click()
+    await page.getByText(`2 ${noun} deleted`).waitFor()
+  }
+  await remove('heartbeats')
+  expect(await heartbeats()).toEqual([])
+  await page.goto(`${ui.hub.url}/maintenance?view=list&q=bulk`)
+  await remove('maintenance windows')
+  expect((await ui.api('GET', '/v1/maintenance-windows?q=bulk')).data).toEqual([])
+}, 90_000)

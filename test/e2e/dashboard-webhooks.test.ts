@@ -176,3 +176,43 @@ test('a form shows errors next to the field, and the page shows its API calls', 
   expect(await shown.locator('pre').textContent()).toContain(`curl -X POST '${ui.hub.url}/v1/webhook-endpoints'`)
   expect(await shown.locator('pre').textContent()).toContain('Authorization: Bearer $TOKEN')
 }, 60_000)
+
+test('several endpoints are deactivated with undo, and deleted', async () => {
+  for (const description of ['bulk 1', 'bulk 2'])
+    await ui.api('POST', '/v1/webhook-endpoints', {
+      url: `http://127.0.0.1:${server.port}/bulk`,
+      description,
+      events: ['monitor.alert'],
+    })
+  const active = async () => (await ui.api('GET', '/v1/webhook-endpoints?q=bulk')).data.map((one: any) => one.active)
+  const page = await ui.open('/webhooks?q=bulk')
+  await page.getByLabel('Select all').check()
+  await page.getByRole('toolbar').getByRole('button', { name: 'Deactivate' }).click()
+  await page.getByText('2 endpoints deactivated').waitFor()
+  expect(await active()).toEqual([false, false])
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('Undone').waitFor()
+  expect(await active()).toEqual([true, true])
+  await page.getByLabel('Select all').check()
+  await page.getByRole('toolbar').getByRole('button', { name: 'Delete' }).click()
+  await page.getByLabel(/to confirm/).fill('2')
+  await page.getByRole('button', { name: 'Delete 2 endpoints' }).click()
+  await page.getByText('2 endpoints deleted').waitFor()
+  expect(await active()).toEqual([])
+}, 60_000)
+
+test('each event kind has an example and a JSON Schema', async () => {
+  const page = await ui.open('/webhooks/new')
+  const [kinds] = await Promise.all([
+    page.waitForEvent('popup'),
+    page.getByRole('link', { name: 'Examples and JSON Schemas of all events' }).click(),
+  ])
+  await kinds.getByRole('heading', { level: 1, name: 'Events' }).waitFor()
+  await page.goto(`${ui.hub.url}/events`)
+  await page.getByRole('link', { name: 'Event kinds' }).click()
+  await page.getByRole('button', { name: 'monitor.alert' }).click()
+  const { example, schema } = await ui.api('GET', '/v1/event-kinds/monitor.alert')
+  const shown = (await page.getByRole('dialog').locator('pre').allTextContents()).map(text => JSON.parse(text))
+  expect(shown).toEqual([example, schema])
+  await expectClean(page)
+}, 60_000)

@@ -1,5 +1,6 @@
 import { Radio } from 'lucide-react'
 import type { EventView } from '../../features/events/shapes'
+import type { PagePath } from '../pages'
 import { CopyableText } from '../parts/code'
 import { Json } from '../parts/json'
 import { ListPage, type Column } from '../parts/list'
@@ -29,6 +30,8 @@ const columns: readonly Column<EventView>[] = [
   { title: 'Time', width: '9rem', render: one => <RelativeTime at={one.occurred_at} /> },
 ]
 
+export const eventTabs: readonly PagePath[] = ['/events', '/events/kinds']
+
 /** Lists the events of the workspace. */
 export default function Events() {
   const kinds = useEventKinds()
@@ -36,6 +39,7 @@ export default function Events() {
     <ListPage
       label="Events"
       description="Events of the workspace, newest first. They are also sent to subscribed webhook endpoints."
+      tabs={eventTabs}
       path="/events"
       columns={columns}
       details={one => ({ title: one.kind, content: <Details event={one} /> })}

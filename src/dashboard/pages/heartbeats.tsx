@@ -2,6 +2,7 @@ import { HeartPulse, KeyRound } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import type { HeartbeatView, RecentPingsView } from '../../features/heartbeats/shapes'
 import { useUrlState } from '../parts/url-state'
+import { BulkDelete, BulkPause, BulkTags, type Selection } from '../parts/bulk'
 import { LinkButton } from '../parts/button'
 import { ListPage } from '../parts/list'
 import { Status } from '../parts/status'
@@ -64,7 +65,21 @@ export default function Heartbeats() {
         { name: 'status', label: 'Status', all: 'All statuses', choices: statuses },
         { name: 'tag', label: 'Tag' },
       ]}
+      bulk={canWrite ? (rows, onSuccess) => <BulkActions of={{ ...selection, rows, onSuccess }} /> : undefined}
       empty={{ icon: HeartPulse, text: 'Your job pings a URL when it runs. If a ping is missing, you get an alert.' }}
     />
   )
 }
+
+const selection = { path: '/heartbeats', nouns: ['heartbeat', 'heartbeats'], invalidates: ['/heartbeats'] } as const
+
+const BulkActions = ({ of }: { of: Selection<HeartbeatView> }) => (
+  <>
+    <BulkPause of={of} />
+    <BulkTags of={of} />
+    <BulkDelete
+      of={of}
+      text="This deletes their pings, logs, and history, and their ping URLs stop working. This can’t be undone."
+    />
+  </>
+)

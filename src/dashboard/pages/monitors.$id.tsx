@@ -13,6 +13,7 @@ import { Latency } from './monitors/latency'
 import { MonitorActions } from './monitors/monitor-actions'
 import { MonitorFacts } from './monitors/monitor-facts'
 import { MonitorHistory, MonitorIncidents } from './monitors/monitor-history'
+import { Months } from './monitors/months'
 import { Relations } from './monitors/relations'
 import { CheckResults } from './monitors/check-results'
 import { statusSentence } from './monitors/status-sentence'
@@ -57,6 +58,7 @@ function Content({ resource: monitor }: { resource: MonitorView }) {
               <Latency monitor={monitor} />
             </>
           )}
+          <Months id={monitor.id} />
         </div>
         <div className="flex min-w-0 flex-col gap-4 lg:col-start-2 lg:row-span-2 lg:row-start-1">
           {!last.isLoading && (

@@ -1,14 +1,20 @@
 import type { Static } from '@sinclair/typebox'
 import type { TokenWithSecret, TokenCreator, TokenView } from '../../features/tokens/shapes'
+import { Pencil } from 'lucide-react'
+import { entryOfId } from '../../registry'
 import { Button } from '../parts/button'
 import { CopyableText } from '../parts/code'
-import { confirm } from '../parts/open-dialog'
+import { SelectField } from '../parts/form'
+import { confirm, openForm } from '../parts/open-dialog'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
+import { ResourceLinks } from '../parts/resource'
+import { useResourceNames } from '../parts/resource-search'
 import { showSecret } from '../parts/secret'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
+import { AddressesField, bodyOf, ExpiryField, NameField, valuesOf } from './tokens/token-fields'
 import { statusOf, permissionsText } from './tokens/token-text'
 
 /** Details of a token, with actions to rotate or revoke it. */
@@ -17,14 +23,40 @@ export default resourcePage({ path: '/tokens', parent: '/tokens', query: { expan
 function TokenDetails({ resource: token }: { resource: TokenView }) {
   const { canAdminister } = usePerson()
   const path = `/tokens/${token.id}`
+  const names = useResourceNames(token.resource_ids)
+  const resources = token.resource_ids.map(id => ({ id, type: entryOfId(id)?.name ?? '', name: names.get(id) ?? null }))
   const creator = token.expanded?.created_by as TokenCreator | null | undefined
   const rotate = () =>
-    confirm<Static<typeof TokenWithSecret>>({
+    openForm<Static<typeof TokenWithSecret>>({
       title: `Rotate ${token.name}?`,
-      text: `This creates a new token with the same permissions. ${oldTokenText}`,
-      action: 'Rotate token',
-      call: { method: 'POST', path: `${path}/rotate`, body: {} },
+      description: 'This creates a new token with the same permissions.',
+      submitLabel: 'Rotate token',
+      initial: { grace_seconds: '86400' },
+      call: values => ({ method: 'POST', path: `${path}/rotate`, body: { grace_seconds: Number(values.grace_seconds) } }),
       send: { invalidates: ['/tokens'], onSuccess: showNewToken },
+      fields: (
+        <SelectField
+          name="grace_seconds"
+          label="The old token keeps working"
+          hint="If the new token is never used, the old one works for 30 days, unless you stop it now."
+          choices={graceChoices}
+        />
+      ),
+    })
+  const edit = () =>
+    openForm({
+      title: `Edit ${token.name}`,
+      submitLabel: 'Save changes',
+      initial: valuesOf(token),
+      call: values => ({ method: 'PATCH', path, ifMatch: token.version, body: bodyOf(values) }),
+      send: { toast: 'Token saved', invalidates: ['/tokens'] },
+      fields: (
+        <>
+          <NameField />
+          <ExpiryField />
+          <AddressesField />
+        </>
+      ),
     })
   const revoke = () =>
     confirm({
@@ -37,6 +69,9 @@ function TokenDetails({ resource: token }: { resource: TokenView }) {
     })
   const actions = canAdminister && token.revoked_at === null && (
     <>
+      <Button icon={Pencil} onClick={edit}>
+        Edit
+      </Button>
       <Button onClick={rotate}>Rotate token</Button>
       <Button kind="danger" onClick={revoke}>
         Revoke token
@@ -55,7 +90,7 @@ function TokenDetails({ resource: token }: { resource: TokenView }) {
           ['Last used from', token.last_used_ip],
           ['Expires', <RelativeTime at={token.expires_at} />],
           ['Allowed addresses', token.allowed_cidrs.length > 0 ? token.allowed_cidrs.join(', ') : 'Any'],
-          ['Restricted to', token.resource_ids.length > 0 ? token.resource_ids.join(', ') : null],
+          ['Resources', token.resource_ids.length > 0 ? <ResourceLinks of={resources} /> : 'Any'],
           ['ID', <CopyableText text={token.id} />],
         ]}
       />
@@ -63,12 +98,17 @@ function TokenDetails({ resource: token }: { resource: TokenView }) {
   )
 }
 
-const oldTokenText = 'The old token keeps working for a day after the new one is first used, or for 30 days if it is never used.'
+const graceChoices = {
+  0: 'Not at all: revoke it now',
+  3600: 'For 1 hour after the new one is first used',
+  86400: 'For 1 day after the new one is first used',
+  604800: 'For 7 days after the new one is first used',
+}
 
 const showNewToken = ({ name, token }: Static<typeof TokenWithSecret>) =>
   showSecret({
     title: 'Copy the new token',
-    description: `It is shown only once. ${oldTokenText}`,
+    description: 'It is shown only once. Bailiwick stores only a hash.',
     value: token,
     file: `token ${name}`,
   })

@@ -2,10 +2,11 @@ import type { Static } from '@sinclair/typebox'
 import { useNavigate } from '@tanstack/react-router'
 import { permissions } from '../../core/permissions'
 import type { TokenWithSecret } from '../../features/tokens/shapes'
-import { CheckboxesField, Form, Collapsible, SelectField, TextField, useForm, ListField, type Values } from '../parts/form'
+import { CheckboxesField, Form, Collapsible, SelectField, useForm, type Values } from '../parts/form'
 import { Card, Page } from '../parts/page'
+import { PickResourcesField } from '../parts/pick-field'
 import { showSecret } from '../parts/secret'
-import { localInputToIso } from '../parts/timezone'
+import { AddressesField, ExpiryField, NameField, bodyOf as fieldsOf } from './tokens/token-fields'
 import { tokenModes } from './tokens/token-text'
 
 /** Creates a token, and shows its value once. */
@@ -24,18 +25,13 @@ export default function NewToken() {
     <Page parent="/tokens">
       <Card className="max-w-2xl">
         <Form<Static<typeof TokenWithSecret>>
-          initial={{ name: '', mode: 'read_only', permissions: [], expires_at: '', allowed_cidrs: [] }}
+          initial={{ name: '', mode: 'read_only', permissions: [], expires_at: '', resource_ids: [], allowed_cidrs: [] }}
           call={values => ({ method: 'POST', path: '/tokens', body: bodyOf(values) })}
           send={{ invalidates: ['/tokens'], onSuccess: show }}
           onCancel={leave}
           submitLabel="Create token"
         >
-          <TextField
-            name="name"
-            label="Name"
-            hint="What uses the token, and where. For example, backup script on db1."
-            autoFocus
-          />
+          <NameField />
           <SelectField
             name="mode"
             label="Access"
@@ -43,18 +39,15 @@ export default function NewToken() {
             choices={tokenModes}
           />
           <Permissions />
-          <TextField
-            name="expires_at"
-            label="Expires"
-            type="datetime-local"
-            hint="In your time zone. Leave empty for a token that never expires."
-          />
-          <Collapsible label="Allowed addresses" names={['allowed_cidrs']}>
-            <ListField
-              name="allowed_cidrs"
-              label="IP addresses"
-              hint="Addresses or CIDR ranges, such as 192.0.2.0/24. Leave empty to allow any."
+          <ExpiryField />
+          <Collapsible label="Restrictions" names={['resource_ids', 'allowed_cidrs']}>
+            <PickResourcesField
+              name="resource_ids"
+              label="Resources"
+              hint="Monitors, heartbeats, channels, zones, and webhook endpoints that the token can access, within its permissions. Leave empty to allow all. A restricted token can’t create anything."
+              isSearched={one => one.isRestrictable}
             />
+            <AddressesField />
           </Collapsible>
         </Form>
       </Card>
@@ -77,13 +70,9 @@ function Permissions() {
   )
 }
 
-function bodyOf(values: Values): Values {
-  const { name, mode, permissions: chosen, expires_at: expiresAt, allowed_cidrs: allowedCidrs } = values
-  return {
-    name,
-    mode,
-    ...(mode === 'scoped' && { permissions: chosen }),
-    ...(expiresAt !== '' && { expires_at: localInputToIso(expiresAt as string) }),
-    ...((allowedCidrs as string[]).length > 0 && { allowed_cidrs: allowedCidrs }),
-  }
-}
+const bodyOf = (values: Values): Values => ({
+  ...fieldsOf(values),
+  mode: values.mode,
+  ...(values.mode === 'scoped' && { permissions: values.permissions }),
+  resource_ids: (values.resource_ids as string[]).length > 0 ? values.resource_ids : null,
+})

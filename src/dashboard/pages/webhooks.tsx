@@ -1,9 +1,11 @@
 import { Webhook } from 'lucide-react'
 import type { WebhookEndpointView } from '../../features/webhooks/endpoints/shapes'
 import type { PagePath } from '../pages'
+import { BulkButton, BulkDelete, type Selection } from '../parts/bulk'
 import { ListPage, type Column } from '../parts/list'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
+import { usePerson } from '../session'
 import { endpointStatus, endpointStatuses, statusQueries } from './webhooks/endpoint-status'
 
 const columns: readonly Column<WebhookEndpointView>[] = [
@@ -30,6 +32,7 @@ export const webhookTabs: readonly PagePath[] = ['/webhooks', '/webhooks/deliver
 
 /** Lists the webhook endpoints. */
 export default function Webhooks() {
+  const { canWrite } = usePerson()
   return (
     <ListPage
       label="Endpoints"
@@ -44,6 +47,7 @@ export default function Webhooks() {
       counted
       query={({ status = '', ...rest }) => ({ ...rest, ...statusQueries[status] })}
       filters={[{ name: 'status', label: 'Status', all: 'All statuses', choices: endpointStatuses }]}
+      bulk={canWrite ? (rows, onSuccess) => <BulkActions of={{ ...selection, rows, onSuccess }} /> : undefined}
       empty={{
         icon: Webhook,
         text: 'Create an endpoint to receive events at a URL. Failed deliveries are retried automatically.',
@@ -51,3 +55,23 @@ export default function Webhooks() {
     />
   )
 }
+
+const selection = {
+  path: '/webhook-endpoints',
+  nouns: ['endpoint', 'endpoints'],
+  invalidates: ['/webhook-endpoints', '/webhook-deliveries', '/overview'],
+} as const
+
+const activation = (active: boolean) => ({ op: 'update', body: { active } })
+const before = (row: WebhookEndpointView) => activation(row.active)
+
+const BulkActions = ({ of }: { of: Selection<WebhookEndpointView> }) => (
+  <>
+    <BulkButton of={of} label="Activate" done="activated" operation={activation(true)} undo={before} />
+    <BulkButton of={of} label="Deactivate" done="deactivated" operation={activation(false)} undo={before} />
+    <BulkDelete
+      of={of}
+      text="Events are no longer sent to these URLs, and unfinished deliveries are canceled. This can’t be undone."
+    />
+  </>
+)

@@ -5,7 +5,7 @@ import { useOne } from '../queries'
 import { Button } from './button'
 import { FieldFrame, useForm } from './form'
 import { Input } from './input'
-import { useResourceNames, useResourceSearch } from './resource-search'
+import { useResourceNames, useResourceSearch, type IsSearched } from './resource-search'
 import { StatusIcon } from './status'
 
 interface Option {
@@ -62,11 +62,11 @@ export function PickField({ list, filter = {}, exclude, ...field }: PickFieldPro
   )
 }
 
-/** Picks resources of all types that have events, by name. The value is the list of their IDs. */
-export function PickResourcesField(field: FieldProps) {
+/** Picks resources of several types by name. The value is the list of their IDs. @param isSearched which types */
+export function PickResourcesField({ isSearched, ...field }: FieldProps & { isSearched: IsSearched }) {
   const { values } = useForm()
   const [text, setText] = useState('')
-  const offered = useResourceSearch(text, one => one.hasEvents)
+  const offered = useResourceSearch(text, isSearched)
   const names = useResourceNames((values[field.name] ?? []) as string[])
   return <Picked {...field} text={text} onText={setText} offered={offered} names={names} />
 }

@@ -9,6 +9,8 @@ import { nameIn } from './resource'
 import { capitalize } from './status'
 
 type Entry = (typeof resourceEntries)[number]
+/** Which types of resources a search finds. */
+export type IsSearched = (entry: Entry) => unknown
 
 interface FoundResource {
   id: string
@@ -23,7 +25,7 @@ const debounceMs = 150
 const fieldsOf = ({ namedBy = [] }: Entry) => ['id', ...namedBy].join()
 
 /** Finds resources whose name contains the text, a few of each type. An empty text finds nothing. */
-export function useResourceSearch(text: string, isSearched: (entry: Entry) => unknown): FoundResource[] {
+export function useResourceSearch(text: string, isSearched: IsSearched): FoundResource[] {
   const { canReadAccount } = usePerson()
   const q = useDebounced(text.trim(), debounceMs)
   const searched = resourceEntries.filter(
@@ -68,7 +70,7 @@ export const useResourceNames = (ids: readonly string[]): ReadonlyMap<string, st
   })
 
 /** A filter by a resource, found by name. @param isSearched types of resources that it finds */
-export const resourcePicker = (isSearched: (entry: Entry) => unknown) =>
+export const resourcePicker = (isSearched: IsSearched) =>
   function ResourcePicker(props: FilterPickerProps) {
     const [text, setText] = useState('')
     const found = useResourceSearch(text, isSearched)

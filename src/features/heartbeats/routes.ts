@@ -72,11 +72,13 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
       pause: {
         description:
           'Stops expecting pings, and resolves the incident of the heartbeat. The next ping that reports a success or failure resumes the heartbeat, unless `manual_resume` is true.',
+        inBulk: true,
         secretFields: ['uuid', 'ping_url'],
         run: pauseHeartbeat,
       },
       resume: {
         description: 'Resumes a paused heartbeat. Its status is `new` until its next ping.',
+        inBulk: true,
         secretFields: ['uuid', 'ping_url'],
         run: resumeHeartbeat,
       },

@@ -1,4 +1,4 @@
 import type { PagePath } from '../../pages'
 
 /** The lists of DNS, in a row of tabs. */
-export const dnsTabs: readonly PagePath[] = ['/dns', '/dns/templates', '/dns/providers']
+export const dnsTabs: readonly PagePath[] = ['/dns', '/dns/records', '/dns/templates', '/dns/providers']

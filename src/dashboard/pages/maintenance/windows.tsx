@@ -1,8 +1,10 @@
 import { CalendarClock } from 'lucide-react'
 import type { MaintenanceWindowView } from '../../../features/maintenance/shapes'
+import { BulkDelete } from '../../parts/bulk'
 import { List, type Column } from '../../parts/list'
 import { Status } from '../../parts/status'
 import { RelativeTime, formatDuration } from '../../parts/time'
+import { usePerson } from '../../session'
 import { recurrenceText } from './recurrence-text'
 import { scopeText } from './scope-text'
 
@@ -27,20 +29,39 @@ const columns: readonly Column<MaintenanceWindowView>[] = [
   },
 ]
 
+const selection = {
+  path: '/maintenance-windows',
+  nouns: ['maintenance window', 'maintenance windows'],
+  invalidates: ['/maintenance-windows', '/overview', '/monitors', '/heartbeats'],
+} as const
+
 /** All windows as a list, including ended ones. */
-export const Windows = () => (
-  <List
-    label="Maintenance windows"
-    path="/maintenance-windows"
-    page="/maintenance/$id"
-    columns={columns}
-    sort="name"
-    search
-    counted
-    empty={{
-      icon: CalendarClock,
-      title: 'No maintenance scheduled',
-      text: 'Schedule maintenance for planned work, so that no alerts are sent while it lasts.',
-    }}
-  />
-)
+export function Windows() {
+  const { canWrite } = usePerson()
+  return (
+    <List
+      label="Maintenance windows"
+      path="/maintenance-windows"
+      page="/maintenance/$id"
+      columns={columns}
+      sort="name"
+      search
+      counted
+      bulk={
+        canWrite
+          ? (rows, onSuccess) => (
+              <BulkDelete
+                of={{ ...selection, rows, onSuccess }}
+                text="This cancels all their upcoming occurrences. Active windows end, and you get alerts about anything that is still down. This can’t be undone."
+              />
+            )
+          : undefined
+      }
+      empty={{
+        icon: CalendarClock,
+        title: 'No maintenance scheduled',
+        text: 'Schedule maintenance for planned work, so that no alerts are sent while it lasts.',
+      }}
+    />
+  )
+}

@@ -13,7 +13,16 @@ interface MonitorFieldsProps {
   secretsSet?: readonly string[]
 }
 
-const timing = ['interval_seconds', 'timeout_seconds', 'retry_interval_seconds', 'confirm', 'recover', 'recovery_seconds']
+const timing = [
+  'interval_seconds',
+  'timeout_seconds',
+  'retry_interval_seconds',
+  'confirm',
+  'recover',
+  'quorum',
+  'recovery_seconds',
+]
+const quorums = { majority: 'More than half', any: 'Any location', all: 'All locations' }
 const alerts = ['severity', 'channel_ids', 'depends_on', 'dependency_grace_seconds']
 
 /** Advanced settings of a monitor, in collapsible sections. */
@@ -98,6 +107,14 @@ export function MonitorFields({ type, id, secretsSet }: MonitorFieldsProps) {
                 hint="Consecutive successful checks. Default: 2."
               />
             </>
+          )}
+          {!isGroup && (
+            <SelectField
+              name="quorum"
+              label="Locations until down"
+              hint="How many locations must report a failure. Only matters if the monitor is checked from several."
+              choices={quorums}
+            />
           )}
           <NumberField
             name="recovery_seconds"

@@ -16,6 +16,7 @@ const defaults: Values = {
   confirm: null,
   recover: null,
   recovery_seconds: null,
+  quorum: 'majority',
   degraded_ms: null,
   down_if: [],
   degraded_if: [],
@@ -36,6 +37,7 @@ export function optionValues(type: MonitorTypeView, options: Record<string, unkn
 /** Form values for a new or an existing monitor. */
 export const monitorValues = (type: MonitorTypeView | null, monitor: MonitorView | null): Values => ({
   ...valuesFor(defaults, monitor),
+  ...(monitor?.quorum === 1 && { quorum: 'any' }),
   key: monitor?.key ?? '',
   target: monitor?.target ?? '',
   ...(type && optionValues(type, monitor?.options)),

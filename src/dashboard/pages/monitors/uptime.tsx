@@ -8,6 +8,7 @@ import { Card } from '../../parts/page'
 import type { Tone } from '../../parts/status'
 import { formatDate, formatLatency, formatDuration } from '../../parts/time'
 import { toLocalInput, displayTimezone } from '../../parts/timezone'
+import { useUrlState } from '../../parts/url-state'
 import { useOne } from '../../queries'
 import { percent, uptimeOf } from './percent'
 
@@ -20,7 +21,7 @@ const dayMs = 86_400_000
 export function Uptime({ id }: { id: string }) {
   const timezone = displayTimezone()
   const day = useOne<UptimeView>(`/monitors/${id}/uptime`, { range: '24h', timezone })
-  const year = useOne<UptimeView>(`/monitors/${id}/uptime`, { range: '365d', timezone })
+  const year = useYear(id)
   const days = useMemo(() => year.data?.days.slice(-shownDays) ?? [], [year.data])
   const incidents = useIncidents(id)
   const bars = useMemo(() => {
@@ -74,6 +75,16 @@ export function Uptime({ id }: { id: string }) {
     </Card>
   )
 }
+
+/** Uptime of the last 365 days, with the error budget of the selected objective. */
+export function useYear(id: string) {
+  const [{ objective }] = useUrlState(objectiveState)
+  const query = { range: '365d', timezone: displayTimezone(), objective }
+  return useOne<UptimeView>(`/monitors/${id}/uptime`, query, { keepPrevious: true })
+}
+
+/** The uptime objective in the URL, in percent. */
+export const objectiveState = { objective: '99.9' }
 
 /** Titles of the incidents of the last 90 days, by start day. */
 function useIncidents(id: string): ReadonlyMap<string, readonly string[]> {

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import type { WebhookEndpointView } from '../../../features/webhooks/endpoints/shapes'
 import {
   TextareaField,
@@ -96,6 +97,7 @@ export function EndpointForm<Result>({ endpoint, send, onCancel }: EndpointFormP
       </Collapsible>
       <Collapsible label="Filters" names={['filters']}>
         <PickResourcesField
+          isSearched={one => one.hasEvents}
           name="resources"
           label="Resources"
           hint="Send only events about these monitors, zones, heartbeats, or other resources. Leave empty for all."
@@ -146,7 +148,15 @@ function Kinds({ subscribed }: { subscribed: readonly string[] }) {
   const selected = values.events as string[]
   const areas = [...new Set(kinds.map(one => one.area))]
   return (
-    <FieldFrame name="events" label="Events">
+    <FieldFrame
+      name="events"
+      label="Events"
+      hint={
+        <Link to="/events/kinds" target="_blank" className="text-accent underline">
+          Examples and JSON Schemas of all events
+        </Link>
+      }
+    >
       {({ id, ...attributes }) => (
         <div
           id={id}

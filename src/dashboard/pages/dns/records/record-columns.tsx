@@ -85,31 +85,44 @@ const Name = ({ record, isRepeated, onTag }: NameProps) => (
       >
         {record.name}
       </span>
-      {record.locked && (
-        <>
-          <Lock className="size-3.5 shrink-0 text-muted" aria-hidden />
-          <span className="sr-only">locked</span>
-        </>
-      )}
       {!isInSync(record.sync.state) && (
         <span className="shrink-0 md:hidden">
           <StatusIcon status={record.sync.state} />
           <span className="sr-only">{humanize(record.sync.state)}</span>
         </span>
       )}
-      {record.tags.slice(0, 2).map(tag => (
-        <button key={tag} type="button" className="max-lg:hidden" aria-label={`Filter by tag ${tag}`} onClick={() => onTag(tag)}>
-          <Tag>{tag}</Tag>
-        </button>
-      ))}
+      <LockAndTags record={record} onTag={onTag} />
     </span>
-    <span className="block truncate text-[13px] text-muted sm:hidden">
-      {record.type} <code className="font-mono">{record.value ?? record.content}</code>
-    </span>
+    <ValueOnPhone record={record} />
   </>
 )
 
-const Value = ({ record }: { record: DnsRecordView }) => (
+/** Next to the name of a record: whether it is locked, and its tags. */
+export const LockAndTags = ({ record, onTag }: Omit<NameProps, 'isRepeated'>) => (
+  <>
+    {record.locked && (
+      <>
+        <Lock className="size-3.5 shrink-0 text-muted" aria-hidden />
+        <span className="sr-only">locked</span>
+      </>
+    )}
+    {record.tags.slice(0, 2).map(tag => (
+      <button key={tag} type="button" className="max-lg:hidden" aria-label={`Filter by tag ${tag}`} onClick={() => onTag(tag)}>
+        <Tag>{tag}</Tag>
+      </button>
+    ))}
+  </>
+)
+
+/** Type and value, below the name of a record. */
+export const ValueOnPhone = ({ record }: { record: DnsRecordView }) => (
+  <span className="block truncate text-[13px] text-muted sm:hidden">
+    {record.type} <code className="font-mono">{record.value ?? record.content}</code>
+  </span>
+)
+
+/** The value of a record, with its comment. */
+export const Value = ({ record }: { record: DnsRecordView }) => (
   <span className="flex items-baseline gap-2">
     <code className="min-w-0 truncate font-mono text-[13px]" title={record.content}>
       {record.value ?? record.content}

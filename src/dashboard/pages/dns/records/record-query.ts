@@ -12,10 +12,10 @@ export const syncStates = {
   synced: 'Synced',
 }
 
-/** Converts the filters of the records page to API query parameters. */
+/** Converts the filters of a list of records to API query parameters. */
 export function queryOf({ q = '', state, ...filters }: ListState): Query {
   // The list of unmanaged records has a fixed order and no search.
-  if (state === 'unmanaged') return { state, type: filters.type, limit: 200 }
+  if (state === 'unmanaged') return { state, type: filters.type, zone: filters.zone, limit: 200 }
   const text = q.trim()
   const search = text.startsWith('*.') ? { name: text } : text === '' ? {} : { q: text.endsWith('*') ? text : `${text}*` }
   return { ...search, ...filters, ...(state === 'out_of_sync' ? { synced: 'false' } : { state }), limit: 200 }

@@ -1,0 +1,90 @@
+import { Link } from '@tanstack/react-router'
+import { FileText } from 'lucide-react'
+import type { DnsRecordTypeView, DnsRecordView } from '../../features/dns/records/shapes'
+import { ListPage, type Column } from '../parts/list'
+import { resourcePicker } from '../parts/resource-search'
+import { Status } from '../parts/status'
+import { RelativeTime } from '../parts/time'
+import { useUrlState } from '../parts/url-state'
+import { useOne } from '../queries'
+import { dnsTabs } from './dns/dns-tabs'
+import { LockAndTags, Value, ValueOnPhone } from './dns/records/record-columns'
+import { queryOf, syncStates } from './dns/records/record-query'
+
+const ZonePicker = resourcePicker(one => one.prefix === 'zone')
+
+/** The records of all zones. Each links to its zone, where it can be edited. */
+export default function AllRecords() {
+  const [, set] = useUrlState({ tag: '' })
+  const types = useOne<{ data: DnsRecordTypeView[] }>('/dns/record-types').data?.data ?? []
+  const columns: readonly Column<DnsRecordView>[] = [
+    { title: 'Name', sort: 'name', render: one => <Name record={one} onTag={tag => set({ tag })} /> },
+    { title: 'Type', sort: 'type', width: '5.5rem', showFrom: 'sm', render: one => one.type },
+    { title: 'Value', showFrom: 'sm', render: one => <Value record={one} /> },
+    {
+      title: 'Zone',
+      width: '22%',
+      showFrom: 'md',
+      render: one => (
+        <Link to="/dns/zones/$id" params={{ id: one.zone_id }} className="text-accent hover:underline">
+          {one.zone}
+        </Link>
+      ),
+    },
+    { title: 'Status', width: '8rem', showFrom: 'md', render: one => <Status status={one.sync.state} /> },
+    {
+      title: 'Updated',
+      sort: 'updated_at',
+      width: '9rem',
+      showFrom: 'lg',
+      render: one => <RelativeTime at={one.updated_at} fallback="–" />,
+    },
+  ]
+  return (
+    <ListPage
+      label="Records"
+      description="The records of all zones. To edit a record, open it in its zone."
+      tabs={dnsTabs}
+      path="/dns/records"
+      columns={columns}
+      rowHeight={48}
+      sort="-updated_at"
+      search={{ name: 'q', label: 'Search names and values' }}
+      counted
+      filters={[
+        { name: 'type', label: 'Type', all: 'All types', choices: types.map(one => one.type) },
+        { name: 'zone', label: 'Zone', all: 'All zones', Picker: ZonePicker },
+        { name: 'state', label: 'Sync status', all: 'All sync statuses', choices: syncStates },
+        { name: 'locked', label: 'Lock', all: 'All records', choices: { true: 'Locked', false: 'Unlocked' } },
+        { name: 'tag', label: 'Tag' },
+      ]}
+      query={queryOf}
+      empty={{ icon: FileText, text: 'Create a zone to add records to it.' }}
+    />
+  )
+}
+
+interface NameProps {
+  record: DnsRecordView
+  onTag(tag: string): void
+}
+
+// On narrow screens, the name includes the zone. On phones, type and value are shown below it.
+const Name = ({ record, onTag }: NameProps) => (
+  <>
+    <span className="flex items-center gap-1.5">
+      <Link
+        to="/dns/zones/$id"
+        params={{ id: record.zone_id }}
+        search={record.managed ? { q: record.name, type: record.type } : { state: 'unmanaged', type: record.type }}
+        className="min-w-0 truncate font-mono text-[13px] font-medium text-accent hover:underline"
+        title={record.unicode_fqdn}
+      >
+        {record.name}
+        <span className="md:hidden">{record.name === '@' ? ` ${record.zone}` : `.${record.zone}`}</span>
+      </Link>
+      <LockAndTags record={record} onTag={onTag} />
+    </span>
+    <ValueOnPhone record={record} />
+  </>
+)

@@ -1,0 +1,77 @@
+import type { UptimeView } from '../../../features/monitors/series/shapes'
+import { FilterSelect } from '../../parts/filters'
+import { Status } from '../../parts/status'
+import { staticList, Table, type Column } from '../../parts/table'
+import { formatDuration } from '../../parts/time'
+import { timeFormat } from '../../parts/timezone'
+import { useUrlState } from '../../parts/url-state'
+import { percent } from './percent'
+import { objectiveState, useYear } from './uptime'
+
+type Period = Pick<UptimeView, 'seconds' | 'uptime_percent' | 'error_budget'> & { name: string }
+
+const objectives = ['99', '99.5', '99.9', '99.95', '99.99', '99.999']
+
+const columns: readonly Column<Period>[] = [
+  { title: 'Period', look: 'strong', render: one => one.name },
+  { title: 'Uptime', width: '6rem', alignRight: true, render: one => percent(one.uptime_percent) },
+  { title: 'Downtime', width: '8rem', alignRight: true, showFrom: 'sm', render: one => duration(one.seconds.down) },
+  {
+    title: 'Error budget',
+    width: '8rem',
+    alignRight: true,
+    showFrom: 'md',
+    render: one => duration(one.error_budget?.allowed_seconds ?? 0),
+  },
+  { title: 'Remaining', width: '10rem', alignRight: true, render: one => remaining(one) },
+  { title: 'Objective', width: '7rem', showFrom: 'sm', render: one => <Met period={one} /> },
+]
+
+/** Uptime and error budget of the last 365 days and of each month, for an objective that can be selected. */
+export function Months({ id }: { id: string }) {
+  const [{ objective }, set] = useUrlState(objectiveState)
+  const { data } = useYear(id)
+  const periods = data && [{ ...data, name: 'Last 365 days' }, ...data.months.toReversed().map(named)]
+  return (
+    <section aria-label="Objective and error budget">
+      <div className="mb-2 flex flex-wrap items-center gap-2">
+        <h2 className="grow font-semibold">Objective and error budget</h2>
+        <FilterSelect
+          label="Objective"
+          value={objective}
+          onChange={value => set({ objective: value })}
+          choices={[...new Set([...objectives, objective])].map(one => [one, `Objective: ${one}%`] as const)}
+        />
+      </div>
+      <Table
+        label="Objective and error budget"
+        columns={columns}
+        list={staticList(periods ?? [], !periods)}
+        idOf={one => one.name}
+        empty={<p className="p-4 text-muted">No data yet.</p>}
+      />
+      <p className="mt-1 text-[13px] text-muted">The error budget is the downtime that the objective allows.</p>
+    </section>
+  )
+}
+
+const named = (month: UptimeView['months'][number]): Period => ({
+  ...month,
+  // Noon, so that the month is the same in any time zone.
+  name: timeFormat({ month: 'long', year: 'numeric' }).format(new Date(`${month.month}-15T12:00:00Z`)),
+})
+
+const duration = (seconds: number): string => (seconds === 0 ? '–' : formatDuration(seconds * 1000))
+
+function remaining({ uptime_percent: uptime, error_budget: budget }: Period): string {
+  if (!budget || uptime === null) return '–'
+  const { remaining_seconds: left } = budget
+  return left < 0 ? `${duration(-left)} over` : formatDuration(left * 1000)
+}
+
+const Met = ({ period: { uptime_percent: uptime, error_budget: budget } }: { period: Period }) =>
+  budget && uptime !== null ? (
+    <Status status={budget.objective_met ? 'met' : 'missed'} tone={budget.objective_met ? 'ok' : 'bad'} />
+  ) : (
+    '–'
+  )
