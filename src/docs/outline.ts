@@ -1,5 +1,6 @@
 import { pages } from '.'
-import { anchorOf } from './render'
+import { anchorOf } from './anchor'
+import { plain, sectionsOf } from './search'
 
 /** A handbook page with its headings, without the title. */
 export interface OutlinePage {
@@ -10,13 +11,10 @@ export interface OutlinePage {
 
 /** The pages of the handbook in reading order, with their headings. */
 export const outline = (): OutlinePage[] =>
-  pages.map(({ slug, title, markdown }) => ({ slug, title: plain(title), headings: headingsOf(markdown) }))
-
-const headingsOf = (markdown: string) =>
-  [...markdown.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#{2,4} (.+)$/gm)].map(match => {
-    const title = plain(match[1]!)
-    return { title, anchor: anchorOf(title) }
-  })
-
-/** Text without the marks for code and links. */
-const plain = (markdown: string): string => markdown.replaceAll(/\[([^\]]+)\]\([^)]+\)|`/g, '$1')
+  pages.map(page => ({
+    slug: page.slug,
+    title: plain(page.title),
+    headings: sectionsOf(page)
+      .filter(section => section.heading !== '')
+      .map(({ heading }) => ({ title: heading, anchor: anchorOf(heading) })),
+  }))

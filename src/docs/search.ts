@@ -45,7 +45,7 @@ export function search(words: string[]): SearchResult[] {
 }
 
 /** Splits a page at its headings. A line that starts with `#` in a code block is not a heading. */
-function sectionsOf(page: Page): Section[] {
+export function sectionsOf(page: Page): Section[] {
   const found: Section[] = []
   let isCode = false
   for (const line of page.markdown.split('\n')) {
@@ -61,7 +61,7 @@ function sectionsOf(page: Page): Section[] {
 }
 
 /** Removes Markdown syntax. */
-const plain = (line: string): string =>
+export const plain = (line: string): string =>
   line
     .replace(/^\|[-| ]+\|$|^<!--.*-->$/, '')
     .replaceAll(/\]\([^)]*\)/g, '')

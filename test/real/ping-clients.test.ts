@@ -203,22 +203,26 @@ describe('the examples of the handbook', () => {
       job: "function runTheJob(): void { global $argv; if (isset($argv[1])) throw new Exception('disk full'); }",
     },
   ]
-  test.concurrent.each(languages)('$title reports success, and a failure with its message', async one => {
-    const beat = await createHeartbeat(one.title)
-    const folder = join(here.folder, one.file)
-    mkdirSync(folder)
-    const code = example(one.title, beat)
-    writeFileSync(join(folder, one.file), one.isFirst ? `${one.job}\n${code}` : `${code}\n${one.job ?? ''}`)
-    if (one.more) writeFileSync(join(folder, 'ended.go'), one.more)
-    const run = (script: string) => sh(`cd "$FOLDER" && ${script}`, beat.ping_url, { ...generatorEnv, FOLDER: folder } as never)
-    if (one.prepare) expect((await run(one.prepare)).err).toBe('')
-    expect((await run(one.command)).code).toBe(0)
-    expect((await run(`${one.command} fail`)).code).not.toBe(0)
-    const pings = await pingsOf(beat)
-    expect(pings.map(ping => ping.kind)).toEqual(['start', 'success', 'start', 'fail'])
-    expect(pings[3].body).toContain('disk full')
-    expect(pings[3].duration_ms).not.toBeNull()
-  }, 60_000)
+  test.concurrent.each(languages)(
+    '$title reports success, and a failure with its message',
+    async one => {
+      const beat = await createHeartbeat(one.title)
+      const folder = join(here.folder, one.file)
+      mkdirSync(folder)
+      const code = example(one.title, beat)
+      writeFileSync(join(folder, one.file), one.isFirst ? `${one.job}\n${code}` : `${code}\n${one.job ?? ''}`)
+      if (one.more) writeFileSync(join(folder, 'ended.go'), one.more)
+      const run = (script: string) => sh(`cd "$FOLDER" && ${script}`, beat.ping_url, { ...generatorEnv, FOLDER: folder } as never)
+      if (one.prepare) expect((await run(one.prepare)).err).toBe('')
+      expect((await run(one.command)).code).toBe(0)
+      expect((await run(`${one.command} fail`)).code).not.toBe(0)
+      const pings = await pingsOf(beat)
+      expect(pings.map(ping => ping.kind)).toEqual(['start', 'success', 'start', 'fail'])
+      expect(pings[3].body).toContain('disk full')
+      expect(pings[3].duration_ms).not.toBeNull()
+    },
+    60_000,
+  )
 
   test('the restic script reports a backup with its output, and a failure', async () => {
     const beat = await createHeartbeat('restic')
