@@ -70,7 +70,7 @@ export function Month({ days, month, occurrences }: MonthProps) {
                     params={{ id: item.id }}
                     title={titleOf(item)}
                     style={{ gridColumn: `${first + 1} / ${last + 2}`, gridRow: lane + 1 }}
-                    className={`mx-1 line-clamp-2 rounded leading-4 wrap-anywhere border-y-2 border-transparent px-1.5 text-[13px] hover:underline ${colorsOf(item, now)}`}
+                    className={`mx-1 line-clamp-2 rounded leading-4 wrap-anywhere border-y-4 border-transparent px-1.5 text-[13px] hover:underline ${colorsOf(item, now)}`}
                   >
                     {item.from >= week[0]!.getTime() ? formatTime(item.from) : '…'} {item.name}
                     <span className="sr-only">, {formatDate(item.from)}</span>
