@@ -272,13 +272,27 @@ test('heartbeats and manual incidents select their channels', async () => {
   const beat = (await w.acme.call('POST', '/v1/heartbeats', input)).body
   expect(beat.channel_ids).toEqual([selected.id])
   await w.app.handle(new Request(`http://localhost:8484/ping/${beat.uuid}/fail`))
-  await w.acme.call('POST', '/v1/incidents', { title: 'Payments fail', channel_ids: [selected.id] })
+  const manual = (await w.acme.call('POST', '/v1/incidents', { title: 'Payments fail', channel_ids: [selected.id] })).body
+  expect(manual.channel_ids).toEqual([selected.id])
   await w.acme.call('POST', '/v1/incidents', { title: 'No channels', channel_ids: [] })
   // Two rounds, because the channel sends at a limited rate.
   expect([...(await receivedMessages()), ...(await receivedMessages())]).toEqual([])
   expect(other.received.map(one => JSON.parse(one.body).title).sort()).toEqual(['Payments fail', 'backup reported a failure'])
   expect((await w.acme.call('PATCH', `/v1/heartbeats/${beat.id}`, { channel_ids: null })).body.channel_ids).toBeNull()
+  // Notes go to the channels that were selected last.
+  await w.audited()
+  const moved = await w.acme.call('PATCH', at(manual.id), { channel_ids: null })
+  expect([moved.body.channel_ids, moved.body.timeline.at(-1)]).toMatchObject([
+    null,
+    { kind: 'edited', text: 'Notification channels changed.', details: { fields: ['channel_ids'] } },
+  ])
+  expect(await w.audited()).toEqual(['incident.update'])
+  await w.acme.call('POST', at(manual.id, '/updates'), { text: 'Found it.', notify: true })
+  expect((await receivedMessages()).map(one => one.text)).toEqual(['Found it.'])
+  const { version } = moved.body
+  expect((await w.acme.call('PATCH', at(manual.id), { channel_ids: null })).body.version).toBe(version)
   for (const [method, path, body] of [
+    ['PATCH', at(manual.id), { channel_ids: [selected.id, newId('chan')] }],
     ['POST', '/v1/heartbeats', { ...input, channel_ids: [selected.id, newId('chan')] }],
     ['PATCH', `/v1/heartbeats/${beat.id}`, { channel_ids: [selected.id, newId('chan')] }],
     ['POST', '/v1/incidents', { title: 'x', channel_ids: [selected.id, newId('chan')] }],

@@ -9,17 +9,58 @@ afterAll(() => ui?.[Symbol.asyncDispose]())
 
 test('creates, acknowledges and resolves an incident with a note and a postmortem', async () => {
   const page = await ui.open('/incidents')
+  using receiver = Bun.serve({ port: 0, fetch: ({ url }) => new Response('', { status: url.endsWith('/Chat') ? 400 : 200 }) })
+  for (const name of ['Phone', 'Chat'])
+    await ui.api('POST', '/v1/notification-channels', {
+      kind: 'webhook',
+      name,
+      settings: { url: `${receiver.url.href}${name}` },
+      group_seconds: 0,
+      is_default: false,
+    })
+  const heartbeat = await ui.api('POST', '/v1/heartbeats', {
+    name: 'payouts',
+    schedule: { kind: 'period', period_seconds: 3600, grace_seconds: 60 },
+  })
   await page.keyboard.press('c')
   await page.getByLabel('Title').fill('Payments fail')
-  await page.getByRole('button', { name: 'Create incident' }).click()
+  await page.getByLabel('Started').fill('2026-01-02T03:04')
+  await page.getByLabel('Affected monitors and heartbeats').fill('payo')
+  await page.getByRole('button', { name: 'payouts' }).click()
+  await page.getByLabel('Notification channels').selectOption('Selected channels')
+  await page.getByLabel('Phone').check()
+  await expectClean(page)
+  await page.getByRole('dialog').getByRole('button', { name: 'Create incident' }).click()
   await page.getByRole('heading', { level: 1, name: 'Payments fail' }).waitFor()
+  await page.getByText('Notifies Phone.').waitFor()
+  const created = (await ui.api('GET', '/v1/incidents?status=open')).data[0]
+  expect(created.heartbeats).toMatchObject([{ id: heartbeat.id, role: 'affected' }])
+  expect(created.started_at).toStartWith('2026-01-0')
+
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Edit' }).click()
+  await page.getByLabel('Chat').check()
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Notifies Phone, Chat.').waitFor()
 
   await page.getByRole('button', { name: 'Acknowledge' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Acknowledge' }).click()
   await page.getByText('acknowledged', { exact: true }).first().waitFor()
   await page.getByLabel('Note').fill('Restarted the second server.')
+  await page.getByLabel('Notify channels').check()
   await page.getByRole('button', { name: 'Add note' }).click()
-  await page.getByRole('listitem').filter({ hasText: 'Restarted the second server.' }).waitFor()
+  const note = page.getByRole('listitem').filter({ hasText: 'Restarted the second server.' })
+  await note.getByRole('button', { name: 'Edit note' }).click()
+  await page.getByRole('dialog').getByLabel('Note').fill('Restarted both servers.')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByRole('listitem').filter({ hasText: 'Restarted both servers.' }).getByText(', edited').waitFor()
+  // Notifications about one change are one entry, which shows failures without being expanded.
+  const folded = page.getByRole('listitem').filter({ hasText: 'Notified 1 of 2 channels' }).last()
+  await folded.getByText('Could not send to Chat (webhook)').last().waitFor({ state: 'visible' })
+  const sent = folded.getByText('Sent to Phone (webhook).')
+  expect(await sent.isVisible()).toBe(false)
+  await folded.getByText('Notified 1 of 2 channels').click()
+  await sent.waitFor()
 
   await page.getByRole('button', { name: 'Add postmortem' }).click()
   await page.getByLabel('Text').fill('The disk was full.')

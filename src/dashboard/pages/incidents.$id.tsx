@@ -46,7 +46,7 @@ function IncidentPage({ resource: incident }: { resource: IncidentView }) {
           <Status status={incident.severity} tone={severityTone[incident.severity]} />
         </>
       }
-      description={incident.cause}
+      description={incident.cause === incident.title ? undefined : incident.cause}
       actions={<IncidentActions incident={incident} />}
     >
       <div className="grid gap-4 lg:grid-cols-[1fr_20rem] lg:items-start">

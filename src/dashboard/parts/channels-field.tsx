@@ -20,13 +20,13 @@ export const IncidentFields = () => (
 )
 
 /** Selects notification channels. Null means the default channels. */
-function ChannelsField() {
+export function ChannelsField({ hint }: { hint?: string }) {
   const { values, set } = useForm()
   const { data } = useOne<Page<NotificationChannelView>>('/notification-channels', { limit: 100, sort: 'name' })
   const chosen = values.channel_ids as string[] | null
   const channels = data?.data ?? []
   return (
-    <FieldFrame name="channel_ids" label="Notification channels">
+    <FieldFrame name="channel_ids" label="Notification channels" hint={hint}>
       {attributes => (
         <div className="flex flex-col gap-1">
           <Select

@@ -1,5 +1,6 @@
 import { TextareaField, CheckboxField, NumberField, SecretField, SelectField, TextField, useForm } from './form'
 import { TextWithCode } from './text-with-code'
+import { TimezoneField } from './timezone-field'
 import { capitalize, humanize } from './status'
 import { kindOf, fieldsOfVariant, variantOf, variantsOf, type OptionSchema } from './option-values'
 
@@ -56,6 +57,7 @@ function OptionField({ parent, path, schema, secrets, required = false }: Option
         : ` Already set: ${stored.map(lastSegment).join(', ')}.`
   const hint = (hintOf(schema, label) + (isSecret ? storedHint : '')).trim()
   const field = { name, label, ...(hint !== '' && { hint: <TextWithCode text={hint} /> }) }
+  if (schema.format === 'timezone') return <TimezoneField {...field} />
   const kind = kindOf(schema)
   switch (kind) {
     case 'check':

@@ -4,6 +4,7 @@ import { isSame } from './values'
 /** JSON Schema of an option, limited to the keywords used by check types and by channel and provider kinds. */
 export interface OptionSchema {
   type?: string
+  format?: string
   const?: unknown
   anyOf?: OptionSchema[]
   title?: string

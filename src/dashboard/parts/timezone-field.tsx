@@ -1,4 +1,4 @@
-import { useId } from 'react'
+import { useId, type ReactNode } from 'react'
 import { TextField } from './form'
 
 // Browsers don't list UTC, which is the most common setting of servers.
@@ -7,7 +7,7 @@ const timezones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter(zone => z
 interface TimezoneFieldProps {
   name?: string
   label?: string
-  hint?: string
+  hint?: ReactNode
   placeholder?: string
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Type } from '@sinclair/typebox'
 import { and, count, eq, ne, sql } from 'drizzle-orm'
 import { memberships } from '../../access/tables'
@@ -124,7 +125,6 @@ export async function createIncident(ctx: Ctx, input: IncidentInput): Promise<In
       status: 'open',
       cause: input.cause ?? input.title,
       locations: [],
-      channelIds: input.channel_ids ?? null,
       startedAt,
       confirmedAt: now,
       awaitsRecovery: false,
@@ -139,21 +139,27 @@ export async function createIncident(ctx: Ctx, input: IncidentInput): Promise<In
   })
 }
 
-/** @throws Problem 404, 412, 422 */
+/** Changed channels receive what happens from now on. @throws Problem 404, 412, 422 */
 export async function updateIncident(ctx: Ctx, id: string, patch: IncidentPatch): Promise<IncidentView> {
   return await change(ctx, 'incident.update', async tx => {
     const row = await lockRow(tx, ctx, incidentRows, id)
     const now = ctx.hub.clock.now()
     await refuseNonMember(tx, ctx, patch.assignee_id)
+    await refuseUnknownChannels(tx, ctx.workspaceId, patch.channel_ids ?? null)
     const after = await saveRow(tx, ctx, incidentRows, row, patchColumns(incidentMembers, patch))
     const auditTarget = incidentTarget(row)
     if (after === row) return { result: await incidentViewOf(tx, row, now), target: auditTarget, unchanged: true }
     const [was, is] = [memberView(incidentMembers, row), memberView(incidentMembers, after)]
-    const fields = (Object.keys(patch) as (keyof IncidentPatch)[]).filter(name => was[name] !== is[name])
-    const text = `${new Intl.ListFormat('en').format(fields.map(name => (name === 'assignee_id' ? 'assignee' : name)))} changed.`
+    const fields = (Object.keys(patch) as (keyof IncidentPatch)[]).filter(name => !isDeepStrictEqual(was[name], is[name]))
+    const text = `${new Intl.ListFormat('en').format(fields.map(name => fieldNames[name] ?? name))} changed.`
     await addUpdate(tx, row, { kind: 'edited', at: now, actor: actorOf(ctx), text: capitalized(text), details: { fields } })
     return { result: await incidentViewOf(tx, after, now), target: auditTarget, before: auditView(row), after: auditView(after) }
   })
+}
+
+const fieldNames: Partial<Record<keyof IncidentPatch, string>> = {
+  assignee_id: 'assignee',
+  channel_ids: 'notification channels',
 }
 
 export const incidentTarget = (row: IncidentRow) => target('incident', { id: row.id, name: row.title })

@@ -16,6 +16,8 @@ export const incidentKinds = ['monitor.down', 'monitor.degraded', 'heartbeat.mis
 export const incidentStatuses = ['open', 'acknowledged', 'resolved'] as const
 export const resolutions = ['recovered', 'paused', 'deleted', 'reset', 'closed'] as const
 export const subjectTypes = ['monitor', 'heartbeat'] as const
+/** Who can act on an incident. Automatic changes have no actor. */
+export const actorTypes = ['user', 'token', 'ingest', 'operator'] as const
 export const updateKinds = [
   'opened',
   'reopened',
@@ -50,15 +52,15 @@ export const incidentMembers = members({
     default: '',
     clearable: true,
   },
+  channel_ids: { schema: ChannelIds },
 })
 
 const text = Prose({ minLength: 1, maxLength: maxNoteLength, description: 'Text of the note.' })
 const note = Type.Optional(Prose({ maxLength: maxNoteLength, description: 'Optional note, added to the timeline.' }))
 
 const IncidentActor = Shape({
-  type: Words(['user', 'token', 'ingest', 'system', 'operator'], {
-    description:
-      'Type of the actor. `ingest`: a link in a notification. `operator`: a command on the server. `system` is reserved; automatic changes have no actor.',
+  type: Words(actorTypes, {
+    description: 'Type of the actor. `ingest`: a link in a notification. `operator`: a command on the server.',
   }),
   id: Type.String({
     description:
@@ -129,6 +131,7 @@ const example = {
   duration_seconds: 383,
   assignee_id: null,
   notes: '',
+  channel_ids: null,
   evidence: { request: 'GET https://shop.example.com/', status: 503 },
   postmortem: null,
   timeline: IncidentUpdate.examples,
@@ -208,7 +211,6 @@ export const IncidentInput = Shape(
       }),
     ),
     started_at: Type.Optional(Instant({ description: 'When the incident started. Default: now. Must not be in the future.' })),
-    channel_ids: Type.Optional(ChannelIds),
   },
   {
     $id: 'IncidentInput',

@@ -2,11 +2,19 @@ import { resourceColumns } from '../../access/tables'
 import { flag, int, json, text, time } from '../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
 import { memberColumns } from '../../core/members'
-import { incidentKinds, incidentMembers, incidentStatuses, resolutions, subjectTypes, updateKinds } from './shapes'
+import {
+  type actorTypes,
+  incidentKinds,
+  incidentMembers,
+  incidentStatuses,
+  resolutions,
+  subjectTypes,
+  updateKinds,
+} from './shapes'
 
 /** Who acted on an incident, for events and the timeline. */
 export interface IncidentActor {
-  type: 'user' | 'token' | 'ingest' | 'system' | 'operator'
+  type: (typeof actorTypes)[number]
   id: string
   name: string | null
 }
@@ -25,8 +33,6 @@ export const incidents = table(
     cause: text('cause').notNull(),
     locations: json<string[]>('locations').notNull(),
     evidence: json<Record<string, unknown> | null>('evidence'),
-    // Null: the default channels of the workspace.
-    channelIds: json<string[] | null>('channel_ids'),
     link: text('link'),
     // Time of the first failure.
     startedAt: time('started_at').notNull(),

@@ -1,14 +1,14 @@
 import type { IncidentView } from '../../../features/incidents/shapes'
-import type { MemberView } from '../../../features/people/members/shapes'
-import type { Page as Listing } from '../../client'
 import { Button } from '../../parts/button'
+import { ChannelsField } from '../../parts/channels-field'
 import { TextareaField, Columns, SelectField, TextField } from '../../parts/form'
 import { Menu } from '../../parts/menu'
 import { openForm } from '../../parts/open-dialog'
 import { SendButton } from '../../parts/send-button'
 import { severityLabels } from '../../parts/severity'
-import { useOne, useSend } from '../../queries'
+import { useSend } from '../../queries'
 import { usePerson } from '../../session'
+import { Assignee } from './assignee'
 
 const invalidates = ['/incidents', '/overview']
 const send = { toast: 'Incident updated', invalidates }
@@ -89,12 +89,12 @@ const stillFailing = (kind: IncidentView['kind']): string =>
 
 const Note = () => <TextareaField name="note" label="Note" rows={3} />
 
-function edit({ id, version, title, severity, notes, assignee_id: assignee }: IncidentView): void {
+function edit({ id, version, title, severity, notes, assignee_id: assignee, channel_ids }: IncidentView): void {
   const path = `/incidents/${id}`
   openForm({
     title: 'Edit incident',
     submitLabel: 'Save changes',
-    initial: { title, severity, notes, assignee_id: assignee ?? '' },
+    initial: { title, severity, notes, assignee_id: assignee ?? '', channel_ids },
     call: values => ({
       method: 'PATCH',
       path,
@@ -103,7 +103,7 @@ function edit({ id, version, title, severity, notes, assignee_id: assignee }: In
     }),
     send: {
       toast: 'Incident saved',
-      undo: () => ({ method: 'PATCH', path, body: { title, severity, notes, assignee_id: assignee } }),
+      undo: () => ({ method: 'PATCH', path, body: { title, severity, notes, assignee_id: assignee, channel_ids } }),
       invalidates,
     },
     fields: (
@@ -113,24 +113,9 @@ function edit({ id, version, title, severity, notes, assignee_id: assignee }: In
           <SelectField name="severity" label="Severity" choices={severityLabels} />
           <Assignee current={assignee} />
         </Columns>
+        <ChannelsField hint="They receive what happens from now on." />
         <TextareaField name="notes" label="Notes" />
       </>
     ),
   })
-}
-
-function Assignee({ current }: { current: string | null }) {
-  const { canReadAccount } = usePerson()
-  const members = useOne<Listing<MemberView>>(canReadAccount ? '/members' : null, { limit: 100 }).data?.data ?? []
-  return (
-    <SelectField
-      name="assignee_id"
-      label="Assignee"
-      choices={[
-        ['', 'Unassigned'],
-        ...members.map(one => [one.id, one.name] as const),
-        ...(current && !members.some(one => one.id === current) ? [[current, current] as const] : []),
-      ]}
-    />
-  )
 }
