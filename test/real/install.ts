@@ -12,6 +12,7 @@ const dependencies: { package: string; present(): boolean }[] = [
   { package: 'restic', present: () => Bun.which('restic') !== null },
   { package: 'wget', present: () => Bun.which('wget') !== null },
   { package: 'iproute2', present: () => Bun.which('ip') !== null },
+  { package: 'jq', present: () => Bun.which('jq') !== null },
   { package: 'curl', present: () => Bun.which('curl') !== null },
   { package: 'chromium', present: () => Bun.which('chromium') !== null },
   { package: 'systemd', present: () => Bun.which('systemd-analyze') !== null },
