@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
-import { installation, program, startHub } from '../support/binary'
+import { call, fullToken, installation, program, startHub } from '../support/binary'
 import { freePort } from '../support/free-port'
 
 const readme = readFileSync('README.md', 'utf8')
@@ -29,19 +29,27 @@ test('the commands of the tour work as described', async () => {
   const [out, err, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
   expect({ code, err }).toEqual({ code: 0, err: '' })
 
-  expect(out).toMatch(/"secret":"whsec_[^"]+"/)
-  const received = out.split('\n').find(line => line.includes('received msg_'))
-  const message = JSON.parse(received!.slice(received!.indexOf('{', received!.indexOf('received msg_'))))
-  expect(message).toMatchObject({
-    event: 'monitor.alert',
-    data: { kind: 'heartbeat.missed', heartbeat: { name: 'nightly backup' } },
-  })
-  expect(out).toContain('"status":"down"')
+  expect(out).toMatch(/"secret": "whsec_[^"]+"/)
+  const received = out.slice(out.indexOf('received msg_'))
+  for (const part of ["event: 'monitor.alert'", "kind: 'heartbeat.missed'", "name: 'nightly backup'"])
+    expect(received).toContain(part)
+  expect(out).toContain('"name": "nightly backup",\n  "status": "down"')
+  expect(out).toContain('"status": "delivered",\n  "attempt_count": 1,\n  "last_status_code": 200')
+  expect(out).toMatch(/"cause": ".*refused/)
   expect(out).toContain("resolved [ '192.0.2.10' ]")
-  expect(out).toMatch(/"serial_before":1,"serial_after":2/)
-  expect(out).toContain('"attempt_count":1')
-  for (const action of ['account.token.create', 'webhooks.endpoint.create', 'heartbeat.create'])
-    expect(out).toContain(`"action":"${action}"`)
+  expect(out).toContain('"serial_before": 1,\n  "serial_after": 2')
+  for (const action of ['webhooks.endpoint.create', 'heartbeat.create']) expect(out).toContain(`"${action}"`)
+
+  // Nothing remains: no receiver, and none of the resources.
+  expect(await fetch(`http://127.0.0.1:${port}/`).catch(() => 'refused')).toBe('refused')
+  const token = await fullToken(here)
+  for (const path of ['webhook-endpoints', 'heartbeats', 'monitors', 'dns/zones'])
+    expect([path, (await call(hub, token, 'GET', `/v1/${path}`)).body.data]).toEqual([path, []])
+  const { data: tokens } = (await call(hub, token, 'GET', '/v1/tokens')).body
+  expect(tokens.map((one: any) => [one.name, one.revoked_at !== null])).toEqual([
+    ['test', false],
+    ['tour', true],
+  ])
 }, 60_000)
 
 test('all mentioned paths exist', () => {
