@@ -10,6 +10,7 @@ import { ResourceLink } from '../parts/resource'
 import { SendButton } from '../parts/send-button'
 import { severityLabels, SeverityIcon } from '../parts/severity'
 import { LoadMore } from '../parts/table'
+import { withLocalTimes } from '../parts/timezone'
 import { RelativeTime } from '../parts/time'
 import { useList } from '../queries'
 import { usePerson } from '../session'
@@ -81,7 +82,7 @@ function Notice({ notice }: { notice: NoticeView }) {
           {notice.title}
           {notice.count > 1 && <span className="ml-2 font-normal text-muted">{notice.count} times</span>}
         </p>
-        <p className="text-muted wrap-anywhere">{notice.text}</p>
+        <p className="text-muted wrap-anywhere">{withLocalTimes(notice.text)}</p>
         <p className="mt-1 flex flex-wrap gap-x-3 text-[13px] text-muted">
           <RelativeTime at={notice.occurred_at} />
           {notice.resource && <ResourceLink {...notice.resource} />}

@@ -7,6 +7,7 @@ import {
   displayTimezone,
   setTimePreferences,
   timeFormat,
+  withLocalTimes,
 } from './timezone'
 
 afterEach(() => setTimePreferences({ timezone: null, hour_cycle: 'auto' }))
@@ -41,6 +42,12 @@ describe('display time zone', () => {
     expect(parts.find(part => part.type === 'hour')!.value).toBe(hour)
     expect(usesTwelveHourClock()).toBe(isTwelve)
   })
+})
+
+test('UTC times in a text are converted', () => {
+  inZone('Asia/Tokyo')
+  expect(withLocalTimes('It expires on 2026-11-22 20:30 UTC.')).toMatch(/^It expires on .*23.* 0?5:30/)
+  expect(withLocalTimes('until 2026-13-41 20:30 UTC, 20:30 UTC')).toBe('until 2026-13-41 20:30 UTC, 20:30 UTC')
 })
 
 describe('local times', () => {

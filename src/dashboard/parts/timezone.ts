@@ -36,6 +36,14 @@ export function timeFormat(options: Intl.DateTimeFormatOptions): Intl.DateTimeFo
   return format
 }
 
+/** Converts the UTC times in a text of the hub, such as `2026-11-27 04:43 UTC`, to the display time zone. */
+export const withLocalTimes = (text: string): string =>
+  text.replaceAll(/\b(\d{4}-\d\d-\d\d) (\d\d:\d\d)(:\d\d)? UTC\b/g, (time, date: string, minute: string, second = '') => {
+    const at = Date.parse(`${date}T${minute}${second}Z`)
+    if (Number.isNaN(at)) return time
+    return timeFormat({ dateStyle: 'medium', timeStyle: second === '' ? 'short' : 'medium' }).format(at)
+  })
+
 /** Formats a time for `datetime-local` inputs, in the display time zone: `2026-11-22T08:30:00`. @param at ms since the epoch */
 export const toLocalInput = (at: number): string => localInputFormat(displayTimezone()).format(at).replace(' ', 'T')
 

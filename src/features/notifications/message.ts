@@ -1,5 +1,8 @@
 import type { Severity } from '../../core/notices'
 
+/** Name of the fact with the address that was checked. */
+export const addressFact = 'Address'
+
 /** A message to people, independent of the channel type. */
 export interface Message {
   /** What happened: `incident.opened`, `incident.resolved`, `incident.reminder`, `monitor.flapping`, a kind of notice, `test`. */

@@ -4,7 +4,7 @@ import type { Hub } from '../../../core/hub'
 import type { JobDraft } from '../../../core/jobs/draft'
 import { formatDuration } from '../../../core/duration'
 import { maskedAddress } from '../../../core/net/masked-address'
-import type { Message } from '../../notifications/message'
+import { addressFact, type Message } from '../../notifications/message'
 import { notify } from '../../notifications/delivery/notify'
 import { durationOf } from './event-data'
 import type { IncidentRow } from './outage'
@@ -100,7 +100,7 @@ function factsOf(
   const duration = isResolved ? formatDuration(durationOf(incident, incident.resolvedAt!)) : null
   const facts: [string, string | null][] = [
     [isResolved ? 'First error' : 'Error', isStated(incident.cause) ? null : incident.cause],
-    ['Address', target === null ? null : maskedAddress(target)],
+    [addressFact, target === null ? null : maskedAddress(target)],
     ['Started', since === undefined && incident.reopenCount > 0 ? null : formatUtcSecond(since ?? incident.startedAt)],
     ['First failure', incident.reopenCount > 0 ? formatUtcSecond(incident.startedAt) : null],
     ['Resolved', formatUtcSecond(incident.resolvedAt)],

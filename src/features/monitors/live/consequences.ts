@@ -22,6 +22,7 @@ import {
 } from '../../incidents/outages/outages'
 import type { FollowUp, MonitorStatus } from '../verdict/input'
 import { notify } from '../../notifications/delivery/notify'
+import { addressFact } from '../../notifications/message'
 import { maxDepth } from '../relations'
 import { monitors, monitorTransitions } from '../tables'
 import { monitorFact } from '../view'
@@ -230,7 +231,7 @@ async function flapping(
       severity: isStart ? 'warning' : 'info',
       title: isStart ? `${monitor.name} is flapping` : `${monitor.name} stopped flapping`,
       text,
-      facts: [...(monitor.target ? [['Address', maskedAddress(monitor.target)] as const] : []), ['Status', step.after]],
+      facts: [...(monitor.target ? [[addressFact, maskedAddress(monitor.target)] as const] : []), ['Status', step.after]],
       link: `${hub.baseUrl}/monitors/${monitor.id}`,
       acknowledgeLink: null,
       thread: `flapping ${monitor.id}`,

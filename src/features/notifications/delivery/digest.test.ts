@@ -26,9 +26,9 @@ test('a single message is unchanged', () => {
 test('several messages are counted by state and have the severity of the worst problem', () => {
   const one = digest(
     [
-      message({ severity: 'info' }),
+      message({ severity: 'info', facts: [['Address', 'https://a.example.com/']] }),
       message({ title: 'b is up', state: 'recovery', severity: 'critical', tags: ['b'] }),
-      message({ title: 'a token expires', state: 'information' }),
+      message({ title: 'a token expires', text: '', state: 'information' }),
     ],
     false,
   )
@@ -39,8 +39,8 @@ test('several messages are counted by state and have the severity of the worst p
     acknowledgeLink: null,
     tags: ['a', 'b'],
     facts: [
-      ['Problem', 'a is down (2026-11-21 10:00:00 UTC)'],
-      ['Recovered', 'b is up (2026-11-21 10:00:00 UTC)'],
+      ['Problem', 'a is down: Refused (https://a.example.com/, 2026-11-21 10:00:00 UTC)'],
+      ['Recovered', 'b is up: Refused (2026-11-21 10:00:00 UTC)'],
       ['Update', 'a token expires (2026-11-21 10:00:00 UTC)'],
     ],
   })

@@ -1,6 +1,7 @@
 import { formatUtcSecond } from '../../../core/clock'
+import { oneLine } from '../../../core/one-line'
 import { pluralize } from '../../../core/pluralize'
-import type { Message } from '../message'
+import { addressFact, type Message } from '../message'
 import { isAtLeast } from './quiet-hours'
 
 /** Maximum number of messages listed individually. */
@@ -33,9 +34,7 @@ export function digest(messages: readonly Message[], afterQuiet: boolean): Messa
     title: `${afterQuiet ? 'During quiet hours: ' : ''}${counts.join(', ')}`,
     text: '',
     facts: [
-      ...messages
-        .slice(0, maxListed)
-        .map(one => [labels[one.state], `${one.title} (${formatUtcSecond(one.occurredAt)})`] as const),
+      ...messages.slice(0, maxListed).map(one => [labels[one.state], lineOf(one)] as const),
       ...(more > 0 ? [['More', `${more} more in the channel log`] as const] : []),
     ],
     link: messages.every(one => one.link === first!.link) ? first!.link : null,
@@ -45,6 +44,15 @@ export function digest(messages: readonly Message[], afterQuiet: boolean): Messa
     tags: [...new Set(messages.flatMap(one => one.tags))],
     occurredAt: Math.max(...messages.map(one => one.occurredAt)),
   }
+}
+
+const maxTextLength = 200
+
+/** `Shop is down: Connection refused (https://shop.example.com/, 2026-11-21 10:00:00 UTC)` */
+function lineOf({ title, text, facts, occurredAt }: Message): string {
+  const reason = oneLine(text, maxTextLength).replace(/\.$/, '')
+  const address = facts.find(([name]) => name === addressFact)?.[1]
+  return `${title}${reason && `: ${reason}`} (${address ? `${address}, ` : ''}${formatUtcSecond(occurredAt)})`
 }
 
 const labels = { problem: 'Problem', recovery: 'Recovered', information: 'Update' } as const
