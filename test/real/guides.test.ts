@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { call, fullToken, installation, program, startHub, type HubProcess, type Installation } from '../support/binary'
+import { freePort } from '../support/free-port'
 import { startServer } from '../support/server-process'
 
 // Runs the commands and files of the guides in the handbook with a compiled hub. Only addresses and paths are replaced.
@@ -139,26 +140,29 @@ test('monitors of Uptime Kuma are imported, and push monitors become heartbeats'
 
 test('the hook for ACME clients adds and deletes records, with a token for one zone', async () => {
   const folder = newFolder('acme')
-  const zone = (await call(hub, token, 'POST', '/v1/dns/zones', { name: 'example.com' })).body
-  await run(blocks('acme', 'Create a token')[0]!, folder)
+  const zone = (await call(hub, token, 'POST', '/v1/dns/zones', { name: 'acme.example' })).body
+  await run(blocks('acme', 'Create a token')[0]!.replace('example.com', 'acme.example'), folder)
   const [hook, trial] = blocks('acme', 'Install the script')
   const path = join(folder, 'bin', 'bailiwick-acme')
   writeFileSync(path, hook!)
   chmodSync(path, 0o755)
   const env = { BAILIWICK_ACME_ENV: join(folder, 'bailiwick-acme.env'), BAILIWICK_WAIT: '0' }
-  const script = trial!.replaceAll('sudo ', '').replace('dig ', `dig @127.0.0.1 -p ${hub.dnsPort} `)
+  const script = trial!
+    .replaceAll('sudo ', '')
+    .replaceAll('example.com', 'acme.example')
+    .replace('dig ', `dig @127.0.0.1 -p ${hub.dnsPort} `)
   expect(await run(script, folder, env)).toBe('"test"\n')
   const txt = async () => (await get(`/v1/dns/zones/${zone.id}/records?type=TXT`)).data.map((one: any) => [one.name, one.value])
   expect(await txt()).toEqual([])
   // certbot calls it without arguments, once for the domain and once for its wildcard.
   const certbot = (action: string, value: string) =>
-    run(`bailiwick-acme ${action}`, folder, { ...env, CERTBOT_DOMAIN: 'example.com', CERTBOT_VALIDATION: value })
+    run(`bailiwick-acme ${action}`, folder, { ...env, CERTBOT_DOMAIN: 'acme.example', CERTBOT_VALIDATION: value })
   await certbot('present', 'first')
   await certbot('present', 'second')
   await certbot('cleanup', 'first')
   expect(await txt()).toEqual([['_acme-challenge', 'second']])
   // lego adds a trailing dot to the name.
-  await run('bailiwick-acme present _acme-challenge.www.example.com. third', folder, env)
+  await run('bailiwick-acme present _acme-challenge.www.acme.example. third', folder, env)
   expect(await txt()).toContainEqual(['_acme-challenge.www', 'third'])
 }, 60_000)
 
@@ -210,30 +214,60 @@ ${config!
   }
 }, 60_000)
 
-test('systemd accepts the units', async () => {
-  const folder = newFolder('units')
-  const units = [
-    ...blocks('systemd', 'Install'),
-    ...blocks('systemd', 'Back up every night'),
-    ...blocks('ping-examples', 'systemd'),
+test('the commands of the first page work', async () => {
+  const folder = newFolder('started')
+  const section = (heading: string) => blocks('getting-started', heading)
+  const [, helper] = section('Create a token')
+  const [single, yaml, load] = section('Create monitors')
+  const [createHeartbeat] = section('Monitor a scheduled job')
+  const [serve] = section('Serve a zone')
+  const [receive] = section('Receive webhooks')
+  writeFileSync(join(folder, 'monitors.yaml'), yaml!)
+  writeFileSync(join(folder, 'receiver.py'), blocks('webhook-receivers', 'Python')[0]!)
+  const port = await freePort()
+  const script = [
+    helper,
+    // Doesn’t check the example domains.
+    single!.replace('example.com', 'example.invalid'),
+    load!.split('\n')[0]!.replace('monitoring/import', '"monitoring/import?dry_run=true"'),
+    createHeartbeat,
+    serve!.replace('5300', String(hub.dnsPort)),
+    receive!
+      .replace('127.0.0.1:3000', `127.0.0.1:${port}`)
+      .replace('python3', `PORT=${port} python3 -u`)
+      .replace('receiver.py', 'receiver.py 2>&1'),
+    'kill %1',
   ]
-  const names: string[] = []
-  for (const text of units) {
-    const isMain = text.includes('/usr/local/bin/bailiwick serve')
-    const name = isMain ? 'bailiwick.service' : /^# \/etc\/systemd\/system\/(\S+)$/m.exec(text)?.[1]
-    if (!name) continue
-    names.push(name)
-    writeFileSync(
-      join(folder, name),
-      text.replaceAll('/usr/local/bin/bailiwick', program('bailiwick')).replace('/usr/local/bin/backup', '/bin/true'),
-    )
-  }
-  expect(names.sort()).toEqual([
-    'backup.service',
-    'backup.timer',
-    'bailiwick-backup.service',
-    'bailiwick-backup.timer',
-    'bailiwick.service',
+  const out = await run(script.join('\n'), folder)
+  for (const part of [
+    '"mode": "full"',
+    '"type": "http"',
+    '"created": 10,\n  "updated": 0,\n  "errors": null',
+    `${hub.url}/ping/`,
+    '"fqdn": "www.example.com"',
+    '\n192.0.2.10\n',
+    'monitor.alert msg_',
+    '"status": "delivered",\n  "attempt_count": 1',
   ])
-  expect(await run(`systemd-analyze verify --man=no ${names.join(' ')} 2>&1`, folder)).toBe('')
+    expect(out).toContain(part)
 }, 60_000)
+
+test.each([
+  ['systemd', 'Install', ['bailiwick.service']],
+  ['systemd', 'Back up every night', ['bailiwick-backup.service', 'bailiwick-backup.timer']],
+  ['ping-examples', 'systemd', ['backup.service', 'backup.timer']],
+  ['getting-started', 'Monitor a scheduled job', ['backup.service', 'backup.timer']],
+])('systemd accepts the units on the page %s, “%s”', async (page, heading, names) => {
+  const folder = newFolder(`${page} ${heading}`)
+  const units = blocks(page, heading).filter(text => text.includes('\n[Unit]\n') || text.startsWith('[Unit]\n'))
+  expect(units).toHaveLength(names.length)
+  for (const [at, name] of names.entries()) {
+    expect(units[at]).toMatch(new RegExp(`^(?:# /etc/systemd/system/${name}\\n)?\\[Unit\\]`))
+    const programs = units[at]!.replaceAll('/usr/local/bin/bailiwick', program('bailiwick')).replace(
+      '/usr/local/bin/backup',
+      '/bin/true',
+    )
+    writeFileSync(join(folder, name), programs)
+  }
+  expect(await run(`systemd-analyze verify --man=no ${names.join(' ')} 2>&1`, folder)).toBe('')
+})
