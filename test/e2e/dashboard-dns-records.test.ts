@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { until } from '../support/binary'
 import { dashboard, expectClean, type Dashboard } from '../support/dashboard'
 import { queryHub } from '../support/query-hub'
@@ -100,6 +100,35 @@ test(
     await rows.getByRole('link', { name: /^shop/ }).click()
     await page.getByRole('heading', { level: 1, name: 'fourth.example' }).waitFor()
     await page.getByTitle('"hello"').waitFor()
+  },
+  limitMs,
+)
+
+test(
+  'all values of a name are edited as text, and records expire',
+  async () => {
+    const zone = await here.api('POST', '/v1/dns/zones', { name: 'fifth.example' })
+    const records = `/v1/dns/zones/${zone.id}/records`
+    for (const content of ['192.0.2.1', '192.0.2.2']) await here.api('POST', records, { type: 'A', name: 'www', content })
+    const page = await here.open(`/dns/zones/${zone.id}?q=www`)
+    await page.getByLabel('Select all').check()
+    await page.getByRole('button', { name: 'More bulk actions' }).click()
+    await page.getByRole('menuitem', { name: 'Edit as text' }).click()
+    const values = page.getByRole('dialog').getByLabel('Values')
+    expect((await values.inputValue()).split('\n').sort()).toEqual(['192.0.2.1', '192.0.2.2'])
+    await values.fill('192.0.2.3\n192.0.2.1\n192.0.2.4')
+    await expectClean(page)
+    await page.getByRole('button', { name: 'Replace records' }).click()
+    await page.getByText('A records of www replaced').waitFor()
+    const contents = async () => (await here.api('GET', `${records}?name=www`)).data.map((one: any) => one.content).sort()
+    expect(await contents()).toEqual(['192.0.2.1', '192.0.2.3', '192.0.2.4'])
+
+    await page.getByRole('button', { name: 'Edit A record www' }).first().click()
+    await page.getByText('Comment, tags, expiry, lock').click()
+    await page.getByLabel('Expires').fill('2099-01-31T12:00')
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('Record www A saved').waitFor()
+    expect((await here.api('GET', `${records}?name=www`)).data[0].expires_at).toStartWith('2099-01-31T')
   },
   limitMs,
 )

@@ -134,6 +134,17 @@ test('a template is created, previewed and applied, and rolled out after an edit
   expect(await texts()).toEqual(['"proof=abc"'])
   await page.keyboard.press('Escape')
   await expectClean(page)
+
+  await page.goto(`${ui.hub.url}/dns/templates`)
+  await page
+    .getByRole('region', { name: 'Zones with templates' })
+    .getByRole('row', { name: /example\.com/ })
+    .getByRole('button', { name: 'Actions for example.com' })
+    .click()
+  await page.getByRole('menuitem', { name: 'Stop following the template' }).click()
+  await page.getByText('The zone no longer follows the template').waitFor()
+  expect((await ui.api('GET', '/v1/dns/template-bindings')).data[0].mode).toBe('once')
+  await expectClean(page)
 }, 90_000)
 
 test('a key for a secondary is shown once, in name server formats', async () => {

@@ -59,6 +59,22 @@ test(
     await page.getByRole('button', { name: /drifted/ }).click()
     await page.getByRole('dialog', { name: 'A record for www.third.example' }).getByText('Double').waitFor()
     await expectClean(page)
+    await page.keyboard.press('Escape')
+
+    await page.getByRole('button', { name: 'Zone actions' }).click()
+    await page.getByRole('menuitem', { name: 'Import from another server' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Source').selectOption('DNS provider')
+    await dialog.getByLabel('Provider').selectOption('Double')
+    await dialog.getByRole('button', { name: 'Preview changes' }).click()
+    await dialog.getByRole('insertion').filter({ hasText: '198.51.100.7' }).waitFor()
+    await expectClean(page)
+    await dialog.getByRole('button', { name: 'Import records' }).click()
+    await page.getByText('Zone imported').waitFor()
+    await until(
+      'the record is imported',
+      async () => (await here.api('GET', `${at}/records?name=www`)).data[0].content === '198.51.100.7',
+    )
   },
   limitMs,
 )

@@ -388,8 +388,35 @@ test('the palette finds records, members, settings, and handbook pages, runs act
   await page.waitForURL('**/docs/webhooks#*')
 }, 120_000)
 
+test('an operator overrides a limit of a workspace', async () => {
+  const page = await ui.open('/operator')
+  await page.getByRole('button', { name: 'Actions for default' }).click()
+  await page.getByRole('menuitem', { name: 'Edit workspace' }).click()
+  await page.getByText('Limits', { exact: true }).click()
+  const limit = page.getByLabel('Heartbeats', { exact: true })
+  await limit.fill('many')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await limit.and(page.locator('[aria-invalid=true]')).waitFor()
+  await limit.fill('2000')
+  await expectClean(page)
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Workspace saved').waitFor()
+  const overrides = async () =>
+    (await ui.api('GET', '/v1/workspaces')).data.find((one: any) => one.name === 'default').limit_overrides
+  expect(await overrides()).toEqual({ heartbeats: 2000 })
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('Undone').waitFor()
+  expect(await overrides()).toEqual({})
+}, 60_000)
+
 test('a setup link pasted into a tab that is open at the setup page is used, and keeps what was typed', async () => {
   const page = await ui.open('/setup', { signedOut: true })
+  await page.getByRole('heading', { name: 'Setup is complete' }).waitFor()
+  await expectClean(page)
+  await page.route('**/v1/setup', route =>
+    route.request().method() === 'GET' ? route.fulfill({ json: { open: true } }) : route.continue(),
+  )
+  await page.reload()
   const token = page.getByLabel('Setup token')
   await token.fill('mistyped')
   await page.getByLabel('Your name').fill('Grace')

@@ -4,6 +4,7 @@ import { CheckboxField, SelectField, TextField, ListField, type Values } from '.
 import { ListPage, menuColumn, type TableColumns } from '../parts/list'
 import { confirm, confirmDelete, openForm } from '../parts/open-dialog'
 import { showSecret } from '../parts/secret'
+import { OverlapField } from '../parts/secret-fields'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { toast } from '../parts/toast'
@@ -39,7 +40,7 @@ export default function AuditStreams() {
             { label: 'Send test message', onSelect: () => test.mutate(call('test')) },
             { label: 'Edit stream', onSelect: () => editStream(one) },
             one.next_secret_hint === null
-              ? { label: 'Rotate secret', onSelect: () => rotate(one.name, { ...call('secret/rotate'), body: {} }) }
+              ? { label: 'Rotate secret', onSelect: () => rotate(one.name, call('secret/rotate')) }
               : { label: 'End rotation now', onSelect: () => endRotation(one.name, call('secret/promote')) },
             '-',
             {
@@ -77,15 +78,16 @@ export default function AuditStreams() {
 }
 
 const rotate = (name: string, call: Call) =>
-  confirm<NewStream>({
+  openForm<NewStream>({
     title: `Rotate the secret of ${name}?`,
-    text: 'For 24 hours, messages are signed with both the old and the new secret. Then only the new one is used.',
-    action: 'Rotate secret',
-    call,
+    submitLabel: 'Rotate secret',
+    initial: { overlap_seconds: '86400' },
+    call: ({ overlap_seconds: seconds }) => ({ ...call, body: { overlap_seconds: Number(seconds) } }),
     send: {
       invalidates,
-      onSuccess: one => showSigningSecret(one, 'Add it to the receiver within 24 hours, while the old secret still works.'),
+      onSuccess: one => showSigningSecret(one, 'Add it to the receiver while the old secret still works.'),
     },
+    fields: <OverlapField />,
   })
 
 const endRotation = (name: string, call: Call) =>

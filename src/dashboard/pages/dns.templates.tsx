@@ -3,6 +3,8 @@ import type { TemplateView } from '../../features/dns/templates/shapes'
 import { ListPage, type Column } from '../parts/list'
 import { Tag } from '../parts/status'
 import { RelativeTime } from '../parts/time'
+import { useList } from '../queries'
+import { Bindings } from './dns/templates/bindings'
 import { dnsTabs } from './dns/dns-tabs'
 
 const columns: readonly Column<TemplateView>[] = [
@@ -22,6 +24,7 @@ const columns: readonly Column<TemplateView>[] = [
 
 /** List of DNS templates. */
 export default function Templates() {
+  const { rows: templates } = useList<TemplateView>('/dns/templates', { sort: 'name' })
   return (
     <ListPage
       label="Templates"
@@ -38,6 +41,17 @@ export default function Templates() {
         icon: LayoutTemplate,
         text: 'Define records once, with variables for values that differ, and apply them to any number of zones.',
       }}
-    />
+    >
+      <div className="mt-8">
+        <Bindings
+          path="/dns/template-bindings"
+          by="zone"
+          withTemplate
+          asSection="Zones with templates"
+          templates={templates}
+          empty={{ title: 'No templates applied', text: 'Zones that a template was applied to are listed here.' }}
+        />
+      </div>
+    </ListPage>
   )
 }

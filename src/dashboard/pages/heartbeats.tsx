@@ -71,7 +71,7 @@ export default function Heartbeats() {
   )
 }
 
-const selection = { path: '/heartbeats', nouns: ['heartbeat', 'heartbeats'], invalidates: ['/heartbeats'] } as const
+const selection = { path: '/heartbeats/bulk', nouns: ['heartbeat', 'heartbeats'], invalidates: ['/heartbeats'] } as const
 
 const BulkActions = ({ of }: { of: Selection<HeartbeatView> }) => (
   <>

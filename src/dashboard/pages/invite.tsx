@@ -5,9 +5,11 @@ import { call, setTabWorkspace, ApiError, type Call } from '../client'
 import { Button } from '../parts/button'
 import { Form, SecretField, TextField } from '../parts/form'
 import { RelativeTime } from '../parts/time'
+import { toast } from '../parts/toast'
 import { queryClient, useSend } from '../queries'
 import { useSession } from '../session'
 import { SignInFrame, SignInMessage } from './sign-in/frame'
+import { canUsePasskeys, requestPasskey } from './sign-in/passkeys'
 
 /** Accepts an invitation: for signed-in users, for users with an account, and for new users. */
 export default function Invite() {
@@ -34,7 +36,9 @@ function Invitation({ code }: { code: string }) {
 
 function Accept({ code, invitation, isSignedIn }: { code: string; invitation: InvitationPreview; isSignedIn: boolean }) {
   const navigate = useNavigate()
-  const [needsCode, setNeedsCode] = useState(false)
+  /** The request that needs a second factor, and what is possible. */
+  const [challenge, setChallenge] = useState<{ request: Call; methods: readonly string[]; options: unknown } | null>(null)
+  const needsCode = challenge?.methods.some(one => one !== 'passkey') ?? false
   const accept = useSend<{ workspace_id: string }>({
     quiet: true,
     onSuccess: session => {
@@ -47,8 +51,18 @@ function Accept({ code, invitation, isSignedIn }: { code: string; invitation: In
     try {
       await accept.mutateAsync(request)
     } catch (error) {
-      if (error instanceof ApiError && error.code === 'second_factor_required') return setNeedsCode(true)
+      if (error instanceof ApiError && error.code === 'second_factor_required') {
+        return setChallenge({ request, methods: error.body.methods as string[], options: error.body.passkey_options })
+      }
       throw error
+    }
+  }
+  const byPasskey = async ({ request, options }: NonNullable<typeof challenge>) => {
+    try {
+      const passkey = await requestPasskey(options)
+      await accept.mutateAsync({ ...request, body: { ...(request.body as object), second_factor_passkey: passkey } })
+    } catch (error) {
+      toast.error(error)
     }
   }
   return (
@@ -112,6 +126,11 @@ function Accept({ code, invitation, isSignedIn }: { code: string; invitation: In
           </>
         )}
       </Form>
+      {challenge?.methods.includes('passkey') && canUsePasskeys() && (
+        <Button className="mt-3 w-full" onClick={() => void byPasskey(challenge)}>
+          Use a passkey
+        </Button>
+      )}
     </SignInFrame>
   )
 }

@@ -1,5 +1,7 @@
 import { CircleStop, Pencil, Play, Trash2 } from 'lucide-react'
 import type { MaintenanceWindowView } from '../../features/maintenance/shapes'
+import { hubNow } from '../hub-clock'
+import type { Page as Listing } from '../client'
 import { Button, LinkButton } from '../parts/button'
 import { CopyableText } from '../parts/code'
 import { DurationField } from '../parts/duration-field'
@@ -10,10 +12,14 @@ import { resourcePage } from '../parts/resource-page'
 import { SendButton } from '../parts/send-button'
 import { Status, Tags } from '../parts/status'
 import { RelativeTime, TimeList, formatDuration, formatLocal } from '../parts/time'
+import { useOne } from '../queries'
 import { usePerson } from '../session'
 import { recurrenceText } from './maintenance/recurrence-text'
 import { TargetNames } from './maintenance/target-names'
 
+const dayMs = 86_400_000
+const shownDays = 365
+const maxShown = 12
 const invalidates = ['/maintenance-windows', '/overview', '/monitors', '/heartbeats']
 
 /** The page of a maintenance window: its schedule and targets, with manual start and stop. */
@@ -22,6 +28,12 @@ export default resourcePage({ path: '/maintenance-windows', parent: '/maintenanc
 function Details({ resource: window }: { resource: MaintenanceWindowView }) {
   const { canWrite } = usePerson()
   const path = `/maintenance-windows/${window.id}`
+  // Most recurrences have several within this time.
+  const to = new Date(Math.floor(hubNow() / dayMs + shownDays) * dayMs).toISOString()
+  const occurrences = useOne<Listing<MaintenanceWindowView['next_occurrences'][number]>>(`${path}/occurrences`, {
+    to,
+    limit: maxShown,
+  })
   const stop = { method: 'POST', path: `${path}/stop` } as const
   const start = () =>
     openForm({
@@ -92,7 +104,10 @@ function Details({ resource: window }: { resource: MaintenanceWindowView }) {
             ]}
           />
           <h3 className="mt-4 mb-1 font-medium">Next occurrences, in your time zone</h3>
-          <TimeList times={window.next_occurrences.map(one => one.starts_at)} empty="No upcoming occurrences." />
+          <TimeList
+            times={(occurrences.data?.data ?? window.next_occurrences).map(one => one.starts_at)}
+            empty="No upcoming occurrences."
+          />
         </Card>
         <Card title="Targets">
           {window.targets.all ? (

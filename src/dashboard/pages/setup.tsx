@@ -1,13 +1,24 @@
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { Form, TextField } from '../parts/form'
-import { queryClient } from '../queries'
-import { NewUserFields, SignInFrame } from './sign-in/frame'
+import { queryClient, useOne } from '../queries'
+import { NewUserFields, SignInFrame, SignInMessage } from './sign-in/frame'
 
 /** Creates the first user, with the setup link that the hub prints at startup. */
 export default function Setup() {
   const navigate = useNavigate()
   // Also changes when a link is pasted into a tab that is already open here.
   const token = useLocation({ select: one => one.hash })
+  const status = useOne<{ open: boolean }>('/setup')
+  if (status.isPending) return null
+  if (status.data && !status.data.open)
+    return (
+      <SignInMessage
+        title="Setup is complete"
+        description="The first user of this installation already exists."
+        link="Sign in"
+        to="/login"
+      />
+    )
   return (
     <SignInFrame
       title="Create the first user"

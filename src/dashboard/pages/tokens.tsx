@@ -55,7 +55,7 @@ export default function Tokens() {
   )
 }
 
-const selection = { path: '/tokens', nouns: ['token', 'tokens'], invalidates: ['/tokens'] } as const
+const selection = { path: '/tokens/bulk', nouns: ['token', 'tokens'], invalidates: ['/tokens'] } as const
 
 /** Revokes a token by its value, also one of another workspace. */
 const reportToken = () =>

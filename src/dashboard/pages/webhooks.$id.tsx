@@ -3,6 +3,7 @@ import { Suspense } from 'react'
 import type { WebhookEndpointView } from '../../features/webhooks/endpoints/shapes'
 import type { WebhookDeliveryDetail } from '../../features/webhooks/deliveries/shapes'
 import { lazyComponent } from '../lazy'
+import { Button } from '../parts/button'
 import { List } from '../parts/list'
 import { Menu } from '../parts/menu'
 import { confirmDelete } from '../parts/open-dialog'
@@ -17,7 +18,7 @@ import { usePerson } from '../session'
 import { useDeliveryList } from './webhooks/delivery-table'
 import { EndpointForm } from './webhooks/endpoint-form'
 import { Health } from './webhooks/health'
-import { recoverDeliveries, rotateSecret } from './webhooks/endpoint-dialogs'
+import { enableEndpoint, recoverDeliveries, rotateSecret } from './webhooks/endpoint-dialogs'
 import { disabledReasons, endpointStatus } from './webhooks/endpoint-status'
 
 const SignatureHelp = lazyComponent(() => import('./webhooks/signature-help'))
@@ -54,13 +55,9 @@ function Shown({ resource: endpoint }: { resource: WebhookEndpointView }) {
         canWrite && (
           <>
             {endpoint.status === 'disabled' && (
-              <SendButton
-                kind="primary"
-                call={{ method: 'POST', path: `${path}/enable`, body: {} }}
-                send={{ toast: 'Endpoint enabled', invalidates }}
-              >
+              <Button kind="primary" onClick={() => enableEndpoint(endpoint, invalidates)}>
                 Enable
-              </SendButton>
+              </Button>
             )}
             <SendButton<WebhookDeliveryDetail>
               call={{ method: 'POST', path: `${path}/test`, body: {} }}

@@ -57,7 +57,7 @@ export default function Webhooks() {
 }
 
 const selection = {
-  path: '/webhook-endpoints',
+  path: '/webhook-endpoints/bulk',
   nouns: ['endpoint', 'endpoints'],
   invalidates: ['/webhook-endpoints', '/webhook-deliveries', '/overview'],
 } as const

@@ -10,7 +10,7 @@ import { pluralize } from './plural'
 /** The selected rows of a list, and the bulk endpoint that changes them: all or none. */
 export interface Selection<Row> {
   rows: readonly Row[]
-  /** API path of the list. */
+  /** API path of the bulk endpoint. */
   path: string
   /** “monitor”, “monitors” */
   nouns: readonly [string, string]
@@ -36,7 +36,7 @@ function bulkOf<Row extends { id: string }>({ rows, path, nouns }: Selection<Row
     rows: some,
     call: (operationOf: (row: Row) => Operation): Call => ({
       method: 'POST',
-      path: `${path}/bulk`,
+      path,
       body: { operations: some.map(row => ({ id: row.id, ...operationOf(row) })) },
     }),
   }

@@ -16,7 +16,7 @@ import {
 import { closeDialog, openDialog } from '../../parts/open-dialog'
 import { toast } from '../../parts/toast'
 import { queryClient, invalidatePath, useOne } from '../../queries'
-import { fromServer, ServerFields } from './server-fields'
+import { emptyServer, fromServer, ServerFields } from './server-fields'
 
 type Provider = { id: string; name: string; kind: string }
 
@@ -57,10 +57,7 @@ function NewZone() {
         from_provider: accounts[0]?.id ?? '',
         nameservers: [],
         default_ttl: null,
-        'server.host': '',
-        'server.port': null,
-        'key.name': '',
-        'key.secret': '',
+        ...emptyServer,
       }}
       call={values => {
         latest = values

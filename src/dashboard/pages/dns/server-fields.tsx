@@ -21,6 +21,9 @@ export const ServerFields = () => (
   </>
 )
 
+/** Initial values of the fields. */
+export const emptyServer: Values = { 'server.host': '', 'server.port': null, 'key.name': '', 'key.secret': '' }
+
 /** Converts the form values to the body of the import request. */
 export const fromServer = (values: Values): Values => ({
   server: { host: values['server.host'], ...(values['server.port'] !== null && { port: values['server.port'] }) },

@@ -1,17 +1,19 @@
-import { Download, ListChecks, RefreshCw, Upload } from 'lucide-react'
+import { Download, ListChecks, RefreshCw, ServerCog, Upload } from 'lucide-react'
 import type { ZoneLint } from '../../../features/dns/lint/shapes'
 import type { ZoneView } from '../../../features/dns/zones/shapes'
 import { call } from '../../client'
 import { Mono } from '../../parts/code'
 import { Button } from '../../parts/button'
+import { TextField } from '../../parts/form'
 import { saveFile } from '../../parts/files'
 import { Menu } from '../../parts/menu'
-import { openDialog } from '../../parts/open-dialog'
+import { openDialog, openForm } from '../../parts/open-dialog'
 import { Tag } from '../../parts/status'
 import { toast } from '../../parts/toast'
 import { useOne, useSend } from '../../queries'
 import { usePerson } from '../../session'
 import { importZone } from './import-dialog'
+import { importZoneFrom } from './import-from-dialog'
 
 /** Actions for a whole zone: import, export, lint and refresh from the providers. */
 export function ZoneActions({ zone }: { zone: ZoneView }) {
@@ -44,6 +46,7 @@ export function ZoneActions({ zone }: { zone: ZoneView }) {
         label="Zone actions"
         items={[
           { label: 'Check for issues', icon: ListChecks, onSelect: showIssues },
+          canWrite ? { label: 'Import from another server', icon: ServerCog, onSelect: () => importZoneFrom(zone) } : null,
           '-',
           { label: 'Export as zone file', icon: Download, onSelect: () => void save(zone, 'bind').catch(toast.error) },
           { label: 'Export as JSON', icon: Download, onSelect: () => void save(zone, 'json').catch(toast.error) },
@@ -54,11 +57,27 @@ export function ZoneActions({ zone }: { zone: ZoneView }) {
                 onSelect: () => refresh.mutate({ method: 'POST', path: `${path}/refresh`, body: {} }),
               }
             : null,
+          canWrite && zone.sync.targets.length > 0
+            ? { label: 'Refresh and accept deletions', icon: RefreshCw, onSelect: () => forceRefresh(path) }
+            : null,
         ]}
       />
     </>
   )
 }
+
+/** Refreshes a zone, also if most of its records were deleted at a provider. */
+const forceRefresh = (path: string) =>
+  openForm({
+    title: 'Refresh and accept deletions',
+    description:
+      'A refresh is rejected if a provider returns no records, or fewer than half as many as before. Accept the result if they were deleted there on purpose.',
+    submitLabel: 'Refresh and accept',
+    initial: { note: '' },
+    call: ({ note }) => ({ method: 'POST', path: `${path}/refresh`, body: { force: true, note } }),
+    send: { toast: 'Refreshing from providers', invalidates: [path] },
+    fields: <TextField name="note" label="Reason" hint="Stored in the audit log." autoFocus />,
+  })
 
 function Issues({ path }: { path: string }) {
   const { data } = useOne<ZoneLint>(`${path}/lint`)

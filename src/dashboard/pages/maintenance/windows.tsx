@@ -30,7 +30,7 @@ const columns: readonly Column<MaintenanceWindowView>[] = [
 ]
 
 const selection = {
-  path: '/maintenance-windows',
+  path: '/maintenance-windows/bulk',
   nouns: ['maintenance window', 'maintenance windows'],
   invalidates: ['/maintenance-windows', '/overview', '/monitors', '/heartbeats'],
 } as const

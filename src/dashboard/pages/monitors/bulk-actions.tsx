@@ -20,7 +20,7 @@ const invalidates = ['/monitors']
 export function BulkActions({ selected, onSuccess }: BulkActionsProps) {
   const of: Selection<MonitorView> = {
     rows: selected,
-    path: '/monitors',
+    path: '/monitors/bulk',
     nouns: ['monitor', 'monitors'],
     invalidates,
     onSuccess,

@@ -58,7 +58,7 @@ export function Months({ id }: { id: string }) {
 const named = (month: UptimeView['months'][number]): Period => ({
   ...month,
   // Noon, so that the month is the same in any time zone.
-  name: timeFormat({ month: 'long', year: 'numeric' }).format(new Date(`${month.month}-15T12:00:00Z`)),
+  name: timeFormat({ month: 'short', year: 'numeric' }).format(new Date(`${month.month}-15T12:00:00Z`)),
 })
 
 const duration = (seconds: number): string => (seconds === 0 ? '–' : formatDuration(seconds * 1000))

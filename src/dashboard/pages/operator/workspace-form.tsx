@@ -1,17 +1,25 @@
 import type { PlanView } from '../../../features/plans/shapes'
 import type { WorkspaceView } from '../../../features/workspaces/shapes'
-import { CheckboxField, Form, SelectField, TextField, ListField } from '../../parts/form'
+import { limitNames, limitTable } from '../../../access/limit-table'
+import { CheckboxField, Collapsible, Columns, Form, SelectField, TextField, ListField } from '../../parts/form'
 import { useOne } from '../../queries'
 
 /** Edits name, plan and network policy of a workspace; for operators. */
 export function WorkspaceForm({ workspace, onSuccess }: { workspace: WorkspaceView; onSuccess?: () => void }) {
   const plans = useOne<{ data: PlanView[] }>('/plans')
   const path = `/workspaces/${workspace.id}`
-  const { name, plan, network_policy: policy } = workspace
+  const { name, plan, network_policy: policy, limit_overrides: overrides } = workspace
+  const before = Object.fromEntries(limitNames.map(one => [one, overrides[one] ?? null]))
   return (
     <Form
       key={workspace.version}
-      initial={{ name, plan, allow_private: policy.allow_private, allow_ranges: policy.allow_ranges }}
+      initial={{
+        name,
+        plan,
+        allow_private: policy.allow_private,
+        allow_ranges: policy.allow_ranges,
+        ...Object.fromEntries(limitNames.map(one => [`limit_overrides.${one}`, String(overrides[one] ?? '')])),
+      }}
       call={values => ({
         method: 'PATCH',
         path,
@@ -20,11 +28,12 @@ export function WorkspaceForm({ workspace, onSuccess }: { workspace: WorkspaceVi
           name: values.name,
           plan: values.plan,
           network_policy: { allow_private: values.allow_private, allow_ranges: values.allow_ranges },
+          limit_overrides: Object.fromEntries(limitNames.map(one => [one, overrideOf(String(values[`limit_overrides.${one}`]))])),
         },
       })}
       send={{
         toast: 'Workspace saved',
-        undo: () => ({ method: 'PATCH', path, body: { name, plan, network_policy: policy } }),
+        undo: () => ({ method: 'PATCH', path, body: { name, plan, network_policy: policy, limit_overrides: before } }),
         invalidates: ['/workspaces', '/sessions', '/limits', '/plans'],
         ...(onSuccess && { onSuccess }),
       }}
@@ -48,6 +57,20 @@ export function WorkspaceForm({ workspace, onSuccess }: { workspace: WorkspaceVi
         placeholder="192.0.2.0/24, nas.lan"
         hint="CIDR ranges, IP addresses, and hostnames."
       />
+      <Collapsible label="Limits" names={['limit_overrides']}>
+        <p className="text-[13px] text-muted">
+          Override the limits of the plan with a number, or with “unlimited”. Leave empty for the limit of the plan.
+        </p>
+        <Columns>
+          {limitNames.map(one => (
+            <TextField key={one} name={`limit_overrides.${one}`} label={limitTable[one].label} placeholder="Plan" />
+          ))}
+        </Columns>
+      </Collapsible>
     </Form>
   )
 }
+
+/** Null for the limit of the plan. Other text is sent unchanged, for the API to check. */
+const overrideOf = (text: string): number | string | null =>
+  text.trim() === '' ? null : /^\d+$/.test(text.trim()) ? Number(text) : text.trim()

@@ -1,12 +1,14 @@
 import { hubNow } from '../../hub-clock'
 import type { WebhookEndpointView } from '../../../features/webhooks/endpoints/shapes'
-import { SelectField } from '../../parts/form'
+import { Columns, SelectField, TextField, useForm } from '../../parts/form'
+import { OverlapField } from '../../parts/secret-fields'
 import { closeDialog, openDialog, openForm } from '../../parts/open-dialog'
 import { showSecret } from '../../parts/secret'
 import { SendButton } from '../../parts/send-button'
 import { RelativeTime } from '../../parts/time'
+import { localInputToIso, toLocalInput } from '../../parts/timezone'
 
-const hourMs = 3_600_000
+const dayMs = 86_400_000
 
 /** Resends failed deliveries, for example after an outage of the receiver. @param onStart called with the id of the action */
 export const recoverDeliveries = ({ id }: WebhookEndpointView, onStart: (actionId: string) => void): void =>
@@ -14,28 +16,55 @@ export const recoverDeliveries = ({ id }: WebhookEndpointView, onStart: (actionI
     title: 'Recover failed deliveries',
     description: 'Resends all undelivered messages of this endpoint: failed, held, and retrying ones.',
     submitLabel: 'Recover deliveries',
-    initial: { hours: '24' },
+    initial: { since: toLocalInput(hubNow() - dayMs), until: '' },
     call: values => ({
       method: 'POST',
       path: `/webhook-endpoints/${id}/recover`,
-      body: { since: new Date(hubNow() - Number(values.hours) * hourMs).toISOString() },
+      body: {
+        since: localInputToIso(String(values.since)),
+        ...(values.until !== '' && { until: localInputToIso(String(values.until)) }),
+      },
     }),
     send: { invalidates: ['/webhook-deliveries', '/actions'], onSuccess: action => onStart(action.id) },
     fields: (
-      <SelectField
-        name="hours"
-        label="Time range"
-        choices={{
-          '1': 'Last hour',
-          '6': 'Last 6 hours',
-          '24': 'Last 24 hours',
-          '72': 'Last 3 days',
-          '168': 'Last 7 days',
-          '720': 'Last 30 days',
-        }}
-      />
+      <Columns>
+        <TextField name="since" label="From" type="datetime-local" />
+        <TextField name="until" label="Until" type="datetime-local" hint="Leave empty for now." />
+      </Columns>
     ),
   })
+
+/** Re-enables an endpoint that was disabled automatically. */
+export const enableEndpoint = ({ id }: WebhookEndpointView, invalidates: readonly string[]): void =>
+  openForm({
+    title: 'Enable endpoint',
+    initial: { replay: 'held', since: toLocalInput(hubNow() - dayMs) },
+    call: ({ replay, since }) => ({
+      method: 'POST',
+      path: `/webhook-endpoints/${id}/enable`,
+      body: { replay, ...(replay === 'since' && { since: localInputToIso(String(since)) }) },
+    }),
+    send: { toast: 'Endpoint enabled', invalidates },
+    fields: <ReplayFields />,
+  })
+
+function ReplayFields() {
+  const { values } = useForm()
+  return (
+    <>
+      <SelectField
+        name="replay"
+        label="Missed deliveries"
+        choices={{
+          held: 'Send those that were held while the endpoint was disabled',
+          none: 'Keep them on hold',
+          since: 'Resend everything that was not delivered since…',
+        }}
+      />
+      {values.replay === 'since' && <TextField name="since" label="Since" type="datetime-local" />}
+    </>
+  )
+}
 
 /** Rotates the signing secret: during an overlap both secrets sign messages, then only the new one. */
 export function rotateSecret(endpoint: WebhookEndpointView): void {
@@ -79,18 +108,6 @@ export function rotateSecret(endpoint: WebhookEndpointView): void {
           file: `signing secret ${new URL(endpoint.url).host}`,
         }),
     },
-    fields: (
-      <SelectField
-        name="overlap_seconds"
-        label="Overlap"
-        hint="How long messages are signed with both secrets, so that you can update the receiver."
-        choices={[
-          ['3600', '1 hour'],
-          ['86400', '1 day'],
-          ['604800', '1 week'],
-          ['0', 'None: the old secret expires immediately'],
-        ]}
-      />
-    ),
+    fields: <OverlapField />,
   })
 }

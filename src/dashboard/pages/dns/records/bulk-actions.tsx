@@ -8,6 +8,7 @@ import { Menu } from '../../../parts/menu'
 import { openForm } from '../../../parts/open-dialog'
 import { toast } from '../../../parts/toast'
 import { useZoneChange } from '../zone-change'
+import { editRrset } from './edit-rrset'
 import { lineOf } from './record-columns'
 import { ttlOf } from './record-draft'
 
@@ -34,6 +35,7 @@ export function BulkActions({ zone, rows: selected, onDone }: BulkActionsProps) 
     await change({ call, done, rrsets: rows })
     onDone()
   }
+  const isOneRrset = rows.every(one => one.name === rows[0]!.name && one.type === rows[0]!.type)
   const description = 'Applies to all records with the same name and type.'
   const editTtl = () =>
     openForm({
@@ -71,6 +73,12 @@ export function BulkActions({ zone, rows: selected, onDone }: BulkActionsProps) 
       <Menu
         label="More bulk actions"
         items={[
+          isOneRrset
+            ? {
+                label: 'Edit as text',
+                onSelect: () => void editRrset(rows[0]!, run).catch(toast.error),
+              }
+            : null,
           { label: 'Lock', onSelect: () => now(bulk('update', { locked: true }), `${count} locked`) },
           { label: 'Unlock', onSelect: () => now(bulk('update', { locked: false }), `${count} unlocked`) },
         ]}

@@ -10,14 +10,14 @@ interface MetadataFieldsProps {
   errorAt(field: string): string | null
 }
 
-/** Comment, tags and lock, which apply to all records of the name and type. */
+/** Comment, tags, expiry, and lock, which apply to all records of the name and type. */
 export function MetadataFields({ draft, onDraft, errorAt }: MetadataFieldsProps) {
   const [tags, setTags] = useState(draft.tags.join(', '))
   const tagError = errorAt('tags')
   return (
-    <details open={draft.comment !== '' || draft.tags.length > 0 || draft.locked || undefined}>
-      <summary className="w-fit text-[13px] text-muted hover:text-ink">Comment, tags, lock</summary>
-      <div className="mt-2 grid gap-3 sm:grid-cols-[1fr_1fr_auto]">
+    <details open={draft.comment !== '' || draft.tags.length > 0 || draft.locked || draft.expires !== '' || undefined}>
+      <summary className="w-fit text-[13px] text-muted hover:text-ink">Comment, tags, expiry, lock</summary>
+      <div className="mt-2 grid gap-3 sm:grid-cols-[1fr_1fr_auto_auto]">
         <LabeledInput label="Comment" error={errorAt('comment')}>
           {attributes => (
             <Input {...attributes} value={draft.comment} maxLength={500} onText={text => onDraft({ comment: text })} />
@@ -36,13 +36,18 @@ export function MetadataFields({ draft, onDraft, errorAt }: MetadataFieldsProps)
             />
           )}
         </LabeledInput>
+        <LabeledInput label="Expires" error={errorAt('expires_at')}>
+          {attributes => (
+            <Input {...attributes} type="datetime-local" value={draft.expires} onText={text => onDraft({ expires: text })} />
+          )}
+        </LabeledInput>
         <Checkbox className="h-9 self-start sm:mt-[1.6rem]" checked={draft.locked} onCheck={locked => onDraft({ locked })}>
           Locked
         </Checkbox>
       </div>
       <p className="text-[13px] text-muted">
-        These apply to all records with the same name and type. Locked records are protected: they can’t be deleted, and can only
-        be changed in this form.
+        These apply to all records with the same name and type, which are deleted when they expire. Locked records are protected:
+        they can’t be deleted, and can only be changed in this form.
       </p>
     </details>
   )

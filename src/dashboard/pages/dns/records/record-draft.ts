@@ -1,4 +1,5 @@
 import type { DnsRecordTypeView, DnsRecordView } from '../../../../features/dns/records/shapes'
+import { localInputToIso, toLocalInput } from '../../../parts/timezone'
 
 /** A record being edited. */
 export interface Draft {
@@ -13,6 +14,8 @@ export interface Draft {
   comment: string
   tags: string[]
   locked: boolean
+  /** As in a `datetime-local` input. Empty for never. */
+  expires: string
 }
 
 export const emptyDraft: Draft = {
@@ -24,6 +27,7 @@ export const emptyDraft: Draft = {
   comment: '',
   tags: [],
   locked: false,
+  expires: '',
 }
 
 /** The fields of a type that has several simple ones; null if its value is edited as text. */
@@ -34,7 +38,7 @@ export function editableFields(types: readonly DnsRecordTypeView[], type: string
 
 /** The draft for editing an existing record. */
 export function draftOf(record: DnsRecordView, types: readonly DnsRecordTypeView[]): Draft {
-  const { name, type, ttl, comment, tags, locked } = record
+  const { name, type, ttl, comment, tags, locked, expires_at: expiresAt } = record
   const values = Object.entries(record.fields as Record<string, unknown>)
   // Values that aren’t plain text, such as binary data, are edited in zone file format.
   const isPlain =
@@ -48,6 +52,7 @@ export function draftOf(record: DnsRecordView, types: readonly DnsRecordTypeView
     comment,
     tags,
     locked,
+    expires: expiresAt === null ? '' : toLocalInput(new Date(expiresAt).getTime()),
   }
 }
 
@@ -87,6 +92,7 @@ export const bodyOf = (draft: Draft, types: readonly DnsRecordTypeView[]): Recor
   ...(draft.comment !== '' && { comment: draft.comment }),
   ...(draft.tags.length > 0 && { tags: draft.tags }),
   ...(draft.locked && { locked: true }),
+  ...(draft.expires !== '' && { expires_at: localInputToIso(draft.expires) }),
 })
 
 /** The request body that updates the record: only changed fields. */
@@ -98,6 +104,7 @@ export function patchOf(draft: Draft, before: Draft, types: readonly DnsRecordTy
     ...(changed('ttl') && { ttl: ttlOf(draft.ttl) }),
     ...(changed('comment') && { comment: draft.comment }),
     ...(changed('tags') && { tags: draft.tags }),
+    ...(changed('expires') && { expires_at: draft.expires === '' ? null : localInputToIso(draft.expires) }),
     // Locked records can only be changed by requests that include `locked`.
     ...((changed('locked') || before.locked) && { locked: draft.locked }),
   }

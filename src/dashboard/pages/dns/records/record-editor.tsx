@@ -42,7 +42,7 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
   const problem = refused ?? checked.error
   const errorAt = (...fields: string[]) =>
     problem?.errors.find(one => fields.some(field => one.pointer === `#/${field}`))?.detail ?? null
-  const known = ['name', 'type', 'ttl', 'content', 'fields', 'comment', 'tags', 'locked']
+  const known = ['name', 'type', 'ttl', 'content', 'fields', 'comment', 'tags', 'locked', 'expires_at']
   const others =
     problem &&
     (problem.errors.length === 0

@@ -16,7 +16,8 @@ import { useProviderNames } from '../provider-names'
 export function Targets({ zone }: { zone: ZoneView }) {
   const { canWrite } = usePerson()
   const nameOf = useProviderNames()
-  const { targets } = zone.sync
+  const found = useOne<{ data: TargetView[] }>(`/dns/zones/${zone.id}/targets`, {}, { refetchMs: 15_000 })
+  const targets = found.data?.data ?? zone.sync.targets
   const remove = ({ id, provider_id }: TargetView) =>
     confirm({
       title: `Remove sync target ${nameOf(provider_id)}?`,

@@ -3,12 +3,13 @@ import { LayoutTemplate } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { BindingDetail, BindingView } from '../../../../features/dns/templates/binding-shapes'
 import type { TemplateView } from '../../../../features/dns/templates/shapes'
-import { List, menuColumn, type Column } from '../../../parts/list'
+import type { Call } from '../../../client'
+import { List, menuColumn, type TableColumns } from '../../../parts/list'
 import { closeDialog, openDialog } from '../../../parts/open-dialog'
 import { Problem } from '../../../parts/problem'
 import { Status, Tag } from '../../../parts/status'
 import { RelativeTime } from '../../../parts/time'
-import { useOne } from '../../../queries'
+import { useOne, useSend } from '../../../queries'
 import { usePerson } from '../../../session'
 import { ApplyForm } from './apply-form'
 import { BindingRecords } from './binding-records'
@@ -23,13 +24,22 @@ interface BindingsProps {
   path: string
   /** First column: the zone or the template. */
   by: 'zone' | 'template'
+  /** Has a column with the template too. */
+  withTemplate?: boolean
+  /** Shows it as a section of a page. */
+  asSection?: string
   templates: readonly TemplateView[]
   empty: { title: string; text: string; action?: ReactNode }
 }
 
 /** Table of template bindings with their states and actions. */
-export function Bindings({ path, by, templates, empty }: BindingsProps) {
+export function Bindings({ path, by, withTemplate, asSection, templates, empty }: BindingsProps) {
   const { canWrite } = usePerson()
+  const setMode = useSend<BindingView>({
+    toast: one => (one.mode === 'linked' ? 'The zone follows the template' : 'The zone no longer follows the template'),
+    undo: modeCall,
+    invalidates: ['/dns/zones', '/dns/templates', '/dns/template-bindings'],
+  })
   const nameOf = (id: string) => templates.find(one => one.id === id)?.name ?? id
   const view = (one: BindingView) =>
     openDialog({
@@ -44,7 +54,7 @@ export function Bindings({ path, by, templates, empty }: BindingsProps) {
       wide: true,
       content: <ApplyAgain binding={one} />,
     })
-  const columns: readonly Column<BindingView>[] = [
+  const columns: TableColumns<BindingView> = [
     {
       title: by === 'zone' ? 'Zone' : 'Template',
       render: one => (
@@ -57,6 +67,7 @@ export function Bindings({ path, by, templates, empty }: BindingsProps) {
         </Link>
       ),
     },
+    withTemplate === true && { title: 'Template', showFrom: 'sm', render: one => nameOf(one.template_id) },
     { title: 'Host', width: '8rem', showFrom: 'sm', look: 'mono', render: one => one.host },
     {
       title: 'Status',
@@ -81,6 +92,12 @@ export function Bindings({ path, by, templates, empty }: BindingsProps) {
       one => (by === 'zone' ? one.zone : nameOf(one.template_id)),
       one => [
         { label: 'View records', onSelect: () => view(one) },
+        canWrite
+          ? {
+              label: one.mode === 'linked' ? 'Stop following the template' : 'Follow the template',
+              onSelect: () => void setMode.mutate(modeCall(one)),
+            }
+          : null,
         canWrite ? { label: 'Apply again…', onSelect: () => applyAgain(one) } : null,
         canWrite ? '-' : null,
         canWrite ? { label: 'Remove from zone…', danger: true, onSelect: () => unbind(one, nameOf(one.template_id)) } : null,
@@ -89,7 +106,8 @@ export function Bindings({ path, by, templates, empty }: BindingsProps) {
   ]
   return (
     <List
-      label={by === 'zone' ? 'Zones' : 'Templates'}
+      label={asSection ?? (by === 'zone' ? 'Zones' : 'Templates')}
+      asSection={asSection !== undefined}
       path={path}
       columns={columns}
       filters={[{ name: 'state', label: 'Status', all: 'All statuses', choices: states }]}
@@ -97,6 +115,13 @@ export function Bindings({ path, by, templates, empty }: BindingsProps) {
     />
   )
 }
+
+/** Switches whether a binding is updated with its template. */
+const modeCall = ({ id, mode }: BindingView): Call => ({
+  method: 'PATCH',
+  path: `/dns/template-bindings/${id}`,
+  body: { mode: mode === 'linked' ? 'once' : 'linked' },
+})
 
 function ApplyAgain({ binding }: { binding: BindingView }) {
   const template = useOne<TemplateView>(`/dns/templates/${binding.template_id}`)

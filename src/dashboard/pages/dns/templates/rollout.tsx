@@ -2,10 +2,26 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ActionView } from '../../../../features/actions/shapes'
 import type { TemplateView } from '../../../../features/dns/templates/shapes'
-import { Form, SelectField } from '../../../parts/form'
+import { CheckboxesField, Collapsible, Form, SelectField, TextField } from '../../../parts/form'
+import { labelOf } from '../../../parts/option-fields'
 import { humanize } from '../../../parts/status'
 import { invalidatePath } from '../../../queries'
 import { ActionOutcome } from '../action-outcome'
+
+/** Safety checks that may block changes by a template. */
+const overridable = [
+  'updates_over_limit',
+  'deletes_over_limit',
+  'replaces_template',
+  'locked',
+  'unsupported',
+  'apex_ns_change',
+  'loses_apex_ns',
+  'loses_apex_mx',
+  'loses_apex_address',
+  'loses_ds',
+  'loses_caa',
+]
 
 /** Rolls out a template to all linked zones and shows the progress. */
 export function Rollout({ template }: { template: TemplateView }) {
@@ -14,8 +30,12 @@ export function Rollout({ template }: { template: TemplateView }) {
   if (action !== null) return <ActionOutcome id={action} done={outcome} onEnd={() => void invalidatePath(client, '/dns')} />
   return (
     <Form<ActionView>
-      initial={{ modified: 'skip' }}
-      call={({ modified }) => ({ method: 'POST', path: `/dns/templates/${template.id}/rollout`, body: { modified } })}
+      initial={{ modified: 'skip', allow: [], note: '' }}
+      call={({ modified, allow, note }) => ({
+        method: 'POST',
+        path: `/dns/templates/${template.id}/rollout`,
+        body: { modified, ...((allow as string[]).length > 0 && { allow }), ...(note !== '' && { note }) },
+      })}
       send={{ onSuccess: started => setAction(started.id) }}
       submitLabel="Start rollout"
     >
@@ -24,6 +44,18 @@ export function Rollout({ template }: { template: TemplateView }) {
         label="Zones with modified records"
         choices={{ skip: 'Skip: keep the manual edits', restore: 'Update: revert the manual edits' }}
       />
+      <TextField name="note" label="Note" hint="Stored in the history. Required to override safety checks." />
+      <Collapsible label="Override safety checks" names={['allow']}>
+        <CheckboxesField
+          name="allow"
+          label="Checks that don’t block the rollout"
+          choices={overridable.map(code => [code, labelOf(code)] as const)}
+          className="grid gap-1 sm:grid-cols-2"
+        />
+        <a className="text-accent underline" href="/docs/dns-sync#safety-checks">
+          About safety checks
+        </a>
+      </Collapsible>
     </Form>
   )
 }
