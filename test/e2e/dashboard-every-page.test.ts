@@ -61,6 +61,52 @@ describe.skipIf(isRepeated)('every page', () => {
     timeoutMs,
   )
 
+  test(
+    'pages of the handbook have no problems in light and dark, on desktop and phone',
+    async () => {
+      const checked = ['/docs', '/docs/getting-started', '/docs/webhooks', '/docs/uptime-kuma', '/docs/search?q=verify+signature']
+      for (const address of checked)
+        for (const size of ['wide', 'phone'] as const) {
+          const page = await open(tabs.get(tabOf(size, true))!, address)
+          await page.getByRole('heading', { level: 1 }).waitFor()
+          for (const colorScheme of ['light', 'dark'] as const) {
+            await page.emulateMedia({ colorScheme })
+            const found = await inspectPage(page, { colorsOnly: colorScheme === 'dark' })
+            expect([address, size, colorScheme, found]).toEqual([address, size, colorScheme, clean])
+          }
+        }
+    },
+    timeoutMs,
+  )
+
+  test(
+    'the handbook can be searched and its code copied, and lists its pages and headings',
+    async () => {
+      const wide = await open(tabs.get(tabOf('wide', true))!, '/docs/webhooks')
+      await wide.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Retries' }).waitFor()
+      await wide.context().grantPermissions(['clipboard-write'])
+      await wide.locator('.code').first().hover()
+      await wide.getByRole('button', { name: 'Copy' }).first().click()
+      await wide.getByRole('button', { name: 'Copied' }).waitFor()
+      await wide.keyboard.press('/')
+      await wide.keyboard.type('verify signature\n')
+      await wide.getByRole('link', { name: 'Webhooks › Verify signatures' }).click()
+      await wide.waitForURL('**/docs/webhooks#verify-signatures')
+
+      const phone = await open(tabs.get(tabOf('phone', true))!, '/docs/webhooks')
+      const navigation = phone.getByRole('navigation', { name: 'Handbook' })
+      await navigation.waitFor({ state: 'hidden' })
+      await phone.getByText('On this page').and(phone.locator('summary')).click()
+      await phone.getByRole('link', { name: 'Retries', exact: true }).click()
+      await phone.getByRole('button', { name: 'Pages' }).click()
+      expect(await inspectPage(phone)).toEqual(clean)
+      await navigation.getByRole('link', { name: 'Getting started' }).click()
+      await phone.getByRole('heading', { level: 1, name: 'Getting started' }).waitFor()
+      await navigation.waitFor({ state: 'hidden' })
+    },
+    timeoutMs,
+  )
+
   /** @returns the tabs it links to */
   async function expectNoProblems(address: string, size: 'wide' | 'phone', isPublic = false): Promise<string[]> {
     const page = await open(tabs.get(tabOf(size, isPublic))!, address)
