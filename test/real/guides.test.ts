@@ -229,13 +229,13 @@ test('the commands of the first page work', async () => {
     helper,
     // Doesn’t check the example domains.
     single!.replace('example.com', 'example.invalid'),
-    load!.split('\n')[0]!.replace('monitoring/import', '"monitoring/import?dry_run=true"'),
+    load!.replace('monitoring/import', '"monitoring/import?dry_run=true"'),
     createHeartbeat,
     serve!.replace('5300', String(hub.dnsPort)),
     receive!
       .replace('127.0.0.1:3000', `127.0.0.1:${port}`)
-      .replace('python3', `PORT=${port} python3 -u`)
-      .replace('receiver.py', 'receiver.py 2>&1'),
+      .replace('python3 receiver.py', `PORT=${port} python3 receiver.py 2>&1`)
+      .replace('sleep 2', `until (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null; do sleep 0.1; done`),
     'kill %1',
   ]
   const out = await run(script.join('\n'), folder)
