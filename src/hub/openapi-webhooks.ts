@@ -1,4 +1,5 @@
 import { eventKinds } from '../features/event-kinds'
+import { servedAreas } from '../registry'
 import type { JsonSchema, Schemas } from './openapi-schema'
 
 interface MessageHeader {
@@ -17,7 +18,8 @@ export const messageHeaders: Record<string, MessageHeader> = {
     schema: { type: 'string', pattern: '^[0-9]+$' },
   },
   'X-Service-Signature': {
-    description: '`sha256=` and the hex HMAC-SHA256 of the body. The key is the whole secret as text, including `whsec_`.',
+    description:
+      '`sha256=` and the hex HMAC-SHA256 of the raw body. The key is the whole secret as text, including `whsec_`. Does not cover the timestamp; webhook-signature does.',
     example: 'sha256=acd5f33008871edf8a25f91fd02941f1c9dad92e7f5e0ae0647063938856b599',
     schema: { type: 'string', pattern: '^sha256=[0-9a-f]{64}$' },
   },
@@ -38,7 +40,7 @@ export const messageHeaders: Record<string, MessageHeader> = {
   },
   'webhook-signature': {
     description:
-      'Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, keyed with the decoded secret. Can contain multiple signatures, separated by spaces; one match is enough.',
+      'Standard Webhooks: `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, keyed with the part of the secret after `whsec_`, decoded from base64. Can contain multiple signatures, separated by spaces; one match is enough.',
     example: 'v1,riHJuxy/fT5jbtL1WA/vSORrSh5X+jvJN9euFVOn6xw=',
   },
   'X-Service-Delivery': {
@@ -91,6 +93,9 @@ export function webhookSection(schemas: Schemas): Record<string, JsonSchema> {
             summary: entry.title,
             description: [
               entry.description,
+              ...(servedAreas.has(entry.area)
+                ? []
+                : ['This version does not send this event yet. You can already subscribe to it.']),
               `Sent only to endpoints that subscribe to this event. Subscribing requires the \`${entry.area}.read\` permission.`,
             ].join('\n\n'),
             'x-extension': entry.extension,
@@ -116,7 +121,7 @@ export function webhookSection(schemas: Schemas): Record<string, JsonSchema> {
               410: { description: 'The receiver no longer exists. Two 410 responses in a row disable the endpoint.' },
               default: {
                 description:
-                  'Any other response, or none within the `timeout_seconds` of the endpoint, is a failure. The message is retried.',
+                  'Any other response, or none within the `timeout_seconds` of the endpoint, is a failure, including a redirect. The message is retried as set in the `retry_schedule` of the endpoint.',
               },
             },
           },

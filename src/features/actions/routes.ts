@@ -24,7 +24,8 @@ export const actionRoutes = area('actions', 'Actions', [
     summary: 'Get an action',
     description:
       'Returns an action, including its progress and result. Requires read permission on the area of the action. With ' +
-      '`Prefer: wait=N`, the response is sent when the action has finished, or after N seconds.',
+      '`Prefer: wait=N`, the response is sent when the action has finished, or after N seconds. On each hub, up to 50 requests per workspace can wait ' +
+      'at the same time; more return 429.',
     response: Action,
     restrictedTokens: 'handler',
     longPoll: true,
@@ -40,7 +41,7 @@ export const actionRoutes = area('actions', 'Actions', [
     summary: 'Cancel an action',
     description:
       'Cancels an action that is `cancelable`: immediately if it has not started, otherwise after the current part of the work. ' +
-      'Work already done is not undone. Requires write permission on the area of the action.',
+      'Work already done is not undone. An action that can’t be canceled, or has finished, returns 409. Requires write permission on the area of the action.',
     status: 202,
     response: Action,
     restrictedTokens: 'handler',

@@ -40,14 +40,17 @@ export const dnsKinds = [
     kind: 'dns.records_changed',
     area: 'dns',
     title: 'DNS records changed',
-    description: 'Records of a zone changed, in Bailiwick or outside it (origin `external`). One message per set of changes.',
+    description:
+      'Records of a zone changed in Bailiwick. Changes made at a provider are included once they are adopted; `origin` is `external` if the drift policy adopted them. ' +
+      'One message per set of changes.',
     data: Shape({
       zone: Named('zone', 'The zone.'),
       origin: Words(recordOrigins, {
-        description: 'Origin of the change. `dynamic`: a dynamic IP source. `external`: detected at the provider.',
+        description:
+          'Origin of the change. `dynamic`: not used yet. `external`: a change at a provider that the `adopt` drift policy copied into the zone.',
       }),
       actor: Nullable(Actor('Who made the changes.'), { description: 'Who made the changes; null if `origin` is `external`.' }),
-      changed_at: At('When the records changed; for `external`, when this was detected.'),
+      changed_at: At('When the records changed in Bailiwick.'),
       changes: Type.Array(Change, { description: 'The changed records.' }),
       change_count: Type.Integer({ minimum: 1, description: 'Total number of changed records.' }),
       truncated: Type.Boolean({

@@ -16,7 +16,7 @@ const eventQuery = Type.Object(
         maxLength: 1000,
         description:
           'Returns events after this position in the feed: the `next_cursor` of the previous page, the ID of an event, ' +
-          '`oldest`, or `latest`. Can be combined with filters, but not with `cursor`, `sort`, or `include`.',
+          '`oldest` (the oldest stored event), or `latest` (only events from now on). Can be combined with filters, but not with `cursor`, `sort`, or `include`.',
       }),
     ),
   },
@@ -36,7 +36,9 @@ export const eventRoutes = (relations: Relations): AnyElysia =>
         'Lists the events of the areas you have read permission for, newest first. With `after`, returns the event feed: oldest ' +
         'first, in ' +
         'commit order, so that following `next_cursor` misses no event. In the feed, `next_cursor` is never null, and with ' +
-        '`Prefer: wait=N` an empty page is returned only after N seconds. On each hub, up to 50 requests per workspace can wait at the same time.',
+        '`Prefer: wait=N` an empty page is returned only after N seconds. On each hub, up to 50 requests per workspace can wait at the same time; ' +
+        'more return 429. Events are kept for the number of days that the plan allows (`event_feed_days`); if events after the position in `after` were ' +
+        'deleted, the response is 410 `cursor_expired`.',
       query: eventQuery,
       response: EventList,
       expands: relations,
@@ -50,7 +52,7 @@ export const eventRoutes = (relations: Relations): AnyElysia =>
       guard: 'signed_in',
       operationId: 'getEvent',
       summary: 'Get an event',
-      description: 'Returns an event. Requires read permission on its area.',
+      description: 'Returns an event. Requires read permission on its area; without it, the response is 404.',
       response: Event,
       expands: relations,
       restrictedTokens: 'handler',

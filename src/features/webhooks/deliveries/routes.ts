@@ -18,7 +18,9 @@ export const webhookDeliveryRoutes = (eventRelations: Relations): AnyElysia =>
       response: WebhookDelivery,
       list: {
         operationId: 'listWebhookDeliveries',
-        description: 'Lists the deliveries of all endpoints, including test messages, newest first.',
+        description:
+          'Lists the deliveries of all endpoints, including test messages, newest first. They are kept for the number of days that the plan allows ' +
+          '(`delivery_log_days`).',
         listing: deliveryListing,
         response: WebhookDeliveryList,
         expands: deliveryRelations(eventRelations),
@@ -35,8 +37,8 @@ export const webhookDeliveryRoutes = (eventRelations: Relations): AnyElysia =>
         resend: {
           description:
             'Sends a delivery again immediately, with the same ID and body and a new signature. This replaces the scheduled retry, ' +
-            'if any. If the endpoint is ordered, the delivery doesn’t wait for earlier ones. Limited to 5 requests a minute ' +
-            'per endpoint.',
+            'if any. If the endpoint is ordered, the delivery doesn’t wait for earlier ones. A delivery that is being sent right now, or whose endpoint is inactive, disabled, or deleted, ' +
+            'returns 409. Limited to 5 requests a minute per endpoint.',
           status: 202,
           restrictedTokens: 'handler',
           problems: ['conflict', 'precondition_failed', 'rate_limited'],
@@ -45,7 +47,7 @@ export const webhookDeliveryRoutes = (eventRelations: Relations): AnyElysia =>
         expunge: {
           description:
             'Removes the response headers and bodies of a finished delivery from the log, and the body of a test message. The ' +
-            'attempts and their outcomes are kept. The body of an event is deleted with the event.',
+            'attempts and their outcomes are kept. The body of an event is deleted with the event. A delivery that is not finished returns 409.',
           restrictedTokens: 'handler',
           problems: ['conflict', 'precondition_failed'],
           run: expungeDelivery,

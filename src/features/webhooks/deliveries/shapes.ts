@@ -59,7 +59,7 @@ const deliveryMembers = {
     description:
       '`pending`: waiting for the first attempt. `in_flight`: being sent. `retrying`: waiting for a retry. `held`: the ' +
       'endpoint is inactive (`active` is false) or `disabled`, it is ordered and an earlier delivery for the same resource is ' +
-      'not finished, or the installation was restored from a backup. Final: `delivered`, `exhausted` (the last attempt failed), `canceled`, and `expired`.',
+      'not finished, or the installation was restored from a backup. Final: `delivered`; `exhausted`: the last attempt failed; `canceled`: the endpoint was deleted; `expired`: held for longer than the delivery log is kept, or the event was deleted.',
   }),
   reason: Nullable(Type.String(), {
     description:

@@ -37,8 +37,8 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
       description:
         'Subscribes a URL to the given event kinds. Subscribing to a kind requires read permission on its area. The signing ' +
         'secret is shown only once, in this response. Messages are posted as `{event, data}` and signed in the ' +
-        'X-Service-Signature header and, following Standard Webhooks, in webhook-signature. X-Service-Resource is the ' +
-        '`<type>/<id>` of the resource the event is about.',
+        'X-Service-Signature header and, following Standard Webhooks, in webhook-signature. The webhooks in this document describe the ' +
+        'headers and the body of each message.',
       body: WebhookEndpointInput,
       response: WebhookEndpointWithSecret,
       secretFields: ['secret'],
@@ -51,7 +51,7 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
     },
     update: {
       description:
-        'Updates an endpoint (JSON merge patch, RFC 7396). While `active` is false, deliveries are held. When you set ' +
+        'Updates an endpoint (JSON merge patch, RFC 7396). Receiving more event kinds or resources requires read permission on their areas. While `active` is false, deliveries are held. When you set ' +
         'it back to true, they are sent, except those that have expired. If you set `ordering` back to `none`, deliveries waiting for an earlier one are sent.',
       body: WebhookEndpointPatch,
       problems: ['conflict', 'restricted_token'],
@@ -70,7 +70,8 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
           'Re-enables an endpoint that was disabled because its deliveries failed. `replay` selects which missed deliveries are ' +
           'sent. ' +
           'If the endpoint is already enabled, only the replay runs, for example to send deliveries that an earlier request with `none` left on hold. ' +
-          'An endpoint that was disabled because of a plan limit is re-enabled automatically and can’t be enabled with this call.',
+          'An endpoint that was disabled because of a plan limit is re-enabled automatically as soon as the plan allows it; until then, this call returns 403 `plan_limit_reached`. ' +
+          '`since` requires an active endpoint (409), and is limited to 5 requests a minute per endpoint.',
         body: WebhookEndpointEnable,
         problems: ['conflict', 'resource_locked', 'precondition_failed', 'plan_limit_reached', 'rate_limited'],
         run: enableEndpoint,
@@ -80,8 +81,8 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
           'Resends deliveries of a time range that failed permanently, are held, or are waiting for a retry. They are sent ' +
           'oldest first, with the same ID and body and a new signature, after new deliveries and within the rate limits of the ' +
           'endpoint. A delivery that had failed permanently gets one attempt. Returns an action whose `result` counts ' +
-          '`matched`, `queued`, and `skipped` deliveries (skipped: an attempt was already in progress). Limited to five ' +
-          'requests a minute per endpoint. Only one recovery can run at a time.',
+          '`matched`, `queued`, and `skipped` deliveries (skipped: an attempt was already in progress). Limited to 5 ' +
+          'requests a minute per endpoint. Only one recovery of an endpoint can run at a time. An endpoint that is inactive or disabled returns 409.',
         summary: 'Recover failed deliveries of a webhook endpoint',
         body: WebhookRecoveryInput,
         status: 202,
@@ -93,7 +94,8 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
       test: {
         description:
           'Sends an example event once and returns the result. The message has the `X-Service-Test: 1` header. ' +
-          'If it is delivered, the circuit breaker of the endpoint closes. Limited to 5 requests a minute per endpoint.',
+          'The request waits for the result, up to the `timeout_seconds` of the endpoint. If the message is delivered and sending was suspended because the endpoint kept failing (see its health), ' +
+          'sending resumes. Limited to 5 requests a minute per endpoint.',
         summary: 'Send a test message to a webhook endpoint',
         body: WebhookTestInput,
         response: WebhookDeliveryDetail,
@@ -108,7 +110,9 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
     guard: 'webhooks.read',
     operationId: 'getWebhookEndpointHealth',
     summary: 'Get the health of a webhook endpoint',
-    description: 'Returns the state of the circuit breaker, the consecutive failures, and the number of waiting deliveries.',
+    description:
+      'Returns the number of consecutive failures and of waiting deliveries, and whether sending is suspended because the endpoint keeps failing: that is the ' +
+      'state of its circuit breaker.',
     response: WebhookEndpointHealth,
     run: (ctx, { params }) => endpointHealth(ctx, params.id!),
   }),
@@ -123,7 +127,7 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
       'Replaces the signing secret with the one you send, or with a generated one. It is shown only once, in this response. During the overlap, webhook-signature contains a ' +
       'signature for each secret, X-Service-Signature uses the old secret, and X-Service-Signature-Next the new one, so a ' +
       'receiver can verify every message with either secret. When the overlap ends, the new secret replaces the old one ' +
-      'automatically.',
+      'automatically. While a rotation is in progress, another one returns 409.',
     body: WebhookSecretRotation,
     response: WebhookEndpointWithSecret,
     secretFields: ['secret'],
@@ -137,7 +141,8 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
     action: 'webhooks.secret.promote',
     operationId: 'promoteWebhookSecret',
     summary: 'Promote the new signing secret of a webhook endpoint',
-    description: 'Ends a rotation early: drops the old secret, so that messages are signed only with the new one.',
+    description:
+      'Ends a rotation early: drops the old secret, so that messages are signed only with the new one. Returns 409 if no rotation is in progress.',
     response: WebhookEndpoint,
     problems: ['conflict', 'precondition_failed'],
     run: (ctx, { params }) => promoteSecret(ctx, params.id!),
@@ -149,7 +154,7 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
     operationId: 'listEventKinds',
     summary: 'List event kinds',
     description:
-      'Lists all event kinds on one page: the eight core kinds (`extension` is false) first, then the others. An endpoint receives only the kinds it subscribes to.',
+      'Lists all event kinds on one page: the eight core kinds (`extension` is false) first, then the others. `available` shows which kinds this version sends. An endpoint receives only the kinds it subscribes to.',
     response: EventKindList,
     restrictedTokens: 'all',
     run: async () => listEventKinds(),

@@ -51,7 +51,8 @@ export const endpointMembers = members({
     schema: Nullable(Type.Array(Type.Integer({ minimum: 1, maximum: maxScheduleSeconds }), { maxItems: maxRetries }), {
       description:
         `Seconds to wait before each retry, from the end of the previous attempt: at most ${maxRetries} retries and ` +
-        `${maxScheduleSeconds.toLocaleString('en-US')} seconds in total. An empty list disables retries; null uses the standard schedule of 10 attempts.`,
+        `${maxScheduleSeconds.toLocaleString('en-US')} seconds in total. An empty list disables retries; null uses the standard schedule: 9 retries after 5 seconds, 5 and 30 minutes, and 2, 5, 10, 14, 20, and 24 hours. A longer ` +
+        '`Retry-After` of the response is respected, up to 24 hours.',
     }),
   },
   timeout_seconds: {
@@ -125,7 +126,9 @@ const endpointFields = {
       'Why the endpoint was disabled. `gone`: it responded with 410 twice in a row. `failing`: no delivery succeeded for 5 ' +
       'days. `plan_limit`: the plan allows fewer endpoints. Null if it is enabled.',
   }),
-  failing: Type.Boolean({ description: 'Whether the endpoint is active and its most recent deliveries all failed.' }),
+  failing: Type.Boolean({
+    description: 'Whether the endpoint is active and all attempts since its last successful delivery failed.',
+  }),
   ...secretHints,
   header_names: Type.Array(Type.String(), { description: 'Names of the custom headers. Their values are never returned.' }),
   ...editable,
