@@ -10,7 +10,8 @@ export const auditRoutes = area('audit', 'Audit', [
     type: 'audit_event',
     response: AuditEvent,
     list: {
-      description: 'Lists the events in the audit log of the workspace, including denied actions, newest first.',
+      description:
+        'Lists the events in the audit log of the workspace, including denied actions, newest first. Events are kept for the number of days that the plan allows (`audit_days`).',
       listing: auditListing,
       response: AuditEventList,
       run: listAuditEvents,
@@ -25,7 +26,7 @@ export const auditRoutes = area('audit', 'Audit', [
     summary: 'Export the audit log',
     description:
       'Streams the complete audit log of the workspace, oldest first. In NDJSON, each line is an audit event with ' +
-      '`workspace_id`, `prev_hash`, `hash`, and `mac`, which `bailiwick audit verify --export` checks. `code`, the code of the action, ' +
+      '`workspace_id`, `prev_hash` (the `hash` of the previous event), `hash`, and `mac`, which `bailiwick audit verify --export` checks. `code`, the code of the action, ' +
       'is included too, but is not covered by the hash. In CSV, cells that a spreadsheet would interpret as a formula are prefixed with an apostrophe. ' +
       'If an error occurs during the export, the connection is closed before the response is complete.',
     query: ExportQuery,

@@ -25,10 +25,10 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     },
     create: {
       description:
-        'Sends the audit log to a URL as it is written. The signing secret is shown only once, in this response. ' +
+        'Sends the audit log to a URL as it is written. A workspace can have up to 10 streams (409). The signing secret is shown only once, in this response. ' +
         'Messages are `{"event": "audit.entries", "data": {workspace_id, stream_id, gap, checkpoint, checkpoints, entries}}`: ' +
-        'up to 100 entries and 64 KiB, ordered by `seq`, in the format of the export, delivered at least once; the checkpoints ' +
-        'signed since the last message; and in `gap`, the range of entries that were deleted before they could be delivered. ' +
+        'up to 100 entries and 64 KiB, ordered by `seq`, in the format of the export, delivered at least once; the checkpoints (signed states of the log, for verification) ' +
+        'since the last message; and in `gap`, the range of entries that were deleted before they could be delivered. ' +
         'Messages are signed like webhooks, in X-Service-Signature and webhook-signature, and retried until they are delivered.',
       body: AuditStreamInput,
       response: AuditStreamWithSecret,
@@ -66,8 +66,9 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     operationId: 'rotateAuditStreamSecret',
     summary: 'Rotate the signing secret of an audit stream',
     description:
-      'Generates a new signing secret, shown only once, in this response. During the overlap, webhook-signature contains a ' +
-      'signature for each secret, X-Service-Signature uses the old secret, and X-Service-Signature-Next the new one.',
+      'Replaces the signing secret with the one you send, or with a generated one. It is shown only once, in this response. During the overlap, webhook-signature contains a ' +
+      'signature for each secret, X-Service-Signature uses the old secret, and X-Service-Signature-Next the new one. ' +
+      'When the overlap ends, the new secret replaces the old one automatically. While a rotation is in progress, another one returns 409.',
     body: AuditStreamSecretRotation,
     response: AuditStreamWithSecret,
     secretFields: ['secret'],
@@ -81,7 +82,8 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     action: 'account.audit_stream.promote_secret',
     operationId: 'promoteAuditStreamSecret',
     summary: 'Promote the new signing secret of an audit stream',
-    description: 'Ends a rotation early: drops the old secret, so that messages are signed only with the new one.',
+    description:
+      'Ends a rotation early: drops the old secret, so that messages are signed only with the new one. Returns 409 if no rotation is in progress.',
     response: AuditStream,
     problems: ['conflict', 'precondition_failed'],
     run: (ctx, { params }) => promoteStreamSecret(ctx, params.id!),

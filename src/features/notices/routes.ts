@@ -10,7 +10,8 @@ export const noticeRoutes = area('notices', 'Notices', [
     list: {
       listing: noticeListing,
       description:
-        'Lists the notices of the workspace, newest first. To count unread ones, read `pagination.total` with `read=false&include=total`.',
+        'Lists the notices of the workspace, newest first. A notice tells the members of a workspace that something needs attention; the dashboard shows it. ' +
+        'Read notices are deleted after 90 days, unread ones after a year. To count unread ones, read `pagination.total` with `read=false&include=total`.',
       response: NoticeList,
       run: listNotices,
     },

@@ -203,7 +203,10 @@ export const NotificationChannelKindInfoList = SinglePageOf(NotificationChannelK
 export type NotificationChannelKindView = Static<typeof NotificationChannelKindInfo>
 
 export const NotificationChannelTestInput = Shape(
-  { ...input, name: accountPatch.name },
+  {
+    ...input,
+    name: { ...accountPatch.name, description: 'Name of the channel in the test message. Default: the title of the kind.' },
+  },
   {
     $id: 'NotificationChannelTestInput',
     description: 'Settings to send a test message with.',

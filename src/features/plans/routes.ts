@@ -31,7 +31,7 @@ export const planRoutes = area(
       run: updatePlan,
     },
     delete: {
-      description: 'Deletes a plan. The default plan and plans in use can’t be deleted.',
+      description: 'Deletes a plan. The default plan and plans in use can’t be deleted (409).',
       problems: ['conflict'],
       run: deletePlan,
     },

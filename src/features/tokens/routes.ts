@@ -11,7 +11,7 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     response: Token,
     list: {
       listing: tokenListing,
-      description: 'Lists the API tokens of the workspace, including revoked ones.',
+      description: 'Lists the API tokens of the workspace, including revoked and expired ones.',
       response: TokenList,
       expands: tokenRelations,
       run: listTokens,
@@ -19,7 +19,7 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     create: {
       description:
         'Creates an API token. Its value is shown only once, in this response. A token can’t create a token with more access ' +
-        'than its own.',
+        'than its own (403).',
       body: TokenInput,
       response: TokenWithSecret,
       secretFields: ['token'],
@@ -34,7 +34,7 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     update: {
       description:
         'Updates the name, expiry, and allowed addresses (JSON merge patch, RFC 7396). A token can’t set a later expiry or more ' +
-        'addresses than its own, or loosen the restrictions of a token with more access. The restrictions of an expired token can’t be updated.',
+        'addresses than its own, or loosen the restrictions of a token with more access. Permissions and `resource_ids` can’t be changed: create another token. The restrictions of an expired token can’t be updated either (409).',
       body: TokenPatch,
       problems: ['conflict'],
       run: updateToken,
@@ -43,7 +43,8 @@ export const tokenRoutes = area('tokens', 'Tokens', [
       action: 'account.token.revoke',
       operationId: 'revokeToken',
       summary: 'Revoke a token',
-      description: 'Revokes a token. It stops working immediately and remains in the list.',
+      description:
+        'Revokes a token. It stops working immediately and remains in the list. Pending invitations that it created are revoked too.',
       run: revokeToken,
     },
     verbs: {
@@ -51,7 +52,8 @@ export const tokenRoutes = area('tokens', 'Tokens', [
         description:
           'Creates a token that replaces this one, with the same name, permissions, restrictions, and expiry. Its value is shown only ' +
           'once, in this response. The old token expires `grace_seconds` after the new one is first used, or after 30 days if the new one ' +
-          'is never used. If `grace_seconds` is 0, it is revoked immediately. The `expires_at` of the old token shows when it expires.',
+          'is never used. If `grace_seconds` is 0, it is revoked immediately. The `expires_at` of the old token shows when it expires. ' +
+          'A token that has expired, was revoked, or was already rotated can’t be rotated (409).',
         body: TokenRotation,
         status: 201,
         response: TokenWithSecret,

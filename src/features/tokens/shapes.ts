@@ -31,7 +31,8 @@ const tokenMembers = {
       '`scoped`: the permissions in `permissions`. `read_only`: read access to all areas. `full`: read and write access to all areas.',
   }),
   permissions: Type.Array(Words(permissions), {
-    description: 'Permissions of a scoped token; write implies read. Empty for other modes.',
+    description:
+      'Permissions of a scoped token; write implies read. Empty for other modes. The areas `domains`, `cloud`, `certificates`, and `dynamic_ip` have no operations yet.',
   }),
   hint: Type.String({ description: 'Masked form of the token.' }),
   expires_at: NullableInstant({ description: 'When the token expires; null if it never does.' }),

@@ -55,7 +55,7 @@ export const Notification = Shape(
     }),
     reason: Nullable(Type.String(), {
       description:
-        'Reason for the status: `retrying`, `quiet_hours`, `retries_exhausted`, `rejected`, `recovered`, `problem_not_sent`, `acknowledged`, `channel_disabled`, `channel_inactive`, or `channel_deleted`. Null if there is none.',
+        'Reason for the status: `retrying`, `quiet_hours`, `retries_exhausted`, `rejected`, `recovered` (the problem ended before it was sent), `problem_not_sent` (a recovery whose problem was never sent), `acknowledged`, `channel_disabled`, `channel_inactive`, or `channel_deleted`. Null if there is none.',
     }),
     attempt_count: Type.Integer({ minimum: 0, description: 'Number of attempts so far.' }),
     last_error: LastErrorShape('Error of the last attempt; null if it succeeded.'),

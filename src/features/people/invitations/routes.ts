@@ -35,7 +35,7 @@ export const invitationRoutes = area('invitations', 'Members', [
     create: {
       description:
         'Invites a person to the workspace. The code and the link are shown only once, in this response; share them with the ' +
-        'invited person. You can’t invite someone to a role above your own. The response does not reveal whether the email address ' +
+        'invited person. You can’t invite someone to a role above your own (403), or someone who is already invited or a member (409). The response does not reveal whether the email address ' +
         'has an account. If sign-up is closed and the invitation was not created by the operator, `note` says that only people ' +
         'with an account can accept it. If the installation has a mail server, the link is also emailed, unless `send` is false.',
       body: InvitationInput,
@@ -57,7 +57,8 @@ export const invitationRoutes = area('invitations', 'Members', [
     verbs: {
       renew: {
         description:
-          'Gives the invitation a new code, shown only once in this response, and a new expiry. The old code stops working.',
+          'Gives the invitation a new code, shown only once in this response, and a new expiry. The old code stops working. An expired invitation can be renewed; ' +
+          'an accepted one can’t (409).',
         body: InvitationRenewal,
         response: InvitationWithCode,
         secretFields: ['code', 'link'],
@@ -72,7 +73,8 @@ export const invitationRoutes = area('invitations', 'Members', [
     guard: 'anyone',
     operationId: 'previewInvitation',
     summary: 'Preview an invitation',
-    description: 'Returns the workspace, email address, and role of a pending invitation, given its code.',
+    description:
+      'Returns the workspace, email address, and role of a pending invitation, given its code. Unknown, used, revoked, and expired codes get the same 404.',
     body: InvitationCode,
     response: InvitationPreview,
     problems: ['not_found'],
@@ -88,10 +90,10 @@ export const invitationRoutes = area('invitations', 'Members', [
     operationId: 'acceptInvitation',
     summary: 'Accept an invitation',
     description:
-      'Joins the workspace and starts a session in it. If the invited user is signed in, only the code is needed. Otherwise, if ' +
-      'a user with the email address exists, send their password, and a second factor if they have one. If not, send the name ' +
-      'and password for a new user; if sign-up is closed, no user is created. Unknown, used, revoked, and expired codes get the ' +
-      'same response.',
+      'Joins the workspace and starts a session in it. If the invited user is signed in, only the code is needed; another signed-in user gets a 409. ' +
+      'Otherwise, `name` and `password` are required. If a user with the invited email address exists, the password must be theirs, with a second factor if they ' +
+      'have one, and the name is ignored. If not, a user with this name and password is created, unless `allows_sign_up` of the invitation is false; ' +
+      'then the response is 401 `invalid_login`. Unknown, used, revoked, and expired codes get the same 404.',
     body: InvitationAcceptance,
     status: 201,
     response: CurrentSession,

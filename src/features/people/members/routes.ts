@@ -23,7 +23,7 @@ export const memberRoutes = area(
     update: {
       description:
         'Changes the role of a member, effective on their next request. You can’t assign, remove, or change a role above your ' +
-        'own; tokens have the same rights as an admin. The last owner can’t be demoted (409).',
+        'own (403); tokens have the same rights as an admin. The last owner can’t be demoted (409).',
       body: MemberPatch,
       problems: ['conflict'],
       run: updateMember,

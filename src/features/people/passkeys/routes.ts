@@ -34,7 +34,7 @@ export const passkeyRoutes = area('passkeys', 'Sessions', [
     summary: 'Get passkey sign-in options',
     description:
       'Returns the options for `navigator.credentials.get()`. Send the result to `POST /v1/sessions/passkey` within ' +
-      'five minutes.',
+      '5 minutes.',
     response: PasskeyRequestOptions,
     problems: ['passkeys_unavailable'],
     run: ctx => passkeyRequestOptions(ctx.hub),
@@ -69,7 +69,7 @@ export const passkeyRoutes = area('passkeys', 'Sessions', [
     operationId: 'getPasskeyCreationOptions',
     summary: 'Get passkey creation options',
     description:
-      'Returns the options for `navigator.credentials.create()`, after the user confirms their identity. Send the result to ' +
+      'Returns the options for `navigator.credentials.create()`, after the user confirms their identity (a wrong password or code returns 422). Send the result to ' +
       '`POST /v1/passkeys` within 5 minutes.',
     body: Reauthentication,
     response: PasskeyCreationOptions,
@@ -90,7 +90,7 @@ export const passkeyRoutes = area('passkeys', 'Sessions', [
     },
     create: {
       summary: 'Add a passkey',
-      description: 'Registers a passkey that the browser created. A user can have at most 20.',
+      description: 'Registers a passkey that the browser created. A user can have at most 20 (409).',
       body: PasskeyInput,
       problems: ['passkeys_unavailable', 'already_exists', 'conflict'],
       run: createPasskey,

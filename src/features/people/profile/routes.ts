@@ -26,7 +26,7 @@ export const userRoutes = area('users', 'Sessions', [
     summary: 'Update your profile',
     description:
       'Updates the name, email address, and preferences of the signed-in user. Changing the email address requires the current ' +
-      'password; a wrong password counts as a failed sign-in.',
+      'password; a wrong one returns 422, and counts as a failed sign-in. An email address that another user has returns 409 `already_exists`.',
     body: UserPatch,
     response: User,
     problems: ['already_exists', 'precondition_failed', 'rate_limited'],
@@ -41,7 +41,7 @@ export const userRoutes = area('users', 'Sessions', [
     summary: 'Change your password',
     description:
       'Changes the password of the signed-in user. Their other sessions end; API tokens keep working. A wrong current password ' +
-      'counts as a failed sign-in.',
+      'returns 422, and counts as a failed sign-in.',
     body: PasswordChange,
     status: 204,
     problems: ['rate_limited'],
