@@ -6,6 +6,7 @@ import type { Ctx } from '../core/ctx'
 import { invalid, Problem, problemBody, type FieldProblem } from '../core/problem'
 import { discriminator, Nullable, Shape, Words } from '../core/shapes'
 import { fieldProblems } from '../core/validate'
+import { entryOfId } from '../registry'
 import { exampleIdIn } from './example-id'
 import { withSecretsOmitted } from './response'
 import type { RouteInput, Route } from './route-declaration'
@@ -80,7 +81,10 @@ export function bulkRoute(bulk: Bulk, routes: readonly Route[]): Route {
       `own. With \`mode=atomic\`, all operations succeed or none are applied: if one fails, the response is 422 ` +
       `\`bulk_failed\` with a pointer to each failed operation. With \`mode=partial\`, failed operations are skipped, and the ` +
       `response is 207 with a result for each operation. Every ${operationsPerRequest} operations count as one request against ` +
-      'rate limits. Not available to tokens that are restricted to specific resources. A response that is replayed for an Idempotency-Key omits secrets.',
+      'rate limits. Not available to tokens that are restricted to specific resources.' +
+      ([...singles.values()].some(one => one.secretFields)
+        ? ' A response that is replayed for an Idempotency-Key omits secrets.'
+        : ''),
     query: Shape({
       mode: Type.Optional(
         Words(['atomic', 'partial'], {
@@ -124,14 +128,20 @@ function shapesOf(
       {
         op: Type.Literal(op, { description: 'The operation.' }),
         ...(hasId(single) && {
-          id: Type.String({ minLength: 1, maxLength: 100, description: 'ID of the resource.' }),
-          if_match: Type.Optional(
-            Type.String({
-              maxLength: 1000,
-              description:
-                'ETag of the version to change, as in the If-Match header. If the resource has changed since, the operation fails.',
-            }),
-          ),
+          id: Type.String({
+            minLength: 1,
+            maxLength: 100,
+            description: `ID in the path of the single request: of the ${entryOfId(example.id ?? '')?.name ?? 'resource'}.`,
+          }),
+          ...(op !== 'create' && {
+            if_match: Type.Optional(
+              Type.String({
+                maxLength: 1000,
+                description:
+                  'ETag of the version to change, as in the If-Match header. If the resource has changed since, the operation fails with the status 412.',
+              }),
+            ),
+          }),
         }),
         ...(single.body && { body: single.body }),
       },
@@ -145,7 +155,9 @@ function shapesOf(
       index: Type.Integer({ minimum: 0, description: 'Position of the operation in the request.' }),
       op: Nullable(Words([...singles.keys()]), { description: 'Operation; null if the requested one is unknown.' }),
       status: Type.Integer({ description: 'HTTP status that the operation would return on its own.' }),
-      id: Nullable(Type.String(), { description: 'ID of the resource; null if there is none.' }),
+      id: Nullable(Type.String(), {
+        description: 'The `id` of the operation, or the ID of the resource that it created; null if there is none.',
+      }),
       ...(responses.length > 0 && {
         body: Nullable(Type.Union(responses), {
           description: 'Response body that the operation would return on its own; null if it has none.',

@@ -48,6 +48,8 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   response?: TSchema
   /** On a GET: relations that can be included with `expand`. The shape has the same names in `expanded`. */
   expands?: Relations
+  /** The resource has no version, so If-Match is not checked. */
+  isUnversioned?: true
   /** Media types of a StreamedResponse or EventStream returned by `run`, each with an example. */
   streams?: Readonly<Record<string, string>>
   /** The resource created by a 201 cannot be read at `<path>/<id>`: the response has no Location. */

@@ -151,7 +151,7 @@ const SinglePage = Shape(
 export function SinglePageOf<T extends TSchema>(item: T) {
   return Shape(
     { data: Type.Array(item, { description: 'All items.' }), pagination: SinglePage },
-    { $id: `${item.$id}List`, description: `All ${item.$id} items.` },
+    { $id: `${item.$id}List`, description: `All ${pluralOf(item.$id!)}.` },
   )
 }
 

@@ -1,9 +1,11 @@
+import type { TObject } from '@sinclair/typebox'
 import { hasLocation } from '../api/response'
 import { maxWaitSeconds } from '../api/long-poll'
 import { deprecatedIn } from '../api/deprecations'
 import { partialShape, takesFields } from '../api/fields'
 import type { Route } from '../api/route-declaration'
 import { deprecationText } from '../core/deprecation'
+import { isOptional } from '../core/validate'
 import { entryOfId } from '../registry'
 import type { JsonSchema, Schemas } from './openapi-schema'
 import { errorResponses, isGuarded, takesIdempotencyKey, takesIfMatch } from './openapi-problems'
@@ -17,7 +19,11 @@ export const headers: Record<string, JsonSchema> = {
     '"token";r=599;t=1',
   ),
   'Retry-After': header('Seconds to wait before retrying.', 2, false, 'integer'),
-  ETag: header('Version of the resource, to send in If-Match or If-None-Match.', '"3.k2f9x1"', true),
+  ETag: header(
+    'Identifies this state of the resource: the `version`, a dot, and a hash of the response. Send it in If-Match or If-None-Match.',
+    '"3.k2f9x1"',
+    true,
+  ),
   Location: header('Path of the created resource, or of the action.', '/v1/tokens/tok_01jd8f3q7eeb9bv0w0r8c7hq2m', true),
   Link: header(
     'Link to the next page of a list (RFC 8288), and to information about deprecated parts that the request uses.',
@@ -39,7 +45,7 @@ export const parameters: Record<string, JsonSchema> = {
     example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
     description:
-      'Makes retries safe: for 24 hours, the same request with the same key returns the first response and has no further effect. A different body or query with the same key is rejected.',
+      'Makes retries safe: for 24 hours, the same request with the same key returns the first response and has no further effect. A different body or query with the same key is rejected (422 `idempotency_key_reused`); other paths and workspaces can use the same key. After an error other than 404, 409, 412, or 403 `plan_limit_reached`, the key can be used again.',
   },
   'If-Match': {
     name: 'If-Match',
@@ -47,15 +53,14 @@ export const parameters: Record<string, JsonSchema> = {
     example: '"3.k2f9x1"',
     schema: { type: 'string' },
     description:
-      'ETag of the version to update or delete. If the resource has changed since, the request fails with 412. If omitted, the current version is not checked. Only the version, which is the part of the ETag before the dot, is compared.',
+      'ETag of the version that you want to change. If the resource was updated since, the request fails with 412. If omitted or `*`, the version is not checked. Only the version, which is the part of the ETag before the dot, is compared, so changes without an update, such as a ping, don’t matter.',
   },
   'If-None-Match': {
     name: 'If-None-Match',
     in: 'header',
     example: '"3.k2f9x1"',
     schema: { type: 'string' },
-    description:
-      'ETag of the version you already have. If the resource has not changed since, the response is 304 without a body.',
+    description: 'ETag of the response you already have. If the response would be exactly the same, it is 304 without a body.',
   },
   Prefer: {
     name: 'Prefer',
@@ -70,7 +75,7 @@ export const parameters: Record<string, JsonSchema> = {
     example: 'ws_01jd8f3q7eeb9bv0w0r8c7hq2m',
     schema: { type: 'string' },
     description:
-      'ID of the workspace to use with a session cookie. Default: the last used workspace. Ignored for tokens, which belong to one workspace.',
+      'ID of the workspace to use with a session cookie. Default: the workspace that this session last used. If you are not a member of it, the response is 404. Ignored for tokens, which belong to one workspace.',
   },
 }
 
@@ -116,7 +121,7 @@ function accessNote(spec: Route): string {
     case 'anyone':
       return 'No authentication required.'
     case 'ingest':
-      return 'No authentication required: the URL itself is the credential. Requests are rate limited per URL.'
+      return 'No authentication required: the URL itself is the credential. Limited to 600 pings a minute per heartbeat.'
     case 'signed_in':
       return 'Requires a valid token or session.'
     case 'session':
@@ -131,7 +136,8 @@ function accessNote(spec: Route): string {
 function replayNote(spec: Route): string {
   if (!spec.secretFields) return ''
   const names = spec.secretFields.map(name => `\`${name}\``).join(' and ')
-  return `If a response is replayed for an Idempotency-Key, ${names} ${spec.secretFields.length > 1 ? 'are' : 'is'} omitted, and \`secret_shown_before\` is true.`
+  const isLeftOut = isOptional((spec.response as TObject).properties[spec.secretFields[0]!]!)
+  return `If a response is replayed for an Idempotency-Key, ${names} ${spec.secretFields.length > 1 ? 'are' : 'is'} ${isLeftOut ? 'omitted' : 'null'}, and \`secret_shown_before\` is true.`
 }
 
 /** Descriptions of path parameters other than `id`. */

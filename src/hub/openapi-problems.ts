@@ -263,7 +263,7 @@ export const isGuarded = (spec: Route): boolean => spec.guard !== 'anyone' && sp
 /** Whether an operation checks If-Match. */
 export function takesIfMatch(spec: Route): boolean {
   if (spec.problems?.includes('precondition_failed')) return true
-  return ['PUT', 'PATCH', 'DELETE'].includes(spec.method) && spec.path.includes(':')
+  return ['PUT', 'PATCH', 'DELETE'].includes(spec.method) && spec.path.includes(':') && !spec.isUnversioned
 }
 
 function response(status: number, description: string, example: ProblemCode): JsonSchema {

@@ -338,6 +338,9 @@ test('many records are created, updated and deleted in one transaction', async (
   expect(await contents({ acme }, 'name=b')).toEqual([])
   const partial = await bulk([create('b', '192.0.2.1'), create('b', '192.0.2.1')], '?mode=partial')
   expect([partial.status, partial.body.succeeded]).toEqual([207, 1])
+  // A new record has no version to compare with.
+  const matching = await bulk([{ ...create('c', '192.0.2.1'), if_match: '"1"' }])
+  expect(matching.body.errors).toMatchObject([{ pointer: '#/operations/0/if_match' }])
 })
 
 test('changing only the case of a value, or only a TTL, is a change', async () => {

@@ -201,6 +201,9 @@ describe('a binding', () => {
     const [own, anonymous] = [await token(zone.id), await token(other.id)]
     expect((await own.call('GET', path)).status).toBe(200)
     expect((await own.call('GET', `/v1/dns/zones/${zone.id}/template-bindings`)).body.data.length).toBe(1)
+    expect((await own.call('GET', `/v1/dns/zones/${zone.id}/template-bindings?zone_id=${other.id}`)).body.code).toBe(
+      'unknown_parameter',
+    )
     expect((await anonymous.call('GET', path)).status).toBe(404)
     expect((await anonymous.call('GET', '/v1/dns/template-bindings')).body.data).toEqual([])
     await acme.call('DELETE', `/v1/dns/zones/${zone.id}`)

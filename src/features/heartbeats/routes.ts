@@ -47,7 +47,7 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
       run: listHeartbeats,
     },
     create: {
-      description: 'Creates a heartbeat. The response contains its ping URL.',
+      description: 'Creates a heartbeat. The response contains its ping URL, to call from your job.',
       body: HeartbeatInput,
       secretFields: ['uuid', 'ping_url'],
       problems: ['plan_limit_reached'],
@@ -60,7 +60,7 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     },
     update: {
       description:
-        'Updates the given fields, including those within `schedule` (JSON merge patch, RFC 7396). With a new schedule, the next ping is due relative to the last one.',
+        'Updates the given fields, including those within `schedule` (JSON merge patch, RFC 7396). With a new schedule, the next ping is due relative to the last one; a heartbeat that is down stays down until the next ping.',
       body: HeartbeatPatch,
       run: updateHeartbeat,
     },
@@ -74,18 +74,22 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
           'Stops expecting pings, and resolves the incident of the heartbeat. The next ping that reports a success or failure resumes the heartbeat, unless `manual_resume` is true.',
         inBulk: true,
         secretFields: ['uuid', 'ping_url'],
+        problems: ['precondition_failed'],
         run: pauseHeartbeat,
       },
       resume: {
-        description: 'Resumes a paused heartbeat. Its status is `new` until its next ping.',
+        description:
+          'Resumes a paused heartbeat. Its status is `new` until its next ping, and no alert is raised before that ping. Does nothing if it is not paused.',
         inBulk: true,
         secretFields: ['uuid', 'ping_url'],
+        problems: ['precondition_failed'],
         run: resumeHeartbeat,
       },
       rotate: {
         description: 'Replaces the UUID in the ping URL. The old URL stops working immediately.',
         summary: 'Rotate the ping URL of a heartbeat',
         secretFields: ['uuid', 'ping_url'],
+        problems: ['precondition_failed'],
         run: rotateHeartbeat,
       },
     },

@@ -71,7 +71,7 @@ export const Schedule = Type.Union(
 )
 
 const secret_shown_before = Type.Optional(
-  Type.Boolean({ description: 'True if the response is replayed for an Idempotency-Key. The secrets are then omitted.' }),
+  Type.Boolean({ description: 'True if the response is replayed for an Idempotency-Key. The secrets are then null.' }),
 )
 
 export const heartbeatStatuses = ['new', 'up', 'grace', 'down', 'paused'] as const
@@ -86,7 +86,9 @@ export const heartbeatMembers = members({
     schema: Type.String({
       pattern: '^[a-z0-9_-]{0,100}$',
       'x-rule': 'must be at most 100 lowercase letters, digits, hyphens, and underscores.',
-      description: 'Slug in ping URLs that use the ping key; empty for none. Default: derived from the name.',
+      description:
+        'Slug in ping URLs that use the ping key; empty for none. Default: derived from the name. If several heartbeats have the same slug, pings to ' +
+        'it are rejected (409).',
     }),
     clearable: true,
   },
@@ -103,7 +105,7 @@ export const heartbeatMembers = members({
   manual_resume: {
     schema: Type.Boolean({
       description:
-        'Whether a paused heartbeat remains paused until it is resumed manually. Otherwise, the next ping that reports a success or failure resumes it.',
+        'Whether a paused heartbeat remains paused until it is resumed manually; pings are then recorded, but have no effect. Otherwise, the next ping that reports a success or failure resumes it.',
     }),
     default: false,
     clearable: true,
@@ -111,7 +113,7 @@ export const heartbeatMembers = members({
   first_ping_within_seconds: {
     schema: Nullable(Type.Integer({ minimum: 1, maximum: 365 * 86_400 }), {
       description:
-        'Seconds after creation within which the first ping is expected. Null: no alert is raised before the first ping.',
+        'Seconds after creation within which the first ping is expected; no grace period is added. Null: no alert is raised before the first ping.',
     }),
   },
   severity: {
@@ -159,13 +161,16 @@ export const Heartbeat = Shape(
     status_since_at: Instant({ description: 'When the status last changed. A change from `up` to `grace` doesn’t count.' }),
     started: Type.Boolean({ description: 'Whether a run was started and has not finished.' }),
     uuid: Nullable(Type.String(), {
-      description: 'UUID in the ping URL; null if you don’t have the `monitoring.write` permission.',
+      description: 'UUID in the ping URL; null if you don’t have the `monitoring.write` permission, and in replayed responses.',
     }),
-    ping_url: Nullable(Type.String(), { description: 'URL to ping; null if you don’t have the `monitoring.write` permission.' }),
-    ping_count: Type.Integer({ description: 'Number of pings received.' }),
+    ping_url: Nullable(Type.String(), {
+      description: 'URL to ping; null if you don’t have the `monitoring.write` permission, and in replayed responses.',
+    }),
+    ping_count: Type.Integer({ description: 'Number of pings received, of all kinds.' }),
     last_ping_at: NullableInstant({ description: 'When the last success or failure was reported; null if never.' }),
     last_duration_ms: Nullable(Type.Integer(), {
-      description: 'Duration of the last finished run in milliseconds; null if unknown.',
+      description:
+        'Duration of the last finished run in milliseconds; null if its start was not reported, or if it took 72 hours or longer.',
     }),
     expected_at: NullableInstant({ description: 'When the next ping is expected; null if none is expected.' }),
     down_at: NullableInstant({
@@ -224,7 +229,8 @@ const pingMembers = {
   at: Instant({ description: 'When the ping was received.' }),
   exit_status: Nullable(Type.Integer(), { description: 'Exit status that the ping reported, 0 to 255; null if none.' }),
   duration_ms: Nullable(Type.Integer(), {
-    description: 'Duration in milliseconds of the run that the ping ended; null if unknown.',
+    description:
+      'Duration in milliseconds of the run that the ping ended; null if it ended none, or if the run took 72 hours or longer.',
   }),
   rid: Nullable(Type.String(), { description: 'UUID of the run, as sent in `rid`; null if none.' }),
   source: Type.String({ description: 'IP address of the client.' }),
@@ -315,10 +321,11 @@ const Flip = Shape(
   {
     id: Type.String({ description: 'ID of the status change.' }),
     at: Instant({ description: 'When the status changed.' }),
-    from: Words(heartbeatStatuses, { description: 'Previous status.' }),
-    to: Words(heartbeatStatuses, { description: 'New status.' }),
+    from: Words(heartbeatStatuses, { description: 'Previous status. Never `grace`, which counts as `up` here.' }),
+    to: Words(heartbeatStatuses, { description: 'New status. Never `grace`, which counts as `up` here.' }),
     reason: Words(['ping', 'fail', 'late', 'start_timeout', 'paused', 'resumed'], {
-      description: 'Why the status changed. `late`: a ping was missed. `start_timeout`: a run did not finish in time.',
+      description:
+        'Why the status changed. `ping`: a ping reported a success. `fail`: a ping reported a failure. `late`: a ping was missed. `start_timeout`: a run did not finish in time. `paused`, `resumed`: by a user or token.',
     }),
   },
   {
@@ -331,9 +338,9 @@ export const FlipList = ListOf(Flip)
 
 export const PingKey = Shape(
   {
-    ping_key: Nullable(Type.String(), { description: 'Ping key of the workspace.' }),
+    ping_key: Nullable(Type.String(), { description: 'Ping key of the workspace; null in replayed responses.' }),
     ping_url: Nullable(Type.String(), {
-      description: 'Ping URL with a placeholder: replace `<slug>` with the slug of a heartbeat.',
+      description: 'Ping URL with a placeholder: replace `<slug>` with the slug of a heartbeat. Null in replayed responses.',
     }),
     created_at: Instant({ description: 'When the key was created.' }),
     secret_shown_before,

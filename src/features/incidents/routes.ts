@@ -32,12 +32,16 @@ export const incidentRoutes = area('incidents', 'Incidents', [
     response: Incident,
     list: {
       listing: incidentListing,
-      description: 'Lists the incidents of the workspace, most recently opened first.',
+      description:
+        'Lists the incidents of the workspace, most recently opened first. Resolved incidents are kept for the number of days that the plan allows ' +
+        '(`incident_days`).',
       response: IncidentList,
       run: listIncidents,
     },
     create: {
-      description: 'Creates an incident for a problem that no monitor detects. It is not resolved automatically.',
+      description:
+        'Creates an incident for a problem that no monitor detects, and notifies its channels. It is not resolved automatically. A workspace can have up ' +
+        'to 500 unresolved incidents of this kind (409).',
       body: IncidentInput,
       problems: ['conflict'],
       run: createIncident,
@@ -62,34 +66,38 @@ export const incidentRoutes = area('incidents', 'Incidents', [
       acknowledge: {
         description:
           'Acknowledges an incident, which stops reminders. The acknowledgement expires after 4 hours by default; then the incident is ' +
-          'open again and channels are notified. Acknowledging again replaces the previous acknowledgement and restarts its expiry.',
+          'open again and channels are notified. Acknowledging again replaces the previous acknowledgement and restarts its expiry. ' +
+          'A resolved incident can’t be acknowledged (409).',
         restrictedTokens: 'handler',
         body: IncidentAcknowledgement,
-        problems: ['conflict'],
+        problems: ['conflict', 'precondition_failed'],
         run: acknowledgeIncident,
       },
       unacknowledge: {
-        description: 'Removes the acknowledgement: the incident is open again, channels are notified, and reminders resume.',
+        description:
+          'Removes the acknowledgement: the incident is open again, channels are notified, and reminders resume. Does nothing if the incident is not ' +
+          'acknowledged; a resolved incident returns 409.',
         restrictedTokens: 'handler',
         body: IncidentActionNote,
-        problems: ['conflict'],
+        problems: ['conflict', 'precondition_failed'],
         run: unacknowledgeIncident,
       },
       resolve: {
         description:
           'Resolves an incident manually. If its monitor or heartbeat is still failing, no new incident is opened until it recovers and ' +
-          'fails again, or goes from degraded to down.',
+          'fails again, or goes from degraded to down. Channels are notified. Does nothing if the incident is already resolved.',
         restrictedTokens: 'handler',
         body: IncidentActionNote,
+        problems: ['precondition_failed'],
         run: closeIncident,
       },
       reopen: {
         description:
-          'Reopens a resolved incident. It is resolved by the next recovery, or manually. Not possible if the monitor or heartbeat has a ' +
-          'later incident.',
+          'Reopens a resolved incident, and notifies its channels. It is resolved by the next recovery of its monitor or heartbeat, or manually. Not ' +
+          'possible if the monitor or heartbeat has a later incident (409). Does nothing if the incident is not resolved.',
         restrictedTokens: 'handler',
         body: IncidentActionNote,
-        problems: ['conflict'],
+        problems: ['conflict', 'precondition_failed'],
         run: reopenIncident,
       },
     },
@@ -142,7 +150,8 @@ export const incidentRoutes = area('incidents', 'Incidents', [
     action: 'incident.note.create',
     operationId: 'createIncidentNote',
     summary: 'Create a note on an incident',
-    description: 'Adds a note to the timeline of an incident, and optionally notifies its channels.',
+    description:
+      'Adds a note to the timeline of an open or resolved incident, and optionally notifies its channels. An incident can have up to 1,000 notes (409).',
     body: IncidentNoteInput,
     status: 201,
     response: IncidentUpdate,
@@ -168,10 +177,11 @@ export const incidentRoutes = area('incidents', 'Incidents', [
     action: 'incident.note.update',
     operationId: 'updateIncidentNote',
     summary: 'Update a note on an incident',
-    description: 'Updates the text of a note. Other timeline entries are read-only.',
+    description: 'Updates the text of a note. Other timeline entries are read-only (409).',
     body: IncidentNotePatch,
     response: IncidentUpdate,
     problems: ['conflict'],
+    isUnversioned: true,
     run: (ctx, { params, body }) => updateNote(ctx, params.id!, params.update!, body.text),
   }),
   route({

@@ -83,7 +83,11 @@ export const IncidentUpdate = Shape(
   {
     id: Type.String({ description: 'ID of the entry.' }),
     at: Instant({ description: 'When the entry was added.' }),
-    kind: Words(updateKinds, { description: 'Kind of entry.' }),
+    kind: Words(updateKinds, {
+      description:
+        'Kind of entry. `worsened`: from degraded to down; `improved`: from down to degraded. `affected`: another monitor or heartbeat went down because of ' +
+        'the cause. `edited`: fields of the incident were updated. `notified`, `notification_failed`: outcome of notifying a channel.',
+    }),
     actor: Nullable(IncidentActor, {
       description: 'Who did it; null for automatic changes, for example when a monitor recovers.',
     }),
@@ -149,7 +153,10 @@ export const Incident = Shape(
     }),
     ...viewMembers(incidentMembers),
     status: Words(incidentStatuses, { description: 'Status of the incident.' }),
-    cause: Type.String({ description: 'Why the monitor or heartbeat failed, such as an error message.' }),
+    cause: Type.String({
+      description:
+        'Why the monitor or heartbeat failed, such as an error message; for a manual incident, the `cause` it was created with.',
+    }),
     monitors: Subjects('Monitors'),
     heartbeats: Subjects('Heartbeats'),
     locations: Type.Array(Type.String(), { description: 'Locations that detected the failure.' }),

@@ -52,25 +52,32 @@ export const maintenanceRoutes = area('maintenance', 'Maintenance', [
     get: { description: 'Returns a maintenance window with its status and next occurrences.', run: getWindow },
     update: {
       description:
-        'Updates the given fields (JSON merge patch, RFC 7396). Takes effect immediately, even for an active occurrence.',
+        'Updates the given fields (JSON merge patch, RFC 7396). Takes effect immediately, even for an active occurrence. A new `kind` drops the ' +
+        'schedule fields of the old one.',
       body: MaintenanceWindowPatch,
       envelope: UncheckedWindowPatch,
       run: updateWindow,
     },
-    delete: { description: 'Deletes a maintenance window. An active occurrence ends.', run: deleteWindow },
+    delete: {
+      description: 'Deletes a maintenance window. An active occurrence ends, and alerts are sent again.',
+      run: deleteWindow,
+    },
     verbs: {
       start: {
         description: 'Starts a window immediately, in addition to its schedule. If it was already started manually, it restarts.',
         operationId: 'startMaintenance',
         summary: 'Start maintenance',
         body: MaintenanceStartInput,
+        problems: ['precondition_failed'],
         run: startWindow,
       },
       stop: {
         description:
-          'Ends the active occurrences, whether they were started manually or by the schedule. Later occurrences are not affected.',
+          'Ends the active occurrences, whether they were started manually or by the schedule. Later occurrences are not affected. Does nothing if none is ' +
+          'active.',
         operationId: 'stopMaintenance',
         summary: 'Stop maintenance',
+        problems: ['precondition_failed'],
         run: stopWindow,
       },
     },

@@ -31,7 +31,8 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     response: Monitor,
     list: {
       listing: monitorListing,
-      description: 'Lists the monitors of the workspace.',
+      description:
+        'Lists the monitors of the workspace. Sorted by `status`, problems come first: `down`, `degraded`, `unknown`, `new`, `up`, `maintenance`, `paused`.',
       response: MonitorList,
       expands: subjectRelations,
       run: listMonitors,
@@ -39,7 +40,8 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     create: {
       description:
         'Creates a monitor and checks it immediately. Only `target` is required: a URL is checked over HTTP, `host:port` with a TCP ' +
-        'connection, a hostname as a website over HTTPS, and an IP address with a ping. The name defaults to the host.',
+        'connection, a hostname as a website over HTTPS, and an IP address with a ping. The name defaults to the host. A group has no `target`: it needs ' +
+        'its `type` and `options` instead. An `interval_seconds` below the `monitor_interval_seconds` of the plan returns 403 `plan_limit_reached`.',
       body: MonitorInput,
       problems: ['plan_limit_reached', 'already_exists'],
       run: createMonitor,
@@ -64,16 +66,20 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     },
     verbs: {
       pause: {
-        description: 'Stops checking the monitor and resolves its incident. Paused time counts neither as up nor as down.',
+        description:
+          'Stops checking the monitor and resolves its incident, until you resume it. Paused time counts neither as up nor as down. Does nothing if it is already paused.',
+        problems: ['precondition_failed'],
         run: pauseMonitor,
       },
       resume: {
         description: 'Resumes a paused monitor. It starts over as new and is checked immediately.',
+        problems: ['precondition_failed'],
         run: resumeMonitor,
       },
       reset: {
         description:
           'Discards the current state, as if the monitor were new: status, failure counts, flapping state, and suppressed alerts. Its incident is resolved. The history is kept.',
+        problems: ['precondition_failed'],
         run: resetMonitor,
       },
       clone: {
@@ -130,7 +136,8 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     description:
       'Runs a check immediately, in addition to the schedule, and returns its result, which counts like any other. The request waits as ' +
       'long as the timeout of the monitor, up to 30 seconds, or as long as `Prefer: wait=N` specifies. If there is no result by then, the response ' +
-      'is 202 without one, and the check completes in the background. Limited to 10 checks a minute per monitor.',
+      'is 202 without one, and the check completes in the background. Groups and paused monitors can’t be checked (409). Limited to 10 checks a minute ' +
+      'per monitor.',
     longPoll: true,
     response: MonitorCheck,
     otherStatus: { status: 202, applies: checked => (checked as MonitorCheckView).result === null },

@@ -176,7 +176,10 @@ export const definitionMembers = members({
     clearable: true,
   },
   severity: {
-    schema: Words(severities, { description: 'Severity of the incidents in which the monitor is down.' }),
+    schema: Words(severities, {
+      description:
+        'Severity of the incidents in which the monitor is down. While it is only degraded, `critical` incidents are opened as `warning`.',
+    }),
     default: 'critical',
     clearable: true,
   },

@@ -78,7 +78,7 @@ export const notificationRoutes = area('notifications', 'Notifications', [
     create: {
       description:
         'Creates a channel. Secret settings are never returned. To create a channel that receives notices, you need `account.read`. The mail server of ' +
-        'the installation only sends to members of the workspace.',
+        'the installation only sends to members of the workspace. A workspace can have up to 50 channels (409).',
       body: NotificationChannelInput,
       problems: ['conflict', 'already_exists'],
       run: createChannel,
@@ -110,6 +110,7 @@ export const notificationRoutes = area('notifications', 'Notifications', [
       },
       enable: {
         description: 'Enables a channel that was disabled because its destination no longer existed or rejected the credentials.',
+        problems: ['precondition_failed'],
         run: enableChannel,
       },
     },

@@ -26,7 +26,9 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     },
     get: { description: 'Returns a workspace with its plan, network policy, and limit overrides.', run: getWorkspace },
     update: {
-      description: 'Updates the name, plan, network policy, and limit overrides (JSON merge patch, RFC 7396).',
+      description:
+        'Updates the name, plan, network policy, and limit overrides (JSON merge patch, RFC 7396). If a limit gets lower, existing resources over the limit are kept, ' +
+        'but no new ones can be created.',
       body: WorkspacePatch,
       problems: ['already_exists'],
       run: updateWorkspace,
@@ -34,16 +36,17 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     verbs: {
       suspend: {
         description:
-          'Blocks all access: every request to the workspace, with a token or session, is rejected with 403 `workspace_suspended`. Pings are still ' +
+          'Blocks all access: every request to the workspace, with a token or session, is rejected with 403 `workspace_suspended`, except those to a user’s own sessions and profile. Pings are still ' +
           'accepted. Webhook deliveries, notifications, and audit streams are paused until the workspace is resumed. Nothing is deleted. The ' +
           'operator’s workspace can’t be suspended (409).',
         body: WorkspaceSuspension,
-        problems: ['conflict'],
+        problems: ['conflict', 'precondition_failed'],
         run: suspendWorkspace,
       },
       resume: {
         description:
-          'Restores access to a suspended workspace. Webhook deliveries that are `pending` or `retrying` are sent within 5 minutes.',
+          'Restores access to a suspended workspace. Does nothing if it is not suspended. Webhook deliveries that are `pending` or `retrying` are sent within 5 minutes.',
+        problems: ['precondition_failed'],
         run: resumeWorkspace,
       },
     },

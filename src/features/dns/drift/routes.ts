@@ -27,11 +27,12 @@ export const dnsDriftRoutes = area('dns-drift', 'DNS', [
     operationId: 'adoptZoneDrift',
     summary: 'Adopt drift of a zone',
     description:
-      'Copies changes made at a provider (a sync target of the zone) into the zone: those to the given `rrsets`, or `all` of them. To revert these changes instead, create a ' +
-      'plan with `enforce`.',
+      'Copies record sets from a provider (a sync target of the zone) into the zone as they were last read there: the given `rrsets`, or `all` that ' +
+      'are `drifted`, in `conflict`, or `unmanaged`. Record sets that were deleted there are deleted from the zone. To revert these changes instead, ' +
+      'create a plan with `enforce`.',
     body: AdoptInput,
     response: ZoneAdoptResult,
-    problems: ['conflict', 'plan_limit_reached'],
+    problems: ['conflict', 'plan_limit_reached', 'precondition_failed'],
     run: (ctx, { params, body }) => adoptDrift(ctx, params.id!, body),
   }),
 ])

@@ -60,8 +60,18 @@ export const ZoneDrift = Shape(
 
 export const AdoptInput = Shape(
   {
-    rrsets: Type.Optional(Type.Array(rrsetInput, { minItems: 1, maxItems: 1000, description: 'Record sets to adopt.' })),
-    all: Type.Optional(Type.Boolean({ description: 'Adopt all external changes, including additions and deletions.' })),
+    rrsets: Type.Optional(
+      Type.Array(rrsetInput, {
+        minItems: 1,
+        maxItems: 1000,
+        description: 'Record sets to adopt. Required unless `all` is true.',
+      }),
+    ),
+    all: Type.Optional(
+      Type.Boolean({
+        description: 'Adopt all external changes, including additions and deletions. Can’t be combined with `rrsets`.',
+      }),
+    ),
     target_id: Type.Optional(
       Type.String({
         maxLength: 40,

@@ -17,7 +17,7 @@ export const dnsExchangeRoutes = area('dns-exchange', 'DNS', [
     summary: 'Export a zone',
     description:
       'Exports the whole zone, as a zone file (`bind`, RFC 1035 section 5) with its SOA, or as JSON that can be imported ' +
-      'again. `version` exports an earlier version, as far back as the history goes. `default_ttl` has no history and is ' +
+      'again. `version` exports an earlier version; one that is not in the history returns 404. `default_ttl` has no history and is ' +
       'always the current one.',
     query: ExportQuery,
     streams: exportExamples,
@@ -38,7 +38,7 @@ export const dnsExchangeRoutes = area('dns-exchange', 'DNS', [
       '(`#/lines/<number>`) or to the field of the JSON. In JSON, the default TTL is `default_ttl` of the document, or else of the zone; in a zone file, ' +
       '`$TTL`, or else the TTL of an earlier record, or else `default_ttl` of the zone. The TTL of an existing record set is not kept. DNSSEC records (RRSIG, NSEC, …) are skipped and counted.\n\nOne import changes at most 10,000 records: split larger ' +
       'zones into multiple files and import all but the first with `merge`. A `replace` that would delete more than the safety checks ' +
-      'allow fails with a 409 `plan_blocked`; override the reasons with `allow`. With `dry_run`, nothing is changed, and ' +
+      'allow (unless the zone has not changed since it was created) fails with a 409 `plan_blocked`; override the reasons with `allow`. With `dry_run`, nothing is changed, and ' +
       '`preview` lists the changes.',
     query: ImportQuery,
     textBody: {

@@ -22,7 +22,9 @@ export const lossCodes = [
 const importOptionFields = {
   mode: Type.Optional(
     Words(importModes, {
-      description: 'Default: `replace` for a zone that has not changed since it was created, otherwise `merge`.',
+      description:
+        '`replace`: the zone becomes a copy of the source. `merge`: only the record sets in the source are replaced. Default: `replace` for a zone ' +
+        'that has not changed since it was created, otherwise `merge`.',
     }),
   ),
   allow: Type.Optional(
@@ -91,6 +93,7 @@ export type ZoneSource = Static<typeof ZoneSource>
 export const ZoneImportResult = Shape(
   {
     ...changed,
+    serial: Type.Integer({ description: 'Serial of the zone after the import. In a dry run, the current serial.' }),
     mode: Words(importModes, { description: 'Import mode that was used.' }),
     skipped: Type.Integer({ minimum: 0, description: 'Number of DNSSEC records that were skipped.' }),
     dry_run: Type.Boolean({ description: 'Whether this was a dry run.' }),

@@ -13,7 +13,8 @@ export const dnsHistoryRoutes = area('dns-history', 'DNS', [
     operationId: 'listZoneChangesets',
     summary: 'List changesets of a zone',
     description:
-      'Lists the changes made to a zone, newest first. Use `name` and `type` to list only the changes to those records.',
+      'Lists the changes made to a zone, newest first. Use `name` and `type` to list only the changes to those records. Changes are stored for the number of ' +
+      'days that the plan allows (`dns_history_days`); the last 1,000 of a zone are always kept.',
     query: listQuery(historyListing),
     response: ChangesetList,
     run: (ctx, { params, query }) => listHistory(ctx, params.id!, query),
@@ -37,7 +38,7 @@ export const dnsHistoryRoutes = area('dns-history', 'DNS', [
     summary: 'Compare two versions of a zone',
     description:
       'Returns the differences between two versions of a zone. `from` may be later than `to`, to see what going back would ' +
-      'change.',
+      'change. A version that is not in the history returns 404.',
     query: DiffQuery,
     response: ZoneDiff,
     run: (ctx, { params, query }) => diffZone(ctx, params.id!, query),
@@ -51,9 +52,9 @@ export const dnsHistoryRoutes = area('dns-history', 'DNS', [
     summary: 'Revert changes of a zone',
     description:
       'Creates a plan that reverts one changeset (`changeset_id`) or all changes since a `version`. With `apply`, the plan is ' +
-      'applied immediately and has the status `applied`, unless a safety check blocks it. Restores values, TTLs, comments, and the ' +
-      'SOA; deleted records are restored with their IDs. The serial keeps increasing. If the same records were changed again ' +
-      'later, the response is a 409 that names them.',
+      'applied immediately and has the status `applied`, unless a safety check blocks it; then it stays `open`. Restores values, TTLs, options, comments, tags, ' +
+      'and the SOA; deleted records are restored with their IDs. The serial keeps increasing. If you revert one changeset and the same records were changed ' +
+      'again later, the response is a 409 that names them. Reverts at most 10,000 records.',
     body: RevertInput,
     status: 201,
     collection: '/v1/dns/plans',

@@ -57,7 +57,8 @@ const changeset = {
   }),
   soa: SoaChange,
   origin: Words(recordOrigins, {
-    description: 'Where the change came from. `dynamic`: a dynamic IP source. `external`: adopted from a provider.',
+    description:
+      'Where the change came from. `dynamic`: not used yet. `external`: a change at a provider that the `adopt` drift policy copied into the zone.',
   }),
   actor: Shape(actorFields, { description: 'Who made the change.' }),
   note: Nullable(Type.String(), { description: 'Reason given for the change; null if none was given.' }),
@@ -157,8 +158,15 @@ export const ZoneDiff = Shape(
 
 export const RevertInput = Shape(
   {
-    changeset_id: Type.Optional(Type.String({ maxLength: 100, description: 'ID of the changeset to revert.' })),
-    version: Type.Optional(Type.Integer({ minimum: 1, description: 'Version of the zone to revert to.' })),
+    changeset_id: Type.Optional(
+      Type.String({ maxLength: 100, description: 'ID of the changeset to revert. Pass either this or `version`.' }),
+    ),
+    version: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'Version of the zone to revert to: all later changes are reverted. It must be in the history.',
+      }),
+    ),
     rrsets: Type.Optional(
       Type.Array(Shape({ name: recordName, type: recordType }), {
         minItems: 1,

@@ -66,7 +66,7 @@ export const Blocked = Nullable(
   Shape({
     plan_id: Type.String({
       description:
-        'ID of the plan with the blocked changes. To unblock them, apply it with the codes of all `reasons` in `allow`.',
+        'ID of the plan with the blocked changes. To unblock them, apply it with the codes of all `reasons` in `allow`, or make fewer changes.',
     }),
     reasons: Type.Array(Reason, { description: 'Safety checks that block the plan.' }),
   }),
@@ -79,7 +79,7 @@ export const Blocked = Nullable(
 export const allowed = Type.Array(Words(blockCodes), {
   maxItems: blockCodes.length,
   uniqueItems: true,
-  description: 'Codes of the safety checks to override.',
+  description: 'Codes of the safety checks to override, as in `blocked` of a plan or in `reasons` of a `plan_blocked` error.',
 })
 
 export const note = Line({ maxLength: 500, description: 'Reason, for the audit log.' })

@@ -20,12 +20,12 @@ export const dnsPlanRoutes = area('dns-plans', 'DNS', [
     summary: 'Create a DNS plan',
     description:
       'Creates a plan, which shows what your changes would do and which safety checks block them, without applying anything. The changes are validated like real ' +
-      'changes. You can apply a plan within 15 minutes, as long as the zone does not change.',
+      'changes. Providers are not contacted: the changes there are based on when each was last read. You can apply a plan within 15 minutes, as long as neither the zone nor its records at the providers change.',
     body: PlanInput,
     status: 201,
     collection: '/v1/dns/plans',
     response: Plan,
-    problems: ['plan_limit_reached'],
+    problems: ['plan_limit_reached', 'precondition_failed'],
     run: (ctx, { params, body }) => planZone(ctx, params.id!, body),
   }),
   route({
@@ -58,7 +58,8 @@ export const dnsPlanRoutes = area('dns-plans', 'DNS', [
     summary: 'Apply a DNS plan',
     description:
       'Applies a plan exactly as it was shown. A blocked plan is rejected with 409 `plan_blocked` and its reasons: pass their codes in ' +
-      '`allow`, with a note, to override them. Both are stored in the audit log. Returns an action.',
+      '`allow`, with a note, to override them. Both are stored in the audit log. The zone in Bailiwick changes immediately; the returned action ' +
+      'makes the changes at the sync targets, and fails with `plan_stale` at a target whose records have changed.',
     body: PlanApplyInput,
     status: 202,
     collection: '/v1/actions',

@@ -59,9 +59,11 @@ export const Plan = Shape(
         '`open`: can be applied. `applied`: was applied. `stale`: the zone has changed since the plan was created. `expired`: older than 15 minutes.',
     }),
     blocked: Type.Array(Reason, { description: 'Safety checks that block the plan until each is allowed.' }),
-    targets: Type.Array(PlanTarget, { description: 'Changes by sync target. The first entry is the zone in Bailiwick.' }),
+    targets: Type.Array(PlanTarget, {
+      description: 'Changes by sync target. The first entry is the zone in Bailiwick, unless the plan only changes sync targets.',
+    }),
     origin: Words(['api', 'dashboard', 'template', 'import', 'dynamic', 'external'], {
-      description: 'Where the changes of the plan come from.',
+      description: 'Where the changes of the plan come from, as `origin` of a changeset.',
     }),
     note: Type.String({ description: 'Note given when the plan was created; empty if none was given.' }),
     allowed: Type.Array(Type.String(), {
@@ -94,7 +96,8 @@ export const PlanInput = Shape(
     ),
     enforce: Type.Optional(
       Type.Union([all, Type.Array(rrsetInput, { minItems: 1, maxItems: 1000, description: 'Only these record sets.' })], {
-        description: 'External changes to revert at the targets, including conflicts.',
+        description:
+          'Changes made at the targets that the plan reverts, including conflicts. Default: only drift, if the `drift_policy` of the zone is `enforce`.',
       }),
     ),
     note: Type.Optional(note),

@@ -42,12 +42,15 @@ export const dnsRecordRoutes = area('dns-records', 'DNS', [
     update: {
       description:
         'Updates the given fields (JSON merge patch, RFC 7396). The type can’t be changed, and the ID never changes. `ttl`, ' +
-        '`options`, `comment`, `tags`, `locked`, and `expires_at` apply to all records of the record set.',
+        '`options`, `comment`, `tags`, `locked`, and `expires_at` apply to all records of the record set. A record that exists only at a provider can’t be ' +
+        'updated (404): adopt it first.',
       body: DnsRecordPatch,
       run: updateRecord,
     },
     delete: {
-      description: 'Deletes a record. The last NS record at the apex can’t be deleted.',
+      description:
+        'Deletes a record. The last NS record at the apex and records of a locked record set can’t be deleted (422). A record that exists only ' +
+        'at a provider can’t be deleted here (404).',
       problems: ['validation_failed'],
       run: deleteRecord,
     },

@@ -37,7 +37,7 @@ export const ttl = Type.Integer({
 const content = Type.String({
   maxLength: 300_000,
   description:
-    'Value in zone file format. Names with a trailing dot or more than one label are absolute; names with one label are ' +
+    'Value in zone file format. Names in the value that have a trailing dot or more than one label are absolute; names with one label are ' +
     'relative to the zone. A TXT value that doesn’t start with a quotation mark is taken as the text itself.',
 })
 const fields = Type.Object(
@@ -53,7 +53,8 @@ const comment = Line({
 })
 const locked = Type.Boolean({
   description:
-    'Whether the record set is protected from changes. It can then only be changed by a PATCH of one of its records that also includes `locked`.',
+    'Whether the record set is protected from changes. It can then only be changed by a PATCH of one of its records that also includes ' +
+    '`locked`, or by a plan that allows `locked`; other changes are rejected with a 422.',
 })
 const expires_at = { description: 'When the record set is deleted automatically; null for never.' }
 /** Metadata that can be set along with the records of a record set. */
@@ -136,7 +137,8 @@ export const DnsRecord = Shape(
     }),
     sync: RecordSync,
     source: Words([...recordSources, 'external'], {
-      description: 'How the record was created. `external`: it exists only at a provider.',
+      description:
+        'How the record was created: `manual` in the dashboard, `api` by an API request, `template` by a DNS template, `import` by an import or by adopting a change at a provider. `external`: it exists only at a provider. `dynamic` and `acme` are not used yet.',
     }),
     managed: Type.Boolean({
       description: 'Whether Bailiwick manages the record. False for records that exist only at a provider.',
@@ -184,7 +186,7 @@ export const DnsRecordPatch = Shape(
   {
     $id: 'DnsRecordPatch',
     description:
-      'Fields of a record to update. Null resets a field to its default. TTL, options, comment, lock, tags, and expiry apply to all records of its record set.',
+      'Fields of a record to update. Pass a new value as either `content` or `fields`. Null resets a field to its default. TTL, options, comment, lock, tags, and expiry apply to all records of its record set.',
     examples: [{ content: '192.0.2.20' }],
   },
 )
@@ -193,7 +195,10 @@ export const DnsRecordCheckInput = Shape(
   {
     ...DnsRecordInput.properties,
     record_id: Type.Optional(
-      Type.String({ maxLength: 64, description: 'ID of the record to update. If omitted, a new record is checked.' }),
+      Type.String({
+        maxLength: 64,
+        description: 'ID of the record in this zone that would be updated. If omitted, a new record is checked.',
+      }),
     ),
   },
   {
@@ -284,7 +289,7 @@ export const RrsetsInput = Shape(
     rrsets: Type.Array(RrsetInput, {
       minItems: 1,
       maxItems: maxRrsets,
-      description: 'Record sets to replace. Each combination of name and type may appear only once.',
+      description: 'Record sets to replace, with all their records. Each combination of name and type may appear only once.',
     }),
   },
   {
@@ -304,7 +309,7 @@ export const RrsetsInput = Shape(
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 export const changed = {
   zone_id: Type.String({ description: 'ID of the zone.' }),
-  serial: Type.Integer({ description: 'Serial of the zone after the change. In a dry run, the current serial.' }),
+  serial: Type.Integer({ description: 'Serial of the zone after the change.' }),
   created: count('Number of records created.'),
   updated: count('Number of records whose value, TTL, or options changed.'),
   deleted: count('Number of records deleted.'),

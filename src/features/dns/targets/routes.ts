@@ -27,14 +27,14 @@ export const dnsTargetRoutes = area('dns-targets', 'DNS', [
     operationId: 'createZoneTarget',
     summary: 'Add a sync target to a zone',
     description:
-      'Adds a provider that the zone is synced to. The zone is read from there immediately: record sets that exist only there become `unmanaged`, ' +
-      'and record sets that differ become a `conflict`. Both are kept and can be adopted. Record sets that exist only in Bailiwick are created there. If the provider has no such zone and supports ' +
+      'Adds a provider that the zone is synced to; a zone can have up to 10. The zone is read from there right after the response: record sets that exist only there become `unmanaged`, ' +
+      'and record sets that differ become a `conflict`. You can adopt them, or revert them with a plan; Bailiwick changes neither, unless `unmanaged` of the zone is `delete`. Record sets that exist only in Bailiwick are created there, unless the zone has `apply` set to `manual`. If the provider has no such zone and supports ' +
       'creating zones, the zone is created.',
     body: TargetInput,
     status: 201,
     noLocation: true,
     response: ZoneTarget,
-    problems: ['already_exists', 'conflict'],
+    problems: ['already_exists', 'conflict', 'precondition_failed'],
     run: (ctx, { params, body }) => createTarget(ctx, params.id!, body),
   }),
   route({
@@ -46,7 +46,7 @@ export const dnsTargetRoutes = area('dns-targets', 'DNS', [
     summary: 'Remove a sync target from a zone',
     description:
       'Stops syncing the zone to a provider. The zone is kept there. If the built-in name server does not serve the zone, its last target can’t ' +
-      'be removed.',
+      'be removed (409). `If-Match` is compared with the version of the zone.',
     status: 204,
     problems: ['conflict'],
     run: (ctx, { params }) => deleteTarget(ctx, params.id!, params.target!),

@@ -66,6 +66,11 @@ export const bindingListing = listingOf('dns-template-bindings', b, {
   sorts: ['applied_at', 'created_at'],
 })
 
+const { template_id, zone_id, ...otherFilters } = bindingListing.filters
+/** For the paths that name the template or the zone, which therefore can’t be filters too. */
+export const bindingsOfTemplate = { ...bindingListing, filters: { ...otherFilters, zone_id: zone_id! } }
+export const bindingsOfZone = { ...bindingListing, filters: { ...otherFilters, template_id: template_id! } }
+
 /** Locks a binding whose zone is already locked. @throws Problem 404 */
 export async function lockBinding(tx: Tx, id: string): Promise<BindingRow> {
   const [row] = await forUpdate(tx.select().from(b).where(eq(b.id, id)))

@@ -45,7 +45,9 @@ const example = {
 
 const RrsetDifference = Shape({
   ...rrsetName,
-  kind: Words(['missing', 'changed'], { description: '`missing`: the record set does not exist in the zone.' }),
+  kind: Words(['missing', 'changed'], {
+    description: '`missing`: the record set does not exist in the zone. `changed`: it has other values or another TTL.',
+  }),
   essential: Type.Boolean({ description: 'Whether this difference marks the binding as `modified`.' }),
   missing: Type.Array(Type.String(), {
     description: 'Values of the template that are missing from the zone. For SPF: missing terms.',
@@ -84,7 +86,7 @@ const bindingFields = {
   state: Words(bindingStates, {
     description:
       '`current`: the zone has the records that the binding added, and there is nothing to update. `outdated`: the variables were changed, or the mode is `linked` and the template has changed; apply the binding again. ' +
-      '`modified`: the records of the binding were edited or deleted in the zone. `failed`: the last rollout failed.',
+      '`modified`: the records of the binding were edited or deleted in the zone. `failed`: the last rollout failed. If several apply: `failed`, then `modified`, then `outdated`.',
   }),
   error: Nullable(
     Shape({
@@ -140,10 +142,10 @@ export const PreviewInput = Shape(placement, {
 })
 
 export const ApplyInput = Shape(
-  { ...placement, mode: Type.Optional(mode), ...overriding },
+  { ...placement, mode: Type.Optional({ ...mode, default: 'once' }), ...overriding },
   {
     $id: 'DnsTemplateApplyInput',
-    description: 'Where to apply the template, and with which variables. `mode` defaults to `once`.',
+    description: 'Where to apply the template, and with which variables.',
     examples: [{ zone_id: example.zone_id, host: '@', variables: example.variables, mode: 'linked' }],
   },
 )

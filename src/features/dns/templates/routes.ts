@@ -2,7 +2,7 @@ import { crud } from '../../../api/crud'
 import { area, route } from '../../../api/route'
 import { listQuery } from '../../../core/list'
 import { Action } from '../../actions/shapes'
-import { bindingListing } from './binding-rows'
+import { bindingListing, bindingsOfTemplate, bindingsOfZone } from './binding-rows'
 import {
   ApplyResult,
   ApplyInput,
@@ -50,7 +50,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     create: {
       description:
         'Creates a template: records with variables such as `{{name}}`. Undeclared and unused variables are rejected, as are ' +
-        'values that are invalid for their record type when filled in with defaults or sample values.',
+        'values that are invalid for their record type when filled in with defaults or sample values. A workspace can have up to 200 templates.',
       body: TemplateInput,
       problems: ['conflict'],
       run: createTemplate,
@@ -61,14 +61,16 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     },
     update: {
       description:
-        'Updates the given fields (JSON merge patch, RFC 7396) and creates a new version. Zones don’t change: linked bindings ' +
-        'are `outdated` until you roll out the template or apply them.',
+        'Updates the given fields (JSON merge patch, RFC 7396) and creates a new version. Built-in templates can’t be updated (409). Zones don’t change: ' +
+        'linked bindings are `outdated` until you roll out the template or apply them.',
       body: TemplatePatch,
       problems: ['conflict'],
       run: updateTemplate,
     },
     delete: {
-      description: 'Deletes a template that isn’t linked to any zone. Records it created are kept in their zones.',
+      description:
+        'Deletes a template and its bindings. Records it created are kept in their zones. Built-in templates, and templates with `linked` bindings, ' +
+        'can’t be deleted (409).',
       problems: ['conflict'],
       run: deleteTemplate,
     },
@@ -84,7 +86,8 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
       apply: {
         description:
           'Adds the records of a template to a zone, atomically, and creates a binding. Errors point to the variable, or to the ' +
-          'record of the template (`#/records/2/content`). If records conflict, the response is a 409 that lists them.',
+          'record of the template (`#/records/2/content`). If records conflict, the response is a 409 that lists them in `conflicts`. ' +
+          'Applying a template twice to the same name as `linked` returns 409 `already_exists`. A zone can have up to 500 bindings.',
         body: ApplyInput,
         status: 201,
         collection: '/v1/dns/template-bindings',
@@ -113,7 +116,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     operationId: 'rollOutDnsTemplate',
     summary: 'Roll out a DNS template',
     description:
-      'Updates all zones linked to the template to its latest version. Zones are updated independently: if one fails, its ' +
+      'Updates all zones with a `linked` binding of the template to its latest version. Zones are updated independently: if one fails, its ' +
       'binding becomes `failed` with the reason, and the others continue. Returns an action.',
     body: RolloutInput,
     status: 202,
@@ -129,7 +132,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     operationId: 'listBindingsForDnsTemplate',
     summary: 'List bindings of a DNS template',
     description: 'Lists the bindings of a template. A binding records the zone and name the template was applied to.',
-    query: listQuery(bindingListing),
+    query: listQuery(bindingsOfTemplate),
     response: BindingList,
     run: (ctx, { params, query }) => listBindingsOfTemplate(ctx, params.id!, query),
   }),
@@ -140,7 +143,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     operationId: 'listTemplateBindingsForZone',
     summary: 'List template bindings of a zone',
     description: 'Lists the template bindings of a zone.',
-    query: listQuery(bindingListing),
+    query: listQuery(bindingsOfZone),
     response: BindingList,
     run: (ctx, { params, query }) => listBindingsOfZone(ctx, params.id!, query),
   }),
@@ -149,7 +152,8 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     response: Binding,
     writes: { restrictedTokens: 'handler' },
     list: {
-      description: 'Lists the template bindings in all zones of the workspace.',
+      description:
+        'Lists the template bindings in all zones of the workspace. A binding records the zone and name that a template was applied to.',
       listing: bindingListing,
       response: BindingList,
       run: listBindings,

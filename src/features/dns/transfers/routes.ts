@@ -85,6 +85,7 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
       description:
         'Deletes a TSIG key. Requests signed with it are rejected immediately. A key that is used in the settings of the built-in name server can’t be deleted (409).',
       problems: ['conflict'],
+      isUnversioned: true,
       run: deleteTsigKey,
     },
   }),

@@ -91,7 +91,8 @@ const example = {
   transfer_key_ids: null,
 }
 const transferKeys = Nullable(Type.Array(keyId('ID of a TSIG key.'), { maxItems: maxTransferKeys, uniqueItems: true }), {
-  description: 'IDs of the TSIG keys that can transfer all zones; null allows all keys of the workspace.',
+  description:
+    'IDs of the TSIG keys that can transfer all zones of the workspace. Null allows all keys of the workspace; an empty list allows none.',
 })
 const port = Type.Integer({ minimum: 1, maximum: 65_535, description: 'UDP and TCP port. Default: 53.' })
 const address = Type.String({ minLength: 1, maxLength: 253, description: 'IP address or hostname.' })
@@ -155,7 +156,11 @@ export const BuiltinProviderPatch = Shape(
             }),
           ),
         }),
-        { maxItems: maxSecondaries, description: 'Complete list of secondaries. Secondaries that are not in it are removed.' },
+        {
+          maxItems: maxSecondaries,
+          description:
+            'Complete list of secondaries. Secondaries that are not in it are removed; one with the same address and port keeps its ID.',
+        },
       ),
     ),
     catalog: Type.Optional(

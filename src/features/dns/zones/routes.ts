@@ -15,10 +15,10 @@ export const dnsZoneRoutes = area('dns-zones', 'DNS', [
     },
     create: {
       description:
-        'Creates a zone with an SOA and NS records. By default, the built-in name server serves it. A zone hosted at a provider has no ' +
-        'NS records by default, because the provider sets its own. If the default name servers ' +
-        'are inside the zone, an address record with the hub’s own address is added as glue. Zone names are unique across the ' +
-        'installation.',
+        'Creates a zone with an SOA and the NS records in `nameservers`. By default, the built-in name server serves it. If a default name ' +
+        'server is inside a zone that the built-in name server serves, its address record (glue) is added too. It has the IP address of the hub’s ' +
+        'base URL, or 127.0.0.1 if that URL has a hostname; change it before you delegate the zone. ' +
+        'Zone names are unique across the installation, and a zone can’t be below a zone of another workspace: both return 409 `already_exists`.',
       body: ZoneInput,
       problems: ['plan_limit_reached', 'already_exists'],
       run: createZone,
@@ -29,13 +29,15 @@ export const dnsZoneRoutes = area('dns-zones', 'DNS', [
     },
     update: {
       description:
-        'Updates the given fields (JSON merge patch, RFC 7396). A `paused` zone keeps its records, but is neither served nor ' +
-        'synced.',
+        'Updates the given fields (JSON merge patch, RFC 7396). The name can’t be changed. A `paused` zone keeps its records, but is ' +
+        'neither served nor synced. If the zone has sync targets, they are read again and synced with the new settings.',
       body: ZonePatch,
       run: updateZone,
     },
     delete: {
-      description: 'Deletes a zone with all its records. The name server stops answering for it; copies at providers are kept.',
+      description:
+        'Deletes a zone with all its records and its history. This can’t be undone. The built-in name server stops answering for it; copies at ' +
+        'providers are kept.',
       run: deleteZone,
     },
   }),

@@ -29,12 +29,17 @@ export const zoneStatuses = ['active', 'paused'] as const
 const status = Words(zoneStatuses, { description: '`paused`: the zone keeps its records, but is neither served nor synced.' })
 export const default_ttl = seconds('TTL in seconds for records created without one.')
 
-const percent = (what: string) =>
+const percent = (what: string, small: string) =>
   Nullable(Type.Integer({ minimum: 0, maximum: 100 }), {
-    description: `Percentage of the record sets that one plan may ${what} without being blocked; null for the default of 30.`,
+    description:
+      `Percentage of the record sets that one plan may ${what} without being blocked. Null for the default of 30. Applies from ` +
+      `10 record sets on; ${small}`,
   })
-const update_limit_percent = percent('update')
-const delete_limit_percent = percent('delete')
+const update_limit_percent = percent('update', 'in a smaller zone, any number of record sets can be updated.')
+const delete_limit_percent = percent(
+  'delete',
+  'in a smaller zone, deleting at least 3 record sets that are at least half of the zone is blocked.',
+)
 
 const ignore_rules = Type.Array(
   Shape({
@@ -59,15 +64,17 @@ const ignore_rules = Type.Array(
 export const policyMembers = members({
   apply: {
     schema: Words(['auto', 'manual'], {
-      description: '`auto`: changes are synced to the providers immediately. `manual`: changes wait until a plan is applied.',
+      description:
+        '`auto`: changes are synced to the providers immediately, unless a safety check blocks them. `manual`: changes wait until a ' +
+        'plan is applied.',
     }),
     default: 'auto',
   },
   drift_policy: {
     schema: Words(['report', 'enforce', 'adopt'], {
       description:
-        'What to do with changes made at a provider outside Bailiwick. `report`: report them as drift. `enforce`: revert them. ' +
-        '`adopt`: copy them into the zone.',
+        'What to do with changes made at a provider outside Bailiwick (drift). `report`: only report them. `enforce`: revert them, ' +
+        'until they were reverted 3 times within 10 minutes. `adopt`: copy them into the zone. Conflicts are only reported.',
     }),
     default: 'report',
   },
@@ -78,7 +85,9 @@ export const policyMembers = members({
     default: 'keep',
   },
   ignore_rules: {
-    schema: Nullable(ignore_rules, { description: `${ignore_rules.description} Null or omitted: \`_acme-challenge*\`.` }),
+    schema: Nullable(ignore_rules, {
+      description: `${ignore_rules.description} Null for the default, a rule for \`_acme-challenge*\`.`,
+    }),
   },
 })
 export type IgnoreRule = Static<typeof ignore_rules>[number]
@@ -130,7 +139,8 @@ export const Zone = Shape(
     status,
     provider_id: Type.String({
       description:
-        'ID of the provider the zone was created at; `builtin` is the built-in name server. For all providers of the zone, see `sync`.',
+        'ID of the main provider: the one the zone was created at, or another one if that was removed from the sync targets. `builtin` is the ' +
+        'built-in name server. For all providers of the zone, see `sync`.',
     }),
     nameservers: Type.Array(Type.String(), { description: 'Name servers in the NS records at the apex.' }),
     serial: Type.Integer({
@@ -165,7 +175,9 @@ export const SoaInput = Type.Partial(Type.Object(soa), { additionalProperties: f
 
 export const ZoneInput = Shape(
   {
-    name: DnsName('Name, in Unicode or A-labels.'),
+    name: DnsName(
+      'Name, in Unicode or A-labels. Needs at least two labels, such as `example.com`; only the operator can create top-level zones.',
+    ),
     provider_id: Type.Optional(
       Type.String({
         maxLength: 40,
@@ -179,8 +191,8 @@ export const ZoneInput = Shape(
         minItems: 1,
         maxItems: 13,
         description:
-          'Name servers for the NS records. Default: those in BAILIWICK_DNS_NAMESERVERS; if it is not set, `ns1` of the zone, or no NS ' +
-          'records if a provider hosts the zone.',
+          'Name servers for the NS records. Default: those in the hub’s setting BAILIWICK_DNS_NAMESERVERS; if it is not set, `ns1` of the zone, or ' +
+          'no NS records if a provider hosts the zone.',
       }),
     ),
     default_ttl: Type.Optional({ ...default_ttl, description: `${default_ttl.description} Default: 3600.` }),
@@ -201,7 +213,8 @@ export const ZonePatch = Shape(
     status: Type.Optional(status),
     served: Type.Optional(
       Type.Boolean({
-        description: 'Whether the built-in name server answers for the zone too. Can’t be false for a zone without sync targets.',
+        description:
+          'Whether the built-in name server answers for the zone, in addition to the providers. Can’t be false for a zone without sync targets.',
       }),
     ),
     default_ttl: Type.Optional(Nullable(default_ttl, { description: `${default_ttl.description} Null resets it to 3600.` })),

@@ -51,15 +51,20 @@ export const zoneListing = listingOf('dns-zones', dnsZones, {
       finds: ({ text, isPrefix }) => (isPrefix ? { range: dnsZones.name } : { equal: dnsZones.name, values: [text] }),
     }),
     status: wordsFilter(dnsZones.status, zoneStatuses, 'Only zones with these statuses.'),
-    provider_id: textFilter(dnsZones.providerId, 'Only zones created at the provider with this ID.', { maxLength: 40 }),
+    provider_id: textFilter(dnsZones.providerId, 'Only zones with this `provider_id`.', { maxLength: 40 }),
     state: {
       schema: Words(syncStates, { description: 'Only zones with this `sync.state`.' }),
       where: (value, place) => sql`${dnsZones.syncState} = ${place(value)}`,
       finds: value => ({ equal: dnsZones.syncState, values: [value] }),
     },
-    synced: flagFilter(dnsZones.isSynced, 'True for zones that are in sync, false for zones that are not.'),
+    synced: flagFilter(
+      dnsZones.isSynced,
+      'True for zones that are in sync with all their providers, false for zones that are not.',
+    ),
     blocked: {
-      schema: Type.Boolean({ description: 'True for zones with a blocked plan, false for zones without one.' }),
+      schema: Type.Boolean({
+        description: 'True for zones with changes that safety checks block (`blocked`), false for other zones.',
+      }),
       where: value => (value ? isNotNull(dnsZones.blockedPlanId) : isNull(dnsZones.blockedPlanId)),
       variant: String,
     },

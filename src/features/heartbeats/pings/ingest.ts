@@ -11,14 +11,17 @@ import { Words } from '../../../core/shapes'
 import { receivePing, type PingRequest, type PingResult } from './receive'
 import { PingReceipt, type PingReceipt as PingReceiptView } from '../shapes'
 
-const slugQuery = ' With a slug, `create=1` creates the heartbeat if it doesn’t exist.'
+const slugQuery =
+  ' With a slug, `create=1` creates the heartbeat if it doesn’t exist, unless the plan of the workspace doesn’t allow more heartbeats (404). A slug that ' +
+  'several heartbeats have returns 409.'
 
 const pingQuery = Type.Object(
   {
     rid: Type.Optional(
       Type.String({
         maxLength: 100,
-        description: 'UUID of the run. Send the same one with the start and the end of a run, so that runs can overlap.',
+        description:
+          'UUID that identifies the run. Send the same one with the start and the end of a run, so that runs can overlap.',
       }),
     ),
     create: Type.Optional(

@@ -202,8 +202,8 @@ export const UptimeQuery = Type.Object(
           '`24h` is the last 24 hours. The others are calendar days in the time zone, including today. Default: `30d`.',
       }),
     ),
-    from: time('Start of the window, instead of `range`. At most 1,100 days before `to`.'),
-    to: time('End of the window. Default: now.'),
+    from: time('Start of the window. Can’t be combined with `range`. At most 1,100 days before `to`.'),
+    to: time('End of the window. Only with `from`. Default: now.'),
     timezone: Type.Optional(
       Type.String({
         minLength: 1,

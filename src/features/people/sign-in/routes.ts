@@ -29,7 +29,7 @@ export const sessionRoutes = area('sessions', 'Sessions', [
     description:
       'Starts a dashboard session with an email address and a password; the response sets its cookie. If the user has a second ' +
       'factor, the response is 401 `second_factor_required` with `methods` and, for passkeys, `passkey_options`: repeat the ' +
-      'request with a `code`, or with a `passkey` assertion for these options.',
+      'request, with the email address and password, and with a `code` or a `passkey` assertion for these options.',
     body: SignInInput,
     status: 201,
     response: CurrentSession,
@@ -66,7 +66,9 @@ export const sessionRoutes = area('sessions', 'Sessions', [
     delete: {
       operationId: 'revokeSession',
       summary: 'Revoke a session',
-      description: 'Ends a session of the signed-in user. Its browser is signed out with its next request.',
+      description:
+        'Ends a session of the signed-in user, which can be the current one. Its browser is signed out with its next request.',
+      isUnversioned: true,
       run: revokeSession,
     },
   }),
@@ -100,7 +102,8 @@ export const sessionRoutes = area('sessions', 'Sessions', [
     action: 'account.session.switch',
     operationId: 'switchWorkspace',
     summary: 'Switch workspaces',
-    description: 'Changes the workspace used by requests of this session that do not send Bailiwick-Workspace.',
+    description:
+      'Changes the workspace used by requests of this session that do not send Bailiwick-Workspace. If you are not a member of the workspace, the response is 404.',
     body: SessionPatch,
     response: CurrentSession,
     run: (ctx, { body }) => switchWorkspace(ctx, body.workspace_id),
