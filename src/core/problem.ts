@@ -88,12 +88,7 @@ export class Problem extends Error {
 /** The JSON body of the error response. `instance` identifies the request. */
 export function problemBody(problem: Problem, requestId: string): Record<string, unknown> {
   return {
-    type:
-      problem.code === 'rate_limited'
-        ? 'https://iana.org/assignments/http-problem-types#quota-exceeded'
-        : problem.code === 'overloaded'
-          ? 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity'
-          : `/problems/${problem.code}`,
+    type: problemType(problem.code),
     title: problem.title,
     status: problem.status,
     detail: problem.detail,
@@ -103,6 +98,12 @@ export function problemBody(problem: Problem, requestId: string): Record<string,
     ...(problem.extras.errors && { errors: problem.extras.errors }),
     ...problem.extras.fields,
   }
+}
+
+/** The URL that identifies a problem: of its section in the handbook, or as registered with IANA. */
+export function problemType(code: ProblemCode): string {
+  const registered = { rate_limited: 'quota-exceeded', overloaded: 'temporary-reduced-capacity' }[code as string]
+  return registered ? `https://iana.org/assignments/http-problem-types#${registered}` : `/problems/${code}`
 }
 
 /** Also used for ids of another workspace, so that a response never reveals whether they exist. */

@@ -1,6 +1,6 @@
 import { hasParameters, isReachable } from '../access/authorize'
 import type { Route } from '../api/route-declaration'
-import { problemKinds, type ProblemCode } from '../core/problem'
+import { problemKinds, problemType, type ProblemCode } from '../core/problem'
 import type { JsonSchema } from './openapi-schema'
 
 const requestExample = 'req_01jd8f3q7eeb9bv0w0r8c7hq2m'
@@ -12,7 +12,12 @@ export const problemSchemas: Record<string, JsonSchema> = {
     description: 'An error (RFC 9457). Other fields may be added.',
     required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'request_id'],
     properties: {
-      type: { type: 'string', format: 'uri-reference', description: 'Page that explains the error code.' },
+      type: {
+        type: 'string',
+        format: 'uri-reference',
+        description:
+          'URL of the page that explains the error code, relative to the hub. For `rate_limited` and `overloaded`, a URL registered with IANA.',
+      },
       title: { type: 'string', description: 'Short description of the error code.' },
       status: { type: 'integer', minimum: 400, maximum: 599, description: 'HTTP status code.' },
       detail: { type: 'string', description: 'What is wrong with this request.' },
@@ -26,13 +31,35 @@ export const problemSchemas: Record<string, JsonSchema> = {
       errors: {
         type: 'array',
         items: { $ref: '#/components/schemas/FieldProblem' },
-        description: 'Invalid fields and parameters of the request.',
+        description:
+          'With `validation_failed`, `invalid_parameter`, and `bulk_failed`: the invalid fields and parameters, or the operations that failed.',
       },
-      required_permission: { type: 'string', description: 'With `insufficient_permission`: the permission that is missing.' },
-      limit: { type: 'string', description: 'With `plan_limit_reached`: the name of the limit.' },
-      max: { type: 'integer', description: 'With `plan_limit_reached`: the maximum that the plan allows.' },
-      used: { type: 'integer', description: 'With `plan_limit_reached`: the current usage.' },
-      plan: { type: 'string', description: 'With `plan_limit_reached`: the ID of the plan.' },
+      required_permission: {
+        type: 'string',
+        description: 'With `insufficient_permission`: the permission that is missing, or `operator` for operator access.',
+      },
+      required_role: {
+        type: 'string',
+        description: 'With `insufficient_permission`, if you assign or change a role: the role that you need yourself.',
+      },
+      suspended_at: {
+        type: 'string',
+        format: 'date-time',
+        description: 'With `workspace_suspended`: when the operator suspended the workspace. `detail` contains the reason.',
+      },
+      limit: { type: 'string', description: 'With `plan_limit_reached`: the name of the limit, as in `GET /v1/limits`.' },
+      max: {
+        type: 'integer',
+        description: 'With `plan_limit_reached`: the maximum that the plan allows; for `monitor_interval_seconds`, the minimum.',
+      },
+      used: {
+        type: 'integer',
+        description: 'With `plan_limit_reached`: the current usage; for `monitor_interval_seconds`, the interval in the request.',
+      },
+      plan: {
+        type: 'string',
+        description: 'With `plan_limit_reached` and `plan_no_api_access`: the ID of the plan of the workspace.',
+      },
       methods: {
         type: 'array',
         items: { type: 'string' },
@@ -63,7 +90,7 @@ export const problemSchemas: Record<string, JsonSchema> = {
         type: 'array',
         items: { type: 'object' },
         description:
-          'With `plan_blocked`: the reasons to confirm in `allow`, each with its `code`, a `detail`, and the affected `rrsets`.',
+          'With `plan_blocked`: the safety checks to override in `allow`, each with its `code`, a `detail`, and the affected `rrsets`, as in DnsPlanReason.',
       },
       conflicts: {
         type: 'array',
@@ -125,7 +152,7 @@ const errorStatuses: Record<number, ErrorStatus> = {
   },
   403: {
     name: 'Forbidden',
-    description: 'The request is not allowed.',
+    description: 'The credentials do not allow this request.',
     example: 'insufficient_permission',
   },
   404: {
@@ -147,7 +174,8 @@ const errorStatuses: Record<number, ErrorStatus> = {
   },
   413: {
     name: 'PayloadTooLarge',
-    description: 'The body is larger than 1 MiB, or than the limit of this operation.',
+    description:
+      'The body is larger than 1 MiB (64 KiB without authentication), or than the limit that this operation describes.',
     example: 'payload_too_large',
   },
   415: {
@@ -286,7 +314,7 @@ function response(status: number, description: string, example: ProblemCode): Js
 function problemExample(code: ProblemCode): JsonSchema {
   const [status, title] = problemKinds[code]
   return {
-    type: code === 'rate_limited' ? 'https://iana.org/assignments/http-problem-types#quota-exceeded' : `/problems/${code}`,
+    type: problemType(code),
     title,
     status,
     detail: `${title}.`,

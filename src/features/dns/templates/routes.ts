@@ -50,7 +50,8 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     create: {
       description:
         'Creates a template: records with variables such as `{{name}}`. Undeclared and unused variables are rejected, as are ' +
-        'values that are invalid for their record type when filled in with defaults or sample values. A workspace can have up to 200 templates.',
+        'values that are invalid for their record type when filled in with defaults or sample values. A workspace can have up to 200 templates (409), ' +
+        'each of up to 128 KiB.',
       body: TemplateInput,
       problems: ['conflict'],
       run: createTemplate,
@@ -81,6 +82,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
           'block it.',
         body: PreviewInput,
         response: Preview,
+        problems: ['plan_limit_reached'],
         run: previewTemplate,
       },
       apply: {
@@ -186,6 +188,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
           'revert.',
         body: BindingPreviewInput,
         response: Preview,
+        problems: ['plan_limit_reached'],
         run: previewBinding,
       },
       apply: {
