@@ -240,7 +240,7 @@ describe('changes for a provider', () => {
     const [target] = (await kept.shown()).sync.targets
     expect(target).toMatchObject({
       state: 'error',
-      error: { code: 'refused', detail: `new A: ${record.sync.targets[0].detail}` },
+      error: { code: 'change_rejected', detail: `new A: ${record.sync.targets[0].detail}` },
     })
     expect((await kept.records('?synced=false')).map(one => one.name)).toEqual(['new'])
     expect(await w.audited()).toContain('dns.zone.sync failure')

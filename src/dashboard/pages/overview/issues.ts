@@ -3,7 +3,7 @@ import type { ZoneView } from '../../../features/dns/zones/shapes'
 import type { OverviewView } from '../../../features/overview/shapes'
 import { pluralize } from '../../parts/plural'
 import { toneOf, humanize, type Tone } from '../../parts/status'
-import { reasonAt, reasonOfZone } from '../dns/records/record-reason'
+import { hasOwnReason, reasonAt, reasonOfZone } from '../dns/records/record-reason'
 import { zoneStatus } from '../dns/zone-status'
 
 /** A problem, with a link to where it can be fixed. */
@@ -57,7 +57,7 @@ function dnsIssues({ unsynced_zones: zones, unsynced_records: records }: NonNull
   return [
     ...records.map(one => ofRecord(one, zones.find(zone => zone.id === one.zone_id) ?? null)),
     // Skip zones whose records are already listed, unless the zone has a reason of its own.
-    ...zones.filter(one => reasonOfZone(one) !== null || !zonesOfRecords.has(one.id)).map(ofZone),
+    ...zones.filter(one => hasOwnReason(one) || !zonesOfRecords.has(one.id)).map(ofZone),
   ]
 }
 

@@ -47,7 +47,7 @@ export const ZoneTarget = Shape(
       Shape({
         code: Type.String({
           description:
-            'Error code, such as `unreachable`, `incomplete` if the data looks incomplete or implausible, or `refused` if the provider rejected a change.',
+            'Error code, such as `unreachable`, `incomplete` if the data looks incomplete or implausible, or `change_rejected` if the provider rejected a change to a record set.',
         }),
         detail: Type.String({ description: 'Human-readable message.' }),
       }),

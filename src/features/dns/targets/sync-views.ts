@@ -90,7 +90,10 @@ async function rejectedChanges(read: Reader, targetIds: readonly string[]): Prom
       const others = row.total === 1 ? '' : ` (and ${pluralize(row.total - 1, 'more record sets')})`
       return [
         row.targetId,
-        { code: 'refused', detail: `${row.name} ${row.type}: ${row.detail ?? 'The provider rejected the change.'}${others}` },
+        {
+          code: 'change_rejected',
+          detail: `${row.name} ${row.type}: ${row.detail ?? 'The provider rejected the change.'}${others}`,
+        },
       ]
     }),
   )

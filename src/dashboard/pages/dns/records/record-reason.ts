@@ -13,7 +13,7 @@ export function reasonAt(target: TargetState, zone: ZoneView, place: string): st
   if (isInSync(target.state)) return null
   if (target.detail !== null) return target.detail
   const observed = target.observed?.values.join(', ')
-  const failed = zone.sync.targets.find(one => one.provider_id === target.provider_id)?.error?.detail
+  const failed = zone.sync.targets.find(one => one.provider_id === target.provider_id && isOfTarget(one))?.error?.detail
   switch (target.state) {
     case 'pending':
       return pendingReason(zone, failed)
@@ -29,6 +29,12 @@ export function reasonAt(target: TargetState, zone: ZoneView, place: string): st
       return failed ?? null
   }
 }
+
+/** Whether a target has an error that isn’t the error of one of its records. */
+const isOfTarget = ({ error }: ZoneView['sync']['targets'][number]): boolean => error !== null && error.code !== 'change_rejected'
+
+/** Whether the reason why a zone is out of sync is more than the reasons of its records. */
+export const hasOwnReason = (zone: ZoneView): boolean => zone.blocked !== null || zone.sync.targets.some(isOfTarget)
 
 /** Explains why a zone is out of sync. Null if nothing more specific than its state is known. */
 export function reasonOfZone(zone: ZoneView): string | null {
