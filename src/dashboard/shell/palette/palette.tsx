@@ -79,7 +79,10 @@ export default function Palette({ actions }: { actions: readonly QuickAction[] }
     others,
   )
   const rows = isTyped
-    ? ranked([...recent, ...pageRows, ...resources, ...verbRows, ...handbook], text)
+    ? [
+        ...ranked([...recent, ...pageRows, ...resources, ...verbRows, ...handbook], text),
+        ...(isLoading ? [] : [handbookSearch(text.trim())]),
+      ]
     : [...recent.slice(0, maxRecent), ...verbRows, ...pageRows.filter(one => one.isMain)]
   return (
     <Combobox
@@ -195,6 +198,15 @@ function useHandbookRows(): Row[] {
     [pages],
   )
 }
+
+const handbookSearch = (text: string): Row => ({
+  key: '/docs/search',
+  label: `Search the handbook for “${text}”`,
+  kind: 'Handbook',
+  icon: BookOpen,
+  weight: Weight.Handbook,
+  run: () => location.assign(`/docs/search?q=${encodeURIComponent(text)}`),
+})
 
 const recentRow = ({ id, name }: { id: string; name: string }, { open }: Tools): Row => ({
   key: id,
