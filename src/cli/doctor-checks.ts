@@ -4,13 +4,14 @@ import { pluralize, isOrAre } from '../core/pluralize'
 import { instant, systemClock } from '../core/clock'
 import { masterKeyFile, unknownSettings, type Config } from '../core/config'
 import { withReadOnlyDatabase, schemaState } from '../core/db/schema-state'
-import { freeBytes, formatMebibytes, minFreeBytes } from '../core/disk'
+import { freeBytes, formatMebibytes, lowFreeBytes, minFreeBytes } from '../core/disk'
 import { folderProblem, missingKeyMessage, requiredMasterKeyId } from '../core/installation'
+import { backupProblem, lastBackupFact, parseLastBackup } from '../core/last-backup'
 import { loadMasterKey } from '../core/master-key'
 import { keyFingerprint } from '../core/secrets'
 import { pidFileOf } from '../hub/folder-lock'
 import { tryListen } from '../hub/listen'
-import { checkTls, readTls } from '../hub/tls-files'
+import { checkTls, expiringSoonMs, readTls } from '../hub/tls-files'
 import { failureText } from './failure'
 import { getFromHub, localUrl } from './hub-request'
 import { readConfig, type SettingFlags } from './settings'
@@ -54,6 +55,7 @@ export async function runDoctorChecks(flags: SettingFlags): Promise<Finding[]> {
     await check('master key match', () => checkKeyMatch(valid))
     await check('failed jobs', () => checkJobs(valid))
     await check('clock', () => checkClock(valid))
+    await check('last backup', () => checkBackup(valid))
   }
   await check('certificate', () => checkCertificate(valid))
   // With port 0, the hub listens on a port that isn’t in the settings.
@@ -82,9 +84,6 @@ function checkFolder({ data }: Config) {
     return warn(`${data} is accessible to all users of this machine. Run: chmod 750 ${data}`)
   return ok(`${data} is writable.`)
 }
-
-// About one day of growth of a busy hub.
-const lowFreeBytes = 256 * 1024 * 1024
 
 async function checkDisk({ data }: Config) {
   let folder = data
@@ -166,8 +165,15 @@ async function checkClock(config: Config) {
   return ok(`The time is ${instant(now)}.`)
 }
 
-// Let's Encrypt certificates are renewed 30 days ahead, so this close to expiry the renewal must have failed.
-const expiringSoonMs = 14 * 24 * 3_600_000
+async function checkBackup(config: Config) {
+  const [fact] = await queryRows<{ value: string }>(config, `select value from instance_facts where name = '${lastBackupFact}'`)
+  const [oldest] = await queryRows<{ at: number | string | null }>(config, 'select min(created_at) as at from workspaces')
+  const last = fact ? parseLastBackup(fact.value) : null
+  const now = systemClock.now()
+  const problem = backupProblem(last, Number(oldest?.at ?? now), now)
+  if (problem) return warn(problem)
+  return ok(last ? `The last backup was made at ${last.created_at}.` : 'No backup has been made yet. Run bailiwick backup.')
+}
 
 function checkCertificate(config: Config) {
   const files = readTls(config)

@@ -16,7 +16,7 @@ import type { KeyRing } from './secrets'
  * need from other features with `declare module`.
  */
 export interface Hub {
-  /** Id of this process, new at each start. Used for leases and in `hubs`, never shown in the API. */
+  /** Id of this process, new at each start. Used for leases and in `hubs`; the API shows it only to the operator. */
   id: string
   config: Config
   clock: Clock

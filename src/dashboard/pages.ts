@@ -87,7 +87,7 @@ export const pages = {
   '/members': { title: 'Members', group: 'Workspace', icon: 'Users', visibleTo: 'canReadAccount' },
   '/plan': { title: 'Plan and limits', group: 'Workspace', icon: 'CreditCard', visibleTo: 'canReadAccount' },
   '/settings': { title: 'Settings', group: 'Workspace', icon: 'Settings', letter: 's', visibleTo: 'canReadAccount' },
-  '/operator': { title: 'Installation', tab: 'Workspaces', group: 'Workspace', icon: 'ServerCog', visibleTo: 'operator' },
+  '/operator': { title: 'Installation', tab: 'Status', group: 'Workspace', icon: 'ServerCog', visibleTo: 'operator' },
   '/operator/$tab': { title: 'Installation' },
   '/profile': { title: 'Your profile' },
   '/setup': { isPublic: true },

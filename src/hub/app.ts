@@ -11,7 +11,7 @@ import { redactPath } from './redact-path'
 import { notFound, Problem } from '../core/problem'
 import { acknowledgePages } from './acknowledge-page'
 import { apiAreas, ingestAreas, specsOf } from './areas'
-import { notReady, readiness } from './health'
+import { notReady, readiness, setWorker } from './health'
 import { requireMetricsAccess, Metrics } from './metrics'
 import { pageRoutes } from './pages'
 
@@ -21,6 +21,7 @@ import { pageRoutes } from './pages'
  */
 export function createApp(hub: Hub, worker: Worker, areas: readonly AnyElysia[] = [...apiAreas, ...ingestAreas]): AnyElysia {
   const metrics = new Metrics(hub, worker)
+  setWorker(hub, worker)
   const arrivals = new WeakMap<Request, number>()
   // onAfterResponse does not get the responses of onError.
   const failures = new WeakMap<Request, number>()
@@ -60,7 +61,7 @@ export function createApp(hub: Hub, worker: Worker, areas: readonly AnyElysia[] 
       const ids = { request_id: requestId(request), client_request_id: clientRequestId(request) }
       hub.log.debug({ ...ids, method: request.method, path: redactPath(pathOf(request)), status }, 'request handled')
     })
-    .use(operatorRoutes(hub, worker, metrics))
+    .use(operatorRoutes(hub, metrics))
     .use(pageRoutes)
     .use(acknowledgePages)
   for (const routes of areas) app = app.use(routes)
@@ -69,12 +70,12 @@ export function createApp(hub: Hub, worker: Worker, areas: readonly AnyElysia[] 
 }
 
 /** Health, readiness and metrics. */
-function operatorRoutes(hub: Hub, worker: Worker, metrics: Metrics): AnyElysia {
+function operatorRoutes(hub: Hub, metrics: Metrics): AnyElysia {
   const headers = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
   return new Elysia({ name: 'operator' })
     .get('/healthz', () => Response.json({ status: 'ok' }, { headers }))
     .get('/readyz', async ({ request }) => {
-      const state = await readiness(hub, worker)
+      const state = await readiness(hub)
       return state.status === 'ready'
         ? Response.json(state, { headers })
         : problemResponse(hub, notReady(state), requestId(request))

@@ -31,6 +31,7 @@ import { overviewRoutes } from '../features/overview/routes'
 import { pingRoutes, jsonPingRoutes } from '../features/heartbeats/pings/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
 import { incidentRoutes } from '../features/incidents/routes'
+import { installationRoutes } from '../features/installation/routes'
 import { limitRoutes } from '../features/limits/routes'
 import { liveRoutes } from '../features/live/routes'
 import { monitoringRoutes } from '../features/monitors/exchange/routes'
@@ -42,6 +43,7 @@ import { notificationRoutes } from '../features/notifications/routes'
 import { webhookDeliveryRoutes } from '../features/webhooks/deliveries/routes'
 import { webhookEndpointRoutes } from '../features/webhooks/endpoints/routes'
 import { eventRelations } from './event-relations'
+import { installationState } from './installation-state'
 
 /** All areas of the API. */
 export const apiAreas: readonly AnyElysia[] = [
@@ -58,6 +60,7 @@ export const apiAreas: readonly AnyElysia[] = [
   planRoutes,
   workspaceRoutes,
   deprecationRoutes,
+  installationRoutes(installationState),
   limitRoutes,
   dnsZoneRoutes,
   dnsRecordRoutes,

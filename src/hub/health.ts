@@ -23,11 +23,11 @@ interface Readiness {
 }
 
 /** Returns whether this hub is ready. The checks run at most once a second. */
-export async function readiness(hub: Hub, worker: Worker): Promise<Readiness> {
+export async function readiness(hub: Hub): Promise<Readiness> {
   const now = hub.clock.now()
   const last = cache.get(hub)
   if (last && now >= last.at && now - last.at < cacheMs) return await last.result
-  const result = runChecks(hub, worker)
+  const result = runChecks(hub, workers.get(hub)!)
   cache.set(hub, { at: now, result })
   return await result
 }
@@ -40,6 +40,10 @@ export function notReady({ checks }: Readiness): Problem {
   return new Problem('not_ready', failing.join(' '), { headers: { 'Retry-After': '1' }, fields: { checks } })
 }
 
+/** Sets the worker whose jobs are checked. */
+export const setWorker = (hub: Hub, worker: Worker): void => void workers.set(hub, worker)
+
+const workers = new WeakMap<Hub, Worker>()
 const cacheMs = 1000
 const cache = new WeakMap<Hub, { at: number; result: Promise<Readiness> }>()
 // A slower database makes the hub unusable.

@@ -8,6 +8,7 @@ import { constantTimeEqual, sha256 } from '../core/crypto'
 import { jobs } from '../core/db/tables'
 import type { Hub } from '../core/hub'
 import type { Worker } from '../core/jobs/worker'
+import { lastBackup } from '../core/last-backup'
 import { loopBlocks } from '../core/loop-blocks'
 import { classOf, parseAddress } from '../core/net/address'
 import { Problem, tooManyRequests } from '../core/problem'
@@ -61,6 +62,15 @@ export class Metrics {
           .from(jobs)
           .groupBy(jobs.kind, jobs.state)
         for (const { kind, state, n } of rows) this.set({ kind, state }, n)
+      },
+    })
+    new Gauge({
+      name: 'bailiwick_last_backup_timestamp_seconds',
+      help: 'Time of the last successful backup, as a Unix timestamp. 0 if there is none.',
+      registers,
+      async collect() {
+        const last = await lastBackup(hub.read)
+        this.set(last ? Date.parse(last.created_at) / 1000 : 0)
       },
     })
     addCheckMetrics(hub, registers)

@@ -17,6 +17,7 @@ export const tags: readonly { name: string; description: string }[] = [
   { name: 'Notices', description: 'In-app notices for the members of a workspace.' },
   { name: 'Notifications', description: 'Notification channels and the log of sent notifications.' },
   { name: 'Members', description: 'Members of a workspace, and invitations.' },
+  { name: 'Installation', description: 'The state of the whole installation, for its operator.' },
   { name: 'Deprecations', description: 'Deprecated parts of the API, and the tokens that still use them.' },
   { name: 'Audit', description: 'The audit log and its streams to other systems.' },
   {

@@ -11,6 +11,9 @@ export interface TlsFiles {
   fingerprint: string
 }
 
+/** Let's Encrypt certificates are renewed 30 days ahead, so this close to expiry the renewal must have failed. */
+export const expiringSoonMs = 14 * 24 * 3_600_000
+
 /**
  * Reads the configured files. Returns null if HTTPS is not configured.
  * @throws InvalidSetting if a file can't be read

@@ -60,7 +60,16 @@ const backUp = async (config: Config, folder: string, more: { logical?: boolean;
 const restore = (config: Config, file: string) => restoreBackup(config, { file, releaseDeliveries: false, report: silent })
 
 /** Tables that a restore changes. */
-const adapted = new Set(['audit_entries', 'counters', 'heartbeats', 'hubs', 'jobs', 'password_resets', 'sessions'])
+const adapted = new Set([
+  'audit_entries',
+  'counters',
+  'heartbeats',
+  'hubs',
+  'instance_facts',
+  'jobs',
+  'password_resets',
+  'sessions',
+])
 for (const name of ['webhook_deliveries', 'dns_zones', 'dns_serving']) adapted.add(name)
 
 const tablesIn = (manifest: Manifest) => Object.fromEntries(manifest.tables.map(one => [one.name, one]))
@@ -97,6 +106,23 @@ test('a backup contains every table, and its restore has the same content and a 
       await restore(place, made.file)
       const again = await backUp(place, join(folder, 'again'), { logical: true, withSeries: true })
       expect(kept(again.manifest)).toEqual(kept(made.manifest))
+      // Until the next backup, the last one is the one that was restored.
+      const facts = (config: Config) =>
+        withReadOnlyDatabase(config, rows =>
+          rows!<{ value: string }>("select value from instance_facts where name = 'last_backup'"),
+        )
+      expect(JSON.parse((await facts(place))[0]!.value)).toMatchObject({
+        created_at: again.manifest.created_at,
+        bytes: again.bytes,
+      })
+      const other = await emptyPlace()
+      await restore(other, made.file)
+      expect(JSON.parse((await facts(other))[0]!.value)).toEqual({
+        created_at: made.manifest.created_at,
+        form: made.manifest.form,
+        bytes: made.bytes,
+        with_series: true,
+      })
       const [before, after] = [tablesIn(made.manifest), tablesIn(again.manifest)]
       expect(after.audit_entries!.rows).toBe(before.audit_entries!.rows + 1)
       expect(after.sessions!.rows).toBe(0)

@@ -1,10 +1,15 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { record } from '../../src/core/change'
+import { instant } from '../../src/core/clock'
+import { isPostgres } from '../../src/core/db/dialect'
 import { instanceFacts, jobs } from '../../src/core/db/tables'
 import { incrementCounter } from '../../src/core/metric-counters'
+import { version } from '../../src/core/version'
+import { createBackup } from '../../src/hub/backup/create'
 import { renewPresence } from '../../src/hub/presence'
 import { jobKinds } from '../../src/hub/jobs'
-import { world } from '../support/world'
+import { world, type World } from '../support/world'
 
 const allOk = {
   database: { status: 'ok', detail: null },
@@ -227,4 +232,98 @@ test('a full disk is reported by writes, and by readiness until there is space a
   })
   hub.store.transact = transact
   expect((await acme.call('POST', '/v1/tokens', { name: 'more', mode: 'read_only' })).status).toBe(201)
+})
+
+describe('the installation', () => {
+  const read = async (w: World) => {
+    const { status, body } = await w.acme.call('GET', '/v1/installation')
+    expect(status).toBe(200)
+    return body
+  }
+  const subjects = async (w: World) => (await read(w)).problems.map((one: any) => [one.subject, one.severity])
+  const setFact = (w: World, name: string, value: object) =>
+    record(w.hub, async tx => {
+      await tx.insert(instanceFacts).values({ name, value: JSON.stringify(value) })
+      return { result: undefined }
+    })
+
+  test('shows the hub, the database, the disk, jobs, mail, backups, and keys, only to the operator', async () => {
+    const w = await world()
+    const body = await read(w)
+    expect(body).toMatchObject({
+      build: { version },
+      hubs: [{ id: w.hub.id, version, running: true, current: true, started_at: instant(w.clock.now()) }],
+      database: { engine: isPostgres ? 'postgres' : 'sqlite' },
+      jobs: { running: 0, oldest_due_at: null, failed: [] },
+      mail: { configured: false, server: null, last_attempt_at: null },
+      backup: { last_at: null, form: null },
+      keys: { master_key_id: w.hub.keys.masterKeyId, required_key_id: w.hub.keys.masterKeyId, rotating: false },
+      metrics_token_configured: false,
+    })
+    expect(body.database.version).toMatch(/^\d+\./)
+    expect(body.database.size_bytes).toBeGreaterThan(10_000)
+    expect(body.database.log_bytes === null).toBe(isPostgres)
+    expect(body.disk.total_bytes).toBeGreaterThan(body.disk.free_bytes)
+    // Nothing but a hint: a backup is not due yet.
+    expect(await subjects(w)).toEqual([['mail', 'info']])
+    for (const caller of [w.rival, w.readOnly])
+      expect((await caller.call('GET', '/v1/installation')).body.code).toBe('insufficient_permission')
+    expect((await w.anonymous.call('GET', '/v1/installation')).status).toBe(401)
+  })
+
+  test('reports failing checks first, then old backups, failed and waiting jobs, and mail that was not sent', async () => {
+    const w = await world()
+    await w.worker.stop(1000)
+    const created = w.clock.now()
+    const counts = { lane: '', priority: 100, attempts: 0, lostRuns: 0, payload: {}, createdAt: created, runAt: created }
+    await record(w.hub, async tx => {
+      const kind = jobKinds[0]!.kind
+      await tx.insert(jobs).values([
+        { id: 'job_waiting', kind, state: 'ready', ...counts },
+        { id: 'job_failed', kind: 'a.job', state: 'failed', ...counts, lastError: 'no route', failedAt: created },
+      ])
+      return { result: undefined }
+    })
+    await setFact(w, 'last_mail', { at: instant(created), error: '550 no such user' })
+    w.clock.advance(3 * 86_400_000)
+    const body = await read(w)
+    const found = body.problems.map((one: any) => [one.subject, one.severity, one.text])
+    expect(found.slice(0, 2)).toEqual([
+      ['health', 'critical', expect.stringContaining('are due but are not being run')],
+      ['health', 'critical', expect.stringContaining('could not renew its presence')],
+    ])
+    expect(found.slice(2)).toEqual([
+      ['health', 'warning', expect.stringContaining('check engine')],
+      ['backup', 'warning', expect.stringMatching(/^No backup has been made\. Run bailiwick backup/)],
+      ['jobs', 'warning', expect.stringContaining(`waiting since ${instant(created)}`)],
+      ['jobs', 'warning', expect.stringMatching(/^1 background job failed permanently .*: a\.job \(no route\)\. See the log/)],
+      ['mail', 'info', expect.stringContaining('Set BAILIWICK_SMTP_URL')],
+    ])
+    expect(body.jobs).toMatchObject({
+      oldest_due_at: instant(created),
+      failed: [{ kind: 'a.job', count: 1, last_error: 'no route' }],
+    })
+    expect(body.jobs.due).toBeGreaterThan(0)
+    expect(body.mail.last_error).toBe('550 no such user')
+  })
+
+  test('knows the last backup, also in the metrics', async () => {
+    const w = await world()
+    const metric = async () =>
+      /^bailiwick_last_backup_timestamp_seconds (\S+)$/m.exec((await w.anonymous.call('GET', '/metrics')).text)?.[1]
+    expect(await metric()).toBe('0')
+    const { manifest, bytes } = await createBackup(w.hub.config, {
+      folder: join(w.hub.config.data, 'backups'),
+      logical: true,
+      withSeries: false,
+      report: () => {},
+    })
+    expect((await read(w)).backup).toEqual({
+      last_at: manifest.created_at,
+      form: 'logical',
+      size_bytes: bytes,
+      with_series: false,
+    })
+    expect(Number(await metric())).toBe(Date.parse(manifest.created_at) / 1000)
+  })
 })

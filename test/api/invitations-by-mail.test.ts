@@ -78,6 +78,16 @@ test('mail errors are shown: immediately if the email is rejected, otherwise aft
   const refused = await invite()
   await w.settle()
   expect(await read(refused.id)).toMatchObject({ mailed_at: null, mail_error: expect.stringContaining('550 5.1.1 nobody here') })
+  // The operator sees the result of the last email.
+  const installation = async () => (await w.acme.call('GET', '/v1/installation')).body
+  const { mail, problems } = await installation()
+  expect(mail).toMatchObject({
+    configured: true,
+    server: '127.0.0.1',
+    from: 'hub@example.com',
+    last_error: expect.stringContaining('550'),
+  })
+  expect(problems).toMatchObject([{ subject: 'mail', severity: 'warning', text: expect.stringContaining('nobody here') }])
   await w.acme.call('DELETE', `/v1/invitations/${refused.id}`)
   double.recipient = () => '450 4.2.1 later'
   const late = await invite()

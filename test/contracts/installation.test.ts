@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { chmodSync, existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -52,6 +53,30 @@ test(
       expect(existsSync(join(folder, 'master.key'))).toBe(false)
       expect((await runSource([...createToken, folder])).code).toBe(0)
       expect(existsSync(join(folder, 'master.key'))).toBe(true)
+    }),
+  60_000,
+)
+
+test(
+  'the doctor shows when the last backup was made, and warns about an old one',
+  () =>
+    inTempFolder(async folder => {
+      expect((await runSource([...createToken, folder])).code).toBe(0)
+      const doctor = async () =>
+        /^(\w+) +last backup +(.*)$/m
+          .exec((await runSource(['doctor', '--listen', '127.0.0.1:0', '--data', folder])).out)!
+          .slice(1)
+      expect(await doctor()).toEqual(['ok', 'No backup has been made yet. Run bailiwick backup.'])
+      expect(await runSource(['backup', '--data', folder])).toMatchObject({ code: 0, err: '' })
+      expect(await doctor()).toEqual(['ok', expect.stringMatching(/^The last backup was made at \d{4}-/)])
+      using db = new Database(join(folder, 'bailiwick.db'))
+      db.run(
+        "update instance_facts set value = json_set(value, '$.created_at', '2026-01-05T10:00:00.000Z') where name = 'last_backup'",
+      )
+      expect(await doctor()).toEqual([
+        'warn',
+        expect.stringMatching(/^The last backup was made \d+ days ago, at 2026-01-05T10:00:00\.000Z\. Run bailiwick backup, /),
+      ])
     }),
   60_000,
 )

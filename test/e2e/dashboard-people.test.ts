@@ -389,7 +389,7 @@ test('the palette finds records, members, settings, and handbook pages, runs act
 }, 120_000)
 
 test('an operator overrides a limit of a workspace', async () => {
-  const page = await ui.open('/operator')
+  const page = await ui.open('/operator/workspaces')
   await page.getByRole('button', { name: 'Actions for default' }).click()
   await page.getByRole('menuitem', { name: 'Edit workspace' }).click()
   await page.getByText('Limits', { exact: true }).click()
@@ -407,6 +407,28 @@ test('an operator overrides a limit of a workspace', async () => {
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByText('Undone').waitFor()
   expect(await overrides()).toEqual({})
+}, 60_000)
+
+test('the installation page shows problems first, and the state of hubs, backups, mail, and metrics', async () => {
+  const page = await ui.open('/operator')
+  await heading(page, 'Installation')
+  const problems = card(page, 'Problems')
+  await problems.getByText('Set BAILIWICK_SMTP_URL and BAILIWICK_MAIL_FROM.').waitFor()
+  expect(await page.getByRole('heading', { level: 2 }).first().textContent()).toBe('Problems')
+  await page.getByRole('row').filter({ hasText: 'this hub' }).getByText('running').waitFor()
+  await card(page, 'Backups').getByText('Never').waitFor()
+  expect((await ui.installation.run(['backup'])).code).toBe(0)
+  await page.reload()
+  await card(page, 'Backups').getByText('Physical').waitFor()
+  await card(page, 'Database').getByText('SQLite 3').waitFor()
+  await card(page, 'Disk').getByText(ui.installation.folder).waitFor()
+  await page
+    .getByText(`- targets: ['localhost:${new URL(base).port}']`)
+    .first()
+    .waitFor()
+  await expectClean(page)
+  await page.getByRole('link', { name: 'Workspaces' }).click()
+  await page.getByRole('row').filter({ hasText: 'default' }).first().waitFor()
 }, 60_000)
 
 test('a setup link pasted into a tab that is open at the setup page is used, and keeps what was typed', async () => {

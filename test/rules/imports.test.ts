@@ -194,7 +194,7 @@ const publicModules: Record<string, string[]> = {
     'channel-counts',
     'delivery/notify',
   ],
-  people: ['invitations/invitations', 'invitations/revocation', 'members/members'],
+  people: ['invitations/invitations', 'invitations/revocation', 'members/members', 'system-mail'],
   tokens: ['expiry'],
   webhooks: ['endpoints/counts', 'endpoints/plan-limit', 'sending/workspace-rate'],
 }

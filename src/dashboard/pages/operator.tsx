@@ -3,20 +3,22 @@ import { Page } from '../parts/page'
 import { Tabs } from '../parts/tabs'
 import { Deprecations } from './operator/deprecations'
 import { Plans } from './operator/plans'
+import { InstallationStatus } from './operator/status'
 import { Workspaces } from './operator/workspaces'
 
-const views = { workspaces: Workspaces, plans: Plans, deprecations: Deprecations } as const
+const views = { status: InstallationStatus, workspaces: Workspaces, plans: Plans, deprecations: Deprecations } as const
 
-/** Settings of the whole installation, for operators. */
+/** Health and settings of the whole installation, for operators. */
 export default function Operator() {
-  const { tab = 'workspaces' }: { tab?: string } = useParams({ strict: false })
-  const View = views[tab as keyof typeof views] ?? Workspaces
+  const { tab = 'status' }: { tab?: string } = useParams({ strict: false })
+  const View = views[tab as keyof typeof views] ?? InstallationStatus
   return (
-    <Page description="Settings of the whole installation. The health check is at /readyz, and Prometheus metrics are at /metrics.">
+    <Page description="Health and settings of the whole installation.">
       <Tabs
         label="Installation"
         tabs={[
-          { to: '/operator', label: 'Workspaces', exact: true },
+          { to: '/operator', label: 'Status', exact: true },
+          { to: '/operator/workspaces', label: 'Workspaces' },
           { to: '/operator/plans', label: 'Plans' },
           { to: '/operator/deprecations', label: 'Deprecations' },
         ]}

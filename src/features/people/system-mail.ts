@@ -1,6 +1,12 @@
+import { eq } from 'drizzle-orm'
+import { record } from '../../core/change'
+import { instant } from '../../core/clock'
+import { instanceFacts } from '../../core/db/tables'
+import type { Reader } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { htmlText } from '../../core/html-text'
-import { sendMail } from '../../core/net/mail'
+import { MailError, sendMail } from '../../core/net/mail'
+import { oneLine } from '../../core/one-line'
 import { Problem } from '../../core/problem'
 
 /** An email sent by the installation itself, about an account or an invitation. */
@@ -28,11 +34,49 @@ export function requireMail(hub: Hub): void {
 
 /**
  * Sends an email through the installation's mail server. That server belongs to the operator, so no workspace network policy
- * applies.
+ * applies. Records the result for the operator.
  * @throws MailError; Problem 409 `mail_not_set_up`
  */
-export async function sendSystemMail(hub: Hub, { to, subject, paragraphs, link, id }: SystemMail): Promise<void> {
+export async function sendSystemMail(hub: Hub, mail: SystemMail): Promise<void> {
   requireMail(hub)
+  try {
+    await send(hub, mail)
+  } catch (error) {
+    if (error instanceof MailError) await noteResult(hub, error.message)
+    throw error
+  }
+  await noteResult(hub, null)
+}
+
+/** The result of the last email of the installation. */
+interface LastMail {
+  /** RFC 3339. */
+  at: string
+  /** Null if it was sent. */
+  error: string | null
+}
+
+const lastMailFact = 'last_mail'
+
+/** The result of the last email of the installation; null if there was none. */
+export async function lastMail(read: Reader): Promise<LastMail | null> {
+  const [row] = await read.select({ value: instanceFacts.value }).from(instanceFacts).where(eq(instanceFacts.name, lastMailFact))
+  return row ? (JSON.parse(row.value) as LastMail) : null
+}
+
+async function noteResult(hub: Hub, error: string | null): Promise<void> {
+  const result: LastMail = { at: instant(hub.clock.now()), error: error && oneLine(error) }
+  const value = JSON.stringify(result)
+  await record(hub, async tx => {
+    await tx
+      .insert(instanceFacts)
+      .values({ name: lastMailFact, value })
+      .onConflictDoUpdate({ target: instanceFacts.name, set: { value } })
+    return { result: undefined }
+  })
+}
+
+async function send(hub: Hub, { to, subject, paragraphs, link, id }: SystemMail): Promise<void> {
   const { smtpUrl: server, mailFrom: from } = hub.config
   const [first, ...rest] = paragraphs
   await sendMail(

@@ -6,7 +6,9 @@ import { instant, systemClock } from '../../core/clock'
 import { sqliteFile, type Config } from '../../core/config'
 import { copySqlite } from '../../core/db/backup/copy-sqlite'
 import { exportSeries, seriesVersion } from '../../core/db/backup/series-copy'
+import { putFact } from '../../core/db/put-fact'
 import { schemaState, withReadOnlyDatabase, type Rows } from '../../core/db/schema-state'
+import { lastBackupFact, type LastBackup } from '../../core/last-backup'
 import { version } from '../../core/version'
 import { checkpointFile } from '../../features/audit/checkpoint-file'
 import { seriesKinds } from '../../features/series-kinds'
@@ -15,7 +17,7 @@ import { readFacts, readTable, tablesOf, type Facts } from './contents'
 import { BackupFailed, explainFullDisk } from './errors'
 import { backupName, createWorkFolder } from './folder'
 import { deletedAfter } from './temporary'
-import { backupFormat, checkpointsName, databaseName, seriesName, tableFile, type Manifest } from './manifest'
+import { backupFormat, checkpointsName, databaseName, lastBackupOf, seriesName, tableFile, type Manifest } from './manifest'
 import { Progress } from './progress'
 
 interface BackupOptions {
@@ -112,7 +114,18 @@ async function backUp(config: Config, work: string, options: BackupOptions): Pro
   const file = join(options.folder, backupName(facts.instance_id, createdAt))
   renameSync(draft, file)
   await syncToDisk(options.folder)
-  return { file, bytes: statSync(file).size, manifest }
+  const { size: bytes } = statSync(file)
+  await noteBackup(config, lastBackupOf(manifest, bytes), options)
+  return { file, bytes, manifest }
+}
+
+/** Records the time of a backup, for the hub. The backup is complete even if that fails. */
+async function noteBackup(config: Config, backup: LastBackup, { report }: BackupOptions): Promise<void> {
+  try {
+    await putFact(config, lastBackupFact, JSON.stringify(backup))
+  } catch (error) {
+    report(`The backup is complete, but its time could not be recorded in the database: ${(error as Error).message}`)
+  }
 }
 
 interface Copied {

@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { fieldProblems } from '../../core/validate'
+import type { LastBackup } from '../../core/last-backup'
 import { BackupDamaged, BackupFailed } from './errors'
 
 /** The first file of a backup. */
@@ -75,3 +76,11 @@ function inconsistencyOf({ created_at, form, series_version, files }: Manifest):
   if (missing) return `it doesn't list ${missing}`
   return series_version === null && isListed(seriesName) ? `it lists ${seriesName} without its version` : null
 }
+
+/** What the installation remembers of a backup. */
+export const lastBackupOf = ({ created_at, form, series_version }: Manifest, bytes: number): LastBackup => ({
+  created_at,
+  form,
+  bytes,
+  with_series: series_version !== null,
+})

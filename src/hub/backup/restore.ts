@@ -1,10 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { instant, systemClock } from '../../core/clock'
 import { masterKeyFile, sqliteFile, type Config } from '../../core/config'
 import { foldSqliteLog } from '../../core/db/backup/copy-sqlite'
 import { NotEmpty, type LoadTarget } from '../../core/db/backup/load'
 import { folderProblem, isRestoreInterrupted, restoringFolder } from '../../core/installation'
+import { lastBackupFact } from '../../core/last-backup'
 import { loadMasterKey } from '../../core/master-key'
 import { keyFingerprint } from '../../core/secrets'
 import { checkpointFile } from '../../features/audit/checkpoint-file'
@@ -14,7 +15,7 @@ import { readManifest, syncToDisk } from './archive'
 import { BackupFailed, explainFullDisk } from './errors'
 import { restoredFact, type RestoredFact } from './finish-restore'
 import { checkVersion, loadIntoFolder, loadIntoPostgres } from './load'
-import { checkpointsName, databaseName, seriesName, type Manifest } from './manifest'
+import { checkpointsName, databaseName, lastBackupOf, seriesName, type Manifest } from './manifest'
 import { Progress } from './progress'
 
 interface RestoreOptions {
@@ -45,7 +46,12 @@ export async function restoreBackup(config: Config, options: RestoreOptions): Pr
     release_deliveries: options.releaseDeliveries,
   }
   const progress = new Progress(options.report)
-  const note = (target: LoadTarget) => target.putFact(restoredFact, JSON.stringify(fact))
+  // The data doesn’t contain this backup itself, which was complete only later.
+  const backup = lastBackupOf(manifest, statSync(file).size)
+  const note = async (target: LoadTarget) => {
+    await target.putFact(restoredFact, JSON.stringify(fact))
+    await target.putFact(lastBackupFact, JSON.stringify(backup))
+  }
   if (config.databaseUrl) await restorePostgres(config, options, manifest, progress, note)
   else await restoreFolder(config, file, manifest, progress, note)
   return manifest

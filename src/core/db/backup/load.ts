@@ -3,6 +3,7 @@ import { SQL, type TransactionSQL } from 'bun'
 import { migrations } from '../../../../migrations/list'
 import { withoutValues } from '../errors'
 import { lockMigrations, migrateSqlite, migrateWithin } from '../migrate'
+import { putFactStatement } from '../put-fact'
 import { rowsOn, scanOn, scanSqlite, type Rows, type Scan } from '../schema-state'
 import { quoted } from './lines'
 import type { BackupTable } from './tables'
@@ -64,11 +65,8 @@ const sqliteTarget = (db: Database): LoadTarget => ({
   rows: async <R>(query: string) => db.query(query).all() as R[],
   scan: scanSqlite(db),
   run: async statement => void db.run(statement),
-  putFact: async (name, value) => void db.query(putFact).run(name, value),
+  putFact: async (name, value) => void db.query(putFactStatement).run(name, value),
 })
-
-// Both engines accept numbered parameters.
-const putFact = 'insert into instance_facts(name, value) values ($1, $2) on conflict (name) do update set value = excluded.value'
 
 /** Inserts lines of {@link linesOf}. */
 export function insertSqlite(db: Database, { name, columns }: BackupTable, lines: readonly string[]): void {
@@ -116,7 +114,7 @@ export async function loadPostgres(
         rows: rowsOn(tx),
         scan: scanOn(tx),
         run: async statement => void (await tx.unsafe(statement)),
-        putFact: async (name, value) => void (await tx.unsafe(putFact, [name, value])),
+        putFact: async (name, value) => void (await tx.unsafe(putFactStatement, [name, value])),
       }
       await load(target)
       for (const index of indexes) await tx.unsafe(index.sql)

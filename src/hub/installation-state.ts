@@ -1,0 +1,58 @@
+import { instant } from '../core/clock'
+import { masterKeyFile } from '../core/config'
+import type { Hub } from '../core/hub'
+import { nextRunAt } from '../core/jobs/queue'
+import { loadMasterKey } from '../core/master-key'
+import type { HubState } from '../features/installation/installation'
+import type { InstallationProblemView } from '../features/installation/shapes'
+import { readiness } from './health'
+import { jobKinds } from './jobs'
+import { checkTls, expiringSoonMs, readTls } from './tls-files'
+
+/** What the state of the installation includes of this hub. */
+export async function installationState(hub: Hub): Promise<HubState> {
+  const { checks } = await readiness(hub)
+  const failing = Object.entries(checks).flatMap(([name, { status, detail }]): InstallationProblemView[] =>
+    status === 'ok' || detail === null
+      ? []
+      : [
+          {
+            subject: name === 'storage' ? 'disk' : 'health',
+            severity: status === 'failing' ? 'critical' : 'warning',
+            text: detail,
+            help: '/docs/api#health-and-metrics',
+          },
+        ],
+  )
+  const next = await Promise.all(jobKinds.map(({ kind }) => nextRunAt(hub.read, kind)))
+  return {
+    problems: [...failing, ...certificateProblem(hub)],
+    nextJobAt: next.reduce((first, at) => (at === null || (first !== null && first <= at) ? first : at), null),
+    isRotating: isRotating(hub),
+  }
+}
+
+function certificateProblem({ config, clock }: Hub): InstallationProblemView[] {
+  const problem = (severity: InstallationProblemView['severity'], text: string): InstallationProblemView[] => [
+    { subject: 'certificate', severity, text, help: '/docs/settings#bailiwick_tls_cert' },
+  ]
+  try {
+    const files = readTls(config)
+    if (!files) return []
+    const to = checkTls(config, files).validToDate.getTime()
+    if (clock.now() >= to) return problem('critical', `${config.tlsCert} expired at ${instant(to)}. Renew the certificate.`)
+    if (to - clock.now() > expiringSoonMs) return []
+    return problem('warning', `${config.tlsCert} is valid until ${instant(to)}. Renew it soon.`)
+  } catch (error) {
+    return problem('critical', (error as Error).message)
+  }
+}
+
+/** Whether the key file still contains the previous key. */
+function isRotating({ config }: Hub): boolean {
+  try {
+    return loadMasterKey(masterKeyFile(config), false).previous !== null
+  } catch {
+    return false
+  }
+}
