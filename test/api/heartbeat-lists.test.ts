@@ -29,6 +29,8 @@ test('the last 30 pings of several heartbeats are returned in one response, olde
   const pings = body.data[1].pings
   expect(pings.map((one: any) => one.n)).toEqual(Array.from({ length: 30 }, (_, at) => at + 4))
   expect(pings.at(-2)).toMatchObject({ n: 32, kind: 'fail', duration_ms: null })
+  const { body: two } = await w.acme.call('GET', `/v1/heartbeats/recent?ids=${often.id}&pings=2`)
+  expect(two.data[0].pings.map((one: any) => one.n)).toEqual([32, 33])
   expect((await w.acme.call('GET', '/v1/heartbeats/recent')).status).toBe(400)
   expect(
     (await w.acme.call('GET', `/v1/heartbeats?ids=${never.id},${foreign.id}`)).body.data.map((one: any) => one.name),

@@ -31,6 +31,8 @@ test('the last checks of several monitors are returned at once, oldest first, in
   expect(rest).toEqual([])
   expect(first).toMatchObject({ id: quiet.id, uptime_percent: 100, results: [{ status: 'down', latency_ms: null }] })
   expect(second.results.map((one: any) => one.latency_ms)).toEqual(Array.from({ length: 30 }, (_, n) => n + 10))
+  const { body: more } = await acme.call('GET', `/v1/monitors/recent?ids=${busy.id}&results=35`)
+  expect(more.data[0].results.map((one: any) => one.latency_ms)).toEqual(Array.from({ length: 35 }, (_, n) => n + 5))
   expect((await acme.call('GET', `/v1/monitors/recent?ids=${Array.from({ length: 101 }, (_, n) => `m${n}`)}`)).status).toBe(400)
 })
 

@@ -107,6 +107,66 @@ describe.skipIf(isRepeated)('every page', () => {
     timeoutMs,
   )
 
+  test(
+    'lists are as wide as a large screen, and cut nothing off',
+    async () => {
+      const tab = tabs.get(tabOf('wide', false))!
+      const before = tab.viewportSize()!
+      const found: Record<string, unknown> = {}
+      for (const width of [1360, 2560]) {
+        await tab.setViewportSize({ width, height: 1000 })
+        for (const address of lists) {
+          const page = await open(tab, address)
+          await waitUntilLoaded(page)
+          await page.getByRole('table').getByRole('row').nth(1).waitFor()
+          found[`${address} ${width}`] = await page.evaluate(() => {
+            const table = document.querySelector('table')!
+            const cut = [...table.querySelectorAll('td, td *')].filter(
+              one =>
+                one.clientWidth > 1 && one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== 'visible',
+            )
+            return {
+              unused: document.documentElement.clientWidth - table.getBoundingClientRect().right > 40,
+              cut: cut.map(one => one.textContent),
+            }
+          })
+        }
+      }
+      await tab.setViewportSize(before)
+      expect(Object.entries(found).filter(([, one]) => (one as { unused: boolean; cut: string[] }).unused)).toEqual([])
+      expect(Object.entries(found).filter(([, one]) => (one as { cut: string[] }).cut.length > 0)).toEqual([])
+    },
+    timeoutMs,
+  )
+
+  test(
+    'on a phone, lists show bars, times, and what and whom a row is about',
+    async () => {
+      const tab = tabs.get(tabOf('phone', false))!
+      const row = async (address: string, text: string | RegExp) => {
+        const page = await open(tab, address)
+        await waitUntilLoaded(page)
+        return page.getByRole('table').getByRole('row').filter({ hasText: text }).first()
+      }
+      const monitor = await row('/monitors', 'Payments')
+      await monitor.getByRole('img', { name: /of the last \d+ checks passed/ }).waitFor()
+      await monitor
+        .getByText(/^https:.*\/health$/)
+        .last()
+        .waitFor()
+      await monitor.getByText('Latency').waitFor()
+      await monitor.getByText('down', { exact: true }).last().waitFor()
+      const heartbeat = await row('/heartbeats', 'Hourly stock import')
+      await heartbeat.getByRole('img', { name: /of the last \d+ runs succeeded/ }).waitFor()
+      for (const text of ['Last ping', 'Next ping', 'every 1 h']) await heartbeat.getByText(text).waitFor()
+      await (await row('/events', 'monitor.alert')).getByRole('link').waitFor()
+      await (await row('/webhooks/deliveries', 'monitor.alert')).getByRole('link').nth(1).waitFor()
+      await (await row('/audit', 'Linus Berg acknowledged the incident')).getByText('127.0.0.1').waitFor()
+      await (await row('/incidents?status=all', 'Payments is down')).getByText('Duration').waitFor()
+    },
+    timeoutMs,
+  )
+
   /** @returns the tabs it links to */
   async function expectNoProblems(address: string, size: 'wide' | 'phone', isPublic = false): Promise<string[]> {
     const page = await open(tabs.get(tabOf(size, isPublic))!, address)
@@ -141,6 +201,12 @@ describe.skipIf(isRepeated)('every page', () => {
     return page
   }
 })
+
+const lists = [
+  ...['/monitors', '/heartbeats', '/incidents?status=all', '/maintenance?view=list', '/channels'],
+  ...['/dns', '/dns/providers', '/dns/templates', '/webhooks', '/webhooks/deliveries'],
+  ...['/events', '/tokens', '/actions', '/audit', '/members'],
+]
 
 const tabOf = (size: 'wide' | 'phone', signedOut: boolean): string => `${size} ${signedOut ? 'signed out' : 'signed in'}`
 

@@ -114,6 +114,28 @@ test('the list shows live when a monitor goes down and recovers', async () => {
   await expectClean(page)
 }, 90_000)
 
+test('problems come first, and paused monitors last', async () => {
+  await ui.api('POST', '/v1/monitors', {
+    name: 'zz broken',
+    target: 'http://127.0.0.1:9/',
+    retry_interval_seconds: 1,
+    confirm: 1,
+  })
+  const { id } = await ui.api('POST', '/v1/monitors', { name: '0 paused', target: site.url })
+  await ui.api('POST', `/v1/monitors/${id}/pause`)
+  await until('down', async () => (await monitorNamed('zz broken')).status === 'down')
+  const page = await ui.open('/monitors')
+  const names = page.getByRole('table', { name: 'Monitors' }).locator('tbody').getByRole('row')
+  await names.last().filter({ hasText: '0 paused' }).waitFor()
+  const shown = await names.allTextContents()
+  const statuses = (await ui.api('GET', '/v1/monitors?sort=status,name&limit=100')).data.map((one: any) => one.status)
+  expect([statuses[0], statuses.at(-1)]).toEqual(['down', 'paused'])
+  expect(shown.findIndex(text => text.includes('zz broken'))).toBeLessThan(shown.findIndex(text => text.includes('picky')))
+  // By name, as before.
+  await page.getByRole('button', { name: 'Monitor', exact: true }).click()
+  await names.first().filter({ hasText: '0 paused' }).waitFor()
+}, 60_000)
+
 test('several monitors are paused at once, and that is undone', async () => {
   const page = await ui.open('/monitors?q=shop.example.com')
   await page.getByLabel('Select all').check()

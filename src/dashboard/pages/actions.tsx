@@ -12,7 +12,7 @@ const columns: readonly Column<ActionView>[] = [
   { title: 'Status', width: '9rem', render: one => <Status status={one.status} label={statusLabelOf(one)} /> },
   { title: 'Progress', width: '11rem', showFrom: 'md', render: one => <Progress action={one} /> },
   { title: 'Actor', showFrom: 'lg', render: one => actorName(one.actor) },
-  { title: 'Created', width: '9rem', showFrom: 'sm', sort: 'created_at', render: one => <RelativeTime at={one.created_at} /> },
+  { title: 'Created', width: '9rem', sort: 'created_at', render: one => <RelativeTime at={one.created_at} /> },
 ]
 
 const statuses = { pending: 'Pending', running: 'Running', success: 'Succeeded', error: 'Failed', canceled: 'Canceled' }

@@ -26,10 +26,10 @@ export default function AuditStreams() {
   const columns: TableColumns<AuditStreamView> = [
     { title: 'Name', look: 'strong', render: one => one.name },
     { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
-    { title: 'URL', showFrom: 'md', render: one => one.url },
-    { title: 'Last error', showFrom: 'lg', render: one => one.last_error ?? '–' },
-    { title: 'Pending entries', width: '9rem', showFrom: 'sm', alignRight: true, render: one => one.lag.toLocaleString() },
-    { title: 'Last delivery', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_success_at} /> },
+    { title: 'URL', showFrom: 'md', look: 'muted', onPhone: 'line', render: one => one.url },
+    { title: 'Last error', showFrom: 'lg', look: 'muted', onPhone: 'line', render: one => one.last_error },
+    { title: 'Pending entries', width: '9rem', alignRight: true, render: one => one.lag.toLocaleString() },
+    { title: 'Last delivery', width: '9rem', render: one => <RelativeTime at={one.last_success_at} /> },
     canAdminister &&
       menuColumn<AuditStreamView>(
         one => one.name,

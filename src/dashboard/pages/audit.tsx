@@ -21,23 +21,30 @@ const columns: readonly Column<AuditEventView>[] = [
   {
     title: 'Event',
     render: one => (
-      <span className="line-clamp-2 whitespace-normal" title={one.action}>
+      <span title={one.action}>
         <AuditSentence event={one} />
       </span>
     ),
   },
   {
     title: 'Resource',
-    width: '15rem',
+    width: 'clamp(13rem, 22cqw, 36rem)',
     showFrom: 'lg',
+    onPhone: 'hidden',
     render: one => {
       const target = mainTarget(one)
       return target && <ResourceLink {...target} />
     },
   },
-  { title: 'Source', width: '10rem', showFrom: 'xl', render: one => one.context.ip ?? channelLabels[one.context.channel] },
-  { title: 'Outcome', width: '8rem', showFrom: 'sm', render: one => <Status status={one.outcome} /> },
-  { title: 'Time', width: '8.5rem', render: one => <RelativeTime at={one.occurred_at} /> },
+  {
+    title: 'Source',
+    width: '10rem',
+    showFrom: 'xl',
+    onPhone: 'plain',
+    render: one => one.context.ip ?? channelLabels[one.context.channel],
+  },
+  { title: 'Outcome', width: '8rem', onPhone: 'plain', render: one => <Status status={one.outcome} /> },
+  { title: 'Time', width: '8.5rem', onPhone: 'plain', render: one => <RelativeTime at={one.occurred_at} /> },
 ]
 
 const ResourcePicker = resourcePicker(() => true)
@@ -74,7 +81,6 @@ export default function Audit() {
       page="/audit/$id"
       columns={columns}
       counted
-      rowHeight={56}
       params={range}
       query={({ action, outcome, actor, from = '', to = '', target }) => ({
         action,

@@ -14,11 +14,17 @@ export default function Channels() {
   const topicTitle = useTopicTitles()
   const columns: readonly Column<NotificationChannelView>[] = [
     { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
-    { title: 'Type', width: '7rem', showFrom: 'sm', render: one => titles.get(one.kind) },
+    { title: 'Type', width: '7rem', onPhone: 'plain', render: one => titles.get(one.kind) },
     { title: 'Status', width: '10.5rem', render: one => <ChannelStatus channel={one} /> },
-    { title: 'Notifications', showFrom: 'md', look: 'muted', render: one => rulesOf(one, topicTitle) },
-    { title: 'Last sent', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_sent_at} /> },
-    { title: 'Last error', showFrom: 'lg', look: 'muted', render: one => one.disabled_reason ?? one.last_error?.detail ?? '' },
+    { title: 'Notifications', showFrom: 'md', look: 'muted', onPhone: 'line', render: one => rulesOf(one, topicTitle) },
+    { title: 'Last sent', width: '9rem', render: one => <RelativeTime at={one.last_sent_at} /> },
+    {
+      title: 'Last error',
+      showFrom: 'lg',
+      look: 'muted',
+      onPhone: 'line',
+      render: one => one.disabled_reason ?? one.last_error?.detail ?? '',
+    },
   ]
   return (
     <ListPage

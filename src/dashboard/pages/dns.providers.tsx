@@ -9,25 +9,19 @@ import { providerStatus } from './dns/providers/provider-status'
 
 const columnsOf = (titleOf: (kind: string) => string): readonly Column<DnsProviderView>[] => [
   { title: 'Provider', look: 'strong', render: one => one.name },
-  { title: 'Type', width: '15rem', showFrom: 'sm', render: one => titleOf(one.kind) },
+  { title: 'Type', width: 'clamp(12rem, 22cqw, 26rem)', onPhone: 'plain', render: one => titleOf(one.kind) },
   { title: 'Status', width: '9rem', render: one => <Status {...providerStatus(one)} /> },
   {
     title: 'Details',
     showFrom: 'md',
-    render: one =>
-      one.last_error ? (
-        <span className="text-bad" title={one.last_error.detail}>
-          {one.last_error.detail}
-        </span>
-      ) : (
-        (one.detail ?? <span className="text-muted">–</span>)
-      ),
+    onPhone: 'line',
+    render: one => (one.last_error ? <span className="text-bad">{one.last_error.detail}</span> : one.detail),
   },
   {
     title: 'Last checked',
     width: '9rem',
     showFrom: 'lg',
-    render: one => (one.kind === 'builtin' ? <span className="text-muted">–</span> : <RelativeTime at={one.last_checked_at} />),
+    render: one => one.kind !== 'builtin' && <RelativeTime at={one.last_checked_at} />,
   },
 ]
 

@@ -8,7 +8,7 @@ import { RelativeTime } from '../parts/time'
 import { useUrlState } from '../parts/url-state'
 import { useOne } from '../queries'
 import { dnsTabs } from './dns/dns-tabs'
-import { LockAndTags, Value, ValueOnPhone } from './dns/records/record-columns'
+import { LockAndTags, Value } from './dns/records/record-columns'
 import { queryOf, syncStates } from './dns/records/record-query'
 
 const ZonePicker = resourcePicker(one => one.prefix === 'zone')
@@ -18,12 +18,17 @@ export default function AllRecords() {
   const [, set] = useUrlState({ tag: '' })
   const types = useOne<{ data: DnsRecordTypeView[] }>('/dns/record-types').data?.data ?? []
   const columns: readonly Column<DnsRecordView>[] = [
-    { title: 'Name', sort: 'name', render: one => <Name record={one} onTag={tag => set({ tag })} /> },
-    { title: 'Type', sort: 'type', width: '5.5rem', showFrom: 'sm', render: one => one.type },
-    { title: 'Value', showFrom: 'sm', render: one => <Value record={one} /> },
+    {
+      title: 'Name',
+      sort: 'name',
+      width: 'clamp(10rem, 24cqw, 30rem)',
+      render: one => <Name record={one} onTag={tag => set({ tag })} />,
+    },
+    { title: 'Type', sort: 'type', width: '5.5rem', onPhone: 'corner', render: one => one.type },
+    { title: 'Value', onPhone: 'line', render: one => <Value record={one} /> },
     {
       title: 'Zone',
-      width: '22%',
+      width: '20cqw',
       showFrom: 'md',
       render: one => (
         <Link to="/dns/zones/$id" params={{ id: one.zone_id }} className="text-accent hover:underline">
@@ -47,7 +52,6 @@ export default function AllRecords() {
       tabs={dnsTabs}
       path="/dns/records"
       columns={columns}
-      rowHeight={48}
       sort="-updated_at"
       search={{ name: 'q', label: 'Search names and values' }}
       counted
@@ -69,22 +73,19 @@ interface NameProps {
   onTag(tag: string): void
 }
 
-// On narrow screens, the name includes the zone. On phones, type and value are shown below it.
+// Between a phone and a large screen, the name includes the zone.
 const Name = ({ record, onTag }: NameProps) => (
-  <>
-    <span className="flex items-center gap-1.5">
-      <Link
-        to="/dns/zones/$id"
-        params={{ id: record.zone_id }}
-        search={record.managed ? { q: record.name, type: record.type } : { state: 'unmanaged', type: record.type }}
-        className="min-w-0 truncate font-mono text-[13px] font-medium text-accent hover:underline"
-        title={record.unicode_fqdn}
-      >
-        {record.name}
-        <span className="md:hidden">{record.name === '@' ? ` ${record.zone}` : `.${record.zone}`}</span>
-      </Link>
-      <LockAndTags record={record} onTag={onTag} />
-    </span>
-    <ValueOnPhone record={record} />
-  </>
+  <span className="flex flex-wrap items-center gap-x-1.5">
+    <Link
+      to="/dns/zones/$id"
+      params={{ id: record.zone_id }}
+      search={record.managed ? { q: record.name, type: record.type } : { state: 'unmanaged', type: record.type }}
+      className="min-w-0 font-mono text-[13px] font-medium text-accent hover:underline"
+      title={record.unicode_fqdn}
+    >
+      {record.name}
+      <span className="hidden sm:max-md:inline">{record.name === '@' ? ` ${record.zone}` : `.${record.zone}`}</span>
+    </Link>
+    <LockAndTags record={record} onTag={onTag} />
+  </span>
 )

@@ -8,17 +8,17 @@ import { Bindings } from './dns/templates/bindings'
 import { dnsTabs } from './dns/dns-tabs'
 
 const columns: readonly Column<TemplateView>[] = [
-  { title: 'Template', sort: 'name', look: 'strong', render: one => one.name },
-  { title: 'Origin', width: '8rem', render: one => <Tag>{one.builtin ? 'built-in' : 'custom'}</Tag> },
-  { title: 'Description', showFrom: 'md', render: one => <span title={one.description}>{one.description}</span> },
-  { title: 'Records', width: '6rem', alignRight: true, showFrom: 'sm', render: one => one.records.length },
+  { title: 'Template', width: 'clamp(10rem, 22cqw, 24rem)', sort: 'name', look: 'strong', render: one => one.name },
+  { title: 'Origin', width: '8rem', onPhone: 'corner', render: one => <Tag>{one.builtin ? 'built-in' : 'custom'}</Tag> },
+  { title: 'Description', showFrom: 'md', look: 'muted', onPhone: 'line', render: one => one.description },
+  { title: 'Records', width: '6rem', alignRight: true, render: one => one.records.length },
   { title: 'Variables', width: '7rem', alignRight: true, showFrom: 'lg', render: one => one.variables.length },
   {
     title: 'Updated',
     width: '9rem',
     sort: 'updated_at',
     showFrom: 'lg',
-    render: one => (one.builtin ? <span className="text-muted">–</span> : <RelativeTime at={one.updated_at} />),
+    render: one => !one.builtin && <RelativeTime at={one.updated_at} />,
   },
 ]
 

@@ -33,7 +33,6 @@ export default function Zones() {
       page="/dns/zones/$id"
       create={canWrite && { label: 'Create zone', onClick: createZone }}
       columns={zoneColumns({ nameOf, transfers: transfers.data?.data ?? [] })}
-      rowHeight={52}
       sort="name"
       search
       counted

@@ -12,7 +12,7 @@ import { useEventKinds } from './webhooks/event-kinds'
 
 const columns: readonly Column<EventKindView>[] = [
   { title: 'Event kind', look: 'mono', render: one => one.kind },
-  { title: 'Description', showFrom: 'sm', render: one => <TextWithCode text={one.description} /> },
+  { title: 'Description', onPhone: 'line', render: one => <TextWithCode text={one.description} /> },
   { title: 'Area', width: '8rem', showFrom: 'md', render: one => <Tag>{one.area}</Tag> },
   { title: 'Version', width: '6rem', alignRight: true, showFrom: 'lg', render: one => one.version },
 ]

@@ -5,7 +5,7 @@ import { CopyableText } from '../parts/code'
 import { Json } from '../parts/json'
 import { ListPage, type Column } from '../parts/list'
 import { Facts } from '../parts/page'
-import { ExpandedLink, NameOnPhone } from '../parts/resource'
+import { ExpandedLink } from '../parts/resource'
 import { EventResourcePicker } from '../parts/resource-search'
 import { RelativeTime, formatDateTime } from '../parts/time'
 import { useEventKinds } from './webhooks/event-kinds'
@@ -18,16 +18,12 @@ const columns: readonly Column<EventView>[] = [
   {
     title: 'Event',
     look: 'strong',
-    render: one => (
-      <>
-        {one.kind}
-        <NameOnPhone resource={one.expanded?.resource} />
-      </>
-    ),
+    width: 'clamp(12rem, 24cqw, 26rem)',
+    render: one => one.kind,
   },
-  { title: 'Resource', showFrom: 'sm', render: one => <Resource event={one} /> },
-  { title: 'Sequence', width: '7rem', showFrom: 'md', alignRight: true, render: one => one.sequence },
-  { title: 'Time', width: '9rem', render: one => <RelativeTime at={one.occurred_at} /> },
+  { title: 'Resource', onPhone: 'line', render: one => <Resource event={one} /> },
+  { title: 'Sequence', width: '7rem', showFrom: 'md', alignRight: true, onPhone: 'hidden', render: one => one.sequence },
+  { title: 'Time', width: '9rem', onPhone: 'corner', render: one => <RelativeTime at={one.occurred_at} /> },
 ]
 
 export const eventTabs: readonly PagePath[] = ['/events', '/events/kinds']

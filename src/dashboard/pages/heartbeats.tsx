@@ -3,6 +3,7 @@ import { useMemo, useState } from 'react'
 import type { HeartbeatView, RecentPingsView } from '../../features/heartbeats/shapes'
 import { useUrlState } from '../parts/url-state'
 import { BulkDelete, BulkPause, BulkTags, type Selection } from '../parts/bulk'
+import { maxBars } from '../parts/bars'
 import { LinkButton } from '../parts/button'
 import { ListPage } from '../parts/list'
 import { Status } from '../parts/status'
@@ -25,17 +26,24 @@ export default function Heartbeats() {
   const [visible, setVisible] = useState<readonly string[]>([])
   const recent = useOne<{ data: RecentPingsView[] }>(
     visible.length === 0 ? null : '/heartbeats/recent',
-    { ids: visible.slice(0, maxRecent) },
+    { ids: visible.slice(0, maxRecent), pings: maxBars },
     { refetchMs, keepPrevious: true },
   )
   const pings = useMemo(() => new Map(recent.data?.data.map(one => [one.id, one.pings])), [recent.data])
   const columns: readonly Column<HeartbeatView>[] = [
-    { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
+    { title: 'Name', sort: 'name', look: 'strong', width: 'clamp(10rem, 20cqw, 26rem)', render: one => one.name },
     { title: 'Status', width: '7rem', render: one => <Status status={one.status} /> },
-    { title: 'Schedule', showFrom: 'md', look: 'muted', render: one => scheduleText(one.schedule) },
-    { title: 'Last ping', width: '8rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_ping_at} /> },
-    { title: 'Next ping', width: '14rem', showFrom: 'sm', render: one => <NextDue heartbeat={one} /> },
-    { title: 'Recent runs', width: '10rem', showFrom: 'lg', render: one => <PingBars pings={pings.get(one.id)} /> },
+    {
+      title: 'Schedule',
+      width: 'clamp(9rem, 18cqw, 24rem)',
+      showFrom: 'lg',
+      look: 'muted',
+      onPhone: 'plain',
+      render: one => scheduleText(one.schedule),
+    },
+    { title: 'Recent runs', showFrom: 'md', onPhone: 'line', render: one => <PingBars pings={pings.get(one.id)} /> },
+    { title: 'Last ping', width: '8rem', render: one => <RelativeTime at={one.last_ping_at} /> },
+    { title: 'Next ping', width: '14rem', render: one => <NextDue heartbeat={one} /> },
     tagsColumn(
       one => one.tags,
       tag => set({ tag }),

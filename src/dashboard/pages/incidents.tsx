@@ -24,22 +24,16 @@ const columns: readonly Column<IncidentView>[] = [
     render: one => (
       <span className="flex items-center gap-2">
         <SeverityIcon severity={one.severity} />
-        <span className="min-w-0">
-          <span className="block truncate font-medium" title={one.title}>
-            {one.title}
-          </span>
-          <span className="block text-[13px] text-muted sm:hidden">{one.status}</span>
-        </span>
+        <span className="min-w-0 font-medium">{one.title}</span>
       </span>
     ),
   },
-  { title: 'Status', width: '12rem', showFrom: 'sm', render: one => <Status status={one.status} /> },
-  { title: 'Cause', showFrom: 'lg', look: 'muted', render: one => one.cause },
-  { title: 'Started', width: '10rem', showFrom: 'sm', sort: 'started_at', render: one => <RelativeTime at={one.started_at} /> },
+  { title: 'Status', width: '9rem', render: one => <Status status={one.status} /> },
+  { title: 'Cause', showFrom: 'lg', look: 'muted', onPhone: 'line', render: one => one.cause },
+  { title: 'Started', width: '10rem', sort: 'started_at', render: one => <RelativeTime at={one.started_at} /> },
   {
     title: 'Duration',
     width: '8rem',
-    showFrom: 'sm',
     alignRight: true,
     render: one => (one.resolved_at ? formatDuration(one.duration_seconds * 1000) : <ElapsedTime at={one.started_at} />),
   },
@@ -74,7 +68,6 @@ export default function Incidents() {
         canWrite && { label: 'Create incident', onClick: () => createIncident(id => void navigate({ to: `/incidents/${id}` })) }
       }
       columns={columns}
-      rowHeight={52}
       sort="-started_at"
       search
       counted

@@ -25,11 +25,11 @@ export default function Members() {
         </>
       ),
     },
-    { title: 'Email', showFrom: 'md', render: one => one.email },
-    { title: 'Role', width: '7rem', render: one => <Tag>{capitalize(one.role)}</Tag> },
+    { title: 'Email', showFrom: 'md', look: 'muted', onPhone: 'line', render: one => one.email },
+    { title: 'Role', width: '7rem', onPhone: 'corner', render: one => <Tag>{capitalize(one.role)}</Tag> },
     { title: 'Active tokens created', width: '8rem', showFrom: 'lg', alignRight: true, render: one => one.tokens },
     { title: 'Joined', width: '9rem', showFrom: 'lg', sort: 'joined_at', render: one => <RelativeTime at={one.joined_at} /> },
-    { title: 'Last seen', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_seen_at} /> },
+    { title: 'Last seen', width: '9rem', render: one => <RelativeTime at={one.last_seen_at} /> },
     person.canAdminister &&
       menuColumn<MemberView>(
         one => one.name,

@@ -54,9 +54,8 @@ export default function Monitors() {
       }
       above={<StatusCounts summary={summary.data} value={status} onChange={value => set({ status: value })} />}
       columns={columns}
-      rowHeight={52}
       onVisibleRows={setVisible}
-      sort="name"
+      sort="status"
       search
       counted
       params={{ status: '', tag: '', group: '' }}

@@ -18,7 +18,7 @@ export default function Plan() {
   return (
     <Loaded query={limits}>
       {({ data }) => (
-        <Page description="Existing resources over a limit are kept, but you can’t create new ones.">
+        <Page narrow description="Existing resources over a limit are kept, but you can’t create new ones.">
           <div className="grid gap-4 lg:grid-cols-2 lg:items-start">
             <Card title="Usage">
               <ul className="flex flex-col gap-4">

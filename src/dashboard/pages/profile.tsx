@@ -17,7 +17,7 @@ export default function Profile() {
   return (
     <Loaded query={found}>
       {user => (
-        <Page description={user.email}>
+        <Page narrow description={user.email}>
           <div className="grid gap-4 lg:grid-cols-2 lg:items-start">
             <div className="flex min-w-0 flex-col gap-4">
               <Card id="details" title="Details">

@@ -17,7 +17,7 @@ export default function Settings() {
   return (
     <Loaded query={found}>
       {own => (
-        <Page description="Settings of this workspace.">
+        <Page narrow description="Settings of this workspace.">
           <div className="grid gap-4 lg:grid-cols-2 lg:items-start">
             <Card title="Workspace">
               {operator ? (

@@ -5,7 +5,7 @@ import { Button } from '../parts/button'
 import { SecretField } from '../parts/form'
 import { ListPage, type Column } from '../parts/list'
 import { openForm } from '../parts/open-dialog'
-import { Status, Tag } from '../parts/status'
+import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
 import { statusOf, permissionsText, tokenModes } from './tokens/token-text'
@@ -13,10 +13,10 @@ import { statusOf, permissionsText, tokenModes } from './tokens/token-text'
 const columns: readonly Column<TokenView>[] = [
   { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
   { title: 'Status', width: '9rem', render: one => <Status {...statusOf(one)} /> },
-  { title: 'Permissions', showFrom: 'md', render: one => <Tag>{permissionsText(one)}</Tag> },
+  { title: 'Permissions', showFrom: 'md', look: 'muted', onPhone: 'line', render: permissionsText },
   { title: 'Token', width: '11rem', showFrom: 'lg', look: 'mono', render: one => one.hint },
-  { title: 'Last used', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_used_at} /> },
-  { title: 'Expires', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.expires_at} /> },
+  { title: 'Last used', width: '9rem', render: one => <RelativeTime at={one.last_used_at} /> },
+  { title: 'Expires', width: '9rem', render: one => <RelativeTime at={one.expires_at} /> },
 ]
 
 /** API tokens of the workspace. */

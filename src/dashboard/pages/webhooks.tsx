@@ -8,22 +8,26 @@ import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
 import { endpointStatus, endpointStatuses, statusQueries } from './webhooks/endpoint-status'
 
+const maxListed = 4
+
 const columns: readonly Column<WebhookEndpointView>[] = [
   {
     title: 'Endpoint',
     render: one => (
-      <>
+      <span className="flex flex-wrap gap-x-3">
         <span className="font-medium">{one.description || one.url}</span>
-        {one.description && <span className="ml-2 text-muted max-sm:hidden">{one.url}</span>}
-      </>
+        {one.description && <span className="text-muted">{one.url}</span>}
+      </span>
     ),
   },
   { title: 'Status', width: '9rem', render: one => <Status status={endpointStatus(one)} /> },
   {
     title: 'Events',
-    width: '14rem',
+    width: 'clamp(14rem, 40cqw, 48rem)',
     showFrom: 'lg',
-    render: one => (one.events.length === 1 ? one.events[0] : `${one.events.length} events`),
+    look: 'muted',
+    onPhone: 'plain',
+    render: one => (one.events.length > maxListed ? `${one.events.length} events` : one.events.join(', ')),
   },
   { title: 'Created', width: '9rem', showFrom: 'md', sort: 'created_at', render: one => <RelativeTime at={one.created_at} /> },
 ]

@@ -16,9 +16,12 @@ interface BarsProps {
   /** Text for screen readers: “29 of 30 checks succeeded”. */
   label: string
   height?: number
-  /** Number of bars that fit. Fewer bars are aligned to the right. */
-  slots?: number
+  /** Shows only the last bars, as many as fit, and a mark for those that don't exist yet. */
+  fits?: boolean
 }
+
+// The distance of bars in pixels, if they don't all have to be shown.
+const barStep = 9
 
 // Heights differ by tone as well, because color must not be the only difference.
 const heights: Record<Tone, number> = { ok: 0.72, warn: 0.86, bad: 1, idle: 0.4, busy: 0.4 }
@@ -30,8 +33,15 @@ const colors: Record<Tone, string> = {
   busy: '--accent',
 }
 
-/** A strip of bars drawn on a canvas: the last checks or days. */
-export function Bars({ bars, label, height = 24, slots = bars.length }: BarsProps) {
+/** The most bars that `fits` shows on this screen. */
+export const maxBars = Math.min(100, Math.max(30, Math.ceil(screen.width / 20)))
+
+/** How many bars fit on a strip. */
+const slotsOf = (count: number, width: number, fits: boolean): number =>
+  Math.max(1, fits ? Math.min(maxBars, Math.floor(width / barStep)) : count)
+
+/** A strip of bars drawn on a canvas: the last checks or days. The last bar is on the right. */
+export function Bars({ bars, label, height = 24, fits = false }: BarsProps) {
   const canvasRef = useRef<HTMLCanvasElement>(null)
   useEffect(() => {
     const canvas = canvasRef.current!
@@ -42,17 +52,20 @@ export function Bars({ bars, label, height = 24, slots = bars.length }: BarsProp
       canvas.height = Math.round(height * scale)
       const context = canvas.getContext('2d')!
       const style = getComputedStyle(document.documentElement)
-      const step = canvas.width / Math.max(slots, 1)
-      const gap = step > 4 * scale ? Math.min(2 * scale, step / 4) : 0
-      for (const [at, bar] of bars.entries()) {
-        const barHeight = canvas.height * (bar.fraction ?? heights[bar.tone])
-        const left = (slots - bars.length + at) * step
-        context.fillStyle = style.getPropertyValue(colors[bar.tone]).trim()
-        context.fillRect(left, canvas.height - barHeight, Math.max(step - gap, 1), barHeight)
+      const slots = slotsOf(bars.length, width, fits)
+      const step = canvas.width / slots
+      const gap = step > 4 * scale ? Math.min(3 * scale, step / 3) : 0
+      for (let slot = 0; slot < slots; slot++) {
+        const bar = bars[slot - slots + bars.length]
+        const barHeight = bar ? canvas.height * (bar.fraction ?? heights[bar.tone]) : 3 * scale
+        context.fillStyle = style.getPropertyValue(bar ? colors[bar.tone] : '--line').trim()
+        context.beginPath()
+        context.roundRect(slot * step, canvas.height - barHeight, Math.max(step - gap, 1), barHeight, gap > 0 ? scale : 0)
+        context.fill()
       }
     }
     return redraw(canvas, draw)
-  }, [bars, height, slots])
+  }, [bars, height, fits])
   return (
     <canvas
       ref={canvasRef}
@@ -62,8 +75,9 @@ export function Bars({ bars, label, height = 24, slots = bars.length }: BarsProp
       style={{ height }}
       onMouseMove={event => {
         const { left, width } = event.currentTarget.getBoundingClientRect()
-        const slot = Math.floor(((event.clientX - left) / width) * slots) - (slots - bars.length)
-        event.currentTarget.title = bars[slot]?.title ?? ''
+        const slots = slotsOf(bars.length, width, fits)
+        const slot = Math.floor(((event.clientX - left) / width) * slots)
+        event.currentTarget.title = bars[slot - slots + bars.length]?.title ?? ''
       }}
     />
   )

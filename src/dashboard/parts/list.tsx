@@ -82,7 +82,6 @@ export interface ListProps<Row> {
   bulk?: ((rows: readonly Row[], clear: () => void) => ReactNode) | undefined
   /** Shows the rows in another way. */
   instead?: ((query: Query) => ReactNode) | undefined
-  rowHeight?: number
   onVisibleRows?(ids: readonly string[]): void
   inlineEditor?: { id: string; content: ReactNode } | undefined
 }

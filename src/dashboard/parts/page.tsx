@@ -21,6 +21,8 @@ interface PageProps {
   parent?: Parent
   /** Buttons, the primary one first. */
   actions?: ReactNode
+  /** Limits the width of a page with fields and text, which are hard to read if they are wide. */
+  narrow?: boolean
   children?: ReactNode
 }
 
@@ -29,7 +31,7 @@ export const usePageTitle = (): string =>
   useMatch({ strict: false, select: one => (pages as Record<string, DeclaredPage>)[one.fullPath]?.title }) ?? ''
 
 /** Layout of a page: title (also of the tab), actions, and content. */
-export function Page({ title: ownTitle, aside, description, parent, actions, children }: PageProps) {
+export function Page({ title: ownTitle, aside, description, parent, actions, narrow, children }: PageProps) {
   const declared = usePageTitle()
   const title = ownTitle ?? declared
   const above = parent && linkTo(parent)
@@ -37,7 +39,7 @@ export function Page({ title: ownTitle, aside, description, parent, actions, chi
     document.title = `${title} · Bailiwick`
   }, [title])
   return (
-    <div className="mx-auto w-full max-w-7xl px-4 pt-4 pb-24 md:px-6 md:pb-10">
+    <div className={`w-full px-4 pt-4 pb-24 md:px-6 md:pb-10 ${narrow ? 'max-w-7xl' : ''}`}>
       <header className="mb-4 flex flex-wrap items-start gap-x-4 gap-y-3">
         <div className="min-w-0 grow basis-64">
           {above && (
@@ -110,7 +112,7 @@ function identityOf(data: unknown): { id: string | null; name: string | null } {
 
 /** Placeholder for a loading page, which prevents layout shifts. */
 export const Skeleton = () => (
-  <div className="mx-auto w-full max-w-7xl px-4 pt-4 md:px-6" aria-busy="true" aria-label="Loading">
+  <div className="w-full px-4 pt-4 md:px-6" aria-busy="true" aria-label="Loading">
     <div className="h-9 w-56 animate-pulse rounded-md bg-hover" />
     <div className="mt-4 h-64 animate-pulse rounded-lg bg-hover" />
   </div>

@@ -24,10 +24,6 @@ export function nameIn(resource: { id: string }): string | null {
   return (values?.find(Boolean) as string | undefined) ?? null
 }
 
-/** The name of an expanded resource as plain text, on phones, where lists have no column for it. */
-export const NameOnPhone = ({ resource }: { resource: unknown }) =>
-  resource ? <span className="ml-2 font-normal text-muted sm:hidden">{nameIn(resource as { id: string })}</span> : null
-
 interface ExpandedLinkProps {
   id: string
   type: string

@@ -1,12 +1,18 @@
 import { useSyncExternalStore } from 'react'
 
-const breakpoints = (['sm', 'md', 'lg', 'xl'] as const).map(from => ({
-  from,
-  query: matchMedia(`(width >= ${{ sm: '40rem', md: '48rem', lg: '64rem', xl: '80rem' }[from]})`),
-}))
+const widths = { sm: '40rem', md: '48rem', lg: '64rem', xl: '80rem', '2xl': '96rem' }
+/** A width of the screen, as in class names. */
+export type Breakpoint = keyof typeof widths
 
-/** Returns the breakpoints that the screen reaches, as in class names: `sm md`. */
-export const useBreakpoints = (): string =>
+const breakpoints = (Object.keys(widths) as Breakpoint[]).map(from => ({
+  from,
+  query: matchMedia(`(width >= ${widths[from]})`),
+}))
+const reachedNow = () => breakpoints.flatMap(({ from, query }) => (query.matches ? from : []))
+let reached: ReadonlySet<Breakpoint> = new Set(reachedNow())
+
+/** Returns the breakpoints that the screen reaches. */
+export const useBreakpoints = (): ReadonlySet<Breakpoint> =>
   useSyncExternalStore(
     listener => {
       for (const { query } of breakpoints) query.addEventListener('change', listener)
@@ -14,5 +20,10 @@ export const useBreakpoints = (): string =>
         for (const { query } of breakpoints) query.removeEventListener('change', listener)
       }
     },
-    () => breakpoints.flatMap(({ from, query }) => (query.matches ? from : [])).join(' '),
+    () => {
+      const now = reachedNow()
+      // The same set until it changes.
+      if (now.length !== reached.size) reached = new Set(now)
+      return reached
+    },
   )

@@ -74,6 +74,11 @@ export function Status({ status, tone = toneOf(status), label = humanize(status)
   )
 }
 
+/** A status as a word, in its color, next to its icon. */
+export const StatusText = ({ status }: { status: string }) => (
+  <span className={appearances[toneOf(status)].text}>{humanize(status)}</span>
+)
+
 /** Only the icon of a status, next to its text. */
 export function StatusIcon({ status, tone = toneOf(status), className = 'size-3.5' }: StatusProps & { className?: string }) {
   const Icon = statusIcons[status] ?? appearances[tone].icon

@@ -6,19 +6,24 @@ import { usePreferences } from '../preferences'
 import type { LoadedList } from '../queries'
 import { Button } from './button'
 import { Problem } from './problem'
-import { useBreakpoints } from './screen'
+import { useBreakpoints, type Breakpoint } from './screen'
 import { Tag } from './status'
 
 export interface Column<Row> {
   /** Unique in the table. Empty for the column with buttons. */
   title: string
   render(row: Row): ReactNode
-  /** CSS width, such as `8rem`. Columns without one share the remaining space. */
+  /** CSS width, such as `8rem`, or `20cqw` for a fifth of the table. Columns without one share the remaining space. */
   width?: string
   /** Value of the API's `sort` parameter for this column. */
   sort?: string
-  /** Hidden on narrow screens: `sm` below 40rem, `md` below 48rem, `lg` below 64rem, `xl` below 80rem. */
-  showFrom?: 'sm' | 'md' | 'lg' | 'xl'
+  /** Hidden on narrower screens than this, but not on phones, where columns are below each other. */
+  showFrom?: Exclude<Breakpoint, 'sm'>
+  /**
+   * Its place on phones: next to the first column, where a status is by default, on a line of its own, or on the last line, with its
+   * title unless it is `plain`.
+   */
+  onPhone?: 'corner' | 'line' | 'plain' | 'hidden'
   alignRight?: boolean
   /** How the cells stand out, if they do. */
   look?: keyof typeof looks
@@ -47,20 +52,16 @@ interface TableProps<Row> {
   /** If set, rows can be selected with checkboxes or `x`. */
   selected?: ReadonlySet<string>
   onSelect?(ids: ReadonlySet<string>): void
-  rowHeight?: number
   /** Called with the IDs of the rendered rows, including some just off the screen, when they change. */
   onVisibleRows?(ids: readonly string[]): void
   /** Replaces a row with an editor of full width and any height. */
   inlineEditor?: { id: string; content: ReactNode } | undefined
 }
 
-const responsiveClass = {
-  sm: 'hidden sm:table-cell',
-  md: 'hidden md:table-cell',
-  lg: 'hidden lg:table-cell',
-  xl: 'hidden xl:table-cell',
-}
 const prefetchRows = 30
+// In pixels. Rows with more than one line are higher.
+const defaultRowHeight = 36
+const phoneRowHeight = 88
 
 /**
  * A virtualized table of any length, which loads the next page before the end is reached.
@@ -69,8 +70,12 @@ const prefetchRows = 30
 export function Table<Row>(props: TableProps<Row>) {
   const { label, list, idOf, linkOf, onOpen, sort, onSort, empty, selected, onSelect, onVisibleRows, inlineEditor } = props
   const isCompact = usePreferences()?.density === 'compact'
-  const rowHeight = Math.round((props.rowHeight ?? 44) * (isCompact ? 0.75 : 1))
-  const columns = props.columns.filter(one => one !== false)
+  const breakpoints = useBreakpoints()
+  const isPhone = !breakpoints.has('sm')
+  const rowHeight = Math.round(defaultRowHeight * (isCompact ? 0.75 : 1))
+  const columns = props.columns
+    .filter(one => one !== false)
+    .filter(one => isPhone || !one.showFrom || breakpoints.has(one.showFrom))
   const { rows } = list
   const navigate = useNavigate()
   const body = useRef<HTMLTableSectionElement>(null)
@@ -79,15 +84,15 @@ export function Table<Row>(props: TableProps<Row>) {
     setTop(body.current ? body.current.getBoundingClientRect().top + scrollY : 0)
   }, [rows.length > 0])
   const [current, setCurrent] = useState(-1)
-  const [editorHeight, setEditorHeight] = useState(rowHeight)
-  const editedIndex = inlineEditor ? rows.findIndex(row => idOf(row) === inlineEditor.id) : -1
+  const estimate = isPhone ? phoneRowHeight : rowHeight
   const virtual = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: at => (at === editedIndex ? editorHeight : rowHeight),
+    getItemKey: at => idOf(rows[at]!),
+    estimateSize: () => estimate,
     overscan: 12,
     scrollMargin: top,
   })
-  useLayoutEffect(() => virtual.measure(), [virtual, editedIndex, editorHeight])
+  useLayoutEffect(() => virtual.measure(), [virtual, estimate])
   const items = virtual.getVirtualItems()
   const above = (items[0]?.start ?? top) - top
   const below = virtual.getTotalSize() - ((items.at(-1)?.end ?? top) - top)
@@ -103,9 +108,8 @@ export function Table<Row>(props: TableProps<Row>) {
     .join(',')
   useEffect(() => onVisibleRows?.(onScreen === '' ? [] : onScreen.split(',')), [onScreen])
 
-  // A colSpan that includes hidden columns would create extra columns.
-  const breakpoints = useBreakpoints()
-  const width = columns.filter(one => !one.showFrom || breakpoints.includes(one.showFrom)).length + (selected ? 1 : 0)
+  const isSortable = onSort !== undefined && columns.some(one => one.sort !== undefined)
+  const width = (isPhone ? 1 : columns.length) + (selected ? 1 : 0)
 
   const toggle = (id: string) => {
     if (!selected || !onSelect) return
@@ -144,7 +148,7 @@ export function Table<Row>(props: TableProps<Row>) {
   if (list.error && rows.length === 0) return <Problem error={list.error} onRetry={list.retry} />
   if (!list.isLoading && rows.length === 0) return <div className="rounded-lg border border-line bg-surface">{empty}</div>
   return (
-    <div className="rounded-lg border border-line bg-surface">
+    <div className="@container rounded-lg border border-line bg-surface">
       <table
         aria-label={label}
         aria-busy={list.isLoading}
@@ -155,7 +159,7 @@ export function Table<Row>(props: TableProps<Row>) {
         className="w-full table-fixed border-separate border-spacing-0"
       >
         <thead>
-          <tr>
+          <tr className={isPhone && !selected && !isSortable ? 'hidden' : ''}>
             {selected && (
               <th className={`w-10 ${head}`}>
                 <input
@@ -167,9 +171,13 @@ export function Table<Row>(props: TableProps<Row>) {
                 />
               </th>
             )}
-            {columns.map(column => (
-              <HeaderCell key={column.title} column={column} sort={sort} onSort={onSort} />
-            ))}
+            {isPhone ? (
+              <th scope="col" className={head}>
+                {isSortable && <SortSelect columns={columns} sort={sort!} onSort={onSort} />}
+              </th>
+            ) : (
+              columns.map(column => <HeaderCell key={column.title} column={column} sort={sort} onSort={onSort} />)
+            )}
           </tr>
         </thead>
         <tbody ref={body}>
@@ -187,17 +195,32 @@ export function Table<Row>(props: TableProps<Row>) {
             const row = rows[index]!
             const id = idOf(row)
             const isSelected = selected?.has(id) ?? false
-            if (index === editedIndex) {
+            const measured = { ref: virtual.measureElement, 'data-index': index, 'aria-rowindex': index + 2 }
+            if (id === inlineEditor?.id) {
               return (
-                <InlineEditor key={id} index={index} width={width} onHeight={setEditorHeight}>
-                  {inlineEditor!.content}
-                </InlineEditor>
+                <tr key={id} {...measured}>
+                  <td colSpan={width} className="border-b border-line">
+                    {inlineEditor.content}
+                  </td>
+                </tr>
               )
             }
+            const first = (column: Column<Row>) =>
+              linkOf ? (
+                <Link to={linkOf(row)} className="group-hover:underline">
+                  {column.render(row)}
+                </Link>
+              ) : onOpen ? (
+                <button type="button" className="text-left text-accent hover:underline" onClick={() => onOpen(row)}>
+                  {column.render(row)}
+                </button>
+              ) : (
+                column.render(row)
+              )
             return (
               <tr
                 key={id}
-                aria-rowindex={index + 2}
+                {...measured}
                 {...(selected && { 'aria-selected': isSelected })}
                 onClick={event => {
                   setCurrent(index)
@@ -208,33 +231,25 @@ export function Table<Row>(props: TableProps<Row>) {
                 }`}
               >
                 {selected && (
-                  <td className="border-b border-line px-3 group-last:border-0">
+                  <td className={`border-b border-line px-3 group-last:border-0 ${isPhone ? 'pt-3 align-top' : ''}`}>
                     <input type="checkbox" aria-label="Select row" checked={isSelected} onChange={() => toggle(id)} />
                   </td>
                 )}
-                {columns.map((column, at) => (
-                  <td
-                    key={column.title}
-                    style={{ height: rowHeight }}
-                    className={`truncate border-b border-line px-3 group-last:border-0 [&>a.inline-block]:max-w-full [&>a.inline-block]:truncate [&>a.inline-block]:align-bottom ${column.alignRight ? 'text-right' : ''} ${column.look ? looks[column.look] : ''} ${column.showFrom ? responsiveClass[column.showFrom] : ''}`}
-                  >
-                    {at === 0 && linkOf ? (
-                      <Link to={linkOf(row)} className="group-hover:underline">
-                        {column.render(row)}
-                      </Link>
-                    ) : at === 0 && onOpen ? (
-                      <button
-                        type="button"
-                        className="max-w-full truncate text-left text-accent hover:underline"
-                        onClick={() => onOpen(row)}
-                      >
-                        {column.render(row)}
-                      </button>
-                    ) : (
-                      column.render(row)
-                    )}
+                {isPhone ? (
+                  <td className={`border-b border-line py-2 pr-3 wrap-anywhere group-last:border-0 ${selected ? '' : 'pl-3'}`}>
+                    <Stacked columns={columns} row={row} first={first} />
                   </td>
-                ))}
+                ) : (
+                  columns.map((column, at) => (
+                    <td
+                      key={column.title}
+                      style={{ height: rowHeight }}
+                      className={`border-b border-line px-3 py-1 leading-[1.15rem] wrap-anywhere group-last:border-0 ${column.alignRight ? 'text-right' : ''} ${column.look ? looks[column.look] : ''}`}
+                    >
+                      {at === 0 ? first(column) : clamped(column.render(row))}
+                    </td>
+                  ))
+                )}
               </tr>
             )
           })}
@@ -263,28 +278,84 @@ export const LoadMore = ({ list, className = '' }: LoadMoreProps) =>
     </Button>
   )
 
-interface InlineEditorProps {
-  index: number
-  width: number
-  onHeight(height: number): void
-  children: ReactNode
+interface StackedProps<Row> {
+  columns: readonly Column<Row>[]
+  row: Row
+  first(column: Column<Row>): ReactNode
 }
 
-function InlineEditor({ index, width, onHeight, children }: InlineEditorProps) {
-  const row = useRef<HTMLTableRowElement>(null)
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(() => onHeight(row.current!.offsetHeight))
-    observer.observe(row.current!)
-    return () => observer.disconnect()
-  }, [onHeight])
+/** A row on a phone: the columns below each other. */
+function Stacked<Row>({ columns: [title, ...rest], row, first }: StackedProps<Row>) {
+  const cells = rest.flatMap(({ title, onPhone, look, render }) => {
+    const content = onPhone === 'hidden' ? null : render(row)
+    if (content === null || content === undefined || content === false || content === '') return []
+    const place = onPhone ?? (title === '' || title === 'Status' ? 'corner' : undefined)
+    return { title, place, look: look && looks[look], content: clamped(content) }
+  })
+  const at = (place: string) => cells.filter(one => one.place === place)
+  const inline = cells.filter(one => one.place === 'plain' || one.place === undefined)
   return (
-    <tr ref={row} aria-rowindex={index + 2}>
-      <td colSpan={width} className="border-b border-line">
-        {children}
-      </td>
-    </tr>
+    <>
+      <div className="flex items-start gap-2">
+        <div className={`min-w-0 grow leading-snug ${title!.look ? looks[title!.look] : ''}`}>{first(title!)}</div>
+        {at('corner').map(one => (
+          <div key={one.title} className="shrink-0">
+            {one.content}
+          </div>
+        ))}
+      </div>
+      {at('line').map(one => (
+        <div key={one.title} className={`mt-1 text-[13px] leading-snug ${one.look ?? ''}`}>
+          {one.content}
+        </div>
+      ))}
+      {inline.length > 0 && (
+        <dl className="mt-1 flex flex-wrap gap-x-3 gap-y-0.5 text-[13px] leading-snug text-muted">
+          {inline.map(one => (
+            <div key={one.title} className="flex min-w-0 gap-1">
+              <dt className={one.place === 'plain' ? 'sr-only' : 'shrink-0'}>{one.title}</dt>
+              <dd className={`min-w-0 ${one.place === 'plain' ? '' : 'text-ink'} ${one.look ?? ''}`}>{one.content}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </>
   )
 }
+
+// Text of any length, such as the response of a server, doesn’t fill the screen.
+const clamped = (content: ReactNode): ReactNode =>
+  typeof content === 'string' ? <span className="line-clamp-3">{content}</span> : content
+
+interface SortSelectProps<Row> {
+  columns: readonly Column<Row>[]
+  sort: string
+  onSort: ((sort: string) => void) | undefined
+}
+
+/** Sorts a list on a phone, where it has no column titles. */
+const SortSelect = <Row,>({ columns, sort, onSort }: SortSelectProps<Row>) => (
+  <select
+    aria-label="Sort by"
+    value={sort}
+    onChange={event => onSort?.(event.target.value)}
+    className="h-7 max-w-full rounded bg-surface hover:bg-hover"
+  >
+    {!columns.some(one => one.sort === sort || `-${one.sort}` === sort) && <option value={sort}>Default order</option>}
+    {columns.flatMap(({ sort: key, title }) =>
+      key === undefined
+        ? []
+        : [
+            <option key={key} value={key}>
+              {title} ↑
+            </option>,
+            <option key={`-${key}`} value={`-${key}`}>
+              {title} ↓
+            </option>,
+          ],
+    )}
+  </select>
+)
 
 const head =
   'sticky top-0 z-10 h-9 border-b border-line bg-surface px-3 text-left text-[13px] font-medium text-muted first:rounded-tl-lg last:rounded-tr-lg'
@@ -295,8 +366,8 @@ interface HeaderCellProps<Row> {
   onSort: ((sort: string) => void) | undefined
 }
 
-function HeaderCell<Row>({ column: { sort: key, title, alignRight, showFrom, width }, sort, onSort }: HeaderCellProps<Row>) {
-  const className = `${head} ${alignRight ? 'text-right' : ''} ${showFrom ? responsiveClass[showFrom] : ''}`
+function HeaderCell<Row>({ column: { sort: key, title, alignRight, width }, sort, onSort }: HeaderCellProps<Row>) {
+  const className = `${head} ${alignRight ? 'text-right' : ''}`
   if (title === '') return <td className={className} style={{ width }} />
   if (key === undefined || !onSort) {
     return (
@@ -344,17 +415,19 @@ export const staticList = <Row,>(rows: readonly Row[], isLoading = false): Loade
   retry: () => {},
 })
 
-const shownTags = 2
+const shownTags = 5
 
 /** A column with tags. Those that don't fit are counted. */
 export const tagsColumn = <Row,>(tagsOf: (row: Row) => readonly string[], onTag?: (tag: string) => void): Column<Row> => ({
   title: 'Tags',
-  width: '13rem',
-  showFrom: 'xl',
+  width: 'clamp(9rem, 12cqw, 24rem)',
+  showFrom: '2xl',
+  onPhone: 'plain',
   render: row => {
     const tags = tagsOf(row)
+    if (tags.length === 0) return null
     return (
-      <span className="flex items-center gap-1">
+      <span className="flex flex-wrap items-center gap-1">
         {tags.slice(0, shownTags).map(tag =>
           onTag ? (
             <button

@@ -22,7 +22,7 @@ export function ConnectionBanner() {
 
 // Stays in view, below the top bar on narrow screens.
 const Banner = ({ className, children }: { className: string; children: ReactNode }) => (
-  <div className="sticky top-12 z-20 mx-auto w-full max-w-7xl px-4 pt-3 md:top-0 md:px-6">
+  <div className="sticky top-12 z-20 w-full px-4 pt-3 md:top-0 md:px-6">
     <div className={`flex flex-wrap items-center gap-x-3 gap-y-2 rounded-lg border border-line px-4 py-2.5 ${className}`}>
       {children}
     </div>

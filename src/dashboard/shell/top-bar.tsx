@@ -14,7 +14,7 @@ export const TopBar = ({ onPalette }: { onPalette(): void }) => (
     <div className="md:hidden">
       <Brand />
     </div>
-    <div className="mx-auto flex w-full max-w-7xl items-center gap-2 md:px-6">
+    <div className="flex w-full items-center gap-2 md:px-6">
       <button
         type="button"
         onClick={onPalette}

@@ -101,10 +101,10 @@ export const heartbeatRoutes = area('heartbeats', 'Heartbeats', [
     guard: read,
     operationId: 'listRecentPings',
     summary: 'List recent pings of heartbeats',
-    description: 'Returns the last 30 pings of each of up to 100 heartbeats in one response.',
+    description: 'Returns the last pings, 30 by default, of each of up to 100 heartbeats in one response.',
     query: RecentPingsQuery,
     response: RecentPingsList,
-    run: (ctx, { query }) => listRecentPings(ctx, query.ids),
+    run: (ctx, { query }) => listRecentPings(ctx, query.ids, query.pings),
   }),
   route({
     method: 'GET',

@@ -258,7 +258,8 @@ export const PingWithBody = Shape(
 export const PingList = ListOf(Ping)
 
 const maxRecentHeartbeats = 100
-export const maxRecentPings = 30
+const maxRecentPings = 100
+export const defaultRecentPings = 30
 
 export const RecentPingsQuery = Shape({
   ids: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
@@ -267,6 +268,14 @@ export const RecentPingsQuery = Shape({
     uniqueItems: true,
     description: 'IDs of the heartbeats to return.',
   }),
+  pings: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: maxRecentPings,
+      default: defaultRecentPings,
+      description: 'Number of pings to return for each heartbeat.',
+    }),
+  ),
 })
 export const RecentPingsList = Shape(
   {

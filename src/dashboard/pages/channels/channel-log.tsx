@@ -14,14 +14,15 @@ const pollMs = 10_000
 const columns: readonly Column<NotificationView>[] = [
   { title: 'Notification', render: one => one.title },
   { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
-  { title: 'Attempts', width: '5.5rem', alignRight: true, showFrom: 'sm', render: one => one.attempt_count },
+  { title: 'Attempts', width: '5.5rem', alignRight: true, render: one => one.attempt_count },
   {
     title: 'Reason',
     showFrom: 'md',
     look: 'muted',
+    onPhone: 'line',
     render: one => one.last_error?.detail ?? (one.reason && labelOf(one.reason)),
   },
-  { title: 'Time', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.sent_at ?? one.created_at} /> },
+  { title: 'Time', width: '9rem', render: one => <RelativeTime at={one.sent_at ?? one.created_at} /> },
 ]
 
 const statuses = { pending: 'Pending', held: 'Held', sent: 'Sent', failed: 'Failed', canceled: 'Canceled' }
@@ -36,7 +37,6 @@ export const ChannelLog = ({ id }: { id: string }) => (
     details={one => ({ title: one.title, content: <Message message={one} /> })}
     query={({ log }) => ({ status: log })}
     refetchMs={pollMs}
-    rowHeight={40}
     filters={[{ name: 'log', label: 'Status', all: 'All statuses', choices: statuses }]}
     empty={{
       icon: Mail,

@@ -31,7 +31,7 @@ export const transferColumns = (
     look: 'mono',
     render: one => keys.find(other => other.id === one.tsig_key_id)?.name ?? one.tsig_key_id,
   },
-  { title: 'Serial', showFrom: 'sm', render: serial },
+  { title: 'Serial', render: serial },
   { title: 'Type', width: '10rem', showFrom: 'md', render: one => types[one.type] ?? humanize(one.type) },
   { title: 'Transferred', width: '8rem', render: one => <RelativeTime at={one.transferred_at} /> },
 ]

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import type { ZoneTransferView } from '../../../features/dns/transfers/shapes'
 import type { ZoneView } from '../../../features/dns/zones/shapes'
 import { Status, Tag } from '../../parts/status'
@@ -24,11 +25,12 @@ export const zoneColumns = ({ nameOf, transfers }: ColumnContext): readonly Colu
       </span>
     ),
   },
-  { title: 'Status', width: '36%', render: one => <State zone={one} /> },
+  { title: 'Status', width: '34cqw', onPhone: 'line', render: one => <State zone={one} /> },
   {
     title: 'Hosted at',
     showFrom: 'lg',
-    width: '13rem',
+    width: 'clamp(12rem, 18cqw, 32rem)',
+    onPhone: 'plain',
     render: one =>
       [...(one.served ? ['Built-in'] : []), ...one.sync.targets.map(target => nameOf(target.provider_id))].join(', '),
   },
@@ -36,9 +38,13 @@ export const zoneColumns = ({ nameOf, transfers }: ColumnContext): readonly Colu
     title: 'Secondaries',
     showFrom: 'lg',
     width: '8rem',
-    render: one => <Secondaries zone={one} transfers={transfers.filter(sent => sent.zone === one.name)} />,
+    render: one =>
+      secondariesOf(
+        one,
+        transfers.filter(sent => sent.zone === one.name),
+      ),
   },
-  { title: 'Records', width: '6rem', alignRight: true, showFrom: 'sm', render: one => one.record_count.toLocaleString() },
+  { title: 'Records', width: '6rem', alignRight: true, render: one => one.record_count.toLocaleString() },
   { title: 'Updated', width: '8rem', sort: 'updated_at', showFrom: 'md', render: one => <RelativeTime at={one.updated_at} /> },
 ]
 
@@ -55,9 +61,7 @@ function State({ zone }: { zone: ZoneView }) {
       title="Show records that are out of sync"
     >
       <Status status={status} {...(status === 'unmanaged' && { label: 'unmanaged records' })} />
-      <span className="line-clamp-2 min-w-0 text-[13px] leading-[1.15rem] whitespace-normal text-muted max-sm:hidden">
-        {reasonOfZone(zone) ?? differenceCount(zone)}
-      </span>
+      <span className="min-w-0 text-[13px] text-muted">{reasonOfZone(zone) ?? differenceCount(zone)}</span>
     </Link>
   )
 }
@@ -68,8 +72,8 @@ function differenceCount(zone: ZoneView): string {
 }
 
 /** Whether secondaries have the current serial of a zone. */
-function Secondaries({ zone, transfers }: { zone: ZoneView; transfers: readonly ZoneTransferView[] }) {
-  if (!zone.served || transfers.length === 0) return <span className="text-muted">–</span>
+function secondariesOf(zone: ZoneView, transfers: readonly ZoneTransferView[]): ReactNode {
+  if (!zone.served || transfers.length === 0) return null
   const behind = transfers.filter(one => one.serial !== zone.serial).length
   return behind === 0 ? <Tag>{`${transfers.length} in sync`}</Tag> : <Status status="late" label={`${behind} behind`} />
 }

@@ -14,11 +14,9 @@ export const pingLabels: Record<Kind, string> = {
 }
 export const pingTone = (kind: Kind): Tone => (kind === 'fail' ? 'bad' : kind === 'success' ? 'ok' : 'idle')
 
-const slots = 30
-
 /** The recent runs of a heartbeat as a bar chart. */
 export function PingBars({ pings }: { pings: RecentPingsView['pings'] | undefined }) {
-  if (!pings) return <div className="h-6" />
+  if (!pings) return <div className="h-5" />
   const finished = pings.filter(one => one.kind === 'success' || one.kind === 'fail')
   if (finished.length === 0) return <span className="text-[13px] text-muted">No runs yet</span>
   const bars: Bar[] = finished.map(one => ({
@@ -26,5 +24,5 @@ export function PingBars({ pings }: { pings: RecentPingsView['pings'] | undefine
     title: `${pingLabels[one.kind]}${one.duration_ms === null ? '' : ` after ${formatDuration(one.duration_ms)}`}, ${formatDateTime(one.at)}`,
   }))
   const successes = finished.filter(one => one.kind === 'success').length
-  return <Bars bars={bars} slots={slots} label={`${successes} of the last ${finished.length} runs succeeded`} />
+  return <Bars fits bars={bars} height={20} label={`${successes} of the last ${finished.length} runs succeeded`} />
 }

@@ -14,6 +14,7 @@ const columns: readonly Column<PingView>[] = [
   {
     title: 'Result',
     width: '9rem',
+    onPhone: 'corner',
     render: one => <Status status={one.kind} tone={pingTone(one.kind)} label={pingLabels[one.kind]} />,
   },
   {
@@ -23,13 +24,12 @@ const columns: readonly Column<PingView>[] = [
     render: one => (one.duration_ms === null ? '–' : formatDuration(one.duration_ms)),
   },
   { title: 'Exit status', width: '7rem', alignRight: true, showFrom: 'md', render: one => one.exit_status ?? '–' },
-  { title: 'Source', width: '10rem', showFrom: 'sm', look: 'mono', render: one => one.source },
+  { title: 'Source', width: '10rem', look: 'mono', render: one => one.source },
   { title: 'Client', showFrom: 'lg', look: 'muted', render: one => one.user_agent || '–' },
   {
     title: 'Output',
     width: '6rem',
     alignRight: true,
-    showFrom: 'sm',
     render: one => (one.body_bytes > 0 ? `${one.body_bytes.toLocaleString()} B` : ''),
   },
 ]
@@ -47,7 +47,6 @@ export const Pings = ({ id, refetchMs }: { id: string; refetchMs: number }) => (
     details={one => ({ title: `Ping ${one.n}, ${formatDateTime(one.at)}`, content: <PingDetails id={id} ping={one} /> })}
     query={({ pings }) => ({ kind: pings })}
     refetchMs={refetchMs}
-    rowHeight={40}
     filters={[{ name: 'pings', label: 'Result', all: 'All results', choices: kinds }]}
     empty={{ icon: Radio, text: 'Pings appear here with the output of the job.' }}
   />

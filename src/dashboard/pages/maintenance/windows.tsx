@@ -11,13 +11,12 @@ import { scopeText } from './scope-text'
 const columns: readonly Column<MaintenanceWindowView>[] = [
   { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
   { title: 'Status', width: '9rem', render: one => <Status status={one.status} /> },
-  { title: 'Recurrence', showFrom: 'md', look: 'muted', render: one => recurrenceText(one) },
-  { title: 'Targets', showFrom: 'lg', look: 'muted', render: one => scopeText(one.targets) },
-  { title: 'Duration', width: '7rem', showFrom: 'sm', render: one => formatDuration(one.duration_seconds * 1000) },
+  { title: 'Recurrence', showFrom: 'md', look: 'muted', onPhone: 'line', render: one => recurrenceText(one) },
+  { title: 'Targets', showFrom: 'lg', look: 'muted', onPhone: 'line', render: one => scopeText(one.targets) },
+  { title: 'Duration', width: '7rem', render: one => formatDuration(one.duration_seconds * 1000) },
   {
     title: 'Next occurrence',
-    width: '9rem',
-    showFrom: 'sm',
+    width: '10rem',
     render: one =>
       one.current ? (
         <>

@@ -23,9 +23,9 @@ export function Invitations() {
   if (list.rows.length === 0) return null
   const columns: TableColumns<InvitationView> = [
     { title: 'Email', look: 'strong', render: one => one.email },
-    { title: 'Role', width: '7rem', showFrom: 'sm', render: one => <Tag>{capitalize(one.role)}</Tag> },
+    { title: 'Role', width: '7rem', onPhone: 'plain', render: one => <Tag>{capitalize(one.role)}</Tag> },
     { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
-    { title: 'Expires', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.expires_at} /> },
+    { title: 'Expires', width: '9rem', render: one => <RelativeTime at={one.expires_at} /> },
     canAdminister &&
       menuColumn<InvitationView>(
         one => one.email,

@@ -14,8 +14,8 @@ const columns: readonly Column<ResultView>[] = [
   { title: 'Time', width: '9rem', render: one => <RelativeTime at={one.at} /> },
   { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
   { title: 'Latency', width: '6rem', alignRight: true, render: one => formatLatency(one.latency_ms) },
-  { title: 'Code', width: '5rem', alignRight: true, showFrom: 'sm', render: one => one.code ?? '' },
-  { title: 'Error', showFrom: 'sm', look: 'muted', render: one => capitalize(one.error?.message ?? '') },
+  { title: 'Code', width: '5rem', alignRight: true, render: one => one.code ?? '' },
+  { title: 'Error', look: 'muted', onPhone: 'line', render: one => capitalize(one.error?.message ?? '') },
   { title: 'Location', width: '6rem', showFrom: 'lg', render: one => one.location },
 ]
 
@@ -35,7 +35,6 @@ export function CheckResults({ id }: { id: string }) {
       details={one => ({ title: `Check at ${formatDateTime(one.at)}`, content: <ResultDetails result={one} /> })}
       params={range}
       query={({ runs, after, before }) => ({ status: runs, from: iso(after), to: iso(before), limit: 50 })}
-      rowHeight={40}
       filters={[{ name: 'runs', label: 'Status', all: 'All statuses', choices: statuses }]}
       controls={after !== '' && <FilterChip label="Time" value={formatDateTime(Number(after))} onClear={() => set(range)} />}
       empty={{ icon: CircleCheck, text: 'Checks appear here as soon as they finish.' }}

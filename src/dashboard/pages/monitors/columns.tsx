@@ -1,8 +1,8 @@
 import type { MonitorView } from '../../../features/monitors/shapes'
 import { pluralize } from '../../parts/plural'
-import { StatusIcon, humanize } from '../../parts/status'
+import { StatusIcon, StatusText, humanize } from '../../parts/status'
 import { tagsColumn, type Column } from '../../parts/table'
-import { formatLatency } from '../../parts/time'
+import { ElapsedTime, formatLatency } from '../../parts/time'
 import { percent } from './percent'
 import { Pills } from './pills'
 import type { Recent } from './recent'
@@ -12,16 +12,24 @@ export const monitorColumns = (recent: ReadonlyMap<string, Recent>): readonly Co
   {
     title: 'Monitor',
     sort: 'name',
-    render: one => <Named monitor={one} status={recent.get(one.id)?.live?.status ?? one.status} />,
+    width: 'clamp(12rem, 30cqw, 24rem)',
+    render: one => <Named monitor={one} status={statusIn(recent, one)} />,
   },
-  tagsColumn(one => one.tags),
+  {
+    title: 'Status',
+    width: '13.5rem',
+    sort: 'status',
+    showFrom: 'md',
+    render: one => <State monitor={one} status={statusIn(recent, one)} />,
+  },
   {
     title: 'Recent checks',
-    width: '11rem',
-    showFrom: 'sm',
+    onPhone: 'line',
     render: one => one.type !== 'group' && <Pills results={recent.get(one.id)?.results ?? []} />,
   },
-  { title: 'Uptime (24\u00a0h)', width: '6rem', alignRight: true, render: one => percent(recent.get(one.id)?.uptimePercent) },
+  { title: 'Target', width: 'clamp(14rem, 20cqw, 26rem)', showFrom: '2xl', look: 'muted', onPhone: 'plain', render: targetOf },
+  { ...tagsColumn<MonitorView>(one => one.tags), onPhone: 'hidden' },
+  { title: 'Uptime (24\u00a0h)', width: '8.5rem', alignRight: true, render: one => percent(recent.get(one.id)?.uptimePercent) },
   {
     title: 'Latency',
     width: '6rem',
@@ -32,24 +40,38 @@ export const monitorColumns = (recent: ReadonlyMap<string, Recent>): readonly Co
       return one.type === 'group' ? '' : formatLatency(found?.results.at(-1)?.latency_ms ?? one.last_result?.latency_ms)
     },
   },
-  {
-    title: 'Status',
-    width: '9rem',
-    sort: 'status',
-    showFrom: 'md',
-    render: one => humanize(recent.get(one.id)?.live?.status ?? one.status),
-  },
 ]
 
-const Named = ({ monitor, status }: { monitor: MonitorView; status: string }) => (
+const statusIn = (recent: ReadonlyMap<string, Recent>, { id, status }: MonitorView): string =>
+  recent.get(id)?.live?.status ?? status
+
+const targetOf = (monitor: MonitorView): string =>
+  monitor.type === 'group' ? pluralize(membersOf(monitor).length, 'member', 'members') : monitor.target
+
+interface NamedProps {
+  monitor: MonitorView
+  /** Its status, which can be newer than the list. */
+  status: string
+}
+
+const State = ({ monitor, status }: NamedProps) => (
+  <span className="flex flex-wrap gap-x-2">
+    <StatusText status={status} />
+    {status === monitor.status && (
+      <span className="text-muted">
+        <ElapsedTime at={monitor.status_since_at} />
+      </span>
+    )}
+  </span>
+)
+
+const Named = ({ monitor, status }: NamedProps) => (
   <span className="flex min-w-0 items-center gap-2">
     <StatusIcon status={status} className="size-4" />
     <span className="sr-only">{humanize(status)}</span>
     <span className="min-w-0">
-      <span className="block truncate font-medium">{monitor.name}</span>
-      <span className="block truncate text-[13px] leading-4 text-muted">
-        {monitor.type === 'group' ? pluralize(membersOf(monitor).length, 'member', 'members') : monitor.target}
-      </span>
+      <span className="block font-medium">{monitor.name}</span>
+      <span className="block text-[13px] leading-4 text-muted max-sm:hidden 2xl:hidden">{targetOf(monitor)}</span>
     </span>
   </span>
 )

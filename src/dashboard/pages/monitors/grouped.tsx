@@ -125,7 +125,6 @@ function Rows({ label, list, emptyText }: RowsProps) {
       linkOf={one => `/monitors/${one.id}`}
       onVisibleRows={setIds}
       empty={<p className="p-4 text-muted">{emptyText}</p>}
-      rowHeight={52}
     />
   )
 }

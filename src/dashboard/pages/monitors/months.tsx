@@ -15,7 +15,7 @@ const objectives = ['99', '99.5', '99.9', '99.95', '99.99', '99.999']
 const columns: readonly Column<Period>[] = [
   { title: 'Period', look: 'strong', render: one => one.name },
   { title: 'Uptime', width: '6rem', alignRight: true, render: one => percent(one.uptime_percent) },
-  { title: 'Downtime', width: '8rem', alignRight: true, showFrom: 'sm', render: one => duration(one.seconds.down) },
+  { title: 'Downtime', width: '8rem', alignRight: true, render: one => duration(one.seconds.down) },
   {
     title: 'Error budget',
     width: '8rem',
@@ -24,7 +24,7 @@ const columns: readonly Column<Period>[] = [
     render: one => duration(one.error_budget?.allowed_seconds ?? 0),
   },
   { title: 'Remaining', width: '10rem', alignRight: true, render: one => remaining(one) },
-  { title: 'Objective', width: '7rem', showFrom: 'sm', render: one => <Met period={one} /> },
+  { title: 'Objective', width: '7rem', render: one => <Met period={one} /> },
 ]
 
 /** Uptime and error budget of the last 365 days and of each month, for an objective that can be selected. */

@@ -9,11 +9,8 @@ interface PillsProps {
   height?: number
 }
 
-/** The number of bars in a strip. */
-const slots = 30
-
 /** The last checks of a monitor as a strip of bars, newest on the right. */
-export function Pills({ results, height = 22 }: PillsProps) {
+export function Pills({ results, height = 20 }: PillsProps) {
   const bars = useMemo(
     () =>
       results.map((one): Bar => ({
@@ -24,5 +21,5 @@ export function Pills({ results, height = 22 }: PillsProps) {
   )
   const passed = results.filter(one => one.status !== 'down').length
   const label = results.length === 0 ? 'No checks yet' : `${passed} of the last ${results.length} checks passed`
-  return <Bars bars={bars} label={label} slots={slots} height={height} />
+  return <Bars fits bars={bars} label={label} height={height} />
 }

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { RecentView } from '../../../features/monitors/series/shapes'
 import { call } from '../../client'
+import { maxBars } from '../../parts/bars'
 import { useLiveResults, type LiveResult } from '../../shell/live'
 
 type Result = RecentView['results'][number]
@@ -13,7 +14,6 @@ export interface Recent {
   live: LiveResult | null
 }
 
-const maxCached = 30
 const maxAtOnce = 100
 const restMs = 120
 const againMs = 60_000
@@ -33,7 +33,7 @@ export function useRecent(ids: readonly string[]): ReadonlyMap<string, Recent> {
     const read = async (some: readonly string[]) => {
       if (some.length === 0 || document.visibilityState !== 'visible') return
       const { data } = await call<{ data: RecentView[] }>(
-        { method: 'GET', path: '/monitors/recent', query: { ids: some } },
+        { method: 'GET', path: '/monitors/recent', query: { ids: some, results: maxBars } },
         controller.signal,
       )
       setKnown(before => new Map([...before, ...data.map(one => [one.id, loadedFrom(one, before.get(one.id))] as const)]))
@@ -71,7 +71,7 @@ function withLive(before: Recent | undefined, live: LiveResult): Recent {
   const next =
     live.last_check_at === null || (last && last.at >= live.last_check_at)
       ? results
-      : [...results, { at: live.last_check_at, status: statusOf(live), latency_ms: live.response_ms }].slice(-maxCached)
+      : [...results, { at: live.last_check_at, status: statusOf(live), latency_ms: live.response_ms }].slice(-maxBars)
   return { uptimePercent: before?.uptimePercent ?? null, results: next, live }
 }
 

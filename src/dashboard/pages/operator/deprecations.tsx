@@ -12,9 +12,9 @@ const columns: readonly Column<DeprecatedPartView>[] = [
     render: one => `${one.method} ${one.path} ${one.name}`,
   },
   { title: 'Replacement', showFrom: 'md', render: one => one.note },
-  { title: 'Removal date', width: '9rem', showFrom: 'sm', render: one => one.sunset ?? 'Not scheduled' },
+  { title: 'Removal date', width: '9rem', render: one => one.sunset ?? 'Not scheduled' },
   { title: 'Uses', width: '6rem', alignRight: true, render: one => one.uses.toLocaleString() },
-  { title: 'Last used', width: '9rem', showFrom: 'sm', render: one => <RelativeTime at={one.last_used_at} /> },
+  { title: 'Last used', width: '9rem', render: one => <RelativeTime at={one.last_used_at} /> },
 ]
 
 /** Deprecated parts of the API, and their use. */

@@ -22,7 +22,7 @@ export function Plans() {
         </>
       ),
     },
-    { title: 'ID', showFrom: 'sm', look: 'mono', render: one => one.id },
+    { title: 'ID', look: 'mono', render: one => one.id },
     { title: 'API access', width: '9rem', render: one => apiAccessLabels[one.api_access] },
     {
       title: limitTable.monitors.label,

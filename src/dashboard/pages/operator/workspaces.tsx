@@ -19,7 +19,6 @@ export function Workspaces() {
     {
       title: 'Plan',
       width: '9rem',
-      showFrom: 'sm',
       render: one => <Tag>{plans?.find(plan => plan.id === one.plan)?.title ?? one.plan}</Tag>,
     },
     { title: 'Status', width: '9rem', render: one => <Status status={one.suspended_at ? 'suspended' : 'active'} /> },

@@ -3,7 +3,7 @@ import { Send } from 'lucide-react'
 import type { WebhookDeliveryView } from '../../../features/webhooks/deliveries/shapes'
 import type { ListProps } from '../../parts/list'
 import { Status } from '../../parts/status'
-import { ExpandedLink, NameOnPhone } from '../../parts/resource'
+import { ExpandedLink } from '../../parts/resource'
 import { EventResourcePicker, resourcePicker } from '../../parts/resource-search'
 import type { Column, TableColumns } from '../../parts/table'
 import { RelativeTime } from '../../parts/time'
@@ -20,18 +20,18 @@ const endpointColumn: Column<WebhookDeliveryView> = {
 const columnsWith = (endpoint: Column<WebhookDeliveryView> | false): TableColumns<WebhookDeliveryView> => [
   {
     title: 'Event',
+    width: 'clamp(11rem, 18cqw, 22rem)',
     render: one => (
       <span className="font-medium">
         {one.event}
         {one.test && <span className="font-normal text-muted"> test</span>}
-        <NameOnPhone resource={one.expanded?.resource} />
       </span>
     ),
   },
   endpoint,
   {
     title: 'Resource',
-    showFrom: 'sm',
+    onPhone: 'line',
     render: one => one.resource && <ExpandedLink {...one.resource} resource={one.expanded?.resource} withType />,
   },
   { title: 'Status', width: '8rem', render: one => <Status status={one.status} /> },
@@ -39,11 +39,16 @@ const columnsWith = (endpoint: Column<WebhookDeliveryView> | false): TableColumn
     title: 'Last response',
     width: '8rem',
     showFrom: 'lg',
-    render: one => one.last_status_code ?? labelOf(one.last_error_class ?? '–'),
+    render: one => one.last_status_code ?? (one.last_error_class && labelOf(one.last_error_class)),
   },
   { title: 'Attempts', width: '6rem', showFrom: 'xl', alignRight: true, render: one => one.attempt_count },
-  { title: 'Next attempt', width: '8rem', showFrom: 'xl', render: one => <RelativeTime at={one.next_attempt_at} fallback="–" /> },
-  { title: 'Created', width: '8rem', showFrom: 'sm', sort: 'created_at', render: one => <RelativeTime at={one.created_at} /> },
+  {
+    title: 'Next attempt',
+    width: '8rem',
+    showFrom: 'xl',
+    render: one => one.next_attempt_at && <RelativeTime at={one.next_attempt_at} />,
+  },
+  { title: 'Created', width: '8rem', onPhone: 'plain', sort: 'created_at', render: one => <RelativeTime at={one.created_at} /> },
 ]
 
 const statuses = {

@@ -27,7 +27,7 @@ export const monitorSeriesRoutes = area('monitor-series', 'Monitors', [
     operationId: 'listRecentResults',
     summary: 'List recent check results of monitors',
     description:
-      'Returns the last 30 checks of up to 100 monitors and their uptime over the last 24 hours, for use in lists. Includes only ' +
+      'Returns the last checks, 30 by default, of up to 100 monitors and their uptime over the last 24 hours, for use in lists. Includes only ' +
       'checks of the last 24 hours.',
     query: RecentQuery,
     response: MonitorRecentList,

@@ -323,9 +323,10 @@ export const MonitorUptime = Shape(
 )
 export type UptimeView = Static<typeof MonitorUptime>
 
-/** Limits of one request for recent results: monitors, and results per monitor. */
+// Limits of one request for recent results: monitors, and results per monitor.
 const maxRecentMonitors = 100
-export const recentResults = 30
+const maxRecentResults = 100
+export const defaultRecentResults = 30
 
 export const RecentQuery = Type.Object(
   {
@@ -335,6 +336,14 @@ export const RecentQuery = Type.Object(
       uniqueItems: true,
       description: 'IDs of the monitors to return.',
     }),
+    results: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: maxRecentResults,
+        default: defaultRecentResults,
+        description: 'Number of checks to return for each monitor.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -352,7 +361,7 @@ export const MonitorRecentList = Shape(
             status: Words(resultStatuses, { description: 'Outcome of this check.' }),
             latency_ms: Ms('Duration of the check in milliseconds; null if it could not be measured.'),
           }),
-          { maxItems: recentResults, description: 'Most recent checks, oldest first. Empty for a group.' },
+          { maxItems: maxRecentResults, description: 'Most recent checks, oldest first. Empty for a group.' },
         ),
       }),
       { description: 'The monitors that exist, in the order of `ids`.' },

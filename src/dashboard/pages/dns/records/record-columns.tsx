@@ -3,10 +3,9 @@ import type { DnsRecordView } from '../../../../features/dns/records/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { Button } from '../../../parts/button'
 import { CopyButton } from '../../../parts/code'
-import { StatusIcon, Tag, humanize } from '../../../parts/status'
+import { Tag } from '../../../parts/status'
 import type { Column } from '../../../parts/table'
 import { RelativeTime } from '../../../parts/time'
-import { isInSync } from './record-reason'
 import { RecordState } from './record-state'
 
 interface ColumnOptions {
@@ -22,18 +21,29 @@ interface ColumnOptions {
 export function columnsOf({ zone, repeated, onEdit, onTag }: ColumnOptions): readonly Column<DnsRecordView>[] {
   const hasTargets = zone.sync.targets.length > 0
   return [
-    { title: 'Name', sort: 'name', render: one => <Name record={one} isRepeated={repeated.has(one.id)} onTag={onTag} /> },
+    {
+      title: 'Name',
+      sort: 'name',
+      width: 'clamp(9rem, 22cqw, 30rem)',
+      render: one => <Name record={one} isRepeated={repeated.has(one.id)} onTag={onTag} />,
+    },
     {
       title: 'Type',
       sort: 'type',
       width: '5.5rem',
-      showFrom: 'sm',
+      onPhone: 'corner',
       render: one => <span className="text-[13px]">{one.type}</span>,
     },
-    { title: 'Value', showFrom: 'sm', render: one => <Value record={one} /> },
+    { title: 'Value', onPhone: 'line', render: one => <Value record={one} /> },
     { title: 'TTL', width: '5.5rem', alignRight: true, showFrom: 'md', render: one => one.ttl },
     hasTargets
-      ? { title: 'Status', width: '34%', showFrom: 'md', render: one => <RecordState record={one} zone={zone} /> }
+      ? {
+          title: 'Status',
+          width: '30cqw',
+          showFrom: 'md',
+          onPhone: 'line',
+          render: one => <RecordState record={one} zone={zone} />,
+        }
       : {
           title: 'Updated',
           sort: 'updated_at',
@@ -47,9 +57,7 @@ export function columnsOf({ zone, repeated, onEdit, onTag }: ColumnOptions): rea
       alignRight: true,
       render: one => (
         <span className="inline-flex">
-          <span className="max-sm:hidden">
-            <CopyButton text={lineOf(one)} label={`Copy ${one.type} of ${one.name} as a zone file line`} />
-          </span>
+          <CopyButton text={lineOf(one)} label={`Copy ${one.type} of ${one.name} as a zone file line`} />
           {onEdit && one.managed && (
             <Button
               small
@@ -75,26 +83,13 @@ interface NameProps {
   onTag(tag: string): void
 }
 
-// On phones, type and value are shown below the name.
 const Name = ({ record, isRepeated, onTag }: NameProps) => (
-  <>
-    <span className="flex items-center gap-1.5">
-      <span
-        className={`min-w-0 truncate font-mono text-[13px] ${isRepeated ? 'text-muted' : 'font-medium'}`}
-        title={record.unicode_fqdn}
-      >
-        {record.name}
-      </span>
-      {!isInSync(record.sync.state) && (
-        <span className="shrink-0 md:hidden">
-          <StatusIcon status={record.sync.state} />
-          <span className="sr-only">{humanize(record.sync.state)}</span>
-        </span>
-      )}
-      <LockAndTags record={record} onTag={onTag} />
+  <span className="flex flex-wrap items-center gap-x-1.5">
+    <span className={`min-w-0 font-mono text-[13px] ${isRepeated ? 'text-muted' : 'font-medium'}`} title={record.unicode_fqdn}>
+      {record.name}
     </span>
-    <ValueOnPhone record={record} />
-  </>
+    <LockAndTags record={record} onTag={onTag} />
+  </span>
 )
 
 /** Next to the name of a record: whether it is locked, and its tags. */
@@ -114,23 +109,12 @@ export const LockAndTags = ({ record, onTag }: Omit<NameProps, 'isRepeated'>) =>
   </>
 )
 
-/** Type and value, below the name of a record. */
-export const ValueOnPhone = ({ record }: { record: DnsRecordView }) => (
-  <span className="block truncate text-[13px] text-muted sm:hidden">
-    {record.type} <code className="font-mono">{record.value ?? record.content}</code>
-  </span>
-)
-
 /** The value of a record, with its comment. */
 export const Value = ({ record }: { record: DnsRecordView }) => (
-  <span className="flex items-baseline gap-2">
-    <code className="min-w-0 truncate font-mono text-[13px]" title={record.content}>
+  <span className="flex flex-wrap items-baseline gap-x-3">
+    <code className="line-clamp-3 min-w-0 font-mono text-[13px]" title={record.content}>
       {record.value ?? record.content}
     </code>
-    {record.comment !== '' && (
-      <span className="hidden min-w-12 shrink truncate text-[13px] text-muted lg:inline" title={record.comment}>
-        {record.comment}
-      </span>
-    )}
+    {record.comment !== '' && <span className="line-clamp-2 text-[13px] text-muted">{record.comment}</span>}
   </span>
 )

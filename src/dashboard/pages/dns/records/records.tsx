@@ -84,7 +84,6 @@ export default function Records({ zone }: { zone: ZoneView }) {
         label="Records"
         path={`/dns/zones/${zone.id}/records`}
         columns={columns}
-        rowHeight={48}
         sort="name"
         search={{ name: 'q', label: 'Search names and values' }}
         counted

@@ -60,7 +60,7 @@ const columns: readonly Column<PlanView>[] = [
         <Status {...planStatuses[one.status]} />
       ),
   },
-  { title: 'Note', showFrom: 'md', render: one => one.note || <span className="text-muted">–</span> },
-  { title: 'Created by', showFrom: 'sm', render: one => actorName(one.created_by) },
-  { title: 'Created', width: '10rem', showFrom: 'sm', render: one => <RelativeTime at={one.created_at} /> },
+  { title: 'Note', showFrom: 'md', look: 'muted', onPhone: 'line', render: one => one.note },
+  { title: 'Created by', render: one => actorName(one.created_by) },
+  { title: 'Created', width: '10rem', render: one => <RelativeTime at={one.created_at} /> },
 ]

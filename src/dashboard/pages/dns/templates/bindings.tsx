@@ -67,8 +67,8 @@ export function Bindings({ path, by, withTemplate, asSection, templates, empty }
         </Link>
       ),
     },
-    withTemplate === true && { title: 'Template', showFrom: 'sm', render: one => nameOf(one.template_id) },
-    { title: 'Host', width: '8rem', showFrom: 'sm', look: 'mono', render: one => one.host },
+    withTemplate === true && { title: 'Template', render: one => nameOf(one.template_id) },
+    { title: 'Host', width: '8rem', look: 'mono', render: one => one.host },
     {
       title: 'Status',
       width: '9rem',

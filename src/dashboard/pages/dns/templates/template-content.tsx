@@ -15,16 +15,16 @@ const recordColumns: readonly Column<TemplateRecord>[] = [
   { title: 'Type', width: '6rem', render: one => <Tag>{one.type}</Tag> },
   { title: 'TTL', width: '6rem', alignRight: true, showFrom: 'md', render: one => one.ttl ?? '–' },
   { title: 'Value', render: one => code(one.content ?? JSON.stringify(one.fields)) },
-  { title: 'On conflict', width: '8rem', showFrom: 'sm', render: one => capitalize(one.on_conflict ?? 'fail') },
+  { title: 'On conflict', width: '8rem', render: one => capitalize(one.on_conflict ?? 'fail') },
   { title: 'Condition', width: '8rem', showFrom: 'lg', render: one => (one.when ? code(one.when) : '–') },
 ]
 
 const variableColumns: readonly Column<Variable>[] = [
   { title: 'Name', width: '12rem', render: one => code(one.name) },
   { title: 'Type', width: '9rem', render: one => <Tag>{variableTypes[one.type]}</Tag> },
-  { title: 'Default', showFrom: 'sm', render: one => (one.default === undefined ? '–' : code(one.default)) },
+  { title: 'Default', render: one => (one.default === undefined ? '–' : code(one.default)) },
   { title: 'Allowed values', showFrom: 'md', render: one => one.values?.join(', ') ?? one.pattern ?? '–' },
-  { title: 'Description', showFrom: 'sm', render: one => one.description ?? '–' },
+  { title: 'Description', render: one => one.description ?? '–' },
 ]
 
 /** Records and variables of a template. */
