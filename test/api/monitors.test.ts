@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
+import { connect, createServer } from 'node:net'
 import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
 import { openIncident } from '../../src/features/incidents/outages/outages'
@@ -7,7 +8,10 @@ import { specOf } from '../../src/features/monitors/definition/spec'
 import { monitors } from '../../src/features/monitors/tables'
 import { channelAt, allowPrivateNetwork } from '../support/channels'
 import { addMonitor } from '../support/monitor-series'
+import { closeTargets, listening, shown } from '../support/http-targets'
 import { callerWith, world, type World } from '../support/world'
+
+afterAll(closeTargets)
 
 async function created(w: World, input: object = {}) {
   const answer = await w.acme.call('POST', '/v1/monitors', { type: 'group', name: 'Everything', ...input })
@@ -519,4 +523,56 @@ test('a token restricted to a monitor can only read and update that one, and ref
   ])
   for (const path of ['/v1/monitoring/export', '/v1/monitoring/metrics'])
     expect((await narrowed.call('GET', path)).status).toBe(403)
+})
+
+describe('detecting monitors for host:port', () => {
+  const detect = (w: World, target: string, caller = w.acme) => caller.call('POST', '/v1/monitors/detections', { target })
+  const found = async (w: World, target: string) =>
+    (await detect(w, target)).body.data.map((one: any) => `${one.type} ${one.target}`)
+
+  test('suggests HTTP where a server answers it, over TLS even with an untrusted certificate, and otherwise TCP', async () => {
+    const w = await allowPrivateNetwork(await world())
+    const fetch = () => new Response('x'.repeat(100_000), { status: 418 })
+    using plain = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch })
+    using ssh = Bun.listen({
+      port: 0,
+      hostname: '127.0.0.1',
+      socket: { open: one => void one.end('SSH-2.0-test\r\n'), data() {} },
+    })
+    const at = (port: number | undefined) => `127.0.0.1:${port}`
+    expect(await found(w, at(plain.port))).toEqual([`http http://${at(plain.port)}/`, 'icmp 127.0.0.1', `tcp ${at(plain.port)}`])
+    expect((await detect(w, at(plain.port))).body.data[0].name).toBe(at(plain.port))
+    expect((await found(w, at(ssh.port)))[0]).toBe(`tcp ${at(ssh.port)}`)
+    // Like nginx, answers plain HTTP on a port with TLS with an error.
+    using secure = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch, tls: shown('two-names') })
+    const front = await listening(
+      createServer(socket =>
+        socket.once('data', first => {
+          if (first[0] !== 0x16) return void socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n')
+          const behind = connect(secure.port!, '127.0.0.1', () => behind.write(first))
+          socket.pipe(behind).pipe(socket)
+        }),
+      ),
+    )
+    expect((await found(w, at(front)))[0]).toBe(`http https://${at(front)}/`)
+    // Not known to be HTTP.
+    expect((await found(w, at(secure.port)))[0]).toBe(`tcp ${at(secure.port)}`)
+    // A well-known port and a URL tell what they are.
+    expect((await found(w, 'mail.example.com:993'))[0]).toBe('imap mail.example.com:993')
+    expect((await found(w, 'tcp://db.example.com:5432'))[0]).toBe('tcp db.example.com:5432')
+    expect(await found(w, 'what is this')).toEqual([])
+    expect(await w.audited()).toEqual([])
+  })
+
+  test('connects only where the network policy allows it, at most 30 times a minute, and not for read-only tokens', async () => {
+    const w = await world()
+    let connections = 0
+    using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => (connections++, new Response('ok')) })
+    const target = `127.0.0.1:${server.port}`
+    expect((await detect(w, target, w.rival)).body.data[0]).toMatchObject({ type: 'tcp', target })
+    expect((await detect(w, target, w.readOnly)).status).toBe(403)
+    for (let more = 0; more < 29; more++) await detect(w, target, w.rival)
+    expect((await detect(w, target, w.rival)).status).toBe(429)
+    expect(connections).toBe(0)
+  })
 })

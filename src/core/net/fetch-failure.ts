@@ -18,6 +18,9 @@ export class FetchFailed extends Error {
   }
 }
 
+/** Whether the server spoke TLS, but its certificate was rejected. */
+export const isCertificateFailure = ({ code }: FetchFailed): boolean => code !== null && CERTIFICATE_CODE.test(code)
+
 /** Maps errors of Bun's fetch to a class and a message. Bun's own messages contain the IP address and must not be shown. */
 export function failureOf(
   error: unknown,
@@ -77,6 +80,8 @@ const KNOWN: Record<string, [FetchErrorClass, string]> = {
   CERT_UNTRUSTED: ISSUER,
   CERT_REVOKED: ['tls', 'The server’s certificate has been revoked.'],
 }
+
+const CERTIFICATE_CODE = /^(ERR_TLS_CERT|HOSTNAME_MISMATCH|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 
 const TLS_CODE =
   /^(ERR_TLS|ERR_SSL|CERT_|CRL_|UNABLE_TO_|ERROR_IN_C|INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|AKID_|KEYUSAGE_|SUBJECT_ISSUER)/

@@ -43,6 +43,12 @@ export const monitorActions = {
     example: created,
   },
   'monitor.check': { number: 'MO010', description: 'A monitor was checked manually. The reason contains the result.' },
+  'monitor.detect': {
+    phrase: 'detect monitors for a target',
+    number: 'MO011',
+    description: 'Detecting monitors for a target was denied. Successful detections are not logged.',
+    targets: [],
+  },
   'monitor.import': {
     phrase: 'import monitors',
     number: 'MO009',

@@ -6,8 +6,10 @@ import { listMonitors, monitorListing } from './listing'
 import { listMonitorTypes } from './definition/types'
 import { cloneMonitor, pauseMonitor, resetMonitor, resumeMonitor } from './monitor-verbs'
 import { createMonitor, deleteMonitor, getMonitor, updateMonitor } from './monitors'
+import { detectMonitors } from './definition/detection'
 import { suggestMonitors } from './definition/suggestions'
 import {
+  DetectionInput,
   Monitor,
   MonitorCheck,
   MonitorCloneInput,
@@ -115,6 +117,22 @@ export const monitorRoutes = area('monitors', 'Monitors', [
     query: SuggestionsQuery,
     response: MonitorSuggestionList,
     run: async (_, { query }) => ({ data: suggestMonitors(query.target) }),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/monitors/detections',
+    guard: write,
+    action: 'monitor.detect',
+    operationId: 'detectMonitors',
+    summary: 'Detect monitors for a target',
+    description:
+      'Suggests monitors like `GET /v1/monitors/suggestions`. For `host:port` without a well-known port, it also tries HTTPS and HTTP for up to ' +
+      '3 seconds, and suggests `http` first if the server answers. Requests are sent only to addresses that the network policy allows. ' +
+      'Creates nothing. Limited to 30 such requests a minute per workspace.',
+    body: DetectionInput,
+    response: MonitorSuggestionList,
+    problems: ['rate_limited'],
+    run: (ctx, { body }) => detectMonitors(ctx, body),
   }),
   route({
     method: 'GET',

@@ -494,6 +494,21 @@ export const SuggestionsQuery = Type.Object(
   { additionalProperties: false },
 )
 
+export const DetectionInput = Shape(
+  {
+    target: Type.String({
+      minLength: 1,
+      maxLength: 2048,
+      description: 'A URL, `host:port`, hostname, or IP address.',
+    }),
+  },
+  {
+    $id: 'MonitorDetectionInput',
+    description: 'A target to detect monitors for.',
+    examples: [{ target: 'db.example.com:8080' }],
+  },
+)
+
 const MonitorSuggestion = Shape({
   type: Words(monitorTypes, { description: 'Check type.' }),
   title: Type.String({ description: 'Short title of the type.' }),
