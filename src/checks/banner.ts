@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { Line, Shape, Words } from '../core/shapes'
+import { grouped, Line, Shape, Words } from '../core/shapes'
 import { runAttempt, type Attempt } from './attempt'
 import type { CheckType, CheckTypeName } from './check'
 import { CheckFailed } from './connect-failure'
@@ -55,6 +55,7 @@ interface Greeting {
   code: number | null
 }
 
+const responseGroup = 'Response'
 const bannerOption = Type.Optional(
   Line({
     minLength: 1,
@@ -67,30 +68,34 @@ const bannerOption = Type.Optional(
 const plainOptions = Shape({ expected_banner: bannerOption, ip_family: ipFamily })
 
 const mailOptions = Shape({
-  expected_banner: bannerOption,
-  expected_capabilities: Type.Optional(
-    Type.Array(Line({ minLength: 1, maxLength: 100 }), {
-      maxItems: 50,
-      default: [],
-      description: 'Capabilities that the server must announce, under TLS if it is used. `*` matches any number of characters.',
-      examples: [['AUTH PLAIN*']],
-    }),
-  ),
   tls: Type.Optional(
     Words(['none', 'starttls', 'implicit'], {
       description:
         'TLS mode: `implicit` starts TLS right after connecting, `starttls` upgrades the connection. By default `implicit` on the standard TLS port and `none` on others.',
     }),
   ),
+  ...grouped(responseGroup, {
+    expected_banner: bannerOption,
+    expected_capabilities: Type.Optional(
+      Type.Array(Line({ minLength: 1, maxLength: 100 }), {
+        maxItems: 50,
+        default: [],
+        description: 'Capabilities that the server must announce, under TLS if it is used. `*` matches any number of characters.',
+        examples: [['AUTH PLAIN*']],
+      }),
+    ),
+  }),
   server_name: serverName,
   ...tlsOptions,
   ip_family: ipFamily,
 })
 const smtpOptions = Shape({
-  expected_code: Type.Optional(
-    Type.Integer({ minimum: 200, maximum: 599, default: 220, description: 'Expected code of the greeting.', examples: [554] }),
-  ),
   ...mailOptions.properties,
+  ...grouped(responseGroup, {
+    expected_code: Type.Optional(
+      Type.Integer({ minimum: 200, maximum: 599, default: 220, description: 'Expected code of the greeting.', examples: [554] }),
+    ),
+  }),
 })
 export type MailOptions = Static<typeof mailOptions> & { expected_code?: number }
 

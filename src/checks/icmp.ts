@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { Shape } from '../core/shapes'
+import { grouped, Shape } from '../core/shapes'
 import { canonicalHost } from '../core/net/host-name'
 import type { VettedHost } from '../core/net/egress'
 import { runAttempt, type Attempt } from './attempt'
@@ -10,37 +10,39 @@ import { minDataBytes, type PingReport } from './ping/series'
 import { ipFamily } from './tls-options'
 
 const icmpOptions = Shape({
-  count: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 1, description: 'Number of echo requests to send.' })),
-  packet_interval_ms: Type.Optional(
-    Type.Integer({ minimum: 10, maximum: 1000, default: 200, description: 'Interval between echo requests, in milliseconds.' }),
-  ),
-  packet_size: Type.Optional(
-    Type.Integer({
-      minimum: minDataBytes,
-      maximum: 8192,
-      default: 56,
-      description: 'Payload size in bytes, without the 8-byte ICMP header and the IP header.',
-    }),
-  ),
-  dont_fragment: Type.Optional(
-    Type.Boolean({ default: false, description: 'Forbid fragmentation on the way (the DF bit of IPv4).' }),
-  ),
-  packet_timeout_ms: Type.Optional(
-    Type.Integer({
-      minimum: 100,
-      maximum: 30_000,
-      default: 2000,
-      description: 'How long to wait for replies after the last request, in milliseconds. Later replies count as lost.',
-    }),
-  ),
-  max_loss_percent: Type.Optional(
-    Type.Number({
-      minimum: 0,
-      maximum: 99,
-      default: 50,
-      description: 'Packet loss, in percent, above which the check fails. The check always fails if all packets are lost.',
-    }),
-  ),
+  ...grouped('Packets', {
+    count: Type.Optional(Type.Integer({ minimum: 1, maximum: 20, default: 1, description: 'Number of echo requests to send.' })),
+    packet_interval_ms: Type.Optional(
+      Type.Integer({ minimum: 10, maximum: 1000, default: 200, description: 'Interval between echo requests, in milliseconds.' }),
+    ),
+    packet_size: Type.Optional(
+      Type.Integer({
+        minimum: minDataBytes,
+        maximum: 8192,
+        default: 56,
+        description: 'Payload size in bytes, without the 8-byte ICMP header and the IP header.',
+      }),
+    ),
+    dont_fragment: Type.Optional(
+      Type.Boolean({ default: false, description: 'Forbid fragmentation on the way (the DF bit of IPv4).' }),
+    ),
+    packet_timeout_ms: Type.Optional(
+      Type.Integer({
+        minimum: 100,
+        maximum: 30_000,
+        default: 2000,
+        description: 'How long to wait for replies after the last request, in milliseconds. Later replies count as lost.',
+      }),
+    ),
+    max_loss_percent: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 99,
+        default: 50,
+        description: 'Packet loss, in percent, above which the check fails. The check always fails if all packets are lost.',
+      }),
+    ),
+  }),
   ip_family: ipFamily,
 })
 type IcmpOptions = Static<typeof icmpOptions>

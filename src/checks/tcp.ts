@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { Prose, Shape, Words } from '../core/shapes'
+import { grouped, Prose, Shape, Words } from '../core/shapes'
 import { runAttempt } from './attempt'
 import { InvalidCheckInput, type CheckErrorKind, type CheckType } from './check'
 import { CheckFailed } from './connect-failure'
@@ -41,23 +41,25 @@ const tcpOptions = Shape({
       description: 'TLS mode: `implicit` starts TLS right after connecting, `starttls` after the step with `starttls`.',
     }),
   ),
-  steps: Type.Optional(
-    Type.Array(Step, {
-      maxItems: 20,
-      default: [],
-      description:
-        'Steps of the conversation. Each step waits for a line that matches, skipping other lines, and then sends its text. A prompt without a line end counts as a line.',
-      examples: [[{ expect: '^220 ', send: 'QUIT\r\n' }, { expect: '^221 ' }]],
-    }),
-  ),
-  read_limit_bytes: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: maxReadBytes,
-      default: defaultReadBytes,
-      description: 'Maximum number of bytes to read. Receiving more before the steps are done is a failure.',
-    }),
-  ),
+  ...grouped('Conversation', {
+    steps: Type.Optional(
+      Type.Array(Step, {
+        maxItems: 20,
+        default: [],
+        description:
+          'Steps of the conversation. Each step waits for a line that matches, skipping other lines, and then sends its text. A prompt without a line end counts as a line.',
+        examples: [[{ expect: '^220 ', send: 'QUIT\r\n' }, { expect: '^221 ' }]],
+      }),
+    ),
+    read_limit_bytes: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: maxReadBytes,
+        default: defaultReadBytes,
+        description: 'Maximum number of bytes to read. Receiving more before the steps are done is a failure.',
+      }),
+    ),
+  }),
   server_name: serverName,
   ...tlsOptions,
   ip_family: ipFamily,

@@ -1,13 +1,18 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { Type, type Static } from '@sinclair/typebox'
 import { canonicalHost } from '../core/net/host-name'
-import { Line, Prose, Shape, Words } from '../core/shapes'
+import { grouped, Line, optionGroup, Prose, Shape, Words } from '../core/shapes'
 import { InvalidCheckInput } from './check'
 import { tlsVersions, type TlsSettings } from './connect'
+
+/** Labels of the groups of options in forms. */
+export const tlsGroup = 'TLS'
+export const connectionGroup = 'Connection'
 
 /** Option of types with a host as target: the expected server name. */
 export const serverName = Type.Optional(
   Line({
+    [optionGroup]: tlsGroup,
     minLength: 1,
     maxLength: 253,
     description: 'Server name to send (SNI) and to verify in the certificate. Default: the host of the target.',
@@ -25,7 +30,7 @@ export function validateServerName(server_name: string | undefined): void {
 }
 
 /** Options of every type that uses TLS. */
-export const tlsOptions = {
+export const tlsOptions = grouped(tlsGroup, {
   verify_tls: Type.Optional(
     Type.Boolean({
       default: true,
@@ -33,7 +38,9 @@ export const tlsOptions = {
     }),
   ),
   tls_min_version: Type.Optional(Words(tlsVersions, { default: '1.2', description: 'Minimum TLS version.' })),
-  ca: Type.Optional(Prose({ maxLength: 65_536, description: 'PEM certificates to trust instead of the public CAs.' })),
+  ca: Type.Optional(
+    Prose({ title: 'CA certificates', maxLength: 65_536, description: 'PEM certificates to trust instead of the public CAs.' }),
+  ),
   client_certificate: Type.Optional(
     Shape(
       {
@@ -43,7 +50,7 @@ export const tlsOptions = {
       { description: 'Client certificate for mutual TLS. Presented only to the target, not to other origins.' },
     ),
   ),
-}
+})
 const tlsShape = Shape(tlsOptions)
 export type TlsOptions = Static<typeof tlsShape>
 
@@ -55,7 +62,9 @@ export const tlsDestination = ['/verify_tls', '/ca'] as const
 /** Option of every type that connects to a host. */
 export const ipFamily = Type.Optional(
   Type.Union([Type.Literal(4), Type.Literal(6)], {
-    description: 'IP version. By default the first address that the resolver returns.',
+    [optionGroup]: connectionGroup,
+    title: 'IP version',
+    description: 'By default the first address that the resolver returns.',
   }),
 )
 

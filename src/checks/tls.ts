@@ -1,5 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { Line, Shape } from '../core/shapes'
+import { grouped, Line, Shape } from '../core/shapes'
 import { runAttempt } from './attempt'
 import { daysLeft, formatDuration } from './certificate'
 import type { CertificateFacts, CheckType } from './check'
@@ -25,8 +25,6 @@ const Sha256 = Type.String({
 })
 
 const tlsCheckOptions = Shape({
-  server_name: serverName,
-  ...tlsOptions,
   min_valid_days: Type.Optional(
     Type.Number({
       minimum: 0,
@@ -35,24 +33,28 @@ const tlsCheckOptions = Shape({
       description: 'Minimum number of days for which the certificate and its chain must remain valid.',
     }),
   ),
-  expected_names: Type.Optional(
-    Type.Array(Line({ minLength: 1, maxLength: 253 }), {
-      maxItems: 100,
-      description: 'Names and IP addresses that the certificate must contain.',
-      examples: [['example.com', '*.example.com']],
-    }),
-  ),
-  expected_issuer: Type.Optional(
-    Line({
-      minLength: 1,
-      maxLength: 500,
-      description: 'Expected issuer. `*` matches any number of characters; case is ignored.',
-      examples: ["*O=Let's Encrypt*"],
-    }),
-  ),
-  expected_sha256: Type.Optional(
-    Type.Array(Sha256, { minItems: 1, maxItems: 10, description: 'Expected SHA-256 fingerprints. One must match.' }),
-  ),
+  ...grouped('Certificate', {
+    expected_names: Type.Optional(
+      Type.Array(Line({ minLength: 1, maxLength: 253 }), {
+        maxItems: 100,
+        description: 'Names and IP addresses that the certificate must contain.',
+        examples: [['example.com', '*.example.com']],
+      }),
+    ),
+    expected_issuer: Type.Optional(
+      Line({
+        minLength: 1,
+        maxLength: 500,
+        description: 'Expected issuer. `*` matches any number of characters; case is ignored.',
+        examples: ["*O=Let's Encrypt*"],
+      }),
+    ),
+    expected_sha256: Type.Optional(
+      Type.Array(Sha256, { minItems: 1, maxItems: 10, description: 'Expected SHA-256 fingerprints. One must match.' }),
+    ),
+  }),
+  server_name: serverName,
+  ...tlsOptions,
   ip_family: ipFamily,
 })
 type TlsCheckOptions = Static<typeof tlsCheckOptions>

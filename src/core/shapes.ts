@@ -1,10 +1,17 @@
-import type { SchemaOptions, Static, TSchema, TUnsafe } from '@sinclair/typebox'
+import type { SchemaOptions, Static, TProperties, TSchema, TUnsafe } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 
 /** Building blocks of the schemas of all resources. A schema with `$id` becomes a component of the OpenAPI document. */
 
 /** Schema keyword of a union with a discriminator field: errors then refer to the branch selected by that field. */
 export const discriminator = 'x-discriminator'
+
+/** Schema keyword of an option that forms show in a group of advanced settings, with the label of the group. */
+export const optionGroup = 'x-group'
+
+/** Options that forms show in a group of advanced settings. The others are common ones. @param label of the group */
+export const grouped = <T extends TProperties>(label: string, options: T): T =>
+  Object.fromEntries(Object.entries(options).map(([name, schema]) => [name, { ...schema, [optionGroup]: label }])) as unknown as T
 
 /** Schema keyword with the name under which the OpenAPI document lists a query parameter that many operations share. */
 export const parameterName = 'x-parameter'

@@ -4,7 +4,6 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { watchNetwork } from './connection'
-import { Toasts } from './parts/toast'
 import { queryClient } from './queries'
 import { router } from './router'
 import { showTheme } from './theme'
@@ -15,7 +14,6 @@ createRoot(document.getElementById('app')!).render(
   <StrictMode>
     <QueryClientProvider client={queryClient}>
       <RouterProvider router={router} />
-      <Toasts />
     </QueryClientProvider>
   </StrictMode>,
 )

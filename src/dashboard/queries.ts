@@ -13,6 +13,7 @@ import { useMemo } from 'react'
 import { onReconnect } from './connection'
 import { call, ApiError, type Call, type Page, type Query } from './client'
 import { useDebounced } from './parts/debounced'
+import { createdIn } from './parts/created'
 import { toast } from './parts/toast'
 
 const sessionKey = ['/sessions/current']
@@ -142,8 +143,10 @@ export function useDryRun<Result>(request: Call | null): DryRun<Result> {
 }
 
 export interface SendOptions<Result> {
-  /** Text of the toast after success. No toast if absent. */
+  /** Text of the toast after success. No toast if absent, unless something was created. */
   toast?: string | ((result: Result) => string)
+  /** The page that the toast links to, if it isn’t the one of what was created. */
+  link?: string
   /** Call that undoes the change, offered in the toast. */
   undo?: (result: Result) => Call
   /** Paths to refetch afterwards, including everything below them. */
@@ -159,12 +162,15 @@ export function useSend<Result = unknown>(options: SendOptions<Result> = {}) {
   const refetch = () => Promise.all((options.invalidates ?? []).map(path => invalidatePath(client, path)))
   return useMutation<Result, ApiError, Call>({
     mutationFn: request => call<Result>(request),
-    onSuccess: async result => {
-      if (options.toast !== undefined) {
-        const title = typeof options.toast === 'string' ? options.toast : options.toast(result)
-        toast.success(title, options.undo && (() => call(options.undo!(result)).then(refetch)))
-      }
+    onSuccess: async (result, request) => {
+      // First, since it may open a dialog that holds the toast.
       options.onSuccess?.(result)
+      const created = createdIn(request, result)
+      const title = (typeof options.toast === 'function' ? options.toast(result) : options.toast) ?? created?.title
+      if (title !== undefined) {
+        const { undo } = options
+        toast.success(title, { undo: undo && (() => call(undo(result)).then(refetch)), to: options.link ?? created?.to })
+      }
       await refetch()
     },
     onError: error => {

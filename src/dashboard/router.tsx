@@ -6,12 +6,13 @@ import { CodeNotLoaded, lazyComponent, retryCode } from './lazy'
 import { LinkButton } from './parts/button'
 import { Page, Skeleton } from './parts/page'
 import { Problem } from './parts/problem'
+import { Toasts } from './parts/toast'
 import { ApiError } from './client'
 import { pageList, type PageEntry, type PagePath } from './pages'
 import { ReloadButton, updatedText } from './shell/connection-banner'
 import { Shell } from './shell/shell'
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFoundPage, errorComponent: ErrorPage })
+const root = createRootRoute({ component: Root, notFoundComponent: NotFoundPage, errorComponent: ErrorPage })
 const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell })
 
 /** Search parameters. Each page reads its own: see parts/url-state.ts. */
@@ -58,6 +59,15 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router
   }
+}
+
+function Root() {
+  return (
+    <>
+      <Outlet />
+      <Toasts />
+    </>
+  )
 }
 
 function NotFoundPage() {

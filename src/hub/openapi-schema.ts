@@ -1,5 +1,5 @@
 import { deprecation } from '../core/deprecation'
-import { discriminator, parameterName } from '../core/shapes'
+import { discriminator, optionGroup, parameterName } from '../core/shapes'
 
 /** A JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
 export type JsonSchema = { [keyword: string]: any }
@@ -10,7 +10,7 @@ class SchemaClash extends Error {
 }
 
 // Keywords of our own validator, unknown to other tools.
-const privateKeywords = new Set(['$id', 'x-rule', discriminator, deprecation, parameterName])
+const privateKeywords = new Set(['$id', 'x-rule', discriminator, deprecation, optionGroup, parameterName])
 const maps = new Set(['properties', 'patternProperties', '$defs'])
 const lists = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 const singles = new Set(['items', 'additionalProperties', 'not', 'contains', 'propertyNames'])

@@ -143,7 +143,7 @@ test('it has exactly the defined error codes', () => {
 })
 
 test('it contains no keywords of our own validator', () => {
-  expect(JSON.stringify(document)).not.toMatch(/"(\$id|x-rule|x-route|x-discriminator|patternProperties)":/)
+  expect(JSON.stringify(document)).not.toMatch(/"(\$id|x-rule|x-route|x-discriminator|x-group|patternProperties)":/)
 })
 
 test('each webhook message is described, and its example is valid', () => {

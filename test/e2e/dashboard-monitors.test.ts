@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
 import { until } from '../support/binary'
 import { dashboard, expectClean, type Dashboard } from '../support/dashboard'
 
@@ -60,38 +61,130 @@ test('the certificate, DNS name, and host of a URL can be monitored along with i
   ])
 }, 60_000)
 
-test('errors are shown next to their field, and the options of the type are sent', async () => {
+const group = (page: Page, label: string) => page.locator('summary').filter({ hasText: new RegExp(`^${label}`) })
+const isOpen = (page: Page, label: string) =>
+  group(page, label)
+    .locator('..')
+    .evaluate(one => (one as HTMLDetailsElement).open)
+
+test('the form for a website starts with common fields and fits in about 1,000 pixels, the rest is in collapsed groups', async () => {
+  const page = await ui.open('/monitors/new')
+  await page.getByLabel('Target', { exact: true }).fill(site.url)
+  await page.getByLabel('Keyword', { exact: true }).waitFor()
+  expect(await page.evaluate(() => document.documentElement.scrollHeight)).toBeLessThan(1050)
+  const fields = page.getByRole('main').locator('form :is(input:not([type=checkbox]), select):visible')
+  const commonFields = ['target', 'type', 'name', 'interval', 'keyword', 'must be', 'json query', 'comparison', 'expected value']
+  expect(await fields.count()).toBe(commonFields.length)
+  await expectClean(page)
+  for (const one of await page.locator('summary').all()) await one.click()
+  const labels = await page.getByRole('main').locator('form label, form legend').allInnerTexts()
+  expect(labels).toContain('Maximum redirects')
+  expect(labels.filter(one => one.includes('_'))).toEqual([])
+  await expectClean(page)
+}, 90_000)
+
+test('an error is shown only at its field, in words, opens its group, and disappears when the field is edited', async () => {
+  const page = await ui.open('/monitors/new')
+  await page.getByLabel('Target', { exact: true }).fill(site.url)
+  await group(page, 'Timing and retries').click()
+  await page.getByLabel('Timeout', { exact: true }).fill('45')
+  await page.getByLabel('Interval', { exact: true }).fill('30')
+  await group(page, 'Timing and retries').getByText('1 set').waitFor()
+  await group(page, 'Timing and retries').click()
+  expect(await isOpen(page, 'Timing and retries')).toBe(false)
+  await page.getByRole('button', { name: 'Create monitor' }).click()
+  const timeout = page.getByLabel('Timeout', { exact: true })
+  await timeout.and(page.locator('[aria-invalid=true]')).waitFor()
+  const error = page.getByText('Timeout must not be longer than the interval, 30 seconds.')
+  expect(await error.count()).toBe(1)
+  expect(await page.getByRole('main').getByRole('alert').count()).toBe(0)
+  expect(await timeout.evaluate(one => one === document.activeElement)).toBe(true)
+  await timeout.fill('20')
+  await error.waitFor({ state: 'detached' })
+  expect(await isOpen(page, 'Timing and retries')).toBe(true)
+  await page.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Monitors', exact: true }).waitFor()
+}, 60_000)
+
+test('each condition has its own error, the options of the type are sent, and the toast links to the monitor', async () => {
   const page = await ui.open('/monitors/new')
   await page.getByLabel('Target', { exact: true }).fill(site.url)
   await page.getByLabel('Name', { exact: true }).fill('picky')
-  await page.getByText('Conditions', { exact: true }).click()
+  await group(page, 'Conditions').click()
   const downIf = page.getByRole('group', { name: 'Down if any condition is true' })
   await downIf.getByRole('button', { name: '[STATUS] >= 500' }).click()
   await downIf.getByRole('button', { name: 'Add condition' }).click()
   await page.getByRole('textbox', { name: 'Condition 2' }).fill('[STATUS] >')
-  await page.getByText(/^HTTP\(S\) settings/).click()
+  await group(page, 'Request').click()
   await page.getByLabel('Method').fill('HEAD')
-  await page.getByText('Timing', { exact: true }).click()
-  await page.getByText('Alerts and dependencies', { exact: true }).click()
-  await page.getByText('Notes and key', { exact: true }).click()
-  // At the top, the header doesn't cover part of a checkbox.
-  await page.evaluate(() => scrollTo(0, 0))
-  await expectClean(page)
   await page.getByRole('button', { name: 'Create monitor' }).click()
   await page.getByRole('textbox', { name: 'Condition 2' }).and(page.locator('[aria-invalid=true]')).waitFor()
   await page.getByRole('button', { name: 'Remove condition 2' }).click()
+  expect(await page.locator('[aria-invalid=true]').count()).toBe(0)
   await page.getByRole('button', { name: 'Create monitor' }).click()
   await page.getByRole('heading', { level: 1, name: 'picky' }).waitFor()
   const created = await monitorNamed('picky')
   expect([created.options.method, created.down_if]).toEqual(['HEAD', ['[STATUS] >= 500']])
+  await page.goto(`${ui.hub.url}/monitors/new?target=${encodeURIComponent(site.url)}`)
+  await page.getByLabel('Name', { exact: true }).fill('linked')
+  await page.getByRole('button', { name: 'Create monitor' }).click()
+  const toast = page.getByRole('dialog').filter({ hasText: 'linked created' })
+  expect(await toast.getByRole('link', { name: 'View' }).getAttribute('href')).toBe(
+    `/monitors/${(await monitorNamed('linked')).id}`,
+  )
 
-  await page.getByRole('link', { name: 'Edit' }).click()
-  await page.getByText('Timing', { exact: true }).click()
+  await page.goto(`${ui.hub.url}/monitors/${created.id}/edit`)
   await page.getByLabel('Interval', { exact: true }).fill('30')
+  // Groups with settings are open.
+  expect(await Promise.all(['Request', 'Conditions', 'TLS'].map(one => isOpen(page, one)))).toEqual([true, true, false])
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Changes saved').waitFor()
   expect(await monitorNamed('picky')).toMatchObject({ interval_seconds: 30, options: { method: 'HEAD' }, version: 2 })
 }, 90_000)
+
+test('a keyword and a JSON query are fields of their own, also when editing', async () => {
+  const page = await ui.open('/monitors/new')
+  await page.getByLabel('Target', { exact: true }).fill(site.url)
+  await page.getByLabel('Name', { exact: true }).fill('wordy')
+  await page.getByLabel('Keyword', { exact: true }).fill('Error (500)')
+  await page.getByLabel('Keyword must be').selectOption('must be absent')
+  await page.getByLabel('JSON query', { exact: true }).fill('$.[')
+  await page.getByLabel('Expected value').fill('UP')
+  await page.getByRole('button', { name: 'Create monitor' }).click()
+  await page.getByLabel('JSON query', { exact: true }).and(page.locator('[aria-invalid=true]')).waitFor()
+  await page.getByLabel('JSON query', { exact: true }).fill('$.status')
+  await page.getByRole('button', { name: 'Create monitor' }).click()
+  await page.getByRole('heading', { level: 1, name: 'wordy' }).waitFor()
+  const { id, down_if } = await monitorNamed('wordy')
+  expect(down_if).toEqual(['[BODY] == pat(*Error (500)*)', 'not [BODY].status == UP'])
+  await page.goto(`${ui.hub.url}/monitors/${id}/edit`)
+  expect(await page.getByLabel('Keyword', { exact: true }).inputValue()).toBe('Error (500)')
+  expect(await page.getByLabel('JSON query', { exact: true }).inputValue()).toBe('$.status')
+  expect(await isOpen(page, 'Conditions')).toBe(false)
+  await page.getByLabel('Keyword', { exact: true }).fill('')
+  await page.getByLabel('Comparison').selectOption('contains')
+  await page.getByLabel('JSON query', { exact: true }).fill('')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Enter a JSON query.').waitFor()
+  await page.getByLabel('JSON query', { exact: true }).fill('$.state')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Changes saved').waitFor()
+  expect((await monitorNamed('wordy')).down_if).toEqual(['not [BODY].state == pat(*UP*)'])
+}, 90_000)
+
+test('for a pasted port, the server is asked what it speaks', async () => {
+  const page = await ui.open('/monitors/new')
+  const target = page.getByLabel('Target', { exact: true })
+  await target.fill(new URL(site.url).host)
+  await page.getByLabel('Keyword', { exact: true }).waitFor()
+  expect(await page.getByLabel('Type', { exact: true }).inputValue()).toBe('http')
+  using silent = Bun.listen({ port: 0, hostname: '127.0.0.1', socket: { open: one => void one.end(), data() {} } })
+  // Without waiting for the suggestions.
+  await target.fill(`127.0.0.1:${silent.port}`)
+  await target.press('Enter')
+  await page.getByRole('heading', { level: 1, name: `127.0.0.1:${silent.port}` }).waitFor()
+  expect(await monitorNamed(`127.0.0.1:${silent.port}`)).toMatchObject({ type: 'tcp' })
+}, 60_000)
 
 test('the list shows live when a monitor goes down and recovers', async () => {
   await ui.api('POST', '/v1/monitors', {
@@ -155,6 +248,7 @@ test('a monitor is created in a group, and the list shows it there', async () =>
   const page = await ui.open('/monitors/new')
   await page.getByLabel('Target', { exact: true }).fill(`${site.url}front`)
   await page.getByLabel('Name', { exact: true }).fill('front door')
+  await group(page, 'Organization').click()
   await page.getByLabel('Group', { exact: true }).selectOption('Front')
   await page.getByRole('button', { name: 'Create monitor' }).click()
   await page.getByRole('heading', { level: 1, name: 'front door' }).waitFor()

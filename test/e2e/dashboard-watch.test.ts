@@ -159,7 +159,7 @@ test('an email channel that can’t send says so, and links to the settings of t
     '/docs/settings#bailiwick_smtp_url',
   )
   await page.getByLabel('Name', { exact: true }).fill('On-call')
-  await page.getByLabel('To', { exact: true }).fill(ada.email)
+  await page.getByLabel('Recipients', { exact: true }).fill(ada.email)
   await expectClean(page)
   await page.getByRole('button', { name: 'Create channel' }).click()
   await page.getByRole('heading', { level: 1, name: 'On-call' }).waitFor()

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { RCODE } from '../../dns/message'
-import { Line, Shape, Words } from '../../core/shapes'
+import { grouped, Line, Shape, Words } from '../../core/shapes'
 import { ipFamily, serverName, tlsOptions } from '../tls-options'
 
 /** Options of DNS checks. */
@@ -14,13 +14,6 @@ export const dnsOptions = Shape({
       examples: ['MX'],
     }),
   ),
-  transport: Type.Optional(
-    Words(['udp', 'tcp', 'dot', 'doh'], {
-      default: 'udp',
-      description:
-        'Transport: `udp` (falls back to TCP for truncated responses), `tcp`, `dot` (DNS over TLS, RFC 7858), or `doh` (DNS over HTTPS, RFC 8484).',
-    }),
-  ),
   resolver: Type.Optional(
     Line({
       minLength: 1,
@@ -29,15 +22,6 @@ export const dnsOptions = Shape({
         'Name server to query: a host with an optional port, or a URL with `doh`. By default the resolvers of the hub, in order, until one answers.',
       examples: ['9.9.9.9', 'ns1.example.com:5353', 'https://dns.example.net/dns-query'],
     }),
-  ),
-  expected_rcode: Type.Optional(
-    Words(Object.keys(RCODE), {
-      default: 'NOERROR',
-      description: 'Expected response code. `NXDOMAIN` checks that a name does not exist.',
-    }),
-  ),
-  require_answer: Type.Optional(
-    Type.Boolean({ default: true, description: 'Require at least one record of the type in a NOERROR response.' }),
   ),
   expected_answers: Type.Optional(
     Type.Array(Line({ minLength: 1, maxLength: 1000 }), {
@@ -48,24 +32,44 @@ export const dnsOptions = Shape({
       examples: [['10 mail.example.com']],
     }),
   ),
-  match: Type.Optional(
-    Words(['any', 'all', 'exact'], {
-      default: 'all',
-      description:
-        'How to compare: at least one expected value (`any`), all of them (`all`), or all of them and no others (`exact`).',
-    }),
-  ),
-  require_authoritative: Type.Optional(
-    Type.Boolean({ default: false, description: 'Require an authoritative response (AA flag).' }),
-  ),
-  require_dnssec: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description:
-        'Require that the resolver validated the answer with DNSSEC (AD flag). The path between the resolver and the hub is not protected by this.',
-    }),
-  ),
-  recursion: Type.Optional(Type.Boolean({ default: true, description: 'Request recursion (RD flag).' })),
+  ...grouped('Response', {
+    match: Type.Optional(
+      Words(['any', 'all', 'exact'], {
+        default: 'all',
+        description:
+          'How to compare: at least one expected value (`any`), all of them (`all`), or all of them and no others (`exact`).',
+      }),
+    ),
+    expected_rcode: Type.Optional(
+      Words(Object.keys(RCODE), {
+        default: 'NOERROR',
+        description: 'Expected response code. `NXDOMAIN` checks that a name does not exist.',
+      }),
+    ),
+    require_answer: Type.Optional(
+      Type.Boolean({ default: true, description: 'Require at least one record of the type in a NOERROR response.' }),
+    ),
+    require_authoritative: Type.Optional(
+      Type.Boolean({ default: false, description: 'Require an authoritative response (AA flag).' }),
+    ),
+    require_dnssec: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Require that the resolver validated the answer with DNSSEC (AD flag). The path between the resolver and the hub is not protected by this.',
+      }),
+    ),
+  }),
+  ...grouped('Query', {
+    transport: Type.Optional(
+      Words(['udp', 'tcp', 'dot', 'doh'], {
+        default: 'udp',
+        description:
+          'Transport: `udp` (falls back to TCP for truncated responses), `tcp`, `dot` (DNS over TLS, RFC 7858), or `doh` (DNS over HTTPS, RFC 8484).',
+      }),
+    ),
+    recursion: Type.Optional(Type.Boolean({ default: true, description: 'Request recursion (RD flag).' })),
+  }),
   server_name: serverName,
   ...tlsOptions,
   ip_family: ipFamily,

@@ -1,6 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { discriminator, Line, Prose, Shape, Words } from '../../core/shapes'
-import { ipFamily, tlsDestination, tlsOptions, tlsSecrets } from '../tls-options'
+import { discriminator, grouped, Line, Prose, Shape, Words } from '../../core/shapes'
+import { connectionGroup, ipFamily, tlsDestination, tlsGroup, tlsOptions, tlsSecrets } from '../tls-options'
 
 const maxBodyBytes = 1024 * 1024
 
@@ -80,173 +80,187 @@ const Auth = Type.Union(
   ],
   {
     [discriminator]: 'type',
+    title: 'Authentication type',
     description:
-      'Authentication, sent only to the origin of the target: `basic`, `bearer`, `oauth2` (client credentials; the token is cached until it expires), or `ntlm`.',
+      'Sent only to the origin of the target: `basic`, `bearer`, `oauth2` (client credentials; the token is cached until it expires), or `ntlm`.',
     examples: [{ type: 'basic', username: 'probe', password: 'changeme-9f2c41' }],
   },
 )
 
 /** Options of HTTP checks. */
 export const httpOptions = Shape({
-  method: Type.Optional(
-    Type.String({
-      pattern: '^[A-Z][A-Z-]{0,19}$',
-      'x-rule': 'must be an uppercase method of at most 20 letters.',
-      default: 'GET',
-      description: 'Request method.',
-      examples: ['HEAD'],
-    }),
-  ),
-  headers: headerMap('Request headers by name. `User-Agent` defaults to `Bailiwick/<version> (+monitor)`.', [
-    { Accept: 'application/json' },
-  ]),
-  secret_headers: headerMap(
-    'Request headers with secret values. They are encrypted at rest, never shown again, and sent only to the origin of the target, not to other origins after a redirect.',
-    [{ 'X-Api-Key': 'changeme-9f2c41' }],
-  ),
-  body: Type.Optional(Prose({ maxLength: 65_536, description: 'Request body.', examples: ['{"query": "{ __typename }"}'] })),
-  body_encoding: Type.Optional(
-    Words(['text', 'json', 'form', 'xml'], {
-      default: 'text',
-      description:
-        'Format of the body, which sets `Content-Type` unless `headers` does. `json` and `form` are validated when saved.',
-    }),
-  ),
-  auth: Type.Optional(Auth),
-  accepted_status_codes: Type.Optional(
-    Type.Array(
+  ...grouped('Request', {
+    method: Type.Optional(
       Type.String({
-        pattern: '^[1-9][0-9]{2}(-[1-9][0-9]{2})?$',
-        'x-rule': 'must be a status code or a range such as 200-299.',
+        pattern: '^[A-Z][A-Z-]{0,19}$',
+        'x-rule': 'must be an uppercase method of at most 20 letters.',
+        default: 'GET',
+        description: 'Request method.',
+        examples: ['HEAD'],
       }),
-      {
-        minItems: 1,
-        maxItems: 20,
-        default: ['200-299'],
-        description: 'Status codes or ranges that count as success.',
-        examples: [['200-299', '401']],
-      },
     ),
-  ),
-  follow_redirects: Type.Optional(
-    Type.Boolean({ default: true, description: 'Follow redirects. If off, the redirect itself is the response.' }),
-  ),
-  max_redirects: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 10,
-      default: 5,
-      description: 'Maximum number of redirects to follow. If there are more, the check fails.',
-    }),
-  ),
-  cookies: Type.Optional(
-    Type.Boolean({
-      default: true,
-      description: 'Send cookies set by a redirect with the following requests.',
-    }),
-  ),
-  ...tlsOptions,
-  tls: Type.Optional(
-    Words(['any', 'required', 'forbidden'], {
-      default: 'any',
-      description: 'Require or forbid TLS for the final response, after redirects.',
-    }),
-  ),
-  http_version: Type.Optional(
-    Words(['1.1', '2'], {
-      default: '1.1',
-      description:
-        'HTTP version. `2` is negotiated with ALPN over TLS, and uses prior knowledge without TLS (RFC 9113 section 3.3).',
-    }),
-  ),
-  ip_family: ipFamily,
-  resolver: Type.Optional(
-    Line({
-      minLength: 1,
-      maxLength: 2048,
-      description:
-        'Name server for the hosts of the target and of redirects, instead of the hub’s resolvers: a host with an optional port (UDP), the same with `tcp://` or `tls://` in front, or a URL for DNS over HTTPS. Results are not cached between checks.',
-      examples: ['9.9.9.9', 'tls://dns.example.net', 'https://dns.example.net/dns-query'],
-    }),
-  ),
-  proxy: Type.Optional(
-    Shape(
-      {
-        url: Line({
-          minLength: 1,
-          maxLength: 2048,
-          description:
-            'Proxy URL: `http`, `https`, `socks4`, or `socks5`, with host and port. The proxy resolves the target itself.',
-          examples: ['socks5://proxy.example.net:1080'],
-        }),
-        username: Type.Optional(Line({ minLength: 1, maxLength: 255, description: 'Username for the proxy.' })),
-        password: Type.Optional(secret('Password for the proxy.')),
-      },
-      { description: 'Proxy to connect through. The network policy then applies to the proxy, not to the target.' },
+    headers: headerMap('Request headers by name. `User-Agent` defaults to `Bailiwick/<version> (+monitor)`.', [
+      { Accept: 'application/json' },
+    ]),
+    secret_headers: headerMap(
+      'Request headers with secret values. They are encrypted at rest, never shown again, and sent only to the origin of the target, not to other origins after a redirect.',
+      [{ 'X-Api-Key': 'changeme-9f2c41' }],
     ),
-  ),
-  ssh_tunnel: Type.Optional(
-    Shape(
-      {
-        host: Line({
-          minLength: 1,
-          maxLength: 253,
-          description: 'Hostname or IP address of the SSH server.',
-          examples: ['bastion.example.net'],
-        }),
-        port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, default: 22, description: 'Port of the SSH server.' })),
-        username: Line({ minLength: 1, maxLength: 256, description: 'SSH username.', examples: ['probe'] }),
-        password: Type.Optional(secret('SSH password. Set either this or `private_key`.')),
-        private_key: Type.Optional(
-          Prose({
-            maxLength: 65_536,
-            description: 'SSH private key, as written by `ssh-keygen`. Set either this or `password`.',
-          }),
-        ),
-        passphrase: Type.Optional(secret('Passphrase of the private key, if it is encrypted.')),
-        host_key: Type.String({
-          pattern: '^SHA256:[A-Za-z0-9+/]{43}$',
-          'x-rule': 'must be a fingerprint as printed by `ssh-keygen -l`: `SHA256:` and 43 Base64 characters.',
-          description:
-            'Fingerprint of the server’s host key, from `ssh-keyscan HOST | ssh-keygen -lf -`. If the server has several keys, Ed25519 is used first, then ECDSA, then RSA. With any other key, the check fails, and no password is sent.',
-          examples: ['SHA256:LMaDLmkhQK58emNvEQLRLwD8eNWCXcwSl8BWeUWZ5OU'],
-        }),
-      },
-      {
+    body: Type.Optional(Prose({ maxLength: 65_536, description: 'Request body.', examples: ['{"query": "{ __typename }"}'] })),
+    body_encoding: Type.Optional(
+      Words(['text', 'json', 'form', 'xml'], {
+        default: 'text',
         description:
-          'SSH server to connect through. It resolves and reaches the target itself, so the network policy applies to the SSH server.',
-      },
+          'Format of the body, which sets `Content-Type` unless `headers` does. `json` and `form` are validated when saved.',
+      }),
     ),
-  ),
-  compression: Type.Optional(
-    Words(['any', 'none', 'gzip', 'deflate', 'br', 'zstd'], {
-      default: 'any',
-      description: 'Accepted content encodings. The body is decoded before it is evaluated.',
-    }),
-  ),
-  body_limit_bytes: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: maxBodyBytes,
-      default: maxBodyBytes,
-      description: 'Maximum size of the body to read, after decoding. The rest is ignored; a longer response is not a failure.',
-    }),
-  ),
-  expected_headers: headerMap('Expected response headers by name. `*` matches any number of characters; case is ignored.', [
-    { 'Content-Type': 'application/json*' },
-  ]),
-  cache_bust: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: 'Add a random query parameter to the URL, to bypass caches.',
-    }),
-  ),
-  invert: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: 'Invert: a failing check counts as up, a passing one as down.',
-    }),
-  ),
+    cookies: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: 'Send cookies set by a redirect with the following requests.',
+      }),
+    ),
+    cache_bust: Type.Optional(
+      Type.Boolean({
+        default: false,
+        title: 'Bypass caches',
+        description: 'Add a random query parameter to the URL.',
+      }),
+    ),
+  }),
+  ...grouped('Authentication', {
+    auth: Type.Optional(Auth),
+  }),
+  ...grouped('Response', {
+    accepted_status_codes: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: '^[1-9][0-9]{2}(-[1-9][0-9]{2})?$',
+          'x-rule': 'must be a status code or a range such as 200-299.',
+        }),
+        {
+          minItems: 1,
+          maxItems: 20,
+          default: ['200-299'],
+          description: 'Status codes or ranges that count as success.',
+          examples: [['200-299', '401']],
+        },
+      ),
+    ),
+    expected_headers: headerMap('Expected response headers by name. `*` matches any number of characters; case is ignored.', [
+      { 'Content-Type': 'application/json*' },
+    ]),
+    follow_redirects: Type.Optional(
+      Type.Boolean({ default: true, description: 'Follow redirects. If off, the redirect itself is the response.' }),
+    ),
+    max_redirects: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 10,
+        default: 5,
+        description: 'Maximum number of redirects to follow. If there are more, the check fails.',
+      }),
+    ),
+    body_limit_bytes: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: maxBodyBytes,
+        default: maxBodyBytes,
+        description: 'Maximum size of the body to read, after decoding. The rest is ignored; a longer response is not a failure.',
+      }),
+    ),
+    compression: Type.Optional(
+      Words(['any', 'none', 'gzip', 'deflate', 'br', 'zstd'], {
+        default: 'any',
+        description: 'Accepted content encodings. The body is decoded before it is evaluated.',
+      }),
+    ),
+    invert: Type.Optional(
+      Type.Boolean({
+        default: false,
+        title: 'Invert the result',
+        description: 'A failing check counts as up, a passing one as down.',
+      }),
+    ),
+  }),
+  ...tlsOptions,
+  ...grouped(tlsGroup, {
+    tls: Type.Optional(
+      Words(['any', 'required', 'forbidden'], {
+        default: 'any',
+        title: 'Use of TLS',
+        description: 'Require or forbid TLS for the final response, after redirects.',
+      }),
+    ),
+  }),
+  ...grouped(connectionGroup, {
+    http_version: Type.Optional(
+      Words(['1.1', '2'], {
+        default: '1.1',
+        description:
+          'HTTP version. `2` is negotiated with ALPN over TLS, and uses prior knowledge without TLS (RFC 9113 section 3.3).',
+      }),
+    ),
+    ip_family: ipFamily,
+    resolver: Type.Optional(
+      Line({
+        minLength: 1,
+        maxLength: 2048,
+        description:
+          'Name server for the hosts of the target and of redirects, instead of the hub’s resolvers: a host with an optional port (UDP), the same with `tcp://` or `tls://` in front, or a URL for DNS over HTTPS. Results are not cached between checks.',
+        examples: ['9.9.9.9', 'tls://dns.example.net', 'https://dns.example.net/dns-query'],
+      }),
+    ),
+    proxy: Type.Optional(
+      Shape(
+        {
+          url: Line({
+            minLength: 1,
+            maxLength: 2048,
+            description:
+              'Proxy URL: `http`, `https`, `socks4`, or `socks5`, with host and port. The proxy resolves the target itself.',
+            examples: ['socks5://proxy.example.net:1080'],
+          }),
+          username: Type.Optional(Line({ minLength: 1, maxLength: 255, description: 'Username for the proxy.' })),
+          password: Type.Optional(secret('Password for the proxy.')),
+        },
+        { description: 'Proxy to connect through. The network policy then applies to the proxy, not to the target.' },
+      ),
+    ),
+    ssh_tunnel: Type.Optional(
+      Shape(
+        {
+          host: Line({
+            minLength: 1,
+            maxLength: 253,
+            description: 'Hostname or IP address of the SSH server.',
+            examples: ['bastion.example.net'],
+          }),
+          port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, default: 22, description: 'Port of the SSH server.' })),
+          username: Line({ minLength: 1, maxLength: 256, description: 'SSH username.', examples: ['probe'] }),
+          password: Type.Optional(secret('SSH password. Set either this or `private_key`.')),
+          private_key: Type.Optional(
+            Prose({
+              maxLength: 65_536,
+              description: 'SSH private key, as written by `ssh-keygen`. Set either this or `password`.',
+            }),
+          ),
+          passphrase: Type.Optional(secret('Passphrase of the private key, if it is encrypted.')),
+          host_key: Type.String({
+            pattern: '^SHA256:[A-Za-z0-9+/]{43}$',
+            'x-rule': 'must be a fingerprint as printed by `ssh-keygen -l`: `SHA256:` and 43 Base64 characters.',
+            description:
+              'Fingerprint of the server’s host key, from `ssh-keyscan HOST | ssh-keygen -lf -`. If the server has several keys, Ed25519 is used first, then ECDSA, then RSA. With any other key, the check fails, and no password is sent.',
+            examples: ['SHA256:LMaDLmkhQK58emNvEQLRLwD8eNWCXcwSl8BWeUWZ5OU'],
+          }),
+        },
+        {
+          description:
+            'SSH server to connect through. It resolves and reaches the target itself, so the network policy applies to the SSH server.',
+        },
+      ),
+    ),
+  }),
 })
 export type HttpOptions = Static<typeof httpOptions>
 export type HttpAuth = NonNullable<HttpOptions['auth']>

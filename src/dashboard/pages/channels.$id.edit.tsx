@@ -23,6 +23,7 @@ function EditChannel({ resource: channel }: { resource: NotificationChannelView 
           to={`/channels/${channel.id}`}
           path={`/notification-channels/${channel.id}`}
           invalidates={['/notification-channels']}
+          defaults={channelValues(null)}
           valuesOf={opened => ({ ...channelValues(opened), ...settingValues(kind, opened.settings) })}
           bodyOf={(values, before) => channelBody(kind, values, before)}
         >
@@ -30,7 +31,7 @@ function EditChannel({ resource: channel }: { resource: NotificationChannelView 
             <>
               <TextField name="name" label="Name" />
               <ChannelSettings kind={kind} secretsSet={opened.secrets_set} />
-              <AlertFields />
+              <AlertFields kind={kind} secretsSet={opened.secrets_set} />
             </>
           )}
         </EditPage>

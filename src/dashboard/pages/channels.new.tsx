@@ -79,7 +79,7 @@ function Fields({ kinds, chosen }: FieldsProps) {
       <TextField name="name" label="Name" placeholder="On-call phone" />
       <ChannelSettings key={kind.kind} kind={kind} />
       <TestSettings kind={kind} />
-      <AlertFields />
+      <AlertFields kind={kind} />
     </>
   )
 }

@@ -1,12 +1,11 @@
 import type { DnsProviderCheckResult, DnsProviderKindView } from '../../features/dns/accounts/shapes'
 import { useUrlState } from '../parts/url-state'
-import { SettingsFields, settingsBody, settingsOf, settingValues } from '../parts/adapter-settings'
+import { SettingsFields, SettingsGroups, settingsBody, settingsOf, settingValues } from '../parts/adapter-settings'
 import { Button } from '../parts/button'
 import { CreatePage } from '../parts/edit-page'
-import { FieldFrame, TextField, useForm } from '../parts/form'
+import { Advanced, FieldFrame, TextField, useForm } from '../parts/form'
 import { Select } from '../parts/input'
 import { Loaded } from '../parts/page'
-import { Problem } from '../parts/problem'
 import { useOne, useSend } from '../queries'
 import { CheckOutcome } from './dns/providers/check-outcome'
 
@@ -41,6 +40,9 @@ export default function NewProvider() {
             </FieldFrame>
             <TextField name="name" label="Name" hint="For example, the name of the server or account." />
             <SettingsFields kind={kind} />
+            <Advanced>
+              <SettingsGroups kind={kind} />
+            </Advanced>
             <TestSettings kind={kind} />
           </CreatePage>
         )
@@ -51,18 +53,23 @@ export default function NewProvider() {
 
 /** Tests the settings as entered. */
 function TestSettings({ kind }: { kind: DnsProviderKindView }) {
-  const { values } = useForm()
+  const { values, showError } = useForm()
   const send = useSend<DnsProviderCheckResult>({ quiet: true })
   const body = { kind: kind.kind, settings: settingsOf(kind, values) }
   return (
-    <div className="flex flex-col gap-3 rounded-md border border-line p-3">
+    <div className="rounded-md border border-line p-3">
       <div className="flex flex-wrap items-center gap-3">
         <p className="min-w-40 grow text-muted">Checks that Bailiwick can reach the provider, without saving anything.</p>
-        <Button disabled={send.isPending} onClick={() => send.mutate({ method: 'POST', path: '/dns/provider-checks', body })}>
+        <Button
+          disabled={send.isPending}
+          onClick={() => send.mutate({ method: 'POST', path: '/dns/provider-checks', body }, { onError: showError })}
+        >
           {send.isPending ? 'Testing…' : 'Test settings'}
         </Button>
       </div>
-      <div aria-live="polite">{send.error ? <Problem error={send.error} /> : send.data && <CheckOutcome {...send.data} />}</div>
+      <div aria-live="polite" className="mt-3 empty:hidden">
+        {send.data && <CheckOutcome {...send.data} />}
+      </div>
     </div>
   )
 }

@@ -10,6 +10,8 @@ export default resourcePage<HeartbeatView>({ path: '/heartbeats', parent: '/hear
     to={`/heartbeats/${heartbeat.id}`}
     path={`/heartbeats/${heartbeat.id}`}
     invalidates={['/heartbeats', '/overview']}
+    // Every heartbeat has a slug, by default from its name.
+    defaults={{ ...heartbeatValues(null), slug: heartbeat.slug }}
     valuesOf={opened => heartbeatValues(opened)}
     bodyOf={heartbeatBody}
   >

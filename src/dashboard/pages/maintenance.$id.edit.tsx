@@ -14,6 +14,7 @@ export default resourcePage<MaintenanceWindowView>(
       to={`/maintenance/${window.id}`}
       path={`/maintenance-windows/${window.id}`}
       invalidates={['/maintenance-windows', '/overview']}
+      defaults={windowValues(null, '')}
       valuesOf={opened => windowValues(opened, '')}
       bodyOf={(values, before) => changedFields(windowBody(before), windowBody(values))}
     >

@@ -6,7 +6,7 @@ import { Loaded } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { Tag } from '../parts/status'
 import { useOne } from '../queries'
-import { MonitorFields, TagsField } from './monitors/monitor-fields'
+import { MonitorFields, NameFields } from './monitors/monitor-fields'
 import { monitorValues, patchFrom } from './monitors/monitor-values'
 
 /** Edits a monitor. Sends only changed fields. */
@@ -25,6 +25,7 @@ function EditMonitor({ resource: monitor }: { resource: MonitorView }) {
           path={path}
           invalidates={['/monitors']}
           aside={<Tag>{type.title}</Tag>}
+          defaults={monitorValues(type, null)}
           valuesOf={opened => monitorValues(type, opened)}
           bodyOf={(values, before) => patchFrom(before, values, type)}
         >
@@ -33,10 +34,7 @@ function EditMonitor({ resource: monitor }: { resource: MonitorView }) {
               {type.type !== 'group' && (
                 <TextField name="target" label="Target" hint={<TextWithCode text={type.target ?? ''} />} mono />
               )}
-              <div className="grid gap-4 sm:grid-cols-2">
-                <TextField name="name" label="Name" />
-                <TagsField />
-              </div>
+              <NameFields type={type} />
               <MonitorFields type={type} id={opened.id} secretsSet={opened.secrets_set} />
             </>
           )}

@@ -1,16 +1,16 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import type { MonitorSuggestionView, MonitorTypeView, MonitorView } from '../../features/monitors/shapes'
-import { call as callApi, type Call } from '../client'
-import { FieldFrame, Form, SelectField, TextField, useForm, type Values } from '../parts/form'
+import { ApiError, call as callApi, type Call } from '../client'
+import { FieldFrame, Form, SelectField, useForm, type Values } from '../parts/form'
 import { Input } from '../parts/input'
 import { Card, Page } from '../parts/page'
 import { toast } from '../parts/toast'
 import { useList, useOne, useSend } from '../queries'
 import { membersOf } from './monitors/columns'
-import { MonitorFields, TagsField } from './monitors/monitor-fields'
+import { MonitorFields, NameFields } from './monitors/monitor-fields'
 import { fieldsFrom, monitorValues, optionValues } from './monitors/monitor-values'
-import { selectedType, Suggestions, useSuggestions } from './monitors/suggestions'
+import { AlsoMonitor, selectedType, suggestionsFor, TypeField, useSuggestions } from './monitors/suggestions'
 
 interface Created {
   /** Of a bulk request. */
@@ -23,25 +23,26 @@ export default function NewMonitor() {
   const navigate = useNavigate()
   const { target = '' } = useSearch({ strict: false }) as { target?: string }
   const types = useOne<{ data: MonitorTypeView[] }>('/monitors/types')
-  const known = useRef<Known>({ suggestions: [], types: [], group: null })
+  const known = useRef<Known>({ suggestions: [], isCurrent: true, types: [], group: null })
   const send = useSend<Created>({ quiet: true, invalidates: ['/monitors'] })
   const create = async (call: Call) => {
-    const created = await send.mutateAsync(call)
+    const created = await send.mutateAsync(call).catch((error: unknown) => Promise.reject(ofFirst(error)))
     const ids = created.id === undefined ? (created.results ?? []).map(one => one.body.id) : [created.id]
     const { group } = known.current
     // The monitor exists at this point. If adding it to the group fails, that can be retried on the page of the group.
     if (group) await callApi(groupUpdate(group, ids)).catch(toast.error)
     await navigate({ to: `/monitors/${ids[0]}` })
   }
+  const prepare = async (values: Values) => {
+    if (!known.current.isCurrent && values.type === '') known.current.suggestions = await suggestionsFor(String(values.target))
+  }
   return (
-    <Page
-      parent="/monitors"
-      description="Enter a target to see the types of monitors that fit it. The monitor is checked as soon as you create it."
-    >
+    <Page parent="/monitors" description="The monitor is checked as soon as you create it.">
       <Card className="max-w-3xl">
         <Form
           initial={{ ...monitorValues(null, null), target, type: '', also: [], group: '' }}
           call={values => callOf(values, known.current)}
+          prepare={prepare}
           send={create}
           onCancel={() => void navigate({ to: '/monitors' })}
           submitLabel="Create monitor"
@@ -56,9 +57,19 @@ export default function NewMonitor() {
 /** What the form has loaded from the API by the time it is submitted. */
 interface Known {
   suggestions: readonly MonitorSuggestionView[]
+  /** Whether they are those of the target. */
+  isCurrent: boolean
   types: readonly MonitorTypeView[]
   /** The group to add the monitor to. */
   group: MonitorView | null
+}
+
+/** The error of a bulk request, with the errors of its first operation at the fields of the form. */
+function ofFirst(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error
+  const { status, code, message, errors, requestId, body } = error
+  const atFields = errors.map(one => ({ ...one, pointer: one.pointer.replace(/^#\/operations\/0\/body/, '#') }))
+  return new ApiError(status, code, message, atFields, requestId, body)
 }
 
 /** Adds monitors to a group. */
@@ -71,49 +82,59 @@ const groupUpdate = (group: MonitorView, ids: readonly string[]): Call => ({
 
 function Fields({ types, known }: { types: readonly MonitorTypeView[]; known: React.RefObject<Known> }) {
   const { values, set } = useForm()
-  const suggestions = useSuggestions(values.target as string)
+  const { suggestions, isAsking, isCurrent } = useSuggestions(values.target as string)
   const groups = useList<MonitorView>('/monitors', { type: 'group', sort: 'name' })
-  known.current = { suggestions, types, group: groups.rows.find(one => one.id === values.group) ?? null }
+  known.current = { suggestions, isCurrent, types, group: groups.rows.find(one => one.id === values.group) ?? null }
   const type = types.find(one => one.type === selectedType(values, suggestions))
   // Each type has its own options.
   useEffect(() => {
     if (type) set(optionValues(type))
   }, [type])
   const suggested = suggestions.find(one => one.type === type?.type) ?? suggestions[0]
+  const isGroup = values.type === 'group'
   return (
     <>
-      <FieldFrame
-        name="target"
-        label="Target"
-        hint={values.type === 'group' ? 'A group has members instead of a target.' : 'A URL, host:port, hostname, or IP address.'}
-      >
-        {attributes => (
-          <Input
-            {...attributes}
-            autoFocus
-            autoComplete="off"
-            spellCheck={false}
-            disabled={values.type === 'group'}
-            placeholder="https://www.example.com/"
-            value={values.type === 'group' ? '' : String(values.target)}
-            onText={text => set({ target: text, type: '' })}
-            className="h-11 font-mono"
-          />
-        )}
-      </FieldFrame>
-      <Suggestions suggestions={suggestions} types={types} />
-      <div className="grid gap-4 sm:grid-cols-2">
-        <TextField name="name" label="Name" placeholder={suggested?.name ?? ''} />
-        <TagsField />
+      <div className="grid gap-4 sm:grid-cols-[minmax(0,1fr)_14rem]">
+        <FieldFrame
+          name="target"
+          label="Target"
+          hint={
+            isGroup
+              ? 'A group has members instead of a target.'
+              : isAsking
+                ? 'Checking what answers at this port…'
+                : 'A URL, host:port, hostname, or IP address.'
+          }
+        >
+          {attributes => (
+            <Input
+              {...attributes}
+              autoFocus
+              autoComplete="off"
+              spellCheck={false}
+              disabled={isGroup}
+              placeholder="https://www.example.com/"
+              value={isGroup ? '' : String(values.target)}
+              onText={text => set({ target: text, type: '' })}
+              className="h-9 font-mono"
+            />
+          )}
+        </FieldFrame>
+        <TypeField suggestions={suggestions} types={types} />
       </div>
-      {groups.rows.length > 0 && (
-        <SelectField
-          name="group"
-          label="Group"
-          choices={[['', 'No group'], ...groups.rows.map(one => [one.id, one.name] as const)]}
-        />
+      <AlsoMonitor suggestions={suggestions} />
+      <NameFields type={type ?? null} placeholder={suggested?.name ?? ''} />
+      {type && (
+        <MonitorFields key={type.type} type={type}>
+          {groups.rows.length > 0 && (
+            <SelectField
+              name="group"
+              label="Group"
+              choices={[['', 'No group'], ...groups.rows.map(one => [one.id, one.name] as const)]}
+            />
+          )}
+        </MonitorFields>
       )}
-      {type && <MonitorFields key={type.type} type={type} />}
     </>
   )
 }

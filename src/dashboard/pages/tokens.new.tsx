@@ -2,7 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { useNavigate } from '@tanstack/react-router'
 import { permissions } from '../../core/permissions'
 import type { TokenWithSecret } from '../../features/tokens/shapes'
-import { CheckboxesField, Form, Collapsible, SelectField, useForm, type Values } from '../parts/form'
+import { Advanced, CheckboxesField, Form, Group, SelectField, useForm, type Values } from '../parts/form'
 import { Card, Page } from '../parts/page'
 import { PickResourcesField } from '../parts/pick-field'
 import { showSecret } from '../parts/secret'
@@ -40,15 +40,17 @@ export default function NewToken() {
           />
           <Permissions />
           <ExpiryField />
-          <Collapsible label="Restrictions" names={['resource_ids', 'allowed_cidrs']}>
-            <PickResourcesField
-              name="resource_ids"
-              label="Resources"
-              hint="Monitors, heartbeats, channels, zones, and webhook endpoints that the token can access, within its permissions. Leave empty to allow all. A restricted token can’t create anything."
-              isSearched={one => one.isRestrictable}
-            />
-            <AddressesField />
-          </Collapsible>
+          <Advanced>
+            <Group label="Restrictions">
+              <PickResourcesField
+                name="resource_ids"
+                label="Resources"
+                hint="Monitors, heartbeats, channels, zones, and webhook endpoints that the token can access, within its permissions. Leave empty to allow all. A restricted token can’t create anything."
+                isSearched={one => one.isRestrictable}
+              />
+              <AddressesField />
+            </Group>
+          </Advanced>
         </Form>
       </Card>
     </Page>

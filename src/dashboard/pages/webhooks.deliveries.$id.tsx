@@ -2,7 +2,7 @@ import type { WebhookDeliveryDetail } from '../../features/webhooks/deliveries/s
 import { CopyableText } from '../parts/code'
 import { Menu } from '../parts/menu'
 import { confirm } from '../parts/open-dialog'
-import { labelOf } from '../parts/option-fields'
+import { labelOf } from '../parts/labels'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { ExpandedLink } from '../parts/resource'

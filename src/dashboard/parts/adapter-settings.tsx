@@ -1,5 +1,5 @@
 import type { Values } from './form'
-import { OptionFields, schemasOf } from './option-fields'
+import { OptionFields, OptionGroups, schemasOf } from './option-fields'
 import { fieldsOf, mergePatch, optionsFrom } from './option-values'
 
 /** A kind of provider, channel or other external system, as the API lists it. */
@@ -8,10 +8,24 @@ interface Kind {
   secrets: readonly string[]
 }
 
-/** Fields for the settings of a kind. @param secretsSet paths of the secrets that are set */
-export const SettingsFields = ({ kind, secretsSet = [] }: { kind: Kind; secretsSet?: readonly string[] }) => (
-  <OptionFields prefix="settings" schemas={schemasOf(kind.settings)} secrets={kind.secrets} secretsSet={secretsSet} />
-)
+export interface SettingsFieldsProps {
+  kind: Kind
+  /** Paths of the secrets that are set. */
+  secretsSet?: readonly string[] | undefined
+}
+
+const optionsOf = ({ kind, secretsSet = [] }: SettingsFieldsProps) => ({
+  prefix: 'settings',
+  schemas: schemasOf(kind.settings),
+  secrets: kind.secrets,
+  secretsSet,
+})
+
+/** Fields for the common settings of a kind. */
+export const SettingsFields = (props: SettingsFieldsProps) => <OptionFields {...optionsOf(props)} />
+
+/** The groups of its other settings. For `Advanced`. */
+export const SettingsGroups = (props: SettingsFieldsProps) => <OptionGroups {...optionsOf(props)} />
 
 /** Form values for settings, or for the defaults of their kind. */
 export const settingValues = (kind: Kind, settings: Values = {}): Values =>

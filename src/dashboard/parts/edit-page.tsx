@@ -13,6 +13,8 @@ interface EditPageProps<Resource> {
   /** API paths to refetch after saving. */
   invalidates: readonly string[]
   aside?: ReactNode
+  /** Values of a new resource. Advanced settings that differ from them are shown. */
+  defaults: Values
   /** Field values of the resource as it was when the page opened. */
   valuesOf(opened: Resource): Values
   /** Request body: the values that have changed. */
@@ -25,7 +27,7 @@ interface EditPageProps<Resource> {
  * the update if someone else has changed the resource in the meantime.
  */
 export function EditPage<Resource extends { name: string; version: number }>(props: EditPageProps<Resource>) {
-  const { resource, to, path, invalidates, aside, valuesOf, bodyOf, children } = props
+  const { resource, to, path, invalidates, aside, defaults, valuesOf, bodyOf, children } = props
   const navigate = useNavigate()
   const [opened] = useState(resource)
   const [before] = useState(() => valuesOf(opened))
@@ -35,6 +37,7 @@ export function EditPage<Resource extends { name: string; version: number }>(pro
       <Card className="max-w-3xl">
         <Form
           initial={before}
+          defaults={defaults}
           call={values => ({ method: 'PATCH', path, body: bodyOf(values, before), ifMatch: opened.version })}
           send={{ toast: 'Changes saved', invalidates, onSuccess: back }}
           onCancel={back}
@@ -72,7 +75,6 @@ export function CreatePage({ parent, page, path, invalidates, description, initi
           initial={initial}
           call={values => ({ method: 'POST', path, body: bodyOf(values) })}
           send={{
-            toast: created => `${created.name} created`,
             invalidates,
             onSuccess: created => void navigate({ to: page.replace('$id', created.id) }),
           }}

@@ -1,25 +1,56 @@
-import { TextWithCode } from './text-with-code'
-import { Eye, EyeOff } from 'lucide-react'
-import { createContext, useContext, useId, useState, type FormEvent, type ReactNode } from 'react'
+import { ChevronRight, Eye, EyeOff } from 'lucide-react'
+import {
+  createContext,
+  useContext,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type FormEvent,
+  type ReactNode,
+} from 'react'
 import { ApiError, type Call } from '../client'
 import { useSend, type SendOptions } from '../queries'
 import { ApiCall } from './api-call'
 import { Button } from './button'
 import { pairsOf, toggled, type Choices } from './choices'
+import { errorText, fieldAt, remainingErrors, type FormField } from './field-errors'
+import { lowerFirst } from './labels'
 import { Checkbox, Input, Select, Textarea } from './input'
 import { Problem } from './problem'
+import { TextWithCode } from './text-with-code'
+import { isSame, type Values } from './values'
 
-export type Values = Record<string, unknown>
+export type { Values } from './values'
 
 interface FormContext {
   values: Values
+  /** Changes values. Errors of fields whose values change disappear. */
   set(changed: Values): void
+  /** The errors at or below a name in the request body, for people. Null if there are none. */
   errorOf(name: string): string | null
+  /** Shows errors at their fields, such as those of a test of the values. */
+  showError(error: ApiError): void
 }
-const Context = createContext<FormContext | null>(null)
+
+interface Registry {
+  /** The fields on the page. */
+  fields: readonly FormField[]
+  /** @returns a function that removes the field */
+  register(field: FormField): () => void
+  /** The errors that a field shows. */
+  errorsAt(name: string): string | null
+  isChanged(field: FormField): boolean
+}
+const Context = createContext<(FormContext & Registry) | null>(null)
+/** The group of advanced settings around a field. */
+const GroupContext = createContext<string | null>(null)
 
 /** Values of the surrounding form, and a setter. For custom fields. */
-export function useForm(): FormContext {
+export const useForm = (): FormContext => useRegistry()
+
+function useRegistry(): FormContext & Registry {
   const form = useContext(Context)
   if (!form) throw new Error('useForm must be used inside a Form')
   return form
@@ -27,8 +58,12 @@ export function useForm(): FormContext {
 
 export interface FormProps<Result> {
   initial: Values
+  /** Values of a new resource, if the form edits an existing one. Advanced settings that differ from them are shown. */
+  defaults?: Values
   /** Returns the API call for the values, which is sent and shown by “View as API call”. */
   call(values: Values): Call
+  /** Loads what the call depends on before it is sent. */
+  prepare?(values: Values): Promise<void>
   /** What happens after the call. Or a function that sends it, if that takes more than one request. */
   send?: SendOptions<Result> | ((call: Call) => Promise<unknown>)
   /** Label of the submit button. */
@@ -42,47 +77,86 @@ export interface FormProps<Result> {
 }
 
 /**
- * A form for an API call. Fields are named after the fields of the request body. Errors of a field are shown next to it, others above
- * the button.
+ * A form for an API call. Fields are named after the fields of the request body. An error is shown at its field until the field is
+ * edited. Errors without a field are shown above the button.
  */
-export function Form<Result>({ initial, call, send, submitLabel, onCancel, plain, resets, children }: FormProps<Result>) {
+export function Form<Result>({
+  initial,
+  defaults = initial,
+  call,
+  prepare,
+  send,
+  submitLabel,
+  onCancel,
+  plain,
+  resets,
+  children,
+}: FormProps<Result>) {
   const own = useSend<Result>({ quiet: true, ...(typeof send === 'object' && send) })
   const [values, setValues] = useState(initial)
   const [isSending, setSending] = useState(false)
   const [error, setError] = useState<ApiError | null>(null)
-  const [fieldsWithErrors, setFieldsWithErrors] = useState<readonly string[]>([])
-  const errorOf = (name: string) => {
-    const pointer = `#/${name.replaceAll('.', '/')}`
-    return error?.errors.find(one => one.pointer === pointer || one.pointer.startsWith(`${pointer}/`))?.detail ?? null
+  const [registered, setRegistered] = useState<ReadonlyMap<symbol, FormField>>(new Map())
+  const fields = [...registered.values()]
+  const form = useRef<HTMLFormElement>(null)
+  // Focus the first field with an error, when its group is open.
+  useEffect(() => {
+    if (error) form.current?.querySelector<HTMLElement>(invalidInput)?.focus()
+  }, [error?.requestId])
+  const textOf = (which: (pointer: string) => boolean): string | null => {
+    const texts = (error?.errors ?? []).filter(one => which(one.pointer)).map(one => errorText(one, fields, values))
+    return texts.length > 0 ? [...new Set(texts)].join(' ') : null
   }
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
+  const set = (changed: Values) => {
+    setValues(before => ({ ...before, ...changed }))
+    setError(error => {
+      if (!error) return null
+      const after = { ...values, ...changed }
+      const errors = remainingErrors(error.errors, fields, values, after)
+      if (errors.length === error.errors.length && errors.length > 0) return error
+      return errors.length > 0 || isSame(values, after) ? withErrors(error, errors) : null
+    })
+  }
+  const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const form = event.currentTarget
     setError(null)
     setSending(true)
     try {
+      await prepare?.(values)
       await (typeof send === 'function' ? send : own.mutateAsync)(call(values))
       if (resets) setValues(initial)
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure
       setError(failure)
-      const named = [...form.querySelectorAll<HTMLElement>('[data-field]')].map(field => field.dataset.field!)
-      const wrong = named.filter(name => failure.errors.some(one => isAt(one.pointer, name)))
-      setFieldsWithErrors(wrong)
-      // Focus the first field with an error.
-      form.querySelector<HTMLElement>(`[data-field="${CSS.escape(wrong[0] ?? '')}"] :is(input, select, textarea)`)?.focus()
     } finally {
       setSending(false)
     }
   }
-  const rest = error && error.errors.filter(one => !fieldsWithErrors.some(name => isAt(one.pointer, name)))
+  const rest = error?.errors.filter(one => !fieldAt(one.pointer, fields)) ?? []
   return (
-    <Context.Provider value={{ values, set: changed => setValues(before => ({ ...before, ...changed })), errorOf }}>
-      <form onSubmit={event => void submit(event)} noValidate className="flex flex-col gap-4">
+    <Context.Provider
+      value={{
+        values,
+        set,
+        errorOf: name => {
+          const pointer = `#/${name.replaceAll('.', '/')}`
+          return textOf(one => one === pointer || one.startsWith(`${pointer}/`))
+        },
+        showError: setError,
+        fields,
+        register(field) {
+          const key = Symbol()
+          setRegistered(before => new Map(before).set(key, field))
+          return () => setRegistered(before => new Map([...before].filter(([one]) => one !== key)))
+        },
+        errorsAt: name => textOf(pointer => fieldAt(pointer, fields)?.name === name),
+        isChanged: ({ isStored, reads, unset }) =>
+          isStored || reads.some(name => !isSame(values[name], unset === undefined ? defaults[name] : unset)),
+      }}
+    >
+      <form ref={form} onSubmit={event => void submit(event)} noValidate className="flex flex-col gap-4">
         {children}
-        {error && rest && (rest.length > 0 || error.errors.length === 0) && (
-          <Problem error={new ApiError(error.status, error.code, error.message, rest, error.requestId, error.body)} />
-        )}
+        {error && (rest.length > 0 || error.errors.length === 0) && <Problem error={withErrors(error, rest)} />}
         <div className={`flex flex-wrap items-center gap-2 ${plain ? '' : 'justify-end'}`}>
           {!plain && (
             <div className="grow">
@@ -99,10 +173,10 @@ export function Form<Result>({ initial, call, send, submitLabel, onCancel, plain
   )
 }
 
-const isAt = (pointer: string, name: string) => {
-  const at = `#/${name.replaceAll('.', '/')}`
-  return pointer === at || pointer.startsWith(`${at}/`)
-}
+const invalidInput = ['[aria-invalid=true]', '[aria-invalid=true] *'].map(one => `:is(input, select, textarea):is(${one})`).join()
+
+const withErrors = ({ status, code, message, requestId, body }: ApiError, errors: ApiError['errors']): ApiError =>
+  new ApiError(status, code, message, errors, requestId, body)
 
 interface FieldProps {
   /** Name of the field in the request body. Dots address nested fields: `options.method`. */
@@ -112,6 +186,38 @@ interface FieldProps {
   hint?: ReactNode
 }
 
+/** How a field takes part in its form, if its name and value aren’t enough. */
+interface FieldOptions {
+  /** Names of the form values it shows and changes, if it isn’t only the one of the field. */
+  reads?: readonly string[] | undefined
+  /** Other names in the request body whose errors belong to it. */
+  also?: readonly string[]
+  /** Whether the user picks a value instead of typing it. */
+  isPicked?: boolean
+}
+
+/** What is known of a field from elsewhere, such as a schema. */
+interface Known {
+  /** Whether a value is stored that the form doesn’t show, such as a password. */
+  isStored: boolean
+  /** Its value if it isn’t set. Undefined if the form’s defaults contain it. */
+  unset: unknown
+}
+/** What is known of the field in it. */
+export const KnownField = createContext<Known>({ isStored: false, unset: undefined })
+
+/**
+ * Adds a field to the form, which then leaves its errors to the field.
+ * @returns its error
+ */
+export function useField({ name, label, reads = [name], also = [], isPicked = false }: FieldProps & FieldOptions) {
+  const { register, errorsAt } = useRegistry()
+  const group = useContext(GroupContext)
+  const field: FormField = { name, label, reads, also, isPicked, group, ...useContext(KnownField) }
+  useLayoutEffect(() => register(field), [JSON.stringify(field)])
+  return errorsAt(name)
+}
+
 /** Attributes that connect an input to its label, hint, and error. */
 export interface InputAttributes {
   id: string
@@ -119,26 +225,23 @@ export interface InputAttributes {
   'aria-invalid': boolean
 }
 
-interface FrameProps extends FieldProps {
+interface FrameProps extends FieldProps, FieldOptions {
   children(attributes: InputAttributes): ReactNode
 }
 
 /** Label, hint, and error around an input of any kind. */
-export function FieldFrame({ name, label, hint, children }: FrameProps) {
+export function FieldFrame({ children, ...field }: FrameProps) {
+  const { label, hint } = field
   const id = useId()
-  const error = useForm().errorOf(name)
+  const error = useField(field)
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined
   return (
-    <div data-field={name} className="min-w-0">
+    <div className="min-w-0">
       <label htmlFor={id} className="mb-1 block font-medium">
         {label}
       </label>
       {children({ id, 'aria-describedby': described, 'aria-invalid': error !== null })}
-      {error && (
-        <p id={`${id}-error`} className="mt-1 text-bad first-letter:uppercase">
-          <TextWithCode text={error} />
-        </p>
-      )}
+      <FieldError id={`${id}-error`} error={error} />
       {hint && (
         <p id={`${id}-hint`} className="mt-1 text-[13px] text-muted">
           {hint}
@@ -148,18 +251,23 @@ export function FieldFrame({ name, label, hint, children }: FrameProps) {
   )
 }
 
-interface ControlProps extends FieldProps {
+/** The error of a field, below its input. */
+export const FieldError = ({ id, error, className = '' }: { id?: string; error: string | null; className?: string }) =>
+  error && (
+    <p id={id} className={`mt-1 text-bad ${className}`}>
+      <TextWithCode text={error} />
+    </p>
+  )
+
+interface ControlProps extends FieldProps, FieldOptions {
   children(attributes: InputAttributes, value: unknown, change: (value: unknown) => void): ReactNode
 }
 
 /** A field with the value of its name. */
-function Control({ name, label, hint, children }: ControlProps) {
+function Control({ children, ...field }: ControlProps) {
   const { values, set } = useForm()
-  return (
-    <FieldFrame name={name} label={label} hint={hint}>
-      {attributes => children(attributes, values[name], value => set({ [name]: value }))}
-    </FieldFrame>
-  )
+  const { name } = field
+  return <FieldFrame {...field}>{attributes => children(attributes, values[name], value => set({ [name]: value }))}</FieldFrame>
 }
 
 interface TextProps extends FieldProps {
@@ -254,18 +362,18 @@ export const NumberField = ({ name, label, hint, unit, ...rest }: NumberProps) =
 
 /** A select field. */
 export const SelectField = ({ name, label, hint, choices }: FieldProps & { choices: Choices }) => (
-  <Control {...{ name, label, hint }}>
+  <Control {...{ name, label, hint }} isPicked>
     {(attributes, value, change) => <Select {...attributes} value={String(value ?? '')} onText={change} choices={choices} />}
   </Control>
 )
 
 /** A checkbox. */
 export function CheckboxField({ name, label, hint }: FieldProps) {
-  const { values, set, errorOf } = useForm()
+  const { values, set } = useForm()
   const id = useId()
-  const error = errorOf(name)
+  const error = useField({ name, label, isPicked: true })
   return (
-    <div data-field={name}>
+    <div>
       <div className="flex items-start gap-2">
         <input
           id={id}
@@ -273,17 +381,14 @@ export function CheckboxField({ name, label, hint }: FieldProps) {
           className="mt-1"
           checked={values[name] === true}
           onChange={event => set({ [name]: event.target.checked })}
-          aria-describedby={hint ? `${id}-hint` : undefined}
+          aria-invalid={error !== null}
+          aria-describedby={[hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined}
         />
         <label htmlFor={id} className="font-medium">
           {label}
         </label>
       </div>
-      {error && (
-        <p className="mt-1 pl-5 text-bad first-letter:uppercase">
-          <TextWithCode text={error} />
-        </p>
-      )}
+      <FieldError id={`${id}-error`} error={error} className="pl-5" />
       {hint && (
         <p id={`${id}-hint`} className="pl-5 text-[13px] text-muted">
           {hint}
@@ -307,7 +412,7 @@ export function CheckboxesField({ choices, value: own, className = 'flex flex-wr
   const value = own ?? field.name
   const checked = values[value] as readonly string[]
   return (
-    <FieldFrame {...field}>
+    <FieldFrame {...field} reads={[value]} isPicked>
       {attributes => (
         <div {...attributes} role="group" aria-label={field.label} className={className}>
           {pairsOf(choices).map(([one, text]) => (
@@ -347,14 +452,71 @@ export function ListField({ name, label, hint, placeholder }: FieldProps & { pla
 /** Two columns of fields on wide screens. */
 export const Columns = ({ children }: { children: ReactNode }) => <div className="grid gap-4 sm:grid-cols-2">{children}</div>
 
-/** A collapsible group of advanced fields. Opens automatically if one of them has an error. */
-export function Collapsible({ label, names, children }: { label: string; names?: readonly string[]; children: ReactNode }) {
-  const { errorOf } = useForm()
-  const hasError = names?.some(name => errorOf(name) !== null) ?? false
+/** The settings that most people leave as they are, in groups. Nothing if there are none. */
+export const Advanced = ({ children }: { children: ReactNode }) => {
+  const id = useId()
   return (
-    <details className="rounded-md border border-line" open={hasError || undefined}>
-      <summary className="px-3 py-2 font-medium">{label}</summary>
-      <div className="flex flex-col gap-4 border-t border-line p-3">{children}</div>
+    <section aria-labelledby={id} className="hidden has-[details]:block">
+      <h3 id={id} className="mb-1 font-medium">
+        Advanced
+      </h3>
+      <div className="divide-y divide-line rounded-md border border-line">{children}</div>
+    </section>
+  )
+}
+
+interface GroupProps {
+  label: string
+  /** Labels of what is in it, if they aren’t those of its fields. */
+  contents?: readonly string[]
+  children: ReactNode
+}
+
+/**
+ * A group of advanced settings, which names those in it and counts those that are set. Collapsed, unless one of its fields is set or has
+ * an error.
+ */
+export function Group({ label, contents, children }: GroupProps) {
+  const { fields, errorsAt, isChanged } = useRegistry()
+  const id = useId()
+  const own = fields.filter(one => one.group === id)
+  const changed = own.filter(isChanged).length
+  const hasError = own.some(one => errorsAt(one.name) !== null)
+  const [isOpened, setOpened] = useState<boolean | null>(null)
+  const [hadError, setHadError] = useState(false)
+  if (hasError !== hadError) {
+    setHadError(hasError)
+    // Stays open after the error is corrected.
+    if (hasError) setOpened(true)
+  }
+  const isOpen = isOpened ?? changed > 0
+  return (
+    <details open={isOpen} onToggle={event => setOpened(event.currentTarget.open)} className="group">
+      <summary
+        className="flex min-h-10 list-none items-center gap-2 px-3 hover:bg-hover [&::-webkit-details-marker]:hidden"
+        onClick={event => {
+          event.preventDefault()
+          setOpened(!isOpen)
+        }}
+      >
+        <ChevronRight className="size-4 shrink-0 text-muted transition-transform group-open:rotate-90" aria-hidden />
+        <span className="font-medium whitespace-nowrap">{label}</span>
+        <span
+          className="min-w-0 grow truncate text-right text-[13px] text-muted group-open:invisible max-sm:invisible"
+          aria-hidden
+        >
+          {(contents ?? own.map(one => one.label))
+            .filter(one => one !== label)
+            .map((one, at) => (at === 0 ? one : lowerFirst(one)))
+            .join(', ')}
+        </span>
+        {changed > 0 && (
+          <span className="rounded-full bg-accent-soft px-2 text-[13px] whitespace-nowrap text-accent">{changed} set</span>
+        )}
+      </summary>
+      <div className="flex flex-col gap-4 border-t border-line p-4">
+        <GroupContext.Provider value={id}>{children}</GroupContext.Provider>
+      </div>
     </details>
   )
 }

@@ -9,6 +9,7 @@ import { Form, type FormProps } from './form'
 import { Input } from './input'
 import { capitalize } from './status'
 import { store } from './store'
+import { toast } from './toast'
 
 interface DialogContent {
   title: ReactNode
@@ -21,7 +22,11 @@ interface DialogContent {
 
 // The key separates a dialog from the one that it replaces.
 const opened = store<{ key: number; dialog: DialogContent | null }>({ key: 0, dialog: null })
-const show = (dialog: DialogContent | null): void => opened.set({ key: opened.now().key + 1, dialog })
+function show(dialog: DialogContent | null): void {
+  opened.set({ key: opened.now().key + 1, dialog })
+  if (dialog?.isPersistent) toast.hold()
+  else toast.release()
+}
 
 /** Opens a dialog, in place of the one that is open. */
 export function openDialog(dialog: DialogContent): void {

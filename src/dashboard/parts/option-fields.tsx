@@ -1,8 +1,20 @@
-import { TextareaField, CheckboxField, NumberField, SecretField, SelectField, TextField, useForm } from './form'
+import type { ReactNode } from 'react'
+import {
+  CheckboxField,
+  Group,
+  KnownField,
+  NumberField,
+  SecretField,
+  SelectField,
+  TextareaField,
+  TextField,
+  useForm,
+} from './form'
+import { labelOf } from './labels'
+import { fieldsOf, fieldsOfVariant, kindOf, variantOf, variantsOf, type OptionSchema } from './option-values'
+import { capitalize } from './status'
 import { TextWithCode } from './text-with-code'
 import { TimezoneField } from './timezone-field'
-import { capitalize, humanize } from './status'
-import { kindOf, fieldsOfVariant, variantOf, variantsOf, type OptionSchema } from './option-values'
 
 interface OptionFieldsProps {
   /** JSON Schema of each option, by name. */
@@ -19,43 +31,91 @@ interface OptionFieldsProps {
 export const schemasOf = (schema: { properties?: unknown }): Record<string, OptionSchema> =>
   (schema.properties ?? {}) as Record<string, OptionSchema>
 
-/** Fields for the options of a check type or the settings of a channel or provider kind, generated from their JSON Schema. */
-export function OptionFields({ schemas, secrets, secretsSet = [], prefix = 'options' }: OptionFieldsProps) {
-  const known = { paths: secrets.map(one => one.replace(/^\//, '')), set: secretsSet }
-  return Object.entries(schemas).map(([name, schema]) => (
-    <OptionField key={name} parent={prefix} path={name} schema={schema} secrets={known} />
-  ))
+/**
+ * Fields for the common options of a check type, or settings of a channel or provider kind, generated from their JSON Schema. The
+ * others are in `OptionGroups`.
+ */
+export const OptionFields = (props: OptionFieldsProps) =>
+  fieldsIn(
+    props,
+    Object.entries(props.schemas).filter(([, schema]) => schema['x-group'] === undefined),
+  )
+
+/** The groups of advanced options, as their schemas name them. For `Advanced`. */
+export function OptionGroups(props: OptionFieldsProps) {
+  const groups = Map.groupBy(Object.entries(props.schemas), ([, schema]) => schema['x-group'])
+  return [...groups].map(
+    ([label, members]) =>
+      label !== undefined && (
+        <Group key={label} label={label} contents={members.map(([name, schema]) => titleOf(name, schema))}>
+          {fieldsIn(props, members)}
+        </Group>
+      ),
+  )
 }
 
-interface Secrets {
-  /** JSON pointers relative to the options, without leading slash: `auth/password`, `secret_headers/*`. */
-  paths: readonly string[]
-  set: readonly string[]
+function fieldsIn(
+  { schemas, secrets, secretsSet = [], prefix = 'options' }: OptionFieldsProps,
+  members: [string, OptionSchema][],
+): ReactNode {
+  const known = {
+    paths: secrets.map(one => one.replace(/^\//, '')),
+    set: secretsSet,
+    labels: new Map(Object.entries(schemas).map(([name, schema]) => [name, titleOf(name, schema)])),
+  }
+  return members.map(([name, schema]) => <OptionField key={name} parent={prefix} path={name} schema={schema} known={known} />)
 }
+
+/** What the fields know of all options. */
+interface Known {
+  /** JSON pointers of secrets relative to the options, without leading slash: `auth/password`, `secret_headers/*`. */
+  paths: readonly string[]
+  /** Those that are set. */
+  set: readonly string[]
+  /** The label of each option. */
+  labels: ReadonlyMap<string, string>
+}
+
+const titleOf = (path: string, schema: OptionSchema): string => schema.title ?? labelOf(path)
 
 interface OptionFieldProps {
   parent: string
   /** Path relative to the options: `auth.password`. */
   path: string
   schema: OptionSchema
-  secrets: Secrets
+  known: Known
   /** Required within its object, so it has no default. */
   required?: boolean
 }
 
-function OptionField({ parent, path, schema, secrets, required = false }: OptionFieldProps) {
+function OptionField(props: OptionFieldProps) {
+  const { parent, path, schema, known } = props
   const name = `${parent}.${path}`
-  const label = schema.title ?? labelOf(path)
+  return (
+    <KnownField value={{ isStored: storedIn(known, path).length > 0, unset: fieldsOf(name, schema, undefined)[name] }}>
+      <FieldOfKind {...props} />
+    </KnownField>
+  )
+}
+
+const storedIn = ({ set }: Known, path: string): string[] => {
   const pointer = path.replaceAll('.', '/')
-  const isSecret = secrets.paths.includes(pointer) || secrets.paths.includes(`${pointer}/*`)
-  const stored = secrets.set.filter(one => one === pointer || one.startsWith(`${pointer}/`))
+  return set.filter(one => one === pointer || one.startsWith(`${pointer}/`))
+}
+
+function FieldOfKind({ parent, path, schema, known, required = false }: OptionFieldProps) {
+  const name = `${parent}.${path}`
+  const label = titleOf(path, schema)
+  const pointer = path.replaceAll('.', '/')
+  const isSecret = known.paths.includes(pointer) || known.paths.includes(`${pointer}/*`)
+  const stored = storedIn(known, path)
   const storedHint =
     stored.length === 0
       ? ''
       : stored[0] === pointer
         ? ' Already set. Leave empty to keep it.'
         : ` Already set: ${stored.map(lastSegment).join(', ')}.`
-  const hint = (hintOf(schema, label) + (isSecret ? storedHint : '')).trim()
+  const hint = (inWords(hintOf(schema, label), path, schema, known) + (isSecret ? storedHint : '')).trim()
   const field = { name, label, ...(hint !== '' && { hint: <TextWithCode text={hint} /> }) }
   if (schema.format === 'timezone') return <TimezoneField {...field} />
   const kind = kindOf(schema)
@@ -94,7 +154,7 @@ function OptionField({ parent, path, schema, secrets, required = false }: Option
           <legend className="mb-1 font-medium">{label}</legend>
           {schema.description && (
             <p className="text-[13px] text-muted">
-              <TextWithCode text={schema.description} />
+              <TextWithCode text={inWords(schema.description, path, schema, known)} />
             </p>
           )}
           {Object.entries(schema.properties!).map(([name, inner]) => (
@@ -103,35 +163,37 @@ function OptionField({ parent, path, schema, secrets, required = false }: Option
               parent={parent}
               path={`${path}.${name}`}
               schema={inner}
-              secrets={secrets}
+              known={known}
               required={schema.required?.includes(name) ?? false}
             />
           ))}
         </fieldset>
       )
     case 'variants':
-      return <Variants parent={parent} path={path} schema={schema} secrets={secrets} />
+      return <Variants parent={parent} path={path} schema={schema} known={known} />
     case 'text':
       return isSecret ? <SecretField {...field} autoComplete="off" /> : <TextField {...field} mono />
   }
 }
 
-function Variants({ parent, path, schema, secrets }: OptionFieldProps) {
+function Variants({ parent, path, schema, known }: OptionFieldProps) {
   const { values } = useForm()
   const name = `${parent}.${path}.${schema['x-discriminator']}`
   const variant = variantOf(schema, String(values[name] ?? ''))
   return (
     <>
-      <SelectField
-        name={name}
-        label={labelOf(path)}
-        hint={<TextWithCode text={schema.description ?? ''} />}
-        choices={[['', 'None'], ...variantsOf(schema)]}
-      />
+      <KnownField value={{ isStored: false, unset: '' }}>
+        <SelectField
+          name={name}
+          label={titleOf(path, schema)}
+          hint={<TextWithCode text={inWords(schema.description ?? '', path, schema, known)} />}
+          choices={[['', 'None'], ...variantsOf(schema)]}
+        />
+      </KnownField>
       {variant && (
         <div className="flex flex-col gap-3 border-l-2 border-line pl-3">
           {fieldsOfVariant(schema, variant).map(([name, inner]) => (
-            <OptionField key={name} parent={parent} path={`${path}.${name}`} schema={inner} secrets={secrets} />
+            <OptionField key={name} parent={parent} path={`${path}.${name}`} schema={inner} known={known} />
           ))}
         </div>
       )}
@@ -146,27 +208,20 @@ const tlsLabels: Record<string, string> = {
   none: 'None (unencrypted)',
 }
 
-/** Returns the label of a choice, by default its value. */
-const choiceLabel = (path: string, value: string): string => (/(?:^|\.)tls$/.test(path) ? tlsLabels[value] : undefined) ?? value
-
-/** Returns the label of a field: `auth.client_id` becomes “Client ID”. */
-export function labelOf(path: string): string {
-  return capitalize(
-    humanize(path.slice(path.lastIndexOf('.') + 1))
-      .replace(abbreviations, word => word.toUpperCase())
-      .replace(/ (ms|bytes|percent)$/, ' ($1)')
-      .replace('sha256', 'SHA-256')
-      .replace(/\bauth\b/, 'authentication')
-      .replace(/\bcert\b/, 'certificate')
-      .replace('timezone', 'time zone')
-      .replace(/\bdont\b/, 'don’t'),
-  )
-}
-
-// Abbreviations to write in capitals.
-const abbreviations = /\b(?:api|ca|dns|dnssec|http|id|ip|mx|ns|ssh|starttls|tls|ttl|url)\b/g
+/** Returns the label of a choice. Those that aren’t words, such as versions, are their own. */
+const choiceLabel = (path: string, value: string): string =>
+  (/(?:^|\.)tls$/.test(path) ? tlsLabels[value] : undefined) ??
+  (path.endsWith('ip_family') ? `IPv${value}` : /^[a-z_]+$/.test(value) ? labelOf(value) : value)
 
 const lastSegment = (pointer: string): string => pointer.slice(pointer.lastIndexOf('/') + 1)
+
+/** Names options and choices in a description as the form does: `max_redirects` becomes “Maximum redirects”. */
+const inWords = (text: string, path: string, schema: OptionSchema, { labels }: Known): string =>
+  text.replace(/`([a-z][a-z0-9_]*)`/g, (code, word: string) => {
+    const isChoice = schema.anyOf?.some(one => one.const === word)
+    const label = isChoice ? choiceLabel(path, word) : (variantOf(schema, word)?.title ?? labels.get(word))
+    return label === undefined ? code : `“${label}”`
+  })
 
 /** Returns the description and an example, without a first sentence that only repeats the label. */
 function hintOf({ description = '', examples }: OptionSchema, label: string): string {

@@ -19,6 +19,8 @@ export interface OptionSchema {
   maximum?: number
   maxLength?: number
   'x-discriminator'?: string
+  /** Group of advanced settings that contains it. */
+  'x-group'?: string
 }
 
 type OptionKind = 'choice' | 'variants' | 'check' | 'number' | 'area' | 'text' | 'lines' | 'pairs' | 'object' | 'json'

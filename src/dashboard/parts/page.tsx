@@ -4,7 +4,7 @@ import type { ApiError } from '../client'
 import { breadcrumbLabelOf, labelOf, pages, type DeclaredPage, type PagePath } from '../pages'
 import { forgetOpened, noteOpened } from '../recently-opened'
 import { Problem } from './problem'
-import { nameIn } from './resource'
+import { nameIn } from './name-in'
 
 type Parent = PagePath | { to: string; label: string }
 

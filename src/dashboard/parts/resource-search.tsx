@@ -5,7 +5,7 @@ import { call, type Page } from '../client'
 import { usePerson } from '../session'
 import { useDebounced } from './debounced'
 import { FilterPicker, type FilterPickerProps } from './filter-picker'
-import { nameIn } from './resource'
+import { nameIn } from './name-in'
 import { capitalize } from './status'
 
 type Entry = (typeof resourceEntries)[number]

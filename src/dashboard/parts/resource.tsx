@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { entryOfId } from '../../registry'
 import { resourcePath } from '../pages'
+import { nameIn } from './name-in'
 import { humanize } from './status'
 
 interface ResourceLinkProps {
@@ -17,12 +18,6 @@ export const ResourceLinks = ({ of }: { of: readonly ResourceLinkProps[] }) =>
       <ResourceLink {...one} />
     </div>
   ))
-
-/** The name in a resource of the API; null if it has none. */
-export function nameIn(resource: { id: string }): string | null {
-  const values = entryOfId(resource.id)?.namedBy?.map(field => (resource as Record<string, unknown>)[field])
-  return (values?.find(Boolean) as string | undefined) ?? null
-}
 
 interface ExpandedLinkProps {
   id: string

@@ -1,21 +1,36 @@
 import { Toast } from '@base-ui/react/toast'
+import { Link } from '@tanstack/react-router'
 import { CircleCheck, CircleX, X } from 'lucide-react'
-import type { FieldProblem } from '../../core/problem'
 import { ApiError } from '../client'
+import { errorText } from './field-errors'
 import { TextWithCode } from './text-with-code'
 
-const manager = Toast.createToastManager<object>()
+interface ToastData {
+  /** The page that it links to. */
+  to?: string
+}
+const manager = Toast.createToastManager<ToastData>()
 
-const undoMs = 10_000
+const actionMs = 10_000
+// Toasts to show once a dialog is closed that covers the page until then.
+let held: (() => void)[] | null = null
+
+interface SuccessOptions {
+  /** Reverts the change. Offered for ten seconds. */
+  undo?: (() => Promise<unknown>) | undefined
+  /** The page to link to, such as the one of what was created. */
+  to?: string | undefined
+}
 
 /** Short notifications at the edge of the page, announced to screen readers. */
 export const toast = {
-  /** @param undo reverts the change. Offered for ten seconds. */
-  success(title: string, undo?: () => Promise<unknown>): void {
+  success(title: string, { undo, to }: SuccessOptions = {}): void {
+    if (held) return void held.push(() => toast.success(title, { undo, to }))
     const id = manager.add({
       title,
       type: 'success',
-      timeout: undo ? undoMs : 5000,
+      timeout: undo || to ? actionMs : 5000,
+      ...(to && { data: { to } }),
       ...(undo && {
         actionProps: {
           children: 'Undo',
@@ -27,10 +42,21 @@ export const toast = {
       }),
     })
   },
+  /** Keeps toasts of changes until `release`. */
+  hold(): void {
+    held ??= []
+  },
+  release(): void {
+    const kept = held ?? []
+    held = null
+    for (const show of kept) show()
+  },
   /** Shows an error. For server errors, includes the request ID to search the log for. */
   error(error: unknown): void {
     const apiError = error instanceof ApiError ? error : null
-    const detail = [error instanceof Error ? error.message : String(error), ...(apiError?.errors ?? []).map(sentenceOf)]
+    const detail = apiError?.errors.length
+      ? apiError.errors.map(one => errorText(one))
+      : [error instanceof Error ? error.message : String(error)]
     manager.add({
       title: 'Request failed',
       description: (
@@ -44,13 +70,7 @@ export const toast = {
   },
 }
 
-/** The error of a field with its path, such as “`url` must not be empty.” */
-const sentenceOf = ({ pointer, detail }: FieldProblem): string => {
-  const path = pointer.replace(/^#\/?/, '').replaceAll('/', '.')
-  return path === '' || /^[A-Z]/.test(detail) ? detail : `\`${path}\` ${detail}`
-}
-
-/** Renders the toasts. Use once per app. */
+/** Renders the toasts. Use once per app, within the router. */
 export const Toasts = () => (
   <Toast.Provider toastManager={manager} limit={4}>
     <Toast.Portal>
@@ -78,6 +98,15 @@ function ToastList() {
         <Toast.Title className="font-medium" />
         <Toast.Description className="text-muted wrap-anywhere" />
       </div>
+      {one.data?.to !== undefined && (
+        <Link
+          to={one.data.to}
+          onClick={() => manager.close(one.id)}
+          className="shrink-0 rounded px-2 font-medium text-accent hover:bg-hover"
+        >
+          View
+        </Link>
+      )}
       <Toast.Action className="shrink-0 rounded px-2 font-medium text-accent hover:bg-hover" />
       <Toast.Close className="shrink-0 rounded p-0.5 text-muted hover:bg-hover" aria-label="Close">
         <X className="size-4" aria-hidden />

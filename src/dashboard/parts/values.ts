@@ -1,4 +1,5 @@
-import type { Values } from './form'
+/** The values of a form, by the names of the fields. */
+export type Values = Record<string, unknown>
 
 export const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 

@@ -1,10 +1,12 @@
 import type { NotificationTopicView } from '../../../features/notifications/shapes'
+import { SettingsGroups, type SettingsFieldsProps } from '../../parts/adapter-settings'
 import { DurationField } from '../../parts/duration-field'
 import {
+  Advanced,
   CheckboxField,
   Columns,
   FieldFrame,
-  Collapsible,
+  Group,
   NumberField,
   SelectField,
   useForm,
@@ -19,44 +21,45 @@ import { TimezoneField } from '../../parts/timezone-field'
 import { useOne } from '../../queries'
 import { dayLabels } from './channel-values'
 
-const quietFieldNames = ['timezone', 'days', 'from', 'to', 'except_severity'].map(name => `quiet_hours.${name}`)
-
-/** Form fields for what a channel notifies about, quiet hours, grouping and reminders. */
-export function AlertFields() {
+/** The advanced settings of a channel: those of its kind, what it notifies about, quiet hours, grouping and reminders. */
+export function AlertFields(settings: SettingsFieldsProps) {
   const { values } = useForm()
   return (
-    <>
-      <CheckboxField
-        name="is_default"
-        label="Default channel"
-        hint="Receives notices, and alerts about resources that don’t select channels. If this is off, only resources that select this channel use it."
-      />
-      {values.is_default === true && (
-        <>
-          <Topics />
-          <ListField
-            name="tags"
-            label="Tags"
-            placeholder="prod, database"
-            hint="Only notify about resources with one of these tags. Notices have no tags, so a channel with tags receives none. Leave empty for everything."
-          />
-        </>
-      )}
-      <SelectField
-        name="min_severity"
-        label="Minimum severity"
-        hint="Notifications with a lower severity are not sent."
-        choices={severityLabels}
-      />
-      <Collapsible label="Quiet hours" names={['quiet_hours', ...quietFieldNames]}>
+    <Advanced>
+      <SettingsGroups {...settings} />
+      <Group label="What to send">
+        <CheckboxField
+          name="is_default"
+          label="Default channel"
+          hint="Receives notices, and alerts about resources that don’t select channels. If this is off, only resources that select this channel use it."
+        />
+        {values.is_default === true && (
+          <>
+            <Topics />
+            <ListField
+              name="tags"
+              label="Tags"
+              placeholder="prod, database"
+              hint="Only notify about resources with one of these tags. Notices have no tags, so a channel with tags receives none. Leave empty for everything."
+            />
+          </>
+        )}
+        <SelectField
+          name="min_severity"
+          label="Minimum severity"
+          hint="Notifications with a lower severity are not sent."
+          choices={severityLabels}
+        />
+      </Group>
+      <Group label="Quiet hours">
         <CheckboxField
           name="quiet_hours"
           label="Enable quiet hours"
           hint="Notifications are held, and sent as one summary when quiet hours end."
         />
         {values.quiet_hours === true && <QuietHours />}
-      </Collapsible>
-      <Collapsible label="Grouping and reminders" names={['group_seconds', 'remind_every_seconds', 'max_reminders']}>
+      </Group>
+      <Group label="Grouping and reminders">
         <DurationField
           name="group_seconds"
           label="Group notifications within"
@@ -70,8 +73,8 @@ export function AlertFields() {
           />
           <NumberField name="max_reminders" label="Maximum reminders" min={0} max={1000} hint="For each problem, up to 1,000." />
         </Columns>
-      </Collapsible>
-    </>
+      </Group>
+    </Advanced>
   )
 }
 

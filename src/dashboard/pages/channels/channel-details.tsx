@@ -1,7 +1,7 @@
 import type { NotificationChannelView, NotificationTopicView } from '../../../features/notifications/shapes'
 import { CopyableText } from '../../parts/code'
 import { Card } from '../../parts/page'
-import { labelOf } from '../../parts/option-fields'
+import { labelOf } from '../../parts/labels'
 import { severityLabels } from '../../parts/severity'
 import { humanize } from '../../parts/status'
 import { RelativeTime, formatDuration, formatTimeOfDay } from '../../parts/time'

@@ -1,4 +1,4 @@
-import { labelOf } from '../../parts/option-fields'
+import { labelOf } from '../../parts/labels'
 import { Mail } from 'lucide-react'
 import type { NotificationView } from '../../../features/notifications/log/shapes'
 import { resourcePath } from '../../pages'

@@ -8,7 +8,7 @@ export function ChannelSettings({ kind, secretsSet }: { kind: NotificationChanne
   const { values } = useForm()
   return (
     <>
-      <SettingsFields kind={kind} {...(secretsSet && { secretsSet })} />
+      <SettingsFields kind={kind} secretsSet={secretsSet} />
       <MailServerWarning kind={kind.kind} settings={settingsOf(kind, values)} />
     </>
   )

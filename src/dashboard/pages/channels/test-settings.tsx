@@ -1,17 +1,15 @@
 import { Send } from 'lucide-react'
 import { useState } from 'react'
 import type { NotificationChannelKindView, NotificationChannelTestResult } from '../../../features/notifications/shapes'
-import { ApiError } from '../../client'
 import { settingsOf } from '../../parts/adapter-settings'
 import { Button } from '../../parts/button'
 import { useForm } from '../../parts/form'
-import { Problem } from '../../parts/problem'
 import { useSend } from '../../queries'
 import { TestResult } from './test-result'
 
 /** Sends a test message with the form's settings, before they are saved. */
 export function TestSettings({ kind }: { kind: NotificationChannelKindView }) {
-  const { values } = useForm()
+  const { values, showError } = useForm()
   const [result, setResult] = useState<NotificationChannelTestResult | null>(null)
   const send = useSend<NotificationChannelTestResult>({ quiet: true, onSuccess: setResult })
   const name = String(values.name ?? '').trim()
@@ -23,11 +21,8 @@ export function TestSettings({ kind }: { kind: NotificationChannelKindView }) {
         disabled={send.isPending}
         onClick={() => {
           setResult(null)
-          send.mutate({
-            method: 'POST',
-            path: '/notification-channels/test',
-            body: { kind: kind.kind, ...(name !== '' && { name }), settings: settingsOf(kind, values) },
-          })
+          const body = { kind: kind.kind, ...(name !== '' && { name }), settings: settingsOf(kind, values) }
+          send.mutate({ method: 'POST', path: '/notification-channels/test', body }, { onError: showError })
         }}
       >
         {send.isPending ? 'Sending…' : 'Send test message'}
@@ -35,7 +30,6 @@ export function TestSettings({ kind }: { kind: NotificationChannelKindView }) {
       <div role="status" className="w-full">
         {result && <TestResult isSent={result.sent} response={result.response} error={result.error?.detail ?? null} />}
       </div>
-      {send.error instanceof ApiError && <Problem error={send.error} />}
     </div>
   )
 }

@@ -2,11 +2,11 @@ import { useState } from 'react'
 import type { ZoneImportResult } from '../../../features/dns/exchange/shapes'
 import type { ZoneView } from '../../../features/dns/zones/shapes'
 import type { Call } from '../../client'
-import { Form, SelectField, TextField, useForm, type Values } from '../../parts/form'
+import { Advanced, Form, SelectField, TextField, useForm, type Values } from '../../parts/form'
 import { closeDialog, openDialog } from '../../parts/open-dialog'
 import { useOne, useSend } from '../../queries'
 import { ImportPreview } from './import-preview'
-import { emptyServer, fromServer, ServerFields } from './server-fields'
+import { emptyServer, fromServer, KeyFields, ServerFields } from './server-fields'
 import { useZoneChange } from './zone-change'
 
 /** Imports a zone from another name server or a provider, after showing a preview. */
@@ -81,7 +81,12 @@ function SourceFields() {
         choices={{ server: 'Zone transfer from a name server', ...(providers.length > 0 && { provider: 'DNS provider' }) }}
       />
       {values.source === 'server' ? (
-        <ServerFields />
+        <>
+          <ServerFields />
+          <Advanced>
+            <KeyFields />
+          </Advanced>
+        </>
       ) : (
         <SelectField
           name="provider_id"

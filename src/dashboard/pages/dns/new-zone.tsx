@@ -3,9 +3,10 @@ import { useState } from 'react'
 import type { ZoneView } from '../../../features/dns/zones/shapes'
 import { call, type Call } from '../../client'
 import {
+  Advanced,
   TextareaField,
   Form,
-  Collapsible,
+  Group,
   NumberField,
   SelectField,
   TextField,
@@ -16,7 +17,7 @@ import {
 import { closeDialog, openDialog } from '../../parts/open-dialog'
 import { toast } from '../../parts/toast'
 import { queryClient, invalidatePath, useOne } from '../../queries'
-import { emptyServer, fromServer, ServerFields } from './server-fields'
+import { emptyServer, fromServer, KeyFields, ServerFields } from './server-fields'
 
 type Provider = { id: string; name: string; kind: string }
 
@@ -43,7 +44,7 @@ function NewZone() {
     await invalidatePath(queryClient, '/dns/zones')
     const importing = importCall(zone.id, values)
     if (importing) await call(importing)
-    toast.success(`Zone ${zone.unicode_name} created`)
+    toast.success(`Zone ${zone.unicode_name} created`, { to: `/dns/zones/${zone.id}` })
     void navigate({ to: values.source === 'template' ? `/dns/zones/${zone.id}/templates` : `/dns/zones/${zone.id}` })
   }
   let latest: Values = {}
@@ -87,24 +88,33 @@ function NewZone() {
         choices={sources.filter(([word]) => word !== 'account' || accounts.length > 0)}
       />
       <SourceFields accounts={accounts} />
-      <Collapsible label="Name servers and TTL" names={['nameservers', 'default_ttl']}>
-        <ListField
-          name="nameservers"
-          label="Name servers"
-          hint="Hostnames for the NS records. Leave empty for the default name servers."
-        />
-        <NumberField
-          name="default_ttl"
-          label="Default TTL"
-          unit="s"
-          min={0}
-          placeholder="3600"
-          hint="For records created without a TTL. Default: 3600."
-        />
-      </Collapsible>
+      <Advanced>
+        <KeyGroup />
+        <Group label="Name servers and TTL">
+          <ListField
+            name="nameservers"
+            label="Name servers"
+            hint="Hostnames for the NS records. Leave empty for the default name servers."
+          />
+          <NumberField
+            name="default_ttl"
+            label="Default TTL"
+            unit="s"
+            min={0}
+            placeholder="3600"
+            hint="For records created without a TTL. Default: 3600."
+          />
+        </Group>
+      </Advanced>
       {created && <p className="text-muted">The zone was created, but the import failed. Fix the problem and retry.</p>}
     </Form>
   )
+}
+
+/** The key for a transfer from another name server. */
+function KeyGroup() {
+  const { values } = useForm()
+  return values.source === 'server' && <KeyFields />
 }
 
 function SourceFields({ accounts }: { accounts: readonly Provider[] }) {

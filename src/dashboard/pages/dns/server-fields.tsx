@@ -1,24 +1,26 @@
-import { Columns, Collapsible, NumberField, SecretField, TextField, type Values } from '../../parts/form'
+import { Columns, Group, NumberField, SecretField, TextField, type Values } from '../../parts/form'
 
-/** Form fields for a name server to transfer a zone from, with an optional TSIG key. */
+/** Form fields for a name server to transfer a zone from. */
 export const ServerFields = () => (
-  <>
+  <Columns>
+    <TextField
+      name="server.host"
+      label="Server"
+      hint="Hostname or IP address. The server must allow zone transfers to Bailiwick."
+      mono
+    />
+    <NumberField name="server.port" label="Port" min={1} max={65_535} placeholder="53" />
+  </Columns>
+)
+
+/** The optional TSIG key for the transfer. For `Advanced`. */
+export const KeyFields = () => (
+  <Group label="TSIG key">
     <Columns>
-      <TextField
-        name="server.host"
-        label="Server"
-        hint="Hostname or IP address. The server must allow zone transfers to Bailiwick."
-        mono
-      />
-      <NumberField name="server.port" label="Port" min={1} max={65_535} placeholder="53" />
+      <TextField name="key.name" label="Key name" mono />
+      <SecretField name="key.secret" label="Secret" hint="Base64. Used once and not stored." autoComplete="off" />
     </Columns>
-    <Collapsible label="TSIG key" names={['key.name', 'key.secret', 'key.algorithm']}>
-      <Columns>
-        <TextField name="key.name" label="Key name" mono />
-        <SecretField name="key.secret" label="Secret" hint="Base64. Used once and not stored." autoComplete="off" />
-      </Columns>
-    </Collapsible>
-  </>
+  </Group>
 )
 
 /** Initial values of the fields. */

@@ -36,11 +36,13 @@ export function useZoneChange(zone: Pick<ZoneView, 'id'>) {
       const { version } = await call<ZoneView>({ method: 'GET', path })
       const result = await call<Result>(request)
       const selection = rrsets && rrsets.length <= maxRrsetsUndone ? { rrsets: unique(rrsets) } : {}
-      toast.success(done, async () => {
-        const body = { version, ...selection, apply: true, note: `Undo: ${done}`.slice(0, 500) }
-        const plan = await call<PlanView>({ method: 'POST', path: `${path}/revert`, body })
-        await refresh()
-        if (plan.status !== 'applied') throw new Error(plan.blocked.map(one => one.detail).join(' '))
+      toast.success(done, {
+        undo: async () => {
+          const body = { version, ...selection, apply: true, note: `Undo: ${done}`.slice(0, 500) }
+          const plan = await call<PlanView>({ method: 'POST', path: `${path}/revert`, body })
+          await refresh()
+          if (plan.status !== 'applied') throw new Error(plan.blocked.map(one => one.detail).join(' '))
+        },
       })
       await refresh()
       return result

@@ -2,10 +2,11 @@ import type { HeartbeatView } from '../../../features/heartbeats/shapes'
 import { IncidentFields } from '../../parts/channels-field'
 import { DurationField } from '../../parts/duration-field'
 import {
+  Advanced,
   TextareaField,
   CheckboxField,
   Columns,
-  Collapsible,
+  Group,
   SelectField,
   TextField,
   useForm,
@@ -68,10 +69,7 @@ export function HeartbeatFields({ isNew = false }: { isNew?: boolean }) {
   const kind = values['schedule.kind']
   return (
     <>
-      <Columns>
-        <TextField name="name" label="Name" placeholder="Nightly backup" autoFocus />
-        <ListField name="tags" label="Tags" placeholder="prod, backup" />
-      </Columns>
+      <TextField name="name" label="Name" placeholder="Nightly backup" autoFocus />
       <SelectField
         name="schedule.kind"
         label="Schedule"
@@ -110,36 +108,39 @@ export function HeartbeatFields({ isNew = false }: { isNew?: boolean }) {
         label="Grace period"
         hint="How late a ping can be before you get an alert. If the job also pings when it starts, with /start at the end of the ping URL, this is also how long a run can take."
       />
-      <Collapsible label="Alerts" names={['severity', 'channel_ids', 'first_ping_within_seconds']}>
-        <IncidentFields />
-        <DurationField
-          name="first_ping_within_seconds"
-          label="First ping within"
-          hint="Alerts if the job hasn’t pinged within this time after you create the heartbeat. Leave empty for no alert before the first ping."
-        />
-      </Collapsible>
-      <Collapsible label="Ping settings" names={['slug', 'methods', 'manual_resume']}>
-        <TextField
-          name="slug"
-          label="Slug"
-          mono
-          hint={`Identifies the heartbeat in URLs with the ping key. ${isNew ? 'Leave empty to derive it from the name.' : 'Without a slug, only the URL with the UUID works.'}`}
-        />
-        <SelectField
-          name="methods"
-          label="HTTP methods"
-          hint="With “POST only”, other requests are recorded but ignored. Use it if link previews might open the ping URL."
-          choices={{ any: 'Any method', POST: 'POST only' }}
-        />
-        <CheckboxField
-          name="manual_resume"
-          label="Stay paused until resumed manually"
-          hint="Otherwise, the next ping resumes a paused heartbeat."
-        />
-      </Collapsible>
-      <Collapsible label="Notes" names={['description']}>
-        <TextareaField name="description" label="Notes" hint="What the job does, and what to do if it fails." />
-      </Collapsible>
+      <Advanced>
+        <Group label="Alerts">
+          <IncidentFields />
+          <DurationField
+            name="first_ping_within_seconds"
+            label="First ping within"
+            hint="Alerts if the job hasn’t pinged within this time after you create the heartbeat. Leave empty for no alert before the first ping."
+          />
+        </Group>
+        <Group label="Ping settings">
+          <TextField
+            name="slug"
+            label="Slug"
+            mono
+            hint={`Identifies the heartbeat in URLs with the ping key. ${isNew ? 'Leave empty to derive it from the name.' : 'Without a slug, only the URL with the UUID works.'}`}
+          />
+          <SelectField
+            name="methods"
+            label="HTTP methods"
+            hint="With “POST only”, other requests are recorded but ignored. Use it if link previews might open the ping URL."
+            choices={{ any: 'Any method', POST: 'POST only' }}
+          />
+          <CheckboxField
+            name="manual_resume"
+            label="Stay paused until resumed manually"
+            hint="Otherwise, the next ping resumes a paused heartbeat."
+          />
+        </Group>
+        <Group label="Organization">
+          <ListField name="tags" label="Tags" placeholder="prod, backup" />
+          <TextareaField name="description" label="Notes" hint="What the job does, and what to do if it fails." />
+        </Group>
+      </Advanced>
     </>
   )
 }

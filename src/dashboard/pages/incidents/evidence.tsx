@@ -1,6 +1,6 @@
 import { Json } from '../../parts/json'
 import { Card, Facts } from '../../parts/page'
-import { labelOf } from '../../parts/option-fields'
+import { labelOf } from '../../parts/labels'
 import { humanize } from '../../parts/status'
 
 type Plain = string | number | boolean

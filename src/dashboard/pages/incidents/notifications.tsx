@@ -1,4 +1,4 @@
-import { labelOf } from '../../parts/option-fields'
+import { labelOf } from '../../parts/labels'
 import type { NotificationView } from '../../../features/notifications/log/shapes'
 import type { NotificationChannelView } from '../../../features/notifications/shapes'
 import type { IncidentView } from '../../../features/incidents/shapes'

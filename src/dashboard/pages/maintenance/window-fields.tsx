@@ -1,12 +1,15 @@
 import { DurationField } from '../../parts/duration-field'
 import {
+  Advanced,
   TextareaField,
   CheckboxField,
   Columns,
-  Collapsible,
+  Group,
   NumberField,
   SelectField,
   TextField,
+  FieldError,
+  useField,
   useForm,
   ListField,
   CheckboxesField,
@@ -59,19 +62,21 @@ export function WindowFields() {
       <DurationField name="duration_seconds" label="Duration" hint="From 1 minute to 30 days." />
       <OccurrencePreview />
       <TargetFields />
-      {frequency !== 'once' && (
-        <Collapsible label="Exceptions" names={['exdates']}>
-          <ListField
-            name="exdates"
-            label="Skipped occurrences"
-            placeholder="2026-12-26"
-            hint="Dates, such as 2026-12-26, or start times in the time zone of the window, such as 2026-12-26T22:00."
-          />
-        </Collapsible>
-      )}
-      <Collapsible label="Notes" names={['description']}>
-        <TextareaField name="description" label="Notes" />
-      </Collapsible>
+      <Advanced>
+        {frequency !== 'once' && (
+          <Group label="Exceptions">
+            <ListField
+              name="exdates"
+              label="Skipped occurrences"
+              placeholder="2026-12-26"
+              hint="Dates, such as 2026-12-26, or start times in the time zone of the window, such as 2026-12-26T22:00."
+            />
+          </Group>
+        )}
+        <Group label="Organization">
+          <TextareaField name="description" label="Notes" />
+        </Group>
+      </Advanced>
     </>
   )
 }
@@ -129,12 +134,6 @@ function TargetFields() {
 
 /** The error if no target is selected, which belongs to no single field. */
 function TargetsProblem() {
-  const { errorOf } = useForm()
-  const problem = errorOf('targets')
-  const hasFieldError = ['all', 'tags', 'monitors', 'groups', 'heartbeats'].some(name => errorOf(`targets.${name}`) !== null)
-  return (
-    <div data-field="targets" className="empty:hidden">
-      {problem && !hasFieldError && <p className="text-bad">Targets {problem}</p>}
-    </div>
-  )
+  const error = useField({ name: 'targets', label: 'Targets' })
+  return <FieldError error={error} />
 }

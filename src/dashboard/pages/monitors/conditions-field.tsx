@@ -1,7 +1,7 @@
 import { Plus, X } from 'lucide-react'
 import type { MonitorTypeView } from '../../../features/monitors/shapes'
 import { Button } from '../../parts/button'
-import { FieldFrame, useForm } from '../../parts/form'
+import { FieldError, FieldFrame, useField, useForm } from '../../parts/form'
 import { Input } from '../../parts/input'
 
 // Common conditions by placeholder.
@@ -24,14 +24,22 @@ interface ConditionsFieldProps {
 /** A list of conditions, each with its own validation error. */
 export function ConditionsField({ name, label, sources }: ConditionsFieldProps) {
   const { values, set } = useForm()
+  const error = useField({ name, label })
   const conditions = (values[name] ?? []) as string[]
+  // Empty ones are not sent.
+  const placeOf = (at: number) => conditions.slice(0, at).filter(one => one.trim() !== '').length
   const update = (next: readonly string[]) => set({ [name]: next })
   return (
     <fieldset>
       <legend className="mb-1 font-medium">{label}</legend>
       <div className="flex flex-col gap-2">
         {conditions.map((condition, at) => (
-          <FieldFrame key={at} name={`${name}.${at}`} label={`Condition ${at + 1}`}>
+          <FieldFrame
+            key={at}
+            name={`${name}.${condition.trim() === '' ? `empty.${at}` : placeOf(at)}`}
+            label={`Condition ${at + 1}`}
+            reads={[]}
+          >
             {attributes => (
               <div className="flex gap-1">
                 <Input {...attributes} value={condition} onText={text => update(conditions.with(at, text))} mono />
@@ -46,6 +54,7 @@ export function ConditionsField({ name, label, sources }: ConditionsFieldProps) 
           </FieldFrame>
         ))}
       </div>
+      <FieldError error={error} />
       <div className="mt-2 flex flex-wrap items-center gap-1.5">
         <Button small icon={Plus} onClick={() => update([...conditions, ''])}>
           Add condition

@@ -20,7 +20,6 @@ export function MonitorActions({ monitor }: { monitor: MonitorView }) {
   const { id, name, status, type } = monitor
   const path = `/monitors/${id}`
   const clone = useSend<MonitorView>({
-    toast: copy => `${copy.name} created`,
     invalidates,
     onSuccess: copy => void navigate({ to: `/monitors/${copy.id}/edit` }),
   })

@@ -3,6 +3,7 @@ import type { Values } from '../../parts/form'
 import { schemasOf } from '../../parts/option-fields'
 import { fieldsOf, mergePatch, optionsFrom } from '../../parts/option-values'
 import { changedFields, valuesFor } from '../../parts/values'
+import { changedConditions, expectationInput, expectationOf } from './expectation'
 
 /** Initial values of all form fields other than target and options. */
 const defaults: Values = {
@@ -34,10 +35,15 @@ export function optionValues(type: MonitorTypeView, options: Record<string, unkn
   return Object.assign({}, ...fields, type.type === 'group' && { 'options.members': options.members ?? [] })
 }
 
+/** Whether forms have fields for what the response must contain. */
+export const hasExpectation = (type: MonitorTypeView): boolean => type.type === 'http'
+
 /** Form values for a new or an existing monitor. */
 export const monitorValues = (type: MonitorTypeView | null, monitor: MonitorView | null): Values => ({
   ...valuesFor(defaults, monitor),
   ...(monitor?.quorum === 1 && { quorum: 'any' }),
+  ...expectationOf(type && hasExpectation(type) && monitor ? monitor.down_if : []),
+  ...(monitor && !(type && hasExpectation(type)) && { down_if: monitor.down_if }),
   key: monitor?.key ?? '',
   target: monitor?.target ?? '',
   ...(type && optionValues(type, monitor?.options)),
@@ -46,16 +52,22 @@ export const monitorValues = (type: MonitorTypeView | null, monitor: MonitorView
 /** The API fields of a form, without those that have their default values. */
 export function fieldsFrom(values: Values, type: MonitorTypeView | null): Values {
   const options = type ? optionsFrom(schemasOf(type.options), values) : {}
-  return { ...changedFields(defaults, ownFields(values)), ...(Object.keys(options).length > 0 && { options }) }
+  return {
+    ...changedFields(defaults, ownFields(values)),
+    ...(type && hasExpectation(type) && expectationInput(values)),
+    ...(Object.keys(options).length > 0 && { options }),
+  }
 }
 
 /** A merge patch (RFC 7396) with the changed fields. @param before the initial form values */
 export function patchFrom(before: Values, values: Values, type: MonitorTypeView): Values {
-  const changed = changedFields(ownFields(before), ownFields(values))
+  const { down_if: _, ...changed } = changedFields(ownFields(before), ownFields(values))
+  const conditions = changedConditions({ ...before, ...ownFields(before) }, { ...values, ...ownFields(values) })
   const schemas = schemasOf(type.options)
   const options = mergePatch(optionsFrom(schemas, before), optionsFrom(schemas, values))
   return {
     ...changed,
+    ...(conditions && { down_if: conditions }),
     ...(changed.key === '' && { key: null }),
     ...(values.target !== before.target && { target: values.target }),
     ...(options && { options }),

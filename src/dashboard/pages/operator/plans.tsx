@@ -92,7 +92,7 @@ const openPlan = (plan?: PlanView) =>
         limits: nested('limits', values),
       },
     }),
-    send: { toast: 'Plan saved', invalidates: ['/plans', '/limits'] },
+    send: { toast: 'Plan saved', link: '/operator/plans', invalidates: ['/plans', '/limits'] },
     fields: (
       <>
         {!plan && (

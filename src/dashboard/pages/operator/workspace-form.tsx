@@ -1,7 +1,7 @@
 import type { PlanView } from '../../../features/plans/shapes'
 import type { WorkspaceView } from '../../../features/workspaces/shapes'
 import { limitNames, limitTable } from '../../../access/limit-table'
-import { CheckboxField, Collapsible, Columns, Form, SelectField, TextField, ListField } from '../../parts/form'
+import { Advanced, CheckboxField, Group, Columns, Form, SelectField, TextField, ListField } from '../../parts/form'
 import { useOne } from '../../queries'
 
 /** Edits name, plan and network policy of a workspace; for operators. */
@@ -57,16 +57,18 @@ export function WorkspaceForm({ workspace, onSuccess }: { workspace: WorkspaceVi
         placeholder="192.0.2.0/24, nas.lan"
         hint="CIDR ranges, IP addresses, and hostnames."
       />
-      <Collapsible label="Limits" names={['limit_overrides']}>
-        <p className="text-[13px] text-muted">
-          Override the limits of the plan with a number, or with “unlimited”. Leave empty for the limit of the plan.
-        </p>
-        <Columns>
-          {limitNames.map(one => (
-            <TextField key={one} name={`limit_overrides.${one}`} label={limitTable[one].label} placeholder="Plan" />
-          ))}
-        </Columns>
-      </Collapsible>
+      <Advanced>
+        <Group label="Limits">
+          <p className="text-[13px] text-muted">
+            Override the limits of the plan with a number, or with “unlimited”. Leave empty for the limit of the plan.
+          </p>
+          <Columns>
+            {limitNames.map(one => (
+              <TextField key={one} name={`limit_overrides.${one}`} label={limitTable[one].label} placeholder="Plan" />
+            ))}
+          </Columns>
+        </Group>
+      </Advanced>
     </Form>
   )
 }

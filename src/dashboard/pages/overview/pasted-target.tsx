@@ -6,8 +6,9 @@ import { Button } from '../../parts/button'
 import { toggled } from '../../parts/choices'
 import { Checkbox, Input } from '../../parts/input'
 import { Problem } from '../../parts/problem'
+import { toast } from '../../parts/toast'
 import { useSend } from '../../queries'
-import { useSuggestions } from '../monitors/suggestions'
+import { suggestionsFor, useSuggestions } from '../monitors/suggestions'
 
 interface Created {
   results: { body: { id: string } }[]
@@ -22,28 +23,36 @@ export function PastedTarget() {
   const [text, setText] = useState('')
   // Types whose default was changed.
   const [changed, setChanged] = useState<readonly string[]>([])
-  const suggestions = useSuggestions(text)
+  const { suggestions, isAsking, isCurrent } = useSuggestions(text)
   const send = useSend<Created>({
     quiet: true,
     invalidates: ['/overview', '/monitors'],
-    toast: ({ results }) => (results.length === 1 ? 'Monitor created' : `${results.length} monitors created`),
   })
+  const [isPreparing, setPreparing] = useState(false)
   const isSelected = (one: MonitorSuggestionView, at: number) =>
     (at === 0 || defaultTypes.has(one.type)) !== changed.includes(one.type)
-  const callNow = (): Call => {
-    const selected = suggestions.filter(isSelected)
+  const callFor = (all: readonly MonitorSuggestionView[]): Call => {
+    const selected = all.filter(isSelected)
     const bodies =
       selected.length === 0
         ? [{ target: text.trim() }]
         : selected.map(({ type, target, name, title }, at) => ({ type, target, name: at === 0 ? name : `${name} (${title})` }))
     return { method: 'POST', path: '/monitors/bulk', body: { operations: bodies.map(body => ({ op: 'create', body })) } }
   }
-  const submit = (event: FormEvent) => {
+  const submit = async (event: FormEvent) => {
     event.preventDefault()
-    if (text.trim() !== '') send.mutate(callNow())
+    if (text.trim() === '' || isPreparing) return
+    setPreparing(true)
+    try {
+      send.mutate(callFor(isCurrent ? suggestions : await suggestionsFor(text)))
+    } catch (error) {
+      toast.error(error)
+    } finally {
+      setPreparing(false)
+    }
   }
   return (
-    <form onSubmit={submit} noValidate>
+    <form onSubmit={event => void submit(event)} noValidate>
       <label htmlFor={id} className="mb-1 block font-medium">
         Paste an address to monitor
       </label>
@@ -61,7 +70,7 @@ export function PastedTarget() {
           }}
           className="h-10 font-mono"
         />
-        <Button kind="primary" type="submit" className="h-10" disabled={send.isPending || text.trim() === ''}>
+        <Button kind="primary" type="submit" className="h-10" disabled={send.isPending || isPreparing || text.trim() === ''}>
           Start monitoring
         </Button>
       </div>
@@ -77,8 +86,10 @@ export function PastedTarget() {
             {one.title}
           </Checkbox>
         ))}
-        <span className="grow" />
-        {text.trim() !== '' && <ApiCall call={callNow} />}
+        <span role="status" className="grow text-muted">
+          {isAsking && 'Checking what answers at this port…'}
+        </span>
+        {text.trim() !== '' && <ApiCall call={() => callFor(suggestions)} />}
       </div>
       {send.error && <Problem error={send.error} />}
     </form>

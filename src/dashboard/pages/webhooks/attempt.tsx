@@ -1,4 +1,4 @@
-import { labelOf } from '../../parts/option-fields'
+import { labelOf } from '../../parts/labels'
 import type { WebhookAttemptView } from '../../../features/webhooks/deliveries/shapes'
 import { Code } from '../../parts/code'
 import { Facts } from '../../parts/page'

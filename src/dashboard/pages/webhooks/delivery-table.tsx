@@ -1,4 +1,4 @@
-import { labelOf } from '../../parts/option-fields'
+import { labelOf } from '../../parts/labels'
 import { Send } from 'lucide-react'
 import type { WebhookDeliveryView } from '../../../features/webhooks/deliveries/shapes'
 import type { ListProps } from '../../parts/list'

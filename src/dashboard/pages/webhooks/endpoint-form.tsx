@@ -1,12 +1,13 @@
 import { Link } from '@tanstack/react-router'
 import type { WebhookEndpointView } from '../../../features/webhooks/endpoints/shapes'
 import {
+  Advanced,
   TextareaField,
   CheckboxField,
   Columns,
   FieldFrame,
   Form,
-  Collapsible,
+  Group,
   NumberField,
   SelectField,
   TextField,
@@ -18,7 +19,7 @@ import { Mono } from '../../parts/code'
 import { PickResourcesField } from '../../parts/pick-field'
 import { toggled } from '../../parts/choices'
 import { Checkbox } from '../../parts/input'
-import { labelOf } from '../../parts/option-fields'
+import { labelOf } from '../../parts/labels'
 import { TextWithCode } from '../../parts/text-with-code'
 import type { SendOptions } from '../../queries'
 import { useEventKinds } from './event-kinds'
@@ -66,57 +67,56 @@ export function EndpointForm<Result>({ endpoint, send, onCancel }: EndpointFormP
         label="Active"
         hint="While an endpoint is inactive, its deliveries are held. They are sent when you activate it, unless they have expired by then."
       />
-      <Collapsible
-        label="Retries, rate limit, and order"
-        names={['timeout_seconds', 'max_per_second', 'ordering', 'retry_schedule']}
-      >
-        <Columns>
-          <NumberField
-            name="timeout_seconds"
-            label="Timeout"
-            unit="s"
-            min={1}
-            max={30}
-            hint="Maximum duration of an attempt, up to 30 s."
+      <Advanced>
+        <Group label="Retries, rate limit, and order">
+          <Columns>
+            <NumberField
+              name="timeout_seconds"
+              label="Timeout"
+              unit="s"
+              min={1}
+              max={30}
+              hint="Maximum duration of an attempt, up to 30 s."
+            />
+            <NumberField
+              name="max_per_second"
+              label="Maximum attempts per second"
+              min={1}
+              max={1000}
+              hint="Leave empty for no limit."
+            />
+          </Columns>
+          <SelectField
+            name="ordering"
+            label="Order"
+            hint="In order: while a delivery about a resource is being retried, later ones about the same resource wait."
+            choices={{ none: 'Unordered', per_resource: 'In order for each resource' }}
           />
-          <NumberField
-            name="max_per_second"
-            label="Maximum attempts per second"
-            min={1}
-            max={1000}
-            hint="Leave empty for no limit."
+          <Retries />
+        </Group>
+        <Group label="Filters">
+          <PickResourcesField
+            isSearched={one => one.hasEvents}
+            name="resources"
+            label="Resources"
+            hint="Send only events about these monitors, zones, heartbeats, or other resources. Leave empty for all."
           />
-        </Columns>
-        <SelectField
-          name="ordering"
-          label="Order"
-          hint="In order: while a delivery about a resource is being retried, later ones about the same resource wait."
-          choices={{ none: 'Unordered', per_resource: 'In order for each resource' }}
-        />
-        <Retries />
-      </Collapsible>
-      <Collapsible label="Filters" names={['filters']}>
-        <PickResourcesField
-          isSearched={one => one.hasEvents}
-          name="resources"
-          label="Resources"
-          hint="Send only events about these monitors, zones, heartbeats, or other resources. Leave empty for all."
-        />
-      </Collapsible>
-      <Collapsible label="Custom headers" names={['headers']}>
-        <TextareaField
-          name="headers"
-          label="Headers"
-          mono
-          rows={3}
-          placeholder="Authorization: Bearer …"
-          hint={
-            endpoint && endpoint.header_names.length > 0
-              ? `One per line. Already set: ${endpoint.header_names.join(', ')}. Enter a name without a value to remove a header.`
-              : 'One per line. Values are stored encrypted and not shown again.'
-          }
-        />
-      </Collapsible>
+        </Group>
+        <Group label="Custom headers">
+          <TextareaField
+            name="headers"
+            label="Headers"
+            mono
+            rows={3}
+            placeholder="Authorization: Bearer …"
+            hint={
+              endpoint && endpoint.header_names.length > 0
+                ? `One per line. Already set: ${endpoint.header_names.join(', ')}. Enter a name without a value to remove a header.`
+                : 'One per line. Values are stored encrypted and not shown again.'
+            }
+          />
+        </Group>
+      </Advanced>
     </Form>
   )
 }

@@ -2,7 +2,7 @@ import type { AccountCheck } from '../../../adapters/adapter'
 import { Type } from '@sinclair/typebox'
 import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { invalid } from '../../../core/problem'
-import { Line, Words } from '../../../core/shapes'
+import { grouped, Line, Words } from '../../../core/shapes'
 import { autoTtl, batchesOf, batchOf, bodyOf, isUnchanged, maxRecordsOf, sizeOf } from './cloudflare-changes'
 import { CloudflareClient, CloudflareRefusal } from './cloudflare-client'
 import { recordsOfRows, rrsetsOfRecords, unsupportedTypes, type CloudflareRecord } from './cloudflare-records'
@@ -46,21 +46,23 @@ const form = settingsForm({
       description: 'Limits the provider to zones of this account. Required to create zones.',
     }),
   ),
-  plan: Type.Optional(
-    Words(plans, {
-      default: 'free',
-      description:
-        'Cloudflare plan of the zones. `free` allows 200 record changes per batch, other plans 3500; `enterprise` allows TTLs from 30 seconds.',
-    }),
-  ),
-  base_url: Type.Optional(
-    Line({
-      ...destination,
-      maxLength: 1000,
-      description: `Base URL of the API, if you use a proxy. Default: ${publicApi}.`,
-      default: publicApi,
-    }),
-  ),
+  ...grouped('Connection', {
+    plan: Type.Optional(
+      Words(plans, {
+        default: 'free',
+        description:
+          'Cloudflare plan of the zones. `free` allows 200 record changes per batch, other plans 3500; `enterprise` allows TTLs from 30 seconds.',
+      }),
+    ),
+    base_url: Type.Optional(
+      Line({
+        ...destination,
+        maxLength: 1000,
+        description: `Base URL of the API, if you use a proxy. Default: ${publicApi}.`,
+        default: publicApi,
+      }),
+    ),
+  }),
 })
 type CloudflareSettings = SettingsOf<typeof form>
 

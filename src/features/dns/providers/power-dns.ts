@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { invalid, type FieldProblem } from '../../../core/problem'
-import { Line, Prose, Words } from '../../../core/shapes'
+import { grouped, Line, Prose, Words } from '../../../core/shapes'
 import { absoluteOf, rrsetKey } from '../zones/names'
 import { PowerDnsClient } from './power-dns-client'
 import { applyBatch, batchesOf } from './power-dns-batches'
@@ -34,15 +34,6 @@ const form = settingsForm({
       'URL of the PowerDNS webserver (`webserver-address`, `webserver-port`), http or https, without the path of the API.',
     examples: ['https://pdns.example.net:8081'],
   }),
-  server_id: Type.Optional(
-    Line({
-      ...destination,
-      minLength: 1,
-      maxLength: 100,
-      default: 'localhost',
-      description: 'Server ID. PowerDNS itself only has `localhost`.',
-    }),
-  ),
   api_key: Type.String({
     ...secret,
     pattern: '^[\\x21-\\x7e]{1,512}$',
@@ -50,15 +41,26 @@ const form = settingsForm({
     description: 'API key (`api-key` setting of PowerDNS).',
     examples: ['changeme-9f2c41'],
   }),
-  zone_kind: Type.Optional(
-    Words(['Native', 'Master'], {
-      default: 'Native',
-      description: 'Kind of new zones: `Native` for database replication, `Master` if PowerDNS notifies secondaries.',
-    }),
-  ),
-  ca: Type.Optional(
-    Prose({ ...destination, maxLength: 65_536, description: 'PEM certificates to trust instead of the public CAs.' }),
-  ),
+  ...grouped('Connection', {
+    server_id: Type.Optional(
+      Line({
+        ...destination,
+        minLength: 1,
+        maxLength: 100,
+        default: 'localhost',
+        description: 'Server ID. PowerDNS itself only has `localhost`.',
+      }),
+    ),
+    zone_kind: Type.Optional(
+      Words(['Native', 'Master'], {
+        default: 'Native',
+        description: 'Kind of new zones: `Native` for database replication, `Master` if PowerDNS notifies secondaries.',
+      }),
+    ),
+    ca: Type.Optional(
+      Prose({ ...destination, maxLength: 65_536, description: 'PEM certificates to trust instead of the public CAs.' }),
+    ),
+  }),
 })
 type Settings = SettingsOf<typeof form>
 

@@ -4,7 +4,7 @@ import { catchFormatError, DnsFormatError } from '../../../dns/format-error'
 import { readTsigKey, tsigAlgorithms, type TsigAlgorithm, type TsigKey } from '../../../dns/tsig'
 import { canonicalHost } from '../../../core/net/host-name'
 import { invalid, type FieldProblem } from '../../../core/problem'
-import { Line, Words } from '../../../core/shapes'
+import { grouped, Line, Words } from '../../../core/shapes'
 import { ruleProblem } from '../records/parse-field'
 import { zoneNameOf } from '../zones/names'
 import type { ProviderKind } from './provider'
@@ -24,24 +24,30 @@ const form = settingsForm({
     description: 'Hostname or IP address of the primary name server.',
     examples: ['192.0.2.53'],
   }),
-  port: Type.Optional(
-    Type.Integer({ ...destination, minimum: 1, maximum: 65_535, default: 53, description: 'UDP and TCP port.' }),
-  ),
   key_name: KeyName('Name of the TSIG key for updates.'),
-  algorithm: Type.Optional(
-    Algorithm('Algorithm of the key. Use HMAC-MD5 and HMAC-SHA1 only for servers that support nothing better.'),
-  ),
   key_secret: KeySecret('Secret of the key in Base64.'),
-  transfer_key_name: Type.Optional(KeyName('Name of the TSIG key for zone transfers (AXFR), if different.')),
-  transfer_key_algorithm: Type.Optional(Algorithm('Algorithm of the transfer key.')),
-  transfer_key_secret: Type.Optional(KeySecret('Secret of the transfer key in Base64.')),
-  zones: Type.Optional(
-    Type.Array(Line({ minLength: 1, maxLength: 255, description: 'Zone name.', examples: ['example.com'] }), {
-      maxItems: 1000,
-      description:
-        'Zones on this server. The protocol can’t list them, so this list is used to show zones and to check the key. Other zones can be used too.',
-    }),
-  ),
+  ...grouped('Server and key', {
+    port: Type.Optional(
+      Type.Integer({ ...destination, minimum: 1, maximum: 65_535, default: 53, description: 'UDP and TCP port.' }),
+    ),
+    algorithm: Type.Optional(
+      Algorithm('Algorithm of the key. Use HMAC-MD5 and HMAC-SHA1 only for servers that support nothing better.'),
+    ),
+  }),
+  ...grouped('Key for zone transfers', {
+    transfer_key_name: Type.Optional(KeyName('Name of the TSIG key for zone transfers (AXFR), if different.')),
+    transfer_key_algorithm: Type.Optional(Algorithm('Algorithm of the transfer key.')),
+    transfer_key_secret: Type.Optional(KeySecret('Secret of the transfer key in Base64.')),
+  }),
+  ...grouped('Zones', {
+    zones: Type.Optional(
+      Type.Array(Line({ minLength: 1, maxLength: 255, description: 'Zone name.', examples: ['example.com'] }), {
+        maxItems: 1000,
+        description:
+          'Zones on this server. The protocol can’t list them, so this list is used to show zones and to check the key. Other zones can be used too.',
+      }),
+    ),
+  }),
 })
 type Settings = SettingsOf<typeof form>
 

@@ -35,7 +35,8 @@ export function withExpectation(type: MonitorType, input: readonly (string | Con
     if (all.length <= maxConditions) return all
   } catch (error) {
     if (!(error instanceof InvalidCondition)) throw error
-    throw invalid([{ pointer: `#/${member}`, code: 'condition', detail: error.message }])
+    // The position is one in the condition, which the user didn't write.
+    throw invalid([{ pointer: `#/${member}`, code: 'condition', detail: `${error.rule}.` }])
   }
   throw invalid([
     {

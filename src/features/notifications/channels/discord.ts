@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { instant } from '../../../core/clock'
-import { Line } from '../../../core/shapes'
+import { grouped, Line } from '../../../core/shapes'
 import { checkResponse, objectOf, postJson } from './responses'
 import type { ChannelKind, Outgoing } from './channel'
 import { HttpUrl, Timezone } from './fields'
@@ -12,9 +12,17 @@ const silently = 4_096
 
 const form = settingsForm({
   url: HttpUrl('Webhook URL. Stored encrypted.', secret),
-  // Discord rejects names that contain “discord”.
-  username: Line({ minLength: 1, maxLength: 80, default: 'Bailiwick', description: 'Sender name of the messages.' }),
-  thread_id: Type.Optional(Type.String({ pattern: '^\\d{1,20}$', description: 'ID of a thread in the channel.' })),
+  ...grouped('Message', {
+    // Discord rejects names that contain “discord”.
+    username: Line({
+      minLength: 1,
+      maxLength: 80,
+      default: 'Bailiwick',
+      title: 'Sender name',
+      description: 'Name shown with the messages.',
+    }),
+    thread_id: Type.Optional(Type.String({ pattern: '^\\d{1,20}$', description: 'ID of a thread in the channel.' })),
+  }),
   timezone: Timezone(),
 })
 type DiscordSettings = SettingsOf<typeof form>

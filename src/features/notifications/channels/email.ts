@@ -4,7 +4,7 @@ import { MailError, sendMail, type MailRoute } from '../../../core/net/mail'
 import { mailPort, mailTls, type MailServer } from '../../../core/net/mail-server'
 import { pluralize } from '../../../core/pluralize'
 import { invalid } from '../../../core/problem'
-import { Shape, Words } from '../../../core/shapes'
+import { grouped, Shape, Words } from '../../../core/shapes'
 import type { Message } from '../message'
 import { ChannelError, type ChannelKind, type ChannelContext, type Outgoing } from './channel'
 import { Timezone } from './fields'
@@ -21,47 +21,59 @@ const mailbox = (description: string) =>
   })
 
 const form = settingsForm({
-  to: Type.Array(mailbox('Email address.'), { minItems: 1, maxItems: 20, uniqueItems: true, description: 'Recipients.' }),
-  from: Type.Optional(
-    mailbox(
-      'Sender address. Required with your own mail server. Can’t be set otherwise: the sender address of the installation is used.',
+  to: Type.Array(mailbox('Email address.'), {
+    minItems: 1,
+    maxItems: 20,
+    uniqueItems: true,
+    title: 'Recipients',
+    description: 'Recipients.',
+  }),
+  ...grouped('Mail server', {
+    from: Type.Optional(
+      mailbox(
+        'Sender address. Required with your own mail server. Can’t be set otherwise: the sender address of the installation is used.',
+      ),
     ),
-  ),
-  server: Type.Optional(
-    Shape(
-      {
-        host: Type.String({
-          ...destination,
-          minLength: 1,
-          maxLength: 253,
-          pattern: '^[A-Za-z0-9.:_-]+$',
-          description: 'Hostname or IP address.',
-        }),
-        port: Type.Optional(
-          Type.Integer({
+    server: Type.Optional(
+      Shape(
+        {
+          host: Type.String({
             ...destination,
-            minimum: 1,
-            maximum: 65_535,
-            description: 'Port. Default: 465 with `implicit`, otherwise 587.',
+            minLength: 1,
+            maxLength: 253,
+            pattern: '^[A-Za-z0-9.:_-]+$',
+            description: 'Hostname or IP address.',
           }),
-        ),
-        tls: Words(mailTls, {
-          ...destination,
-          description:
-            '`implicit`: implicit TLS, encrypted from the start. `starttls`: STARTTLS is required. `opportunistic`: STARTTLS if available, ' +
-            'otherwise unencrypted. `none`: unencrypted. A password requires `implicit` or `starttls`.',
-        }),
-        username: Type.Optional(Type.String({ ...destination, minLength: 1, maxLength: 254, description: 'Username.' })),
-        password: Type.Optional(
-          Type.String({ ...secret, minLength: 1, maxLength: 500, description: 'Password. Stored encrypted.' }),
-        ),
-        ca: Type.Optional(
-          Type.String({ ...destination, maxLength: 20_000, description: 'PEM certificates to trust instead of the public CAs.' }),
-        ),
-      },
-      { description: 'Your own mail server. Default: the mail server of the installation.' },
+          port: Type.Optional(
+            Type.Integer({
+              ...destination,
+              minimum: 1,
+              maximum: 65_535,
+              description: 'Port. Default: 465 with `implicit`, otherwise 587.',
+            }),
+          ),
+          tls: Words(mailTls, {
+            ...destination,
+            description:
+              '`implicit`: implicit TLS, encrypted from the start. `starttls`: STARTTLS is required. `opportunistic`: STARTTLS if available, ' +
+              'otherwise unencrypted. `none`: unencrypted. A password requires `implicit` or `starttls`.',
+          }),
+          username: Type.Optional(Type.String({ ...destination, minLength: 1, maxLength: 254, description: 'Username.' })),
+          password: Type.Optional(
+            Type.String({ ...secret, minLength: 1, maxLength: 500, description: 'Password. Stored encrypted.' }),
+          ),
+          ca: Type.Optional(
+            Type.String({
+              ...destination,
+              maxLength: 20_000,
+              description: 'PEM certificates to trust instead of the public CAs.',
+            }),
+          ),
+        },
+        { description: 'Your own mail server. Default: the mail server of the installation.' },
+      ),
     ),
-  ),
+  }),
   timezone: Timezone('If all recipients are members with the same time zone in their profiles, that one is used instead.'),
 })
 type EmailSettings = SettingsOf<typeof form>

@@ -1,4 +1,5 @@
 import { Type, type StringOptions } from '@sinclair/typebox'
+import { optionGroup } from '../../../core/shapes'
 
 /** An http or https URL. */
 export const HttpUrl = (description: string, options: StringOptions = {}) =>
@@ -15,6 +16,7 @@ export const HttpUrl = (description: string, options: StringOptions = {}) =>
 export const Timezone = (more = '') =>
   Type.Optional(
     Type.String({
+      [optionGroup]: 'Message',
       format: 'timezone',
       maxLength: 100,
       description: `Time zone of the times in messages, such as \`Europe/Berlin\`. Default: UTC.${more && ` ${more}`}`,

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
-import { Line } from '../../../core/shapes'
+import { grouped, Line } from '../../../core/shapes'
 import { invalid } from '../../../core/problem'
 import { checkResponse, objectOf, postJson } from './responses'
 import type { ChannelKind, Outgoing } from './channel'
@@ -17,17 +17,19 @@ const form = settingsForm({
     pattern: '^[-_A-Za-z0-9]{1,64}$',
     description: 'Topic. On a public server, anyone who knows it can read the messages.',
   }),
-  token: Type.Optional(Line({ ...secret, minLength: 1, maxLength: 200, description: 'Access token. Stored encrypted.' })),
-  username: Type.Optional(
-    Type.String({
-      ...destination,
-      minLength: 1,
-      maxLength: 100,
-      pattern: '^[^:\\u0000-\\u001f]+$',
-      description: 'Username, if you don’t use a token.',
-    }),
-  ),
-  password: Type.Optional(Line({ ...secret, minLength: 1, maxLength: 200, description: 'Password. Stored encrypted.' })),
+  ...grouped('Authentication', {
+    token: Type.Optional(Line({ ...secret, minLength: 1, maxLength: 200, description: 'Access token. Stored encrypted.' })),
+    username: Type.Optional(
+      Type.String({
+        ...destination,
+        minLength: 1,
+        maxLength: 100,
+        pattern: '^[^:\\u0000-\\u001f]+$',
+        description: 'Username, if you don’t use a token.',
+      }),
+    ),
+    password: Type.Optional(Line({ ...secret, minLength: 1, maxLength: 200, description: 'Password. Stored encrypted.' })),
+  }),
   timezone: Timezone(),
 })
 type NtfySettings = SettingsOf<typeof form>

@@ -4,6 +4,7 @@ import { checkResponse, objectOf, postJson } from './responses'
 import { ChannelError, type ChannelKind, type ChannelContext, type Outgoing } from './channel'
 import { HttpUrl, Timezone } from './fields'
 import { htmlText } from '../../../core/html-text'
+import { grouped } from '../../../core/shapes'
 import { truncate, styleOf } from './styles'
 
 const icons = { critical: '🔴', warning: '🟠', good: '🟢', plain: 'ℹ️' } as const
@@ -20,10 +21,21 @@ const form = settingsForm({
     'x-rule': 'must be a numeric chat ID or the @name of a channel.',
     description: 'Numeric chat ID, or the @name of a public channel.',
   }),
-  message_thread_id: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 2 ** 52, description: 'ID of a topic in a group with topics.' }),
-  ),
-  api_url: HttpUrl('URL of the Bot API, if you run your own.', { ...destination, default: 'https://api.telegram.org' }),
+  ...grouped('Topic and Bot API', {
+    message_thread_id: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2 ** 52,
+        title: 'Topic ID',
+        description: 'For a group with topics.',
+      }),
+    ),
+    api_url: HttpUrl('Only if you run your own Bot API server.', {
+      ...destination,
+      title: 'Bot API URL',
+      default: 'https://api.telegram.org',
+    }),
+  }),
   timezone: Timezone(),
 })
 type TelegramSettings = SettingsOf<typeof form>

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { requestJson } from '../../../adapters/json-http'
 import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { invalid, type FieldProblem } from '../../../core/problem'
-import { Prose, Words } from '../../../core/shapes'
+import { grouped, Prose, Words } from '../../../core/shapes'
 import { checkResponse } from './responses'
 import type { ChannelKind, Outgoing } from './channel'
 import { HttpUrl, Timezone } from './fields'
@@ -15,27 +15,31 @@ const stringMap = (value: ReturnType<typeof Type.String>, pattern: string, maxPr
 
 const form = settingsForm({
   url: HttpUrl('URL to send the request to. Placeholder values are percent-encoded.', destination),
-  method: Words(['POST', 'PUT', 'PATCH', 'GET'], { default: 'POST', description: 'HTTP method.' }),
-  headers: stringMap(
-    Type.String({ ...secret, maxLength: 4_096, pattern: '^[\\x20-\\x7e\\x80-\\xff]*$' }),
-    "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$",
-    20,
-    'HTTP headers to send. Values are stored encrypted.',
-  ),
-  secrets: stringMap(
-    Type.String({ ...secret, minLength: 1, maxLength: 4_096 }),
-    '^[A-Za-z0-9_-]{1,50}$',
-    20,
-    'Secrets for use in templates as `{{secret.<name>}}`. Stored encrypted.',
-  ),
-  content_type: Type.String({
-    maxLength: 100,
-    pattern: '^[a-z0-9.+-]+/[a-z0-9.+-]+(;[ -~]*)?$',
-    default: 'application/json',
-    description: 'Media type of the body. Placeholder values are escaped in JSON and form bodies.',
+  ...grouped('Request', {
+    method: Words(['POST', 'PUT', 'PATCH', 'GET'], { default: 'POST', description: 'HTTP method.' }),
+    headers: stringMap(
+      Type.String({ ...secret, maxLength: 4_096, pattern: '^[\\x20-\\x7e\\x80-\\xff]*$' }),
+      "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$",
+      20,
+      'HTTP headers to send. Values are stored encrypted.',
+    ),
+    content_type: Type.String({
+      maxLength: 100,
+      pattern: '^[a-z0-9.+-]+/[a-z0-9.+-]+(;[ -~]*)?$',
+      default: 'application/json',
+      description: 'Media type of the body. Placeholder values are escaped in JSON and form bodies.',
+    }),
+    secrets: stringMap(
+      Type.String({ ...secret, minLength: 1, maxLength: 4_096 }),
+      '^[A-Za-z0-9_-]{1,50}$',
+      20,
+      'Secrets for use in templates as `{{secret.<name>}}`. Stored encrypted.',
+    ),
   }),
-  body: template('Body template. Default: the whole message as JSON. Not used with GET.'),
-  recovery_body: template('Body template for recoveries. Default: `body`.'),
+  ...grouped('Body', {
+    body: template('Body template. Default: the whole message as JSON. Not used with GET.'),
+    recovery_body: template('Body template for recoveries. Default: `body`.'),
+  }),
   timezone: Timezone('`{{message.occurred_at}}` is always in UTC.'),
 })
 type WebhookSettings = SettingsOf<typeof form>

@@ -1,6 +1,6 @@
 import type { DnsProviderKindView, DnsProviderView } from '../../../../features/dns/accounts/shapes'
-import { SettingsFields, settingsBody, settingValues } from '../../../parts/adapter-settings'
-import { Form, TextField } from '../../../parts/form'
+import { SettingsFields, SettingsGroups, settingsBody, settingValues } from '../../../parts/adapter-settings'
+import { Advanced, Form, TextField } from '../../../parts/form'
 
 interface EditProviderProps {
   provider: DnsProviderView
@@ -26,6 +26,9 @@ export function EditProvider({ provider, kind, onEnd }: EditProviderProps) {
     >
       <TextField name="name" label="Name" />
       <SettingsFields kind={kind} secretsSet={provider.secrets_set} />
+      <Advanced>
+        <SettingsGroups kind={kind} secretsSet={provider.secrets_set} />
+      </Advanced>
     </Form>
   )
 }

@@ -36,7 +36,7 @@ export function useZoneImport(providerId: string) {
     }
     setPending(false)
     await Promise.all(['/dns/zones', '/dns/providers'].map(one => invalidatePath(client, one)))
-    if (done > 0) toast.success(done === 1 ? `${names[0]} imported` : `${done} zones imported`)
+    if (done > 0) toast.success(done === 1 ? `${names[0]} imported` : `${done} zones imported`, { to: '/dns' })
   }
   return { importZones, outcomes, isPending }
 }

@@ -2,7 +2,7 @@ import { Trash2 } from 'lucide-react'
 import type { TsigKeyView } from '../../../../features/dns/transfers/shapes'
 import { Button } from '../../../parts/button'
 import { Code } from '../../../parts/code'
-import { CheckboxField, Collapsible, SecretField, SelectField, TextField, useForm } from '../../../parts/form'
+import { Advanced, CheckboxField, Group, SecretField, SelectField, TextField, useForm } from '../../../parts/form'
 import { confirmDelete, openForm } from '../../../parts/open-dialog'
 import { Card } from '../../../parts/page'
 import { showSecret } from '../../../parts/secret'
@@ -75,14 +75,16 @@ const createKey = () =>
         <TextField name="name" label="Name" mono hint="A domain name, for example the hostname of the secondary." autoFocus />
         <SelectField name="algorithm" label="Algorithm" choices={algorithms} />
         <Md5 />
-        <Collapsible label="Use an existing secret" names={['secret']}>
-          <SecretField
-            name="secret"
-            label="Secret"
-            hint="At least 16 bytes, Base64-encoded. Leave empty to generate one."
-            autoComplete="off"
-          />
-        </Collapsible>
+        <Advanced>
+          <Group label="Use an existing secret">
+            <SecretField
+              name="secret"
+              label="Secret"
+              hint="At least 16 bytes, Base64-encoded. Leave empty to generate one."
+              autoComplete="off"
+            />
+          </Group>
+        </Advanced>
       </>
     ),
   })

@@ -1,10 +1,11 @@
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import {
+  Advanced,
   TextareaField,
   CheckboxField,
   Columns,
   Form,
-  Collapsible,
+  Group,
   NumberField,
   SelectField,
   type Values,
@@ -63,38 +64,37 @@ export function SyncSettingsForm({ zone }: { zone: ZoneView }) {
           hint="Records that exist only at a provider."
           choices={{ keep: 'Keep', delete: 'Delete at the provider' }}
         />
-        <Collapsible
-          label="Safety checks and ignore rules"
-          names={['update_limit_percent', 'delete_limit_percent', 'ignore_rules']}
-        >
-          <Columns>
-            <NumberField
-              name="update_limit_percent"
-              label="Update limit"
-              hint="Plans that update more than this share of the record sets are blocked. Default: 30. 100 disables the check. Zones with fewer than 10 record sets have no limit."
-              unit="%"
-              min={0}
-              max={100}
-              placeholder="30"
+        <Advanced>
+          <Group label="Safety checks and ignore rules">
+            <Columns>
+              <NumberField
+                name="update_limit_percent"
+                label="Update limit"
+                hint="Plans that update more than this share of the record sets are blocked. Default: 30. 100 disables the check. Zones with fewer than 10 record sets have no limit."
+                unit="%"
+                min={0}
+                max={100}
+                placeholder="30"
+              />
+              <NumberField
+                name="delete_limit_percent"
+                label="Delete limit"
+                hint="Plans that delete more than this share of the record sets are blocked. Default: 30. 100 disables the check. In zones with fewer than 10 record sets, deleting at least half of them, and at least 3, is always blocked."
+                unit="%"
+                min={0}
+                max={100}
+                placeholder="30"
+              />
+            </Columns>
+            <TextareaField
+              name="ignore_rules"
+              label="Ignore rules"
+              hint="Unmanaged records that match a rule are not reported or deleted. One rule per line: a name, in which * matches any text, optionally followed by record types."
+              rows={3}
+              mono
             />
-            <NumberField
-              name="delete_limit_percent"
-              label="Delete limit"
-              hint="Plans that delete more than this share of the record sets are blocked. Default: 30. 100 disables the check. In zones with fewer than 10 record sets, deleting at least half of them, and at least 3, is always blocked."
-              unit="%"
-              min={0}
-              max={100}
-              placeholder="30"
-            />
-          </Columns>
-          <TextareaField
-            name="ignore_rules"
-            label="Ignore rules"
-            hint="Unmanaged records that match a rule are not reported or deleted. One rule per line: a name, in which * matches any text, optionally followed by record types."
-            rows={3}
-            mono
-          />
-        </Collapsible>
+          </Group>
+        </Advanced>
       </Form>
     </Card>
   )

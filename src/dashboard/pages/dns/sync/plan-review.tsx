@@ -1,4 +1,4 @@
-import { labelOf } from '../../../parts/option-fields'
+import { labelOf } from '../../../parts/labels'
 import { useState } from 'react'
 import type { ActionView } from '../../../../features/actions/shapes'
 import type { PlanView } from '../../../../features/dns/plans/shapes'

@@ -1,4 +1,4 @@
-import { labelOf } from '../../../parts/option-fields'
+import { labelOf } from '../../../parts/labels'
 import { TriangleAlert } from 'lucide-react'
 import type { BlockedView } from '../../../../features/dns/plans/op-shapes'
 

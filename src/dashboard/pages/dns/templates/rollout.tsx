@@ -2,8 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ActionView } from '../../../../features/actions/shapes'
 import type { TemplateView } from '../../../../features/dns/templates/shapes'
-import { CheckboxesField, Collapsible, Form, SelectField, TextField } from '../../../parts/form'
-import { labelOf } from '../../../parts/option-fields'
+import { Advanced, CheckboxesField, Group, Form, SelectField, TextField } from '../../../parts/form'
+import { labelOf } from '../../../parts/labels'
 import { humanize } from '../../../parts/status'
 import { invalidatePath } from '../../../queries'
 import { ActionOutcome } from '../action-outcome'
@@ -45,17 +45,19 @@ export function Rollout({ template }: { template: TemplateView }) {
         choices={{ skip: 'Skip: keep the manual edits', restore: 'Update: revert the manual edits' }}
       />
       <TextField name="note" label="Note" hint="Stored in the history. Required to override safety checks." />
-      <Collapsible label="Override safety checks" names={['allow']}>
-        <CheckboxesField
-          name="allow"
-          label="Checks that don’t block the rollout"
-          choices={overridable.map(code => [code, labelOf(code)] as const)}
-          className="grid gap-1 sm:grid-cols-2"
-        />
-        <a className="text-accent underline" href="/docs/dns-sync#safety-checks">
-          About safety checks
-        </a>
-      </Collapsible>
+      <Advanced>
+        <Group label="Override safety checks">
+          <CheckboxesField
+            name="allow"
+            label="Checks that don’t block the rollout"
+            choices={overridable.map(code => [code, labelOf(code)] as const)}
+            className="grid gap-1 sm:grid-cols-2"
+          />
+          <a className="text-accent underline" href="/docs/dns-sync#safety-checks">
+            About safety checks
+          </a>
+        </Group>
+      </Advanced>
     </Form>
   )
 }

@@ -1,9 +1,8 @@
 import { Plus, X } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Button } from '../../../parts/button'
-import { useForm } from '../../../parts/form'
+import { FieldError, useField, useForm } from '../../../parts/form'
 import { Input, Select } from '../../../parts/input'
-import { TextWithCode } from '../../../parts/text-with-code'
 
 /** A field of a row, and how it is edited. */
 export interface RowField<Row> {
@@ -33,11 +32,12 @@ interface RowsFieldProps<Row> {
 /** A list field with one row per item. API errors are shown below their row. */
 export function RowsField<Row extends object>({ name, label, fields, newRow, addLabel, hint }: RowsFieldProps<Row>) {
   const { values, set, errorOf } = useForm()
+  const ownError = useField({ name, label })
   const rows = values[name] as Row[]
   const write = (at: number, changed: Partial<Row>) =>
     set({ [name]: rows.map((row, other) => (other === at ? { ...row, ...changed } : row)) })
   return (
-    <fieldset className="min-w-0" data-field={name}>
+    <fieldset className="min-w-0">
       <legend className="mb-1 font-medium">{label}</legend>
       {hint && <p className="mb-2 text-[13px] text-muted">{hint}</p>}
       <div className="relative -mx-0.5 overflow-x-auto p-0.5">
@@ -56,7 +56,7 @@ export function RowsField<Row extends object>({ name, label, fields, newRow, add
                       <Cell
                         field={field}
                         row={row}
-                        isWrong={errorOf(`${name}.${at}.${field.name}`) !== null}
+                        name={`${name}.${at}.${field.name}`}
                         onChange={value => write(at, { [field.name]: value } as Partial<Row>)}
                       />
                     </label>
@@ -68,16 +68,13 @@ export function RowsField<Row extends object>({ name, label, fields, newRow, add
                     onClick={() => set({ [name]: rows.filter((_, other) => other !== at) })}
                   />
                 </div>
-                {error && (
-                  <p className="mt-0.5 mb-1 text-bad">
-                    <TextWithCode text={error} />
-                  </p>
-                )}
+                <FieldError error={error} className="mb-1" />
               </div>
             )
           })}
         </div>
       </div>
+      <FieldError error={ownError} />
       <Button small className="mt-2" icon={Plus} onClick={() => set({ [name]: [...rows, newRow] })}>
         {addLabel}
       </Button>
@@ -86,14 +83,16 @@ export function RowsField<Row extends object>({ name, label, fields, newRow, add
 }
 
 interface CellProps<Row> {
+  /** Name in the request body. */
+  name: string
   field: RowField<Row>
   row: Row
-  isWrong: boolean
   onChange(value: unknown): void
 }
 
-function Cell<Row>({ field: { name, choices, read, write }, row, isWrong, onChange }: CellProps<Row>) {
-  const value = read ? read(row) : String(row[name] ?? '')
+function Cell<Row>({ name, field: { name: column, label, choices, read, write }, row, onChange }: CellProps<Row>) {
+  const value = read ? read(row) : String(row[column] ?? '')
+  const isWrong = useField({ name, label, reads: [], isPicked: choices !== undefined }) !== null
   const attributes = {
     value,
     'aria-invalid': isWrong,
