@@ -104,10 +104,12 @@ function Details({ resource: window }: { resource: MaintenanceWindowView }) {
             ]}
           />
           <h3 className="mt-4 mb-1 font-medium">Next occurrences, in your time zone</h3>
-          <TimeList
-            times={(occurrences.data?.data ?? window.next_occurrences).map(one => one.starts_at)}
-            empty="No upcoming occurrences."
-          />
+          <div className={window.kind === 'once' ? '' : 'min-h-64'}>
+            <TimeList
+              times={(occurrences.data?.data ?? window.next_occurrences).map(one => one.starts_at)}
+              empty="No upcoming occurrences."
+            />
+          </div>
         </Card>
         <Card title="Targets">
           {window.targets.all ? (
