@@ -122,9 +122,6 @@ const hubColumns: readonly Column<HubRow>[] = [
     render: one => (
       <>
         <span className="font-medium">{one.host}</span> {one.current && <Tag>this hub</Tag>}
-        <span className="block text-[13px] text-muted sm:hidden">
-          {one.version} · {one.running ? <ElapsedTime at={one.started_at} /> : <RelativeTime at={one.last_seen_at} />}
-        </span>
       </>
     ),
   },
@@ -133,11 +130,10 @@ const hubColumns: readonly Column<HubRow>[] = [
     width: '8rem',
     render: one => <Status status={one.running ? 'running' : 'stopped'} tone={one.running ? 'ok' : 'idle'} />,
   },
-  { title: 'Version', width: '7rem', showFrom: 'sm', render: one => one.version },
+  { title: 'Version', width: '7rem', render: one => one.version },
   {
     title: 'Uptime',
     width: '8rem',
-    showFrom: 'sm',
     render: one => (one.running ? <ElapsedTime at={one.started_at} /> : '–'),
   },
   { title: 'Last seen', width: '9rem', showFrom: 'md', render: one => <RelativeTime at={one.last_seen_at} /> },
