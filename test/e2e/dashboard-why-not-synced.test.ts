@@ -28,6 +28,9 @@ describe.skipIf(process.env.BAILIWICK_DATABASE_URL !== undefined)('a demo in whi
     const reason = /blocked by the zone policy/
     const name = 'preview.kestrel-cdn.example A'
     await page.getByRole('listitem').filter({ hasText: name }).getByText(reason).waitFor()
+    // Listed once, and conditions are described in words.
+    expect(await page.getByText(reason).count()).toBe(1)
+    await page.getByText(/^Certificate expires in .+, less than 14d/).waitFor()
 
     let actions = 0
     await page.getByRole('link', { name }).click()
@@ -37,6 +40,7 @@ describe.skipIf(process.env.BAILIWICK_DATABASE_URL !== undefined)('a demo in whi
     await row.waitFor()
     expect(await page.getByRole('row').filter({ hasText: 'kestrel' }).count()).toBeLessThanOrEqual(1)
     await row.getByText(reason).waitFor()
+    await page.getByRole('list', { name: 'Providers' }).getByText(reason).waitFor()
     expect(actions).toBeLessThanOrEqual(2)
   }, 90_000)
 })
