@@ -51,7 +51,7 @@ describe('templates', () => {
     expect(names.length).toBe(10)
     const own = (await acme.call('GET', '/v1/dns/templates?origin=custom&sort=-name')).body.data
     expect(own.map((one: any) => one.name)).toEqual(['Own c', 'Own b', 'Own a'])
-    expect((await acme.call('GET', '/v1/dns/templates?q=OWN%20b')).body.data.map((one: any) => one.name)).toEqual(['Own b'])
+    expect((await acme.call('GET', '/v1/dns/templates?q=b%20OWN')).body.data.map((one: any) => one.name)).toEqual(['Own b'])
     expect((await acme.call('GET', '/v1/dns/templates?cursor=x')).status).toBe(400)
   })
 

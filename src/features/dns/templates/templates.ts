@@ -8,7 +8,7 @@ import { forShare } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { listingOf, listPage } from '../../../core/list'
 import type { Listing } from '../../../core/listing'
-import { searchFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
+import { searchedWords, searchFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { paginateRows } from '../../../core/list-rows'
 import { editableView, inputColumns, memberView, patchColumns } from '../../../core/members'
 import { canAccess } from '../../../core/resource-access'
@@ -59,7 +59,7 @@ export async function listTemplates(ctx: Ctx, query: Record<string, unknown>): P
   const builtins = ctx.resourceIds === null ? [...builtinTemplates.values()].map(knownBuiltin) : []
   const { q, origin } = query as { q?: string; origin?: string[] }
   const matches = (row: Head) =>
-    (q === undefined || row.name.toLowerCase().includes(q.toLowerCase())) &&
+    (q === undefined || searchedWords(q.toLowerCase()).every(word => row.name.toLowerCase().includes(word))) &&
     (origin === undefined || origin.includes(builtinTemplates.has(row.id) ? 'builtin' : 'custom'))
   const page = paginateRows(
     ctx,
