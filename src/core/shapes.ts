@@ -128,6 +128,7 @@ export const actorFields = {
 /** The plural noun for the name of a schema: `WebhookDelivery` becomes `webhook deliveries`. */
 const pluralOf = (name: string): string =>
   `${name
+    .replace(/Info$/, '')
     .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
     .toLowerCase()
     .replace(/\b(?:dns|tsig)\b/g, word => word.toUpperCase())}s`.replace(/([^aeiou])ys$/, '$1ies')

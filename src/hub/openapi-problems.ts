@@ -32,7 +32,7 @@ export const problemSchemas: Record<string, JsonSchema> = {
         type: 'array',
         items: { $ref: '#/components/schemas/FieldProblem' },
         description:
-          'With `validation_failed`, `invalid_parameter`, and `bulk_failed`: the invalid fields and parameters, or the operations that failed.',
+          'With `validation_failed`, `invalid_parameter`, and `bulk_failed`: the invalid fields and parameters, or the operations that failed. If there are many, only the first ones are listed.',
       },
       required_permission: {
         type: 'string',

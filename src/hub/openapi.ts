@@ -86,7 +86,8 @@ const info = {
   description:
     'The REST API of a Bailiwick installation. Requests and responses are JSON. Errors are problem details (RFC 9457). ' +
     'The handbook explains conventions such as pagination, idempotency, and rate limits. A hub is a Bailiwick server; an ' +
-    'installation has one or more. An operator is a user who administers the installation.',
+    'installation has one or more. An operator is a user who administers the installation. A workspace owns all resources of one customer or ' +
+    'team; its plan sets its limits.',
   license: { name: 'MIT', identifier: 'MIT' },
 }
 

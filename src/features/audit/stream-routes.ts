@@ -28,7 +28,7 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
         'Sends the audit log to a URL as it is written. A workspace can have up to 10 streams (409). The signing secret is shown only once, in this response. ' +
         'Messages are `{"event": "audit.entries", "data": {workspace_id, stream_id, gap, checkpoint, checkpoints, entries}}`: ' +
         'up to 100 entries and 64 KiB, ordered by `seq`, in the format of the export, delivered at least once; the checkpoints (signed states of the log, for verification) ' +
-        'since the last message; and in `gap`, the range of entries that were deleted before they could be delivered. ' +
+        'since the last message; and in `gap`, the range of entries that were deleted before they could be delivered, which happens 30 days after the retention of the plan (`audit_days`). ' +
         'Messages are signed like webhooks, in X-Service-Signature and webhook-signature, and retried until they are delivered.',
       body: AuditStreamInput,
       response: AuditStreamWithSecret,

@@ -251,5 +251,8 @@ export const maxChannelIds = 20
 /** The channels that a resource selects, in requests and responses. */
 export const ChannelIds = Nullable(
   Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: maxChannelIds, uniqueItems: true }),
-  { description: 'IDs of the notification channels to notify; null for the default channels, an empty list for none.' },
+  {
+    description:
+      'IDs of the notification channels to notify; null for the default channels (those with `is_default`), an empty list for none.',
+  },
 )

@@ -208,7 +208,7 @@ export const Overview = Shape(
             {
               id: 'tok_01jd8f3q7eeb9bv0w0r8c7hq2m',
               name: 'deploy',
-              hint: 'bw_live_3kQ…x9Za',
+              hint: 'bw_live_…7Kq2',
               expires_at: '2026-11-28T10:00:00.000Z',
               rotated_to: null,
             },

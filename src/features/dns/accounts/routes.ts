@@ -52,7 +52,7 @@ export const dnsProviderRoutes = area('dns-providers', 'DNS', [
     create: {
       description:
         'Adds a provider that can host your zones. The provider is checked right after the response; until then its `state` is `unknown`. Secrets ' +
-        'are part of `settings`, and are never returned.',
+        'are part of `settings`, and are never returned. A workspace can have up to 50 providers (409).',
       body: DnsProviderInput,
       problems: ['conflict', 'already_exists'],
       run: createProvider,

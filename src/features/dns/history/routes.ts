@@ -14,7 +14,7 @@ export const dnsHistoryRoutes = area('dns-history', 'DNS', [
     summary: 'List changesets of a zone',
     description:
       'Lists the changes made to a zone, newest first. Use `name` and `type` to list only the changes to those records. Changes are stored for the number of ' +
-      'days that the plan allows (`dns_history_days`); the last 1,000 of a zone are always kept.',
+      'days that the plan of the workspace allows (`dns_history_days`); the last 1,000 of a zone are always kept.',
     query: listQuery(historyListing),
     response: ChangesetList,
     run: (ctx, { params, query }) => listHistory(ctx, params.id!, query),

@@ -120,7 +120,7 @@ export const dnsRecordRoutes = area('dns-records', 'DNS', [
     description:
       'Replaces record sets atomically. A record set (RRset) is all records with the same name and type. Other record sets are not ' +
       'affected. Use it to switch a name between CNAME and addresses in one request. Records whose value does not change keep ' +
-      'their IDs. `If-Match` is compared with the version of the zone.',
+      'their IDs. A request can change at most 10,000 records. `If-Match` is compared with the version of the zone.',
     body: RrsetsInput,
     response: RrsetsResult,
     problems: ['plan_limit_reached'],

@@ -38,7 +38,7 @@ export const ZoneTarget = Shape(
     }),
     stale: Type.Boolean({
       description:
-        'True if the zone could not be read from the provider for twice the polling interval. While the provider is unreachable, `state` is from the last read.',
+        'True if the zone could not be read from the provider for twice the polling interval (BAILIWICK_DNS_POLL_SECONDS, by default 15 minutes). While the provider is unreachable, `state` is from the last read.',
     }),
     checked_at: NullableInstant({ description: 'When the zone was last read from the provider; null if never.' }),
     last_sync_at: NullableInstant({ description: 'When all changes were last applied; null if never.' }),

@@ -12,7 +12,7 @@ const conflictModes = ['fail', 'skip', 'replace', 'merge'] as const
 export type ConflictMode = (typeof conflictModes)[number]
 
 export const VariableValue = Type.Union([Type.String({ maxLength: maxValueLength }), Type.Integer()], {
-  description: 'A string, or an integer for `int`.',
+  description: 'A string; for the type `int`, an integer.',
 })
 
 export const TemplateVariable = Shape(
@@ -20,7 +20,9 @@ export const TemplateVariable = Shape(
     name: Type.String({
       pattern: '^[a-z][a-z0-9_]{0,39}$',
       'x-rule': 'must start with a lowercase letter and contain at most 40 lowercase letters, digits, and underscores.',
-      description: 'Name of the variable. Records refer to it as `{{name}}`.',
+      description:
+        'Name of the variable. Records refer to it as `{{name}}`. `zone`, `host`, and `fqdn` are always available: the name of the zone, the name in the zone ' +
+        'that the template is applied to, and the full name of the latter, without a trailing dot.',
     }),
     type: Words(variableTypes, {
       description:
@@ -104,7 +106,8 @@ export const TemplateRecord = Shape(
   },
   {
     $id: 'DnsTemplateRecord',
-    description: 'A record of a template. Name, content, and fields may contain variables.',
+    description:
+      'A record of a template, with its value as either `content` or `fields`. Name, content, and fields may contain variables.',
     examples: [{ type: 'A', name: '@', content: '{{address}}', on_conflict: 'replace' }],
   },
 )

@@ -70,7 +70,9 @@ export const transferRoutes = area('dns-transfers', 'DNS', [
       run: listTsigKeys,
     },
     create: {
-      description: 'Creates a TSIG key. The secret is shown only once, in this response.',
+      description:
+        'Creates a TSIG key, with which other name servers sign their requests to the built-in name server. The secret is shown only once, in this response. A ' +
+        'workspace can have up to 100 keys (409).',
       body: TsigKeyInput,
       response: TsigKeyWithSecret,
       secretFields: ['secret'],

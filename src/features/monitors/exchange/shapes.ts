@@ -70,7 +70,7 @@ export type WindowEntry = Static<typeof WindowEntry>
 /** The monitoring configuration as a document. A monitor is identified by its key, or by its name if it has none. */
 export const MonitoringDocument = Shape(
   {
-    version: Type.Optional(Type.Literal(1, { description: 'Version of the document format.' })),
+    version: Type.Optional(Type.Literal(1, { description: 'Version of the document format. Default: 1.' })),
     monitors: Type.Array(MonitorEntry, {
       maxItems: maxMonitors,
       description: 'Complete definitions of monitors. Omitted fields take their defaults.',
@@ -85,7 +85,8 @@ export const MonitoringDocument = Shape(
     secrets: Type.Optional(
       Type.Record(Type.String({ minLength: 1, maxLength: 300 }), Type.String({ maxLength: 65_536 }), {
         maxProperties: maxMonitors,
-        description: 'Values for `${secret:NAME}` placeholders.',
+        description:
+          'Values for `${secret:NAME}` placeholders in the options of monitors, by name. A placeholder without a value keeps the secret that the monitor already has.',
       }),
     ),
   },

@@ -13,7 +13,7 @@ export const passwordResetRoutes = area('password-resets', 'Sessions', [
     description:
       'Emails a password reset link to the user with this email address. Requires a mail server (`password_reset_by_mail` of ' +
       '`GET /v1/sessions/methods`). The response is the same if there is no such user. Accepts 10 requests an hour per IP ' +
-      'address, and sends at most 5 emails an hour per email address.',
+      'address (500 in total), and sends at most 5 emails an hour per email address.',
     body: PasswordResetInput,
     status: 202,
     response: PasswordResetReceipt,
