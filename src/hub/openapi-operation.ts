@@ -281,7 +281,7 @@ function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
     )
   if (spec.method === 'GET' && versioned)
     responses[304] = {
-      description: 'Not modified since the version in If-None-Match.',
+      description: 'The response would be the same as the one whose ETag is in If-None-Match.',
       ...headersOf(['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'ETag']),
     }
   return responses
@@ -290,7 +290,7 @@ function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
 const outcomes: Record<number, string> = {
   200: 'Success.',
   201: 'Created.',
-  202: 'Accepted; the work continues in the background.',
+  202: 'Accepted. Any remaining work continues in the background.',
   204: 'Success, without a response body.',
   207: 'The result of each operation.',
 }

@@ -8,8 +8,12 @@ const count = (description: string) => Nullable(Type.Integer({ minimum: 0 }), { 
 const Limit = Shape(
   {
     limit: Words(limitNames, { description: 'Name of the limit.' }),
-    max: count('Maximum allowed by the plan and the overrides of the workspace; null for no limit.'),
-    used: count('Current usage; null if usage is not counted.'),
+    max: count(
+      'Maximum allowed by the plan and the overrides of the workspace; for `monitor_interval_seconds`, the minimum. Null for no limit.',
+    ),
+    used: count(
+      'Current usage; null if usage is not counted: for retention, for limits per resource, and, in a session, for limits per token.',
+    ),
     remaining: count('Remaining amount; null if there is no limit or usage is not counted.'),
     resets_at: NullableInstant({
       description: 'When the full quota of a rate limit is available again; null for other limits, and if nothing is used.',

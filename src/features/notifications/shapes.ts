@@ -79,7 +79,9 @@ export const channelMembers = members({
     schema: Type.Integer({ minimum: 0, maximum: 1_000, description: 'Maximum number of reminders per problem.' }),
     default: 10,
   },
-  quiet_hours: { schema: Nullable(QuietHours, { description: 'Quiet hours; null for none.' }) },
+  quiet_hours: {
+    schema: Nullable(QuietHours, { description: 'Quiet hours, in which notifications are held until they end; null for none.' }),
+  },
   group_seconds: {
     schema: Type.Integer({
       minimum: 0,

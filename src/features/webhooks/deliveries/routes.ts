@@ -19,7 +19,7 @@ export const webhookDeliveryRoutes = (eventRelations: Relations): AnyElysia =>
       list: {
         operationId: 'listWebhookDeliveries',
         description:
-          'Lists the deliveries of all endpoints, including test messages, newest first. They are kept for the number of days that the plan allows ' +
+          'Lists the deliveries of all endpoints, including test messages, newest first. Finished ones are kept for the number of days that the plan allows ' +
           '(`delivery_log_days`).',
         listing: deliveryListing,
         response: WebhookDeliveryList,

@@ -124,7 +124,7 @@ const endpointFields = {
   disabled_reason: Nullable(Type.String(), {
     description:
       'Why the endpoint was disabled. `gone`: it responded with 410 twice in a row. `failing`: no delivery succeeded for 5 ' +
-      'days. `plan_limit`: the plan allows fewer endpoints. Null if it is enabled.',
+      'days, and at least 10 attempts failed over at least a day. `plan_limit`: the plan allows fewer endpoints. Null if it is enabled.',
   }),
   failing: Type.Boolean({
     description: 'Whether the endpoint is active and all attempts since its last successful delivery failed.',
@@ -276,10 +276,13 @@ export const WebhookEndpointHealth = Shape(
         }),
         half_open_at: NullableInstant({ description: 'When an open breaker becomes half open; null otherwise.' }),
       },
-      { description: 'Circuit breaker of the endpoint. It opens when the endpoint keeps failing.' },
+      {
+        description:
+          'Circuit breaker of the endpoint. It opens after five `consecutive_failures`, or if half of the last 20 attempts failed: sending is suspended for 30 seconds, and each time it still fails, twice as long, up to 15 minutes.',
+      },
     ),
     consecutive_failures: number(
-      'Consecutive attempts that got no response, 429, or a 5xx status. Five in a row open the breaker.',
+      'Consecutive attempts that got no response, 429, or a 5xx status. Five in a row open the breaker. Attempts to an address that the network policy does not allow don’t count.',
     ),
     failed_attempts: number('Failed attempts since the last success, not counting manual resends and recoveries.'),
     last_success_at: NullableInstant({
