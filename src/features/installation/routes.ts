@@ -14,7 +14,7 @@ export const installationRoutes = (stateOf: StateOfHub): AnyElysia =>
       summary: 'Get the state of the installation',
       description:
         'Returns problems of the installation with what to do, and the state of its hubs, database, disk, background jobs, mail ' +
-        'server, backups, and keys. Only for the operator.',
+        'server, backups, and keys.',
       response: Installation,
       run: ctx => getInstallation(ctx, stateOf),
     }),

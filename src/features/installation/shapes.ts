@@ -28,7 +28,7 @@ const InstallationHub = Shape({
 
 const FailedJobs = Shape({
   kind: Type.String({ description: 'Kind of job.' }),
-  count: Count('Number of jobs that failed permanently.'),
+  count: Type.Integer({ minimum: 1, description: 'Number of these jobs. At most 1,000 failed jobs of all kinds are counted.' }),
   last_error: Type.String({ description: 'Error of one of them.' }),
 })
 
@@ -88,7 +88,10 @@ export const Installation = Shape(
     backup: Shape(
       {
         last_at: NullableInstant({ description: 'When the last backup was made with `bailiwick backup`. Null if never.' }),
-        form: Nullable(Words(['physical', 'logical']), { description: 'Form of the last backup. Null if there is none.' }),
+        form: Nullable(Words(['physical', 'logical']), {
+          description:
+            'Form of the last backup. `physical`: a copy of the SQLite file. `logical`: the rows of each table, which can be restored into SQLite or PostgreSQL. Null if there is no backup.',
+        }),
         size_bytes: Nullable(Bytes('Size.'), { description: 'Size of its file. Null if there is none.' }),
         with_series: Type.Boolean({ description: 'Whether it includes check results.' }),
       },
@@ -96,8 +99,11 @@ export const Installation = Shape(
     ),
     keys: Shape(
       {
-        master_key_id: Type.String({ description: 'Fingerprint of the master key of this hub.' }),
-        required_key_id: Type.String({ description: 'Fingerprint of the master key that encrypts new data keys.' }),
+        master_key_id: Type.String({ description: 'Fingerprint of the master key that this hub uses.' }),
+        required_key_id: Type.String({
+          description:
+            'Fingerprint of the master key that the database requires. It can differ from `master_key_id` during a rotation of the master key.',
+        }),
         rotating: Type.Boolean({ description: 'Whether a rotation of the master key is not completed.' }),
       },
       { description: 'The master key. Whether you have a copy of the key file is not known.' },
