@@ -118,6 +118,31 @@ test('a passkey can be added, used to sign in, and deleted', async () => {
   await page.getByText('Passkey added').waitFor()
   await passkeys.getByText('Laptop').waitFor()
 
+  // As the second factor of an invited user.
+  const post = (path: string, body: object): Promise<any> =>
+    page.evaluate(
+      async ([url, sent]) => {
+        const headers = { 'content-type': 'application/json', 'bailiwick-csrf': '1' }
+        const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(sent) })
+        return response.status === 204 ? null : await response.json()
+      },
+      [`/v1/users/me/one-time-codes${path}`, body] as const,
+    )
+  const { secret } = await post('', { password: ada.password })
+  await post('/enable', { code: codeAt(secret, Date.now()) })
+  const { id } = await ui.api('POST', '/v1/workspaces', { name: 'guests' })
+  const { link } = await ui.api('POST', `/v1/workspaces/${id}/invitations`, { email: ada.email, role: 'member' })
+  await signOut(page)
+  await page.goto(link)
+  await page.getByLabel('Password', { exact: true }).fill(ada.password)
+  await page.getByRole('button', { name: 'Join workspace' }).click()
+  await page.getByLabel('Code', { exact: true }).waitFor()
+  await expectClean(page)
+  await page.getByRole('button', { name: 'Use a passkey' }).click()
+  await heading(page, 'Overview')
+  await page.getByRole('button', { name: 'Switch workspace' }).getByText('guests').waitFor()
+  await post('/disable', { password: ada.password })
+
   await signOut(page)
   await expectClean(page)
   await page.getByRole('button', { name: 'Sign in with a passkey' }).click()

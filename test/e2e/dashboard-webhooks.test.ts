@@ -216,3 +216,21 @@ test('each event kind has an example and a JSON Schema', async () => {
   expect(shown).toEqual([example, schema])
   await expectClean(page)
 }, 60_000)
+
+test('undelivered messages of a time range are recovered', async () => {
+  const { id } = await ui.api('POST', '/v1/webhook-endpoints', {
+    url: `http://127.0.0.1:${server.port}/recovered`,
+    events: ['monitor.alert'],
+  })
+  const page = await ui.open(`/webhooks/${id}`)
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Recover failed deliveries' }).click()
+  await page.getByLabel('From').fill('2026-01-02T00:00')
+  await page.getByLabel('Until').fill('2026-01-03T00:00')
+  await expectClean(page)
+  const sent = page.waitForRequest('**/recover')
+  await page.getByRole('button', { name: 'Recover deliveries' }).click()
+  const { since, until } = (await sent).postDataJSON()
+  expect(Date.parse(until) - Date.parse(since)).toBe(86_400_000)
+  await page.getByRole('heading', { level: 1, name: /Recover/ }).waitFor()
+}, 60_000)

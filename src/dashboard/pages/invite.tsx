@@ -27,7 +27,8 @@ function Invitation({ code }: { code: string }) {
   if (refused) {
     return <SignInMessage title="Invalid invitation" description={refused.message} link="Go to overview" to="/" />
   }
-  if (!invitation || session.isPending) return <SignInFrame title="Invitation">…</SignInFrame>
+  // Not while it is fetched again after an error response, which would lose what was typed.
+  if (!invitation || !session.isFetched) return <SignInFrame title="Invitation">…</SignInFrame>
   // Ignore the cached data of a session that has ended.
   const own = session.error ? undefined : session.data?.user.email
   if (own !== undefined && own !== invitation.email) return <WrongAccount own={own} invited={invitation.email} />
