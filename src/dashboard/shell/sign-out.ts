@@ -21,7 +21,8 @@ export function useSignOut(): () => void {
       setTabWorkspace(null)
       clearOpened()
       await navigate({ to: '/login' })
-      queryClient.clear()
+      // Everything but what the sign-in page is fetching.
+      queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== '/sessions/methods' })
     },
     onError: error => toast.error(error),
   })
