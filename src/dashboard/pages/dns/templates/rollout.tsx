@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ActionView } from '../../../../features/actions/shapes'
+import type { BlockedView } from '../../../../features/dns/plans/op-shapes'
 import type { TemplateView } from '../../../../features/dns/templates/shapes'
 import { Advanced, CheckboxesField, Group, Form, SelectField, TextField } from '../../../parts/form'
 import { labelOf } from '../../../parts/labels'
@@ -21,7 +22,7 @@ const overridable = [
   'loses_apex_address',
   'loses_ds',
   'loses_caa',
-]
+] as const satisfies readonly BlockedView['reasons'][number]['code'][]
 
 /** Rolls out a template to all linked zones and shows the progress. */
 export function Rollout({ template }: { template: TemplateView }) {
