@@ -93,9 +93,7 @@ export const Mono = ({ children, title }: { children: ReactNode; title?: string 
 /** A short value with a copy button: a URL, an ID. */
 export const CopyableText = ({ text, label }: { text: string; label?: string }) => (
   <span className="inline-flex max-w-full items-center gap-1">
-    <code className="min-w-0 truncate font-mono text-[13px]" title={text}>
-      {text}
-    </code>
+    <code className="min-w-0 font-mono text-[13px] wrap-anywhere">{text}</code>
     <CopyButton text={text} {...(label && { label: `Copy ${label}` })} />
   </span>
 )

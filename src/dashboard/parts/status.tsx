@@ -92,10 +92,7 @@ export function StatusIcon({ status, tone = toneOf(status), className = 'size-3.
 
 /** A small label: a tag, type, or role. */
 export const Tag = ({ children }: { children: string }) => (
-  <span
-    className="inline-block max-w-48 truncate rounded bg-idle-soft px-1.5 py-0.5 align-middle text-xs text-idle"
-    title={children}
-  >
+  <span className="inline-block max-w-full rounded bg-idle-soft px-1.5 py-0.5 align-middle text-xs wrap-anywhere text-idle">
     {children}
   </span>
 )

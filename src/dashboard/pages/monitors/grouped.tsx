@@ -56,7 +56,7 @@ function Group({ group, query, depth }: MembersProps) {
         >
           <Icon className="size-4" aria-hidden />
         </button>
-        <Link to="/monitors/$id" params={{ id: group.id }} className="min-w-0 truncate font-semibold hover:underline">
+        <Link to="/monitors/$id" params={{ id: group.id }} className="min-w-0 font-semibold wrap-anywhere hover:underline">
           {group.name}
         </Link>
         <Status status={group.status} />

@@ -35,7 +35,7 @@ function Named({ title, rows }: { title: string; rows: readonly Named[] }) {
       {one => (
         <>
           <StatusIcon status={one.status} />
-          <Link to="/monitors/$id" params={{ id: one.id }} className="min-w-0 grow truncate hover:underline">
+          <Link to="/monitors/$id" params={{ id: one.id }} className="min-w-0 grow wrap-anywhere hover:underline">
             {one.name}
           </Link>
           <span className="text-[13px] text-muted">{humanize(one.status)}</span>

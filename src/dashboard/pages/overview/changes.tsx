@@ -25,18 +25,14 @@ export function Changes({ changes }: { changes: readonly AuditEventView[] }) {
                 <Link
                   to="/audit/$id"
                   params={{ id: one.id }}
-                  className="block min-h-[24px] truncate hover:underline"
+                  className="block min-h-[24px] wrap-anywhere hover:underline"
                   title={one.action}
                 >
                   <AuditSentence event={one} />
                 </Link>
               </p>
-              <p className="mt-0.5 flex gap-x-2 truncate text-[13px] leading-[24px] text-muted">
-                {mainTarget(one) && (
-                  <span className="truncate">
-                    <ResourceLink {...mainTarget(one)!} />
-                  </span>
-                )}
+              <p className="mt-0.5 text-[13px] leading-[24px] wrap-anywhere text-muted">
+                {mainTarget(one) && <ResourceLink {...mainTarget(one)!} />}
               </p>
             </div>
             <span className="shrink-0 text-[13px] text-muted">

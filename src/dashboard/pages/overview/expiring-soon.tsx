@@ -35,7 +35,7 @@ export function ExpiringSoon({ overview: { certificates, tokens } }: { overview:
       {({ name, kind, to, expires_at: at }) => (
         <>
           <StatusIcon status={moodAt(at) === 'bad' ? 'expired' : 'new'} tone={moodAt(at)} className="size-4" />
-          <Link to={to} className="min-w-0 grow truncate hover:underline">
+          <Link to={to} className="min-w-0 grow wrap-anywhere hover:underline">
             {name}
           </Link>
           <Tag>{kind}</Tag>

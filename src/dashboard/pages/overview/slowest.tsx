@@ -8,7 +8,7 @@ export const Slowest = ({ monitors }: { monitors: NonNullable<OverviewView['moni
   <ListCard title="Slowest responses" rows={monitors} rowClass="flex items-center gap-3">
     {one => (
       <>
-        <Link to="/monitors/$id" params={{ id: one.id }} className="min-w-0 grow truncate hover:underline">
+        <Link to="/monitors/$id" params={{ id: one.id }} className="min-w-0 grow wrap-anywhere hover:underline">
           {one.name}
         </Link>
         <span className="shrink-0">{formatLatency(one.latency_ms)}</span>

@@ -25,7 +25,7 @@ export function Windows({ maintenance: { active, upcoming } }: { maintenance: Ma
       {({ id, name, starts_at: startsAt, ends_at: endsAt, isNow }) => (
         <>
           <StatusIcon status={isNow ? 'in_progress' : 'scheduled'} className="size-4" />
-          <Link to="/maintenance/$id" params={{ id }} className="min-w-0 grow truncate hover:underline">
+          <Link to="/maintenance/$id" params={{ id }} className="min-w-0 grow wrap-anywhere hover:underline">
             {name}
           </Link>
           <span className="shrink-0 text-[13px] text-muted">

@@ -60,7 +60,7 @@ export function Passkeys() {
         {list.rows.map(one => (
           <li key={one.id} className="flex items-center gap-2">
             <span className="min-w-0 grow">
-              <span className="block truncate font-medium">{one.name}</span>
+              <span className="block font-medium wrap-anywhere">{one.name}</span>
               <span className="text-[13px] text-muted">
                 last used <RelativeTime at={one.last_used_at} />
               </span>

@@ -28,7 +28,7 @@ export function Sessions() {
         {list.rows.map(one => (
           <li key={one.id} className="flex items-center gap-2">
             <span className="min-w-0 grow">
-              <span className="block truncate font-medium" title={one.user_agent}>
+              <span className="block font-medium wrap-anywhere" title={one.user_agent}>
                 {one.client ?? one.user_agent} {one.current && <Tag>current</Tag>}
               </span>
               <span className="text-[13px] text-muted">
