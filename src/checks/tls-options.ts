@@ -64,7 +64,7 @@ export const ipFamily = Type.Optional(
   Type.Union([Type.Literal(4), Type.Literal(6)], {
     [optionGroup]: connectionGroup,
     title: 'IP version',
-    description: 'By default the first address that the resolver returns.',
+    description: 'Uses only IPv4 or only IPv6. The default is the first address that the resolver returns, IPv4 or IPv6.',
   }),
 )
 
