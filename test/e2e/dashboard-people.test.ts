@@ -334,7 +334,9 @@ test('the palette finds records, members, settings, and handbook pages, runs act
     await ui.api('POST', '/v1/incidents', { title: 'Checkout slow', started_at })
   await join('Grace', 'viewer')
 
-  const page = await ui.open('/')
+  const page = await ui.open('/', { signedOut: true })
+  await login(page, ada.email)
+  await heading(page, 'Overview')
   const options = page.getByRole('listbox', { name: 'Results' }).getByRole('option')
   const search = async (text: string) => {
     await page.keyboard.press('Control+k')
@@ -414,7 +416,8 @@ test('the palette finds records, members, settings, and handbook pages, runs act
 }, 120_000)
 
 test('an operator overrides a limit of a workspace', async () => {
-  const page = await ui.open('/operator/workspaces')
+  const page = await ui.open('/operator/workspaces', { signedOut: true })
+  await login(page, ada.email)
   await page.getByRole('button', { name: 'Actions for default' }).click()
   await page.getByRole('menuitem', { name: 'Edit workspace' }).click()
   await page.getByText('Limits', { exact: true }).click()
@@ -435,7 +438,8 @@ test('an operator overrides a limit of a workspace', async () => {
 }, 60_000)
 
 test('the installation page shows problems first, and the state of hubs, backups, mail, and metrics', async () => {
-  const page = await ui.open('/operator')
+  const page = await ui.open('/operator', { signedOut: true })
+  await login(page, ada.email)
   await heading(page, 'Installation')
   const problems = card(page, 'Problems')
   await problems.getByText('Set BAILIWICK_SMTP_URL and BAILIWICK_MAIL_FROM.').waitFor()
