@@ -1,9 +1,10 @@
 import { resourcePath } from './pages'
 
 /** A resource whose page was opened in this browser. */
-interface Opened {
+export interface Opened {
   id: string
   name: string
+  created_at?: string | undefined
 }
 
 const maxOpened = 20

@@ -375,6 +375,21 @@ test('the palette finds records, members, settings, and handbook pages, runs act
   await expectClean(page)
   await page.keyboard.press('Escape')
 
+  // Others of the same name show when they were created.
+  const schedule = { kind: 'period', period_seconds: 3600, grace_seconds: 60 }
+  for (let n = 0; n < 2; n++) await ui.api('POST', '/v1/heartbeats', { name: 'Nightly job', schedule })
+  await search('nightly job')
+  await options
+    .filter({ hasText: /^Nightly job Created .+Heartbeat$/ })
+    .nth(1)
+    .waitFor()
+  await page.getByRole('combobox', { name: 'Search or jump to…' }).fill('pause nightly')
+  await options
+    .filter({ hasText: /^Pause Nightly job Created .+Action$/ })
+    .nth(1)
+    .waitFor()
+  await page.keyboard.press('Escape')
+
   // What was opened in this browser comes first, without the page that is open.
   await search('')
   await first(/^example\.net Zone$/)

@@ -72,10 +72,10 @@ interface LoadedProps<Resource> {
 
 /** Renders the result of `useOne`, a skeleton while it loads, or the error. */
 export function Loaded<Resource>({ query, parent, children }: LoadedProps<Resource>) {
-  const { id, name } = identityOf(query.data)
+  const { id, name, created_at } = identityOf(query.data)
   const isMissing = query.error?.status === 404
   useEffect(() => {
-    if (id !== null && name !== null) noteOpened({ id, name })
+    if (id !== null && name !== null) noteOpened({ id, name, created_at })
     else if (isMissing) forgetOpened()
   }, [id, name, isMissing])
   if (query.data !== undefined) return children(query.data)
@@ -105,9 +105,9 @@ export function Loaded<Resource>({ query, parent, children }: LoadedProps<Resour
 }
 
 /** The id and name of a resource, of those that have one. */
-function identityOf(data: unknown): { id: string | null; name: string | null } {
-  const { id = null } = (data ?? {}) as { id?: string | null }
-  return { id, name: typeof id === 'string' ? nameIn(data as { id: string }) : null }
+function identityOf(data: unknown) {
+  const { id = null, created_at } = (data ?? {}) as { id?: string | null; created_at?: string }
+  return { id, name: typeof id === 'string' ? nameIn(data as { id: string }) : null, created_at }
 }
 
 /** Placeholder for a loading page, which prevents layout shifts. */

@@ -9,7 +9,7 @@ import { capitalize } from '../../parts/status'
 import { formatDateTime } from '../../parts/time'
 import { resourcePath } from '../../pages'
 import { useSend } from '../../queries'
-import { recentlyOpened } from '../../recently-opened'
+import { recentlyOpened, type Opened } from '../../recently-opened'
 import { usePerson, useSwitchWorkspace } from '../../session'
 import type { QuickAction } from '../quick-actions'
 import { kindOf, useFound, useFoundById, type Found } from './found'
@@ -59,24 +59,30 @@ export default function Palette({ actions }: { actions: readonly QuickAction[] }
   const handbook = useHandbookRows()
 
   const isTyped = text.trim() !== ''
-  const others = isTyped ? found.filter(one => one.id !== here?.id) : []
-  const current = here ? [here, ...others] : others
+  const others = isTyped
+    ? distinct(
+        found,
+        one => one.type,
+        one => one.fields.created_at,
+      )
+    : []
+  const isFound = (id: string) => others.some(one => one.id === id)
+  const current = here && !isFound(here.id) ? [here, ...others] : others
   const asked = isTyped ? verbsIn(text).found : verbs
-  const verbRows = (isTyped ? current : current.slice(0, 1)).flatMap(one =>
-    person.canWrite ? verbRowsOf(one, tools, asked) : [],
+  const verbRows = person.canWrite ? current.flatMap(one => verbRowsOf(one, tools, asked)) : []
+  const recent = distinct(
+    opened,
+    one => entryOfId(one.id)!.name,
+    one => one.created_at,
   )
-  const recent = opened
-    .filter(one => one.id !== here?.id && !others.some(other => other.id === one.id))
+    .filter(one => !isFound(one.id) && (isTyped || one.id !== here?.id))
     .map(one => recentRow(one, tools))
-  const resources = distinct(
-    others.map(one =>
-      resourceRow(
-        one,
-        opened.some(other => other.id === one.id),
-        tools,
-      ),
+  const resources = others.map(one =>
+    resourceRow(
+      one,
+      opened.some(other => other.id === one.id),
+      tools,
     ),
-    others,
   )
   const rows = isTyped
     ? [
@@ -208,9 +214,10 @@ const handbookSearch = (text: string): Row => ({
   run: () => location.assign(`/docs/search?q=${encodeURIComponent(text)}`),
 })
 
-const recentRow = ({ id, name }: { id: string; name: string }, { open }: Tools): Row => ({
+const recentRow = ({ id, name, detail }: Opened & { detail?: string | null }, { open }: Tools): Row => ({
   key: id,
   label: name,
+  detail: detail ?? null,
   kind: capitalize(entryOfId(id)!.name),
   icon: iconAt(resourcePath(id)!),
   weight: Weight.Recent,
@@ -228,13 +235,17 @@ const resourceRow = ({ id, type, name, detail, to, isMatch }: Found, isRecent: b
   run: () => open(to),
 })
 
-/** Adds the time of creation to rows that would otherwise look the same. */
-function distinct(rows: Row[], found: readonly Found[]): Row[] {
-  const looks = rows.map(one => [one.label, one.detail, one.kind].join('\n'))
-  return rows.map((row, at) => {
-    const createdAt = found[at]!.fields.created_at as string | undefined
-    if (createdAt === undefined || looks.indexOf(looks[at]!) === looks.lastIndexOf(looks[at]!)) return row
-    return { ...row, detail: [row.detail, `Created ${formatDateTime(createdAt)}`].filter(Boolean).join(' · ') }
+/** Adds the time of creation to the details of those that would otherwise look the same. */
+function distinct<One extends { name: string; detail?: string | null }>(
+  list: readonly One[],
+  typeOf: (one: One) => string,
+  createdAt: (one: One) => unknown,
+): (One & { detail?: string | null })[] {
+  const looks = list.map(one => [typeOf(one), one.name, one.detail].join('\n'))
+  return list.map((one, at) => {
+    const time = createdAt(one)
+    if (typeof time !== 'string' || looks.indexOf(looks[at]!) === looks.lastIndexOf(looks[at]!)) return one
+    return { ...one, detail: [one.detail, `Created ${formatDateTime(time)}`].filter(Boolean).join(' · ') }
   })
 }
 
