@@ -43,7 +43,7 @@ export const maintenanceRoutes = area('maintenance', 'Maintenance', [
       run: listWindows,
     },
     create: {
-      description: 'Creates a maintenance window. A workspace can have up to 200.',
+      description: 'Creates a maintenance window. A workspace can have up to 200 (409).',
       body: MaintenanceWindowInput,
       envelope: UncheckedWindowInput,
       problems: ['conflict'],

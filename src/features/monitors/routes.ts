@@ -74,7 +74,8 @@ export const monitorRoutes = area('monitors', 'Monitors', [
         run: pauseMonitor,
       },
       resume: {
-        description: 'Resumes a paused monitor. It starts over as new and is checked immediately.',
+        description:
+          'Resumes a paused monitor. It starts over as new and is checked immediately. Does nothing if it is not paused.',
         problems: ['precondition_failed'],
         run: resumeMonitor,
       },

@@ -18,8 +18,9 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     },
     create: {
       description:
-        'Creates an API token. Its value is shown only once, in this response. A token can’t create a token with more access ' +
-        'than its own (403).',
+        'Creates an API token. Its value is shown only once, in this response. You can only grant ' +
+        'permissions that you have, and only an operator can create a token with full access in the operator’s workspace (403). A token can’t create a token with a later ' +
+        'expiry or more addresses than its own (422 `exceeds_caller`).',
       body: TokenInput,
       response: TokenWithSecret,
       secretFields: ['token'],
@@ -34,7 +35,7 @@ export const tokenRoutes = area('tokens', 'Tokens', [
     update: {
       description:
         'Updates the name, expiry, and allowed addresses (JSON merge patch, RFC 7396). A token can’t set a later expiry or more ' +
-        'addresses than its own, or loosen the restrictions of a token with more access. Permissions and `resource_ids` can’t be changed: create another token. The restrictions of an expired token can’t be updated either (409).',
+        'addresses than its own (422 `exceeds_caller`). You can’t loosen the restrictions of a token with more access than your own (403). The expiry of a rotated token can only be set earlier (422). Permissions and `resource_ids` can’t be changed: create another token. The restrictions of an expired token can’t be updated either (409).',
       body: TokenPatch,
       problems: ['conflict'],
       run: updateToken,
@@ -53,7 +54,7 @@ export const tokenRoutes = area('tokens', 'Tokens', [
           'Creates a token that replaces this one, with the same name, permissions, restrictions, and expiry. Its value is shown only ' +
           'once, in this response. The old token expires `grace_seconds` after the new one is first used, or after 30 days if the new one ' +
           'is never used. If `grace_seconds` is 0, it is revoked immediately. The `expires_at` of the old token shows when it expires. ' +
-          'A token that has expired, was revoked, or was already rotated can’t be rotated (409).',
+          'You can’t rotate a token with more access than your own (403). A token that has expired, was revoked, or has a replacement that was not revoked can’t be rotated (409).',
         body: TokenRotation,
         status: 201,
         response: TokenWithSecret,

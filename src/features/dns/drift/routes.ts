@@ -29,7 +29,7 @@ export const dnsDriftRoutes = area('dns-drift', 'DNS', [
     description:
       'Copies record sets from a provider (a sync target of the zone) into the zone as they were last read there: the given `rrsets`, or `all` that ' +
       'are `drifted`, in `conflict`, or `unmanaged`. Record sets that were deleted there are deleted from the zone. To revert these changes instead, ' +
-      'create a plan with `enforce`. A request can change at most 10,000 records. A zone without sync targets, or without the given one, returns 409.',
+      'create a plan with `enforce`. A request can change at most 10,000 records (422). A zone without sync targets, or without the given one, returns 409.',
     body: AdoptInput,
     response: ZoneAdoptResult,
     problems: ['conflict', 'plan_limit_reached', 'precondition_failed'],

@@ -54,7 +54,7 @@ export const dnsHistoryRoutes = area('dns-history', 'DNS', [
       'Creates a plan that reverts one changeset (`changeset_id`) or all changes since a `version`. With `apply`, the plan is ' +
       'applied immediately and has the status `applied`, unless a safety check blocks it; then it stays `open`. Restores values, TTLs, options, comments, tags, ' +
       'and the SOA; deleted records are restored with their IDs. The serial keeps increasing. If you revert one changeset and the same records were changed ' +
-      'again later, the response is a 409 that names them. Reverts at most 10,000 records.',
+      'again later, the response is a 409 that names them. Reverts at most 10,000 records (422).',
     body: RevertInput,
     status: 201,
     collection: '/v1/dns/plans',

@@ -11,7 +11,7 @@ export const dnsLintRoutes = area('dns-lint', 'DNS', [
     summary: 'Lint a zone',
     description:
       'Reports settings that are valid but usually a mistake. Checks only the zone’s own data; no DNS queries are sent. ' +
-      `The zone can have up to ${maxLintedRecords.toLocaleString('en')} records.`,
+      `A zone with more than ${maxLintedRecords.toLocaleString('en')} records is rejected (409).`,
     response: ZoneLint,
     problems: ['conflict'],
     run: (ctx, { params, request }) => lintZone(ctx, params.id!, request.signal),

@@ -42,8 +42,8 @@ export const dnsRecordRoutes = area('dns-records', 'DNS', [
     update: {
       description:
         'Updates the given fields (JSON merge patch, RFC 7396). The type can’t be changed, and the ID never changes. `ttl`, ' +
-        '`options`, `comment`, `tags`, `locked`, and `expires_at` apply to all records of the record set. A record that exists only at a provider can’t be ' +
-        'updated (404): adopt it first.',
+        '`options`, `comment`, `tags`, `locked`, and `expires_at` apply to all records of the record set. Without `locked`, records of a locked record set can’t be updated (422). A record ' +
+        'that exists only at a provider can’t be updated (404): adopt it first.',
       body: DnsRecordPatch,
       run: updateRecord,
     },
@@ -120,7 +120,7 @@ export const dnsRecordRoutes = area('dns-records', 'DNS', [
     description:
       'Replaces record sets atomically. A record set (RRset) is all records with the same name and type. Other record sets are not ' +
       'affected. Use it to switch a name between CNAME and addresses in one request. Records whose value does not change keep ' +
-      'their IDs. A request can change at most 10,000 records. `If-Match` is compared with the version of the zone.',
+      'their IDs. A request can change at most 10,000 records (422). `If-Match` is compared with the version of the zone.',
     body: RrsetsInput,
     response: RrsetsResult,
     problems: ['plan_limit_reached'],

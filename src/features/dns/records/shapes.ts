@@ -54,7 +54,7 @@ const comment = Line({
 const locked = Type.Boolean({
   description:
     'Whether the record set is protected from changes. It can then only be changed by a PATCH of one of its records that also includes ' +
-    '`locked`, or by a plan that allows `locked`; other changes are rejected with a 422.',
+    '`locked`, or by a plan that allows `locked`; other changes are rejected with a 422. It is still deleted at `expires_at`.',
 })
 const expires_at = { description: 'When the record set is deleted automatically; null for never.' }
 /** Metadata that can be set along with the records of a record set. */

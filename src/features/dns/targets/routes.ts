@@ -27,7 +27,7 @@ export const dnsTargetRoutes = area('dns-targets', 'DNS', [
     operationId: 'createZoneTarget',
     summary: 'Add a sync target to a zone',
     description:
-      'Adds a provider that the zone is synced to; a zone can have up to 10. The zone is read from there right after the response: record sets that exist only there become `unmanaged`, ' +
+      'Adds a provider that the zone is synced to; a zone can have up to 10 (409). The zone is read from there right after the response: record sets that exist only there become `unmanaged`, ' +
       'and record sets that differ become a `conflict`. You can adopt them, or revert them with a plan; Bailiwick changes neither, unless `unmanaged` of the zone is `delete`. Record sets that exist only in Bailiwick are created there, unless the zone has `apply` set to `manual`. If the provider has no such zone and supports ' +
       'creating zones, the zone is created.',
     body: TargetInput,

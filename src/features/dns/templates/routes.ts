@@ -89,7 +89,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
         description:
           'Adds the records of a template to a zone, atomically, and creates a binding. Errors point to the variable, or to the ' +
           'record of the template (`#/records/2/content`). If records conflict, the response is a 409 that lists them in `conflicts`. ' +
-          'Applying a template twice to the same name as `linked` returns 409 `already_exists`. A zone can have up to 500 bindings.',
+          'Applying a template twice to the same name as `linked` returns 409 `already_exists`. A zone can have up to 500 bindings (409).',
         body: ApplyInput,
         status: 201,
         collection: '/v1/dns/template-bindings',

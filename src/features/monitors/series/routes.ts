@@ -40,7 +40,7 @@ export const monitorSeriesRoutes = area('monitor-series', 'Monitors', [
     operationId: 'listMonitorResults',
     summary: 'List check results of a monitor',
     description:
-      'Lists the result of each check of a monitor, newest first. Results are kept for `monitor_results_days` of the plan.',
+      'Lists the result of each check of a monitor, newest first. Results are kept for the number of days that the plan allows (`monitor_results_days`).',
     query: ResultsQuery,
     response: MonitorResultList,
     run: (ctx, { params, query }) => listResults(ctx, params.id!, query),

@@ -35,7 +35,7 @@ export const invitationRoutes = area('invitations', 'Members', [
     create: {
       description:
         'Invites a person to the workspace. The code and the link are shown only once, in this response; share them with the ' +
-        'invited person. You can’t invite someone to a role above your own (403; a token: to a role with permissions that it lacks), or someone who is already invited or a member (409). The response does not reveal whether the email address ' +
+        'invited person. You can’t invite someone to a role above your own, and a token can’t invite to a role with permissions that it lacks (403). Someone who is already invited or a member can’t be invited (409). The response does not reveal whether the email address ' +
         'has an account. If sign-up is closed and the invitation was not created by the operator, `note` says that only people ' +
         'with an account can accept it. If the installation has a mail server, the link is also emailed, unless `send` is false. A workspace can have ' +
         'up to 100 pending invitations, and up to 1,000 members and invited people (409). Limited to 100 invitations and renewals an hour per workspace.',

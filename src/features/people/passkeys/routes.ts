@@ -90,7 +90,8 @@ export const passkeyRoutes = area('passkeys', 'Sessions', [
     },
     create: {
       summary: 'Add a passkey',
-      description: 'Registers a passkey that the browser created. A user can have at most 20 (409).',
+      description:
+        'Registers a passkey that the browser created with the options from `POST /v1/passkeys/options`. A user can have at most 20 (409).',
       body: PasskeyInput,
       problems: ['passkeys_unavailable', 'already_exists', 'conflict'],
       run: createPasskey,

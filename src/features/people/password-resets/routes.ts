@@ -12,8 +12,8 @@ export const passwordResetRoutes = area('password-resets', 'Sessions', [
     summary: 'Request a password reset',
     description:
       'Emails a password reset link to the user with this email address. Requires a mail server (`password_reset_by_mail` of ' +
-      '`GET /v1/sessions/methods`). The response is the same if there is no such user. Accepts 10 requests an hour per IP ' +
-      'address (500 in total), and sends at most 5 emails an hour per email address.',
+      '`GET /v1/sessions/methods`). The response is the same if there is no such user. Limited to 10 requests an hour per IP ' +
+      'address and 500 an hour in total. At most 5 emails an hour are sent to an email address.',
     body: PasswordResetInput,
     status: 202,
     response: PasswordResetReceipt,

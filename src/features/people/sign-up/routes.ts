@@ -56,8 +56,8 @@ export const signUpRoutes = area('sign-up', 'Sessions', [
     summary: 'Sign up',
     description:
       'Creates a user and a workspace of their own on the default plan, if sign-up is open. Does not sign in. The response is ' +
-      'the same if the email address already has an account, in which case nothing is created. Accepts 5 sign-ups an hour ' +
-      'per IP address, and 200 in total.',
+      'the same if the email address already has an account, in which case nothing is created. Limited to 5 ' +
+      'sign-ups an hour per IP address, and 200 an hour in total.',
     body: SignUpInput,
     status: 202,
     response: SignUpReceipt,

@@ -82,7 +82,7 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
           'oldest first, with the same ID and body and a new signature, after new deliveries and within the rate limits of the ' +
           'endpoint. A delivery that had failed permanently gets one attempt. Returns an action whose `result` counts ' +
           '`matched`, `queued`, and `skipped` deliveries (skipped: an attempt was already in progress). Limited to 5 ' +
-          'requests a minute per endpoint. Only one recovery of an endpoint can run at a time. An endpoint that is inactive or disabled returns 409.',
+          'requests a minute per endpoint. While another recovery of the endpoint is running, or if the endpoint is inactive or disabled, the response is 409.',
         summary: 'Recover failed deliveries of a webhook endpoint',
         body: WebhookRecoveryInput,
         status: 202,
