@@ -58,7 +58,8 @@ export const dnsPlanRoutes = area('dns-plans', 'DNS', [
     summary: 'Apply a DNS plan',
     description:
       'Applies a plan exactly as it was shown. A blocked plan is rejected with 409 `plan_blocked` and its reasons: pass their codes in ' +
-      '`allow`, with a note, to override them. Both are stored in the audit log. The zone in Bailiwick changes immediately; the returned action ' +
+      '`allow`, with a note, to override them. Both are stored in the audit log. A plan that was already applied or is older than 15 minutes, ' +
+      'or whose zone has changed since, is rejected too (409). While another action is working on the zone, the response is 409 `resource_locked`. The zone in Bailiwick changes immediately; the returned action ' +
       'makes the changes at the sync targets, and fails with `plan_stale` at a target whose records have changed.',
     body: PlanApplyInput,
     status: 202,

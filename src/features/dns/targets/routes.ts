@@ -61,7 +61,7 @@ export const dnsTargetRoutes = area('dns-targets', 'DNS', [
     description:
       'Reads the zone from each provider that it is synced to, and updates the sync state of its records. No changes are applied. Returns an action, which ' +
       'fails with `provider_failed` if a target could not be read. A result that is empty, or has fewer than half of the previous record sets, ' +
-      'is rejected unless `force` is set. Limited to 10 requests a minute per zone.',
+      'is rejected unless `force` is set. While another action is working on the zone, the response is 409 `resource_locked`. Limited to 10 requests a minute per zone.',
     body: RefreshInput,
     status: 202,
     collection: '/v1/actions',

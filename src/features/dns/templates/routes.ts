@@ -119,7 +119,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     summary: 'Roll out a DNS template',
     description:
       'Updates all zones with a `linked` binding of the template to its latest version. Zones are updated independently: if one fails, its ' +
-      'binding becomes `failed` with the reason, and the others continue. Returns an action.',
+      'binding becomes `failed` with the reason, and the others continue. Returns an action. While another rollout of the template is running, the response is 409 `resource_locked`.',
     body: RolloutInput,
     status: 202,
     collection: '/v1/actions',

@@ -23,7 +23,7 @@ export const memberRoutes = area(
     update: {
       description:
         'Changes the role of a member, effective on their next request. You can’t assign, remove, or change a role above your ' +
-        'own (403); tokens have the same rights as an admin. The last owner can’t be demoted (409).',
+        'own (403); tokens have the same rights as an admin. The last owner who can sign in can’t be demoted (409).',
       body: MemberPatch,
       problems: ['conflict'],
       run: updateMember,
@@ -35,7 +35,7 @@ export const memberRoutes = area(
       description:
         'Removes a member from the workspace immediately, ends their sessions that last used it, and revokes invitations they ' +
         'created. API tokens they created belong to the workspace and keep working; `revoke_tokens=true` also revokes these ' +
-        'tokens, and tokens created with them. The last owner can’t be removed (409).',
+        'tokens, and tokens created with them. The last owner who can sign in can’t be removed, nor the last operator from their only workspace (409).',
       query: Shape({
         revoke_tokens: Type.Optional(
           Type.Boolean({
