@@ -39,7 +39,7 @@ const columns: readonly Column<AuditEventView>[] = [
   {
     title: 'Source',
     width: '10rem',
-    showFrom: 'xl',
+    showFrom: '2xl',
     onPhone: 'plain',
     render: one => one.context.ip ?? channelLabels[one.context.channel],
   },

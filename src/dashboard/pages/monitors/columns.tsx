@@ -12,7 +12,7 @@ export const monitorColumns = (recent: ReadonlyMap<string, Recent>): readonly Co
   {
     title: 'Monitor',
     sort: 'name',
-    width: 'clamp(12rem, 30cqw, 24rem)',
+    width: 'clamp(12rem, 32cqw, 26rem)',
     render: one => <Named monitor={one} status={statusIn(recent, one)} />,
   },
   {
@@ -27,7 +27,7 @@ export const monitorColumns = (recent: ReadonlyMap<string, Recent>): readonly Co
     onPhone: 'line',
     render: one => one.type !== 'group' && <Pills results={recent.get(one.id)?.results ?? []} />,
   },
-  { title: 'Target', width: 'clamp(14rem, 20cqw, 26rem)', showFrom: '2xl', look: 'muted', onPhone: 'plain', render: targetOf },
+  { title: 'Target', width: 'clamp(14rem, 22cqw, 28rem)', showFrom: '2xl', look: 'muted', onPhone: 'plain', render: targetOf },
   { ...tagsColumn<MonitorView>(one => one.tags), onPhone: 'hidden' },
   { title: 'Uptime (24\u00a0h)', width: '8.5rem', alignRight: true, render: one => percent(recent.get(one.id)?.uptimePercent) },
   {

@@ -41,11 +41,11 @@ const columnsWith = (endpoint: Column<WebhookDeliveryView> | false): TableColumn
     showFrom: 'lg',
     render: one => one.last_status_code ?? (one.last_error_class && labelOf(one.last_error_class)),
   },
-  { title: 'Attempts', width: '6rem', showFrom: 'xl', alignRight: true, render: one => one.attempt_count },
+  { title: 'Attempts', width: '6rem', showFrom: '2xl', alignRight: true, render: one => one.attempt_count },
   {
     title: 'Next attempt',
     width: '8rem',
-    showFrom: 'xl',
+    showFrom: '2xl',
     render: one => one.next_attempt_at && <RelativeTime at={one.next_attempt_at} />,
   },
   { title: 'Created', width: '8rem', onPhone: 'plain', sort: 'created_at', render: one => <RelativeTime at={one.created_at} /> },
