@@ -314,7 +314,7 @@ test('a monitor shows its error budget by month for an objective, and its quorum
     .waitFor()
   await expectClean(page)
   await page.getByRole('link', { name: 'Edit' }).click()
-  await page.getByText('Timing', { exact: true }).click()
+  await page.getByText('Timing and retries', { exact: true }).click()
   await page.getByLabel('Locations until down').selectOption('All locations')
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Changes saved').waitFor()

@@ -28,7 +28,8 @@ test('after sign-in, it takes two actions to monitor a pasted URL with its certi
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   const address = page.getByLabel('Paste an address to monitor')
   // For a port, the server is asked what it speaks.
-  const { host } = new URL(ui.hub.url)
+  using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('ok') })
+  const host = `127.0.0.1:${server.port}`
   await address.fill(host)
   await page.getByTitle(`http://${host}/`).getByRole('checkbox', { checked: true }).waitFor()
   await address.fill('')

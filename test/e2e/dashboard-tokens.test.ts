@@ -19,7 +19,9 @@ test('a token can be created, used, rotated and revoked', async () => {
   expect(first).toMatch(/^bw_live_[0-9A-Za-z]{36}$/)
   expect(await statusWith(first)).toBe(200)
 
-  await page.getByRole('link', { name: 'deploy' }).click()
+  // The link to what was created appears once the dialog with its value is closed.
+  const toast = page.getByRole('dialog').filter({ hasText: 'deploy created' })
+  await toast.getByRole('link', { name: 'View' }).click()
   await page.getByRole('heading', { level: 1, name: 'deploy' }).waitFor()
   await expectClean(page)
   await page.getByRole('button', { name: 'Rotate token' }).click()

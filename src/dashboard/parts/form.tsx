@@ -501,10 +501,7 @@ export function Group({ label, contents, children }: GroupProps) {
       >
         <ChevronRight className="size-4 shrink-0 text-muted transition-transform group-open:rotate-90" aria-hidden />
         <span className="font-medium whitespace-nowrap">{label}</span>
-        <span
-          className="min-w-0 grow truncate text-right text-[13px] text-muted group-open:invisible max-sm:invisible"
-          aria-hidden
-        >
+        <span className="w-0 grow truncate text-right text-[13px] text-muted group-open:invisible max-sm:invisible" aria-hidden>
           {(contents ?? own.map(one => one.label))
             .filter(one => one !== label)
             .map((one, at) => (at === 0 ? one : lowerFirst(one)))
