@@ -84,6 +84,7 @@ test(
   async () => {
     const zone = await here.api('POST', '/v1/dns/zones', { name: 'fourth.example' })
     const page = await here.open(`/dns/zones/${zone.id}/settings`)
+    await page.getByText('Timers', { exact: true }).click()
     await page.getByLabel('Negative caching TTL').fill('60')
     await page.getByRole('button', { name: 'Save changes' }).first().click()
     await page.getByText('SOA saved').waitFor()

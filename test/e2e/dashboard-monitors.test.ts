@@ -136,7 +136,8 @@ test('each condition has its own error, the options of the type are sent, and th
   await page.goto(`${ui.hub.url}/monitors/${created.id}/edit`)
   await page.getByLabel('Interval', { exact: true }).fill('30')
   // Groups with settings are open.
-  expect(await Promise.all(['Request', 'Conditions', 'TLS'].map(one => isOpen(page, one)))).toEqual([true, true, false])
+  const groups = ['Request', 'Conditions', 'TLS', 'Timing and retries', 'Alerts and dependencies']
+  expect(await Promise.all(groups.map(one => isOpen(page, one)))).toEqual([true, true, false, false, false])
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Changes saved').waitFor()
   expect(await monitorNamed('picky')).toMatchObject({ interval_seconds: 30, options: { method: 'HEAD' }, version: 2 })

@@ -7,7 +7,7 @@ import { resourcePage } from '../parts/resource-page'
 import { Tag } from '../parts/status'
 import { useOne } from '../queries'
 import { MonitorFields, NameFields } from './monitors/monitor-fields'
-import { monitorValues, patchFrom } from './monitors/monitor-values'
+import { monitorValues, patchFrom, unsetValues } from './monitors/monitor-values'
 
 /** Edits a monitor. Sends only changed fields. */
 export default resourcePage({ path: '/monitors', parent: '/monitors' }, EditMonitor)
@@ -25,7 +25,7 @@ function EditMonitor({ resource: monitor }: { resource: MonitorView }) {
           path={path}
           invalidates={['/monitors']}
           aside={<Tag>{type.title}</Tag>}
-          defaults={monitorValues(type, null)}
+          defaults={unsetValues(type, monitor)}
           valuesOf={opened => monitorValues(type, opened)}
           bodyOf={(values, before) => patchFrom(before, values, type)}
         >

@@ -61,7 +61,7 @@ function fieldsIn(
   const known = {
     paths: secrets.map(one => one.replace(/^\//, '')),
     set: secretsSet,
-    labels: new Map(Object.entries(schemas).map(([name, schema]) => [name, titleOf(name, schema)])),
+    labels: new Map(namesIn(schemas)),
   }
   return members.map(([name, schema]) => <OptionField key={name} parent={prefix} path={name} schema={schema} known={known} />)
 }
@@ -75,6 +75,13 @@ interface Known {
   /** The label of each option. */
   labels: ReadonlyMap<string, string>
 }
+
+/** The names and labels of options, those within others first. */
+const namesIn = (schemas: Record<string, OptionSchema>): [string, string][] =>
+  Object.entries(schemas).flatMap(([name, schema]) => [
+    ...[schema, ...(schema.anyOf ?? [])].flatMap(one => namesIn(one.properties ?? {})),
+    [name, titleOf(name, schema)] as [string, string],
+  ])
 
 const titleOf = (path: string, schema: OptionSchema): string => schema.title ?? labelOf(path)
 

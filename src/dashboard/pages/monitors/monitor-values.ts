@@ -49,6 +49,17 @@ export const monitorValues = (type: MonitorTypeView | null, monitor: MonitorView
   ...(type && optionValues(type, monitor?.options)),
 })
 
+/** Form values of a monitor of the type that has no settings, for one with this interval and these locations. */
+export const unsetValues = (type: MonitorTypeView, { interval_seconds: interval, locations }: MonitorView): Values => ({
+  ...monitorValues(type, null),
+  timeout_seconds: Math.min(10, interval),
+  retry_interval_seconds: Math.min(15, interval),
+  confirm: 2,
+  recover: 2,
+  recovery_seconds: locations.length > 1 ? 60 : 0,
+  dependency_grace_seconds: 60,
+})
+
 /** The API fields of a form, without those that have their default values. */
 export function fieldsFrom(values: Values, type: MonitorTypeView | null): Values {
   const options = type ? optionsFrom(schemasOf(type.options), values) : {}

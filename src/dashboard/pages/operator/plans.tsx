@@ -1,6 +1,6 @@
 import { limitNames, limitTable } from '../../../access/limit-table'
 import type { PlanView } from '../../../features/plans/shapes'
-import { CheckboxField, Columns, NumberField, SelectField, TextField } from '../../parts/form'
+import { Advanced, CheckboxField, Columns, Group, NumberField, SelectField, TextField } from '../../parts/form'
 import { CreateButton, menuColumn } from '../../parts/list'
 import { confirmDelete, openForm } from '../../parts/open-dialog'
 import { Tag } from '../../parts/status'
@@ -80,6 +80,7 @@ const openPlan = (plan?: PlanView) =>
       default: plan?.default ?? false,
       ...Object.fromEntries(limitNames.map(name => [`limits.${name}`, plan?.limits[name] ?? null])),
     },
+    defaults: Object.fromEntries(limitNames.map(name => [`limits.${name}`, null])),
     call: values => ({
       method: plan ? 'PATCH' : 'POST',
       path: plan ? `/plans/${plan.id}` : '/plans',
@@ -109,15 +110,16 @@ const openPlan = (plan?: PlanView) =>
           <SelectField name="api_access" label="API access" choices={apiAccessLabels} />
         </Columns>
         <CheckboxField name="default" label="Default plan for new workspaces" />
-        <fieldset>
-          <legend className="mb-2 font-semibold">Limits</legend>
-          <p className="mb-3 text-muted">Leave empty for no limit.</p>
-          <Columns>
-            {limitNames.map(name => (
-              <NumberField key={name} name={`limits.${name}`} label={limitTable[name].label} min={0} />
-            ))}
-          </Columns>
-        </fieldset>
+        <Advanced>
+          <Group label="Limits" contents={['Requests', 'Resources', 'Retention']}>
+            <p className="text-[13px] text-muted">Leave empty for no limit.</p>
+            <Columns>
+              {limitNames.map(name => (
+                <NumberField key={name} name={`limits.${name}`} label={limitTable[name].label} min={0} />
+              ))}
+            </Columns>
+          </Group>
+        </Advanced>
       </>
     ),
   })

@@ -2,6 +2,7 @@ import type { PlanView } from '../../../features/plans/shapes'
 import type { WorkspaceView } from '../../../features/workspaces/shapes'
 import { limitNames, limitTable } from '../../../access/limit-table'
 import { Advanced, CheckboxField, Group, Columns, Form, SelectField, TextField, ListField } from '../../parts/form'
+import { flattened, nested } from '../../parts/values'
 import { useOne } from '../../queries'
 
 /** Edits name, plan and network policy of a workspace; for operators. */
@@ -16,10 +17,10 @@ export function WorkspaceForm({ workspace, onSuccess }: { workspace: WorkspaceVi
       initial={{
         name,
         plan,
-        allow_private: policy.allow_private,
-        allow_ranges: policy.allow_ranges,
+        ...flattened('network_policy', policy),
         ...Object.fromEntries(limitNames.map(one => [`limit_overrides.${one}`, String(overrides[one] ?? '')])),
       }}
+      defaults={Object.fromEntries(limitNames.map(one => [`limit_overrides.${one}`, '']))}
       call={values => ({
         method: 'PATCH',
         path,
@@ -27,7 +28,7 @@ export function WorkspaceForm({ workspace, onSuccess }: { workspace: WorkspaceVi
         body: {
           name: values.name,
           plan: values.plan,
-          network_policy: { allow_private: values.allow_private, allow_ranges: values.allow_ranges },
+          network_policy: nested('network_policy', values),
           limit_overrides: Object.fromEntries(limitNames.map(one => [one, overrideOf(String(values[`limit_overrides.${one}`]))])),
         },
       })}
@@ -47,12 +48,12 @@ export function WorkspaceForm({ workspace, onSuccess }: { workspace: WorkspaceVi
         choices={(plans.data?.data ?? [{ id: plan, title: plan }]).map(one => [one.id, one.title] as const)}
       />
       <CheckboxField
-        name="allow_private"
+        name="network_policy.allow_private"
         label="Allow private addresses"
         hint="Lets all outgoing connections of this workspace, such as monitors, webhooks, channels, and DNS providers, reach private addresses, including over plain HTTP."
       />
       <ListField
-        name="allow_ranges"
+        name="network_policy.allow_ranges"
         label="Additional allowed addresses"
         placeholder="192.0.2.0/24, nas.lan"
         hint="CIDR ranges, IP addresses, and hostnames."

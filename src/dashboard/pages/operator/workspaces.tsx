@@ -58,7 +58,7 @@ const createWorkspace = (plans: readonly PlanView[]) =>
     title: 'Create workspace',
     initial: { name: '', plan: plans.find(one => one.default)?.id },
     call: values => ({ method: 'POST', path: '/workspaces', body: values }),
-    send: { toast: 'Workspace created', link: '/operator', invalidates: ['/workspaces'] },
+    send: { toast: 'Workspace created', link: '/operator/workspaces', invalidates: ['/workspaces'] },
     fields: (
       <>
         <TextField name="name" label="Name" autoFocus />

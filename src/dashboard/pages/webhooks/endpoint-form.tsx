@@ -33,22 +33,10 @@ interface EndpointFormProps<Result> {
 
 /** Form to create or edit an endpoint. */
 export function EndpointForm<Result>({ endpoint, send, onCancel }: EndpointFormProps<Result>) {
-  const initial: Values = {
-    url: endpoint?.url ?? '',
-    description: endpoint?.description ?? '',
-    events: endpoint?.events ?? [],
-    active: endpoint?.active ?? true,
-    resources: endpoint?.filters.resource_ids ?? [],
-    timeout_seconds: endpoint?.timeout_seconds ?? 15,
-    max_per_second: endpoint?.max_per_second ?? null,
-    ordering: endpoint?.ordering ?? 'none',
-    schedule: endpoint?.retry_schedule === null || !endpoint ? 'standard' : 'own',
-    retries: (endpoint?.retry_schedule ?? []).map(String),
-    headers: '',
-  }
   return (
     <Form
-      initial={initial}
+      initial={valuesOf(endpoint)}
+      defaults={valuesOf(undefined)}
       call={values => ({
         method: endpoint ? 'PATCH' : 'POST',
         path: endpoint ? `/webhook-endpoints/${endpoint.id}` : '/webhook-endpoints',
@@ -97,7 +85,7 @@ export function EndpointForm<Result>({ endpoint, send, onCancel }: EndpointFormP
         <Group label="Filters">
           <PickResourcesField
             isSearched={one => one.hasEvents}
-            name="resources"
+            name="filters.resource_ids"
             label="Resources"
             hint="Send only events about these monitors, zones, heartbeats, or other resources. Leave empty for all."
           />
@@ -121,6 +109,20 @@ export function EndpointForm<Result>({ endpoint, send, onCancel }: EndpointFormP
   )
 }
 
+const valuesOf = (endpoint: WebhookEndpointView | undefined): Values => ({
+  url: endpoint?.url ?? '',
+  description: endpoint?.description ?? '',
+  events: endpoint?.events ?? [],
+  active: endpoint?.active ?? true,
+  'filters.resource_ids': endpoint?.filters.resource_ids ?? [],
+  timeout_seconds: endpoint?.timeout_seconds ?? 15,
+  max_per_second: endpoint?.max_per_second ?? null,
+  ordering: endpoint?.ordering ?? 'none',
+  schedule: endpoint?.retry_schedule === null || !endpoint ? 'standard' : 'own',
+  retry_schedule: (endpoint?.retry_schedule ?? []).map(String),
+  headers: '',
+})
+
 function Retries() {
   const { values } = useForm()
   return (
@@ -132,7 +134,7 @@ function Retries() {
       />
       {values.schedule === 'own' && (
         <ListField
-          name="retries"
+          name="retry_schedule"
           label="Seconds before each retry"
           placeholder="5, 60, 600"
           hint="At most 20 retries within 8 days. Leave empty to disable retries."
@@ -196,7 +198,7 @@ function Kinds({ subscribed }: { subscribed: readonly string[] }) {
 }
 
 function bodyOf(values: Values): Values {
-  const resources = values.resources as string[]
+  const resources = values['filters.resource_ids'] as string[]
   const headers = headersOf(values.headers as string)
   return {
     url: values.url,
@@ -207,7 +209,7 @@ function bodyOf(values: Values): Values {
     timeout_seconds: values.timeout_seconds,
     max_per_second: values.max_per_second,
     ordering: values.ordering,
-    retry_schedule: values.schedule === 'own' ? (values.retries as string[]).map(Number) : null,
+    retry_schedule: values.schedule === 'own' ? (values.retry_schedule as string[]).map(Number) : null,
     ...(Object.keys(headers).length > 0 && { headers }),
   }
 }

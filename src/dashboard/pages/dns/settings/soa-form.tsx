@@ -1,5 +1,5 @@
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
-import { Columns, Form, NumberField, TextField } from '../../../parts/form'
+import { Advanced, Columns, Form, Group, NumberField, TextField } from '../../../parts/form'
 import { Card } from '../../../parts/page'
 import { flattened, nested } from '../../../parts/values'
 import { usePerson } from '../../../session'
@@ -55,11 +55,17 @@ export function SoaForm({ zone }: { zone: ZoneView }) {
             hint="Email address, or the same as a domain name (hostmaster.example.com)."
             mono
           />
-          {intervals.map(([name, label, hint]) => (
-            <NumberField key={name} name={`soa.${name}`} label={label} hint={hint} unit="s" min={0} />
-          ))}
-          <NumberField name="default_ttl" label="Default TTL" hint="For records created without a TTL." unit="s" min={0} />
         </Columns>
+        <NumberField name="default_ttl" label="Default TTL" hint="For records created without a TTL." unit="seconds" min={0} />
+        <Advanced>
+          <Group label="Timers">
+            <Columns>
+              {intervals.map(([name, label, hint]) => (
+                <NumberField key={name} name={`soa.${name}`} label={label} hint={hint} unit="seconds" min={0} />
+              ))}
+            </Columns>
+          </Group>
+        </Advanced>
       </Form>
     </Card>
   )

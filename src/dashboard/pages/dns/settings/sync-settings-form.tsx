@@ -34,6 +34,7 @@ export function SyncSettingsForm({ zone }: { zone: ZoneView }) {
     <Card title="Sync and drift">
       <Form
         initial={{ ...policiesOf(zone), ignore_rules: textOfRules(zone.ignore_rules) }}
+        defaults={{ update_limit_percent: null, delete_limit_percent: null, ignore_rules: '' }}
         call={values => ({ method: 'PATCH', path, body: bodyOf(values), ifMatch: zone.version })}
         send={{ toast: 'Settings saved', invalidates: [path], undo: () => ({ method: 'PATCH', path, body: policiesOf(zone) }) }}
         submitLabel="Save changes"
