@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { instant } from './clock'
+import { formatUtcMinute } from './clock'
 import { instanceFacts } from './db/tables'
 import type { Reader } from './db/transaction'
 import { pluralize } from './pluralize'
@@ -39,6 +39,8 @@ export function backupProblem(last: LastBackup | null, createdAt: number, now: n
   const at = last ? Date.parse(last.created_at) : createdAt
   const days = Math.floor((now - at) / dayMs)
   if (days < maxAgeDays) return null
-  const found = last ? `The last backup was made ${pluralize(days, 'days')} ago, at ${instant(at)}` : 'No backup has been made'
+  const found = last
+    ? `The last backup was made ${pluralize(days, 'days')} ago, on ${formatUtcMinute(at)}`
+    : 'No backup has been made'
   return `${found}. Run bailiwick backup, and schedule it to run every night. Ignore this if you back up with other tools.`
 }

@@ -1,4 +1,4 @@
-import { instant } from '../core/clock'
+import { formatUtcMinute } from '../core/clock'
 import { masterKeyFile } from '../core/config'
 import type { Hub } from '../core/hub'
 import { nextRunAt } from '../core/jobs/queue'
@@ -40,9 +40,10 @@ function certificateProblem({ config, clock }: Hub): InstallationProblemView[] {
     const files = readTls(config)
     if (!files) return []
     const to = checkTls(config, files).validToDate.getTime()
-    if (clock.now() >= to) return problem('critical', `${config.tlsCert} expired at ${instant(to)}. Renew the certificate.`)
+    if (clock.now() >= to)
+      return problem('critical', `${config.tlsCert} expired on ${formatUtcMinute(to)}. Renew the certificate.`)
     if (to - clock.now() > expiringSoonMs) return []
-    return problem('warning', `${config.tlsCert} is valid until ${instant(to)}. Renew it soon.`)
+    return problem('warning', `${config.tlsCert} is valid until ${formatUtcMinute(to)}. Renew it soon.`)
   } catch (error) {
     return problem('critical', (error as Error).message)
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { record } from '../../src/core/change'
-import { instant } from '../../src/core/clock'
+import { formatUtcMinute, instant } from '../../src/core/clock'
 import { isPostgres } from '../../src/core/db/dialect'
 import { instanceFacts, jobs } from '../../src/core/db/tables'
 import { incrementCounter } from '../../src/core/metric-counters'
@@ -295,7 +295,7 @@ describe('the installation', () => {
     expect(found.slice(2)).toEqual([
       ['health', 'warning', expect.stringContaining('check engine')],
       ['backup', 'warning', expect.stringMatching(/^No backup has been made\. Run bailiwick backup/)],
-      ['jobs', 'warning', expect.stringContaining(`waiting since ${instant(created)}`)],
+      ['jobs', 'warning', expect.stringContaining(`waiting since ${formatUtcMinute(created)}.`)],
       ['jobs', 'warning', expect.stringMatching(/^1 background job failed permanently .*: a\.job \(no route\)\. See the log/)],
       ['mail', 'info', expect.stringContaining('Set BAILIWICK_SMTP_URL')],
     ])

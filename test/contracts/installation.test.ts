@@ -75,7 +75,7 @@ test(
       )
       expect(await doctor()).toEqual([
         'warn',
-        expect.stringMatching(/^The last backup was made \d+ days ago, at 2026-01-05T10:00:00\.000Z\. Run bailiwick backup, /),
+        expect.stringMatching(/^The last backup was made \d+ days ago, on 2026-01-05 10:00 UTC\. Run bailiwick backup, /),
       ])
     }),
   60_000,

@@ -1,3 +1,4 @@
+import { formatUtcMinute } from '../../core/clock'
 import { formatMebibytes, lowFreeBytes, minFreeBytes } from '../../core/disk'
 import { backupProblem, type LastBackup } from '../../core/last-backup'
 import { pluralize } from '../../core/pluralize'
@@ -19,13 +20,13 @@ const checks: readonly ((facts: Facts, now: number) => Problem | null)[] = [
   },
   ({ jobs: { oldest_due_at: at } }, now) => {
     if (at === null || now - Date.parse(at) <= maxDelayMs) return null
-    const text = `Background jobs have been waiting since ${at}. Check the load of the machine and the log of the hub.`
+    const text = `Background jobs have been waiting since ${formatUtcMinute(Date.parse(at))}. Check the load of the machine and the log of the hub.`
     return { subject: 'jobs', severity: 'warning', text, help: '/docs/architecture' }
   },
   ({ jobs: { failed } }) => {
     if (failed.length === 0) return null
     const total = failed.reduce((sum, one) => sum + one.count, 0)
-    const errors = failed.map(one => `${one.kind} (${one.last_error})`).join(', ')
+    const errors = failed.map(one => `${one.kind} (${one.last_error.replace(/\.$/, '')})`).join(', ')
     const text = `${pluralize(total, 'background jobs')} failed permanently and won’t be retried: ${errors}. See the log of the hub for details.`
     return { subject: 'jobs', severity: 'warning', text, help: '/docs/notices' }
   },

@@ -11,6 +11,7 @@ import { SeverityIcon } from '../../parts/severity'
 import { capitalize, Status, Tag } from '../../parts/status'
 import { staticList, Table, type Column } from '../../parts/table'
 import { ElapsedTime, RelativeTime } from '../../parts/time'
+import { withLocalTimes } from '../../parts/timezone'
 import { useOne } from '../../queries'
 import { usePerson } from '../../session'
 
@@ -103,7 +104,7 @@ function Problems({ problems }: { problems: readonly InstallationProblemView[] }
               <div className="min-w-0 grow">
                 <p className="font-medium">{subjects[subject]}</p>
                 <p className="wrap-anywhere text-muted">
-                  {text} <Help to={help}>Learn more</Help>
+                  {withLocalTimes(text)} <Help to={help}>Learn more</Help>
                 </p>
               </div>
             </li>
