@@ -304,6 +304,8 @@ describe('monitors', () => {
         query = `sort=${sort}&limit=3&cursor=${pagination.next_cursor}`
       }
     }
+    expect(await sorted('status')).toEqual(await sorted('status,name'))
+    expect(await sorted('-status')).toEqual((await sorted('status')).reverse())
     expect(await sorted('status,name')).toEqual(shown.flatMap(one => [`${one} a`, `${one} b`]))
     expect(await sorted('-status,name')).toEqual([...shown].reverse().flatMap(one => [`${one} a`, `${one} b`]))
     const { data } = (await w.acme.call('GET', '/v1/monitors?status=up&sort=name')).body

@@ -59,7 +59,6 @@ export default function Monitors() {
       search
       counted
       params={{ status: '', tag: '', group: '' }}
-      query={({ sort = '', ...rest }) => ({ ...rest, sort: sort.replace(/^(-?)status$/, '$1status,name') })}
       filters={[
         { name: 'type', label: 'Type', all: 'All types', choices: typeChoices },
         (tag !== '' || tagChoices.length > 0) && { name: 'tag', label: 'Tag', all: 'All tags', choices: tagChoices },

@@ -73,9 +73,18 @@ export const monitorListing = listingOf('monitors', monitors, {
 
 /** Lists monitors of the workspace. A group the caller has no access to counts as empty. */
 export async function listMonitors(ctx: Ctx, query: Record<string, unknown>): Promise<Page<MonitorView>> {
-  const resolved = query.group === undefined ? query : { ...query, group: await membersOf(ctx, query.group as string) }
+  const { group, sort } = query
+  const resolved = {
+    ...query,
+    ...(group !== undefined && { group: await membersOf(ctx, group as string) }),
+    ...(sort !== undefined && { sort: indexedSort(sort as string[]) }),
+  }
   return await listPage(ctx, monitorListing, resolved, row => monitorView(ctx.hub, row))
 }
+
+/** Monitors with the same status are in the order of the index. */
+const indexedSort = (sort: string[]): string[] =>
+  /^-?status$/.test(sort.join()) ? [sort[0]!, sort[0]!.replace('status', 'name')] : sort
 
 async function membersOf(ctx: Ctx, id: string): Promise<Membership> {
   if (id === 'none') return { ids: await grouped(ctx), isIn: false }
