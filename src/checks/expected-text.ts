@@ -10,6 +10,7 @@ export const expectedText = {
     Prose({
       minLength: 1,
       maxLength: maxRegexLength,
+      title: 'Expected pattern',
       description: 'Regular expression (RE2 syntax) that the received text must match.',
       examples: ['^220 '],
     }),
@@ -18,6 +19,7 @@ export const expectedText = {
     Prose({
       minLength: 1,
       maxLength: 1000,
+      title: 'Expected text',
       description: 'Text that must be received, as an alternative to `expect`.',
       examples: ['+PONG'],
     }),

@@ -14,15 +14,6 @@ export const dnsOptions = Shape({
       examples: ['MX'],
     }),
   ),
-  resolver: Type.Optional(
-    Line({
-      minLength: 1,
-      maxLength: 2048,
-      description:
-        'Name server to query: a host with an optional port, or a URL with `doh`. By default the resolvers of the hub, in order, until one answers.',
-      examples: ['9.9.9.9', 'ns1.example.com:5353', 'https://dns.example.net/dns-query'],
-    }),
-  ),
   expected_answers: Type.Optional(
     Type.Array(Line({ minLength: 1, maxLength: 1000 }), {
       maxItems: 100,
@@ -35,6 +26,7 @@ export const dnsOptions = Shape({
   ...grouped('Response', {
     match: Type.Optional(
       Words(['any', 'all', 'exact'], {
+        title: 'Comparison',
         default: 'all',
         description:
           'How to compare: at least one expected value (`any`), all of them (`all`), or all of them and no others (`exact`).',
@@ -42,18 +34,28 @@ export const dnsOptions = Shape({
     ),
     expected_rcode: Type.Optional(
       Words(Object.keys(RCODE), {
+        title: 'Expected response code',
         default: 'NOERROR',
         description: 'Expected response code. `NXDOMAIN` checks that a name does not exist.',
       }),
     ),
     require_answer: Type.Optional(
-      Type.Boolean({ default: true, description: 'Require at least one record of the type in a NOERROR response.' }),
+      Type.Boolean({
+        title: 'Require an answer',
+        default: true,
+        description: 'Require at least one record of the type in a NOERROR response.',
+      }),
     ),
     require_authoritative: Type.Optional(
-      Type.Boolean({ default: false, description: 'Require an authoritative response (AA flag).' }),
+      Type.Boolean({
+        title: 'Require an authoritative response',
+        default: false,
+        description: 'Require an authoritative response (AA flag).',
+      }),
     ),
     require_dnssec: Type.Optional(
       Type.Boolean({
+        title: 'Require DNSSEC',
         default: false,
         description:
           'Require that the resolver validated the answer with DNSSEC (AD flag). The path between the resolver and the hub is not protected by this.',
@@ -61,6 +63,15 @@ export const dnsOptions = Shape({
     ),
   }),
   ...grouped('Query', {
+    resolver: Type.Optional(
+      Line({
+        minLength: 1,
+        maxLength: 2048,
+        description:
+          'Name server to query: a host with an optional port, or a URL with `doh`. By default the resolvers of the hub, in order, until one answers.',
+        examples: ['9.9.9.9', 'ns1.example.com:5353', 'https://dns.example.net/dns-query'],
+      }),
+    ),
     transport: Type.Optional(
       Words(['udp', 'tcp', 'dot', 'doh'], {
         default: 'udp',

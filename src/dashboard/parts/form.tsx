@@ -159,7 +159,7 @@ export function Form<Result>({
         {error && (rest.length > 0 || error.errors.length === 0) && <Problem error={withErrors(error, rest)} />}
         <div className={`flex flex-wrap items-center gap-2 ${plain ? '' : 'justify-end'}`}>
           {!plain && (
-            <div className="grow">
+            <div className="grow max-sm:basis-full">
               <ApiCall call={() => call(values)} />
             </div>
           )}
