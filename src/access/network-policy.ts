@@ -25,11 +25,11 @@ export async function storedPolicy(read: Reader, workspaceId: string): Promise<S
 export const workspacePolicy = async (read: Reader, workspaceId: string, carriesSecret: boolean): Promise<NetworkPolicy> =>
   networkPolicy(await storedPolicy(read, workspaceId), { carriesSecret })
 
-/** The problem for a refused destination, with the error class but never an address. */
+/** The problem for a refused destination. Never contains an address. */
 export const destinationProblem = (pointer: string, { errorClass, message }: EgressRefused): FieldProblem => ({
   pointer,
   code: errorClass,
-  detail: `is not allowed (${errorClass}). ${message}`,
+  detail: `is not allowed. ${message}`,
 })
 
 /**

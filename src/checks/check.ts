@@ -1,5 +1,5 @@
 import type { TObject } from '@sinclair/typebox'
-import type { NetworkPolicy, VettedHost } from '../core/net/egress'
+import type { NetworkPolicy, Purpose, VettedHost } from '../core/net/egress'
 import type { Resolver } from '../core/net/resolvers'
 
 /** Types of checks that reach a target over the network. Groups are not listed: their status comes from their members. */
@@ -104,7 +104,7 @@ export interface CheckContext {
    * Resolves a host and applies the network policy. Connect to the returned address and use the name only in SNI and Host.
    * Call it again for each connection, including redirects.
    */
-  vet(host: string, port: number, family?: 4 | 6): Promise<VettedHost>
+  vet(host: string, port: number, family?: 4 | 6, purpose?: Purpose): Promise<VettedHost>
   /** Name servers this hub resolves names with, in order. They are vetted like any other target before they are queried. */
   resolvers(): readonly Resolver[]
   /** Monotonic fractional milliseconds, for phases. */

@@ -10,7 +10,7 @@ import {
   type SecureContext,
   type TLSSocket,
 } from 'node:tls'
-import type { VettedHost } from '../core/net/egress'
+import type { Purpose, VettedHost } from '../core/net/egress'
 import type { Attempt } from './attempt'
 import { certificateFacts, type PresentedCertificate } from './certificate'
 import { certificateFailure, CheckFailed, codeOf, connectFailure } from './connect-failure'
@@ -38,8 +38,14 @@ export interface TlsSettings {
  * Connects to a host over TCP, at an address vetted for this connection. Records `dns`, `connect`, `address`, and `connected`.
  * @throws CheckFailed
  */
-export async function connectTcp(attempt: Attempt, host: string, port: number, family?: 4 | 6): Promise<Socket> {
-  return await dial(attempt, await vettedFor(attempt, host, port, family), openSocket)
+export async function connectTcp(
+  attempt: Attempt,
+  host: string,
+  port: number,
+  family?: 4 | 6,
+  purpose?: Purpose,
+): Promise<Socket> {
+  return await dial(attempt, await vettedFor(attempt, host, port, family, purpose), openSocket)
 }
 
 /**
@@ -75,12 +81,18 @@ export async function connectTls(
 }
 
 /** Resolves a host and refuses forbidden addresses (`vetHost` in core/net/egress.ts). Runs for each connection, also after a redirect. */
-async function vettedFor(attempt: Attempt, host: string, port: number, family?: 4 | 6): Promise<VettedHost> {
+export async function vettedFor(
+  attempt: Attempt,
+  host: string,
+  port: number,
+  family?: 4 | 6,
+  purpose?: Purpose,
+): Promise<VettedHost> {
   const { facts, context } = attempt
   const startedAt = context.now()
   let vetted: VettedHost
   try {
-    vetted = await attempt.within(context.vet(host, port, family), 'the DNS lookup')
+    vetted = await attempt.within(context.vet(host, port, family, purpose), 'the DNS lookup')
   } catch (error) {
     throw connectFailure(error, 'connecting')
   }

@@ -1,3 +1,4 @@
+import type { Listener } from '../core/net/own-listeners'
 import type { CheckResult, CheckSpec } from './check'
 
 /** Messages to an engine. A remote probe will receive the same over its connection. */
@@ -6,8 +7,8 @@ export type ToEngine =
   | { kind: 'configure'; full: boolean; upsert: CheckSpec[]; remove: string[] }
   /** Run these now, in addition to their schedule; the results carry the nonce. */
   | { kind: 'run_now'; monitors: string[]; nonce: string }
-  /** Sockets of the hub itself, which no check may reach. */
-  | { kind: 'hub_listeners'; listeners: { address: string; port: number }[] }
+  /** Sockets of the hub itself, which no check may reach, except with a DNS query to its name server. */
+  | { kind: 'hub_listeners'; listeners: Listener[] }
   | { kind: 'stop' }
 
 const maxSentAtOnce = 500

@@ -192,7 +192,7 @@ export async function runHub(
     hub.baseUrl = baseUrl(config, server.port!)
     hub.listeners.push({ address: server.hostname ?? config.listen.host, port: server.port! })
     const nameServer = await startNameServer(hub, threads.nameServer)
-    if (nameServer) hub.listeners.push({ address: nameServer.host, port: nameServer.port })
+    if (nameServer) hub.listeners.push({ address: nameServer.host, port: nameServer.port, isNameServer: true })
     const checks = new EngineSupervisor({ entry: threads.checks, clock, log: hub.log, resolvers: config.dnsResolvers })
     checks.start()
     const monitoring = await startMonitoring(hub, checks)

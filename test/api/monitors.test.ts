@@ -425,6 +425,31 @@ describe('HTTP monitors', () => {
     // Operators can monitor their own network, but no cloud metadata services and not the hub itself.
     expect((await create(w, { target: 'http://10.0.0.1/' })).status).toBe(201)
     expect(refusalsOf(await create(w, { target: 'http://169.254.169.254/' }))).toEqual([422, '#/target blocked_address'])
+    w.hub.listeners.push({ address: '::', port: 8484 }, { address: '::', port: 5300, isNameServer: true })
+    const own = await create(w, { target: 'http://localhost:8484/' })
+    expect(own.body.errors).toEqual([
+      {
+        pointer: '#/target',
+        code: 'blocked_address',
+        detail: 'is not allowed. The host is, or resolves to, this hub itself.',
+      },
+    ])
+    expect((await create(w, { target: 'http://localhost:8801/' })).status).toBe(201)
+    // Its name server only answers DNS queries.
+    const dns = async (resolver: string, transport = 'udp') =>
+      refusalsOf(await create(w, { type: 'dns', target: 'example.com', options: { resolver, transport } }))
+    for (const resolver of ['127.0.0.1:5300', 'localhost:5300', '192.0.2.53']) expect(await dns(resolver)).toEqual([201])
+    for (const resolver of ['127.0.0.1:8484', 'localhost:8484', '169.254.169.254'])
+      expect(await dns(resolver)).toEqual([422, '#/options/resolver blocked_address'])
+    expect(await dns('127.0.0.1:5300', 'dot')).toEqual([422, '#/options/resolver blocked_address'])
+    const resolvedBy = async (resolver: string) =>
+      refusalsOf(await create(w, { target: 'http://shop.example.com/', options: { resolver } }))
+    expect(await resolvedBy('tcp://127.0.0.1:5300')).toEqual([201])
+    expect(await resolvedBy('127.0.0.1:8484')).toEqual([422, '#/options/resolver blocked_address'])
+    expect(await rival({ type: 'dns', target: 'example.com', options: { resolver: '127.0.0.1:5300' } })).toEqual([
+      422,
+      '#/options/resolver blocked_address',
+    ])
   })
 
   test('SSH tunnel credentials are never returned, and only sent to the server they were entered for', async () => {

@@ -39,6 +39,19 @@ describe('a query', () => {
     expect(facts.request).toMatch(/^A www\.example\.test\. over udp from a\.test:\d+$/)
   })
 
+  test.each(['udp', 'tcp'] as const)('can be sent to the name server of the hub over %s', async transport => {
+    const server = await scriptedServer(says(['192.0.2.1']))
+    stops.push(() => server.stop())
+    const ask = (isNameServer: boolean) =>
+      dns.run(
+        'www.example.test',
+        { resolver: `127.0.0.1:${server.port}`, transport },
+        checkContext({ listeners: [{ address: '127.0.0.1', port: server.port, isNameServer }] }),
+      )
+    expect(await ask(true)).toMatchObject({ error: null, dns: { answers: ['192.0.2.1'] } })
+    expect((await ask(false)).error?.kind).toBe('blocked_address')
+  })
+
   test('contains the type, recursion and DNSSEC flags', async () => {
     const seen: Message[] = []
     const script: Script = ({ message: query }) => {

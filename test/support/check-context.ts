@@ -1,5 +1,6 @@
 import type { CheckContext } from '../../src/checks/check'
 import { systemClock } from '../../src/core/clock'
+import type { Listener } from '../../src/core/net/own-listeners'
 import type { Resolver } from '../../src/core/net/resolvers'
 import { createEgress, EgressRefused, type NetworkPolicy } from '../../src/core/net/egress'
 
@@ -17,12 +18,14 @@ export function checkContext(
     policy?: Partial<NetworkPolicy>
     now?: number
     resolvers?: Resolver[]
+    /** Sockets of the hub itself. */
+    listeners?: Listener[]
   } = {},
 ): CheckContext & { lookups: string[] } {
   const lookups: string[] = []
   const policy = { allowPrivate: true, allowRanges: [], requireHttps: false, ...settings.policy }
   const egress = createEgress({
-    ownListeners: () => [],
+    ownListeners: () => settings.listeners ?? [],
     resolve: async name => {
       lookups.push(name)
       if (!loopbackNames.includes(name)) throw new Error('no such name')
@@ -31,8 +34,8 @@ export function checkContext(
   })
   return {
     lookups,
-    async vet(host, port, family) {
-      const vetted = await egress.vetHost(host, port, policy)
+    async vet(host, port, family, purpose) {
+      const vetted = await egress.vetHost(host, port, policy, purpose)
       if (family && vetted.family !== family) throw new EgressRefused('dns', `The host has no IPv${family} address.`)
       return vetted
     },

@@ -1,4 +1,4 @@
-import { workspacePolicy } from '../../access/network-policy'
+import { destinationProblem, workspacePolicy } from '../../access/network-policy'
 import type { Ctx } from '../../core/ctx'
 import type { Reader } from '../../core/db/transaction'
 import { parseAddress } from '../../core/net/address'
@@ -22,8 +22,7 @@ export async function refuseOwnAddress(ctx: Ctx, settings: Settings, read: Reade
       await egressOf(ctx.hub).vetHost(host, Number(url.port || (url.protocol === 'https:' ? 443 : 80)), policy)
     } catch (error) {
       if (!(error instanceof EgressRefused)) throw error
-      const { errorClass: code, message } = error
-      if (error.isSelf) throw invalid([{ pointer: `#/settings/${member}`, code, detail: `is not allowed (${code}). ${message}` }])
+      if (error.isSelf) throw invalid([destinationProblem(`#/settings/${member}`, error)])
     }
   }
 }

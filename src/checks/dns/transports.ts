@@ -5,7 +5,6 @@ import { queryUdp } from '../../dns/client/udp'
 import type { Message } from '../../dns/message'
 import { encodeMessage } from '../../dns/message-encode'
 import { framed } from '../../dns/tcp-frame'
-import type { VettedHost } from '../../core/net/egress'
 import { lifetime } from '../../core/net/request-lifetime'
 import type { Attempt } from '../attempt'
 import { CheckFailed, connectFailure } from '../connect-failure'
@@ -14,7 +13,7 @@ import { sendHttp1, type RequestToSend } from '../http/http1'
 import { sendHttp2 } from '../http/http2'
 import { readUpTo } from '../http/body'
 import { BufferedConnection } from '../buffered-connection'
-import { connectTcp, connectTls } from '../connect'
+import { connectTcp, connectTls, vettedFor } from '../connect'
 import { serverNameFor, tlsSettings, type TlsOptions } from '../tls-options'
 import type { DnsServer } from './server'
 
@@ -56,7 +55,7 @@ type Ask = (attempt: Attempt, query: Message, server: DnsServer, options: DnsQue
 const transports: Record<NonNullable<DnsQueryOptions['transport']>, Ask> = {
   async udp(attempt, query, server, options, last) {
     const { context, facts } = attempt
-    const { address, port } = await vetServer(attempt, server, options.ip_family)
+    const { address, port } = await vettedFor(attempt, server.host, server.port, options.ip_family, 'dns_query')
     const question = outgoingQuery(attempt, query)
     const life = lifetime(context.signal)
     const sent = context.now()
@@ -75,7 +74,7 @@ const transports: Record<NonNullable<DnsQueryOptions['transport']>, Ask> = {
     return await transports.tcp(attempt, query, server, options, last)
   },
   tcp: async (attempt, query, { host, port }, { ip_family: family }) =>
-    await queryStream(attempt, await connectTcp(attempt, host, port, family), query),
+    await queryStream(attempt, await connectTcp(attempt, host, port, family, 'dns_query'), query),
   dot: async (attempt, query, server, options) =>
     await queryStream(attempt, await connectSecure(attempt, server, options, ['dot']), query),
   async doh(attempt, query, server, options) {
@@ -108,18 +107,6 @@ async function queryStream(attempt: Attempt, socket: Socket, query: Message): Pr
 
 const connectSecure = (attempt: Attempt, { host, port }: HostPort, options: DnsQueryOptions, alpn: readonly string[]) =>
   connectTls(attempt, host, port, { ...tlsSettings(options, serverNameFor(options.server_name, host)), alpn }, options.ip_family)
-
-async function vetServer(attempt: Attempt, { host, port }: HostPort, family: 4 | 6 | undefined): Promise<VettedHost> {
-  const since = attempt.context.now()
-  try {
-    const vetted = await attempt.within(attempt.context.vet(host, port, family), 'the DNS lookup')
-    attempt.facts.address = vetted.address
-    attempt.addToPhase('dns', since)
-    return vetted
-  } catch (error) {
-    throw connectFailure(error, 'connecting')
-  }
-}
 
 const outgoingQuery = (attempt: Attempt, query: Message): Outgoing =>
   outgoing({ at: { address: '', port: 0 }, key: null, now: () => attempt.context.wallNow() }, query)

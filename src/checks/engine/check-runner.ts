@@ -22,7 +22,7 @@ const maxTimerDelayMs = 250
 export class CheckRunner {
   readonly #semaphore: KeyedSemaphore
   readonly #egress: Record<'any' | 4 | 6, Egress>
-  /** The hub's own sockets, which no check may reach. */
+  /** The hub's own sockets, which no check may reach, except with a DNS query to its name server. */
   hubListeners: readonly Listener[] = []
 
   constructor(
@@ -104,10 +104,10 @@ export class CheckRunner {
       now: () => clock.monotonic() - waited,
       wallNow: () => clock.now(),
       resolvers: () => this.resolver.resolvers(),
-      vet: async (host, port, family) => {
+      vet: async (host, port, family, purpose) => {
         releaseAll()
         lookups++
-        const vetting = this.#egress[family ?? 'any'].vetHost(host, port, spec.policy).finally(() => lookups--)
+        const vetting = this.#egress[family ?? 'any'].vetHost(host, port, spec.policy, purpose).finally(() => lookups--)
         const vetted = await Promise.race([vetting, aborted.promise])
         if (family && vetted.family !== family) throw new EgressRefused('dns', `Host has no IPv${family} address.`)
         await acquire(vetted.address, maxPerAddress)

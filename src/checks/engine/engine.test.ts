@@ -259,6 +259,23 @@ describe('concurrency limits', () => {
   })
 })
 
+test('the name server of the hub can only be reached with DNS queries', async () => {
+  const type = typeOf(async (target, _, context) => {
+    await context.vet('127.0.0.1', 5300, undefined, target === 'query' ? 'dns_query' : 'any')
+    return good()
+  })
+  const { engine, clock, results } = engineOf(type)
+  engine.handle({ kind: 'hub_listeners', listeners: [{ address: '::', port: 5300, isNameServer: true }] })
+  engine.handle(configure(['query', 'connection'].map(target => spec(target, { target, confirmed_status: 'new' }))))
+  await clock.advance(1000)
+  expect(results.map(one => [one.monitor, one.error === null])).toEqual(
+    expect.arrayContaining([
+      ['query', true],
+      ['connection', false],
+    ]),
+  )
+})
+
 test('a response that arrived while the event loop was blocked is read before the check times out', async () => {
   const { engine, clock, results } = engineOf(undefined, clock => ({
     typeOf: () => typeOf(() => new Promise(resolve => clock.after(10_100, () => resolve(good())))),

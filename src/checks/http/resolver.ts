@@ -21,7 +21,8 @@ const schemes: readonly (readonly [begin: string, transport: Transport])[] = [
   ['udp://', 'udp'],
 ]
 
-function parseResolver(text: string): { transport: Transport; resolver: string } {
+/** Splits a resolver into its transport and server. */
+export function parseResolver(text: string): { transport: Transport; resolver: string } {
   const [begin = '', transport = 'udp'] = schemes.find(([one]) => text.toLowerCase().startsWith(one)) ?? []
   // For DNS over HTTPS the resolver is the whole URL (RFC 8484 section 3).
   return { transport, resolver: transport === 'doh' ? text : text.slice(begin.length) }

@@ -294,6 +294,17 @@ describe('the hub’s own listeners', () => {
     expect(await refusal({ ...everything, allowPrivate: false, allowRanges: [] })).not.toContain('hub')
   })
 
+  test('of its name server are open only to DNS queries', async () => {
+    const egress = egressWith([
+      { address: '::', port: 5300, isNameServer: true },
+      { address: '::', port: 8484 },
+    ])
+    expect((await egress.vetHost('127.0.0.1', 5300, everything, 'dns_query')).address).toBe('127.0.0.1')
+    expect(await refusalOf(egress.vetHost('127.0.0.1', 5300, everything))).toBe('blocked_address')
+    expect(await refusalOf(egress.vetHost('127.0.0.1', 8484, everything, 'dns_query'))).toBe('blocked_address')
+    expect(await refusalOf(egress.vetHost('127.0.0.1', 5300, CUSTOMER, 'dns_query'))).toBe('blocked_address')
+  })
+
   test('on localhost block all loopback addresses', async () => {
     expect(await to('http://[::1]:5300/', { address: 'localhost', port: 5300 })).toBe('blocked_address')
     expect(await to('http://192.0.2.10:5300/', { address: 'localhost', port: 5300 })).toBe('allowed')

@@ -20,7 +20,8 @@ import { interfaceAddresses, isOwnListener, type Listener } from './own-listener
  * a suffix. A listed name is allowed whatever it resolves to. Listed targets are exempt from the rules on names, ports and HTTPS.
  * `requireHttps`: refuses plain HTTP, except to listed targets.
  *
- * No policy allows metadata addresses, link-local IPv6, multicast, 0.0.0.0/8, or the hub's own listeners.
+ * No policy allows metadata addresses, link-local IPv6, multicast, 0.0.0.0/8, or the hub's own listeners. Its name server is only
+ * open to DNS queries.
  */
 export type NetworkPolicy = { allowPrivate: boolean; allowRanges: readonly string[]; requireHttps: boolean }
 
@@ -66,9 +67,12 @@ export type VettedHost = { address: string; family: 4 | 6; host: string; port: n
 /** Resolves a name to its IPv4 and IPv6 addresses, the preferred one first. Returns none or throws if there are none. */
 export type Resolve = (name: string) => Promise<string[]>
 
+/** What a connection is used for. DNS queries may reach the hub's own name server. */
+export type Purpose = 'any' | 'dns_query'
+
 export type Egress = {
   /** Resolves and checks a host and port. Call it for every connection, and connect to the returned address, not the name. */
-  vetHost(host: string, port: number, policy: NetworkPolicy): Promise<VettedHost>
+  vetHost(host: string, port: number, policy: NetworkPolicy, purpose?: Purpose): Promise<VettedHost>
   /** The same for an http or https URL, with the rules for URLs. Call it when a URL is saved and before each request. */
   vetUrl(url: string, policy: NetworkPolicy): Promise<VettedHost & { url: URL }>
 }
@@ -86,7 +90,7 @@ export function createEgress(options: {
 }): Egress {
   const { ownListeners, ownAddresses = interfaceAddresses, resolve = systemResolve, resolveWithinMs = 3000 } = options
 
-  async function vetHost(text: string, port: number, policy: NetworkPolicy): Promise<VettedHost> {
+  async function vetHost(text: string, port: number, policy: NetworkPolicy, purpose: Purpose = 'any'): Promise<VettedHost> {
     const host = canonicalHost(text)
     if (host === null) throw new EgressRefused('invalid_url', 'The host is neither a hostname nor an IP address.')
     if (!Number.isInteger(port) || port < 1 || port > 65535) {
@@ -98,12 +102,13 @@ export function createEgress(options: {
     if (privateName && allowed.ranges.length === 0) throw blocked()
 
     const literal = parseAddress(host)
+    const forbidden = ownListeners().filter(one => !(purpose === 'dns_query' && one.isNameServer))
     const answers = literal ? [literal] : await answersFor(host, resolve, resolveWithinMs)
     // A forbidden address among allowed ones indicates DNS rebinding, so refuse the name altogether.
     for (const address of answers) {
       if (!isAllowed(address, policy, allowed.ranges, nameListed)) throw blocked()
       // The workspace may reach this address, so a specific message reveals nothing.
-      if (isOwnListener(address, port, ownListeners(), ownAddresses)) throw ownHub()
+      if (isOwnListener(address, port, forbidden, ownAddresses)) throw ownHub()
     }
     const listed = nameListed || answers.every(address => isListed(address, allowed.ranges))
     if (privateName && !listed) throw blocked()

@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os'
 import { type Address, classOf, effectiveAddress, formatAddress, parseAddress } from './address'
 
 /** A listening socket of the hub: the configured address or hostname, and the actual port. */
-export type Listener = { address: string; port: number }
+export type Listener = { address: string; port: number; isNameServer?: boolean }
 
 /** Whether a connection to the address and port would reach the hub itself. `ownAddresses` is only called when needed. */
 export function isOwnListener(

@@ -1,8 +1,10 @@
+import { parseServer } from '../../../checks/dns/server'
+import { parseResolver } from '../../../checks/http/resolver'
 import { workspacePolicy } from '../../../access/network-policy'
 import type { Ctx } from '../../../core/ctx'
 import type { Reader } from '../../../core/db/transaction'
 import { parseAddress } from '../../../core/net/address'
-import { EgressRefused, type NetworkPolicy } from '../../../core/net/egress'
+import { EgressRefused, type NetworkPolicy, type Purpose } from '../../../core/net/egress'
 import { canonicalHost, isPrivateName } from '../../../core/net/host-name'
 import { egressOf } from '../../../core/net/hub-egress'
 import { invalid } from '../../../core/problem'
@@ -28,20 +30,27 @@ interface Server {
   port: number
   /** Whether the connection is unencrypted. */
   isPlain: boolean
+  purpose?: Purpose
 }
 
-async function refuseClosed(ctx: Ctx, policy: NetworkPolicy, { pointer, host: named, port, isPlain }: Server): Promise<void> {
-  const refused = (code: string, message: string) => invalid([{ pointer, code, detail: `is not allowed (${code}). ${message}` }])
+async function refuseClosed(
+  ctx: Ctx,
+  policy: NetworkPolicy,
+  { pointer, host: named, port, isPlain, purpose }: Server,
+): Promise<void> {
+  const refused = (code: string, message: string) => invalid([{ pointer, code, detail: `is not allowed. ${message}` }])
   const host = canonicalHost(named)
   if (host === null) throw refused('invalid_url', 'The host is neither a hostname nor an IP address.')
   if (policy.requireHttps && isPlain && policy.allowRanges.length === 0)
     throw refused('invalid_url', 'The URL must use https, because the check sends a secret.')
+  // Other names are resolved for each check, because their addresses can change.
   const isOpenName = policy.allowPrivate || policy.allowRanges.length > 0 || !isPrivateName(host)
-  if (!parseAddress(host) && isOpenName) return
+  if (!parseAddress(host) && isOpenName && host !== 'localhost') return
   try {
-    await egressOf(ctx.hub).vetHost(host, port, policy)
+    await egressOf(ctx.hub).vetHost(host === 'localhost' ? '127.0.0.1' : host, port, policy, purpose)
   } catch (error) {
     if (!(error instanceof EgressRefused)) throw error
+    if (host === 'localhost' && isOpenName && !error.isSelf) return
     throw refused(error.errorClass, error.message)
   }
 }
@@ -50,6 +59,7 @@ async function refuseClosed(ctx: Ctx, policy: NetworkPolicy, { pointer, host: na
 function serversOf(type: MonitorType, { target, options }: TargetAndOptions): Server[] {
   const configured = new Map(destinations(type, options))
   const others: Server[] = [...configured].flatMap(([pointer, value]) => {
+    if (pointer === '/resolver') return typeof value === 'string' ? nameServer(type, value, options) : []
     const url = typeof value === 'string' && value.includes('://') ? URL.parse(value) : null
     return url ? [{ ...urlServer(url), pointer: `#/options${pointer}` }] : []
   })
@@ -65,6 +75,15 @@ function serversOf(type: MonitorType, { target, options }: TargetAndOptions): Se
   if (url) return [{ ...urlServer(url), pointer: '#/target' }, ...others]
   const [, bracketed, named, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(target) ?? []
   return [{ host: bracketed ?? named ?? target, port: Number(port ?? 1), isPlain: false, pointer: '#/target' }, ...others]
+}
+
+/** The name server in an option: with its own transport in monitors of the type `dns`, in the notation of HTTP checks otherwise. */
+function nameServer(type: MonitorType, resolver: string, options: TargetAndOptions['options']): Server[] {
+  const input: Parameters<typeof parseServer>[0] = type.name === 'dns' ? options : parseResolver(resolver)
+  const server = parseServer(input)
+  if (!server) return []
+  const purpose = ['dot', 'doh'].includes(input.transport ?? 'udp') ? 'any' : 'dns_query'
+  return [{ host: server.host, port: server.port, isPlain: false, purpose, pointer: '#/options/resolver' }]
 }
 
 function urlServer(url: URL): { host: string; port: number; isPlain: boolean } {
