@@ -1,6 +1,7 @@
 import type { Redact } from '../redaction'
 import type { Operator } from './compare'
 import { formatDuration } from './numbers'
+import { keywordOfGlob } from './keyword'
 import type { Operand } from './operand'
 import { shownValue, type Value } from './values'
 
@@ -40,9 +41,14 @@ const mirrored: Partial<Record<Operator, Operator>> = { '<': '>', '>': '<', '<='
 interface OtherSide {
   kind: Operand['kind']
   text: string
+  /** The text that the value must contain, if the other side is a pattern that says only this. */
+  keyword?: string | null
 }
 
 function sentence(subject: Source, value: Value, operator: Operator, other: OtherSide, redact: Redact): string {
+  const isBody = subject.source === 'BODY' && subject.apply === null && !subject.path
+  if (isBody && value !== undefined && typeof other.keyword === 'string')
+    return `Keyword “${other.keyword}” ${operator === '==' ? 'found' : 'not found'}`
   const found = observation(subject, value, redact)
   const isObvious = operator === '==' && other.kind === 'literal' && found.endsWith(` ${other.text}`)
   const isTruth = subject.apply === 'has' || subject.source === 'CONNECTED'
@@ -65,8 +71,9 @@ function observation(subject: Source, value: Value, redact: Redact): string {
   return `${name} is ${isQuoted(subject, value) ? `“${shown}”` : withUnit(subject, shown)}`
 }
 
-function relation(operator: Operator, { kind, text }: OtherSide): string {
+function relation(operator: Operator, { kind, text, keyword }: OtherSide): string {
   if (kind === 'any') return `${operator === '==' ? 'one' : 'none'} of ${text}`
+  if (typeof keyword === 'string') return `${operator === '==' ? 'containing' : 'not containing'} “${keyword}”`
   if (kind === 'pattern') return `${operator === '==' ? 'matching' : 'not matching'} ${text}`
   return `${relations[operator]} ${text}`
 }
@@ -93,7 +100,7 @@ function otherSide(subject: Source, found: Value, other: Operand, value: Value, 
     case 'literal':
       return { kind, text: isQuoted(subject, found) ? `“${other.value}”` : withUnit(subject, other.value) }
     case 'pattern':
-      return { kind, text: other.text }
+      return { kind, text: other.text, keyword: keywordOfGlob(/^pat\((.*)\)$/s.exec(other.text)?.[1] ?? '') }
   }
 }
 
