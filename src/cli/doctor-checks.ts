@@ -9,11 +9,11 @@ import { folderProblem, missingKeyMessage, requiredMasterKeyId } from '../core/i
 import { backupProblem, lastBackupFact, parseLastBackup } from '../core/last-backup'
 import { loadMasterKey } from '../core/master-key'
 import { keyFingerprint } from '../core/secrets'
-import { pidFileOf } from '../hub/folder-lock'
+import { pidFileOf, recordedAddress } from '../hub/folder-lock'
 import { tryListen } from '../hub/listen'
 import { checkTls, expiringSoonMs, readTls } from '../hub/tls-files'
 import { failureText } from './failure'
-import { getFromHub, localUrl } from './hub-request'
+import { getFromHub, localUrl, urlOn } from './hub-request'
 import { readConfig, type SettingFlags } from './settings'
 
 /** The result of a check, with a solution if there is a problem. A warning doesn't keep the hub from running. */
@@ -58,10 +58,11 @@ export async function runDoctorChecks(flags: SettingFlags): Promise<Finding[]> {
     await check('last backup', () => checkBackup(valid))
   }
   await check('certificate', () => checkCertificate(valid))
-  // With port 0, the hub listens on a port that isn’t in the settings.
-  const hasHub = listen.port !== 0 && (runningHub(valid) !== null || (await isHubOnPort(valid)))
+  const own = runningHub(valid)
+  // Without a recorded address and with port 0, the port is unknown.
+  const hasHub = own?.url !== undefined || (listen.port !== 0 && (own !== null || (await isHubOnPort(valid))))
   await check('port', () => checkPort(valid, listen.host, listen.port, hasHub))
-  if (hasHub) await check('event loop', () => checkEventLoop(valid))
+  if (hasHub) await check('responsiveness', () => checkResponsiveness(valid, own?.url ?? localUrl(valid)))
   return findings
 }
 
@@ -172,7 +173,8 @@ async function checkBackup(config: Config) {
   const now = systemClock.now()
   const problem = backupProblem(last, Number(oldest?.at ?? now), now)
   if (problem) return warn(problem)
-  return ok(last ? `The last backup was made at ${last.created_at}.` : 'No backup has been made yet. Run bailiwick backup.')
+  if (last) return ok(`The last backup was made at ${last.created_at}.`)
+  return oldest?.at == null ? ok('There is nothing to back up yet.') : warn('No backup has been made yet. Run bailiwick backup.')
 }
 
 function checkCertificate(config: Config) {
@@ -188,14 +190,15 @@ function checkCertificate(config: Config) {
 }
 
 async function checkPort(config: Config, host: string, port: number, hasHub: boolean) {
+  const own = runningHub(config)
+  if (own?.url) return ok(`The running hub of this data folder (process ${own.pid}) is listening at ${own.url.origin}.`)
   if (port === 0) return ok('The hub picks a free port.')
   const error = await tryListen(host, port)
   if (error === null) return ok(`Port ${port} on ${host} is free.`)
   // Without IPv6, the hub listens on 0.0.0.0 instead.
   if (host === '::' && error !== 'EADDRINUSE') return await checkPort(config, '0.0.0.0', port, hasHub)
   if (error === 'EADDRINUSE') {
-    const pid = runningHub(config)
-    if (pid !== null) return ok(`Port ${port} is in use by the running hub of this data folder (process ${pid}).`)
+    if (own) return ok(`Port ${port} is in use by the running hub of this data folder (process ${own.pid}).`)
     if (hasHub) return ok(`Port ${port} is in use by a running hub.`)
     return fail(
       `Port ${port} on ${host} is in use by another program. Stop that program, or choose another port with --listen HOST:PORT.`,
@@ -207,17 +210,17 @@ async function checkPort(config: Config, host: string, port: number, hasHub: boo
 // Every request waits for a block to end.
 const longBlockMs = 250
 
-async function checkEventLoop(config: Config) {
-  const { url, status, text } = await readMetrics(config)
+async function checkResponsiveness(config: Config, base: URL) {
+  const { url, status, text } = await readMetrics(config, base)
   const seconds = /^bailiwick_event_loop_block_seconds (\S+)$/m.exec(text)?.[1]
   if (seconds === undefined) return warn(`Unknown, because ${url} returned ${status} without this metric.`)
   const ms = Math.round(Number(seconds) * 1000)
-  const found = `The event loop of the running hub was blocked for up to ${ms} ms in the last minute`
-  return ms > longBlockMs ? warn(`${found}. Requests had to wait during that time.`) : ok(`${found}.`)
+  const found = `Requests to the running hub waited for up to ${ms} ms for other work in the last minute`
+  return ms > longBlockMs ? warn(`${found}.`) : ok(`${found}.`)
 }
 
-async function readMetrics(config: Config) {
-  const url = new URL('/metrics', localUrl(config))
+async function readMetrics(config: Config, base: URL) {
+  const url = new URL('/metrics', base)
   const headers: Record<string, string> = config.metricsToken === null ? {} : { authorization: `Bearer ${config.metricsToken}` }
   return { url, ...(await getFromHub(url, { checkCertificate: false, headers })) }
 }
@@ -226,23 +229,29 @@ async function readMetrics(config: Config) {
 async function isHubOnPort(config: Config): Promise<boolean> {
   if (!config.databaseUrl) return false
   try {
-    return /^bailiwick_info\b/m.test((await readMetrics(config)).text)
+    return /^bailiwick_info\b/m.test((await readMetrics(config, localUrl(config))).text)
   } catch {
     return false
   }
 }
 
-/** Process id of the running hub of the data folder, or null. */
-function runningHub({ data }: Config): number | null {
+/** The running hub of the data folder: its process ID, and its URL on this machine if it is recorded. Null if none is running. */
+function runningHub({ data }: Config): { pid: number; url?: URL } | null {
   const file = pidFileOf(data)
   if (!existsSync(file)) return null
   const pid = Number(readFileSync(file, 'utf8'))
   // An empty file would give 0, which stands for the own process group.
   if (!Number.isInteger(pid) || pid < 1) return null
+  if (!isRunning(pid)) return null
+  const address = recordedAddress(data)
+  return { pid, ...(address && { url: urlOn(address) }) }
+}
+
+function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return pid
+    return true
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM' ? pid : null
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

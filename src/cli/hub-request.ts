@@ -7,9 +7,14 @@ const timeoutMs = 5000
 
 /** The URL on this machine of a hub with these settings. */
 export function localUrl({ listen, tlsCert }: Config): URL {
+  return urlOn({ ...listen, https: tlsCert !== null })
+}
+
+/** The URL on this machine of a hub that listens there. */
+export function urlOn(listen: { host: string; port: number; https: boolean }): URL {
   const host =
     listen.host === '::' || listen.host === '0.0.0.0' ? '127.0.0.1' : listen.host.includes(':') ? `[${listen.host}]` : listen.host
-  return new URL(`${tlsCert ? 'https' : 'http'}://${host}:${listen.port}`)
+  return new URL(`${listen.https ? 'https' : 'http'}://${host}:${listen.port}`)
 }
 
 /**

@@ -34,7 +34,7 @@ import { noticeKinds } from '../features/notice-kinds'
 import { seriesKinds } from '../features/series-kinds'
 import { eventJobs, jobKinds, onNotice } from './jobs'
 import { findSubjects } from './subjects'
-import { lockFolder } from './folder-lock'
+import { lockFolder, recordAddress } from './folder-lock'
 import { registerHub, unregisterHub, renewPresence } from './presence'
 import { startScheduledTasks } from './scheduled-tasks'
 import { readChangedZones, startNameServer, type RunningNameServer } from '../features/dns/publish/name-server'
@@ -190,7 +190,9 @@ export async function runHub(
     const listening = listen(app, config)
     const server = listening.server()
     hub.baseUrl = baseUrl(config, server.port!)
-    hub.listeners.push({ address: server.hostname ?? config.listen.host, port: server.port! })
+    const host = server.hostname ?? config.listen.host
+    hub.listeners.push({ address: host, port: server.port! })
+    if (!isPostgres) recordAddress(config.data, { host, port: server.port!, https: config.tlsCert !== null })
     const nameServer = await startNameServer(hub, threads.nameServer)
     if (nameServer) hub.listeners.push({ address: nameServer.host, port: nameServer.port, isNameServer: true })
     const checks = new EngineSupervisor({ entry: threads.checks, clock, log: hub.log, resolvers: config.dnsResolvers })

@@ -66,7 +66,7 @@ test(
         /^(\w+) +last backup +(.*)$/m
           .exec((await runSource(['doctor', '--listen', '127.0.0.1:0', '--data', folder])).out)!
           .slice(1)
-      expect(await doctor()).toEqual(['ok', 'No backup has been made yet. Run bailiwick backup.'])
+      expect(await doctor()).toEqual(['warn', 'No backup has been made yet. Run bailiwick backup.'])
       expect(await runSource(['backup', '--data', folder])).toMatchObject({ code: 0, err: '' })
       expect(await doctor()).toEqual(['ok', expect.stringMatching(/^The last backup was made at \d{4}-/)])
       using db = new Database(join(folder, 'bailiwick.db'))
