@@ -246,7 +246,7 @@ test('the commands of the first page work', async () => {
     `${hub.url}/ping/`,
     '"fqdn": "www.example.com"',
     '\n192.0.2.10\n',
-    'monitor.alert msg_',
+    'Test message: monitor.alert msg_',
     '"status": "delivered",\n  "attempt_count": 1',
   ])
     expect(out).toContain(part)

@@ -166,7 +166,14 @@ test.concurrent.each(receivers)(
         const found = lines.filter(line => line.includes(`monitor.alert ${messageId}`))
         return found.length > 0 && found
       })
-      expect(handled).toHaveLength(1)
+      expect(handled).toEqual([expect.stringMatching(/^monitor\.alert /)])
+
+      const sent = (await call(hub, token, 'POST', `/v1/webhook-endpoints/${id}/test`, {})).body
+      expect(sent.status).toBe('delivered')
+      await until('the test message', async () =>
+        /^Test message: monitor\.alert msg_/m.test(readFileSync(join(server.folder, 'output'), 'utf8')),
+      )
+      const afterTest = readdirSync(join(server.folder, 'inbox'))
 
       const now = Math.trunc(Date.now() / 1000)
       const sign = (messageId: string, timestamp: number, text = body) =>
@@ -185,7 +192,7 @@ test.concurrent.each(receivers)(
       expect(await send('../outside', now, sign('../outside', now))).toBe(401)
       expect(await send('msg_second', now, `v1,AAAA ${sign('msg_second', now)}`)).toBe(204)
       expect(await send('msg_second', now, '', 'GET')).toBeOneOf([405, 501])
-      expect(readdirSync(join(server.folder, 'inbox')).sort()).toEqual([stored, 'msg_second.json'].sort() as string[])
+      expect(readdirSync(join(server.folder, 'inbox')).sort()).toEqual([...afterTest, 'msg_second.json'].sort())
     } finally {
       await server.stop()
     }

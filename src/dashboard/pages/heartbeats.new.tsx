@@ -9,7 +9,7 @@ export default function NewHeartbeat() {
       page="/heartbeats/$id"
       path="/heartbeats"
       invalidates={['/heartbeats', '/overview']}
-      description="Enter the schedule of your job. You then get a URL that the job pings when it runs."
+      description="Enter the schedule of your job. You then get a URL that the job pings when it finishes."
       initial={heartbeatValues(null)}
       bodyOf={values => heartbeatBody(values, null)}
     >

@@ -52,7 +52,7 @@ export default function Heartbeats() {
   return (
     <ListPage
       label="Heartbeats"
-      description="A heartbeat monitors a scheduled job, such as a backup. The job pings a URL when it runs; if a ping is missing after the grace period, you get an alert."
+      description="A heartbeat monitors a scheduled job, such as a backup. The job pings a URL when it finishes; if a ping is missing after the grace period, you get an alert."
       path="/heartbeats"
       page="/heartbeats/$id"
       create="/heartbeats/new"
@@ -74,7 +74,7 @@ export default function Heartbeats() {
         { name: 'tag', label: 'Tag' },
       ]}
       bulk={canWrite ? (rows, onSuccess) => <BulkActions of={{ ...selection, rows, onSuccess }} /> : undefined}
-      empty={{ icon: HeartPulse, text: 'Your job pings a URL when it runs. If a ping is missing, you get an alert.' }}
+      empty={{ icon: HeartPulse, text: 'Your job pings a URL when it finishes. If a ping is missing, you get an alert.' }}
     />
   )
 }

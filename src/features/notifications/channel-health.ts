@@ -22,7 +22,7 @@ export const failingNotices = (channel: ChannelRow): NoticeDraft[] =>
           workspaceId: channel.workspaceId,
           kind: 'notification_channel.failing',
           resource: channelTarget(channel),
-          text: `No notification has been delivered through the channel “${channel.name}” since ${formatUtcMinute(channel.failingSince!)}. We keep retrying. Last error: ${channel.lastError?.detail ?? 'unknown'}`,
+          text: `No notification has been delivered through the channel “${channel.name}” since ${formatUtcMinute(channel.failingSince!)}. Bailiwick keeps retrying. Last error: ${channel.lastError?.detail ?? 'unknown'}`,
           details: { failures: channel.consecutiveFailures, failing_since_at: instant(channel.failingSince) },
           dedupKey: channel.id,
         },

@@ -92,7 +92,7 @@ function stepsFor(
     },
     heartbeats && {
       title: 'Monitor a scheduled job',
-      description: 'Your job pings us when it finishes. If a ping is missing, you get an alert.',
+      description: 'Your job sends a ping when it finishes. If a ping is missing, you get an alert.',
       isDone: heartbeats.total > 0,
       to: '/heartbeats/new',
     },
