@@ -24,7 +24,7 @@ const columns: readonly Column<TemplateView>[] = [
 
 /** List of DNS templates. */
 export default function Templates() {
-  const { rows: templates } = useList<TemplateView>('/dns/templates', { sort: 'name' })
+  const { rows: templates, isLoading } = useList<TemplateView>('/dns/templates', { sort: 'name' })
   return (
     <ListPage
       label="Templates"
@@ -42,16 +42,19 @@ export default function Templates() {
         text: 'Define records once, with variables for values that differ, and apply them to any number of zones.',
       }}
     >
-      <div className="mt-8">
-        <Bindings
-          path="/dns/template-bindings"
-          by="zone"
-          withTemplate
-          asSection="Zones with templates"
-          templates={templates}
-          empty={{ title: 'No templates applied', text: 'Zones that a template was applied to are listed here.' }}
-        />
-      </div>
+      {/* Below the list, so it is only shown where it will stay. */}
+      {!isLoading && (
+        <div className="mt-8">
+          <Bindings
+            path="/dns/template-bindings"
+            by="zone"
+            withTemplate
+            asSection="Zones with templates"
+            templates={templates}
+            empty={{ title: 'No templates applied', text: 'Zones that a template was applied to are listed here.' }}
+          />
+        </div>
+      )}
     </ListPage>
   )
 }
