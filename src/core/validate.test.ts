@@ -13,6 +13,23 @@ test('null is listed as allowed for a nullable field, but not for its items', ()
   expect(details(waits, { waits: [10] })).toEqual(['#/waits/0 out_of_range must be between 1 and 9.'])
 })
 
+test('a range has the unit that the name of the field ends with', () => {
+  const schema = Shape({
+    interval_seconds: Type.Integer({ minimum: 5, maximum: 86_400 }),
+    timeout_ms: Type.Integer({ minimum: 1 }),
+    default_ttl: Nullable(Type.Integer({ maximum: 2_147_483_647 })),
+    keep_days: Type.Array(Type.Integer({ maximum: 1 })),
+    port: Type.Integer({ maximum: 65_535 }),
+  })
+  expect(details(schema, { interval_seconds: 1, timeout_ms: 0, default_ttl: 2 ** 31, keep_days: [2], port: 70_000 })).toEqual([
+    '#/interval_seconds out_of_range must be between 5 and 86,400 seconds.',
+    '#/timeout_ms out_of_range must be at least 1 ms.',
+    '#/default_ttl out_of_range must be at most 2,147,483,647 seconds or null.',
+    '#/keep_days/0 out_of_range must be at most 1 day.',
+    '#/port out_of_range must be at most 65535.',
+  ])
+})
+
 test('the error of a union lists the allowed types', () => {
   const limit = [Type.Integer({ minimum: 0 }), Type.Literal('unlimited')]
   expect(details(Type.Union(limit), 'x')).toEqual(['# type must be a whole number of at least 0 or "unlimited".'])

@@ -63,7 +63,7 @@ function explain(error: ValueError, prefix: string): FieldProblem[] {
     const own = prefix + path
     return fieldProblems(branch, value, own).map(one => (one.pointer === own ? { ...one, detail: orNull(one.detail) } : one))
   }
-  return [{ pointer: prefix + path, ...rule(error) }]
+  return [{ pointer: prefix + path, ...rule(error, prefix + path) }]
 }
 
 /** Adds null to the values that a rule allows. */
@@ -75,7 +75,7 @@ function onlyBranch(schema: TSchema): TSchema | null {
   return rest.length === 1 ? rest[0]! : null
 }
 
-function rule(error: ValueError): { code: string; detail: string } {
+function rule(error: ValueError, pointer: string): { code: string; detail: string } {
   const { schema, type } = error
   switch (type) {
     case ValueErrorType.ObjectRequiredProperty:
@@ -110,7 +110,7 @@ function rule(error: ValueError): { code: string; detail: string } {
     case ValueErrorType.IntegerMaximum:
     case ValueErrorType.NumberMinimum:
     case ValueErrorType.NumberMaximum:
-      return { code: 'out_of_range', detail: rangeOf(schema) }
+      return { code: 'out_of_range', detail: rangeOf(schema, unitOf(pointer)) }
     case ValueErrorType.Integer:
       return { code: 'type', detail: 'must be a whole number.' }
     case ValueErrorType.String:
@@ -137,10 +137,19 @@ function rule(error: ValueError): { code: string; detail: string } {
   }
 }
 
-function rangeOf(schema: TSchema): string {
-  if (schema.minimum !== undefined && schema.maximum !== undefined)
-    return `must be between ${schema.minimum} and ${schema.maximum}.`
-  return schema.minimum !== undefined ? `must be at least ${schema.minimum}.` : `must be at most ${schema.maximum}.`
+function rangeOf({ minimum, maximum }: TSchema, unit: string | null): string {
+  const shown = (value: number) => (unit === null ? String(value) : value.toLocaleString('en-US'))
+  const withUnit = (value: number) =>
+    unit === null ? String(value) : `${shown(value)} ${value === 1 && unit !== 'ms' ? unit.slice(0, -1) : unit}`
+  if (minimum !== undefined && maximum !== undefined) return `must be between ${shown(minimum)} and ${withUnit(maximum)}.`
+  return minimum !== undefined ? `must be at least ${withUnit(minimum)}.` : `must be at most ${withUnit(maximum)}.`
+}
+
+/** The unit of a field, which its name ends with. Numbers of other fields, such as ports, have none. */
+function unitOf(pointer: string): string | null {
+  const name = pointer.replace(/\/\d+$/, '')
+  if (/[_/]ttl$/.test(name)) return 'seconds'
+  return /_(seconds|minutes|hours|days|bytes|ms)$/.exec(name)?.[1] ?? null
 }
 
 const isEnum = (schema: TSchema): boolean =>

@@ -356,8 +356,12 @@ describe('HTTP monitors', () => {
     ])
     expect(await pasted(' http://192.0.2.7:8080 ')).toEqual([201, 'http', 'http://192.0.2.7:8080/', '192.0.2.7:8080'])
     expect(await pasted('shop.example.com')).toEqual([201, 'http', 'https://shop.example.com/', 'shop.example.com'])
-    expect(refusalsOf(await create(w, { target: 'not a host' }))).toEqual([422, '#/type required'])
-    expect(refusalsOf(await create(w, { target: 'gopher://example.com' }))).toEqual([422, '#/type required'])
+    const unknown = await create(w, { target: 'not a host' })
+    expect(refusalsOf(unknown)).toEqual([422, '#/target invalid'])
+    expect(unknown.body.errors[0].detail).toStartWith(
+      'must be a URL, `host:port`, a hostname, or an IP address, not "not a host".',
+    )
+    expect(refusalsOf(await create(w, { target: 'gopher://example.com' }))).toEqual([422, '#/target invalid'])
     expect(refusalsOf(await create(w, { target: 'https://user:pass@example.com/' }))).toEqual([422, '#/target invalid'])
   })
 

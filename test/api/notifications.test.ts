@@ -597,6 +597,23 @@ test('finished notifications are kept for 90 days', async () => {
 })
 
 describe('mail', () => {
+  test('without a mail server fails at once, and says what the operator has to set', async () => {
+    const w = await world()
+    const to = ['ada@example.com']
+    const created = await channelAt(w, '', { kind: 'email', settings: { to } })
+    const error = { code: 'rejected', detail: expect.stringContaining('set BAILIWICK_SMTP_URL and BAILIWICK_MAIL_FROM') }
+    const tested = await w.acme.call('POST', `/v1/notification-channels/${created.id}/test`)
+    expect(tested.body).toMatchObject({ status: 'failed', severity: 'info', last_error: error })
+    await sendMessage(w)
+    await flush(w)
+    expect(await logOf(w, created.id)).toEqual(['test failed rejected', 'incident.opened failed rejected'])
+    expect((await w.acme.call('GET', `/v1/notification-channels/${created.id}`)).body).toMatchObject({
+      status: 'unverified',
+      failing: true,
+      last_error: error,
+    })
+  })
+
   test('of a reopened incident has its own Message-ID and refers to the first mail', async () => {
     const w = await localWorld()
     const double = await mailDouble()

@@ -88,6 +88,7 @@ function readLeft(reader: Reader): Operand {
 function readOperator(reader: Reader): Operator {
   reader.at += /^\s*/.exec(reader.text.slice(reader.at))![0].length
   const operator = operators.find(one => reader.text.startsWith(one, reader.at))
+  if (!operator && reader.text[reader.at] === '=') return fail(reader, 'must use == to compare, not =')
   if (!operator) return fail(reader, `must have one of the operators ${operators.join(' ')}`)
   reader.at += operator.length
   return operator

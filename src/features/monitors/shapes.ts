@@ -97,7 +97,8 @@ export const definitionMembers = members({
       Type.Integer({
         minimum: 1,
         maximum: maxIntervalSeconds,
-        description: 'Time between checks while a failure or recovery is being confirmed, in seconds. Can’t exceed the interval.',
+        description:
+          'Time between checks while a failure or recovery is being confirmed, in seconds. After the first failure, the check is repeated after 2 seconds if this is longer. Can’t exceed the interval.',
       }),
       '15, or the interval if that is shorter',
     ),

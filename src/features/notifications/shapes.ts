@@ -147,7 +147,9 @@ export const NotificationChannel = Shape(
     disabled_reason: Nullable(Type.String(), {
       description: 'Why the channel was disabled, as a sentence; null if it is not disabled.',
     }),
-    failing: Type.Boolean({ description: 'Whether the last attempt failed.' }),
+    failing: Type.Boolean({
+      description: 'Whether the last attempt failed, in any `status`. Test messages that fail don’t count.',
+    }),
     failing_since_at: NullableInstant({ description: 'When attempts started failing; null if the last attempt succeeded.' }),
     last_error: LastErrorShape('Error of the last attempt; null if it succeeded.'),
     last_sent_at: NullableInstant({ description: 'When a message was last sent; null if never.' }),

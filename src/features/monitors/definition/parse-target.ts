@@ -1,3 +1,4 @@
+import { quoted } from '../../../checks/buffered-connection'
 import { canonicalHost } from '../../../core/net/host-name'
 import { invalid } from '../../../core/problem'
 import { isMonitorType, type MonitorTypeName } from './types'
@@ -56,14 +57,11 @@ function typeOf(text: string): MonitorTypeName {
             ? 'http'
             : undefined
   if (type && isMonitorType(type)) return type
-  throw invalid([
-    {
-      pointer: '#/type',
-      code: 'required',
-      detail:
-        'is required, because it can’t be detected from the target. Enter a URL, `host:port`, or a hostname, or choose a type.',
-    },
-  ])
+  const expected = 'a URL, `host:port`, a hostname, or an IP address'
+  if (text === '')
+    throw invalid([{ pointer: '#/type', code: 'required', detail: `is required without a target, which is ${expected}.` }])
+  const rule = scheme === null ? `must be ${expected}, not ${quoted(text)}` : `has the unknown scheme ${quoted(scheme)}`
+  throw invalid([{ pointer: '#/target', code: 'invalid', detail: `${rule}. For other targets, choose a type.` }])
 }
 
 function targetFor(type: MonitorTypeName, text: string): string {

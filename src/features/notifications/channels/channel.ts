@@ -6,7 +6,7 @@ import type { Message } from '../message'
 
 /**
  * Why a message was not sent. `temporary`: no response, rate limited or a server error, so it is retried. `rejected`: this message was not
- * accepted, and a retry wouldn't help. `gone`: no message is accepted, because the destination no longer exists or the credentials are
+ * accepted, or the channel has no way to send it, and a retry wouldn't help. `gone`: no message is accepted, because the destination no longer exists or the credentials are
  * invalid.
  */
 export const channelFailures = ['temporary', 'rejected', 'gone'] as const

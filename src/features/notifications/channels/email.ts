@@ -143,7 +143,11 @@ async function routeOf(
 ): Promise<{ server: MailServer; route: MailRoute; from: string }> {
   if (server === undefined) {
     if (context.mail === null || context.mailFrom === null)
-      throw new ChannelError('temporary', 'This installation has no mail server. Set one in the settings of the channel.')
+      // A retry would fail too, until a mail server is configured.
+      throw new ChannelError(
+        'rejected',
+        'This installation has no mail server. Ask the operator to set BAILIWICK_SMTP_URL and BAILIWICK_MAIL_FROM, or set a mail server in the settings of the channel.',
+      )
     // Configured by the operator, so the network policy of the workspace doesn't apply.
     return { server: context.mail, route: { address: context.mail.host, helloName: context.hostName }, from: context.mailFrom }
   }

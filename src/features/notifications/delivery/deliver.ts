@@ -62,6 +62,7 @@ export const deliverJob: JobKind<{ channel_id: string }> = {
       message: digest(
         sending.map(one => one.message),
         sending.every(one => one.status === 'held'),
+        hub.baseUrl,
       ),
       count: sending.length,
       first: sending.length === 1 && (await isFirst(hub, sending[0]!)),

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
-import { digest } from './digest'
+import { digest as combine } from './digest'
 import type { Message } from '../message'
 
+const digest = (messages: readonly Message[], afterQuiet: boolean) => combine(messages, afterQuiet, 'https://hub.example.com')
 const message = (more: Partial<Message>): Message => ({
   kind: 'incident.opened',
   state: 'problem',
@@ -56,4 +57,20 @@ test('long digests list the first messages and count the rest', () => {
     false,
   )
   expect([one.title, one.facts.length, one.facts.at(-1)]).toEqual(['100 problems', 21, ['More', '80 more in the channel log']])
+})
+
+test('a digest has a text, and links to a page with all its messages', () => {
+  const linked = (...links: (string | null)[]) =>
+    digest(
+      links.map(link => message({ link })),
+      false,
+    ).link
+  const incident = (id: string) => `https://hub.example.com/incidents/${id}`
+  expect(linked(incident('inc_1'), incident('inc_1'))).toBe(incident('inc_1'))
+  expect(linked(incident('inc_1'), incident('inc_2'))).toBe('https://hub.example.com/incidents')
+  expect(linked(incident('inc_1'), 'https://hub.example.com/notices')).toBe('https://hub.example.com/')
+  expect(linked(incident('inc_1'), null)).toBe('https://hub.example.com/')
+  expect(linked(null, null)).toBeNull()
+  expect(digest([message({}), message({})], false).text).toBe('These notifications were combined into one message.')
+  expect(digest([message({}), message({})], true).text).toBe('These notifications were held during quiet hours.')
 })

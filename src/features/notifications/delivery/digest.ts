@@ -10,8 +10,9 @@ const maxListed = 20
 /**
  * Combines several messages into one that lists them in order. A single message is returned unchanged.
  * @param afterQuiet whether they were held by quiet hours
+ * @param hubUrl where to find the incidents, if the messages have different links
  */
-export function digest(messages: readonly Message[], afterQuiet: boolean): Message {
+export function digest(messages: readonly Message[], afterQuiet: boolean, hubUrl: string): Message {
   const [first, ...others] = messages
   if (others.length === 0) return first!
   const problems = messages.filter(one => one.state === 'problem')
@@ -32,18 +33,28 @@ export function digest(messages: readonly Message[], afterQuiet: boolean): Messa
       decisive[0]!.severity,
     ),
     title: `${afterQuiet ? 'During quiet hours: ' : ''}${counts.join(', ')}`,
-    text: '',
+    text: afterQuiet
+      ? 'These notifications were held during quiet hours.'
+      : 'These notifications were combined into one message.',
     facts: [
       ...messages.slice(0, maxListed).map(one => [labels[one.state], lineOf(one)] as const),
       ...(more > 0 ? [['More', `${more} more in the channel log`] as const] : []),
     ],
-    link: messages.every(one => one.link === first!.link) ? first!.link : null,
+    link: commonLink(messages, hubUrl),
     acknowledgeLink: null,
     thread: first!.thread,
     resource: null,
     tags: [...new Set(messages.flatMap(one => one.tags))],
     occurredAt: Math.max(...messages.map(one => one.occurredAt)),
   }
+}
+
+/** The page of all messages: their own, or a list that contains what they are about. */
+function commonLink(messages: readonly Message[], hubUrl: string): string | null {
+  const [first, ...others] = new Set(messages.map(one => one.link))
+  if (others.length === 0) return first!
+  const incidents = `${hubUrl}/incidents`
+  return messages.every(({ link }) => link?.startsWith(`${incidents}/`)) ? incidents : `${hubUrl}/`
 }
 
 const maxTextLength = 200

@@ -100,7 +100,7 @@ export async function testChannel(ctx: Ctx, id: string): Promise<NotificationVie
 const testMessage = (ctx: Ctx, { id, channel }: { id: string; channel: { id: string; name: string } }): Message => ({
   kind: 'test',
   state: 'information',
-  severity: 'warning',
+  severity: 'info',
   title: `Test message for “${channel.name}”`,
   text: 'This is a test of the notification channel. No action is needed.',
   facts: [['Sent by', ctx.actor.name ?? ctx.actor.id]],

@@ -10,7 +10,7 @@ export const LastErrorShape = (description: string) =>
     Shape({
       code: Words(channelFailures, {
         description:
-          '`temporary`: will be retried. `rejected`: this message was not accepted. `gone`: the destination no longer exists or the credentials are invalid.',
+          '`temporary`: will be retried. `rejected`: this message was not accepted, or the installation has no mail server; not retried. `gone`: the destination no longer exists or the credentials are invalid.',
       }),
       detail: Type.String({ description: 'Error message.' }),
     }),
