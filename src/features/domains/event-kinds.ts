@@ -36,6 +36,6 @@ export const domainKinds = [
       previous_status: Words(domainStatuses, { description: 'Previous status.' }),
       changed_at: At('When the change was detected.'),
     }),
-    example: { domain: 'example.com', status: 'redemption', previous_status: 'expired', changed_at: '2027-03-17T06:00:04.120Z' },
+    example: { domain: 'example.com', status: 'redemption', previous_status: 'expired', changed_at: '2027-01-31T06:00:04.120Z' },
   }),
 ] as const

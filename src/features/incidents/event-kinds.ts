@@ -116,9 +116,9 @@ export const monitoringKinds = {
       monitor: null,
       heartbeat: {
         id: 'hb_01k3zb2c4d6e8f0g2h4j6k8m0n',
-        name: 'Nightly backup',
-        slug: 'nightly-backup',
-        tags: ['backup', 'db'],
+        name: 'Example heartbeat',
+        slug: 'example-heartbeat',
+        tags: ['example'],
         last_ping_at: '2027-01-30T02:00:41.310Z',
         expected_at: '2027-01-31T02:00:00.000Z',
         down_at: '2027-01-31T02:30:00.000Z',
@@ -149,10 +149,10 @@ export const monitoringKinds = {
       reason: 'HTTP 200 in 84 ms',
       monitor: {
         id: 'mon_01k3zb5p7q9r1s3t5v7w9x1y3z',
-        name: 'Shop',
+        name: 'Example monitor',
         type: 'http',
         target: 'https://shop.example.com/',
-        tags: ['shop'],
+        tags: ['example'],
         last_check_at: '2027-01-31T09:26:53.589Z',
       },
       heartbeat: null,
@@ -184,10 +184,10 @@ export const monitoringKinds = {
     example: {
       monitor: {
         id: 'mon_01k3zb5p7q9r1s3t5v7w9x1y3z',
-        name: 'Shop',
+        name: 'Example monitor',
         type: 'http',
         target: 'https://shop.example.com/',
-        tags: ['shop'],
+        tags: ['example'],
         last_check_at: '2027-01-31T09:22:00.204Z',
       },
       heartbeat: null,

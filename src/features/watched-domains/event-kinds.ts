@@ -24,9 +24,9 @@ export const watchedDomainKinds = [
     example: {
       domain: 'example.net',
       status: 'pending_delete',
-      drops_at: '2027-04-06T18:30:00.000Z',
-      window_from: '2027-04-06T18:00:00.000Z',
-      window_to: '2027-04-06T20:00:00.000Z',
+      drops_at: '2027-02-06T18:30:00.000Z',
+      window_from: '2027-02-06T18:00:00.000Z',
+      window_to: '2027-02-06T20:00:00.000Z',
       confidence: 'high',
     },
   }),
@@ -47,7 +47,7 @@ export const watchedDomainKinds = [
         { description: 'Price at a registrar account; null if no account was queried.' },
       ),
     }),
-    example: { domain: 'example.net', available_at: '2027-04-06T18:31:12.480Z', price: { amount: '10.44', currency: 'USD' } },
+    example: { domain: 'example.net', available_at: '2027-01-31T08:31:12.480Z', price: { amount: '10.44', currency: 'USD' } },
   }),
   coreKind({
     kind: 'watched_domain.registered',
@@ -64,7 +64,7 @@ export const watchedDomainKinds = [
     }),
     example: {
       domain: 'example.net',
-      registered_at: '2027-04-06T18:31:13.000Z',
+      registered_at: '2027-01-31T08:31:13.000Z',
       registrar: 'Example Registrar, Inc.',
       registered_by: 'other',
     },

@@ -93,7 +93,7 @@ export const webhookEndpointRoutes = area('webhook-endpoints', 'Webhooks', [
       },
       test: {
         description:
-          'Sends an example event once and returns the result. The message has the `X-Service-Test: 1` header. ' +
+          'Sends the example of an event kind once, with current dates, and returns the result. The message has the `X-Service-Test: 1` header. ' +
           'The request waits for the result, up to the `timeout_seconds` of the endpoint. If the message is delivered and sending was suspended because the endpoint kept failing (see its health), ' +
           'sending resumes. Limited to 5 requests a minute per endpoint.',
         summary: 'Send a test message to a webhook endpoint',

@@ -9,6 +9,7 @@ import type { Delivery } from './delivery-jobs'
 import { attemptView, deliveryView } from '../deliveries/view'
 import type { WebhookTestInput } from '../endpoints/shapes'
 import { endpointRows, endpointTarget } from '../endpoints/view'
+import { exampleDataAt } from './example-data'
 import { post } from './post'
 import type { WebhookDeliveryDetail } from '../deliveries/shapes'
 import { lockEndpoint } from './holds'
@@ -16,7 +17,7 @@ import { webhookAttempts, webhookDeliveries } from '../deliveries/tables'
 import { limitManualCalls } from './manual-limits'
 
 /**
- * Sends the example of an event kind to an endpoint once, even if it is inactive or disabled, and returns the result. The message
+ * Sends the example of an event kind, with current dates, to an endpoint once, even if it is inactive or disabled, and returns the result. The message
  * has the header X-Service-Test: 1 and its own message ID. A successful test closes the breaker, because it shows that the
  * endpoint works; a failed one has no effect on the endpoint.
  * @throws Problem 404, 429
@@ -26,9 +27,9 @@ export async function sendTest(ctx: Ctx, endpointId: string, input: WebhookTestI
   const endpoint = await findRow(hub.read, ctx, endpointRows, endpointId)
   limitManualCalls(ctx, 'endpoint-tests', endpointId)
   const event = input.event ?? endpoint.events[0]!
-  const body = JSON.stringify({ event, data: eventKind(event)!.example })
   const policy = await storedPolicy(hub.read, workspaceId)
   const createdAt = hub.clock.now()
+  const body = JSON.stringify({ event, data: exampleDataAt(eventKind(event)!, createdAt) })
   const draft: Delivery = {
     id: newId('dlv'),
     workspaceId,
