@@ -9,7 +9,7 @@ export interface DeclaredPage {
   /** Label in the row of tabs that the page shares with others, if it isn't the title. */
   tab?: string
   /** Group in the sidebar, for pages with an icon. The empty one has no heading. */
-  group?: '' | 'Monitoring' | 'DNS' | 'Integrations' | 'Workspace'
+  group?: '' | 'Monitoring' | 'Integrations' | 'Workspace'
   icon?: IconName
   /** The page opens by pressing `g` and this letter. */
   letter?: string
@@ -51,7 +51,7 @@ export const pages = {
   '/channels/new': { title: 'Create channel', icon: 'Megaphone', quickAction: 'Create channel', visibleTo: 'canWrite' },
   '/channels/$id': {},
   '/channels/$id/edit': {},
-  '/dns': { title: 'DNS', tab: 'Zones', group: 'DNS', icon: 'Globe', letter: 'd', inBottomBar: true },
+  '/dns': { title: 'DNS', tab: 'Zones', group: '', icon: 'Globe', letter: 'd', inBottomBar: true },
   '/dns/zones/$id': {},
   '/dns/zones/$id/$tab': {},
   '/dns/records': { title: 'DNS', tab: 'Records' },
@@ -109,7 +109,7 @@ export const isVisibleTo = (person: Person, { visibleTo }: DeclaredPage): boolea
 /** Label of a page among others, such as in a row of tabs. */
 export const labelOf = (path: PagePath): string => pageAt(path).tab ?? titleOf(path)
 /** The label of a page in a breadcrumb: the same as in the sidebar, if it is there. */
-export const breadcrumbLabelOf = (path: PagePath): string => (pageAt(path).group ? titleOf(path) : labelOf(path))
+export const breadcrumbLabelOf = (path: PagePath): string => (pageAt(path).group !== undefined ? titleOf(path) : labelOf(path))
 export const titleOf = (path: PagePath): string => pageAt(path).title ?? ''
 const pageAt = (path: PagePath): DeclaredPage => pages[path]
 

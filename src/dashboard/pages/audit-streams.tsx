@@ -143,7 +143,7 @@ const Fields = () => (
     <ListField
       name="actions"
       label="Actions"
-      placeholder="account.*, heartbeat.delete"
+      placeholder="e.g. account.*, heartbeat.delete"
       hint="Actions to send. Leave empty for all. The receiver can’t verify that a filtered log is complete."
     />
   </>

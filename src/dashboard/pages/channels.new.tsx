@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { useRef } from 'react'
 import type { NotificationChannelKindView } from '../../features/notifications/shapes'
 import { useUrlState } from '../parts/url-state'
@@ -56,7 +57,22 @@ function Fields({ kinds, chosen }: FieldsProps) {
   chosen.current = kind
   return (
     <>
-      <FieldFrame name="kind" label="Type">
+      <FieldFrame
+        name="kind"
+        label="Type"
+        hint={
+          kind.kind === 'webhook' && (
+            <>
+              Sends alerts to any service that accepts HTTP requests. To receive all kinds of events in your own program, as
+              signed messages,{' '}
+              <Link to="/webhooks/new" className="text-accent underline">
+                create a webhook endpoint
+              </Link>{' '}
+              instead.
+            </>
+          )
+        }
+      >
         {attributes => (
           <div {...attributes} role="radiogroup" aria-label="Type" className="grid grid-cols-2 gap-2 sm:grid-cols-3">
             {kinds.map(one => (
@@ -76,7 +92,7 @@ function Fields({ kinds, chosen }: FieldsProps) {
           </div>
         )}
       </FieldFrame>
-      <TextField name="name" label="Name" placeholder="On-call phone" />
+      <TextField name="name" label="Name" placeholder="e.g. On-call phone" />
       <ChannelSettings key={kind.kind} kind={kind} />
       <TestSettings kind={kind} />
       <AlertFields kind={kind} />

@@ -21,7 +21,7 @@ export default function PingKey() {
             </Button>
           }
         >
-          <div className="flex max-w-3xl flex-col gap-4">
+          <div className="flex max-w-5xl flex-col gap-4">
             <Card
               facts={[
                 ['Key', key === null ? null : <CopyableText text={key} label="ping key" />],

@@ -38,7 +38,7 @@ export default function NewMonitor() {
   }
   return (
     <Page parent="/monitors" description="The monitor is checked as soon as you create it.">
-      <Card className="max-w-3xl">
+      <Card className="max-w-5xl">
         <Form
           initial={{ ...monitorValues(null, null), target, type: '', also: [], group: '' }}
           call={values => callOf(values, known.current)}
@@ -113,7 +113,7 @@ function Fields({ types, known }: { types: readonly MonitorTypeView[]; known: Re
               autoComplete="off"
               spellCheck={false}
               disabled={isGroup}
-              placeholder="https://www.example.com/"
+              placeholder="e.g. https://www.example.com/"
               value={isGroup ? '' : String(values.target)}
               onText={text => set({ target: text, type: '' })}
               className="h-9 font-mono"

@@ -109,7 +109,7 @@ function editTags<Row extends { id: string; tags: readonly string[] }>(of: Selec
     fields: (
       <>
         <SelectField name="mode" label="Action" choices={{ add: 'Add tags', remove: 'Remove tags', set: 'Replace tags' }} />
-        <ListField name="tags" label="Tags" placeholder="prod, web" />
+        <ListField name="tags" label="Tags" placeholder="e.g. prod, web" />
       </>
     ),
   })

@@ -34,7 +34,7 @@ export function EditPage<Resource extends { name: string; version: number }>(pro
   const back = () => void navigate({ to })
   return (
     <Page title={`Edit ${opened.name}`} parent={{ to, label: opened.name }} aside={aside}>
-      <Card className="max-w-3xl">
+      <Card className="max-w-5xl">
         <Form
           initial={before}
           defaults={defaults}
@@ -70,7 +70,7 @@ export function CreatePage({ parent, page, path, invalidates, description, initi
   const navigate = useNavigate()
   return (
     <Page parent={parent} description={description}>
-      <Card className="max-w-3xl">
+      <Card className="max-w-5xl">
         <Form<{ id: string; name: string }>
           initial={initial}
           call={values => ({ method: 'POST', path, body: bodyOf(values) })}

@@ -2,6 +2,7 @@ import { Popover } from '@base-ui/react/popover'
 import { ChevronDown } from 'lucide-react'
 import { useState } from 'react'
 import { Combobox } from './combobox'
+import { activeFilter, inactiveFilter } from './filters'
 
 /** A choice of a searchable filter. */
 interface FilterOption {
@@ -45,9 +46,7 @@ export function FilterPicker({ label, value, onChange, all, shown, placeholder, 
       <Popover.Trigger
         aria-label={`${label}: ${title}`}
         title={title}
-        className={`inline-flex h-9 w-48 items-center gap-1 rounded-md border bg-surface px-2 text-left ${
-          value === '' ? 'border-strong-line' : 'border-accent text-accent'
-        }`}
+        className={`inline-flex h-9 w-48 items-center gap-1 rounded-md border px-2 text-left ${value === '' ? inactiveFilter : activeFilter}`}
       >
         <span className="min-w-0 grow truncate">{title}</span>
         <ChevronDown className="size-4 shrink-0" aria-hidden />

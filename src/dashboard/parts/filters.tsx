@@ -62,14 +62,19 @@ export function SearchField({ value, onChange, label }: SearchFieldProps) {
 interface FilterSelectProps {
   label: string
   value: string
+  /** The value that doesn’t filter. */
+  initial?: string | undefined
   onChange(value: string): void
   /** Label of the empty value. */
   all?: string | undefined
   choices: Choices
 }
 
+export const inactiveFilter = 'border-strong-line bg-surface'
+export const activeFilter = 'border-accent bg-accent-soft'
+
 /** A select for a filter or the sorting of a list. */
-export const FilterSelect = ({ label, value, onChange, all, choices }: FilterSelectProps) => {
+export const FilterSelect = ({ label, value, initial = '', onChange, all, choices }: FilterSelectProps) => {
   const pairs = pairsOf(choices)
   // A link can filter by a value that isn't offered. Without it, the select would look as if nothing was filtered.
   const isOffered = value === '' || pairs.some(([one]) => one === value)
@@ -79,7 +84,7 @@ export const FilterSelect = ({ label, value, onChange, all, choices }: FilterSel
       value={value}
       onChange={event => onChange(event.target.value)}
       // Fixed width, so that the layout doesn't shift when options load.
-      className={`h-9 w-48 rounded-md border bg-surface px-2 ${value === '' ? 'border-strong-line' : 'border-accent text-accent'}`}
+      className={`h-9 w-48 rounded-md border px-2 ${value === initial ? inactiveFilter : activeFilter}`}
     >
       {all && <option value="">{all}</option>}
       {pairs.map(([one, words]) => (
@@ -99,7 +104,7 @@ export function UrlFilter({
   ...rest
 }: Omit<FilterSelectProps, 'value' | 'onChange'> & { name: string; initial?: string }) {
   const [state, set] = useUrlState({ [name]: initial })
-  return <FilterSelect {...rest} value={state[name]!} onChange={value => set({ [name]: value })} />
+  return <FilterSelect {...rest} value={state[name]!} initial={initial} onChange={value => set({ [name]: value })} />
 }
 
 /** A search whose value is in the URL, under its name. */

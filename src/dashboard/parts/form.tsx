@@ -82,7 +82,7 @@ export interface FormProps<Result> {
  */
 export function Form<Result>({
   initial,
-  defaults = initial,
+  defaults,
   call,
   prepare,
   send,
@@ -151,7 +151,13 @@ export function Form<Result>({
         },
         errorsAt: name => textOf(pointer => fieldAt(pointer, fields)?.name === name),
         isChanged: ({ isStored, reads, unset }) =>
-          isStored || reads.some(name => !isSame(values[name], unset === undefined ? defaults[name] : unset)),
+          isStored ||
+          reads.some(name => {
+            const isInitial = isSame(values[name], initial[name])
+            const isDefault = unset === undefined ? defaults && isSame(values[name], defaults[name]) : isSame(values[name], unset)
+            // What the form of a new resource fills in itself isn’t set.
+            return !isDefault && (defaults !== undefined || !isInitial)
+          }),
       }}
     >
       <form ref={form} onSubmit={event => void submit(event)} noValidate className="flex flex-col gap-4">
@@ -465,6 +471,16 @@ export const Advanced = ({ children }: { children: ReactNode }) => {
   )
 }
 
+/** Whether the label of a field adds little to that of its group, such as “Authentication type” in “Authentication”. */
+const repeats = (field: string, group: string): boolean => {
+  const words = new Set(group.toLowerCase().split(' '))
+  words.delete('and')
+  return field
+    .toLowerCase()
+    .split(' ')
+    .some(word => words.has(word))
+}
+
 interface GroupProps {
   label: string
   /** Labels of what is in it, if they aren’t those of its fields. */
@@ -500,15 +516,17 @@ export function Group({ label, contents, children }: GroupProps) {
         }}
       >
         <ChevronRight className="size-4 shrink-0 text-muted transition-transform group-open:rotate-90" aria-hidden />
-        <span className="font-medium whitespace-nowrap">{label}</span>
-        <span className="w-0 grow truncate text-right text-[13px] text-muted group-open:invisible max-sm:invisible" aria-hidden>
+        <span className="font-medium sm:w-52 sm:shrink-0">{label}</span>
+        <span className="min-w-0 grow py-1 text-[13px] text-muted group-open:invisible max-sm:hidden" aria-hidden>
           {(contents ?? own.map(one => one.label))
-            .filter(one => one !== label)
+            .filter(one => !repeats(one, label))
             .map((one, at) => (at === 0 ? one : lowerFirst(one)))
             .join(', ')}
         </span>
         {changed > 0 && (
-          <span className="rounded-full bg-accent-soft px-2 text-[13px] whitespace-nowrap text-accent">{changed} set</span>
+          <span className="ml-auto rounded-full bg-accent-soft px-2 text-[13px] whitespace-nowrap text-accent">
+            {changed} set
+          </span>
         )}
       </summary>
       <div className="flex flex-col gap-4 border-t border-line p-4">

@@ -2,7 +2,7 @@ import type { ComponentProps, ReactNode } from 'react'
 import { pairsOf, type Choices } from './choices'
 
 const look =
-  'w-full min-w-0 rounded-md border border-strong-line bg-surface px-2.5 placeholder:text-muted disabled:opacity-60 aria-invalid:border-bad'
+  'w-full min-w-0 rounded-md border border-strong-line bg-surface px-2.5 placeholder:text-muted placeholder:italic disabled:opacity-60 aria-invalid:border-bad'
 
 interface Text {
   value: string

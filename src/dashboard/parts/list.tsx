@@ -11,7 +11,7 @@ import { FilterChip, Filters, FilterSelect, SearchField } from './filters'
 import type { FilterPickerProps } from './filter-picker'
 import { Menu, type MenuItem } from './menu'
 import { openDialog } from './open-dialog'
-import { Page } from './page'
+import { Card, Page } from './page'
 import { Table, type Column, type TableColumns } from './table'
 import { Tabs } from './tabs'
 import { useUrlState } from './url-state'
@@ -123,6 +123,7 @@ export function List<Row>(props: ListProps<Row>) {
             key={name}
             label={label}
             value={state[name]!}
+            initial={defaults[name]}
             onChange={value => set({ [name]: value })}
             all={all}
             choices={choices}
@@ -134,40 +135,42 @@ export function List<Row>(props: ListProps<Row>) {
       {props.controls}
     </>
   )
+  const rows = instead ? (
+    instead(query)
+  ) : (
+    <Table
+      {...props}
+      columns={typeof props.columns === 'function' ? props.columns(list.rows) : props.columns}
+      list={list}
+      idOf={idOf}
+      {...(page && { linkOf: (row: Row) => page.replace('$id', idOf(row)) })}
+      {...(details && { onOpen: (row: Row) => openDialog({ ...details(row), wide: true }) })}
+      {...(props.sort !== undefined && { sort: state.sort!, onSort: sort => set({ sort }) })}
+      {...(bulk && { selected, onSelect: setSelected })}
+      empty={
+        isFiltered ? (
+          <Empty icon={icon} title="No matches">
+            Try another search or filter.
+          </Empty>
+        ) : (
+          <Empty icon={icon} title={title} action={action ?? <CreateButton create={props.create} />}>
+            {text}
+          </Empty>
+        )
+      }
+    />
+  )
   const content = (
     <>
       {asSection ? (
-        <div className="mb-2 flex flex-wrap items-center gap-2">
-          <h2 className="grow font-semibold">{label}</h2>
-          {controls}
-        </div>
+        <Card title={label} actions={controls} flush>
+          {rows}
+        </Card>
       ) : (
-        (searched || filters.length > 0 || props.controls) && <Filters>{controls}</Filters>
-      )}
-      {instead ? (
-        instead(query)
-      ) : (
-        <Table
-          {...props}
-          columns={typeof props.columns === 'function' ? props.columns(list.rows) : props.columns}
-          list={list}
-          idOf={idOf}
-          {...(page && { linkOf: (row: Row) => page.replace('$id', idOf(row)) })}
-          {...(details && { onOpen: (row: Row) => openDialog({ ...details(row), wide: true }) })}
-          {...(props.sort !== undefined && { sort: state.sort!, onSort: sort => set({ sort }) })}
-          {...(bulk && { selected, onSelect: setSelected })}
-          empty={
-            isFiltered ? (
-              <Empty icon={icon} title="No matches">
-                Try another search or filter.
-              </Empty>
-            ) : (
-              <Empty icon={icon} title={title} action={action ?? <CreateButton create={props.create} />}>
-                {text}
-              </Empty>
-            )
-          }
-        />
+        <>
+          {(searched || filters.length > 0 || props.controls) && <Filters>{controls}</Filters>}
+          {rows}
+        </>
       )}
       {bulk && selectedRows.length > 0 && (
         <div

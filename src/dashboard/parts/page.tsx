@@ -54,7 +54,7 @@ export function Page({ title: ownTitle, aside, description, parent, actions, nar
             <h1 className="text-xl font-semibold wrap-anywhere">{title}</h1>
             {aside}
           </div>
-          {description && <p className="mt-1 max-w-prose text-muted">{description}</p>}
+          {description && <p className="mt-1 max-w-5xl text-muted">{description}</p>}
         </div>
         {actions && <div className="flex flex-wrap items-center gap-2 empty:hidden">{actions}</div>}
       </header>
@@ -144,7 +144,9 @@ export const Card = ({ id, title, actions, flush, className = '', facts, childre
         {actions}
       </div>
     )}
-    <div className={flush ? '' : 'p-4'}>{facts ? <Facts rows={facts} /> : children}</div>
+    <div data-flush={flush || undefined} className={flush ? '' : 'p-4'}>
+      {facts ? <Facts rows={facts} /> : children}
+    </div>
   </section>
 )
 

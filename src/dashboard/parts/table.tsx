@@ -146,9 +146,10 @@ export function Table<Row>(props: TableProps<Row>) {
   }
 
   if (list.error && rows.length === 0) return <Problem error={list.error} onRetry={list.retry} />
-  if (!list.isLoading && rows.length === 0) return <div className="rounded-lg border border-line bg-surface">{empty}</div>
+  if (!list.isLoading && rows.length === 0)
+    return <div className="rounded-lg border border-line bg-surface in-data-flush:border-0">{empty}</div>
   return (
-    <div className="@container rounded-lg border border-line bg-surface">
+    <div className="@container rounded-lg border border-line bg-surface in-data-flush:rounded-none in-data-flush:border-0">
       <table
         aria-label={label}
         aria-busy={list.isLoading}
@@ -244,7 +245,7 @@ export function Table<Row>(props: TableProps<Row>) {
                     <td
                       key={column.title}
                       style={{ height: rowHeight }}
-                      className={`border-b border-line px-3 py-1 leading-[1.15rem] wrap-anywhere group-last:border-0 ${column.alignRight ? 'text-right' : ''} ${column.look ? looks[column.look] : ''}`}
+                      className={`border-b border-line px-3 py-1 leading-snug wrap-anywhere group-last:border-0 ${column.alignRight ? 'text-right' : ''} ${column.look ? looks[column.look] : ''}`}
                     >
                       {at === 0 ? first(column) : clamped(column.render(row))}
                     </td>

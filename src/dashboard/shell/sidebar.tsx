@@ -63,7 +63,7 @@ const Navigation = ({ allowed, collapsed }: { allowed: readonly PageEntry[]; col
       const shown = allowed.filter(one => one.group === group)
       return (
         <div key={group} className="mt-3 first:mt-1">
-          {group && shown.length > 1 && (
+          {group && (
             <p className={collapsed ? 'mx-2 mb-2 border-t border-line' : 'px-2 pb-1 text-xs font-medium text-muted'}>
               <span className={collapsed ? 'sr-only' : ''}>{group}</span>
             </p>
@@ -128,11 +128,14 @@ function WorkspaceMenu({ person, collapsed }: { person: Person; collapsed: boole
   if (person.workspaces.length < 2) {
     return (
       <p
-        title={collapsed ? person.workspace.name : undefined}
-        className={`flex items-center gap-2 truncate px-4 pb-1 text-muted max-md:px-2 ${collapsed ? 'justify-center' : ''}`}
+        title={person.workspace.name}
+        className={`flex items-center gap-2 px-4 pb-1 text-muted max-md:px-2 ${collapsed ? 'justify-center' : ''}`}
       >
         <Building2 className="size-4 shrink-0" aria-hidden />
-        <span className={collapsed ? 'sr-only' : ''}>{person.workspace.name}</span>
+        <span className={collapsed ? 'sr-only' : 'min-w-0 leading-tight'}>
+          <span className="block text-xs">Workspace</span>
+          <span className="block truncate">{person.workspace.name}</span>
+        </span>
       </p>
     )
   }

@@ -39,7 +39,7 @@ export function AlertFields(settings: SettingsFieldsProps) {
             <ListField
               name="tags"
               label="Tags"
-              placeholder="prod, database"
+              placeholder="e.g. prod, database"
               hint="Only notify about resources with one of these tags. Notices have no tags, so a channel with tags receives none. Leave empty for everything."
             />
           </>

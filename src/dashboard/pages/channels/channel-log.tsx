@@ -20,12 +20,20 @@ const columns: readonly Column<NotificationView>[] = [
     showFrom: 'md',
     look: 'muted',
     onPhone: 'line',
-    render: one => one.last_error?.detail ?? (one.reason && labelOf(one.reason)),
+    render: one => one.last_error?.detail ?? reasonOf(one),
   },
   { title: 'Time', width: '9rem', render: one => <RelativeTime at={one.sent_at ?? one.created_at} /> },
 ]
 
 const statuses = { pending: 'Pending', held: 'Held', sent: 'Sent', failed: 'Failed', canceled: 'Canceled' }
+
+const reasons: Record<string, string> = {
+  recovered: 'Recovered before it was sent',
+  problem_not_sent: 'The problem itself was never sent',
+  retries_exhausted: 'All attempts failed',
+  rejected: 'Rejected by the destination',
+}
+const reasonOf = ({ reason }: NotificationView) => reason && (reasons[reason] ?? labelOf(reason))
 
 /** Notifications of a channel with their delivery status, newest first. */
 export const ChannelLog = ({ id }: { id: string }) => (
@@ -52,7 +60,7 @@ const Message = ({ message }: { message: NotificationView }) => (
     <Facts
       rows={[
         ['Status', <Status status={message.status} />],
-        ['Reason', message.reason && labelOf(message.reason)],
+        ['Reason', reasonOf(message)],
         ['Attempts', message.attempt_count],
         ['Error', message.last_error?.detail],
         ['Response', message.response],

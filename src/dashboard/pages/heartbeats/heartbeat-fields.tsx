@@ -69,7 +69,7 @@ export function HeartbeatFields({ isNew = false }: { isNew?: boolean }) {
   const kind = values['schedule.kind']
   return (
     <>
-      <TextField name="name" label="Name" placeholder="Nightly backup" autoFocus />
+      <TextField name="name" label="Name" placeholder="e.g. Nightly backup" autoFocus />
       <SelectField
         name="schedule.kind"
         label="Schedule"
@@ -85,7 +85,7 @@ export function HeartbeatFields({ isNew = false }: { isNew?: boolean }) {
                 name="schedule.expression"
                 label="Cron expression"
                 hint="Minute, hour, day, month, and weekday."
-                placeholder="30 3 * * *"
+                placeholder="e.g. 30 3 * * *"
                 mono
               />
             ) : (
@@ -93,7 +93,7 @@ export function HeartbeatFields({ isNew = false }: { isNew?: boolean }) {
                 name="schedule.expression"
                 label="Calendar events"
                 hint="OnCalendar= expressions, one per line. The next ping is expected at the earliest match."
-                placeholder="Mon..Fri *-*-* 03:30"
+                placeholder="e.g. Mon..Fri *-*-* 03:30"
                 rows={3}
                 mono
               />
@@ -137,7 +137,7 @@ export function HeartbeatFields({ isNew = false }: { isNew?: boolean }) {
           />
         </Group>
         <Group label="Organization">
-          <ListField name="tags" label="Tags" placeholder="prod, backup" />
+          <ListField name="tags" label="Tags" placeholder="e.g. prod, backup" />
           <TextareaField name="description" label="Notes" hint="What the job does, and what to do if it fails." />
         </Group>
       </Advanced>

@@ -10,7 +10,9 @@ const isFlat = (value: unknown): value is Record<string, Plain> =>
 
 /** Request and response of the confirmed failure. */
 export function Evidence({ evidence }: { evidence: Record<string, unknown> }) {
-  const entries = Object.entries(evidence).filter(([, value]) => value !== null)
+  const entries = Object.entries(evidence).filter(
+    ([name, value]) => value !== null && !(name.endsWith('_truncated') && value === false),
+  )
   const parts = entries.filter(([, value]) => isFlat(value)) as [string, Record<string, Plain>][]
   const rest = entries.filter(([, value]) => !isPlain(value) && !isFlat(value))
   return (

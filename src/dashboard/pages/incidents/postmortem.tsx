@@ -54,7 +54,7 @@ export function Postmortem({ incident }: { incident: IncidentView }) {
           <div className="whitespace-pre-wrap wrap-anywhere">{postmortem.body}</div>
         </>
       ) : (
-        <p className="text-muted">No postmortem yet.</p>
+        <p className="text-muted">A postmortem describes what happened, why, and how to prevent it. There is none yet.</p>
       )}
     </Card>
   )

@@ -25,7 +25,7 @@ export function WindowFields() {
   const frequency = values.frequency as string
   return (
     <>
-      <TextField name="name" label="Name" placeholder="Database upgrades" autoFocus />
+      <TextField name="name" label="Name" placeholder="e.g. Database upgrades" autoFocus />
       <SelectField
         name="frequency"
         label="Schedule"
@@ -36,7 +36,7 @@ export function WindowFields() {
         <TextField
           name="rrule"
           label="Recurrence rule"
-          placeholder="FREQ=MONTHLY;BYDAY=1SA"
+          placeholder="e.g. FREQ=MONTHLY;BYDAY=1SA"
           hint="An iCalendar recurrence rule (RFC 5545): daily, weekly, monthly, or yearly."
           mono
         />
@@ -45,7 +45,7 @@ export function WindowFields() {
         <TextField
           name="cron"
           label="Cron expression"
-          placeholder="0 3 * * 0"
+          placeholder="e.g. 0 3 * * 0"
           hint="Minute, hour, day, month, and weekday."
           mono
         />
@@ -68,7 +68,7 @@ export function WindowFields() {
             <ListField
               name="exdates"
               label="Skipped occurrences"
-              placeholder="2026-12-26"
+              placeholder="e.g. 2026-12-26"
               hint="Dates, such as 2026-12-26, or start times in the time zone of the window, such as 2026-12-26T22:00."
             />
           </Group>
@@ -108,7 +108,7 @@ function TargetFields() {
           <ListField
             name="targets.tags"
             label="Tags"
-            placeholder="database, prod"
+            placeholder="e.g. database, prod"
             hint="Monitors and heartbeats with any of these tags."
           />
           <PickField

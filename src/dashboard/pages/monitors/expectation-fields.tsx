@@ -19,7 +19,7 @@ export function ExpectationFields() {
       >
         {attributes => (
           <div className="flex flex-wrap gap-2 sm:flex-nowrap">
-            <Input {...attributes} placeholder="Welcome" {...input('keyword')} className="h-9 grow basis-48" />
+            <Input {...attributes} placeholder="e.g. Welcome" {...input('keyword')} className="h-9 grow basis-48" />
             <Select
               aria-label="Keyword must be"
               {...input('keyword_rule')}
@@ -38,13 +38,13 @@ export function ExpectationFields() {
       >
         {attributes => (
           <div className="flex flex-wrap gap-2 sm:flex-nowrap">
-            <Input {...attributes} {...input('json_query.path')} mono placeholder="$.status" className="h-9 grow basis-48" />
+            <Input {...attributes} {...input('json_query.path')} mono placeholder="e.g. $.status" className="h-9 grow basis-48" />
             <Select aria-label="Comparison" {...input('json_query.op')} choices={operatorLabels} className="h-9 sm:max-w-44" />
             <Input
               aria-label="Expected value"
               {...input('json_query.expected')}
               mono
-              placeholder="ok"
+              placeholder="e.g. ok"
               className="h-9 grow sm:max-w-44"
             />
           </div>

@@ -15,8 +15,8 @@ export function FirstMonitor() {
         void navigate({ to: '/monitors/new', search: { target: text } })
       }}
     >
-      <Input aria-label="Target to monitor" placeholder="https://www.example.com/" value={text} onText={setText} />
-      <Button type="submit" kind="primary">
+      <Input aria-label="Target to monitor" placeholder="e.g. https://www.example.com/" value={text} onText={setText} mono />
+      <Button type="submit" kind="primary" disabled={text.trim() === ''}>
         Start monitoring
       </Button>
     </form>

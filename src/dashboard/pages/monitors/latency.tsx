@@ -83,7 +83,8 @@ export function Latency({ monitor }: { monitor: MonitorView }) {
         )}
       </div>
       <p className="text-[13px] text-muted">
-        Drag to zoom in. Click a point to list its checks below.
+        Average by phase. 95% of the checks were faster than p95, 99% faster than p99. Drag to zoom in. Click a point to list its
+        checks below.
         {bands.length > 0 && ' Shaded areas are incidents and maintenance.'}
       </p>
     </Card>
@@ -108,7 +109,7 @@ function seriesOf(points: SeriesView['points']): Series[] {
   )
   return [
     ...parts,
-    { label: parts.length > 0 ? 'Other' : 'Mean', color: '--strong-line', values: rest },
+    { label: parts.length > 0 ? 'Other' : 'Average', color: '--strong-line', values: rest },
     { label: 'p95', color: '--ink', values: points.map(one => one.p95), dashed: true, unstacked: true },
     { label: 'p99', color: '--bad-mark', values: points.map(one => one.p99), dashed: true, unstacked: true },
   ]

@@ -99,11 +99,11 @@ export function MonitorFields({ type, id, secretsSet, children }: MonitorFieldsP
                 />
               </>
             )}
-            {!isGroup && (
+            {!isGroup && id !== undefined && (
               <SelectField
                 name="quorum"
                 label="Locations until down"
-                hint="How many locations must report a failure. Only matters if the monitor is checked from several."
+                hint="How many locations must report a failure. No effect in this version, which checks from one location."
                 choices={quorums}
               />
             )}
@@ -181,4 +181,4 @@ function GroupFields({ type, id }: { type: MonitorTypeView; id: string | undefin
   )
 }
 
-const TagsField = () => <ListField name="tags" label="Tags" placeholder="prod, web" />
+const TagsField = () => <ListField name="tags" label="Tags" placeholder="e.g. prod, web" />

@@ -1,5 +1,6 @@
 import type { UptimeView } from '../../../features/monitors/series/shapes'
 import { FilterSelect } from '../../parts/filters'
+import { Card } from '../../parts/page'
 import { Status } from '../../parts/status'
 import { staticList, Table, type Column } from '../../parts/table'
 import { formatDuration } from '../../parts/time'
@@ -34,23 +35,30 @@ export function Months({ id }: { id: string }) {
   const periods = data && [{ ...data, name: 'Last 365 days' }, ...data.months.toReversed().map(named)]
   return (
     <section aria-label="Objective and error budget">
-      <div className="mb-2 flex flex-wrap items-center gap-2">
-        <h2 className="grow font-semibold">Objective and error budget</h2>
-        <FilterSelect
-          label="Objective"
-          value={objective}
-          onChange={value => set({ objective: value })}
-          choices={[...new Set([...objectives, objective])].map(one => [one, `Objective: ${one}%`] as const)}
+      <Card
+        title="Objective and error budget"
+        actions={
+          <FilterSelect
+            label="Objective"
+            value={objective}
+            initial={objectiveState.objective}
+            onChange={value => set({ objective: value })}
+            choices={[...new Set([...objectives, objective])].map(one => [one, `Objective: ${one}%`] as const)}
+          />
+        }
+        flush
+      >
+        <p className="border-b border-line px-4 py-2 text-[13px] text-muted">
+          The objective is the uptime that you want to reach. The error budget is the downtime that it allows.
+        </p>
+        <Table
+          label="Objective and error budget"
+          columns={columns}
+          list={staticList(periods ?? [], !periods)}
+          idOf={one => one.name}
+          empty={<p className="p-4 text-muted">No data yet.</p>}
         />
-      </div>
-      <Table
-        label="Objective and error budget"
-        columns={columns}
-        list={staticList(periods ?? [], !periods)}
-        idOf={one => one.name}
-        empty={<p className="p-4 text-muted">No data yet.</p>}
-      />
-      <p className="mt-1 text-[13px] text-muted">The error budget is the downtime that the objective allows.</p>
+      </Card>
     </section>
   )
 }

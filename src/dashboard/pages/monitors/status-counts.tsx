@@ -1,5 +1,5 @@
 import type { MonitorSummaryView } from '../../../features/monitors/shapes'
-import { StatusIcon, humanize } from '../../parts/status'
+import { StatusIcon, capitalize, humanize } from '../../parts/status'
 
 // In order of importance.
 const order = ['down', 'degraded', 'up', 'maintenance', 'paused', 'new', 'unknown']
@@ -26,7 +26,7 @@ export function StatusCounts({ summary, value, onChange }: StatusCountsProps) {
         <Count
           key={state}
           state={state}
-          label={humanize(state)}
+          label={capitalize(humanize(state))}
           count={summary && (summary.statuses[state] ?? 0)}
           selected={value === state}
           onClick={() => onChange(value === state ? '' : state)}

@@ -68,8 +68,9 @@ export function Uptime({ id }: { id: string }) {
       )}
       {day.data && day.data.latency.n > 0 && (
         <p className="mt-1 text-[13px] text-muted">
-          Last 24 hours: mean {formatLatency(day.data.latency.avg)}, p50 {formatLatency(day.data.latency.p50)}, p95{' '}
-          {formatLatency(day.data.latency.p95)}, p99 {formatLatency(day.data.latency.p99)}.
+          Latency in the last 24 hours: average {formatLatency(day.data.latency.avg)}, median{' '}
+          {formatLatency(day.data.latency.p50)}; 95% of the checks took up to {formatLatency(day.data.latency.p95)}, 99% up to{' '}
+          {formatLatency(day.data.latency.p99)}.
         </p>
       )}
     </Card>

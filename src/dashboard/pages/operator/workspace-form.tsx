@@ -55,7 +55,7 @@ export function WorkspaceForm({ workspace, onSuccess }: { workspace: WorkspaceVi
       <ListField
         name="network_policy.allow_ranges"
         label="Additional allowed addresses"
-        placeholder="192.0.2.0/24, nas.lan"
+        placeholder="e.g. 192.0.2.0/24, nas.lan"
         hint="CIDR ranges, IP addresses, and hostnames."
       />
       <Advanced>

@@ -62,7 +62,7 @@ export function PastedTarget() {
           autoFocus
           autoComplete="off"
           spellCheck={false}
-          placeholder="https://www.example.com/"
+          placeholder="e.g. https://www.example.com/"
           value={text}
           onText={text => {
             setText(text)

@@ -89,7 +89,7 @@ const addPasskey = (send: (request: Call) => Promise<unknown>) =>
     send,
     fields: (
       <>
-        <TextField name="name" label="Name" placeholder="Laptop" hint="Optional. Default: the name of your browser." />
+        <TextField name="name" label="Name" placeholder="e.g. Laptop" hint="Optional. Default: the name of your browser." />
         <SecretField name="password" label="Your password" autoComplete="current-password" />
       </>
     ),

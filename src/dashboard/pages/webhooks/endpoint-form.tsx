@@ -96,7 +96,7 @@ export function EndpointForm<Result>({ endpoint, send, onCancel }: EndpointFormP
             label="Headers"
             mono
             rows={3}
-            placeholder="Authorization: Bearer …"
+            placeholder="e.g. Authorization: Bearer …"
             hint={
               endpoint && endpoint.header_names.length > 0
                 ? `One per line. Already set: ${endpoint.header_names.join(', ')}. Enter a name without a value to remove a header.`
@@ -136,7 +136,7 @@ function Retries() {
         <ListField
           name="retry_schedule"
           label="Seconds before each retry"
-          placeholder="5, 60, 600"
+          placeholder="e.g. 5, 60, 600"
           hint="At most 20 retries within 8 days. Leave empty to disable retries."
         />
       )}

@@ -23,7 +23,7 @@ export function ZoneField() {
     <FieldFrame name="zone_id" label="Zone" hint={found === '' && search !== '' ? 'No zone with this name.' : undefined}>
       {attributes => (
         <>
-          <Input {...attributes} list={list} value={text} onText={setText} placeholder="example.com" mono />
+          <Input {...attributes} list={list} value={text} onText={setText} placeholder="e.g. example.com" mono />
           <datalist id={list}>
             {zones.map(one => (
               <option key={one.id} value={one.unicode_name} />
