@@ -16,13 +16,13 @@ function RequestLink() {
     return (
       <SignInMessage
         title="Check your email"
-        description={`If there is an account for ${email}, we sent a link to reset the password. It expires in one hour.`}
+        description={`If there is an account for ${email}, you get an email with a link to reset the password. It expires in one hour.`}
         link="Back to sign-in"
       />
     )
   }
   return (
-    <SignInFrame title="Reset your password" description="We’ll email you a link to set a new password.">
+    <SignInFrame title="Reset your password" description="You get an email with a link to set a new password.">
       <Form<{ email: string }>
         plain
         initial={{ email: '' }}

@@ -79,7 +79,7 @@ export function MonitorFields({ type, id, secretsSet, children }: MonitorFieldsP
                   unit="seconds"
                   min={1}
                   placeholder="15"
-                  hint="Time between checks while a failure or recovery is being confirmed."
+                  hint="Time between checks while a failure or recovery is being confirmed. The first repeat is after 2 seconds."
                 />
                 <NumberField
                   name="confirm"
