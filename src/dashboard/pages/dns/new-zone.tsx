@@ -94,7 +94,7 @@ function NewZone() {
           <ListField
             name="nameservers"
             label="Name servers"
-            hint="Hostnames for the NS records. Leave empty for the default name servers."
+            hint="Hostnames for the NS records. Default: the name servers of the installation or, if none are set, ns1 in the zone with the IP address in the base URL of the hub, or 127.0.0.1."
           />
           <NumberField
             name="default_ttl"
