@@ -213,6 +213,18 @@ test('a monitor expands its incident, and an event its monitor', async () => {
   expect(await shown()).toBeNull()
 })
 
+test('a monitor whose certificate expires soon is degraded after one result', async () => {
+  const w = await world()
+  const id = await watched(w)
+  const error = { kind: 'condition', message: 'Certificate expires in 10d, less than 14d' } as const
+  const failed = (condition: string) => [{ level: 'degraded' as const, index: 0, condition, found: condition }]
+  await say(w, id, { status: 'degraded', error, conditions: failed('[RESPONSE_TIME] > 500') })
+  expect(await statusOf(w, id)).toBe('up')
+  await say(w, id, { status: 'up' })
+  await say(w, id, { status: 'degraded', error, conditions: failed('[CERTIFICATE_EXPIRATION] < 14d') })
+  expect(await statusOf(w, id)).toBe('degraded')
+})
+
 test('a monitor that goes from down to degraded has its incident downgraded and reported once', async () => {
   const w = await world()
   const id = await watched(w)

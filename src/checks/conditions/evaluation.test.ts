@@ -79,7 +79,7 @@ describe('the evaluation of a run', () => {
     })
     expect(evaluated({ phases: took(501) })).toEqual({
       status: 'degraded',
-      error: { kind: 'condition', message: 'Response took 501 ms, more than 500 ms.' },
+      error: { kind: 'condition', message: 'Response took 501 ms, more than 500 ms' },
       conditions: [],
     })
   })

@@ -72,5 +72,5 @@ function costOf(error: unknown): string {
 
 function slowError({ phases }: Facts, max: number | null): CheckError | null {
   if (max === null || phases.total === null || phases.total <= max) return null
-  return { kind: 'condition', message: `Response took ${Math.round(phases.total)} ms, more than ${max} ms.` }
+  return { kind: 'condition', message: `Response took ${Math.round(phases.total)} ms, more than ${max} ms` }
 }

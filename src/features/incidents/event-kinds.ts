@@ -8,7 +8,7 @@ const Monitor = Shape(
     id: IdOf('mon', 'ID of the monitor.'),
     name: Text('Name of the monitor.'),
     type: Text('Check type: `http`, `tcp`, `dns`, …'),
-    target: Text('Target of the check: a URL, `host:port`, a hostname, or a DNS name.'),
+    target: Text('Target of the check: a URL, `host:port`, a hostname, or a DNS name. For a group, its name.'),
     tags: Texts('Tags of the monitor.'),
     last_check_at: MaybeAt('When the monitor was last checked; null if never.'),
   },

@@ -1,6 +1,6 @@
 import type { CheckResult } from '../../../checks/check'
 import type { MonitorState } from '../verdict/state'
-import type { FollowUp, JudgeInput, MonitorStatus, Transition } from '../verdict/input'
+import type { FollowUp, JudgeInput, LocationResult, MonitorStatus, Transition } from '../verdict/input'
 import { judge } from '../verdict/judge'
 import type { LoadedMonitor } from './roster'
 import type { RelatedMonitors } from './related-monitors'
@@ -79,13 +79,23 @@ function inputOf(
       dependencyGraceMs: monitor.dependencyGraceSeconds * 1000,
     },
     status,
-    results: result && location !== null ? [{ location, at: result.at, status: result.status, error: result.error }] : [],
+    results: result && location !== null ? [locationResult(location, result)] : [],
     impaired: related.impaired,
     maintenance: related.windowOf(monitor, at),
     parents: related.parentsOf(monitor, group),
     ...(group && { group }),
   }
 }
+
+const locationResult = (location: string, { at, status, error, conditions }: CheckResult): LocationResult => ({
+  location,
+  at,
+  status,
+  error,
+  isCertain: status === 'degraded' && conditions.some(one => expiry.test(one.condition)),
+})
+
+const expiry = /^\s*(?:not\s+)?\[CERTIFICATE_EXPIRATION\]/i
 
 /** Whether all streaks are unchanged. A changed streak is stored, so that confirmation continues after a restart. */
 const hasSameStreaks = ({ locations: before }: MonitorState, { locations: after }: MonitorState): boolean =>

@@ -39,12 +39,12 @@ function verdictOf(members: readonly MonitorStatus[], rule: GroupRule): { verdic
     return { verdict: isNew ? 'new' : 'unknown', reason: 'None of its monitors has a current status.' }
   }
   const down = counted.filter(status => status === 'down').length
-  const reason = `${down} of ${counted.length} monitors ${down === 1 ? 'is' : 'are'} down.`
+  const reason = `${down} of ${counted.length} monitors ${down === 1 ? 'is' : 'are'} down`
   if (isEnough(down, counted.length, rule)) return { verdict: 'down', reason }
   if (down > 0) return { verdict: 'degraded', reason }
   const degraded = counted.filter(status => status === 'degraded').length
   if (degraded === 0) return { verdict: 'up', reason: `All ${counted.length} monitors are up.` }
-  return { verdict: 'degraded', reason: `${degraded} of ${counted.length} monitors ${degraded === 1 ? 'is' : 'are'} degraded.` }
+  return { verdict: 'degraded', reason: `${degraded} of ${counted.length} monitors ${degraded === 1 ? 'is' : 'are'} degraded` }
 }
 
 function isEnough(down: number, counted: number, rule: GroupRule): boolean {

@@ -20,6 +20,8 @@ export interface Rules {
 
 export interface LocationResult extends Pick<CheckResult, 'at' | 'status' | 'error'> {
   location: string
+  /** Whether a degraded result needs no confirmation, because another check would find the same: a certificate expires soon. */
+  isCertain?: boolean
 }
 
 /** A monitor it depends on. */

@@ -85,6 +85,16 @@ describe('the verdict of one location', () => {
     expect(transition).toMatchObject({ from: 'new', to: 'up', reason: `Up, but degraded: ${slow.message}` })
   })
 
+  test('is degraded at once if the result is certain, such as a certificate that expires soon', () => {
+    const monitor = watched()
+    const expiring = (at: number) =>
+      monitor.step(at, [{ location: 'local', at: start + at * second, status: 'degraded', error: slow, isCertain: true }])
+    expect(expiring(0).transition).toMatchObject({ from: 'new', to: 'degraded', since: start })
+    monitor.up(60)
+    expect(monitor.up(120).status).toBe('up')
+    expect(expiring(180).status).toBe('degraded')
+  })
+
   test('recovers after two successes, and reports that once, with the first failure', () => {
     const monitor = watched()
     monitor.up(0)

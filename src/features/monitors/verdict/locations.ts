@@ -66,14 +66,14 @@ type Degraded = Pick<LocationState, 'degraded' | 'degradedStreak' | 'degradedSin
 
 /**
  * A location becomes degraded after `confirm` consecutive results that are not up, and recovers after `recover` that are. So a degraded
- * location doesn't count as up for a moment before it is confirmed as down.
+ * location doesn't count as up for a moment before it is confirmed as down. A single result is enough if it is certain.
  */
-function nextDegraded(from: LocationState, { at, status }: LocationResult, rules: Rules, isDown: boolean): Degraded {
+function nextDegraded(from: LocationState, { at, status, isCertain }: LocationResult, rules: Rules, isDown: boolean): Degraded {
   if (status === 'down' && isDown) return { degraded: false, degradedStreak: 0, degradedSince: null }
   const { status: settled, contradictions: streak } = nextConfirmation(
     { status: from.degraded ? 'down' : 'up', contradictions: from.degradedStreak },
     status === 'up',
-    rules,
+    isCertain ? { ...rules, confirm: 1 } : rules,
   )
   const degraded = settled === 'down'
   return { degraded, degradedStreak: streak, degradedSince: degraded || streak > 0 ? (from.degradedSince ?? at) : null }
