@@ -36,7 +36,7 @@ export function PastedTarget() {
     const bodies =
       selected.length === 0
         ? [{ target: text.trim() }]
-        : selected.map(({ type, target, name, title }, at) => ({ type, target, name: at === 0 ? name : `${name} (${title})` }))
+        : selected.map(({ type, target, name, title }, at) => ({ type, target, name: at === 0 ? name : `${name}: ${title}` }))
     return { method: 'POST', path: '/monitors/bulk', body: { operations: bodies.map(body => ({ op: 'create', body })) } }
   }
   const submit = async (event: FormEvent) => {
