@@ -98,7 +98,7 @@ test('the audit log describes what happened, is filtered by action, and shows ch
   expect(await rows.count()).toBe(2)
   await rows.getByRole('link', { name: /^The token .+ updated the token / }).click()
   await page.getByRole('heading', { level: 1, name: /updated the token/ }).waitFor()
-  await page.getByText('account.token.update', { exact: true }).waitFor()
+  await page.getByRole('code').filter({ hasText: 'account.token.update' }).waitFor()
   const changes = page.getByRole('row').filter({ hasText: 'first name' })
   expect(await changes.textContent()).toContain('second name')
   await expectClean(page)
