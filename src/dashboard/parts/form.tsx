@@ -471,7 +471,7 @@ export const Advanced = ({ children }: { children: ReactNode }) => {
   )
 }
 
-/** Whether the label of a field adds little to that of its group, such as “Authentication type” in “Authentication”. */
+/** Whether the label of a field mostly repeats the label of its group: “Authentication type” in “Authentication”. */
 const repeats = (field: string, group: string): boolean => {
   const words = new Set(group.toLowerCase().split(' '))
   words.delete('and')
