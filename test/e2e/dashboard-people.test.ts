@@ -295,6 +295,23 @@ test('the palette finds records, members, settings, and handbook pages, runs act
     await page.keyboard.press('Enter')
   }
 
+  // What is typed while the code loads is kept.
+  let load = () => {}
+  const isLoading = new Promise<void>(resolve => (load = resolve))
+  await page.route(/palette[^/]*\.js/, async route => {
+    await isLoading
+    await route.continue()
+  })
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('monit')
+  const field = page.getByRole('combobox', { name: 'Search or jump to…' })
+  expect(await field.inputValue()).toBe('monit')
+  load()
+  await first(/^Monitors Page$/)
+  await page.keyboard.type('ors')
+  expect(await field.inputValue()).toBe('monitors')
+  await page.keyboard.press('Escape')
+
   await go('montiors', /^Monitors Page$/)
   await heading(page, 'Monitors')
   await go('shpo frontned', /^Shop frontend http:.*Monitor$/)

@@ -157,7 +157,7 @@ function callOf(values: Values, { suggestions, types }: Known): Call {
     ...also.map(one => ({
       type: one.type,
       target: one.target,
-      name: `${(values.name as string) || one.name} (${one.title})`,
+      name: `${(values.name as string) || one.name}: ${one.title}`,
       ...(fields.tags !== undefined && { tags: fields.tags }),
       ...(fields.channel_ids !== undefined && { channel_ids: fields.channel_ids }),
     })),

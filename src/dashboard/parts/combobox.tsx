@@ -1,11 +1,15 @@
-import { useId, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 
-interface ComboboxProps<Row> {
+/** The field of a combobox. */
+export interface SearchText {
   /** What it searches, for screen readers. */
   label: string
   placeholder: string
   text: string
   onText(text: string): void
+}
+
+interface ComboboxProps<Row> extends SearchText {
   rows: readonly Row[]
   /** Whether more rows may follow. */
   isLoading?: boolean
@@ -18,6 +22,9 @@ export function Combobox<Row extends { key: string }>(props: ComboboxProps<Row>)
   const { label, placeholder, text, onText, rows, isLoading, onPick, children } = props
   const id = useId()
   const [selected, setSelected] = useState(0)
+  const input = useRef<HTMLInputElement>(null)
+  // A text from before is continued.
+  useLayoutEffect(() => input.current?.setSelectionRange(text.length, text.length), [])
   const current = Math.min(selected, rows.length - 1)
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
@@ -33,6 +40,7 @@ export function Combobox<Row extends { key: string }>(props: ComboboxProps<Row>)
   return (
     <>
       <input
+        ref={input}
         autoFocus
         role="combobox"
         aria-expanded

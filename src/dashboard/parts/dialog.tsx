@@ -16,7 +16,7 @@ interface DialogProps {
 export const Dialog = ({ open, onClose, title, description, wide, children }: DialogProps) => (
   <BaseDialog.Root open={open} onOpenChange={to => !to && onClose?.()}>
     <BaseDialog.Portal>
-      <BaseDialog.Backdrop className="fixed inset-0 z-40 bg-shade" />
+      <BaseDialog.Backdrop data-backdrop className="fixed inset-0 z-40 bg-shade" />
       <BaseDialog.Popup
         className={`fixed inset-x-0 bottom-0 z-40 max-h-[92dvh] overflow-y-auto rounded-t-xl border border-line bg-raised p-5 shadow-2xl sm:inset-x-auto sm:top-[10dvh] sm:bottom-auto sm:left-1/2 sm:max-h-[80dvh] sm:-translate-x-1/2 sm:rounded-xl ${
           wide ? 'sm:w-[min(56rem,calc(100vw-2rem))]' : 'sm:w-[min(34rem,calc(100vw-2rem))]'

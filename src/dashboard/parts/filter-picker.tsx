@@ -46,7 +46,7 @@ export function FilterPicker({ label, value, onChange, all, shown, placeholder, 
       <Popover.Trigger
         aria-label={`${label}: ${title}`}
         title={title}
-        className={`inline-flex h-9 w-48 items-center gap-1 rounded-md border px-2 text-left ${value === '' ? inactiveFilter : activeFilter}`}
+        className={`inline-flex h-9 w-48 max-sm:w-0 max-sm:grow max-sm:basis-[calc(50%-0.25rem)] items-center gap-1 rounded-md border px-2 text-left ${value === '' ? inactiveFilter : activeFilter}`}
       >
         <span className="min-w-0 grow truncate">{title}</span>
         <ChevronDown className="size-4 shrink-0" aria-hidden />

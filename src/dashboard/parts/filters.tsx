@@ -34,7 +34,7 @@ export function SearchField({ value, onChange, label }: SearchFieldProps) {
     return () => clearTimeout(timer)
   }, [text, onChange])
   return (
-    <div className="relative min-w-40 grow basis-56 sm:max-w-80">
+    <div className="relative min-w-40 grow basis-40 sm:max-w-80 sm:basis-56">
       <Search className="pointer-events-none absolute top-2.5 left-2.5 size-4 text-muted" aria-hidden />
       <input
         type="search"
@@ -84,7 +84,7 @@ export const FilterSelect = ({ label, value, initial = '', onChange, all, choice
       value={value}
       onChange={event => onChange(event.target.value)}
       // Fixed width, so that the layout doesn't shift when options load.
-      className={`h-9 w-48 rounded-md border px-2 ${value === initial ? inactiveFilter : activeFilter}`}
+      className={`h-9 w-48 max-sm:w-0 max-sm:grow max-sm:basis-[calc(50%-0.25rem)] rounded-md border px-2 ${value === initial ? inactiveFilter : activeFilter}`}
     >
       {all && <option value="">{all}</option>}
       {pairs.map(([one, words]) => (

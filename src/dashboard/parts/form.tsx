@@ -235,12 +235,12 @@ interface FrameProps extends FieldProps, FieldOptions {
   children(attributes: InputAttributes): ReactNode
 }
 
-/** Label, hint, and error around an input of any kind. */
+/** Label, hint, and error around an input of any kind. An error replaces the hint. */
 export function FieldFrame({ children, ...field }: FrameProps) {
   const { label, hint } = field
   const id = useId()
   const error = useField(field)
-  const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined
+  const described = error ? `${id}-error` : hint ? `${id}-hint` : undefined
   return (
     <div className="min-w-0">
       <label htmlFor={id} className="mb-1 block font-medium">
@@ -248,7 +248,7 @@ export function FieldFrame({ children, ...field }: FrameProps) {
       </label>
       {children({ id, 'aria-describedby': described, 'aria-invalid': error !== null })}
       <FieldError id={`${id}-error`} error={error} />
-      {hint && (
+      {hint && !error && (
         <p id={`${id}-hint`} className="mt-1 text-[13px] text-muted">
           {hint}
         </p>
@@ -388,14 +388,14 @@ export function CheckboxField({ name, label, hint }: FieldProps) {
           checked={values[name] === true}
           onChange={event => set({ [name]: event.target.checked })}
           aria-invalid={error !== null}
-          aria-describedby={[hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ') || undefined}
+          aria-describedby={error ? `${id}-error` : hint ? `${id}-hint` : undefined}
         />
         <label htmlFor={id} className="font-medium">
           {label}
         </label>
       </div>
       <FieldError id={`${id}-error`} error={error} className="pl-5" />
-      {hint && (
+      {hint && !error && (
         <p id={`${id}-hint`} className="pl-5 text-[13px] text-muted">
           {hint}
         </p>

@@ -1,4 +1,4 @@
-import { Plus, X, type LucideIcon } from 'lucide-react'
+import { ListFilter, Plus, X, type LucideIcon } from 'lucide-react'
 import { useState, type ComponentType, type ReactNode } from 'react'
 import type { Query } from '../client'
 import { isVisibleTo, labelOf, pages, titleOf, type PagePath } from '../pages'
@@ -86,6 +86,9 @@ export interface ListProps<Row> {
   inlineEditor?: { id: string; content: ReactNode } | undefined
 }
 
+/** More filters than this are collapsed on a phone. */
+const maxOnPhone = 2
+
 /** A list of resources: search, filters, sorting, and selection, all in the URL, and the rows as they are loaded. */
 export function List<Row>(props: ListProps<Row>) {
   const { label, path, page, details, search, params, counted, asSection, instead, bulk } = props
@@ -103,9 +106,13 @@ export function List<Row>(props: ListProps<Row>) {
   const list = useList<Row>(instead ? null : path, query, { ...(props.refetchMs && { refetchMs: props.refetchMs }) })
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const clear = () => setSelected(new Set())
+  const [showsFilters, setShowsFilters] = useState(false)
   const selectedRows = list.rows.filter(one => selected.has(idOf(one)))
   const isFiltered = Object.keys(defaults).some(name => name !== 'sort' && state[name] !== defaults[name])
   const { icon, title = `No ${label.toLowerCase()} yet`, text, action } = props.empty
+  const selects = filters.filter(one => one.choices || one.Picker)
+  const isCollapsible = selects.length > maxOnPhone
+  const setFilters = selects.filter(({ name, initial = '' }) => state[name] !== initial).length
   const controls = (
     <>
       {searched && (
@@ -115,23 +122,35 @@ export function List<Row>(props: ListProps<Row>) {
           onChange={text => set({ [searched.name]: search === true ? text : text.trim() })}
         />
       )}
-      {filters.map(({ name, label, all, choices, Picker }) =>
-        Picker ? (
-          <Picker key={name} label={label} value={state[name]!} onChange={value => set({ [name]: value })} all={all!} />
-        ) : choices ? (
-          <FilterSelect
-            key={name}
-            label={label}
-            value={state[name]!}
-            initial={defaults[name]}
-            onChange={value => set({ [name]: value })}
-            all={all}
-            choices={choices}
-          />
-        ) : (
-          <FilterChip key={name} label={label} value={state[name]!} onClear={() => set({ [name]: '' })} />
-        ),
+      {isCollapsible && (
+        <Button
+          aria-expanded={showsFilters}
+          className="sm:hidden"
+          icon={ListFilter}
+          onClick={() => setShowsFilters(!showsFilters)}
+        >
+          {setFilters === 0 ? 'Filters' : `Filters (${setFilters})`}
+        </Button>
       )}
+      <div className={`contents ${isCollapsible && !showsFilters ? 'max-sm:hidden' : ''}`}>
+        {filters.map(({ name, label, all, choices, Picker }) =>
+          Picker ? (
+            <Picker key={name} label={label} value={state[name]!} onChange={value => set({ [name]: value })} all={all!} />
+          ) : choices ? (
+            <FilterSelect
+              key={name}
+              label={label}
+              value={state[name]!}
+              initial={defaults[name]}
+              onChange={value => set({ [name]: value })}
+              all={all}
+              choices={choices}
+            />
+          ) : (
+            <FilterChip key={name} label={label} value={state[name]!} onClear={() => set({ [name]: '' })} />
+          ),
+        )}
+      </div>
       {props.controls}
     </>
   )

@@ -47,7 +47,6 @@ export function Page({ title: ownTitle, aside, description, parent, actions, nar
               <Link to={above.to} className="hover:text-ink hover:underline">
                 {above.label}
               </Link>
-              <span aria-hidden> /</span>
             </nav>
           )}
           <div className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1">

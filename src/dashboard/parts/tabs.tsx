@@ -17,7 +17,11 @@ export function Tabs({ label, tabs }: TabsProps) {
     if (row.current && active) row.current.scrollLeft = active.offsetLeft - (row.current.clientWidth - active.offsetWidth) / 2
   }, [pathname])
   return (
-    <nav ref={row} aria-label={label} className="relative mb-4 flex gap-1 overflow-x-auto border-b border-line">
+    <nav
+      ref={row}
+      aria-label={label}
+      className="relative mb-4 flex gap-1 overflow-x-auto border-b border-line max-sm:mask-r-from-90% max-sm:pr-10"
+    >
       {tabs.map(tab => (
         <Link
           key={tab.to}

@@ -43,18 +43,34 @@ export const formatLocal = (local: string): string =>
     : timeFormat({ dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(local))
 export const formatDate = (at: string | number): string => timeFormat({ dateStyle: 'medium' }).format(new Date(at))
 
-/** “3 min ago” or “in 2 h”, with the full time as a tooltip. Shows `fallback` if there is no time. */
-export function RelativeTime({ at, fallback = 'Never' }: { at: string | number | null | undefined; fallback?: string }) {
+interface RelativeTimeProps {
+  at: string | number | null | undefined
+  /** Shown if there is no time. */
+  fallback?: string
+  /** Shown once the time has passed, for something that is due then. */
+  past?: string
+}
+
+/** “3 min ago” or “in 2 h”, with the full time as a tooltip. */
+export function RelativeTime({ at, fallback = 'Never', past }: RelativeTimeProps) {
   const now = useNow()
   if (at === null || at === undefined) return <span className="text-muted">{fallback}</span>
-  const passed = now - new Date(at).getTime()
-  const text =
-    passed > -2000 && passed < 1500 ? 'now' : passed > 0 ? `${roughDuration(passed)} ago` : `in ${roughDuration(-passed)}`
   return (
     <time dateTime={new Date(at).toISOString()} title={formatDateTime(at)} className="whitespace-nowrap">
-      {text}
+      {relativeText(now - new Date(at).getTime(), past)}
     </time>
   )
+}
+
+/**
+ * “3 min ago” or “in 2 h”.
+ * @param passed ms since the time; negative if it is in the future
+ * @param past the text once it has passed
+ */
+export function relativeText(passed: number, past?: string): string {
+  if (past !== undefined && passed > -1000) return past
+  if (passed > -2000 && passed < 1500) return 'now'
+  return passed > 0 ? `${roughDuration(passed)} ago` : `in ${roughDuration(-passed)}`
 }
 
 interface TimeListProps {
@@ -91,9 +107,9 @@ const units = [
   ['s', 1000],
 ] as const
 
-/** Formats a duration in the largest unit that gives at least 2: “95 min”, “30 h”. */
+/** Formats a duration in its largest unit, rounded down: “3 min”, “1 h”. */
 function roughDuration(ms: number): string {
-  const [name, size] = units.find(([, one]) => ms >= 2 * one) ?? units.at(-1)!
+  const [name, size] = units.find(([, one]) => ms >= one) ?? units.at(-1)!
   return `${Math.floor(ms / size)} ${name}`
 }
 

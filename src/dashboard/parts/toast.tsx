@@ -1,5 +1,5 @@
 import { Toast } from '@base-ui/react/toast'
-import { Link } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
 import { CircleCheck, CircleX, X } from 'lucide-react'
 import { ApiError } from '../client'
 import { errorText } from './field-errors'
@@ -83,6 +83,7 @@ export const Toasts = () => (
 
 function ToastList() {
   const { toasts } = Toast.useToastManager()
+  const { pathname } = useLocation()
   return toasts.map(one => (
     <Toast.Root
       key={one.id}
@@ -98,7 +99,7 @@ function ToastList() {
         <Toast.Title className="font-medium" />
         <Toast.Description className="text-muted wrap-anywhere" />
       </div>
-      {one.data?.to !== undefined && (
+      {one.data?.to !== undefined && one.data.to !== pathname && (
         <Link
           to={one.data.to}
           onClick={() => manager.close(one.id)}

@@ -53,8 +53,13 @@ export function useShortcuts(items: readonly PageEntry[], handlers: ShortcutHand
       if (event.key === 'g') chordUntil = event.timeStamp + chordMs
       else if (event.key === '?') latest.current.handlers.shortcuts()
       else if (event.key === '/') focusElement(event, '[data-search]')
-      else if (event.key === 'c') document.querySelector<HTMLElement>('[data-new]')?.click()
-      else if (event.key === 'j' || event.key === 'k') {
+      else if (event.key === 'c') {
+        const button = document.querySelector<HTMLElement>('[data-new]')
+        if (!button) return
+        // Otherwise, the field that the button focuses would receive the letter.
+        event.preventDefault()
+        button.click()
+      } else if (event.key === 'j' || event.key === 'k') {
         const table = document.querySelector<HTMLElement>('[data-table]')
         if (!table || table.contains(target)) return
         table.focus({ preventScroll: true })

@@ -3,7 +3,7 @@ import { BookOpen, Building2, CornerDownLeft, UserPlus, type LucideIcon } from '
 import { useMemo, useState } from 'react'
 import { entryOfId } from '../../../registry'
 import { inviteMember } from '../../pages/members/invitations'
-import { Combobox } from '../../parts/combobox'
+import { Combobox, type SearchText } from '../../parts/combobox'
 import { closeDialog } from '../../parts/open-dialog'
 import { capitalize } from '../../parts/status'
 import { formatDateTime } from '../../parts/time'
@@ -48,10 +48,10 @@ const maxRecent = 6
 const maxHandbook = 8
 
 /** A search for pages, settings, resources, the handbook, and actions. */
-export default function Palette({ actions }: { actions: readonly QuickAction[] }) {
+export default function Palette({ actions, search }: { actions: readonly QuickAction[]; search: SearchText }) {
+  const { text } = search
   const person = usePerson()
   const tools = useTools()
-  const [text, setText] = useState('')
   const [opened] = useState(recentlyOpened)
   const here = useResourceOfPage()
   const { found, isLoading } = useFound(text)
@@ -92,10 +92,7 @@ export default function Palette({ actions }: { actions: readonly QuickAction[] }
     : [...recent.slice(0, maxRecent), ...verbRows, ...pageRows.filter(one => one.isMain)]
   return (
     <Combobox
-      label="Search or jump to…"
-      placeholder="Search pages, resources, actions, and the handbook"
-      text={text}
-      onText={setText}
+      {...search}
       rows={rows}
       isLoading={isTyped && isLoading}
       onPick={row => {
