@@ -39,6 +39,8 @@ test('errors point to the invalid field', async () => {
   expect(pointers(await check({ type: 'A', name: 'www', content: '192.0.2.2', ttl: 60 }))).toEqual(['#/ttl'])
   expect(pointers(await check({ type: 'MX', name: '@', fields: { preference: 70_000, exchange: 'mail' } }))).toEqual(['#/fields'])
   expect(pointers(await check({ type: 'SOA', name: '@', content: 'a' }))).toEqual(['#/type'])
+  const both = { type: 'A', name: 'www.example.com', content: '192.0.2.300' }
+  expect(pointers(await check(both))).toEqual(['#/name', '#/content'])
 })
 
 test('an update is validated, and may keep its value', async () => {
@@ -48,6 +50,7 @@ test('an update is validated, and may keep its value', async () => {
   expect((await check({ ...same, name: 'web' })).body).toMatchObject({ name: 'web' })
   expect((await acme.call('GET', `/v1/dns/records/${www.id}`)).body).toMatchObject({ name: 'www', ttl: 300, version: 1 })
   expect(pointers(await check({ ...same, type: 'AAAA', content: '2001:db8::1' }))).toEqual(['#/type'])
+  expect(pointers(await check({ ...same, name: 'a*', content: '192.0.2.300' }))).toEqual(['#/name', '#/content'])
   const other = await createZone(acme, 'example.net')
   expect(pointers(await acme.call('POST', `/v1/dns/zones/${other.id}/records/check`, same))).toEqual(['#/record_id'])
 })

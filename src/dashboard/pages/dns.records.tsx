@@ -10,6 +10,7 @@ import { useOne } from '../queries'
 import { dnsTabs } from './dns/dns-tabs'
 import { LockAndTags, Value } from './dns/records/record-columns'
 import { queryOf, syncStates } from './dns/records/record-query'
+import { typeChoices } from './dns/records/type-select'
 
 const ZonePicker = resourcePicker(one => one.prefix === 'zone')
 
@@ -56,7 +57,7 @@ export default function AllRecords() {
       search={{ name: 'q', label: 'Search names and values' }}
       counted
       filters={[
-        { name: 'type', label: 'Type', all: 'All types', choices: types.map(one => one.type) },
+        { name: 'type', label: 'Type', all: 'All types', choices: typeChoices(types) },
         { name: 'zone', label: 'Zone', all: 'All zones', Picker: ZonePicker },
         { name: 'state', label: 'Sync status', all: 'All sync statuses', choices: syncStates },
         { name: 'locked', label: 'Lock', all: 'All records', choices: { true: 'Locked', false: 'Unlocked' } },

@@ -80,7 +80,7 @@ export function errorText(
   const field = fieldAt(pointer, fields)
   const label = field?.label ?? labelOf(lastName(pointer))
   if (field && isMissing(code, detail, field, values)) return missingText(field, code)
-  const text = withLabels(withoutNull(detail), fields).replace(/(?<![.!?])$/, '.')
+  const text = withLabels(withoutNull(withoutReference(detail)), fields).replace(/(?<![.!?])$/, '.')
   if (/^\p{Lu}/u.test(text)) return text
   const subject = field ? (itemAt(pointer, field, values) ?? label) : label
   return subject === '' ? text.slice(0, 1).toUpperCase() + text.slice(1) : `${subject} ${text}`
@@ -112,6 +112,9 @@ const missingText = ({ label, isPicked }: FormField, code: string): string => {
 /** “a URL”, “an address”, “an SSH key” */
 const articleOf = (noun: string): string =>
   /^(?!ur|us|uni|one)[aeiou]/i.test(noun) || /^[FHLMNRSX]\p{Lu}/u.test(noun) ? 'an' : 'a'
+
+/** An error without the document that defines the rule: “(RFC 1034 3.6.2)”. */
+export const withoutReference = (detail: string): string => detail.replace(/ \((?:RFC|PowerDNS)[^()]*\)(?=\.?$)/, '')
 
 /** Forms have no null: an empty field is null. */
 const withoutNull = (detail: string): string => detail.replace(/,? or (?:be )?null(?=\.$)/, '')

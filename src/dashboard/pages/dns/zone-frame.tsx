@@ -3,6 +3,7 @@ import type { ZoneView } from '../../../features/dns/zones/shapes'
 import { Page } from '../../parts/page'
 import { Status, Tag } from '../../parts/status'
 import { Tabs } from '../../parts/tabs'
+import { shownSyncState } from './zone-status'
 import { ZoneSyncStatus } from './zone-sync-status'
 
 /** The tabs of the zone, by the last segment of their URL. The URL of the first has none. */
@@ -24,7 +25,7 @@ export function ZoneFrame({ zone, actions, children }: ZoneFrameProps) {
       parent="/dns"
       aside={
         <>
-          <Status status={zone.sync.state} />
+          <Status status={shownSyncState(zone)} />
           {zone.status === 'paused' && <Status status="paused" />}
           {zone.blocked && <Status status="blocked" label="blocked" />}
           {zone.name !== zone.unicode_name && <Tag>{zone.name}</Tag>}

@@ -55,3 +55,7 @@ export function parseEach<T, R>(list: readonly T[], read: (one: T, place: number
   if (problems.length > 0) throw invalid(problems.slice(0, maxProblems))
   return results
 }
+
+/** Parses two parts of a request and reports the problems of both together. @throws Problem 422 */
+export const parseBoth = <A, B>(first: () => A, second: () => B): [A, B] =>
+  parseEach<() => A | B, A | B>([first, second], read => read()) as [A, B]

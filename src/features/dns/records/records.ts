@@ -15,7 +15,7 @@ import type { DnsRecordInput, DnsRecordPatch, DnsRecordView } from './shapes'
 import { storedValue, typeOf, valueOf, valueOfRdata, type RecordValue } from './values'
 import { optionsOf, optionsPatched, wantedMetadata } from './rrset-metadata'
 import { ruleViolation, type WantedRrset, type WantedValue } from '../changes/rrset-rules'
-import { parseField } from './parse-field'
+import { parseBoth, parseField } from './parse-field'
 import { dnsFoundRecords } from '../targets/tables'
 import { dnsRecords } from './tables'
 import { keptRecordViews } from './kept-views'
@@ -84,7 +84,10 @@ export async function recordCreation(
 ): Promise<ChangeResult<DnsRecordView>> {
   const type = parseField('#/type', () => typeOf(input.type))
   const zone = await lockZone(tx, ctx, zoneId)
-  const name = parseField('#/name', () => recordNameOf(input.name, zone.name))
+  const [name, value] = parseBoth(
+    () => parseField('#/name', () => recordNameOf(input.name, zone.name)),
+    () => readValue(type, input, zone),
+  )
   const atName = await rrsetsAt(tx, zone.id, [{ name }])
   const existing = atName.get(rrsetKey({ name, type }))
   if (existing && input.ttl !== undefined && input.ttl !== existing.row.ttl)
@@ -95,7 +98,6 @@ export async function recordCreation(
         'RFC 2181 5.2',
       ),
     ])
-  const value = readValue(type, input, zone)
   const wanted = {
     name,
     type,
@@ -130,9 +132,11 @@ export async function recordUpdate(tx: Tx, ctx: Ctx, id: string, patch: DnsRecor
   const { zone, record, rrset, atName } = await lockRecord(tx, ctx, id)
   requireMatch(ctx, record)
   const before = auditRecord(await recordViewOf(tx, record, rrset.row, zone))
-  const name = patch.name === undefined ? record.name : parseField('#/name', () => recordNameOf(patch.name!, zone.name))
   const hasValue = patch.content !== undefined || patch.fields !== undefined
-  const value: RecordValue = hasValue ? readValue(record.type, patch, zone) : valueOfRdata(record.type, record.rdata)
+  const [name, value] = parseBoth(
+    () => (patch.name === undefined ? record.name : parseField('#/name', () => recordNameOf(patch.name!, zone.name))),
+    () => (hasValue ? readValue(record.type, patch, zone) : valueOfRdata(record.type, record.rdata)),
+  )
   const own: WantedValue = { ...value, keep: record, pointer: pointerOf(patch) }
   const others = valuesOf(rrset).filter(one => one.hash !== record.rdataHash)
   const isMoved = name !== record.name

@@ -21,7 +21,7 @@ export function LabeledInput({ label, error, hint, children }: LabeledInputProps
       {children({ id, 'aria-describedby': message ? `${id}-message` : undefined, 'aria-invalid': error !== null })}
       <p
         id={`${id}-message`}
-        className={`mt-0.5 min-h-5 text-[13px] wrap-anywhere ${error ? 'text-bad first-letter:uppercase' : 'text-muted'}`}
+        className={`mt-0.5 min-h-5 text-[13px] wrap-break-word ${error ? 'text-bad first-letter:uppercase' : 'text-muted'}`}
       >
         {error ? <TextWithCode text={error} /> : hint}
       </p>

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { wordsOf } from '../../../parts/form'
+import { Disclosure } from '../../../parts/disclosure'
 import { Checkbox, Input } from '../../../parts/input'
 import { LabeledInput } from './labeled-input'
 import type { Draft } from './record-draft'
@@ -15,8 +16,11 @@ export function MetadataFields({ draft, onDraft, errorAt }: MetadataFieldsProps)
   const [tags, setTags] = useState(draft.tags.join(', '))
   const tagError = errorAt('tags')
   return (
-    <details open={draft.comment !== '' || draft.tags.length > 0 || draft.locked || draft.expires !== '' || undefined}>
-      <summary className="w-fit text-[13px] text-muted hover:text-ink">Comment, tags, expiry, lock</summary>
+    <Disclosure
+      open={draft.comment !== '' || draft.tags.length > 0 || draft.locked || draft.expires !== '' || undefined}
+      summary="Comment, tags, expiry, lock"
+      summaryClass="w-fit text-[13px] text-muted hover:text-ink"
+    >
       <div className="mt-2 grid gap-3 sm:grid-cols-[1fr_1fr_auto_auto]">
         <LabeledInput label="Comment" error={errorAt('comment')}>
           {attributes => (
@@ -49,6 +53,6 @@ export function MetadataFields({ draft, onDraft, errorAt }: MetadataFieldsProps)
         These apply to all records with the same name and type, which are deleted when they expire. Locked records are protected:
         they can’t be deleted, and can only be changed in this form.
       </p>
-    </details>
+    </Disclosure>
   )
 }

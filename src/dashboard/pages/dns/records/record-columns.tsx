@@ -35,7 +35,7 @@ export function columnsOf({ zone, repeated, onEdit, onTag }: ColumnOptions): rea
       render: one => <span className="text-[13px]">{one.type}</span>,
     },
     { title: 'Value', onPhone: 'line', render: one => <Value record={one} /> },
-    { title: 'TTL', width: '5.5rem', alignRight: true, showFrom: 'md', render: one => one.ttl },
+    { title: 'TTL', width: '6.5rem', alignRight: true, showFrom: 'md', render: one => formatTtl(one.ttl) },
     hasTargets
       ? {
           title: 'Status',
@@ -73,6 +73,9 @@ export function columnsOf({ zone, repeated, onEdit, onTag }: ColumnOptions): rea
     },
   ]
 }
+
+/** “3,600 s” */
+export const formatTtl = (seconds: number): string => `${seconds.toLocaleString()}\u00a0s`
 
 /** A record as a zone file line, with an absolute name. */
 export const lineOf = ({ fqdn, ttl, type, content }: DnsRecordView): string => `${fqdn}. ${ttl} IN ${type} ${content}`

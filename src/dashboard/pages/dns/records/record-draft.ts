@@ -83,6 +83,17 @@ function valueOf({ type, content, fields }: Draft, types: readonly DnsRecordType
   }
 }
 
+/** A record name without the name of the zone, which people paste as well: `www.example.com` is `www`. */
+export function relativeName(text: string, zone: { name: string; unicode_name: string }): string {
+  const name = text.trim()
+  const lower = name.toLowerCase()
+  for (const own of [zone.name, zone.unicode_name]) {
+    if (lower === own) return '@'
+    if (lower.endsWith(`.${own}`) && !lower.endsWith(`\\.${own}`)) return name.slice(0, -own.length - 1)
+  }
+  return name
+}
+
 /** The request body that creates the record. */
 export const bodyOf = (draft: Draft, types: readonly DnsRecordTypeView[]): Record<string, unknown> => ({
   type: draft.type,

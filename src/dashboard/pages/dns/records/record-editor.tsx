@@ -4,12 +4,14 @@ import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { ApiError, type Call } from '../../../client'
 import { ApiCall } from '../../../parts/api-call'
 import { Button } from '../../../parts/button'
+import { withoutReference } from '../../../parts/field-errors'
 import { Input } from '../../../parts/input'
 import { useDryRun } from '../../../queries'
 import { useZoneChange } from '../zone-change'
 import { LabeledInput } from './labeled-input'
 import { MetadataFields } from './metadata-fields'
-import { bodyOf, hasValue, patchOf, withType, type Draft } from './record-draft'
+import { formatTtl } from './record-columns'
+import { bodyOf, hasValue, patchOf, relativeName, withType, type Draft } from './record-draft'
 import { TypeSelect } from './type-select'
 import { ValueFields } from './value-fields'
 
@@ -32,7 +34,8 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
   const { change, isPending } = useZoneChange(zone)
   const path = `/dns/zones/${zone.id}/records`
   const isChanged = JSON.stringify(draft) !== JSON.stringify(before)
-  const body = bodyOf(draft, types)
+  const named = draft.name === before.name ? draft : { ...draft, name: relativeName(draft.name, zone) }
+  const body = bodyOf(named, types)
   const toCheck = record
     ? { ...body, record_id: record.id, ...(draft.locked || before.locked ? { locked: draft.locked } : {}) }
     : body
@@ -40,17 +43,19 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
     isChanged && hasValue(draft) ? { method: 'POST', path: `${path}/check`, body: toCheck } : null,
   )
   const problem = refused ?? checked.error
-  const errorAt = (...fields: string[]) =>
-    problem?.errors.find(one => fields.some(field => one.pointer === `#/${field}`))?.detail ?? null
+  const errorAt = (...fields: string[]) => {
+    const error = problem?.errors.find(one => fields.some(field => one.pointer === `#/${field}`))
+    return error ? withoutReference(error.detail) : null
+  }
   const known = ['name', 'type', 'ttl', 'content', 'fields', 'comment', 'tags', 'locked', 'expires_at']
   const others =
     problem &&
     (problem.errors.length === 0
       ? [problem.message]
-      : problem.errors.filter(one => !known.includes(one.pointer.slice(2))).map(one => one.detail))
+      : problem.errors.filter(one => !known.includes(one.pointer.slice(2))).map(one => withoutReference(one.detail)))
   const request = (): Call =>
     record
-      ? { method: 'PATCH', path: `/dns/records/${record.id}`, body: patchOf(draft, before, types), ifMatch: record.version }
+      ? { method: 'PATCH', path: `/dns/records/${record.id}`, body: patchOf(named, before, types), ifMatch: record.version }
       : { method: 'POST', path, body }
   const set = (changed: Partial<Draft>) => {
     setRefused(null)
@@ -67,7 +72,7 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
   }
   const save = (event: FormEvent) => {
     event.preventDefault()
-    const name = draft.name.trim() || '@'
+    const name = named.name.trim() || '@'
     const done = record ? `Record ${record.name} ${record.type} saved` : `Record ${name} ${draft.type} added`
     const rrsets = [{ name, type: draft.type }, ...(record ? [{ name: record.name, type: record.type }] : [])]
     void send(request(), done, rrsets)
@@ -98,6 +103,7 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
               placeholder="@"
               autoComplete="off"
               onText={text => set({ name: text })}
+              onBlur={() => named.name !== draft.name && set({ name: named.name })}
               mono
             />
           )}
@@ -116,7 +122,7 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
         <div className="col-span-2 min-w-0 sm:col-span-3 lg:col-span-1 lg:col-start-3 lg:row-start-1">
           <ValueFields draft={draft} types={types} error={errorAt('content', 'fields')} onDraft={set} />
         </div>
-        <LabeledInput label="TTL" error={errorAt('ttl')} hint={checked.result ? `${checked.result.ttl} s` : '300, 1h, 1d'}>
+        <LabeledInput label="TTL" error={errorAt('ttl')} hint={checked.result ? formatTtl(checked.result.ttl) : 'e.g. 300 or 1h'}>
           {attributes => (
             <Input
               {...attributes}
@@ -130,6 +136,7 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
       </div>
       <MetadataFields draft={draft} onDraft={set} errorAt={errorAt} />
       <div className="flex flex-wrap items-center gap-2">
+        <ApiCall call={request} />
         <p role="status" className="min-h-5 min-w-0 grow basis-60 text-[13px] wrap-anywhere">
           {others && others.length > 0 ? (
             <span className="text-bad">{others.join(' ')}</span>
@@ -139,16 +146,17 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
             </span>
           ) : null}
         </p>
-        <ApiCall call={request} />
-        {record && (
-          <Button kind="danger" onClick={() => remove(record)} disabled={isPending}>
-            Delete
+        <div className="ml-auto flex gap-2">
+          {record && (
+            <Button kind="danger" onClick={() => remove(record)} disabled={isPending}>
+              Delete
+            </Button>
+          )}
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" disabled={isPending || (record !== null && !isChanged)}>
+            {record ? 'Save changes' : 'Add record'}
           </Button>
-        )}
-        <Button onClick={onClose}>Cancel</Button>
-        <Button kind="primary" type="submit" disabled={isPending || (record !== null && !isChanged)}>
-          {record ? 'Save changes' : 'Add record'}
-        </Button>
+        </div>
       </div>
     </form>
   )

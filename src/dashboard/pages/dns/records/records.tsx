@@ -13,6 +13,7 @@ import { ZoneFrame } from '../zone-frame'
 import { BulkActions } from './bulk-actions'
 import { draftOf, emptyDraft, type Draft } from './record-draft'
 import { RecordEditor } from './record-editor'
+import { typeChoices } from './type-select'
 import { columnsOf } from './record-columns'
 import { queryOf, syncStates } from './record-query'
 
@@ -88,7 +89,7 @@ export default function Records({ zone }: { zone: ZoneView }) {
         search={{ name: 'q', label: 'Search names and values' }}
         counted
         filters={[
-          { name: 'type', label: 'Type', all: 'All types', choices: types.map(one => one.type) },
+          { name: 'type', label: 'Type', all: 'All types', choices: typeChoices(types) },
           zone.sync.targets.length > 0 && { name: 'state', label: 'Sync status', all: 'All sync statuses', choices: syncStates },
           { name: 'locked', label: 'Lock', all: 'All records', choices: { true: 'Locked', false: 'Unlocked' } },
           { name: 'tag', label: 'Tag' },

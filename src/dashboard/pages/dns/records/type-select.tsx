@@ -12,10 +12,18 @@ interface TypeSelectProps {
 
 const commonTypes = ['A', 'AAAA', 'CNAME', 'ALIAS', 'MX', 'TXT', 'NS', 'SRV', 'CAA']
 
+/** The names of record types in the order of selects: common ones, and the others. */
+function typeGroups(names: readonly string[]): [common: string[], others: string[]] {
+  const first = commonTypes.filter(one => names.includes(one))
+  return [first, names.filter(one => !first.includes(one)).sort()]
+}
+
+/** The choices of a filter by record type. */
+export const typeChoices = (types: readonly DnsRecordTypeView[]): string[] => typeGroups(types.map(one => one.type)).flat()
+
 /** Record type select, common types first. */
 export function TypeSelect({ attributes, types, value, disabled, onChange }: TypeSelectProps) {
-  const names = [...new Set([...types.map(one => one.type), value])]
-  const first = commonTypes.filter(one => names.includes(one))
+  const [first, others] = typeGroups([...new Set([...types.map(one => one.type), value])])
   const option = (one: string) => (
     <option key={one} value={one}>
       {one}
@@ -25,10 +33,7 @@ export function TypeSelect({ attributes, types, value, disabled, onChange }: Typ
     <Select {...attributes} value={value} disabled={disabled} onText={onChange}>
       {first.map(option)}
       <hr />
-      {names
-        .filter(one => !first.includes(one))
-        .sort()
-        .map(option)}
+      {others.map(option)}
     </Select>
   )
 }
