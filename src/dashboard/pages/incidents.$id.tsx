@@ -5,8 +5,8 @@ import { CopyableText } from '../parts/code'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { ResourceLinks } from '../parts/resource'
-import { severityTone } from '../parts/severity'
-import { Status, Tag } from '../parts/status'
+import { severityLabels } from '../parts/severity'
+import { Tag } from '../parts/status'
 import { RelativeTime, ElapsedTime, formatDuration, formatDateTime } from '../parts/time'
 import { useOne } from '../queries'
 import { usePerson } from '../session'
@@ -17,8 +17,9 @@ import { Notifications } from './incidents/notifications'
 import { Postmortem } from './incidents/postmortem'
 import { Timeline } from './incidents/timeline'
 import { IncidentActions } from './incidents/incident-actions'
+import { IncidentStatus } from './incidents/incident-status'
 
-/** An incident with its timeline, recent changes, evidence and postmortem. */
+/** An incident with its timeline, evidence, recent changes, and postmortem. */
 export default resourcePage({ path: '/incidents', parent: '/incidents' }, IncidentPage)
 
 function IncidentPage({ resource: incident }: { resource: IncidentView }) {
@@ -42,8 +43,8 @@ function IncidentPage({ resource: incident }: { resource: IncidentView }) {
       parent="/incidents"
       aside={
         <>
-          <Status status={incident.status} />
-          <Status status={incident.severity} tone={severityTone[incident.severity]} />
+          <IncidentStatus incident={incident} />
+          <span className="text-[13px] text-muted">{severityLabels[incident.severity]}</span>
         </>
       }
       description={incident.cause === incident.title ? undefined : incident.cause}
@@ -52,8 +53,8 @@ function IncidentPage({ resource: incident }: { resource: IncidentView }) {
       <div className="grid gap-4 lg:grid-cols-[1fr_20rem] lg:items-start">
         <div className="flex min-w-0 flex-col gap-4">
           <Timeline incident={incident} />
-          <Changes incident={incident} />
           {incident.evidence && <Evidence evidence={incident.evidence} />}
+          <Changes incident={incident} />
           <Postmortem incident={incident} />
         </div>
         <div className="flex min-w-0 flex-col gap-4">

@@ -11,11 +11,12 @@ import { ListPage, type Column } from '../parts/list'
 import { openForm } from '../parts/open-dialog'
 import { pluralize } from '../parts/plural'
 import { severityLabels, SeverityIcon } from '../parts/severity'
-import { Status, capitalize } from '../parts/status'
+import { capitalize } from '../parts/status'
 import { RelativeTime, ElapsedTime, formatDuration } from '../parts/time'
 import { useOne } from '../queries'
 import { usePerson } from '../session'
 import { kindLabels } from './incidents/kind-labels'
+import { IncidentStatus } from './incidents/incident-status'
 import { createIncident } from './incidents/new-incident'
 
 const columns: readonly Column<IncidentView>[] = [
@@ -28,7 +29,7 @@ const columns: readonly Column<IncidentView>[] = [
       </span>
     ),
   },
-  { title: 'Status', width: '9rem', render: one => <Status status={one.status} /> },
+  { title: 'Status', width: '9rem', render: one => <IncidentStatus incident={one} /> },
   { title: 'Cause', showFrom: 'lg', look: 'muted', onPhone: 'line', render: one => one.cause },
   { title: 'Started', width: '10rem', sort: 'started_at', render: one => <RelativeTime at={one.started_at} /> },
   {

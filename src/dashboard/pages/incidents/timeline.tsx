@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import type { IncidentUpdateView, IncidentView } from '../../../features/incidents/shapes'
 import { Button } from '../../parts/button'
+import { Disclosure } from '../../parts/disclosure'
 import { TextareaField, CheckboxField, Form } from '../../parts/form'
 import { openForm } from '../../parts/open-dialog'
 import { Card } from '../../parts/page'
@@ -66,7 +67,7 @@ interface EntryProps {
 
 const Entry = ({ incident, entry, canWrite }: EntryProps) => (
   <>
-    <p className="flex flex-wrap items-baseline gap-x-2">
+    <p className="flex flex-wrap items-baseline gap-x-1">
       <span className="font-medium">{capitalize(humanize(entry.kind))}</span>
       <span className="text-muted">
         <RelativeTime at={entry.at} />
@@ -100,8 +101,7 @@ function Notifications({ group: { summary, at, entries, failures } }: { group: T
       {others.length === 0 ? (
         <p>{line}</p>
       ) : (
-        <details>
-          <summary>{line}</summary>
+        <Disclosure summary={<span>{line}</span>}>
           <ul className="mt-1 flex flex-col gap-1 border-l-2 border-line pl-3 text-[13px]">
             {others.map(one => (
               <li key={one.id} className="wrap-anywhere">
@@ -112,7 +112,7 @@ function Notifications({ group: { summary, at, entries, failures } }: { group: T
               </li>
             ))}
           </ul>
-        </details>
+        </Disclosure>
       )}
       {failures.map(one => (
         <p key={one.id} className="wrap-anywhere text-bad">

@@ -1,6 +1,7 @@
 import { labelOf } from '../../parts/labels'
 import type { WebhookAttemptView } from '../../../features/webhooks/deliveries/shapes'
 import { Code } from '../../parts/code'
+import { Disclosure } from '../../parts/disclosure'
 import { Facts } from '../../parts/page'
 import { StatusIcon } from '../../parts/status'
 import { RelativeTime, formatLatency } from '../../parts/time'
@@ -10,16 +11,22 @@ export function Attempt({ attempt, isOpen }: { attempt: WebhookAttemptView; isOp
   const { request, response, timings } = attempt
   const isDelivered = attempt.error_class === null
   return (
-    <details open={isOpen} className="rounded-lg border border-line bg-surface">
-      <summary className="flex flex-wrap items-center gap-2 px-4 py-3">
-        <StatusIcon status={isDelivered ? 'delivered' : 'failed'} tone={isDelivered ? 'ok' : 'bad'} className="size-4" />
-        <h2 className="font-semibold">Attempt {attempt.number}</h2>
-        <span>{attempt.status_code ?? labelOf(attempt.error_class ?? '')}</span>
-        <span className="text-muted">
-          {formatLatency(attempt.duration_ms)} · {attempt.trigger === 'auto' ? 'automatic' : attempt.trigger} ·{' '}
-          <RelativeTime at={attempt.started_at} />
-        </span>
-      </summary>
+    <Disclosure
+      open={isOpen}
+      className="rounded-lg border border-line bg-surface"
+      summaryClass="flex-wrap gap-2 px-4 py-3"
+      summary={
+        <>
+          <StatusIcon status={isDelivered ? 'delivered' : 'failed'} tone={isDelivered ? 'ok' : 'bad'} className="size-4" />
+          <h2 className="font-semibold">Attempt {attempt.number}</h2>
+          <span>{attempt.status_code ?? labelOf(attempt.error_class ?? '')}</span>
+          <span className="text-muted">
+            {formatLatency(attempt.duration_ms)} · {attempt.trigger === 'auto' ? 'automatic' : attempt.trigger} ·{' '}
+            <RelativeTime at={attempt.started_at} />
+          </span>
+        </>
+      }
+    >
       <div className="flex flex-col gap-4 border-t border-line p-4">
         {attempt.error_message && <p className="rounded-md bg-bad-soft p-3 text-bad wrap-anywhere">{attempt.error_message}</p>}
         {timings && (
@@ -46,7 +53,7 @@ export function Attempt({ attempt, isOpen }: { attempt: WebhookAttemptView; isOp
           </>
         )}
       </div>
-    </details>
+    </Disclosure>
   )
 }
 
