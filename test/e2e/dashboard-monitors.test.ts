@@ -129,6 +129,10 @@ test('each condition has its own error, the options of the type are sent, and th
   await page.getByLabel('Name', { exact: true }).fill('linked')
   await page.getByRole('button', { name: 'Create monitor' }).click()
   const toast = page.getByRole('dialog').filter({ hasText: 'linked created' })
+  // Only on other pages than its own.
+  await page.getByRole('heading', { level: 1, name: 'linked' }).waitFor()
+  expect(await toast.getByRole('link', { name: 'View' }).count()).toBe(0)
+  await page.getByRole('navigation', { name: 'Main', exact: true }).getByRole('link', { name: 'Monitors' }).click()
   expect(await toast.getByRole('link', { name: 'View' }).getAttribute('href')).toBe(
     `/monitors/${(await monitorNamed('linked')).id}`,
   )
@@ -306,6 +310,11 @@ test('a monitor shows its error budget by month for an objective, and its quorum
   const budget = page.getByRole('region', { name: 'Objective and error budget' })
   const month = budget.getByRole('row', { name: /\d{4}/ })
   await month.getByText('met', { exact: true }).waitFor()
+  await month.getByText(/^only \d+ s$/).waitFor()
+  // Longer periods would only repeat the uptime of the first seconds.
+  const uptime = page.getByRole('heading', { level: 2, name: 'Uptime' }).locator('xpath=../..')
+  await uptime.getByText(/^for \d+ s$/).waitFor()
+  expect(await uptime.getByText('–', { exact: true }).count()).toBe(3)
   const asked = page.waitForRequest(/uptime\?.*objective=99\.99(&|$)/)
   await budget.getByLabel('Objective', { exact: true }).selectOption('99.99')
   await asked

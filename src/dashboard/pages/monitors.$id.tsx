@@ -46,7 +46,7 @@ function Content({ resource: monitor }: { resource: MonitorView }) {
     >
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem] lg:grid-rows-[auto_1fr]">
         <div className="flex min-w-0 flex-col gap-4">
-          <Uptime id={monitor.id} />
+          <Uptime monitor={monitor} />
           {isGroup ? (
             <section aria-label="Members">
               <h2 className="mb-2 font-semibold">Members</h2>

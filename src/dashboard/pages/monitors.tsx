@@ -68,7 +68,7 @@ export default function Monitors() {
       controls={
         groups.rows.length > 0 && (
           <Checkbox className="h-9" checked={by === 'group'} onCheck={isOn => set({ by: isOn ? 'group' : '', group: '' })}>
-            Show groups
+            Tree view
           </Checkbox>
         )
       }

@@ -129,6 +129,8 @@ function createPlot(node: HTMLElement, latest: { readonly current: ChartProps })
       // Fill each layer of a stack down to the one below it.
       bands: stacked ? stackBands(series) : [],
       hooks: {
+        // Without a cursor, there are no values to show.
+        setCursor: [plot => plot.root.toggleAttribute('data-cursor', plot.cursor.idx !== null && plot.cursor.idx !== undefined)],
         drawClear: [
           plot => {
             for (const band of latest.current.bands ?? []) {

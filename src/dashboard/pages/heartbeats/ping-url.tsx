@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { Code, CopyableText, Mono } from '../../parts/code'
+import { Disclosure } from '../../parts/disclosure'
 import { Card } from '../../parts/page'
 import { ToggleGroup } from '../../parts/toggle-group'
 import handbook from '../../../docs/ping-examples.md?raw'
@@ -24,8 +25,7 @@ export function PingUrl({ url, isOpen }: { url: string | null; isOpen: boolean }
       <p className="mb-3">
         <CopyableText text={url} label="ping URL" />
       </p>
-      <details open={isOpen}>
-        <summary className="mb-2 font-medium">How to ping</summary>
+      <Disclosure open={isOpen} summary="How to ping" summaryClass="mb-2 w-fit font-medium">
         <p className="mb-3 text-muted">
           A request to this URL reports that the job ran. Append <Mono>/start</Mono>, <Mono>/fail</Mono>, or the exit status to
           report more. The request body, such as the output of the job, is stored with the ping.
@@ -38,7 +38,7 @@ export function PingUrl({ url, isOpen }: { url: string | null; isOpen: boolean }
           className="mb-2"
         />
         <Code text={shown.text} label={shown.title} />
-      </details>
+      </Disclosure>
     </Card>
   )
 }

@@ -28,12 +28,13 @@ test('times are in the clock format of the user', () => {
   expect(cronText('30 3 * * *').replace('\u202f', ' ')).toBe('at 3:30 AM every day')
 })
 
-test('the time zone is included unless it is UTC', () => {
+test('the time zone is included if the schedule depends on it', () => {
   const cron = { kind: 'cron', expression: '30 3 * * *', grace_seconds: 60 } as const
-  expect(scheduleText({ ...cron, timezone: 'UTC' })).toBe('at 03:30 every day')
+  expect(scheduleText({ ...cron, timezone: 'UTC' })).toBe('at 03:30 every day, UTC')
+  expect(scheduleText({ ...cron, expression: '*/5 * * * *', timezone: 'UTC' })).toBe('every 5 min')
   expect(scheduleText({ ...cron, timezone: 'Europe/Berlin' })).toBe('at 03:30 every day, Europe/Berlin')
   expect(scheduleText({ ...cron, kind: 'calendar', expression: 'Mon *-*-* 01:00\nSat *-*-* 02:00', timezone: 'UTC' })).toBe(
-    'Mon *-*-* 01:00 or Sat *-*-* 02:00',
+    'Mon *-*-* 01:00 or Sat *-*-* 02:00, UTC',
   )
   expect(scheduleText({ kind: 'period', period_seconds: 5400, grace_seconds: 60 })).toBe('every 1 h 30 min')
 })

@@ -8,7 +8,8 @@ export function scheduleText(schedule: Schedule): string {
   if (schedule.kind === 'period') return `every ${formatDuration(schedule.period_seconds * 1000)}`
   const lines = schedule.expression.split('\n').filter(line => line.trim() !== '')
   const text = schedule.kind === 'cron' ? cronText(schedule.expression) : lines.join(' or ')
-  return schedule.timezone === 'UTC' ? text : `${text}, ${schedule.timezone}`
+  const isIndependent = text.startsWith('every ') || text.includes(schedule.timezone)
+  return isIndependent ? text : `${text}, ${schedule.timezone}`
 }
 
 const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']

@@ -37,7 +37,9 @@ export const monitorColumns = (recent: ReadonlyMap<string, Recent>): readonly Co
     showFrom: 'md',
     render: one => {
       const found = recent.get(one.id)
-      return one.type === 'group' ? '' : formatLatency(found?.results.at(-1)?.latency_ms ?? one.last_result?.latency_ms)
+      const last = found?.results.at(-1) ?? one.last_result
+      // A failed check may not even have connected.
+      return one.type === 'group' ? '' : formatLatency(last?.status === 'down' ? null : last?.latency_ms)
     },
   },
 ]

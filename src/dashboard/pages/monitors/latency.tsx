@@ -65,7 +65,12 @@ export function Latency({ monitor }: { monitor: MonitorView }) {
       <div className="min-h-72">
         {found.error && !found.data && <Problem error={found.error} onRetry={() => void found.refetch()} />}
         {found.data && times.length === 0 && <p className="py-24 text-center text-muted">No successful checks in this range.</p>}
-        {times.length > 0 && (
+        {times.length === 1 && (
+          <p className="py-24 text-center text-muted">
+            Only one result in this range: {formatLatency(found.data?.points[0]?.avg)}. The chart starts with the second.
+          </p>
+        )}
+        {times.length > 1 && (
           <Suspense fallback={null}>
             <Chart
               label={`Latency of ${monitor.name} from ${formatDateTime(begin)} to ${formatDateTime(end)}`}
@@ -82,11 +87,13 @@ export function Latency({ monitor }: { monitor: MonitorView }) {
           </Suspense>
         )}
       </div>
-      <p className="text-[13px] text-muted">
-        Average by phase. 95% of the checks were faster than p95, 99% faster than p99. Drag to zoom in. Click a point to list its
-        checks below.
-        {bands.length > 0 && ' Shaded areas are incidents and maintenance.'}
-      </p>
+      {times.length > 1 && (
+        <p className="text-[13px] text-muted">
+          Average by phase. 95% of the checks were faster than p95, 99% faster than p99. Drag to zoom in. Click a point to list
+          its checks below.
+          {bands.length > 0 && ' Shaded areas are incidents and maintenance.'}
+        </p>
+      )}
     </Card>
   )
 }

@@ -12,6 +12,10 @@ export function MonitorFacts({ monitor }: { monitor: MonitorView }) {
   const last = useOne<MonitorCheckView>(monitor.type === 'group' ? null : `/monitors/${monitor.id}/last-check`)
   const type = types.data?.data.find(one => one.type === monitor.type)
   const isGroup = monitor.type === 'group'
+  // The result can be newer than the monitor, which is loaded at another time.
+  const lastCheckAt = [monitor.last_check_at, last.data?.result?.at].reduce((one, other) =>
+    (other ?? '') > (one ?? '') ? other : one,
+  )
   const seconds = (n: number) => formatDuration(n * 1000)
   return (
     <>
@@ -20,8 +24,8 @@ export function MonitorFacts({ monitor }: { monitor: MonitorView }) {
         facts={[
           ['Type', type?.title],
           isGroup ? null : ['Target', <Target text={monitor.target} />],
-          isGroup ? null : ['Last check', <RelativeTime at={monitor.last_check_at} />],
-          monitor.next_check_at === null ? null : ['Next check', <RelativeTime at={monitor.next_check_at} />],
+          isGroup ? null : ['Last check', <RelativeTime at={lastCheckAt} />],
+          monitor.next_check_at === null ? null : ['Next check', <RelativeTime at={monitor.next_check_at} past="due now" />],
           [isGroup ? 'Degraded after' : 'Interval', seconds(monitor.interval_seconds)],
           isGroup ? null : ['Timeout', seconds(monitor.timeout_seconds)],
           isGroup ? null : ['Down after', failuresOf(monitor)],

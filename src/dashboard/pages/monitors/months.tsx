@@ -11,18 +11,24 @@ import { objectiveState, useYear } from './uptime'
 
 type Period = Pick<UptimeView, 'seconds' | 'uptime_percent' | 'error_budget'> & { name: string }
 
+const daySeconds = 86_400
 const objectives = ['99', '99.5', '99.9', '99.95', '99.99', '99.999']
 
 const columns: readonly Column<Period>[] = [
-  { title: 'Period', look: 'strong', render: one => one.name },
+  { title: 'Period', look: 'strong', render: one => <Named period={one} /> },
   { title: 'Uptime', width: '6rem', alignRight: true, render: one => percent(one.uptime_percent) },
-  { title: 'Downtime', width: '8rem', alignRight: true, render: one => duration(one.seconds.down) },
+  {
+    title: 'Downtime',
+    width: '8rem',
+    alignRight: true,
+    render: one => (one.uptime_percent === null ? '–' : seconds(one.seconds.down)),
+  },
   {
     title: 'Error budget',
     width: '8rem',
     alignRight: true,
     showFrom: 'md',
-    render: one => duration(one.error_budget?.allowed_seconds ?? 0),
+    render: one => (one.error_budget?.allowed_seconds ? seconds(one.error_budget.allowed_seconds) : '–'),
   },
   { title: 'Remaining', width: '10rem', alignRight: true, render: one => remaining(one) },
   { title: 'Objective', width: '7rem', render: one => <Met period={one} /> },
@@ -69,12 +75,27 @@ const named = (month: UptimeView['months'][number]): Period => ({
   name: timeFormat({ month: 'short', year: 'numeric' }).format(new Date(`${month.month}-15T12:00:00Z`)),
 })
 
-const duration = (seconds: number): string => (seconds === 0 ? '–' : formatDuration(seconds * 1000))
+const seconds = (count: number): string => (count === 0 ? '0 s' : formatDuration(count * 1000))
+
+/** The name of a period, and how much of it has data, if it is less than a day. */
+const Named = ({ period: { name, seconds } }: { period: Period }) => {
+  const counted = seconds.up + seconds.degraded + seconds.down
+  return (
+    <>
+      {name}
+      {counted > 0 && counted < daySeconds && (
+        <span className="ml-2 font-normal text-muted">only {formatDuration(counted * 1000)}</span>
+      )}
+    </>
+  )
+}
 
 function remaining({ uptime_percent: uptime, error_budget: budget }: Period): string {
   if (!budget || uptime === null) return '–'
-  const { remaining_seconds: left } = budget
-  return left < 0 ? `${duration(-left)} over` : formatDuration(left * 1000)
+  const { allowed_seconds: allowed, remaining_seconds: left } = budget
+  if (left < 0) return `${seconds(-left)} over`
+  // Too short for a budget.
+  return allowed === 0 ? '–' : seconds(left)
 }
 
 const Met = ({ period: { uptime_percent: uptime, error_budget: budget } }: { period: Period }) =>

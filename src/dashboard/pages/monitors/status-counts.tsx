@@ -16,11 +16,7 @@ interface StatusCountsProps {
 export function StatusCounts({ summary, value, onChange }: StatusCountsProps) {
   const shown = order.filter(state => always.has(state) || state === value || (summary?.statuses[state] ?? 0) > 0)
   return (
-    <div
-      role="group"
-      aria-label="Status"
-      className="mb-3 flex min-h-9 gap-2 overflow-x-auto max-sm:-mx-4 max-sm:px-4 sm:flex-wrap"
-    >
+    <div role="group" aria-label="Status" className="mb-3 flex min-h-9 flex-wrap gap-2">
       <Count label="All" count={summary?.total} selected={value === ''} onClick={() => onChange('')} />
       {shown.map(state => (
         <Count

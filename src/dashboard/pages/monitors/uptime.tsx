@@ -2,6 +2,7 @@ import { useMemo, useState } from 'react'
 import { hubNow } from '../../hub-clock'
 import type { IncidentView } from '../../../features/incidents/shapes'
 import type { UptimeView } from '../../../features/monitors/series/shapes'
+import type { MonitorView } from '../../../features/monitors/shapes'
 import type { Page } from '../../client'
 import { Bars, type Bar } from '../../parts/bars'
 import { Card } from '../../parts/page'
@@ -10,6 +11,7 @@ import { formatDate, formatLatency, formatDuration } from '../../parts/time'
 import { toLocalInput, displayTimezone } from '../../parts/timezone'
 import { useUrlState } from '../../parts/url-state'
 import { useOne } from '../../queries'
+import { coverage } from './coverage'
 import { percent, uptimeOf } from './percent'
 
 type Day = UptimeView['days'][number]
@@ -18,7 +20,7 @@ const shownDays = 90
 const dayMs = 86_400_000
 
 /** Uptime over the last 24 hours, 30, 90, and 365 days, and for each of the last 90 days. */
-export function Uptime({ id }: { id: string }) {
+export function Uptime({ monitor: { id, created_at } }: { monitor: MonitorView }) {
   const timezone = displayTimezone()
   const day = useOne<UptimeView>(`/monitors/${id}/uptime`, { range: '24h', timezone })
   const year = useYear(id)
@@ -32,21 +34,32 @@ export function Uptime({ id }: { id: string }) {
     }))
     return [...before, ...days.map(day => barOf(day, incidents.get(day.date) ?? []))]
   }, [days, incidents])
-  const figures: [string, number | null | undefined][] = [
-    ['24 hours', day.data?.uptime_percent],
-    ['30 days', year.data && uptimeOf(year.data.days.slice(-30).map(one => one.seconds))],
-    ['90 days', year.data && uptimeOf(days.map(one => one.seconds))],
-    ['365 days', year.data?.uptime_percent],
+  // Results can be older than the monitor if they were imported.
+  const firstDay = year.data?.days.find(one => one.uptime_percent !== null)?.date
+  const [created, first] = [Date.parse(created_at), firstDay === undefined ? Infinity : Date.parse(firstDay)]
+  // Days apart, since a day is in the time zone of the user, and starts before the monitor was created.
+  const since = first + 2 * dayMs < created ? first : created
+  const covered = coverage(hubNow() - since)
+  const figures: [number, number | null | undefined][] = [
+    [1, day.data?.uptime_percent],
+    [30, year.data && uptimeOf(year.data.days.slice(-30).map(one => one.seconds))],
+    [90, year.data && uptimeOf(days.map(one => one.seconds))],
+    [365, year.data?.uptime_percent],
   ]
   const known = days.filter(one => one.uptime_percent !== null)
   return (
     // Reserves space for the text below, to keep the layout stable while it loads.
     <Card title="Uptime" className="min-h-88 sm:min-h-60">
       <dl className="mb-4 grid grid-cols-2 gap-3 sm:grid-cols-4">
-        {figures.map(([label, value]) => (
-          <div key={label}>
-            <dt className="text-[13px] text-muted">{label}</dt>
-            <dd className="text-xl font-semibold">{percent(value)}</dd>
+        {figures.map(([days, value], at) => (
+          <div key={days}>
+            <dt className="text-[13px] text-muted">{days === 1 ? '24 hours' : `${days} days`}</dt>
+            <dd className="text-xl font-semibold">
+              {at > covered.last ? '–' : percent(value)}
+              {at === covered.last && covered.time !== null && (
+                <span className="ml-2 text-[13px] font-normal text-muted">for {covered.time}</span>
+              )}
+            </dd>
           </div>
         ))}
       </dl>
