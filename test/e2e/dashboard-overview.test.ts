@@ -98,15 +98,27 @@ test('a new incident appears live, and can be acknowledged and unacknowledged in
   await page.getByRole('link', { name: 'Payments fail' }).first().click()
   await page.getByRole('heading', { level: 1, name: 'Payments fail' }).waitFor()
   expect(new URL(page.url()).pathname).toBe(`/incidents/${id}`)
+  // Changes of other resources are not shown at first.
+  const changes = page.getByRole('heading', { name: 'Changes before the incident' }).locator('xpath=../..')
+  await changes.getByText('No known related changes').waitFor()
+  expect(await changes.getByRole('listitem').count()).toBe(0)
+  await changes.getByRole('button', { name: 'Show all changes' }).click()
+  await changes.getByText(/^The token .+ created the heartbeat backup/).waitFor()
+  await changes.getByRole('link', { name: 'backup' }).waitFor()
+  await expectClean(page)
 }, 90_000)
 
 test('a count links to the filtered list, and recent changes are described in words', async () => {
   const page = await ui.open('/')
   await page
-    .getByRole('link', { name: /^The token .+ created the heartbeat / })
+    .getByText(/^The token .+ created the heartbeat backup/)
     .first()
     .waitFor()
   await page.getByRole('link', { name: 'backup' }).first().waitFor()
+  await page
+    .getByRole('link', { name: /^Audit event, / })
+    .first()
+    .waitFor()
   await page.getByRole('link', { name: '1 new' }).click()
   await page.waitForURL(address => address.pathname === '/heartbeats' && address.searchParams.get('status') === 'new')
 }, 60_000)

@@ -12,6 +12,7 @@ import { ExpiringSoon } from './overview/expiring-soon'
 import { FirstSteps } from './overview/first-steps'
 import { Slowest } from './overview/slowest'
 import { issuesOf, type Issue } from './overview/issues'
+import { useFailingChannels } from './overview/failing-channels'
 import { Windows } from './overview/windows'
 import { ActiveIssues } from './overview/active-issues'
 
@@ -26,7 +27,12 @@ export default function Overview() {
 
 function Content({ overview }: { overview: OverviewView }) {
   const { canWrite } = usePerson()
-  const issues = issuesOf(overview)
+  const issues = issuesOf(overview, useFailingChannels(overview))
+  const hasIssues = issues.length > 0 || (overview.incidents?.total ?? 0) > 0
+  const parts = [
+    <ActiveIssues key="issues" overview={overview} issues={issues} />,
+    <FirstSteps key="steps" overview={overview} />,
+  ]
   const newMonitor = canWrite && overview.monitors && (
     <LinkButton to="/monitors/new" kind="primary" data-new icon={Plus}>
       Create monitor
@@ -34,18 +40,15 @@ function Content({ overview }: { overview: OverviewView }) {
   )
   return (
     <Page aside={<OverallStatus overview={overview} issues={issues} />} actions={newMonitor}>
-      <div className="flex flex-col gap-4">
-        <FirstSteps overview={overview} />
-        <div className="grid gap-4 lg:grid-cols-[minmax(0,5fr)_minmax(0,3fr)] lg:grid-rows-[auto_1fr]">
-          <ActiveIssues overview={overview} issues={issues} />
-          <div className="flex min-w-0 flex-col gap-4 lg:col-start-2 lg:row-span-2 lg:row-start-1">
-            <Counts overview={overview} />
-            <ExpiringSoon overview={overview} />
-            {overview.maintenance && <Windows maintenance={overview.maintenance} />}
-            {overview.monitors && overview.monitors.slowest.length > 0 && <Slowest monitors={overview.monitors.slowest} />}
-          </div>
-          {overview.changes && <Changes changes={overview.changes} />}
+      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,5fr)_minmax(0,3fr)] lg:grid-rows-[auto_1fr]">
+        <div className="flex min-w-0 flex-col gap-4">{hasIssues ? parts : parts.toReversed()}</div>
+        <div className="flex min-w-0 flex-col gap-4 lg:col-start-2 lg:row-span-2 lg:row-start-1">
+          <Counts overview={overview} />
+          <ExpiringSoon overview={overview} />
+          {overview.maintenance && <Windows maintenance={overview.maintenance} />}
+          {overview.monitors && overview.monitors.slowest.length > 0 && <Slowest monitors={overview.monitors.slowest} />}
         </div>
+        {overview.changes && <Changes changes={overview.changes} />}
       </div>
     </Page>
   )

@@ -52,7 +52,7 @@ export function FirstSteps({ overview }: { overview: OverviewView }) {
           <PastedTarget />
         </div>
       )}
-      <ol className="grid gap-x-6 gap-y-3 sm:grid-cols-2 lg:grid-cols-3">
+      <ol className="grid gap-x-6 gap-y-3 sm:grid-cols-2">
         {steps.map(one => (
           <li key={one.title} className="flex items-start gap-2.5">
             {one.isDone ? (
@@ -64,7 +64,7 @@ export function FirstSteps({ overview }: { overview: OverviewView }) {
               <Link to={one.to} className={`font-medium hover:underline ${one.isDone ? 'text-muted' : 'text-accent'}`}>
                 {one.title}
               </Link>
-              <p className="text-[13px] text-muted">{one.description}</p>
+              {!one.isDone && <p className="text-[13px] text-muted">{one.description}</p>}
             </div>
           </li>
         ))}

@@ -5,6 +5,7 @@ import { pluralize } from '../../parts/plural'
 import { toneOf, humanize, type Tone } from '../../parts/status'
 import { hasOwnReason, reasonAt, reasonOfZone } from '../dns/records/record-reason'
 import { zoneStatus } from '../dns/zone-status'
+import type { FailingChannel } from './failing-channels'
 
 /** A problem, with a link to where it can be fixed. */
 export interface Issue {
@@ -23,7 +24,10 @@ export interface Issue {
 }
 
 /** All issues other than incidents, worst first. */
-export function issuesOf({ incidents, heartbeats, dns, webhooks, channels }: OverviewView): Issue[] {
+export function issuesOf(
+  { incidents, heartbeats, dns, webhooks, channels }: OverviewView,
+  failing: readonly FailingChannel[],
+): Issue[] {
   const inIncidents = new Set(incidents?.data.flatMap(one => one.heartbeats.map(heartbeat => heartbeat.id)))
   const overdue = (heartbeats?.overdue ?? [])
     .filter(one => !inIncidents.has(one.id))
@@ -45,7 +49,7 @@ export function issuesOf({ incidents, heartbeats, dns, webhooks, channels }: Ove
     ...overdue,
     ...(dns ? dnsIssues(dns) : []),
     ...(webhooks ? webhookIssues(webhooks) : []),
-    ...(channels ? channelIssues(channels) : []),
+    ...(channels ? channelIssues(channels, failing) : []),
   ]
   return all.sort((a, b) => order.indexOf(a.tone) - order.indexOf(b.tone))
 }
@@ -89,21 +93,31 @@ function ofZone(zone: ZoneView): Issue {
 
 /** An issue that counts resources. None if there are none. */
 const found = (count: number, one: string, many: string, issue: Omit<Issue, 'id' | 'tone' | 'title' | 'hidesStatus'>): Issue[] =>
-  count === 0 ? [] : [{ ...issue, id: many, tone: toneOf(issue.state), title: pluralize(count, one, many), hidesStatus: true }]
+  count <= 0 ? [] : [{ ...issue, id: many, tone: toneOf(issue.state), title: pluralize(count, one, many), hidesStatus: true }]
 
-function channelIssues({ disabled, failing }: NonNullable<OverviewView['channels']>): Issue[] {
+function channelIssues({ disabled, failing }: NonNullable<OverviewView['channels']>, named: readonly FailingChannel[]): Issue[] {
+  const of = (isDisabled: boolean) => named.filter(one => (one.status === 'disabled') === isDisabled)
   return [
-    ...found(disabled, 'notification channel is disabled', 'notification channels are disabled', {
+    ...of(true).map(ofChannel),
+    ...of(false).map(ofChannel),
+    // Those that are not in the list.
+    ...found(disabled - of(true).length, 'notification channel is disabled', 'notification channels are disabled', {
       state: 'disabled',
       reason: 'Disabled automatically. No notifications are sent until you enable it.',
       to: '/channels',
     }),
-    ...found(failing, 'notification channel is failing', 'notification channels are failing', {
+    ...found(failing - of(false).length, 'notification channel is failing', 'notification channels are failing', {
       state: 'failing',
       reason: 'The last attempt to send a message failed.',
       to: '/channels',
     }),
   ]
+}
+
+function ofChannel({ id, name, status, disabled_reason, last_error, failing_since_at: since }: FailingChannel): Issue {
+  const state = status === 'disabled' ? 'disabled' : 'failing'
+  const reason = disabled_reason ?? last_error?.detail ?? 'The last attempt to send a message failed.'
+  return { id, state, tone: toneOf(state), title: `Channel ${name}`, reason, to: `/channels/${id}`, since }
 }
 
 function webhookIssues({ endpoints, deliveries }: NonNullable<OverviewView['webhooks']>): Issue[] {
