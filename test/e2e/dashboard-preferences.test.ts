@@ -49,11 +49,15 @@ test('times use the chosen time zone and clock, and compact rows are smaller', a
 
 test('an unknown time zone is reported at its field', async () => {
   const page = await ui.open('/profile')
+  // The error replaces the hint.
+  const hint = page.getByText('Times are shown and entered in this time zone.')
+  await hint.waitFor()
   const zone = page.getByLabel('Time zone')
   await zone.fill('Mars/Olympus')
   await page.locator('form', { has: zone }).getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('must be an IANA time zone name', { exact: false }).first().waitFor()
   expect(await zone.getAttribute('aria-invalid')).toBe('true')
+  expect(await hint.count()).toBe(0)
 }, 60_000)
 
 test('the sidebar can be collapsed to icons and expanded again', async () => {

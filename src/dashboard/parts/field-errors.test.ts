@@ -58,6 +58,7 @@ test('errors are sentences with the labels of fields', () => {
   )
   expect(text(error('#/name', 'A zone named example.com already exists.'))).toBe('A zone named example.com already exists.')
   expect(text(error('#/max_per_second', 'must be at least 1.'))).toBe('Maximum per second must be at least 1.')
+  expect(text(error('#/records/0', 'www can have only one CNAME record (RFC 2181 10.1).', 'dns_rule'))).not.toContain('RFC')
 })
 
 test('an error remains until its own value changes', () => {
