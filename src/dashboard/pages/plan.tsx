@@ -18,7 +18,10 @@ export default function Plan() {
   return (
     <Loaded query={limits}>
       {({ data }) => (
-        <Page narrow description="Existing resources over a limit are kept, but you can’t create new ones.">
+        <Page
+          narrow
+          description="Resources over a limit are kept, but you can’t create new ones. Webhook endpoints over the limit are disabled after 14 days."
+        >
           <div className="grid gap-4 lg:grid-cols-2 lg:items-start">
             <Card title="Usage">
               <ul className="flex flex-col gap-4">
@@ -38,7 +41,7 @@ export default function Plan() {
                 ]}
               />
               <Card
-                title="Retention and rate limits"
+                title="Other limits"
                 facts={data
                   .filter(one => one.used === null)
                   .map(one => [limitTable[one.limit].label, one.max === null ? 'No limit' : one.max.toLocaleString()] as const)}

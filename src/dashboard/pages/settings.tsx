@@ -28,7 +28,7 @@ export default function Settings() {
                     rows={[
                       ['Name', own.name],
                       ['Plan', plan.data?.title ?? '…'],
-                      ['Private addresses', own.network_policy.allow_private ? 'Allowed' : 'Blocked'],
+                      ['Connections to private addresses', own.network_policy.allow_private ? 'Allowed' : 'Blocked'],
                       ['Additional allowed addresses', own.network_policy.allow_ranges.join(', ') || 'None'],
                     ]}
                   />

@@ -25,7 +25,7 @@ function Shown({ resource: delivery }: { resource: WebhookDeliveryDetail }) {
   const expunge = () =>
     confirm({
       title: 'Remove responses?',
-      text: 'This deletes the response headers and bodies from the log, for example if they contain sensitive data. This can’t be undone.',
+      text: 'This deletes the response headers and bodies from the log, for example if they contain sensitive data, and the body of a test message. This can’t be undone.',
       action: 'Remove responses',
       call: { method: 'POST', path: `${path}/expunge` },
       send: { toast: 'Responses removed', invalidates },

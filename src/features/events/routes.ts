@@ -36,8 +36,8 @@ export const eventRoutes = (relations: Relations): AnyElysia =>
         'Lists the events of the areas you have read permission for, newest first. With `after`, returns the event feed: oldest ' +
         'first, in ' +
         'commit order, so that following `next_cursor` misses no event. In the feed, `next_cursor` is never null, and with ' +
-        '`Prefer: wait=N` an empty page is returned only after N seconds. On each hub, up to 50 requests per workspace can wait at the same time; ' +
-        'more return 429. Events are kept for the number of days that the plan allows (`event_feed_days`); if events after the position in `after` were ' +
+        '`Prefer: wait=N` an empty page is returned only after N seconds. On each hub, up to 50 requests per workspace can wait at the same time. ' +
+        'Further requests return 429. Events are kept for the number of days that the plan allows (`event_feed_days`); if events after the position in `after` were ' +
         'deleted, the response is 410 `cursor_expired`.',
       query: eventQuery,
       response: EventList,

@@ -155,7 +155,7 @@ export const Incident = Shape(
     status: Words(incidentStatuses, { description: 'Status of the incident.' }),
     cause: Type.String({
       description:
-        'Why the monitor or heartbeat failed, such as an error message; for a manual incident, the `cause` it was created with.',
+        'Why the monitor or heartbeat failed, such as an error message; for a manual incident, the `cause` it was created with, by default its title.',
     }),
     monitors: Subjects('Monitors'),
     heartbeats: Subjects('Heartbeats'),

@@ -12,7 +12,7 @@ const Limit = Shape(
       'Maximum allowed by the plan and the overrides of the workspace; for `monitor_interval_seconds`, the minimum. Null for no limit.',
     ),
     used: count(
-      'Current usage; null if usage is not counted: for retention, for limits per resource, and, in a session, for limits per token.',
+      'Current usage; null if it is not counted: for retention, `monitor_interval_seconds`, limits per resource, rate and concurrency limits without a maximum, and, in a session, limits per token.',
     ),
     remaining: count('Remaining amount; null if there is no limit or usage is not counted.'),
     resets_at: NullableInstant({

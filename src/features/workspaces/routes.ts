@@ -28,7 +28,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     update: {
       description:
         'Updates the name, plan, network policy, and limit overrides (JSON merge patch, RFC 7396). If a limit gets lower, existing resources over the limit are kept, ' +
-        'but no new ones can be created.',
+        'but no new ones can be created. Webhook endpoints over the limit are disabled after 14 days, and data beyond a lower retention limit is deleted.',
       body: WorkspacePatch,
       problems: ['already_exists'],
       run: updateWorkspace,
@@ -36,7 +36,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     verbs: {
       suspend: {
         description:
-          'Blocks all access: every request to the workspace, with a token or session, is rejected with 403 `workspace_suspended`, except those to a user’s own sessions and profile. Pings are still ' +
+          'Blocks all access: every request to the workspace, with a token or session, is rejected with 403 `workspace_suspended`, except those to a user’s own sessions, profile, two-factor authentication, and passkeys. Checks and the name server continue to run, and pings are still ' +
           'accepted. Webhook deliveries, notifications, and audit streams are paused until the workspace is resumed. Nothing is deleted. The ' +
           'operator’s workspace can’t be suspended (409).',
         body: WorkspaceSuspension,

@@ -54,7 +54,7 @@ export function WindowFields() {
         <TextField
           name="starts_at_local"
           type="datetime-local"
-          label={frequency === 'once' ? 'Start' : 'First start'}
+          label={frequency === 'once' ? 'Start' : frequency === 'cron' ? 'Not before' : 'First start'}
           hint={frequency === 'cron' ? 'In the selected time zone. Optional.' : 'In the selected time zone.'}
         />
         <TimezoneField />

@@ -20,7 +20,7 @@ const columns: readonly Column<MaintenanceWindowView>[] = [
     render: one =>
       one.current ? (
         <>
-          ends <RelativeTime at={one.current.ends_at} />
+          active, ends <RelativeTime at={one.current.ends_at} />
         </>
       ) : (
         <RelativeTime at={one.next_occurrences[0]?.starts_at} fallback="–" />

@@ -51,7 +51,7 @@ const form = settingsForm({
       Words(plans, {
         default: 'free',
         description:
-          'Cloudflare plan of the zones. `free` allows 200 record changes per batch, other plans 3500; `enterprise` allows TTLs from 30 seconds.',
+          'Cloudflare plan of the zones. `free` allows 200 record changes per batch, other plans 3,500; `enterprise` allows TTLs from 30 seconds.',
       }),
     ),
     base_url: Type.Optional(

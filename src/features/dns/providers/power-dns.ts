@@ -48,7 +48,7 @@ const form = settingsForm({
         minLength: 1,
         maxLength: 100,
         default: 'localhost',
-        description: 'Server ID. PowerDNS itself only has `localhost`.',
+        description: 'Server ID. Keep `localhost`, unless a proxy in front of PowerDNS uses other IDs.',
       }),
     ),
     zone_kind: Type.Optional(

@@ -118,7 +118,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
     operationId: 'rollOutDnsTemplate',
     summary: 'Roll out a DNS template',
     description:
-      'Updates all zones with a `linked` binding of the template to its latest version. Zones are updated independently: if one fails, its ' +
+      'Updates the zones with a `linked` binding of the template to its latest version. By default, bindings whose records were edited in the zone are skipped (`modified`). Zones are updated independently: if one fails, its ' +
       'binding becomes `failed` with the reason, and the others continue. Returns an action. While another rollout of the template is running, the response is 409 `resource_locked`.',
     body: RolloutInput,
     status: 202,
@@ -194,7 +194,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
       apply: {
         description:
           'Updates the zone to the latest version of the template, with the variables of the binding or new ones. Reverts manual ' +
-          'edits, except to records that are not essential.',
+          'edits of essential records. Edits of other records are kept.',
         body: BindingApplyInput,
         response: ApplyResult,
         problems: [...applying, 'precondition_failed'],

@@ -53,7 +53,7 @@ export const IncidentChange = Shape(
     relation: Words(changeRelations, {
       description:
         '`name`: records that the target’s name resolves through. `subject`: the monitor or heartbeat that failed. `zone`: other records ' +
-        'in the zone of that name. `tag`: a monitor or heartbeat with a tag in common. `deployment`: a deployment. `none`: unrelated.',
+        'in the zone of that name. `tag`: a monitor or heartbeat with a tag in common. `deployment`: a deployment of your software. `none`: unrelated.',
     }),
     summary: Type.String({ description: 'Short description of the change.' }),
     actor: Nullable(Shape(actorFields), {

@@ -27,7 +27,7 @@ export const userRoutes = area('users', 'Sessions', [
     description:
       'Updates the name, email address, and preferences of the signed-in user. Changing the email address requires the current ' +
       'password; a wrong one returns 422, and counts as a failed sign-in. An email address that another user has returns 409 `already_exists`. Limited to ' +
-      '5 changes of the email address a minute.',
+      '5 attempts to change the email address a minute.',
     body: UserPatch,
     response: User,
     problems: ['already_exists', 'precondition_failed', 'rate_limited'],

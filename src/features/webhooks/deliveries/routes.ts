@@ -36,7 +36,7 @@ export const webhookDeliveryRoutes = (eventRelations: Relations): AnyElysia =>
       verbs: {
         resend: {
           description:
-            'Sends a delivery again immediately, with the same ID and body and a new signature. This replaces the scheduled retry, ' +
+            'Sends a delivery again immediately, with the same message ID and body, and a new signature. This replaces the scheduled retry, ' +
             'if any. If the endpoint is ordered, the delivery doesn’t wait for earlier ones. A delivery that is being sent right now, or whose endpoint is inactive, disabled, or deleted, ' +
             'returns 409. Limited to 5 requests a minute per endpoint.',
           status: 202,

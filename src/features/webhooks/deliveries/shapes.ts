@@ -112,7 +112,7 @@ const WebhookAttempt = Shape(
         }),
         body: Nullable(Type.String(), {
           description:
-            'Request body; null if you don’t have read permission on the area of the event, the event has expired, or the body was ' +
+            'Request body; null if you don’t have read permission on the area of the event, the event was deleted, or the body was ' +
             'expunged.',
         }),
       },
