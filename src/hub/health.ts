@@ -4,7 +4,7 @@ import { isPostgres } from '../core/db/dialect'
 import { freeBytes, formatMebibytes, minFreeBytes } from '../core/disk'
 import { hubs, instanceFacts } from '../core/db/tables'
 import type { Hub } from '../core/hub'
-import { nextRunAt } from '../core/jobs/queue'
+import { nextRunAtInOpenLanes } from '../core/jobs/queue'
 import { hubTimeoutMs } from '../core/live-hubs'
 import type { Worker } from '../core/jobs/worker'
 import { Problem } from '../core/problem'
@@ -109,8 +109,10 @@ async function checkJobs(hub: Hub, worker: Worker): Promise<string | null> {
   for (const [kind, running] of Object.entries(worker.counts())) {
     // While jobs of a kind are running, others may be waiting for them. If none are running, due jobs should have started.
     if (running > 0) continue
-    const due = await nextRunAt(hub.read, kind)
-    if (due !== null && hub.clock.now() - due > maxJobDelayMs) return `Jobs of the kind ${kind} are due but are not being run.`
+    // Jobs of a lane wait while it is held, such as deliveries to a webhook endpoint that keeps failing.
+    const overdue = hub.clock.now() - maxJobDelayMs
+    const due = await nextRunAtInOpenLanes(hub.read, kind, overdue)
+    if (due !== null && due < overdue) return `Jobs of the kind ${kind} are due but are not being run.`
   }
   return null
 }

@@ -1,7 +1,7 @@
 import { formatUtcMinute } from '../core/clock'
 import { masterKeyFile } from '../core/config'
 import type { Hub } from '../core/hub'
-import { nextRunAt } from '../core/jobs/queue'
+import { nextRunAtInOpenLanes } from '../core/jobs/queue'
 import { loadMasterKey } from '../core/master-key'
 import type { HubState } from '../features/installation/installation'
 import type { InstallationProblemView } from '../features/installation/shapes'
@@ -24,7 +24,7 @@ export async function installationState(hub: Hub): Promise<HubState> {
           },
         ],
   )
-  const next = await Promise.all(jobKinds.map(({ kind }) => nextRunAt(hub.read, kind)))
+  const next = await Promise.all(jobKinds.map(({ kind }) => nextRunAtInOpenLanes(hub.read, kind, hub.clock.now())))
   return {
     problems: [...failing, ...certificateProblem(hub)],
     nextJobAt: next.reduce((first, at) => (at === null || (first !== null && first <= at) ? first : at), null),

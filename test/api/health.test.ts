@@ -4,8 +4,10 @@ import { record } from '../../src/core/change'
 import { formatUtcMinute, instant } from '../../src/core/clock'
 import { isPostgres } from '../../src/core/db/dialect'
 import { instanceFacts, jobs } from '../../src/core/db/tables'
+import { holdLane } from '../../src/core/jobs/lane-holds'
 import { incrementCounter } from '../../src/core/metric-counters'
 import { version } from '../../src/core/version'
+import { deliverKind } from '../../src/features/webhooks/sending/delivery-jobs'
 import { createBackup } from '../../src/hub/backup/create'
 import { renewPresence } from '../../src/hub/presence'
 import { jobKinds } from '../../src/hub/jobs'
@@ -88,6 +90,33 @@ test('jobs that are not run are reported', async () => {
     status: 'failing',
     detail: `Jobs of the kind ${kind} are due but are not being run.`,
   })
+})
+
+test('jobs of a held lane are not reported while it is held', async () => {
+  const { anonymous, hub, worker, clock } = await world()
+  await worker.stop(1000)
+  const start = clock.now()
+  await record(hub, async tx => {
+    const counts = { priority: 100, attempts: 0, lostRuns: 0, kind: deliverKind, state: 'ready' as const, payload: {} }
+    for (const [id, lane] of [
+      ['job_held_1', 'ws_a/whe_a'],
+      ['job_held_2', 'ws_a/whe_a'],
+    ] as const)
+      await tx.insert(jobs).values({ ...counts, id, lane, runAt: start, createdAt: start })
+    await holdLane(tx, deliverKind, 'ws_a/whe_a', start + 900_000)
+    return { result: undefined }
+  })
+  const stateOfJobs = async () => {
+    await renewPresence(hub)
+    return (await anonymous.call('GET', '/readyz')).body.checks.jobs.status
+  }
+  clock.advance(600_000)
+  expect(await stateOfJobs()).toBe('ok')
+  // Also just after the end of the hold.
+  clock.advance(310_000)
+  expect(await stateOfJobs()).toBe('ok')
+  clock.advance(30_000)
+  expect(await stateOfJobs()).toBe('failing')
 })
 
 test('an unreachable database is reported without the error message', async () => {

@@ -2,7 +2,7 @@ import { and, eq, gt, gte, notInArray, sql } from 'drizzle-orm'
 import { forIds } from '../db/id-list'
 import { insertRows, skipExisting, type OnConflict } from '../db/insert-rows'
 import { prepared } from '../db/prepared'
-import { hubs, jobs } from '../db/tables'
+import { heldLanes, hubs, jobs } from '../db/tables'
 import type { Reader, Tx } from '../db/transaction'
 import type { Hub } from '../hub'
 import { leaseTime, liveSince } from '../live-hubs'
@@ -77,6 +77,32 @@ export async function nextRunAt(read: Reader, kind: string, after = -1): Promise
       .where(and(eq(jobs.state, 'ready'), eq(jobs.kind, sql.placeholder('kind')), gt(jobs.runAt, sql.placeholder('after')))),
   )
   const [row] = await next.execute({ kind, after })
+  return row?.at ?? null
+}
+
+/**
+ * As `nextRunAt`, without jobs of lanes that are held until later than `now` (ms UTC), such as deliveries to a webhook endpoint that
+ * keeps failing.
+ */
+export async function nextRunAtInOpenLanes(read: Reader, kind: string, now: number): Promise<number | null> {
+  const next = prepared(read, 'job-next-open', handle => {
+    const ready = sql`${jobs.state} = 'ready' and ${jobs.kind} = ${sql.placeholder('kind')}`
+    // Skips from lane to lane in the index, and over all jobs of held lanes, which can be many.
+    return handle
+      .select({ at: sql<number | null>`min(open_lanes.at)`.mapWith(value => (value === null ? null : Number(value))) })
+      .from(
+        sql`(with recursive lanes(name) as (
+          select min(${jobs.lane}) from ${jobs} where ${ready}
+          union all
+          select (select min(${jobs.lane}) from ${jobs} where ${ready} and ${jobs.lane} > lanes.name)
+          from lanes where lanes.name is not null)
+        select (select min(${jobs.runAt}) from ${jobs} where ${ready} and ${jobs.lane} = lanes.name) as at
+        from lanes where lanes.name is not null and not exists (select 1 from ${heldLanes}
+          where ${heldLanes.kind} = ${sql.placeholder('kind')} and ${heldLanes.lane} = lanes.name
+            and ${heldLanes.heldUntil} > ${sql.placeholder('now')})) as open_lanes`,
+      )
+  })
+  const [row] = await next.execute({ kind, now })
   return row?.at ?? null
 }
 
