@@ -42,8 +42,7 @@ export function MonitorFacts({ monitor }: { monitor: MonitorView }) {
   )
 }
 
-const failuresOf = ({ confirm, retry_interval_seconds }: MonitorView): string =>
-  confirm === 1 ? 'one failure' : `${confirm} failures, ${formatDuration(retry_interval_seconds * 1000)} apart`
+const failuresOf = ({ confirm }: MonitorView): string => (confirm === 1 ? 'one failure' : `${confirm} failures in a row`)
 
 /** Links a target that is a URL. */
 const Target = ({ text }: { text: string }) =>
