@@ -306,6 +306,7 @@ test('deleting a monitor requires typing its name', async () => {
 
 test('a monitor shows its error budget by month for an objective, and its quorum is set', async () => {
   const { id } = await ui.api('POST', '/v1/monitors', { type: 'http', name: 'promised', target: site.url })
+  await until('a second of uptime', async () => (await ui.api('GET', `/v1/monitors/${id}/uptime`)).seconds.up > 0)
   const page = await ui.open(`/monitors/${id}`)
   const budget = page.getByRole('region', { name: 'Objective and error budget' })
   const month = budget.getByRole('row', { name: /\d{4}/ })

@@ -112,6 +112,8 @@ test('deliveries and events show the names of their endpoints and resources, and
   await expectClean(page)
   await row.getByRole('link', { name: 'dns.records_changed' }).click()
   const main = page.getByRole('main')
+  // The list is shown until the page of the delivery has loaded.
+  await main.getByText('Endpoint ID').waitFor()
   await main.getByRole('link', { name: 'named room' }).waitFor()
   await main.getByRole('link', { name: 'named.example' }).waitFor()
   await main.getByTitle(endpoint.id, { exact: true }).first().waitFor()

@@ -84,7 +84,7 @@ const Named = ({ period: { name, seconds } }: { period: Period }) => {
     <>
       {name}
       {counted > 0 && counted < daySeconds && (
-        <span className="ml-2 font-normal text-muted">only {formatDuration(counted * 1000)}</span>
+        <span className="ml-2 font-normal text-muted">only {formatDuration(Math.max(1, counted) * 1000)}</span>
       )}
     </>
   )
