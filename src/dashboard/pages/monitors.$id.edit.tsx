@@ -1,4 +1,5 @@
-import type { MonitorTypeView, MonitorView } from '../../features/monitors/shapes'
+import type { MonitorTypeView } from '../../features/monitors/definition/shapes'
+import type { MonitorView } from '../../features/monitors/shapes'
 import { EditPage } from '../parts/edit-page'
 import { TextField } from '../parts/form'
 import { TextWithCode } from '../parts/text-with-code'

@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import type { MonitorSuggestionView, MonitorTypeView, MonitorView } from '../../features/monitors/shapes'
+import type { MonitorSuggestionView, MonitorTypeView } from '../../features/monitors/definition/shapes'
+import type { MonitorView } from '../../features/monitors/shapes'
 import { ApiError, call as callApi, type Call } from '../client'
 import { FieldFrame, Form, SelectField, useForm, type Values } from '../parts/form'
 import { Input } from '../parts/input'

@@ -8,7 +8,7 @@ import { conflict } from '../../core/problem'
 import { latestOf } from './live/latest'
 import { monitoringOf, runNow } from './live/watch'
 import { findRow } from '../../core/rows'
-import type { MonitorCheckView } from './shapes'
+import type { MonitorCheckView } from './check-shapes'
 import { isChecked } from './definition/spec'
 import { lastResult, monitorRows, monitorTarget } from './view'
 

@@ -8,20 +8,9 @@ import { cloneMonitor, pauseMonitor, resetMonitor, resumeMonitor } from './monit
 import { createMonitor, deleteMonitor, getMonitor, updateMonitor } from './monitors'
 import { detectMonitors } from './definition/detection'
 import { suggestMonitors } from './definition/suggestions'
-import {
-  DetectionInput,
-  Monitor,
-  MonitorCheck,
-  MonitorCloneInput,
-  MonitorInput,
-  MonitorList,
-  MonitorPatch,
-  MonitorSuggestionList,
-  MonitorSummary,
-  MonitorTypeInfoList,
-  SuggestionsQuery,
-  type MonitorCheckView,
-} from './shapes'
+import { MonitorCheck, type MonitorCheckView } from './check-shapes'
+import { DetectionInput, MonitorSuggestionList, MonitorTypeInfoList, SuggestionsQuery } from './definition/shapes'
+import { Monitor, MonitorCloneInput, MonitorInput, MonitorList, MonitorPatch, MonitorSummary } from './shapes'
 import { summarizeMonitors } from './summary'
 
 const read = 'monitoring.read'

@@ -211,7 +211,7 @@ export const monitorMembers = members({
 })
 
 const phase = (description: string) => Nullable(Type.Number({ minimum: 0 }), { description })
-const resultMembers = {
+export const resultMembers = {
   at: Instant({ description: 'When the check started.' }),
   status: Words(['up', 'degraded', 'down'], {
     description: 'Result of this check. The status of the monitor changes only when further checks confirm it.',
@@ -362,182 +362,6 @@ export const MonitorCloneInput = Shape(
   { $id: 'MonitorCloneInput', description: 'Options for the copy.', examples: [{ name: 'Shop (copy)' }] },
 )
 
-const CheckedNow = Shape(
-  {
-    ...resultMembers,
-    certificate: Nullable(
-      Shape({
-        subject: Type.String({ description: 'Subject of the certificate.' }),
-        issuer: Type.String({ description: 'Issuer of the certificate.' }),
-        names: Type.Array(Type.String(), { description: 'Names and addresses the certificate is valid for.' }),
-        serial: Type.String({ description: 'Serial number in hexadecimal.' }),
-        sha256: Type.String({ description: 'SHA-256 fingerprint in hexadecimal.' }),
-        valid_from_at: Instant({ description: 'Start of validity.' }),
-        valid_until_at: Instant({ description: 'End of validity.' }),
-      }),
-      { description: 'Certificate the server presented; null if there was none.' },
-    ),
-    conditions: Type.Array(
-      Shape({
-        level: Words(['down', 'degraded'], { description: 'Which list the condition is in: `down_if` or `degraded_if`.' }),
-        index: Type.Integer({ minimum: 0, description: 'Position in that list.' }),
-        condition: Type.String({ description: 'The condition as stored.' }),
-        found: Type.String({ description: 'The condition with the actual values filled in.' }),
-      }),
-      { description: 'Conditions that were true.' },
-    ),
-    evidence: Nullable(
-      Shape({
-        request: Nullable(Type.String(), { description: 'The request, without secrets; null if none was sent.' }),
-        address: Nullable(Type.String(), { description: 'IP address the check connected to; null if there was none.' }),
-        status: Nullable(Type.Integer(), { description: 'Status code of the response; null if there was none.' }),
-        headers: Nullable(Type.Record(Type.String(), Type.String()), {
-          description: 'Response headers; null if there were none.',
-        }),
-        body: Nullable(Type.String(), { description: 'Response body, up to 4 KiB; null if there was none.' }),
-        body_truncated: Type.Boolean({ description: 'Whether the body was cut off.' }),
-        tls: Nullable(
-          Shape({
-            version: Type.String({ description: 'TLS version.' }),
-            cipher: Type.String({ description: 'Cipher suite.' }),
-          }),
-          { description: 'Negotiated TLS parameters; null without TLS.' },
-        ),
-        dns: Nullable(
-          Shape({
-            rcode: Type.String({ description: 'Response code, such as `NOERROR`.' }),
-            answers: Type.Array(Type.String(), { description: 'Records of the answer.' }),
-          }),
-          { description: 'DNS response; null for other check types.' },
-        ),
-      }),
-      {
-        description:
-          'The request and the response of a check whose result is not `up`. Null if the result is `up`, or if the check ran on another hub.',
-      },
-    ),
-  },
-  { description: 'Result of the check; null if there was none in time.' },
-)
-export const MonitorCheck = Shape(
-  { monitor_id: Type.String({ description: 'ID of the monitor.' }), result: Nullable(CheckedNow) },
-  {
-    $id: 'MonitorCheck',
-    description: 'The result of a single check.',
-    examples: [
-      {
-        monitor_id: 'mon_01jd8f3q7eeb9bv0w0r8c7hq2m',
-        result: {
-          at: '2026-11-21T10:00:00.000Z',
-          status: 'up',
-          error: null,
-          code: 200,
-          address: '192.0.2.7',
-          latency_ms: 70.3,
-          phases: { dns_ms: 1.2, connect_ms: 8.4, tls_ms: 17.1, first_byte_ms: 41.9 },
-          certificate_expires_at: '2027-02-01T00:00:00.000Z',
-          certificate: {
-            subject: 'CN=shop.example.com',
-            issuer: 'CN=R12,O=Example Trust,C=US',
-            names: ['shop.example.com'],
-            serial: '04f3a1',
-            sha256: '5f1c0f7a2f7d5b7f0f4c7f1e9a6d1f3b8f2e7c5d9b4a3c2e1f0d9c8b7a6f5e4d',
-            valid_from_at: '2026-11-03T00:00:00.000Z',
-            valid_until_at: '2027-02-01T00:00:00.000Z',
-          },
-          conditions: [],
-          evidence: null,
-        },
-      },
-    ],
-  },
-)
-
-const MonitorTypeInfo = Shape(
-  {
-    type: Words(monitorTypes, { description: 'Name of the type, as used in `type` of a monitor.' }),
-    title: Type.String({ description: 'Short title.' }),
-    description: Type.String({ description: 'What a check of this type does, and when it fails.' }),
-    target: Nullable(Type.String(), { description: 'Expected form of `target`, with an example; null for a group.' }),
-    options: Type.Record(Type.String(), Type.Unknown(), { description: 'JSON Schema for `options`.' }),
-    secrets: Type.Array(Type.String(), { description: 'Secret options, as JSON pointers within `options`.' }),
-    sources: Type.Array(Type.String(), { description: 'Values that conditions can use, such as `STATUS` for `[STATUS]`.' }),
-  },
-  {
-    $id: 'MonitorTypeInfo',
-    description: 'A check type.',
-    examples: [
-      {
-        type: 'group',
-        title: 'Group',
-        description: 'Combines multiple monitors into one.',
-        target: null,
-        options: { type: 'object' },
-        secrets: [],
-        sources: [],
-      },
-    ],
-  },
-)
-export const MonitorTypeInfoList = Shape(
-  { data: Type.Array(MonitorTypeInfo, { description: 'All check types.' }) },
-  { $id: 'MonitorTypeInfoList', description: 'All check types.' },
-)
-
-export const SuggestionsQuery = Type.Object(
-  {
-    target: Type.String({
-      minLength: 1,
-      maxLength: 2048,
-      description: 'A URL, `host:port`, hostname, or IP address.',
-    }),
-  },
-  { additionalProperties: false },
-)
-
-export const DetectionInput = Shape(
-  {
-    target: Type.String({
-      minLength: 1,
-      maxLength: 2048,
-      description: 'A URL, `host:port`, hostname, or IP address.',
-    }),
-  },
-  {
-    $id: 'MonitorDetectionInput',
-    description: 'A target to detect monitors for.',
-    examples: [{ target: 'db.example.com:8080' }],
-  },
-)
-
-const MonitorSuggestion = Shape({
-  type: Words(monitorTypes, { description: 'Check type.' }),
-  title: Type.String({ description: 'Short title of the type.' }),
-  target: Type.String({ description: 'Target of the monitor.' }),
-  name: Type.String({ description: 'Suggested name.' }),
-})
-export type MonitorSuggestionView = Static<typeof MonitorSuggestion>
-
-export const MonitorSuggestionList = Shape(
-  {
-    data: Type.Array(MonitorSuggestion, {
-      description: 'Suggestions, best match first. Empty if the input is not a valid target.',
-    }),
-  },
-  {
-    $id: 'MonitorSuggestionList',
-    description: 'Monitors suggested for a target.',
-    examples: [
-      {
-        data: [
-          { type: 'http', title: 'HTTP(S)', target: 'https://shop.example.com/', name: 'shop.example.com' },
-          { type: 'tls', title: 'TLS certificate', target: 'shop.example.com:443', name: 'shop.example.com' },
-        ],
-      },
-    ],
-  },
-)
-
 const Counts = (description: string) => Type.Record(Type.String(), Type.Integer({ minimum: 0 }), { description })
 
 export const MonitorSummary = Shape(
@@ -562,7 +386,5 @@ export const MonitorSummary = Shape(
 export type MonitorSummaryView = Static<typeof MonitorSummary>
 
 export type MonitorView = Static<typeof Monitor>
-export type MonitorCheckView = Static<typeof MonitorCheck>
 export type MonitorInput = Static<typeof MonitorInput>
 export type MonitorPatch = Static<typeof MonitorPatch>
-export type MonitorTypeView = Static<typeof MonitorTypeInfo>

@@ -1,4 +1,4 @@
-import type { MonitorCheckView } from '../../../features/monitors/shapes'
+import type { MonitorCheckView } from '../../../features/monitors/check-shapes'
 import { Code, Mono } from '../../parts/code'
 import { Facts } from '../../parts/page'
 import { Status, capitalize } from '../../parts/status'

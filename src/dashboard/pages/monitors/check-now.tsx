@@ -1,5 +1,6 @@
 import { useEffect } from 'react'
-import type { MonitorCheckView, MonitorView } from '../../../features/monitors/shapes'
+import type { MonitorCheckView } from '../../../features/monitors/check-shapes'
+import type { MonitorView } from '../../../features/monitors/shapes'
 import { openDialog } from '../../parts/open-dialog'
 import { Problem } from '../../parts/problem'
 import { Status } from '../../parts/status'

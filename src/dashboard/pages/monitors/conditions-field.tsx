@@ -1,5 +1,5 @@
 import { Plus, X } from 'lucide-react'
-import type { MonitorTypeView } from '../../../features/monitors/shapes'
+import type { MonitorTypeView } from '../../../features/monitors/definition/shapes'
 import { Button } from '../../parts/button'
 import { FieldError, FieldFrame, useField, useForm } from '../../parts/form'
 import { Input } from '../../parts/input'

@@ -1,4 +1,5 @@
-import type { MonitorCheckView, MonitorView } from '../../../features/monitors/shapes'
+import type { MonitorCheckView } from '../../../features/monitors/check-shapes'
+import type { MonitorView } from '../../../features/monitors/shapes'
 import { Card } from '../../parts/page'
 import { RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'

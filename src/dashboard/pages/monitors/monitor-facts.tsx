@@ -1,4 +1,6 @@
-import type { MonitorCheckView, MonitorTypeView, MonitorView } from '../../../features/monitors/shapes'
+import type { MonitorCheckView } from '../../../features/monitors/check-shapes'
+import type { MonitorTypeView } from '../../../features/monitors/definition/shapes'
+import type { MonitorView } from '../../../features/monitors/shapes'
 import { CopyableText, Mono } from '../../parts/code'
 import { Card } from '../../parts/page'
 import { severityLabels } from '../../parts/severity'

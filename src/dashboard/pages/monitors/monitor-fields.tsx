@@ -1,4 +1,4 @@
-import type { MonitorTypeView } from '../../../features/monitors/shapes'
+import type { MonitorTypeView } from '../../../features/monitors/definition/shapes'
 import { IncidentFields } from '../../parts/channels-field'
 import {
   Advanced,

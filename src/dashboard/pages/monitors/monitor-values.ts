@@ -1,4 +1,5 @@
-import type { MonitorTypeView, MonitorView } from '../../../features/monitors/shapes'
+import type { MonitorTypeView } from '../../../features/monitors/definition/shapes'
+import type { MonitorView } from '../../../features/monitors/shapes'
 import type { Values } from '../../parts/form'
 import { schemasOf } from '../../parts/option-fields'
 import { fieldsOf, mergePatch, optionsFrom } from '../../parts/option-values'

@@ -1,5 +1,5 @@
 import { useDeferredValue, useEffect } from 'react'
-import type { MonitorSuggestionView, MonitorTypeView } from '../../../features/monitors/shapes'
+import type { MonitorSuggestionView, MonitorTypeView } from '../../../features/monitors/definition/shapes'
 import { call, type Call, type Page } from '../../client'
 import { toggled } from '../../parts/choices'
 import { FieldFrame, useForm } from '../../parts/form'

@@ -1,5 +1,5 @@
 import { useId, useState, type FormEvent } from 'react'
-import type { MonitorSuggestionView } from '../../../features/monitors/shapes'
+import type { MonitorSuggestionView } from '../../../features/monitors/definition/shapes'
 import type { Call } from '../../client'
 import { ApiCall } from '../../parts/api-call'
 import { Button } from '../../parts/button'

@@ -5,7 +5,7 @@ import type { Ctx } from '../../../core/ctx'
 import { FetchFailed, isCertificateFailure } from '../../../core/net/fetch-failure'
 import { guardedFetch } from '../../../core/net/guarded-fetch'
 import { egressOf } from '../../../core/net/hub-egress'
-import type { MonitorSuggestionView } from '../shapes'
+import type { MonitorSuggestionView } from './shapes'
 import { suggestMonitors } from './suggestions'
 
 const maxPerMinute = 30

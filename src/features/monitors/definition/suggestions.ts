@@ -1,7 +1,7 @@
 import { canonicalHost } from '../../../core/net/host-name'
 import { InvalidCheckInput } from '../../../checks/check'
 import { findMonitorType, type MonitorTypeName } from './types'
-import type { MonitorSuggestionView } from '../shapes'
+import type { MonitorSuggestionView } from './shapes'
 import { nameOf } from './parse-target'
 
 /** Types by well-known port (RFC 6335). */

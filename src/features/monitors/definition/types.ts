@@ -3,7 +3,8 @@ import { InvalidCheckInput, type CheckType } from '../../../checks/check'
 import { checkTypeOf, checkTypes } from '../../../checks/index'
 import { invalid } from '../../../core/problem'
 import { Shape, Words } from '../../../core/shapes'
-import { maxMembers, type MonitorTypeView } from '../shapes'
+import { type MonitorTypeView } from './shapes'
+import { maxMembers } from '../shapes'
 import type { monitorTypes } from '../shapes'
 
 export type MonitorTypeName = (typeof monitorTypes)[number]
