@@ -39,6 +39,9 @@ test('a suspended workspace refuses all access until it is resumed', async () =>
   // Users can still view their profile, switch to other workspaces, and sign out.
   expect((await call('GET', '/v1/users/me')).status).toBe(200)
   expect((await call('GET', '/v1/sessions/current')).status).toBe(200)
+  // And replace a password that others may know.
+  const changed = await call('POST', '/v1/users/me/password', { current: 'not the password', new: 'correct horse battery' })
+  expect([changed.status, changed.body.errors[0].pointer]).toEqual([422, '#/current'])
 
   const listed = async (word: string) =>
     (await w.acme.call('GET', `/v1/workspaces?suspended=${word}`)).body.data.map((one: any) => one.name)

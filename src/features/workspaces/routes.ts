@@ -36,7 +36,7 @@ export const workspaceRoutes = area('workspaces', 'Workspaces', [
     verbs: {
       suspend: {
         description:
-          'Blocks all access: every request to the workspace, with a token or session, is rejected with 403 `workspace_suspended`, except those to a user’s own sessions, profile, two-factor authentication, and passkeys. Checks and the name server continue to run, and pings are still ' +
+          'Blocks all access: every request to the workspace, with a token or session, is rejected with 403 `workspace_suspended`, except those to a user’s own sessions, profile, password, two-factor authentication, and passkeys. Checks and the name server continue to run, and pings are still ' +
           'accepted. Webhook deliveries, notifications, and audit streams are paused until the workspace is resumed. Nothing is deleted. The ' +
           'operator’s workspace can’t be suspended (409).',
         body: WorkspaceSuspension,

@@ -37,6 +37,7 @@ export const userRoutes = area('users', 'Sessions', [
     method: 'POST',
     path: '/v1/users/me/password',
     guard: 'session',
+    whileSuspended: true,
     action: 'account.user.set_password',
     operationId: 'changePassword',
     summary: 'Change your password',
