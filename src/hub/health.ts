@@ -49,7 +49,7 @@ const cache = new WeakMap<Hub, { at: number; result: Promise<Readiness> }>()
 // A slower database makes the hub unusable.
 const maxDatabaseMs = 2000
 // The worker polls at least once a second, so a job that is due for longer than this means that the worker is stuck.
-const maxJobDelayMs = 30_000
+export const maxJobDelayMs = 30_000
 
 async function runChecks(hub: Hub, worker: Worker): Promise<Readiness> {
   const [database, migrated, masterKey, jobs, presence, storage] = await Promise.all([

@@ -5,7 +5,7 @@ import { nextRunAtInOpenLanes } from '../core/jobs/queue'
 import { loadMasterKey } from '../core/master-key'
 import type { HubState } from '../features/installation/installation'
 import type { InstallationProblemView } from '../features/installation/shapes'
-import { readiness } from './health'
+import { maxJobDelayMs, readiness } from './health'
 import { jobKinds } from './jobs'
 import { checkTls, expiringSoonMs, readTls } from './tls-files'
 
@@ -24,7 +24,9 @@ export async function installationState(hub: Hub): Promise<HubState> {
           },
         ],
   )
-  const next = await Promise.all(jobKinds.map(({ kind }) => nextRunAtInOpenLanes(hub.read, kind, hub.clock.now())))
+  // Jobs of a lane whose hold has just ended start one by one.
+  const overdue = hub.clock.now() - maxJobDelayMs
+  const next = await Promise.all(jobKinds.map(({ kind }) => nextRunAtInOpenLanes(hub.read, kind, overdue)))
   return {
     problems: [...failing, ...certificateProblem(hub)],
     nextJobAt: next.reduce((first, at) => (at === null || (first !== null && first <= at) ? first : at), null),

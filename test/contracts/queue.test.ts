@@ -83,8 +83,9 @@ test('finding the next job scans neither scheduled nor due jobs', async () => {
     `select min(run_at) from jobs where ${one}`,
     `select min(priority) from jobs where ${one} and lane = '' and priority > 10`,
     `select id from jobs where ${one} and lane = '' and priority = 10 and run_at <= ${clock.now()} order by run_at limit 20`,
+    `select min(+run_at) from jobs where ${one} and lane = 'ws_1/whe_1'`,
   ])
-  expect(plans.map(plan => /jobs_\w+/.exec(plan)?.[0])).toEqual(['jobs_next', 'jobs_due', 'jobs_due'])
+  expect(plans.map(plan => /jobs_\w+/.exec(plan)?.[0])).toEqual(['jobs_next', 'jobs_due', 'jobs_due', 'jobs_due'])
   expect(plans.filter(plan => /sort|temp b-tree|\bscan jobs\b/i.test(plan))).toEqual([])
 })
 

@@ -87,7 +87,8 @@ export async function nextRunAt(read: Reader, kind: string, after = -1): Promise
 export async function nextRunAtInOpenLanes(read: Reader, kind: string, now: number): Promise<number | null> {
   const next = prepared(read, 'job-next-open', handle => {
     const ready = sql`${jobs.state} = 'ready' and ${jobs.kind} = ${sql.placeholder('kind')}`
-    // Skips from lane to lane in the index, and over all jobs of held lanes, which can be many.
+    // Skips from lane to lane in the index, and over all jobs of held lanes, which can be many. With the plus, the time is not searched
+    // in the index by time, where the jobs of held lanes come first.
     return handle
       .select({ at: sql<number | null>`min(open_lanes.at)`.mapWith(value => (value === null ? null : Number(value))) })
       .from(
@@ -96,7 +97,7 @@ export async function nextRunAtInOpenLanes(read: Reader, kind: string, now: numb
           union all
           select (select min(${jobs.lane}) from ${jobs} where ${ready} and ${jobs.lane} > lanes.name)
           from lanes where lanes.name is not null)
-        select (select min(${jobs.runAt}) from ${jobs} where ${ready} and ${jobs.lane} = lanes.name) as at
+        select (select min(+${jobs.runAt}) from ${jobs} where ${ready} and ${jobs.lane} = lanes.name) as at
         from lanes where lanes.name is not null and not exists (select 1 from ${heldLanes}
           where ${heldLanes.kind} = ${sql.placeholder('kind')} and ${heldLanes.lane} = lanes.name
             and ${heldLanes.heldUntil} > ${sql.placeholder('now')})) as open_lanes`,
