@@ -300,4 +300,10 @@ test('heartbeats and manual incidents select their channels', async () => {
     const refused = await w.acme.call(method, path, body)
     expect([path, refused.status, refused.body.errors[0].pointer]).toEqual([path, 422, '#/channel_ids/1'])
   }
+  // What was read can be sent back, also after the channel was deleted.
+  const { id } = (await w.acme.call('POST', '/v1/incidents', { title: 'Mail fails', channel_ids: [selected.id] })).body
+  expect((await w.acme.call('DELETE', `/v1/notification-channels/${selected.id}`)).status).toBe(204)
+  const sent = await w.acme.call('PATCH', at(id), { title: 'Mail is slow', channel_ids: [selected.id] })
+  expect([sent.status, sent.body.title]).toEqual([200, 'Mail is slow'])
+  expect((await w.acme.call('PATCH', at(manual.id), { channel_ids: [selected.id] })).status).toBe(422)
 })

@@ -145,7 +145,9 @@ export async function updateIncident(ctx: Ctx, id: string, patch: IncidentPatch)
     const row = await lockRow(tx, ctx, incidentRows, id)
     const now = ctx.hub.clock.now()
     await refuseNonMember(tx, ctx, patch.assignee_id)
-    await refuseUnknownChannels(tx, ctx.workspaceId, patch.channel_ids ?? null)
+    // A stored channel may have been deleted since.
+    if (!isDeepStrictEqual(patch.channel_ids, row.channelIds))
+      await refuseUnknownChannels(tx, ctx.workspaceId, patch.channel_ids ?? null)
     const after = await saveRow(tx, ctx, incidentRows, row, patchColumns(incidentMembers, patch))
     const auditTarget = incidentTarget(row)
     if (after === row) return { result: await incidentViewOf(tx, row, now), target: auditTarget, unchanged: true }

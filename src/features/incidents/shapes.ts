@@ -52,7 +52,12 @@ export const incidentMembers = members({
     default: '',
     clearable: true,
   },
-  channel_ids: { schema: ChannelIds },
+  channel_ids: {
+    schema: {
+      ...ChannelIds,
+      description: `${ChannelIds.description} An incident that is opened again automatically gets those of its monitor or heartbeat.`,
+    },
+  },
 })
 
 const text = Prose({ minLength: 1, maxLength: maxNoteLength, description: 'Text of the note.' })
