@@ -221,8 +221,12 @@ test('a monitor whose certificate expires soon is degraded after one result', as
   await say(w, id, { status: 'degraded', error, conditions: failed('[RESPONSE_TIME] > 500') })
   expect(await statusOf(w, id)).toBe('up')
   await say(w, id, { status: 'up' })
-  await say(w, id, { status: 'degraded', error, conditions: failed('[CERTIFICATE_EXPIRATION] < 14d') })
-  expect(await statusOf(w, id)).toBe('degraded')
+  for (const condition of ['[CERTIFICATE_EXPIRATION] < 14d', '14d > [CERTIFICATE_EXPIRATION]']) {
+    await say(w, id, { status: 'up' }, { status: 'up' })
+    expect(await statusOf(w, id)).toBe('up')
+    await say(w, id, { status: 'degraded', error, conditions: failed(condition) })
+    expect(await statusOf(w, id)).toBe('degraded')
+  }
 })
 
 test('a monitor that goes from down to degraded has its incident downgraded and reported once', async () => {

@@ -152,6 +152,11 @@ describe('a condition', () => {
     expect(found(condition, json({ name: 'shop', jobs: [{ ok: false }] })).sentence).toBe(sentence)
   })
 
+  test('a long value of several lines is cut to one line', () => {
+    const { sentence } = found(`[BODY].name != "x\\n${'y'.repeat(400)}"`, json({ name: 'shop' }))
+    expect(sentence).toBe(`Response field name is “shop”, not “x ${'y'.repeat(148)}…”`)
+  })
+
   test('an expired certificate is described as such', () => {
     const expired = { ...certificate, not_after: now - 2 * day }
     const facts = { tls: { version: 'TLSv1.2', cipher: 'x', certificate: expired } }

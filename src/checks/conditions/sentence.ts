@@ -3,7 +3,7 @@ import type { Operator } from './compare'
 import { formatDuration } from './numbers'
 import { keywordOfGlob } from './keyword'
 import type { Operand } from './operand'
-import { shownValue, type Value } from './values'
+import { shownOperand, shownValue, type Value } from './values'
 
 /** A comparison that holds, and its observed values. */
 interface Comparison {
@@ -96,11 +96,15 @@ function otherSide(subject: Source, found: Value, other: Operand, value: Value, 
         text: `${nounOf(other)} (${value === undefined ? 'missing' : withUnit(other, shownValue(other, value, redact))})`,
       }
     case 'any':
-      return { kind, text: other.values.join(', ') }
-    case 'literal':
-      return { kind, text: isQuoted(subject, found) ? `“${other.value}”` : withUnit(subject, other.value) }
-    case 'pattern':
-      return { kind, text: other.text, keyword: keywordOfGlob(/^pat\((.*)\)$/s.exec(other.text)?.[1] ?? '') }
+      return { kind, text: shownOperand(other.values.join(', ')) }
+    case 'literal': {
+      const text = shownOperand(other.value)
+      return { kind, text: isQuoted(subject, found) ? `“${text}”` : withUnit(subject, text) }
+    }
+    case 'pattern': {
+      const keyword = keywordOfGlob(/^pat\((.*)\)$/s.exec(other.text)?.[1] ?? '')
+      return { kind, text: shownOperand(other.text), keyword: keyword && shownOperand(keyword) }
+    }
   }
 }
 

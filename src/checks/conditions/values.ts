@@ -144,9 +144,12 @@ const maxShownOperand = 150
 // More than is shown: redacted text is shorter.
 const maxRedacted = 65_536
 
+/** An operand of a condition in one line. */
+export const shownOperand = (text: string): string => cut(text, maxShownOperand)
+
 /** An operand followed by its value, in one line. */
 export function describeOperand(operand: Operand, value: Value, redact: Redact): string {
-  const text = cut(operand.text, maxShownOperand)
+  const text = shownOperand(operand.text)
   if (operand.kind !== 'source') return text
   return `${text} (${value === undefined ? 'INVALID' : shownValue(operand, value, redact)})`
 }

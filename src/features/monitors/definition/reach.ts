@@ -1,6 +1,6 @@
 import { parseServer } from '../../../checks/dns/server'
 import { parseResolver } from '../../../checks/http/resolver'
-import { workspacePolicy } from '../../../access/network-policy'
+import { destinationProblem, workspacePolicy } from '../../../access/network-policy'
 import type { Ctx } from '../../../core/ctx'
 import type { Reader } from '../../../core/db/transaction'
 import { parseAddress } from '../../../core/net/address'
@@ -38,11 +38,11 @@ async function refuseClosed(
   policy: NetworkPolicy,
   { pointer, host: named, port, isPlain, purpose }: Server,
 ): Promise<void> {
-  const refused = (code: string, message: string) => invalid([{ pointer, code, detail: `is not allowed. ${message}` }])
+  const refused = (message: string) => invalid([{ pointer, code: 'invalid_url', detail: `is not allowed. ${message}` }])
   const host = canonicalHost(named)
-  if (host === null) throw refused('invalid_url', 'The host is neither a hostname nor an IP address.')
+  if (host === null) throw refused('The host is neither a hostname nor an IP address.')
   if (policy.requireHttps && isPlain && policy.allowRanges.length === 0)
-    throw refused('invalid_url', 'The URL must use https, because the check sends a secret.')
+    throw refused('The URL must use https, because the check sends a secret.')
   // Other names are resolved for each check, because their addresses can change.
   const isOpenName = policy.allowPrivate || policy.allowRanges.length > 0 || !isPrivateName(host)
   if (!parseAddress(host) && isOpenName && host !== 'localhost') return
@@ -51,7 +51,7 @@ async function refuseClosed(
   } catch (error) {
     if (!(error instanceof EgressRefused)) throw error
     if (host === 'localhost' && isOpenName && !error.isSelf) return
-    throw refused(error.errorClass, error.message)
+    throw invalid([destinationProblem(pointer, error)])
   }
 }
 

@@ -95,7 +95,8 @@ const locationResult = (location: string, { at, status, error, conditions }: Che
   isCertain: status === 'degraded' && conditions.some(one => expiry.test(one.condition)),
 })
 
-const expiry = /^\s*(?:not\s+)?\[CERTIFICATE_EXPIRATION\]/i
+// On either side of the comparison.
+const expiry = /^\s*(?:not\s+)?\[CERTIFICATE_EXPIRATION\]|(?:[<>=]=?|!=)\s*\[CERTIFICATE_EXPIRATION\]\s*$/i
 
 /** Whether all streaks are unchanged. A changed streak is stored, so that confirmation continues after a restart. */
 const hasSameStreaks = ({ locations: before }: MonitorState, { locations: after }: MonitorState): boolean =>
