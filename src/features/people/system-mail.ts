@@ -42,7 +42,8 @@ export async function sendSystemMail(hub: Hub, mail: SystemMail): Promise<void> 
   try {
     await send(hub, mail)
   } catch (error) {
-    if (error instanceof MailError) await noteResult(hub, error.message)
+    // A rejected message says nothing about the mail server, but about its recipient.
+    if (error instanceof MailError && error.failure !== 'rejected') await noteResult(hub, error.message)
     throw error
   }
   await noteResult(hub, null)
@@ -67,13 +68,18 @@ export async function lastMail(read: Reader): Promise<LastMail | null> {
 async function noteResult(hub: Hub, error: string | null): Promise<void> {
   const result: LastMail = { at: instant(hub.clock.now()), error: error && oneLine(error) }
   const value = JSON.stringify(result)
-  await record(hub, async tx => {
-    await tx
-      .insert(instanceFacts)
-      .values({ name: lastMailFact, value })
-      .onConflictDoUpdate({ target: instanceFacts.name, set: { value } })
-    return { result: undefined }
-  })
+  try {
+    await record(hub, async tx => {
+      await tx
+        .insert(instanceFacts)
+        .values({ name: lastMailFact, value })
+        .onConflictDoUpdate({ target: instanceFacts.name, set: { value } })
+      return { result: undefined }
+    })
+  } catch (error) {
+    // The job would send the email again.
+    hub.log.warn({ err: error }, 'the result of an email could not be recorded')
+  }
 }
 
 async function send(hub: Hub, { to, subject, paragraphs, link, id }: SystemMail): Promise<void> {
