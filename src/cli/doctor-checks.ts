@@ -1,10 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { pluralize, isOrAre } from '../core/pluralize'
 import { instant, systemClock } from '../core/clock'
 import { masterKeyFile, unknownSettings, type Config } from '../core/config'
 import { withReadOnlyDatabase, schemaState } from '../core/db/schema-state'
-import { freeBytes, formatMebibytes, lowFreeBytes, minFreeBytes } from '../core/disk'
+import { diskSpace, formatMebibytes, lowFreeBytes, minFreeBytes } from '../core/disk'
 import { folderProblem, missingKeyMessage, requiredMasterKeyId } from '../core/installation'
 import { backupProblem, lastBackupFact, parseLastBackup } from '../core/last-backup'
 import { loadMasterKey } from '../core/master-key'
@@ -87,9 +86,7 @@ function checkFolder({ data }: Config) {
 }
 
 async function checkDisk({ data }: Config) {
-  let folder = data
-  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder)
-  const free = await freeBytes(folder)
+  const { folder, free } = await diskSpace(data)
   const found = `The disk of ${folder} has ${formatMebibytes(free)} free`
   if (free < minFreeBytes) return fail(`${found}, so the hub can't write. Free up disk space.`)
   return free < lowFreeBytes ? warn(`${found}. Free up disk space soon.`) : ok(`${found}.`)
@@ -242,7 +239,8 @@ function runningHub({ data }: Config): { pid: number; url?: URL } | null {
   const pid = Number(readFileSync(file, 'utf8'))
   // An empty file would give 0, which stands for the own process group.
   if (!Number.isInteger(pid) || pid < 1) return null
-  if (!isRunning(pid)) return null
+  // In a container, the process of a hub that was killed can have had the ID that this one has now.
+  if (pid === process.pid || !isRunning(pid)) return null
   const address = recordedAddress(data)
   return { pid, ...(address && { url: urlOn(address) }) }
 }
