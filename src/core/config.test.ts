@@ -25,6 +25,10 @@ test.each([
   expect(() => pingHost(text)).toThrow(/^BAILIWICK_PING_HOST: '.*' is not a hostname/)
 })
 
+test('an empty list of name servers for new zones is rejected', () => {
+  expect(() => loadConfig({}, { BAILIWICK_DNS_NAMESERVERS: ',' })).toThrow('BAILIWICK_DNS_NAMESERVERS: It contains no hostname.')
+})
+
 test('errors name the flag of a setting only if it was used', () => {
   expect(() => loadConfig({ listen: 'x' }, { BAILIWICK_LISTEN: 'y' })).toThrow("--listen: 'x' is not HOST:PORT")
   expect(() => loadConfig({}, { BAILIWICK_LISTEN: 'y' })).toThrow("BAILIWICK_LISTEN: 'y' is not HOST:PORT")

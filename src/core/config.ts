@@ -127,7 +127,11 @@ export const settings = {
     'BAILIWICK_DNS_NAMESERVERS',
     null,
     'Comma-separated hostnames for the NS records of new zones. Default: `ns1` in the zone itself.',
-    parseNames('the hostname of a name server, such as ns1.example.net'),
+    text => {
+      const names = parseNames('the hostname of a name server, such as ns1.example.net')(text)
+      if (names.length === 0) throw new Error('It contains no hostname.')
+      return names
+    },
   ),
   dnsPrivateZones: setting(
     'BAILIWICK_DNS_PRIVATE_ZONES',

@@ -85,8 +85,9 @@ export const containsWords = (columns: SQLiteColumn[], text: string, bind: (valu
 // Each number of words has its own prepared query.
 const maxWords = 8
 
-/** The words that a search looks for. A text of spaces is a word. */
+/** The words that a search looks for. Those after the seventh are searched as one text. A text of spaces is a word. */
 export function searchedWords(text: string): string[] {
   const words = text.split(/\s+/).filter(Boolean)
-  return words.length === 0 ? [text] : words.slice(0, maxWords)
+  if (words.length === 0) return [text]
+  return words.length <= maxWords ? words : [...words.slice(0, maxWords - 1), words.slice(maxWords - 1).join(' ')]
 }

@@ -62,6 +62,7 @@ describe('the list of records', () => {
     expect(await of(`q=www&zone=${two.id}&include=total`)).toEqual(['www AAAA 2001:db8::1'])
     expect(await of('q=198.51*')).toEqual(['www2 A 198.51.100.1'])
     expect(await of('q=www.example.net')).toEqual(['www AAAA 2001:db8::1'])
+    expect(await of('q=example.net')).toEqual(['@ NS ns1.example.net.'])
     expect(await of('q=WWW.exam*&type=A&sort=id')).toEqual(['www A 192.0.2.1', 'www A 192.0.2.20'])
     expect(await of('q=www.exam*&type=AAAA')).toEqual(['www AAAA 2001:db8::1'])
     expect(await of('q=x.api.dev.example.com.')).toEqual(['x.api.dev TXT "V=spf1 -all"'])

@@ -108,8 +108,10 @@ function searchOf(owner: SQLiteColumn, ownerId: string): Filter {
           order by ${column}, ${dnsRecords.id} limit ${sql.raw(String(maxSearched))}) as ${sql.identifier(column.name)}`
       // A cross join keeps SQLite from reading the records of this name in all zones first.
       const inZone = ({ name, zone }: FullName, at: number) =>
-        sql`select id from (select ${dnsRecords.id} from ${dnsZones} cross join ${dnsRecords} where ${ownerOfZone} = ${place(ownerId)}
-          and ${matches(dnsZones.name, zone, place)} and ${dnsRecords.zoneId} = ${dnsZones.id} and ${dnsRecords.name} = ${place(name)}
+        sql`select id from (select ${dnsRecords.id} from (select ${dnsZones.id} as zone_id from ${dnsZones}
+            where ${ownerOfZone} = ${place(ownerId)} and ${matches(dnsZones.name, zone, place)}
+            order by ${dnsZones.name} limit ${sql.raw(String(maxSearched))}) as named cross join ${dnsRecords}
+          where ${dnsRecords.zoneId} = named.zone_id and ${dnsRecords.name} = ${place(name)}
           limit ${sql.raw(String(maxSearched))}) as ${sql.identifier(`full_name_${at}`)}`
       const parts = [found(dnsRecords.name), found(dnsRecords.contentKey), ...fullNamesOf(pattern).map(inZone)]
       return sql`${dnsRecords.id} in (${sql.join(parts, sql` union all `)})`
@@ -130,13 +132,14 @@ interface FullName {
 // Names have few more labels.
 const maxLabels = 8
 
-/** The names and zones that a text stands for if it is a full name: one for each dot. */
+/** The names and zones that a text stands for if it is a full name: the zone itself, and one for each dot. */
 function fullNamesOf({ text, isPrefix }: Pattern): FullName[] {
   const labels = zoneIdOrName(text.replace(/\.$/, '')).split('.')
+  if (labels.length === 1) return []
   return labels
-    .slice(1, maxLabels)
-    .map((_, at) => ({ name: labels.slice(0, at + 1).join('.'), zone: { text: labels.slice(at + 1).join('.'), isPrefix } }))
-    .filter(one => one.name !== '' && one.zone.text !== '')
+    .slice(0, maxLabels)
+    .map((_, at) => ({ name: labels.slice(0, at).join('.') || '@', zone: { text: labels.slice(at).join('.'), isPrefix } }))
+    .filter(one => one.zone.text !== '')
 }
 
 /** The records of all zones of a workspace. */
