@@ -42,8 +42,7 @@ export async function sendSystemMail(hub: Hub, mail: SystemMail): Promise<void> 
   try {
     await send(hub, mail)
   } catch (error) {
-    // A rejected message says nothing about the mail server, but about its recipient.
-    if (error instanceof MailError && error.failure !== 'rejected') await noteResult(hub, error.message)
+    if (error instanceof MailError) await noteResult(hub, error.message)
     throw error
   }
   await noteResult(hub, null)
