@@ -119,6 +119,45 @@ test(
 )
 
 test(
+  'a wildcard that is edited as text leaves the names below it alone',
+  async () => {
+    const zone = await here.api('POST', '/v1/dns/zones', { name: 'sixth.example' })
+    const records = `/v1/dns/zones/${zone.id}/records`
+    await here.api('POST', records, { type: 'A', name: '*.dev', content: '192.0.2.1' })
+    await here.api('POST', records, { type: 'A', name: 'a.dev', content: '192.0.2.2' })
+    const page = await here.open(`/dns/zones/${zone.id}`)
+    const row = page.getByRole('row', { name: /192\.0\.2\.1/ })
+    await row.getByRole('checkbox').check()
+    await page.getByRole('button', { name: 'More bulk actions' }).click()
+    await page.getByRole('menuitem', { name: 'Edit as text' }).click()
+    const values = page.getByRole('dialog', { name: 'Edit all A records of *.dev' }).getByLabel('Values')
+    expect(await values.inputValue()).toBe('192.0.2.1')
+    await values.fill('192.0.2.3')
+    await page.getByRole('button', { name: 'Replace records' }).click()
+    await page.getByText('A records of *.dev replaced').waitFor()
+    const { data } = await here.api('GET', `${records}?name=*.dev`)
+    const found = data.map((one: any) => `${one.name} ${one.content}`).sort()
+    expect(found).toEqual(['*.dev 192.0.2.3', 'a.dev 192.0.2.2'])
+
+    // Saving a part of the values would delete the others.
+    await page.route(/\/v1\/dns\/records\?.*limit=1000/, async route => {
+      const response = await route.fetch()
+      const body = await response.json()
+      await route.fulfill({ response, json: { ...body, pagination: { ...body.pagination, has_more: true } } })
+    })
+    await page
+      .getByRole('row', { name: /192\.0\.2\.3/ })
+      .getByRole('checkbox')
+      .check()
+    await page.getByRole('button', { name: 'More bulk actions' }).click()
+    await page.getByRole('menuitem', { name: 'Edit as text' }).click()
+    await page.getByText('Too many records to edit as text.').waitFor()
+    expect(await values.count()).toBe(0)
+  },
+  limitMs,
+)
+
+test(
   'all values of a name are edited as text, and records expire',
   async () => {
     const zone = await here.api('POST', '/v1/dns/zones', { name: 'fifth.example' })

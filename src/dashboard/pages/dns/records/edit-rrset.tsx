@@ -11,13 +11,16 @@ const maxValues = 1000
 /** Edits all values of a name and type as text, one per line. */
 export async function editRrset({ zone_id: zone, name, type, ttl }: DnsRecordView, change: Change): Promise<void> {
   const query = { zone, name, type, limit: maxValues }
-  const { data } = await call<Page<DnsRecordView>>({ method: 'GET', path: '/dns/records', query })
+  const { data, pagination } = await call<Page<DnsRecordView>>({ method: 'GET', path: '/dns/records', query })
+  if (pagination.has_more) throw new Error('Too many records to edit as text.')
+  // For the API, the name of a wildcard includes all names below it.
+  const records = data.filter(one => one.name === name && one.type === type)
   openForm({
     title: `Edit all ${type} records of ${name}`,
     description: 'One value per line, in zone file format. Without values, the records are deleted.',
     submitLabel: 'Replace records',
     wide: true,
-    initial: { ttl: String(ttl), records: data.map(one => one.content).join('\n') },
+    initial: { ttl: String(ttl), records: records.map(one => one.content).join('\n') },
     call: values => ({
       method: 'PUT',
       path: `/dns/zones/${zone}/rrsets`,
