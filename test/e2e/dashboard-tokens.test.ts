@@ -88,11 +88,21 @@ test('a token is restricted to resources that are picked by name, edited, and re
 
   await page.getByRole('button', { name: 'Edit' }).click()
   await dialog.getByLabel('Name', { exact: true }).fill('backup on db1')
-  await dialog.getByLabel('IP addresses', { exact: true }).fill('127.0.0.1')
+  await dialog.getByLabel('Allowed addresses', { exact: true }).fill('127.0.0.1')
   await dialog.getByRole('button', { name: 'Save changes' }).click()
   await page.getByRole('heading', { level: 1, name: 'backup on db1' }).waitFor()
   expect(await token()).toMatchObject({ name: 'backup on db1', allowed_cidrs: ['127.0.0.1'], resource_ids: [id] })
   await expectClean(page)
+
+  // Changing the name keeps the exact expiry, which the field shows in minutes.
+  const expires_at = new Date(Date.now() + 86_412_345).toISOString()
+  await ui.api('PATCH', `/v1/tokens/${(await token()).id}`, { expires_at })
+  await page.reload()
+  await page.getByRole('button', { name: 'Edit' }).click()
+  await dialog.getByLabel('Name', { exact: true }).fill('backup on db2')
+  await dialog.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByRole('heading', { level: 1, name: 'backup on db2' }).waitFor()
+  expect(await token()).toMatchObject({ name: 'backup on db2', allowed_cidrs: ['127.0.0.1'], expires_at })
 
   await page.goto(`${ui.hub.url}/tokens`)
   await page.getByRole('button', { name: 'Report leaked token' }).click()

@@ -13,6 +13,7 @@ import { useResourceNames } from '../parts/resource-search'
 import { showSecret } from '../parts/secret'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
+import { changedFields } from '../parts/values'
 import { usePerson } from '../session'
 import { AddressesField, bodyOf, ExpiryField, NameField, valuesOf } from './tokens/token-fields'
 import { statusOf, permissionsText } from './tokens/token-text'
@@ -43,12 +44,18 @@ function TokenDetails({ resource: token }: { resource: TokenView }) {
         />
       ),
     })
-  const edit = () =>
+  const edit = () => {
+    const before = valuesOf(token)
     openForm({
       title: `Edit ${token.name}`,
       submitLabel: 'Save changes',
-      initial: valuesOf(token),
-      call: values => ({ method: 'PATCH', path, ifMatch: token.version, body: bodyOf(values) }),
+      initial: before,
+      call: values => ({
+        method: 'PATCH',
+        path,
+        ifMatch: token.version,
+        body: changedFields(bodyOf(before), bodyOf(values)),
+      }),
       send: { toast: 'Token saved', invalidates: ['/tokens'] },
       fields: (
         <>
@@ -58,6 +65,7 @@ function TokenDetails({ resource: token }: { resource: TokenView }) {
         </>
       ),
     })
+  }
   const revoke = () =>
     confirm({
       title: `Revoke ${token.name}?`,

@@ -18,7 +18,7 @@ export const ExpiryField = () => (
 export const AddressesField = () => (
   <ListField
     name="allowed_cidrs"
-    label="IP addresses"
+    label="Allowed addresses"
     hint="Addresses or CIDR ranges, such as 192.0.2.0/24. Leave empty to allow any."
   />
 )
