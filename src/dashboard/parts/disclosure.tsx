@@ -1,8 +1,9 @@
 import { ChevronRight } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 
 interface DisclosureProps {
   summary: ReactNode
+  /** Whether it is open at first. */
   open?: boolean | undefined
   className?: string
   summaryClass?: string
@@ -10,12 +11,15 @@ interface DisclosureProps {
 }
 
 /** A line that expands. */
-export const Disclosure = ({ summary, open, className = '', summaryClass = 'w-fit', children }: DisclosureProps) => (
-  <details open={open} className={`group/disclosure ${className}`}>
-    <summary className={`flex list-none items-center gap-1.5 [&::-webkit-details-marker]:hidden ${summaryClass}`}>
-      <ChevronRight className="size-4 shrink-0 text-muted transition-transform group-open/disclosure:rotate-90" aria-hidden />
-      {summary}
-    </summary>
-    {children}
-  </details>
-)
+export function Disclosure({ summary, open, className = '', summaryClass = 'w-fit', children }: DisclosureProps) {
+  const [isOpenAtFirst] = useState(open)
+  return (
+    <details open={isOpenAtFirst} className={`group/disclosure ${className}`}>
+      <summary className={`flex list-none items-center gap-1.5 [&::-webkit-details-marker]:hidden ${summaryClass}`}>
+        <ChevronRight className="size-4 shrink-0 text-muted transition-transform group-open/disclosure:rotate-90" aria-hidden />
+        {summary}
+      </summary>
+      {children}
+    </details>
+  )
+}

@@ -17,7 +17,7 @@ export function MetadataFields({ draft, onDraft, errorAt }: MetadataFieldsProps)
   const tagError = errorAt('tags')
   return (
     <Disclosure
-      open={draft.comment !== '' || draft.tags.length > 0 || draft.locked || draft.expires !== '' || undefined}
+      open={draft.comment !== '' || draft.tags.length > 0 || draft.locked || draft.expires !== ''}
       summary="Comment, tags, expiry, lock"
       summaryClass="w-fit text-[13px] text-muted hover:text-ink"
     >
