@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../../core/problem'
 import { labelOf, lowerFirst } from './labels'
-import type { Values } from './values'
+import { capitalize } from './status'
+import { isSame, type Values } from './values'
 
 /** A field of a form that is on the page. */
 export interface FormField {
@@ -21,8 +22,9 @@ export interface FormField {
   group: string | null
 }
 
-const pointerOf = (name: string): string => `#/${name.replaceAll('.', '/')}`
-const isWithin = (pointer: string, outer: string): boolean => pointer === outer || pointer.startsWith(`${outer}/`)
+/** The pointer to a field: `#/options/method`. */
+export const pointerOf = (name: string): string => `#/${name.replaceAll('.', '/')}`
+export const isWithin = (pointer: string, outer: string): boolean => pointer === outer || pointer.startsWith(`${outer}/`)
 const pointersOf = ({ name, also }: FormField): string[] => [name, ...also].map(pointerOf)
 
 /** Returns the field that shows an error: the most specific one for its pointer. Undefined if no field does. */
@@ -42,7 +44,7 @@ export function remainingErrors(
   before: Values,
   after: Values,
 ): FieldProblem[] {
-  const changed = Object.keys(after).filter(name => !isEqual(before[name], after[name]))
+  const changed = Object.keys(after).filter(name => !isSame(before[name], after[name]))
   if (changed.length === 0) return [...errors]
   return errors.filter(({ pointer }) => {
     const field = fieldAt(pointer, fields)
@@ -52,14 +54,12 @@ export function remainingErrors(
       const own = pointerOf(name)
       if (isWithin(pointer, own)) {
         const path = pointer.slice(own.length).split('/').slice(1)
-        return !isEqual(at(before[name], path), at(after[name], path))
+        return !isSame(at(before[name], path), at(after[name], path))
       }
       return field.reads.includes(name) || name === field.name || name.startsWith(`${field.name}.`)
     })
   })
 }
-
-const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
 /** The value at a path, or the last one on the way that isn’t an object. */
 function at(value: unknown, path: readonly string[]): unknown {
@@ -83,7 +83,7 @@ export function errorText(
   const text = withLabels(withoutNull(withoutReference(detail)), fields).replace(/(?<![.!?])$/, '.')
   if (/^\p{Lu}/u.test(text)) return text
   const subject = field ? (itemAt(pointer, field, values) ?? label) : label
-  return subject === '' ? text.slice(0, 1).toUpperCase() + text.slice(1) : `${subject} ${text}`
+  return subject === '' ? capitalize(text) : `${subject} ${text}`
 }
 
 /** Whether the error is only that nothing was entered. */

@@ -1,4 +1,4 @@
-import { ChevronRight, Eye, EyeOff } from 'lucide-react'
+import { Eye, EyeOff } from 'lucide-react'
 import {
   createContext,
   useContext,
@@ -15,8 +15,7 @@ import { useSend, type SendOptions } from '../queries'
 import { ApiCall } from './api-call'
 import { Button } from './button'
 import { pairsOf, toggled, type Choices } from './choices'
-import { errorText, fieldAt, remainingErrors, type FormField } from './field-errors'
-import { lowerFirst } from './labels'
+import { errorText, fieldAt, isWithin, pointerOf, remainingErrors, type FormField } from './field-errors'
 import { Checkbox, Input, Select, Textarea } from './input'
 import { Problem } from './problem'
 import { TextWithCode } from './text-with-code'
@@ -45,12 +44,13 @@ interface Registry {
 }
 const Context = createContext<(FormContext & Registry) | null>(null)
 /** The group of advanced settings around a field. */
-const GroupContext = createContext<string | null>(null)
+export const GroupContext = createContext<string | null>(null)
 
 /** Values of the surrounding form, and a setter. For custom fields. */
 export const useForm = (): FormContext => useRegistry()
 
-function useRegistry(): FormContext & Registry {
+/** The surrounding form with its fields. */
+export function useRegistry(): FormContext & Registry {
   const form = useContext(Context)
   if (!form) throw new Error('useForm must be used inside a Form')
   return form
@@ -139,8 +139,8 @@ export function Form<Result>({
         values,
         set,
         errorOf: name => {
-          const pointer = `#/${name.replaceAll('.', '/')}`
-          return textOf(one => one === pointer || one.startsWith(`${pointer}/`))
+          const pointer = pointerOf(name)
+          return textOf(one => isWithin(one, pointer))
         },
         showError: setError,
         fields,
@@ -457,81 +457,3 @@ export function ListField({ name, label, hint, placeholder }: FieldProps & { pla
 
 /** Two columns of fields on wide screens. */
 export const Columns = ({ children }: { children: ReactNode }) => <div className="grid gap-4 sm:grid-cols-2">{children}</div>
-
-/** The settings that most people leave as they are, in groups. Nothing if there are none. */
-export const Advanced = ({ children }: { children: ReactNode }) => {
-  const id = useId()
-  return (
-    <section aria-labelledby={id} className="hidden has-[details]:block">
-      <h3 id={id} className="mb-1 font-medium">
-        Advanced
-      </h3>
-      <div className="divide-y divide-line rounded-md border border-line">{children}</div>
-    </section>
-  )
-}
-
-/** Whether the label of a field mostly repeats the label of its group: “Authentication type” in “Authentication”. */
-const repeats = (field: string, group: string): boolean => {
-  const words = new Set(group.toLowerCase().split(' '))
-  words.delete('and')
-  return field
-    .toLowerCase()
-    .split(' ')
-    .some(word => words.has(word))
-}
-
-interface GroupProps {
-  label: string
-  /** Labels of what is in it, if they aren’t those of its fields. */
-  contents?: readonly string[]
-  children: ReactNode
-}
-
-/**
- * A group of advanced settings, which names those in it and counts those that are set. Collapsed, unless one of its fields is set or has
- * an error.
- */
-export function Group({ label, contents, children }: GroupProps) {
-  const { fields, errorsAt, isChanged } = useRegistry()
-  const id = useId()
-  const own = fields.filter(one => one.group === id)
-  const changed = own.filter(isChanged).length
-  const hasError = own.some(one => errorsAt(one.name) !== null)
-  const [isOpened, setOpened] = useState<boolean | null>(null)
-  const [hadError, setHadError] = useState(false)
-  if (hasError !== hadError) {
-    setHadError(hasError)
-    // Stays open after the error is corrected.
-    if (hasError) setOpened(true)
-  }
-  const isOpen = isOpened ?? changed > 0
-  return (
-    <details open={isOpen} onToggle={event => setOpened(event.currentTarget.open)} className="group">
-      <summary
-        className="flex min-h-10 list-none items-center gap-2 px-3 hover:bg-hover [&::-webkit-details-marker]:hidden"
-        onClick={event => {
-          event.preventDefault()
-          setOpened(!isOpen)
-        }}
-      >
-        <ChevronRight className="size-4 shrink-0 text-muted transition-transform group-open:rotate-90" aria-hidden />
-        <span className="font-medium sm:w-52 sm:shrink-0">{label}</span>
-        <span className="min-w-0 grow py-1 text-[13px] text-muted group-open:invisible max-sm:hidden" aria-hidden>
-          {(contents ?? own.map(one => one.label))
-            .filter(one => !repeats(one, label))
-            .map((one, at) => (at === 0 ? one : lowerFirst(one)))
-            .join(', ')}
-        </span>
-        {changed > 0 && (
-          <span className="ml-auto rounded-full bg-accent-soft px-2 text-[13px] whitespace-nowrap text-accent">
-            {changed} set
-          </span>
-        )}
-      </summary>
-      <div className="flex flex-col gap-4 border-t border-line p-4">
-        <GroupContext.Provider value={id}>{children}</GroupContext.Provider>
-      </div>
-    </details>
-  )
-}

@@ -1,15 +1,6 @@
 import type { ReactNode } from 'react'
-import {
-  CheckboxField,
-  Group,
-  KnownField,
-  NumberField,
-  SecretField,
-  SelectField,
-  TextareaField,
-  TextField,
-  useForm,
-} from './form'
+import { Group } from './advanced'
+import { CheckboxField, KnownField, NumberField, SecretField, SelectField, TextareaField, TextField, useForm } from './form'
 import { labelOf } from './labels'
 import { fieldsOf, fieldsOfVariant, kindOf, variantOf, variantsOf, type OptionSchema } from './option-values'
 import { capitalize } from './status'

@@ -1,12 +1,11 @@
 import type { NotificationTopicView } from '../../../features/notifications/shapes'
+import { Advanced, Group } from '../../parts/advanced'
 import { SettingsGroups, type SettingsFieldsProps } from '../../parts/adapter-settings'
 import { DurationField } from '../../parts/duration-field'
 import {
-  Advanced,
   CheckboxField,
   Columns,
   FieldFrame,
-  Group,
   NumberField,
   SelectField,
   useForm,

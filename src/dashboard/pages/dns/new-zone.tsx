@@ -2,18 +2,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { ZoneView } from '../../../features/dns/zones/shapes'
 import { call, type Call } from '../../client'
-import {
-  Advanced,
-  TextareaField,
-  Form,
-  Group,
-  NumberField,
-  SelectField,
-  TextField,
-  useForm,
-  ListField,
-  type Values,
-} from '../../parts/form'
+import { Advanced, Group } from '../../parts/advanced'
+import { TextareaField, Form, NumberField, SelectField, TextField, useForm, ListField, type Values } from '../../parts/form'
 import { closeDialog, openDialog } from '../../parts/open-dialog'
 import { toast } from '../../parts/toast'
 import { queryClient, invalidatePath, useOne } from '../../queries'

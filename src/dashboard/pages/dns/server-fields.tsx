@@ -1,4 +1,5 @@
-import { Columns, Group, NumberField, SecretField, TextField, type Values } from '../../parts/form'
+import { Group } from '../../parts/advanced'
+import { Columns, NumberField, SecretField, TextField, type Values } from '../../parts/form'
 
 /** Form fields for a name server to transfer a zone from. */
 export const ServerFields = () => (

@@ -1,18 +1,8 @@
 import type { HeartbeatView } from '../../../features/heartbeats/shapes'
+import { Advanced, Group } from '../../parts/advanced'
 import { IncidentFields } from '../../parts/channels-field'
 import { DurationField } from '../../parts/duration-field'
-import {
-  Advanced,
-  TextareaField,
-  CheckboxField,
-  Columns,
-  Group,
-  SelectField,
-  TextField,
-  useForm,
-  ListField,
-  type Values,
-} from '../../parts/form'
+import { TextareaField, CheckboxField, Columns, SelectField, TextField, useForm, ListField, type Values } from '../../parts/form'
 import { displayTimezone } from '../../parts/timezone'
 import { TimezoneField } from '../../parts/timezone-field'
 import { changedFields, isSame, valuesFor } from '../../parts/values'

@@ -1,10 +1,9 @@
+import { Advanced, Group } from '../../parts/advanced'
 import { DurationField } from '../../parts/duration-field'
 import {
-  Advanced,
   TextareaField,
   CheckboxField,
   Columns,
-  Group,
   NumberField,
   SelectField,
   TextField,

@@ -1,16 +1,7 @@
 import type { MonitorTypeView } from '../../../features/monitors/definition/shapes'
+import { Advanced, Group } from '../../parts/advanced'
 import { IncidentFields } from '../../parts/channels-field'
-import {
-  Advanced,
-  Columns,
-  Group,
-  ListField,
-  NumberField,
-  SelectField,
-  TextareaField,
-  TextField,
-  useForm,
-} from '../../parts/form'
+import { Columns, ListField, NumberField, SelectField, TextareaField, TextField, useForm } from '../../parts/form'
 import { OptionFields, OptionGroups, schemasOf } from '../../parts/option-fields'
 import { PickField } from '../../parts/pick-field'
 import { TextWithCode } from '../../parts/text-with-code'

@@ -1,6 +1,7 @@
 import { limitNames, limitTable } from '../../../access/limit-table'
 import type { PlanView } from '../../../features/plans/shapes'
-import { Advanced, CheckboxField, Columns, Group, NumberField, SelectField, TextField } from '../../parts/form'
+import { Advanced, Group } from '../../parts/advanced'
+import { CheckboxField, Columns, NumberField, SelectField, TextField } from '../../parts/form'
 import { CreateButton, menuColumn } from '../../parts/list'
 import { confirmDelete, openForm } from '../../parts/open-dialog'
 import { Tag } from '../../parts/status'

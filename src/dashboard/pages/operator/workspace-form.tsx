@@ -1,7 +1,8 @@
 import type { PlanView } from '../../../features/plans/shapes'
 import type { WorkspaceView } from '../../../features/workspaces/shapes'
 import { limitNames, limitTable } from '../../../access/limit-table'
-import { Advanced, CheckboxField, Group, Columns, Form, SelectField, TextField, ListField } from '../../parts/form'
+import { Advanced, Group } from '../../parts/advanced'
+import { CheckboxField, Columns, Form, SelectField, TextField, ListField } from '../../parts/form'
 import { flattened, nested } from '../../parts/values'
 import { useOne } from '../../queries'
 

@@ -1,13 +1,12 @@
 import { Link } from '@tanstack/react-router'
 import type { WebhookEndpointView } from '../../../features/webhooks/endpoints/shapes'
+import { Advanced, Group } from '../../parts/advanced'
 import {
-  Advanced,
   TextareaField,
   CheckboxField,
   Columns,
   FieldFrame,
   Form,
-  Group,
   NumberField,
   SelectField,
   TextField,

@@ -1,6 +1,7 @@
 import type { DnsProviderKindView, DnsProviderView } from '../../../../features/dns/accounts/shapes'
+import { Advanced } from '../../../parts/advanced'
 import { SettingsFields, SettingsGroups, settingsBody, settingValues } from '../../../parts/adapter-settings'
-import { Advanced, Form, TextField } from '../../../parts/form'
+import { Form, TextField } from '../../../parts/form'
 
 interface EditProviderProps {
   provider: DnsProviderView

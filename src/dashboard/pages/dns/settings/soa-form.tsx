@@ -1,5 +1,6 @@
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
-import { Advanced, Columns, Form, Group, NumberField, TextField } from '../../../parts/form'
+import { Advanced, Group } from '../../../parts/advanced'
+import { Columns, Form, NumberField, TextField } from '../../../parts/form'
 import { Card } from '../../../parts/page'
 import { flattened, nested } from '../../../parts/values'
 import { usePerson } from '../../../session'

@@ -1,15 +1,6 @@
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
-import {
-  Advanced,
-  TextareaField,
-  CheckboxField,
-  Columns,
-  Form,
-  Group,
-  NumberField,
-  SelectField,
-  type Values,
-} from '../../../parts/form'
+import { Advanced, Group } from '../../../parts/advanced'
+import { TextareaField, CheckboxField, Columns, Form, NumberField, SelectField, type Values } from '../../../parts/form'
 import { Card } from '../../../parts/page'
 import { capitalize } from '../../../parts/status'
 import { usePerson } from '../../../session'
