@@ -288,9 +288,12 @@ test('the palette finds records, members, settings, and handbook pages, runs act
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: 'Search or jump to…' }).fill(text)
   }
+  // The search of the handbook is offered once everything else has been found.
+  const found = (text: string) => options.filter({ hasText: `Search the handbook for “${text}”` }).waitFor()
   const first = async (name: RegExp) => await options.first().and(page.getByRole('option', { name })).waitFor()
   const go = async (text: string, name: RegExp) => {
     await search(text)
+    await found(text)
     await first(name)
     await page.keyboard.press('Enter')
   }
@@ -311,6 +314,36 @@ test('the palette finds records, members, settings, and handbook pages, runs act
   await page.keyboard.type('ors')
   expect(await field.inputValue()).toBe('monitors')
   await page.keyboard.press('Escape')
+
+  // Enter waits for what is still loading.
+  await search('example.com')
+  await page.keyboard.press('Enter')
+  await heading(page, 'example.com')
+
+  // What was chosen stays so when more is found.
+  for (const name of ['quince.example', 'quince.test']) await ui.api('POST', '/v1/dns/zones', { name })
+  await ui.api('POST', '/v1/heartbeats', {
+    name: 'Quince',
+    schedule: { kind: 'period', period_seconds: 3600, grace_seconds: 60 },
+  })
+  let release = () => {}
+  const isReleased = new Promise<void>(resolve => (release = resolve))
+  await page.route(/\/v1\/heartbeats\?.*q=quince/, async route => {
+    await isReleased
+    await route.continue()
+  })
+  await search('quince')
+  await options
+    .filter({ hasText: /^quince\..*Zone$/ })
+    .nth(1)
+    .waitFor()
+  await page.keyboard.press('ArrowDown')
+  const chosen = (await options.and(page.getByRole('option', { selected: true })).textContent())!
+  release()
+  await first(/^Quince Heartbeat$/)
+  expect(await options.and(page.getByRole('option', { selected: true })).textContent()).toBe(chosen)
+  await page.keyboard.press('Enter')
+  await heading(page, /quince\.\w+/.exec(chosen)![0])
 
   await go('montiors', /^Monitors Page$/)
   await heading(page, 'Monitors')

@@ -1,4 +1,4 @@
-import { useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { useEffect, useId, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 
 /** The field of a combobox. */
 export interface SearchText {
@@ -17,23 +17,39 @@ interface ComboboxProps<Row> extends SearchText {
   children(row: Row, isCurrent: boolean): ReactNode
 }
 
-/** A search field with a list of what it finds. The arrow keys move in the list, and Enter picks. */
+/**
+ * A search field with a list of what it finds. The arrow keys move in the list, and Enter picks. While rows may follow, Enter waits for
+ * them, unless a row was chosen.
+ */
 export function Combobox<Row extends { key: string }>(props: ComboboxProps<Row>) {
   const { label, placeholder, text, onText, rows, isLoading, onPick, children } = props
   const id = useId()
-  const [selected, setSelected] = useState(0)
+  /** The key of the chosen row, which can move while others are loaded. Null for the first. */
+  const [selected, setSelected] = useState<string | null>(null)
+  const [isWaiting, setWaiting] = useState(false)
   const input = useRef<HTMLInputElement>(null)
   // A text from before is continued.
   useLayoutEffect(() => input.current?.setSelectionRange(text.length, text.length), [])
-  const current = Math.min(selected, rows.length - 1)
+  const chosen = rows.findIndex(one => one.key === selected)
+  const current = Math.max(chosen, 0)
+  useEffect(() => {
+    if (!isWaiting || isLoading) return
+    setWaiting(false)
+    if (rows[current]) onPick(rows[current])
+  }, [isWaiting, isLoading])
+  const select = (key: string | null) => {
+    setSelected(key)
+    setWaiting(false)
+  }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
       const next = (current + step + rows.length) % Math.max(rows.length, 1)
-      setSelected(next)
+      select(rows[next]?.key ?? null)
       document.getElementById(`${id}-${next}`)?.scrollIntoView({ block: 'nearest' })
     } else if (event.key === 'Enter') {
-      if (rows[current]) onPick(rows[current])
+      if (isLoading && chosen === -1) setWaiting(true)
+      else if (rows[current]) onPick(rows[current])
     } else return
     event.preventDefault()
   }
@@ -52,7 +68,7 @@ export function Combobox<Row extends { key: string }>(props: ComboboxProps<Row>)
         value={text}
         onChange={event => {
           onText(event.target.value)
-          setSelected(0)
+          select(null)
         }}
         onKeyDown={onKeyDown}
         className="h-10 w-full rounded-md border border-strong-line bg-surface px-3 placeholder:text-muted"
@@ -64,7 +80,7 @@ export function Combobox<Row extends { key: string }>(props: ComboboxProps<Row>)
             id={`${id}-${index}`}
             role="option"
             aria-selected={index === current}
-            onPointerMove={() => setSelected(index)}
+            onPointerMove={() => setSelected(row.key)}
             onClick={() => onPick(row)}
             className={`flex cursor-pointer items-center gap-2 rounded px-2 py-1.5 ${index === current ? 'bg-hover' : ''}`}
           >
