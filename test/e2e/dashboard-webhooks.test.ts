@@ -214,9 +214,19 @@ test('each event kind has an example and a JSON Schema', async () => {
   await page.getByRole('link', { name: 'Event kinds' }).click()
   await page.getByRole('button', { name: 'monitor.alert' }).click()
   const { example, schema } = await ui.api('GET', '/v1/event-kinds/monitor.alert')
-  const shown = (await page.getByRole('dialog').locator('pre').allTextContents()).map(text => JSON.parse(text))
+  const texts = page.getByRole('dialog').locator('pre')
+  await texts.nth(1).waitFor()
+  const shown = (await texts.allTextContents()).map(text => JSON.parse(text))
   expect(shown).toEqual([example, schema])
   await expectClean(page)
+
+  const json = { code: 'forbidden', detail: 'Not now.' }
+  await page.route('**/v1/event-kinds', route => route.fulfill({ status: 403, json }))
+  await page.reload()
+  await page.getByText('Not now.').waitFor()
+  await page.unroute('**/v1/event-kinds')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('button', { name: 'monitor.alert' }).waitFor()
 }, 60_000)
 
 test('undelivered messages of a time range are recovered', async () => {

@@ -4,11 +4,11 @@ import { Json } from '../parts/json'
 import { openDialog } from '../parts/open-dialog'
 import { Page } from '../parts/page'
 import { Tag } from '../parts/status'
-import { staticList, Table, type Column } from '../parts/table'
+import { requestedList, Table, type Column } from '../parts/table'
 import { Tabs } from '../parts/tabs'
 import { TextWithCode } from '../parts/text-with-code'
 import { eventTabs } from './events'
-import { useEventKinds } from './webhooks/event-kinds'
+import { useAllEventKinds, useEventKinds } from './webhooks/event-kinds'
 
 const columns: readonly Column<EventKindView>[] = [
   { title: 'Event kind', look: 'mono', render: one => one.kind },
@@ -19,6 +19,7 @@ const columns: readonly Column<EventKindView>[] = [
 
 /** The event kinds that can occur, each with its example and JSON Schema. */
 export default function EventKinds() {
+  const all = useAllEventKinds()
   const kinds = useEventKinds()
   return (
     <Page description="What each event contains. Select one for an example and its JSON Schema, to write a receiver for webhooks.">
@@ -26,7 +27,7 @@ export default function EventKinds() {
       <Table
         label="Event kinds"
         columns={columns}
-        list={staticList(kinds, kinds.length === 0)}
+        list={requestedList(all, kinds)}
         idOf={one => one.kind}
         onOpen={showKind}
         empty={null}

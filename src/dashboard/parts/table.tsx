@@ -1,7 +1,9 @@
+import type { UseQueryResult } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react'
+import type { ApiError } from '../client'
 import { usePreferences } from '../preferences'
 import type { LoadedList } from '../queries'
 import { Button } from './button'
@@ -415,6 +417,12 @@ export const staticList = <Row,>(rows: readonly Row[], isLoading = false): Loade
   loadMore: () => {},
   retry: () => {},
 })
+
+/** A list that a request returns whole. */
+export const requestedList = <Row,>(
+  { error, isPending, refetch }: Pick<UseQueryResult<unknown, ApiError>, 'error' | 'isPending' | 'refetch'>,
+  rows: readonly Row[] = [],
+): LoadedList<Row> => ({ ...staticList(rows, isPending), error, retry: () => void refetch() })
 
 const shownTags = 5
 

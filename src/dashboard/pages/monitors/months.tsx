@@ -2,7 +2,7 @@ import type { UptimeView } from '../../../features/monitors/series/shapes'
 import { FilterSelect } from '../../parts/filters'
 import { Card } from '../../parts/page'
 import { Status } from '../../parts/status'
-import { staticList, Table, type Column } from '../../parts/table'
+import { requestedList, Table, type Column } from '../../parts/table'
 import { formatDuration } from '../../parts/time'
 import { timeFormat } from '../../parts/timezone'
 import { useUrlState } from '../../parts/url-state'
@@ -37,7 +37,8 @@ const columns: readonly Column<Period>[] = [
 /** Uptime and error budget of the last 365 days and of each month, for an objective that can be selected. */
 export function Months({ id }: { id: string }) {
   const [{ objective }, set] = useUrlState(objectiveState)
-  const { data } = useYear(id)
+  const year = useYear(id)
+  const { data } = year
   const periods = data && [{ ...data, name: 'Last 365 days' }, ...data.months.toReversed().map(named)]
   return (
     <section aria-label="Objective and error budget">
@@ -60,7 +61,7 @@ export function Months({ id }: { id: string }) {
         <Table
           label="Objective and error budget"
           columns={columns}
-          list={staticList(periods ?? [], !periods)}
+          list={requestedList(year, periods)}
           idOf={one => one.name}
           empty={<p className="p-4 text-muted">No data yet.</p>}
         />

@@ -1,7 +1,7 @@
 import { Archive } from 'lucide-react'
 import type { DeprecatedPartView } from '../../../features/deprecations/shapes'
 import { Empty } from '../../parts/empty'
-import { Table, staticList, type Column } from '../../parts/table'
+import { Table, requestedList, type Column } from '../../parts/table'
 import { RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'
 
@@ -19,13 +19,12 @@ const columns: readonly Column<DeprecatedPartView>[] = [
 
 /** Deprecated parts of the API, and their use. */
 export function Deprecations() {
-  const { data, error, isPending, refetch } = useOne<{ data: DeprecatedPartView[] }>('/deprecations')
-  const list = { ...staticList(data?.data ?? [], isPending), error, retry: () => void refetch() }
+  const found = useOne<{ data: DeprecatedPartView[] }>('/deprecations')
   return (
     <Table
       label="Deprecations"
       columns={columns}
-      list={list}
+      list={requestedList(found, found.data?.data)}
       idOf={one => one.id}
       empty={
         <Empty icon={Archive} title="No deprecations">

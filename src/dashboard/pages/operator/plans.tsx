@@ -5,7 +5,7 @@ import { CheckboxField, Columns, NumberField, SelectField, TextField } from '../
 import { CreateButton, menuColumn } from '../../parts/list'
 import { confirmDelete, openForm } from '../../parts/open-dialog'
 import { Tag } from '../../parts/status'
-import { Table, staticList, type Column } from '../../parts/table'
+import { Table, requestedList, type Column } from '../../parts/table'
 import { nested } from '../../parts/values'
 import { useOne } from '../../queries'
 import { apiAccessLabels } from '../plan/api-access'
@@ -52,7 +52,7 @@ export function Plans() {
       <div className="mb-3 flex justify-end">
         <CreateButton create={{ label: 'Create plan', onClick: () => openPlan() }} />
       </div>
-      <Table label="Plans" columns={columns} list={staticList(plans, found.isPending)} idOf={one => one.id} empty={null} />
+      <Table label="Plans" columns={columns} list={requestedList(found, plans)} idOf={one => one.id} empty={null} />
     </>
   )
 }

@@ -2,8 +2,7 @@ import { ArrowDownUp } from 'lucide-react'
 import type { ZoneTransferView } from '../../../../features/dns/transfers/shapes'
 import { Empty } from '../../../parts/empty'
 import { Card } from '../../../parts/page'
-import { Problem } from '../../../parts/problem'
-import { Table, staticList, type Column } from '../../../parts/table'
+import { Table, requestedList, type Column } from '../../../parts/table'
 import { useOne } from '../../../queries'
 import { transferColumns, type BuiltinProps } from '../transfer-columns'
 
@@ -20,21 +19,17 @@ export function Transfers({ server, keys }: BuiltinProps) {
   ]
   return (
     <Card title="Zone transfers" className="lg:col-span-2">
-      {found.error ? (
-        <Problem error={found.error} onRetry={() => void found.refetch()} />
-      ) : (
-        <Table
-          label="Zone transfers"
-          columns={columns}
-          list={staticList(found.data?.data ?? [], found.isPending)}
-          idOf={one => `${one.zone} ${one.address} ${one.tsig_key_id}`}
-          empty={
-            <Empty icon={ArrowDownUp} title="No transfers yet">
-              The latest transfer of each zone to each server in the last 90 days is shown here.
-            </Empty>
-          }
-        />
-      )}
+      <Table
+        label="Zone transfers"
+        columns={columns}
+        list={requestedList(found, found.data?.data)}
+        idOf={one => `${one.zone} ${one.address} ${one.tsig_key_id}`}
+        empty={
+          <Empty icon={ArrowDownUp} title="No transfers yet">
+            The latest transfer of each zone to each server in the last 90 days is shown here.
+          </Empty>
+        }
+      />
       {found.data?.truncated && <p className="mt-2 text-muted">Only the latest 1,000 transfers are shown.</p>}
     </Card>
   )
