@@ -5,11 +5,10 @@ import { call, setTabWorkspace, ApiError, type Call } from '../client'
 import { Button } from '../parts/button'
 import { Form, SecretField, TextField } from '../parts/form'
 import { RelativeTime } from '../parts/time'
-import { toast } from '../parts/toast'
 import { queryClient, useSend } from '../queries'
 import { useSession } from '../session'
 import { SignInFrame, SignInMessage } from './sign-in/frame'
-import { canUsePasskeys, requestPasskey } from './sign-in/passkeys'
+import { SecondFactorPasskey, type SecondFactors } from './sign-in/passkey-button'
 
 /** Accepts an invitation: for signed-in users, for users with an account, and for new users. */
 export default function Invite() {
@@ -38,8 +37,7 @@ function Invitation({ code }: { code: string }) {
 function Accept({ code, invitation, isSignedIn }: { code: string; invitation: InvitationPreview; isSignedIn: boolean }) {
   const navigate = useNavigate()
   /** The request that needs a second factor, and what is possible. */
-  const [challenge, setChallenge] = useState<{ request: Call; methods: readonly string[]; options: unknown } | null>(null)
-  const needsCode = challenge?.methods.some(one => one !== 'passkey') ?? false
+  const [challenge, setChallenge] = useState<(SecondFactors & { request: Call }) | null>(null)
   const accept = useSend<{ workspace_id: string }>({
     quiet: true,
     onSuccess: session => {
@@ -53,17 +51,10 @@ function Accept({ code, invitation, isSignedIn }: { code: string; invitation: In
       await accept.mutateAsync(request)
     } catch (error) {
       if (error instanceof ApiError && error.code === 'second_factor_required') {
-        return setChallenge({ request, methods: error.body.methods as string[], options: error.body.passkey_options })
+        const { methods, passkey_options: passkeyOptions } = error.body
+        return setChallenge({ request, methods: methods as string[], passkeyOptions })
       }
       throw error
-    }
-  }
-  const byPasskey = async ({ request, options }: NonNullable<typeof challenge>) => {
-    try {
-      const passkey = await requestPasskey(options)
-      await accept.mutateAsync({ ...request, body: { ...(request.body as object), second_factor_passkey: passkey } })
-    } catch (error) {
-      toast.error(error)
     }
   }
   return (
@@ -88,7 +79,7 @@ function Accept({ code, invitation, isSignedIn }: { code: string; invitation: In
                 code,
                 name: values.name || invitation.email,
                 password: values.password,
-                ...(needsCode && { second_factor_code: values.second_factor_code }),
+                ...(challenge && { second_factor_code: values.second_factor_code }),
               },
         })}
         send={send}
@@ -115,7 +106,7 @@ function Accept({ code, invitation, isSignedIn }: { code: string; invitation: In
                   : 'The password of your account.'
               }
             />
-            {needsCode && (
+            {challenge && (
               <TextField
                 name="second_factor_code"
                 label="Code"
@@ -127,10 +118,14 @@ function Accept({ code, invitation, isSignedIn }: { code: string; invitation: In
           </>
         )}
       </Form>
-      {challenge?.methods.includes('passkey') && canUsePasskeys() && (
-        <Button className="mt-3 w-full" onClick={() => void byPasskey(challenge)}>
-          Use a passkey
-        </Button>
+      {challenge && (
+        <SecondFactorPasskey
+          factors={challenge}
+          send={passkey => {
+            const { request } = challenge
+            return accept.mutateAsync({ ...request, body: { ...(request.body as object), second_factor_passkey: passkey } })
+          }}
+        />
       )}
     </SignInFrame>
   )

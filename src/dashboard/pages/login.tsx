@@ -6,7 +6,7 @@ import { Form, SecretField, TextField } from '../parts/form'
 import { useOne, useSend } from '../queries'
 import { useAfterSignIn } from './sign-in/after-sign-in'
 import { SignInFrame } from './sign-in/frame'
-import { PasskeyButton } from './sign-in/passkey-button'
+import { SignInWithPasskey } from './sign-in/passkey-button'
 import { SecondFactor, type Challenge } from './sign-in/second-factor'
 
 /** Sign-in with a password, and a second factor if the user has one, or with a passkey. */
@@ -46,7 +46,7 @@ export default function Login() {
         <TextField name="email" label="Email" type="email" autoComplete="username webauthn" autoFocus />
         <SecretField name="password" label="Password" autoComplete="current-password" />
       </Form>
-      {methods.data?.passkeys.available && <PasskeyButton onDone={entered} />}
+      {methods.data?.passkeys.available && <SignInWithPasskey onDone={entered} />}
       <div className="mt-4 flex min-h-10 flex-col gap-2 text-[13px] text-muted">
         {methods.data &&
           (methods.data.password_reset_by_mail ? (
