@@ -69,6 +69,11 @@ test(
     await dialog.getByRole('button', { name: 'Preview changes' }).click()
     await dialog.getByRole('insertion').filter({ hasText: '198.51.100.7' }).waitFor()
     await expectClean(page)
+    // The choices are still there when the preview is left.
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    expect(await dialog.getByLabel('Provider').locator('option:checked').textContent()).toBe('Double')
+    await dialog.getByRole('button', { name: 'Preview changes' }).click()
+    await dialog.getByLabel('Note', { exact: true }).fill('Moved')
     await dialog.getByRole('button', { name: 'Import records' }).click()
     await page.getByText('Zone imported').waitFor()
     await until(

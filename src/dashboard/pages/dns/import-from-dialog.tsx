@@ -23,49 +23,50 @@ function ImportFrom({ zone }: { zone: ZoneView }) {
   const [body, setBody] = useState<Values | null>(null)
   const preview = useSend<ZoneImportResult>({ quiet: true })
   const { change } = useZoneChange(zone)
-  const path = `/dns/zones/${zone.id}/import-from`
-  const shown = preview.data?.preview
-  if (body && shown) {
-    const blocked = shown.blocked.length > 0
-    const rrsets = body.mode === 'replace' || shown.change_count > shown.changes.length ? null : shown.changes
-    return (
-      <Form
-        initial={{ note: '' }}
-        call={({ note }) => ({
-          method: 'POST',
-          path,
-          body: { ...body, note, ...(blocked && { allow: shown.blocked.map(one => one.code) }) },
-        })}
-        send={call => change({ call, done: 'Zone imported', rrsets }).then(closeDialog)}
-        onCancel={preview.reset}
-        submitLabel={blocked ? 'Override and import' : 'Import records'}
-      >
-        <ImportPreview dryRun={preview.data!} />
-        <TextField name="note" label={blocked ? 'Reason for the override' : 'Note'} hint="Stored in the history." />
-      </Form>
-    )
-  }
+  const shown = body && preview.data?.preview
+  const codes = shown?.blocked.map(one => one.code) ?? []
+  const isBlocked = codes.length > 0
   return (
     <Form
-      initial={{ source: 'server', mode: 'merge', provider_id: '', ...emptyServer }}
-      call={values => ({ method: 'POST', path, body: { ...sourceOf(values), mode: values.mode, dry_run: true } })}
+      initial={{ source: 'server', mode: 'merge', provider_id: '', note: '', ...emptyServer }}
+      call={values => ({
+        method: 'POST',
+        path: `/dns/zones/${zone.id}/import-from`,
+        body: shown
+          ? { ...body, note: values.note, ...(isBlocked && { allow: codes }) }
+          : { ...sourceOf(values), mode: values.mode, dry_run: true },
+      })}
       send={async (call: Call) => {
+        if (shown) {
+          const rrsets = body.mode === 'replace' || shown.change_count > shown.changes.length ? null : shown.changes
+          await change({ call, done: 'Zone imported', rrsets })
+          return closeDialog()
+        }
         const { dry_run: _, ...rest } = call.body as Values
         setBody(rest)
         await preview.mutateAsync(call)
       }}
-      onCancel={closeDialog}
-      submitLabel="Preview changes"
+      onCancel={shown ? preview.reset : closeDialog}
+      submitLabel={shown ? (isBlocked ? 'Override and import' : 'Import records') : 'Preview changes'}
     >
-      <SourceFields />
-      <SelectField
-        name="mode"
-        label="Import mode"
-        choices={{
-          merge: 'Merge: replace only the record sets at the server',
-          replace: 'Replace the whole zone: delete records that are not at the server',
-        }}
-      />
+      {shown ? (
+        <>
+          <ImportPreview dryRun={preview.data!} />
+          <TextField name="note" label={isBlocked ? 'Reason for the override' : 'Note'} hint="Stored in the history." />
+        </>
+      ) : (
+        <>
+          <SourceFields />
+          <SelectField
+            name="mode"
+            label="Import mode"
+            choices={{
+              merge: 'Merge: replace only the record sets at the server',
+              replace: 'Replace the whole zone: delete records that are not at the server',
+            }}
+          />
+        </>
+      )}
     </Form>
   )
 }
