@@ -9,8 +9,7 @@ import { useUrlState } from '../parts/url-state'
 import { useOne } from '../queries'
 import { dnsTabs } from './dns/dns-tabs'
 import { LockAndTags, Value } from './dns/records/record-columns'
-import { queryOf, syncStates } from './dns/records/record-query'
-import { typeChoices } from './dns/records/type-select'
+import { queryOf, recordFilters, recordSearch } from './dns/records/record-query'
 
 const ZonePicker = resourcePicker(one => one.prefix === 'zone')
 
@@ -18,6 +17,7 @@ const ZonePicker = resourcePicker(one => one.prefix === 'zone')
 export default function AllRecords() {
   const [, set] = useUrlState({ tag: '' })
   const types = useOne<{ data: DnsRecordTypeView[] }>('/dns/record-types').data?.data ?? []
+  const filters = recordFilters(types)
   const columns: readonly Column<DnsRecordView>[] = [
     {
       title: 'Name',
@@ -54,14 +54,14 @@ export default function AllRecords() {
       path="/dns/records"
       columns={columns}
       sort="-updated_at"
-      search={{ name: 'q', label: 'Search names and values' }}
+      search={recordSearch}
       counted
       filters={[
-        { name: 'type', label: 'Type', all: 'All types', choices: typeChoices(types) },
+        filters.type,
         { name: 'zone', label: 'Zone', all: 'All zones', Picker: ZonePicker },
-        { name: 'state', label: 'Sync status', all: 'All sync statuses', choices: syncStates },
-        { name: 'locked', label: 'Lock', all: 'All records', choices: { true: 'Locked', false: 'Unlocked' } },
-        { name: 'tag', label: 'Tag' },
+        filters.state,
+        filters.locked,
+        filters.tag,
       ]}
       query={queryOf}
       empty={{ icon: FileText, text: 'Create a zone to add records to it.' }}

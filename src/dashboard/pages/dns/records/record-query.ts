@@ -1,7 +1,20 @@
+import type { DnsRecordTypeView } from '../../../../features/dns/records/shapes'
 import type { Query } from '../../../client'
 import type { ListState } from '../../../parts/list'
+import { typeChoices } from './type-select'
 
-export const syncStates = {
+/** The search of a list of records. */
+export const recordSearch = { name: 'q', label: 'Search names and values' }
+
+/** The filters of every list of records. */
+export const recordFilters = (types: readonly DnsRecordTypeView[]) => ({
+  type: { name: 'type', label: 'Type', all: 'All types', choices: typeChoices(types) },
+  state: { name: 'state', label: 'Sync status', all: 'All sync statuses', choices: syncStates },
+  locked: { name: 'locked', label: 'Lock', all: 'All records', choices: { true: 'Locked', false: 'Unlocked' } },
+  tag: { name: 'tag', label: 'Tag' },
+})
+
+const syncStates = {
   out_of_sync: 'Out of sync',
   pending: 'Pending',
   drifted: 'Drifted',

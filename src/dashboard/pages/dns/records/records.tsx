@@ -13,9 +13,8 @@ import { ZoneFrame } from '../zone-frame'
 import { BulkActions } from './bulk-actions'
 import { draftOf, emptyDraft, type Draft } from './record-draft'
 import { RecordEditor } from './record-editor'
-import { typeChoices } from './type-select'
 import { columnsOf } from './record-columns'
-import { queryOf, syncStates } from './record-query'
+import { queryOf, recordFilters, recordSearch } from './record-query'
 
 /** The record being edited, or a new one. */
 interface Editing {
@@ -31,6 +30,7 @@ export default function Records({ zone }: { zone: ZoneView }) {
   const { canWrite } = usePerson()
   const [{ add: toAdd }, set] = useUrlState({ tag: '', add: '' })
   const types = useOne<{ data: DnsRecordTypeView[] }>('/dns/record-types').data?.data ?? noTypes
+  const filters = recordFilters(types)
   const [editing, setEditing] = useState<Editing | null>(null)
   const paste = useCallback((text: string) => importZone(zone, text), [zone])
   usePastedLines(canWrite && editing === null, paste)
@@ -86,14 +86,9 @@ export default function Records({ zone }: { zone: ZoneView }) {
         path={`/dns/zones/${zone.id}/records`}
         columns={columns}
         sort="name"
-        search={{ name: 'q', label: 'Search names and values' }}
+        search={recordSearch}
         counted
-        filters={[
-          { name: 'type', label: 'Type', all: 'All types', choices: typeChoices(types) },
-          zone.sync.targets.length > 0 && { name: 'state', label: 'Sync status', all: 'All sync statuses', choices: syncStates },
-          { name: 'locked', label: 'Lock', all: 'All records', choices: { true: 'Locked', false: 'Unlocked' } },
-          { name: 'tag', label: 'Tag' },
-        ]}
+        filters={[filters.type, zone.sync.targets.length > 0 && filters.state, filters.locked, filters.tag]}
         params={{ state: '' }}
         query={queryOf}
         bulk={canWrite ? (rows, clear) => <BulkActions zone={zone} rows={rows} onDone={clear} /> : undefined}
