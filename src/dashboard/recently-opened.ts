@@ -19,7 +19,9 @@ export function setOpenedBy(userId: string, workspaceId: string): void {
 /** The resources whose pages were opened in this browser, most recent first. */
 export function recentlyOpened(): Opened[] {
   try {
-    return JSON.parse(localStorage.getItem(key) ?? '[]') as Opened[]
+    const stored = JSON.parse(localStorage.getItem(key) ?? '[]') as Opened[]
+    // An earlier version may have stored types that no longer exist.
+    return stored.filter(one => resourcePath(one.id) !== null)
   } catch {
     return []
   }
@@ -36,10 +38,19 @@ export const forgetOpened = (): void => store(recentlyOpened().filter(one => !is
 
 /** Removes the lists of all workspaces, when a user signs out. */
 export function clearOpened(): void {
-  for (const one of Object.keys(localStorage)) if (one.startsWith(prefix)) localStorage.removeItem(one)
+  ifPossible(() => {
+    for (const one of Object.keys(localStorage)) if (one.startsWith(prefix)) localStorage.removeItem(one)
+  })
 }
 
-const store = (list: Opened[]): void => localStorage.setItem(key, JSON.stringify(list))
+const store = (list: Opened[]): void => ifPossible(() => localStorage.setItem(key, JSON.stringify(list)))
+
+/** Does without the storage of the browser if it is full or blocked. */
+function ifPossible(change: () => void): void {
+  try {
+    change()
+  } catch {}
+}
 
 function isPageOf({ id }: Opened): boolean {
   const path = resourcePath(id)
