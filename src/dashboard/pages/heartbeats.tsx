@@ -79,7 +79,11 @@ export default function Heartbeats() {
   )
 }
 
-const selection = { path: '/heartbeats/bulk', nouns: ['heartbeat', 'heartbeats'], invalidates: ['/heartbeats'] } as const
+const selection = {
+  path: '/heartbeats/bulk',
+  nouns: ['heartbeat', 'heartbeats'],
+  invalidates: ['/heartbeats', '/overview'],
+} as const
 
 const BulkActions = ({ of }: { of: Selection<HeartbeatView> }) => (
   <>

@@ -2,7 +2,16 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown, ArrowUp } from 'lucide-react'
-import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react'
+import {
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+  type KeyboardEvent,
+  type MouseEvent,
+  type ReactNode,
+} from 'react'
 import type { ApiError } from '../client'
 import { usePreferences } from '../preferences'
 import type { LoadedList } from '../queries'
@@ -87,9 +96,10 @@ export function Table<Row>(props: TableProps<Row>) {
   }, [rows.length > 0])
   const [current, setCurrent] = useState(-1)
   const estimate = isPhone ? phoneRowHeight : rowHeight
+  const keyAt = useCallback((at: number) => idOf(rows[at]!), [rows])
   const virtual = useWindowVirtualizer({
     count: rows.length,
-    getItemKey: at => idOf(rows[at]!),
+    getItemKey: keyAt,
     estimateSize: () => estimate,
     overscan: 12,
     scrollMargin: top,

@@ -56,7 +56,7 @@ export function Uptime({ monitor: { id, created_at } }: { monitor: MonitorView }
             <dt className="text-[13px] text-muted">{days === 1 ? '24 hours' : `${days} days`}</dt>
             <dd className="text-xl font-semibold">
               {at > covered.last ? '–' : percent(value)}
-              {at === covered.last && covered.time !== null && (
+              {at === covered.last && covered.time !== null && typeof value === 'number' && (
                 <span className="ml-2 text-[13px] font-normal text-muted">for {covered.time}</span>
               )}
             </dd>
