@@ -94,7 +94,7 @@ export function MonitorFields({ type, id, secretsSet, children }: MonitorFieldsP
               <SelectField
                 name="quorum"
                 label="Locations until down"
-                hint="How many locations must report a failure. No effect in this version, which checks from one location."
+                hint="How many locations must report a failure. Requires more than one location."
                 choices={quorums}
               />
             )}

@@ -152,13 +152,13 @@ const Backups = ({ backup }: { backup: InstallationView['backup'] }) => (
     <Facts
       rows={[
         ['Last backup', <RelativeTime at={backup.last_at} />],
-        ['Form', backup.form && capitalize(backup.form)],
+        ['Type', backup.form && capitalize(backup.form)],
         ['Size', backup.size_bytes !== null && formatBytes(backup.size_bytes)],
         ['Check results', backup.last_at !== null && (backup.with_series ? 'Included' : 'Not included')],
       ]}
     />
     <Note>
-      Made with <Mono>bailiwick backup</Mono>. <Help to="/docs/backups">Back up every night</Help>
+      Created with <Mono>bailiwick backup</Mono>. <Help to="/docs/backups">Back up every night</Help>
     </Note>
   </Card>
 )

@@ -66,7 +66,12 @@ export function WorkspaceForm({ workspace, onSuccess }: { workspace: WorkspaceVi
           </p>
           <Columns>
             {limitNames.map(one => (
-              <TextField key={one} name={`limit_overrides.${one}`} label={limitTable[one].label} placeholder="Plan" />
+              <TextField
+                key={one}
+                name={`limit_overrides.${one}`}
+                label={limitTable[one].label}
+                placeholder="Limit of the plan"
+              />
             ))}
           </Columns>
         </Group>

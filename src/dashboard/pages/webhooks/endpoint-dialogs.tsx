@@ -28,8 +28,8 @@ export const recoverDeliveries = ({ id }: WebhookEndpointView, onStart: (actionI
     send: { invalidates: ['/webhook-deliveries', '/actions'], onSuccess: action => onStart(action.id) },
     fields: (
       <Columns>
-        <TextField name="since" label="From" type="datetime-local" />
-        <TextField name="until" label="Until" type="datetime-local" hint="Leave empty for now." />
+        <TextField name="since" label="Start time" type="datetime-local" />
+        <TextField name="until" label="End time" type="datetime-local" hint="Leave empty for now." />
       </Columns>
     ),
   })
@@ -61,7 +61,7 @@ function ReplayFields() {
           since: 'Resend everything that was not delivered since…',
         }}
       />
-      {values.replay === 'since' && <TextField name="since" label="Since" type="datetime-local" />}
+      {values.replay === 'since' && <TextField name="since" label="Start time" type="datetime-local" />}
     </>
   )
 }
