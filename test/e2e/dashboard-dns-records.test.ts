@@ -178,6 +178,9 @@ test(
 
     await page.getByRole('button', { name: 'Edit A record www' }).first().click()
     await page.getByText('Comment, tags, expiry, lock').click()
+    // The section stays open when its last value is removed.
+    await page.getByLabel('Expires').fill('2099-01-30T12:00')
+    await page.getByLabel('Expires').fill('')
     await page.getByLabel('Expires').fill('2099-01-31T12:00')
     await page.getByRole('button', { name: 'Save changes' }).click()
     await page.getByText('Record www A saved').waitFor()

@@ -55,7 +55,9 @@ test('creates, acknowledges and resolves an incident with a note and a postmorte
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByRole('listitem').filter({ hasText: 'Restarted both servers.' }).getByText(', edited').waitFor()
   // Notifications about one change are one entry, which shows failures without being expanded.
-  const folded = page.getByRole('listitem').filter({ hasText: 'Notified 1 of 2 channels' }).last()
+  const all = page.getByRole('listitem').filter({ hasText: 'Notified 1 of 2 channels' })
+  await all.nth(1).waitFor()
+  const folded = all.last()
   await folded.getByText('Could not send to Chat (webhook)').last().waitFor({ state: 'visible' })
   const sent = folded.getByText('Sent to Phone (webhook).')
   expect(await sent.isVisible()).toBe(false)
