@@ -16,7 +16,7 @@ import { syncToDisk, writeArchive } from './archive'
 import { readFacts, readTable, tablesOf, type Facts } from './contents'
 import { BackupFailed, explainFullDisk } from './errors'
 import { backupName, createWorkFolder } from './folder'
-import { deletedAfter } from './temporary'
+import { withTemporaryFolder } from './temporary'
 import { backupFormat, checkpointsName, databaseName, lastBackupOf, seriesName, tableFile, type Manifest } from './manifest'
 import { Progress } from './progress'
 
@@ -44,14 +44,11 @@ interface CreatedBackup {
 export async function createBackup(config: Config, options: BackupOptions): Promise<CreatedBackup> {
   await checkSchema(config)
   const { folder } = options
-  let work: string
   try {
-    work = createWorkFolder(folder)
-  } catch (error) {
-    throw unwritable(folder, error)
-  }
-  try {
-    return await deletedAfter(work, () => backUp(config, work, options))
+    return await withTemporaryFolder(
+      () => createWorkFolder(folder),
+      work => backUp(config, work, options),
+    )
   } catch (error) {
     throw unwritable(folder, error)
   }

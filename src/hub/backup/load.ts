@@ -1,5 +1,4 @@
-import { createWriteStream } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
+import { createWriteStream, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -17,7 +16,7 @@ import { readArchive, type Consume } from './archive'
 import { differenceFrom, tablesOf } from './contents'
 import { BackupDamaged, BackupFailed, explainFullDisk } from './errors'
 import { checkpointsName, databaseName, seriesName, tableFile, type Manifest } from './manifest'
-import { deletedAfter } from './temporary'
+import { withTemporaryFolder } from './temporary'
 import type { Progress } from './progress'
 
 /** Runs on the loaded database, in the same transaction if the backup is logical. */
@@ -67,21 +66,21 @@ export async function loadIntoPostgres(
   progress: Progress,
   finish: (target: LoadTarget, folder: string) => Promise<void>,
 ): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'bailiwick-restore-'))
+  const create = () => mkdtempSync(join(tmpdir(), 'bailiwick-restore-'))
   try {
-    const load = async (target: LoadTarget) => {
-      await readArchive(file, async () => loader(file, manifest, target, folder, progress))
-      if (manifest.series_version !== null) await importSeries(join(folder, seriesName), target, seriesKinds)
-    }
-    await deletedAfter(folder, () =>
-      loadIndexed(file, () =>
+    await withTemporaryFolder(create, folder => {
+      const load = async (target: LoadTarget) => {
+        await readArchive(file, async () => loader(file, manifest, target, folder, progress))
+        if (manifest.series_version !== null) await importSeries(join(folder, seriesName), target, seriesKinds)
+      }
+      return loadIndexed(file, () =>
         loadPostgres(url, tagsOf(manifest), load, async target => {
           const difference = await differenceFrom(manifest, target.scan, progress)
           if (difference) throw new BackupDamaged(file, difference)
           await finish(target, folder)
         }),
-      ),
-    )
+      )
+    })
   } catch (error) {
     throw explainFullDisk(error, tmpdir(), 'Free up space, or choose another folder for temporary files with TMPDIR.')
   }

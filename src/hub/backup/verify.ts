@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
+import { existsSync, readFileSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { entryHash, entryMac, genesis, macPurpose } from '../../core/audit-chain'
@@ -14,7 +13,7 @@ import { BackupDamaged, explainFullDisk } from './errors'
 import { checkVersion, loadIntoFolder } from './load'
 import { checkpointsName, type Manifest } from './manifest'
 import { Progress } from './progress'
-import { deletedAfter } from './temporary'
+import { withTemporaryFolder } from './temporary'
 
 /** A verified backup. */
 interface VerifiedBackup {
@@ -31,9 +30,9 @@ interface VerifiedBackup {
 export async function verifyBackup(config: Config, file: string, report: (line: string) => void): Promise<VerifiedBackup> {
   const manifest = await readManifest(file)
   checkVersion(file, manifest)
-  const folder = await mkdtemp(join(tmpdir(), 'bailiwick-verify-'))
+  const create = () => mkdtempSync(join(tmpdir(), 'bailiwick-verify-'))
   try {
-    return await deletedAfter(folder, async () => {
+    return await withTemporaryFolder(create, async folder => {
       await loadIntoFolder(file, manifest, folder, new Progress(report))
       return await withReadOnlyDatabase({ ...config, databaseUrl: null, data: folder }, async (rows, scan) => {
         const macKey = await readMacKey(config, rows!)
