@@ -285,6 +285,20 @@ export const registry = {
     audit: { prefix: 'webhooks.delivery' },
   },
 
+  dynamic_ip: {
+    prefix: 'dip',
+    name: 'dynamic IP source',
+    table: 'dynamic_ips',
+    area: 'dynamic_ip',
+    path: '/dynamic-ips',
+    alsoIn: ['/overview'],
+    page: '/dynamic-ips/$id',
+    namedBy: ['name'],
+    limit: 'dynamic_ips',
+    hasEvents: true,
+    audit: { prefix: 'dynamic_ip', create: 'DI001', update: 'DI002', delete: 'DI003' },
+  },
+
   // Not part of the API yet, but of events that endpoints can subscribe to.
   domain: { prefix: 'dom', name: 'domain', area: 'domains', hasEvents: true },
   watched_domain: { prefix: 'wdom', name: 'watched domain', area: 'domains', hasEvents: true },
@@ -294,12 +308,26 @@ export const registry = {
   certificate: { prefix: 'cert', name: 'certificate', area: 'certificates', hasEvents: true },
   tls_endpoint: { prefix: 'tls', name: 'TLS endpoint', area: 'certificates', hasEvents: true },
   probe: { prefix: 'probe', name: 'probe', area: 'monitoring', hasEvents: true },
-  dynamic_ip: { prefix: 'dip', name: 'dynamic IP', area: 'dynamic_ip', hasEvents: true },
 } as const satisfies Record<string, Resource>
 
 /** Prefixes of other ids, of rows that are not resources. */
 type OtherPrefix =
-  'att' | 'evt' | 'flip' | 'gap' | 'hub' | 'iup' | 'job' | 'msg' | 'mtr' | 'req' | 'rrset' | 'sec' | 'use' | 'zchg'
+  | 'att'
+  | 'dih'
+  | 'diu'
+  | 'evt'
+  | 'flip'
+  | 'gap'
+  | 'hub'
+  | 'iup'
+  | 'job'
+  | 'msg'
+  | 'mtr'
+  | 'req'
+  | 'rrset'
+  | 'sec'
+  | 'use'
+  | 'zchg'
 
 declare module './core/declared' {
   interface Declared {

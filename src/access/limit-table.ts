@@ -57,6 +57,17 @@ export const limitTable = {
     description: 'Number of DNS records per zone.',
     initial: of(500, 10_000, 100_000),
   },
+  dynamic_ips: {
+    label: 'Dynamic IP sources',
+    description: 'Number of dynamic IP sources.',
+    noun: 'dynamic IP sources',
+    initial: of(2, 20, 200),
+  },
+  dynamic_ip_history_days: {
+    label: 'Retention of dynamic IP history (days)',
+    description: 'Retention of the reports of a dynamic IP source, in days.',
+    initial: of(7, 90, 365, 90),
+  },
   concurrent_requests_per_token: {
     label: 'Concurrent API requests per token',
     description: 'Number of concurrent API requests per token.',

@@ -24,6 +24,7 @@ import dnsSecondaries from './dns-secondaries.md' with { type: 'text' }
 import docker from './docker.md' with { type: 'text' }
 import events from './events.md' with { type: 'text' }
 import gettingStarted from './getting-started.md' with { type: 'text' }
+import dynamicIp from './dynamic-ip.md' with { type: 'text' }
 import heartbeats from './heartbeats.md' with { type: 'text' }
 import howChecksRun from './how-checks-run.md' with { type: 'text' }
 import incidents from './incidents.md' with { type: 'text' }
@@ -107,6 +108,7 @@ export const groups: readonly Group[] = [
       page('dns', dns),
       page('dns-providers', withSettingsTables(dnsProviders, providerKinds)),
       page('dns-sync', dnsSync),
+      page('dynamic-ip', dynamicIp),
       page('dns-history', dnsHistory),
       page('dns-templates', dnsTemplates),
       page('dns-secondaries', dnsSecondaries),

@@ -10,6 +10,7 @@ import { entryOf, plainVerbs, resourceTypes, withArticle, type PlainVerb, type r
 import { actionActions } from './actions/audit-actions'
 import { auditStreamActions } from './audit/audit-actions'
 import { dnsActions } from './dns/audit-actions'
+import { dynamicIpActions } from './dynamic-ips/audit-actions'
 import { heartbeatActions } from './heartbeats/audit-actions'
 import { incidentActions } from './incidents/audit-actions'
 import { maintenanceActions } from './maintenance/audit-actions'
@@ -24,6 +25,7 @@ const declared = {
   ...actionActions,
   ...auditStreamActions,
   ...dnsActions,
+  ...dynamicIpActions,
   ...heartbeatActions,
   ...incidentActions,
   ...maintenanceActions,

@@ -26,6 +26,7 @@ import { dnsPlanRoutes } from '../features/dns/plans/routes'
 import { dnsTargetRoutes } from '../features/dns/targets/routes'
 import { dnsTemplateRoutes } from '../features/dns/templates/routes'
 import { transferRoutes } from '../features/dns/transfers/routes'
+import { dynamicIpRoutes } from '../features/dynamic-ips/routes'
 import { eventRoutes } from '../features/events/routes'
 import { overviewRoutes } from '../features/overview/routes'
 import { pingRoutes, jsonPingRoutes } from '../features/heartbeats/pings/ingest'
@@ -73,6 +74,7 @@ export const apiAreas: readonly AnyElysia[] = [
   dnsTemplateRoutes,
   dnsProviderRoutes,
   transferRoutes,
+  dynamicIpRoutes,
   heartbeatRoutes,
   monitorRoutes,
   incidentRoutes,

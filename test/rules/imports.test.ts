@@ -179,7 +179,7 @@ const forbiddenImports: [files: RegExp, refused: RegExp, reason: string, typesTo
 const publicModules: Record<string, string[]> = {
   actions: ['kind', 'start'],
   audit: ['list'],
-  dns: ['records/listing', 'zones/counts', 'zones/zones'],
+  dns: ['records/driven', 'records/listing', 'zones/counts', 'zones/zones'],
   events: ['relations'],
   heartbeats: ['all-heartbeats', 'counts', 'heartbeats', 'watching'],
   incidents: ['outages/event-data', 'incidents', 'outages/outage', 'outages/outages', 'relation', 'subject'],
@@ -207,6 +207,9 @@ const pureFiles = [
   'event-kinds',
   'notice-kinds',
   'dns/event-kinds',
+  'dynamic-ips/addresses',
+  'dynamic-ips/ingest/',
+  'dynamic-ips/turns',
   'dns/changes/rrset-rules',
   'dns/lint/rules',
   'dns/plans/guards',

@@ -47,7 +47,7 @@ export const dnsKinds = [
       zone: Named('zone', 'The zone.'),
       origin: Words(recordOrigins, {
         description:
-          'Origin of the change. `dynamic`: not used yet. `external`: a change at a provider that the `adopt` drift policy copied into the zone.',
+          'Origin of the change. `dynamic`: a dynamic IP source. `external`: a change at a provider that the `adopt` drift policy copied into the zone.',
       }),
       actor: Nullable(Actor('Who made the changes.'), { description: 'Who made the changes; null if `origin` is `external`.' }),
       changed_at: At('When the records changed in Bailiwick.'),

@@ -32,7 +32,7 @@ const tokenMembers = {
   }),
   permissions: Type.Array(Words(permissions), {
     description:
-      'Permissions of a scoped token; write implies read. Empty for other modes. The areas `domains`, `cloud`, `certificates`, and `dynamic_ip` have no operations yet.',
+      'Permissions of a scoped token; write implies read. Empty for other modes. The areas `domains`, `cloud`, and `certificates` have no operations yet.',
   }),
   hint: Type.String({ description: 'Masked form of the token.' }),
   expires_at: NullableInstant({ description: 'When the token expires; null if it never does.' }),

@@ -24,7 +24,7 @@ import { dnsZones } from '../zones/tables'
 import { notifyServers } from '../transfers/notify-servers'
 import { hasNameServers, zoneProblems } from './zone-rules'
 import { batches, rrsetsAt, type Rrset } from '../records/rows'
-import { rrsetKey } from '../zones/names'
+import { fqdnOf, rrsetKey } from '../zones/names'
 import { type ZoneEdit, type ZoneRow } from '../zones/rows'
 import { stepsOf, type Steps } from './steps'
 import { updateModifiedFlags } from '../templates/track-modifications'
@@ -58,15 +58,16 @@ export const systemChanger = (hub: Hub, zone: Pick<ZoneRow, 'workspaceId'>, name
  * and jobs. Unchanged records keep their ids and versions. If nothing changes, the serial stays the same.
  * @param zone from {@link lockZone}
  * @param by.edit fields of the zone to set, even if no records change
+ * @param by.drivenBy the dynamic IP source that makes the change, which alone can change the values of its rrsets
  * @param by.existing the rrsets at the wanted names, if they have been read since the zone was locked
- * @throws Problem 422 naming the field, rule and RFC, or locked rrsets; 403 `plan_limit_reached`
+ * @throws Problem 422 naming the field, rule and RFC, or locked rrsets; 409 `record_driven`; 403 `plan_limit_reached`
  */
 export async function changeZone(
   tx: Tx,
   ctx: Changer,
   zone: ZoneRow,
   wanted: readonly WantedRrset[],
-  by: ChangeCause & { source: RecordSource; edit?: ZoneEdit; existing?: ReadonlyMap<string, Rrset> },
+  by: ChangeCause & { source: RecordSource; drivenBy?: string; edit?: ZoneEdit; existing?: ReadonlyMap<string, Rrset> },
 ): Promise<ZoneChangeResult> {
   refuseTooManyWanted(zone, wanted)
   refuse(await flatMapInTurns(wanted, rrsetProblems))
@@ -75,6 +76,7 @@ export async function changeZone(
   refuse(await flatMapInTurns(wanted, one => metadataProblems(one, existing.get(rrsetKey(one))?.row ?? one.carried, now)))
   const steps = await stepsOf({ ...by, zone, existing, wanted, now })
   refuse(steps.locked.map(lockedProblem))
+  refuseDriven(zone, steps.driven)
   if (steps.changedRrsets.length === 0 && steps.changes.length === 0 && !by.edit)
     return { zone, changes: [], rrsets: [], effects: noEffects(), unchanged: true }
   refuseTooMany(steps)
@@ -247,6 +249,17 @@ const tooMany = (count: string): Problem =>
       detail: `changes ${count} records, but a request can change at most ${maxRecordsPerChange}. Split it into several requests.`,
     },
   ])
+
+/** @throws Problem 409 `record_driven` */
+function refuseDriven(zone: ZoneRow, [driven]: Steps['driven']): void {
+  if (!driven) return
+  const { name, type, drivenBy } = driven
+  throw new Problem(
+    'record_driven',
+    `The ${type} records of ${fqdnOf(name, zone.name)} are set by the dynamic IP source ${drivenBy}. Change the source, or remove the name from its hosts first.`,
+    { fields: { dynamic_ip_id: drivenBy } },
+  )
+}
 
 /** @throws Problem 403 `plan_limit_reached` */
 function refuseOverRecordLimit(ctx: Changer, zone: ZoneRow, wanted: number): void {

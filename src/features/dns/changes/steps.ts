@@ -32,6 +32,8 @@ export interface Steps {
   marks: (typeof dnsRecordMarks.$inferInsert)[]
   /** Locked rrsets that would change. */
   locked: WantedRrset[]
+  /** Rrsets with values that would change, although a dynamic IP source sets them. */
+  driven: RrsetRow[]
 }
 
 /** Computes the writes that turn the existing rrsets into the wanted ones. */
@@ -40,6 +42,7 @@ export async function stepsOf(input: {
   existing: ReadonlyMap<string, Rrset>
   wanted: readonly WantedRrset[]
   source: RecordSource
+  drivenBy?: string
   now: number
 }): Promise<Steps> {
   const steps: Steps = {
@@ -56,6 +59,7 @@ export async function stepsOf(input: {
     clearedMarks: [],
     marks: [],
     locked: [],
+    driven: [],
   }
   for (const wanted of input.wanted) {
     rrsetSteps(steps, input, wanted, input.existing.get(rrsetKey(wanted)))
@@ -66,12 +70,13 @@ export async function stepsOf(input: {
 
 function rrsetSteps(
   steps: Steps,
-  { zone, source, now }: { zone: ZoneRow; source: RecordSource; now: number },
+  { zone, source, drivenBy, now }: { zone: ZoneRow; source: RecordSource; drivenBy?: string; now: number },
   wanted: WantedRrset,
   existing: Rrset | undefined,
 ): void {
   if (wanted.values.length === 0) {
     if (!existing) return
+    if (isDrivenByOther(existing, drivenBy)) steps.driven.push(existing.row)
     if (existing.row.locked && !wanted.unlocks) steps.locked.push(wanted)
     steps.removedRrsets.push(existing.row.id)
     for (const record of existing.records) removeRecord(steps, existing.row, record)
@@ -87,6 +92,7 @@ function rrsetSteps(
     type: wanted.type,
     ttl: wanted.ttl,
     source,
+    drivenBy: drivenBy ?? null,
     options,
     ...metadata,
     version: 1,
@@ -159,6 +165,8 @@ function rrsetSteps(
       steps.changes.push(recordChange('updated', old, stateOf(row, old.content), stateOf(nextRow, value.content)))
   }
   for (const record of existing?.records ?? []) if (!reused.has(record.id)) removeRecord(steps, row, record)
+  if (existing && isDrivenByOther(existing, drivenBy) && steps.changes.slice(before).some(changesContent))
+    steps.driven.push(existing.row)
 
   const hasChanged = rrsetChanged || steps.changes.length > before
   if (!existing) steps.newRrsets.push(row)
@@ -173,6 +181,11 @@ function rrsetSteps(
     })
   if (steps.changes.length > before) steps.touched.push({ name: wanted.name, type: wanted.type, pointer: wanted.pointer })
 }
+
+const isDrivenByOther = ({ row }: Rrset, drivenBy: string | undefined): boolean =>
+  row.drivenBy !== null && row.drivenBy !== drivenBy
+
+const changesContent = ({ before, after }: RecordChange): boolean => before?.content !== after?.content
 
 function removeRecord(steps: Steps, rrset: RrsetRow, record: RecordRow): void {
   steps.removedRecords.push(record.id)

@@ -7,6 +7,7 @@ import { valueOfRdata } from '../records/values'
 import { proxiableTypes } from '../providers/provider'
 import type { WantedRrset } from '../changes/rrset-rules'
 import { systemChanger, changeZone, type ZoneChangeResult } from '../changes/change-zone'
+import { rrsetKey } from '../zones/names'
 import type { ZoneRow } from '../zones/rows'
 import type { Evaluated } from '../sync/evaluate'
 import type { RrsetSyncState } from '../sync/three-way'
@@ -15,10 +16,17 @@ import { syncKind } from '../sync/sync-jobs'
 
 /**
  * Rrsets that the `adopt` drift policy imports: external changes, deletions and additions, but no conflicts. Addresses that
- * replace an ALIAS are skipped: they can't coexist with it.
+ * replace an ALIAS are skipped: they can't coexist with it. So are rrsets that a dynamic IP source sets.
+ * @param driven keys of `rrsetKey`
  */
-export const adoptable = ({ states, expanded }: Pick<Evaluated, 'states' | 'expanded'>): RrsetSyncState[] =>
-  states.filter(one => (one.state === 'drifted' || one.state === 'unmanaged') && !isAliasExpansion(one, expanded))
+export const adoptable = (
+  { states, expanded }: Pick<Evaluated, 'states' | 'expanded'>,
+  driven: ReadonlySet<string>,
+): RrsetSyncState[] =>
+  states.filter(
+    one =>
+      (one.state === 'drifted' || one.state === 'unmanaged') && !driven.has(rrsetKey(one)) && !isAliasExpansion(one, expanded),
+  )
 
 /** Returns whether an rrset is an expanded ALIAS, or one of its addresses. @param expanded names with an expanded ALIAS */
 export const isAliasExpansion = (one: { name: string; type: string }, expanded: ReadonlySet<string>): boolean =>

@@ -14,19 +14,25 @@ export const countEnforcement = (target: TargetRow, now: number): Partial<Target
   now - target.enforcedSince < windowMs ? { enforcedRuns: target.enforcedRuns + 1 } : { enforcedSince: now, enforcedRuns: 1 }
 
 /**
- * Which drift a sync reverts, by the policies of the zone and by explicit request.
+ * Which drift a sync reverts, by the policies of the zone and by explicit request. Rrsets that a dynamic IP source sets are always
+ * reverted.
+ * @param driven keys of `rrsetKey`
  * @param requested keys of `rrsetKey`, or all
  */
 export function enforcementAt(
   zone: ZoneRow,
   target: TargetRow,
   now: number,
+  driven: ReadonlySet<string>,
   requested?: ReadonlySet<string> | 'all',
 ): Pick<EvaluationInput, 'enforces' | 'deletesUnmanaged'> {
   const isLeft = isEditWar(target, now)
   return {
     enforces: (key, state) =>
-      requested === 'all' || requested?.has(key) === true || (state === 'drifted' && zone.driftPolicy === 'enforce' && !isLeft),
+      requested === 'all' ||
+      requested?.has(key) === true ||
+      (driven.has(key) && !isLeft) ||
+      (state === 'drifted' && zone.driftPolicy === 'enforce' && !isLeft),
     deletesUnmanaged: zone.unmanaged === 'delete' && !isLeft,
   }
 }

@@ -7,7 +7,7 @@ import { callerOrigin } from '../changes/changed-event'
 import { parseRrset } from '../records/parse-field'
 import { changeZone, summaryOf } from '../changes/change-zone'
 import { rrsetKey } from '../zones/names'
-import { rrsetsAt } from '../records/rows'
+import { drivenKeys, rrsetsAt } from '../records/rows'
 import { type ZoneRow, zoneOf, zoneRows } from '../zones/rows'
 import { zoneTarget } from '../zones/zones'
 import { isAliasExpansion, wantedFromObserved } from './adopt-observed'
@@ -125,7 +125,8 @@ async function rowsToAdopt(tx: Tx, zone: ZoneRow, input: AdoptInput) {
     .from(dnsTargetRrsets)
     .where(and(eq(dnsTargetRrsets.targetId, targets[0]!.id), inArray(dnsTargetRrsets.state, [...adoptableStates])))
   const expanded = await expandedAt(tx, targets[0]!.id)
-  const rows = differing.filter(row => !isAliasExpansion(row, expanded))
+  const driven = await drivenKeys(tx, zone.id)
+  const rows = differing.filter(row => !isAliasExpansion(row, expanded) && !driven.has(rrsetKey(row)))
   if (input.rrsets === undefined) {
     if (!input.all) throw invalid([{ pointer: '#/rrsets', code: 'required', detail: 'is required unless `all` is true.' }])
     return rows

@@ -32,7 +32,7 @@ export const dnsDriftRoutes = area('dns-drift', 'DNS', [
       'create a plan with `enforce`. A request can change at most 10,000 records (422). A zone without sync targets, or without the given one, returns 409.',
     body: AdoptInput,
     response: ZoneAdoptResult,
-    problems: ['conflict', 'plan_limit_reached', 'precondition_failed'],
+    problems: ['conflict', 'plan_limit_reached', 'precondition_failed', 'record_driven'],
     run: (ctx, { params, body }) => adoptDrift(ctx, params.id!, body),
   }),
 ])

@@ -10,6 +10,7 @@ import { requireAllowed } from '../plans/require-allowed'
 import type { BlockReason } from '../plans/guards'
 import { maxOpsShown, plannedOp } from '../plans/plan-forms'
 import { editsOf } from '../plans/zone-edits'
+import { drivenKeys } from '../records/rows'
 import { dnsRecords, dnsRrsets } from '../records/tables'
 import { changeZone, refuseTooManyWanted, summaryOf } from '../changes/change-zone'
 import { rrsetKey, withinZone } from '../zones/names'
@@ -56,8 +57,11 @@ export function applyImport(
     const zone = await lockRow(tx, ctx, zoneRows, id)
     refuseTooManyWanted(zone, parsed.rrsets.values())
     const mode = requestedMode ?? (zone.version === 1 ? 'replace' : 'merge')
-    const wanted =
-      mode === 'replace' ? [...(await removals(tx, zone, parsed)), ...parsed.rrsets.values()] : [...parsed.rrsets.values()]
+    const driven = await drivenKeys(tx, zone.id)
+    const wanted = [...(mode === 'replace' ? await removals(tx, zone, parsed) : []), ...parsed.rrsets.values()].filter(
+      // The values of dynamic IP sources are newer than those in a file.
+      one => !driven.has(rrsetKey(one)),
+    )
     const isLossy = mode === 'replace' && zone.version > 1
     const edit = mode === 'replace' && parsed.fields ? editOf(zone, parsed.fields) : undefined
     const importRrsets = () => changeZone(tx, ctx, zone, wanted, { source: 'import', origin: 'import', ...(edit && { edit }) })

@@ -15,7 +15,7 @@ import { createPlan, planView } from '../plans/plans'
 import type { PlanView } from '../plans/shapes'
 import { maxRecordsPerChange } from '../changes/change-zone'
 import { minLifetimeMs } from '../records/rrset-metadata'
-import { batches, rrsetsAt, type Rrset } from '../records/rows'
+import { batches, drivenKeys, rrsetsAt, type Rrset } from '../records/rows'
 import { rrsetKey } from '../zones/names'
 import { type ZoneRow, zoneRows } from '../zones/rows'
 import { sourceOf, zoneTarget } from '../zones/zones'
@@ -102,8 +102,10 @@ async function revertChangeset(tx: Tx, zone: ZoneRow, id: string, only: Readonly
 async function backToVersion(tx: Tx, zone: ZoneRow, version: number, only: ReadonlySet<string> | undefined): Promise<Reversal> {
   const then = await zoneAtVersion(tx, zone, version)
   const rrsets: RrsetDiff[] = []
+  // The addresses of dynamic IP sources stay as they are now.
+  const driven = await drivenKeys(tx, zone.id)
   for await (const one of differences(tx, zone.id, zone.version, version)) {
-    if (only && !only.has(rrsetKey(one))) continue
+    if (only ? !only.has(rrsetKey(one)) : driven.has(rrsetKey(one))) continue
     rrsets.push(one)
     refuseTooMany(rrsets)
   }

@@ -59,7 +59,7 @@ export const dnsHistoryRoutes = area('dns-history', 'DNS', [
     status: 201,
     collection: '/v1/dns/plans',
     response: Plan,
-    problems: ['conflict', 'precondition_failed', 'plan_limit_reached'],
+    problems: ['conflict', 'precondition_failed', 'plan_limit_reached', 'record_driven'],
     run: (ctx, { params, body }) => revertZone(ctx, params.id!, body),
   }),
 ])

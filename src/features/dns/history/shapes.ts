@@ -58,7 +58,7 @@ const changeset = {
   soa: SoaChange,
   origin: Words(recordOrigins, {
     description:
-      'Where the change came from. `dynamic`: not used yet. `external`: a change at a provider that the `adopt` drift policy copied into the zone.',
+      'Where the change came from. `dynamic`: a dynamic IP source. `external`: a change at a provider that the `adopt` drift policy copied into the zone.',
   }),
   actor: Shape(actorFields, { description: 'Who made the change.' }),
   note: Nullable(Type.String(), { description: 'Reason given for the change; null if none was given.' }),

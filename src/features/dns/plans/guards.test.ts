@@ -9,6 +9,7 @@ const codes = (planned: Partial<GuardInput>) =>
     existing: names(10),
     limits: { update: 30, delete: 30 },
     locked: new Set(),
+    driven: new Set(),
     unsupported: [],
     isFirst: false,
     ...planned,
@@ -79,12 +80,19 @@ test('many creates, locked and unsupported rrsets, and the first sync are blocke
   expect(codes({ ops: ops('create', names(1, 10)), isFirst: true })).toEqual([])
 })
 
+test('updates of rrsets that a dynamic IP source sets don’t count', () => {
+  const driven = new Set(names(4).map(({ name, type }) => `${name} ${type}`))
+  expect(codes({ ops: ops('update', names(4)), driven })).toEqual([])
+  expect(codes({ ops: ops('update', names(8)), driven })).toEqual(['updates_over_limit'])
+})
+
 test('reasons list the first affected rrsets', () => {
   const [one] = blockReasons({
     ops: ops('delete', names(40)),
     existing: names(100),
     limits: { update: 30, delete: 30 },
     locked: new Set(),
+    driven: new Set(),
     unsupported: [],
     isFirst: false,
   })

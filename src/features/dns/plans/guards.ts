@@ -40,6 +40,8 @@ export interface GuardInput {
   limits: { update: number; delete: number }
   /** Locked rrsets, by `rrsetKey`. */
   locked: ReadonlySet<string>
+  /** Rrsets with values that a dynamic IP source sets, by `rrsetKey`. They change often, so they don’t count for the percentages. */
+  driven: ReadonlySet<string>
   /** Rrsets that the provider would not accept. */
   unsupported: readonly UnsupportedRrset[]
   /** Nothing was ever synced here, so everything here belongs to someone else. */
@@ -59,9 +61,9 @@ export function blockReasons(planned: GuardInput): BlockReason[] {
   return [...byCount(planned), ...byLoss(planned), ...byKind(planned)]
 }
 
-function byCount({ ops, existing, limits }: GuardInput): BlockReason[] {
+function byCount({ ops, existing, limits, driven }: GuardInput): BlockReason[] {
   const reasons: BlockReason[] = []
-  const of = (action: Op['action']) => ops.filter(one => one.action === action)
+  const of = (action: Op['action']) => ops.filter(one => one.action === action && !driven.has(rrsetKey(one)))
   const [creates, updates, deletes] = [of('create'), of('update'), of('delete')]
   const total = existing.length
   const over = (some: readonly object[], percent: number) => some.length * 100 > percent * total

@@ -6,6 +6,7 @@ import { openProvider } from '../accounts/open'
 import { aliasAddressesOf } from '../aliases/expand'
 import { dnsProviders } from '../accounts/tables'
 import type { Op } from '../providers/provider'
+import { drivenKeys } from '../records/rows'
 import { rrsetKey } from '../zones/names'
 import { type ZoneRow } from '../zones/rows'
 import { evaluate, evaluationInput } from '../sync/evaluate'
@@ -46,6 +47,7 @@ export async function plannedAtTargets(
     else desired.delete(rrsetKey(op))
   }
   const aliases = await aliasAddressesOf(tx, zone.id)
+  const driven = await drivenKeys(tx, zone.id)
   const found = []
   for (const target of all.filter(one => scope.targets?.includes(one.id) ?? true)) {
     const at = { target_id: target.id, provider_id: target.providerId, observed_hash: target.observedHash }
@@ -63,7 +65,7 @@ export async function plannedAtTargets(
       aliases,
       isNew: false,
       isFirst: false,
-      ...enforcementAt(zone, target, hub.clock.now(), enforcedKeys(scope.enforce)),
+      ...enforcementAt(zone, target, hub.clock.now(), driven, enforcedKeys(scope.enforce)),
     })
     const touched = new Set(edits.map(rrsetKey))
     const reasons = blockReasons({
@@ -71,6 +73,7 @@ export async function plannedAtTargets(
       existing: observed,
       limits: limitsOf(zone),
       locked: new Set(),
+      driven,
       // A plan also reports unsupported rrsets that it edits itself.
       unsupported: [
         ...evaluated.blockingUnsupported,

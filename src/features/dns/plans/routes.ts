@@ -25,7 +25,7 @@ export const dnsPlanRoutes = area('dns-plans', 'DNS', [
     status: 201,
     collection: '/v1/dns/plans',
     response: Plan,
-    problems: ['plan_limit_reached', 'precondition_failed'],
+    problems: ['plan_limit_reached', 'precondition_failed', 'record_driven'],
     run: (ctx, { params, body }) => planZone(ctx, params.id!, body),
   }),
   route({
@@ -65,7 +65,7 @@ export const dnsPlanRoutes = area('dns-plans', 'DNS', [
     status: 202,
     collection: '/v1/actions',
     response: Action,
-    problems: ['plan_blocked', 'plan_stale', 'plan_expired', 'conflict', 'resource_locked', 'plan_limit_reached'],
+    problems: ['plan_blocked', 'plan_stale', 'plan_expired', 'conflict', 'resource_locked', 'plan_limit_reached', 'record_driven'],
     run: (ctx, { params, body }) => applyPlan(ctx, params.id!, body),
   }),
 ])

@@ -5,7 +5,7 @@ import type { WantedRrset } from '../changes/rrset-rules'
 import { flatMapInTurns } from '../../../core/time-slices'
 import { dnsRrsets } from '../records/tables'
 import { rrsetKey } from '../zones/names'
-import { rrsetsAt, type Rrset } from '../records/rows'
+import { drivenKeys, rrsetsAt, type Rrset } from '../records/rows'
 import { type ZoneRow } from '../zones/rows'
 import { blockReasons, defaultLimitPercent, type BlockReason } from './guards'
 import { fingerprintsMatch, exactComparison, fingerprintOf } from '../sync/fingerprint'
@@ -23,7 +23,8 @@ export async function editsOf(
     .select({ name: dnsRrsets.name, type: dnsRrsets.type })
     .from(dnsRrsets)
     .where(eq(dnsRrsets.zoneId, zone.id))
-  const reasons = blockReasons({ ops, existing, limits: limitsOf(zone), locked, unsupported: [], isFirst: false })
+  const driven = await drivenKeys(tx, zone.id)
+  const reasons = blockReasons({ ops, existing, limits: limitsOf(zone), locked, driven, unsupported: [], isFirst: false })
   return { ops, reasons }
 }
 

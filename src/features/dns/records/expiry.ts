@@ -1,4 +1,4 @@
-import { and, asc, count, eq, inArray, lte, sql } from 'drizzle-orm'
+import { and, asc, count, eq, inArray, isNull, lte, sql } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import type { RecordResult } from '../../../core/change-result'
 import { forUpdate } from '../../../core/db/dialect'
@@ -15,8 +15,8 @@ const maxRrsetsPerRun = 500
 const actor = 'dns.expire'
 
 /**
- * Deletes expired records, including locked ones, since their expiry was set explicitly. The event has the origin `api` and the
- * system as its actor. Safe to run on several hubs at the same time.
+ * Deletes expired records, including locked ones, since their expiry was set explicitly, but not those of dynamic IP sources. The
+ * event has the origin `api` and the system as its actor. Safe to run on several hubs at the same time.
  * @param maxZones zones to process per run; the others are processed in the next run
  */
 export async function expireRecords(hub: Hub, maxZones = 100): Promise<void> {
@@ -27,7 +27,7 @@ export async function expireRecords(hub: Hub, maxZones = 100): Promise<void> {
       .from(dnsRrsets)
       // Skip records of deleted zones that are still being cleaned up. CROSS JOIN fixes the join order.
       .crossJoin(dnsZones)
-      .where(and(lte(dnsRrsets.expiresAt, sql.placeholder('now')), eq(dnsZones.id, dnsRrsets.zoneId)))
+      .where(and(lte(dnsRrsets.expiresAt, sql.placeholder('now')), eq(dnsZones.id, dnsRrsets.zoneId), isNull(dnsRrsets.drivenBy)))
       .limit(sql.placeholder('maxZones')),
   )
   const due = await find.execute({ now: hub.clock.now(), maxZones })
@@ -81,7 +81,7 @@ async function overdue(tx: Tx, zoneId: string, now: number): Promise<Pick<RrsetR
   const rows = await tx
     .select({ id: dnsRrsets.id, name: dnsRrsets.name, type: dnsRrsets.type, ttl: dnsRrsets.ttl })
     .from(dnsRrsets)
-    .where(and(eq(dnsRrsets.zoneId, zoneId), lte(dnsRrsets.expiresAt, now)))
+    .where(and(eq(dnsRrsets.zoneId, zoneId), lte(dnsRrsets.expiresAt, now), isNull(dnsRrsets.drivenBy)))
     .orderBy(asc(dnsRrsets.expiresAt))
     .limit(maxRrsetsPerRun)
   const ids = rows.map(row => row.id)

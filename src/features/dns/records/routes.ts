@@ -43,15 +43,16 @@ export const dnsRecordRoutes = area('dns-records', 'DNS', [
       description:
         'Updates the given fields (JSON merge patch, RFC 7396). The type can’t be changed, and the ID never changes. `ttl`, ' +
         '`options`, `comment`, `tags`, `locked`, and `expires_at` apply to all records of the record set. Without `locked`, records of a locked record set can’t be updated (422). A record ' +
-        'that exists only at a provider can’t be updated (404): adopt it first.',
+        'that exists only at a provider can’t be updated (404): adopt it first. The values of a record set of a dynamic IP source can’t be updated (409).',
       body: DnsRecordPatch,
+      problems: ['record_driven'],
       run: updateRecord,
     },
     delete: {
       description:
         'Deletes a record. The last NS record at the apex and records of a locked record set can’t be deleted (422). A record that exists only ' +
         'at a provider can’t be deleted here (404).',
-      problems: ['validation_failed'],
+      problems: ['validation_failed', 'record_driven'],
       run: deleteRecord,
     },
   }),
@@ -81,7 +82,7 @@ export const dnsRecordRoutes = area('dns-records', 'DNS', [
     status: 201,
     collection: '/v1/dns/records',
     response: DnsRecord,
-    problems: ['plan_limit_reached'],
+    problems: ['plan_limit_reached', 'record_driven'],
     run: (ctx, { params, body }) => createRecord(ctx, params.id!, body),
   }),
   route({
@@ -96,7 +97,7 @@ export const dnsRecordRoutes = area('dns-records', 'DNS', [
       'the resulting record. Nothing is saved.',
     body: DnsRecordCheckInput,
     response: DnsRecordCheckResult,
-    problems: ['plan_limit_reached'],
+    problems: ['plan_limit_reached', 'record_driven'],
     run: (ctx, { params, body }) => checkRecord(ctx, params.id!, body),
   }),
   route({
@@ -123,7 +124,7 @@ export const dnsRecordRoutes = area('dns-records', 'DNS', [
       'their IDs. A request can change at most 10,000 records (422). `If-Match` is compared with the version of the zone.',
     body: RrsetsInput,
     response: RrsetsResult,
-    problems: ['plan_limit_reached'],
+    problems: ['plan_limit_reached', 'record_driven'],
     run: (ctx, { params, body }) => replaceRrsets(ctx, params.id!, body),
   }),
   {

@@ -1,4 +1,4 @@
-import { and, eq, gte, lt, ne, sql, type SQL } from 'drizzle-orm'
+import { and, eq, gte, isNotNull, lt, ne, sql, type SQL } from 'drizzle-orm'
 import { forIds } from '../../../core/db/id-list'
 import { prepared } from '../../../core/db/prepared'
 import type { Reader } from '../../../core/db/transaction'
@@ -35,6 +35,17 @@ export async function rrsetsAt(tx: Reader, zoneId: string, named: readonly { nam
     for (const record of records.sort((a, b) => (a.id < b.id ? -1 : 1))) byId.get(record.rrsetId)?.records.push(record)
   }
   return new Map([...byId.values()].map(one => [rrsetKey(one.row), one]))
+}
+
+/** Keys of the rrsets of a zone whose values a dynamic IP source sets, by {@link rrsetKey}. */
+export async function drivenKeys(read: Reader, zoneId: string): Promise<Set<string>> {
+  const rows = await prepared(read, 'dns-rrsets-driven', handle =>
+    handle
+      .select({ name: dnsRrsets.name, type: dnsRrsets.type })
+      .from(dnsRrsets)
+      .where(and(eq(dnsRrsets.zoneId, sql.placeholder('zoneId')), isNotNull(dnsRrsets.drivenBy))),
+  ).execute({ zoneId })
+  return new Set(rows.map(rrsetKey))
 }
 
 const isAt = ({ zoneId, name }: typeof dnsRrsets | typeof dnsRecords, list: SQL): SQL =>

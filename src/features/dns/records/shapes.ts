@@ -110,6 +110,7 @@ const example = {
   synced: true,
   sync: { state: 'synced', targets: [] },
   source: 'api',
+  dynamic_ip_id: null,
   managed: true,
   ...metadataExample,
   version: 1,
@@ -138,7 +139,11 @@ export const DnsRecord = Shape(
     sync: RecordSync,
     source: Words([...recordSources, 'external'], {
       description:
-        'How the record was created: `manual` in the dashboard, `api` by an API request, `template` by a DNS template, `import` by an import or by adopting a change at a provider. `external`: it exists only at a provider. `dynamic` and `acme` are not used yet.',
+        'How the record was created: `manual` in the dashboard, `api` by an API request, `template` by a DNS template, `import` by an import or by adopting a change at a provider. `dynamic`: by a dynamic IP source. `external`: it exists only at a provider. `acme` is not used yet.',
+    }),
+    dynamic_ip_id: Nullable(Type.String(), {
+      description:
+        'ID of the dynamic IP source that sets the values of the record set. They can’t be changed otherwise. Null if there is none.',
     }),
     managed: Type.Boolean({
       description: 'Whether Bailiwick manages the record. False for records that exist only at a provider.',

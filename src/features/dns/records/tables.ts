@@ -18,6 +18,8 @@ export const dnsRrsets = table(
     type: text('type').notNull(),
     ttl: int('ttl').notNull(),
     source: text('source', { enum: [...recordSources] }).notNull(),
+    // The dynamic IP source that sets the values; null if none does.
+    drivenBy: text('driven_by'),
     // Metadata, not served (rrset-metadata.ts).
     comment: text('comment').notNull(),
     // Never an empty object; null lets the provider decide.
@@ -33,6 +35,9 @@ export const dnsRrsets = table(
     index('dns_rrsets_expiring')
       .on(t.expiresAt)
       .where(sql`expires_at is not null`),
+    index('dns_rrsets_driven')
+      .on(t.zoneId)
+      .where(sql`driven_by is not null`),
   ],
 )
 

@@ -8,7 +8,7 @@ import type { NoticeDraft } from '../../../core/notices'
 import type { Op, Snapshot } from '../providers/provider'
 import { dnsRecords } from '../records/tables'
 import { dnsZones } from '../zones/tables'
-import { batches } from '../records/rows'
+import { batches, drivenKeys } from '../records/rows'
 import { rrsetKey } from '../zones/names'
 import { type ZoneRow } from '../zones/rows'
 import { aliasAddressesOf } from '../aliases/expand'
@@ -79,6 +79,7 @@ export async function recordSnapshot(
     const target = await confirmClaim(tx, claimed, now + claimMs)
     let zone = found
     const known = await knownStates(tx, target.id)
+    const driven = await drivenKeys(tx, zone.id)
     const look = async () =>
       evaluate({
         ...evaluationInput(zone, opened.provider, snapshot.rrsets, known),
@@ -86,16 +87,14 @@ export async function recordSnapshot(
         aliases: await aliasAddressesOf(tx, zone.id),
         isNew: isNew && after === null,
         isFirst: target.lastReadAt === null,
-        ...enforcementAt(zone, target, now, options.enforce),
+        ...enforcementAt(zone, target, now, driven, options.enforce),
       })
     let evaluated = await look()
     const own = new Set(after?.ops.map(rrsetKey).filter(key => mayHaveApplied(after.results.get(key))))
     for (const one of after ? evaluated.states : []) markFailed(one, known.get(rrsetKey(one)), after!.results)
     const external = target.lastReadAt === null ? [] : externalChanges(evaluated.states, evaluated.absent, known, own)
-    const adopted =
-      zone.driftPolicy === 'adopt' && !after && adoptable(evaluated).length > 0
-        ? await adoptObserved(tx, hub, zone, adoptable(evaluated))
-        : null
+    const toAdopt = zone.driftPolicy === 'adopt' && !after ? adoptable(evaluated, driven) : []
+    const adopted = toAdopt.length > 0 ? await adoptObserved(tx, hub, zone, toAdopt) : null
     if (adopted) {
       zone = adopted.zone
       evaluated = await look()
@@ -106,7 +105,7 @@ export async function recordSnapshot(
     const notices: NoticeDraft[] = external.length > 0 && !adopted ? [driftNotice(zone, claimed, external.length)] : []
     const isStale = options.expects !== undefined && differsFromPlan(options.expects, evaluated)
     const ops = mayApply(options, zone) && !isStale ? evaluated.ops : []
-    const blocked = ops.length === 0 ? [] : await blockReasonsAt(zone, target, evaluated, snapshot, options, isNew)
+    const blocked = ops.length === 0 ? [] : await blockReasonsAt(zone, target, evaluated, snapshot, options, isNew, driven)
     const planId = blocked.length > 0 ? await blockZone(tx, hub, zone, target, evaluated, blocked) : null
     const block = blockReport(zone, claimed, target, planId, blocked)
     if (block) notices.push(block.notice)
@@ -193,12 +192,14 @@ const blockReasonsAt = async (
   snapshot: Snapshot,
   options: SyncOptions,
   isNew: boolean,
+  driven: ReadonlySet<string>,
 ): Promise<BlockReason[]> =>
   blockReasons({
     ops: evaluated.ops,
     existing: snapshot.rrsets,
     limits: limitsOf(zone),
     locked: new Set(),
+    driven,
     unsupported: evaluated.blockingUnsupported,
     isFirst: target.lastSyncAt === null && !isNew,
   }).filter(one => !options.allow?.includes(one.code) && !(isNew && one.code === 'apex_ns_change'))

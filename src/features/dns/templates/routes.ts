@@ -35,7 +35,7 @@ import {
 
 const read = 'dns.read'
 const write = 'dns.write'
-const applying = ['conflict', 'plan_blocked', 'plan_limit_reached'] as const
+const applying = ['conflict', 'plan_blocked', 'plan_limit_reached', 'record_driven'] as const
 
 export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
   ...crud({
@@ -82,7 +82,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
           'block it.',
         body: PreviewInput,
         response: Preview,
-        problems: ['plan_limit_reached'],
+        problems: ['plan_limit_reached', 'record_driven'],
         run: previewTemplate,
       },
       apply: {
@@ -177,7 +177,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
       description:
         'Deletes a binding. The records that the template added are kept in the zone unless you pass `records=remove`.',
       query: UnbindQuery,
-      problems: ['validation_failed', 'plan_blocked'],
+      problems: ['validation_failed', 'plan_blocked', 'record_driven'],
       run: deleteBinding,
     },
     verbs: {
@@ -188,7 +188,7 @@ export const dnsTemplateRoutes = area('dns-templates', 'DNS', [
           'revert.',
         body: BindingPreviewInput,
         response: Preview,
-        problems: ['plan_limit_reached'],
+        problems: ['plan_limit_reached', 'record_driven'],
         run: previewBinding,
       },
       apply: {

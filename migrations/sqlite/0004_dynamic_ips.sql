@@ -1,0 +1,76 @@
+CREATE TABLE `dynamic_ip_hosts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`source_id` text NOT NULL,
+	`position` integer NOT NULL,
+	`name` text NOT NULL,
+	`zone_id` text NOT NULL,
+	`zone_name` text NOT NULL,
+	`families` text,
+	`mode` text NOT NULL,
+	`suffix6` text,
+	`ttl` integer,
+	`adopt` integer NOT NULL,
+	`ipv4` text,
+	`ipv6` text,
+	`problem` text,
+	FOREIGN KEY (`source_id`) REFERENCES `dynamic_ips`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `dynamic_ip_hosts_source` ON `dynamic_ip_hosts` (`source_id`,`position`);--> statement-breakpoint
+CREATE UNIQUE INDEX `dynamic_ip_hosts_name` ON `dynamic_ip_hosts` (`zone_id`,`name`);--> statement-breakpoint
+CREATE TABLE `dynamic_ip_updates` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`source_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`changed` integer NOT NULL,
+	`ipv4` text,
+	`ipv6` text,
+	`prefix6` text,
+	`details` text NOT NULL,
+	FOREIGN KEY (`source_id`) REFERENCES `dynamic_ips`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `dynamic_ip_updates_source` ON `dynamic_ip_updates` (`source_id`,`id`);--> statement-breakpoint
+CREATE INDEX `dynamic_ip_updates_workspace` ON `dynamic_ip_updates` (`workspace_id`,`at`);--> statement-breakpoint
+CREATE TABLE `dynamic_ips` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`name` text NOT NULL,
+	`description` text NOT NULL,
+	`tags` text NOT NULL,
+	`families` text NOT NULL,
+	`ttl` integer NOT NULL,
+	`stale_after_seconds` integer,
+	`prefix_from_ipv6` integer,
+	`allow_private` integer NOT NULL,
+	`require_https` integer NOT NULL,
+	`allowed_cidrs` text NOT NULL,
+	`status` text NOT NULL,
+	`ipv4` text,
+	`ipv6` text,
+	`prefix6` text,
+	`token_hash` text,
+	`token_hint` text,
+	`token_created_at` integer,
+	`previous_token_hash` text,
+	`previous_valid_until` integer,
+	`last_seen_at` integer,
+	`last_client` text,
+	`last_changed_at` integer,
+	`stale_at` integer,
+	`hold` text,
+	`held_until` integer,
+	`changes` text NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `dynamic_ips_workspace` ON `dynamic_ips` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `dynamic_ips_name` ON `dynamic_ips` (`workspace_id`,`name`);--> statement-breakpoint
+CREATE UNIQUE INDEX `dynamic_ips_token` ON `dynamic_ips` (`token_hash`);--> statement-breakpoint
+CREATE UNIQUE INDEX `dynamic_ips_previous_token` ON `dynamic_ips` (`previous_token_hash`);--> statement-breakpoint
+CREATE INDEX `dynamic_ips_stale` ON `dynamic_ips` (`stale_at`) WHERE stale_at is not null;--> statement-breakpoint
+CREATE INDEX `dynamic_ips_held` ON `dynamic_ips` (`held_until`) WHERE held_until is not null;

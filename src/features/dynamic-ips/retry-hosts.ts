@@ -1,0 +1,32 @@
+import { eq } from 'drizzle-orm'
+import { jobContext, systemActor } from '../../core/change'
+import { forUpdate } from '../../core/db/dialect'
+import type { JobKind } from '../../core/jobs/job'
+import { driveHosts } from './drive'
+import { retryHostsKind } from './retry-queue'
+import { dynamicIps } from './tables'
+import { hostsOfSources } from './view'
+
+/** Tries again to set the records of hosts with a problem. While there is one, the job schedules itself again. */
+export const retryHostsJob: JobKind<{ source_id: string }> = {
+  kind: retryHostsKind,
+  concurrency: 2,
+  leaseMs: 60_000,
+  retryAfter: attempts => Math.min(1_000 * 2 ** (attempts - 1), 300_000),
+  run:
+    async (hub, { payload: { source_id: id } }) =>
+    async tx => {
+      const [source] = await forUpdate(tx.select().from(dynamicIps).where(eq(dynamicIps.id, id)))
+      if (!source || source.status === 'paused' || source.status === 'held') return { result: undefined }
+      const hosts = await hostsOfSources(tx, [id])
+      if (!hosts.some(one => one.problem)) return { result: undefined }
+      const by = { actor: systemActor(retryHostsKind), context: jobContext }
+      const { effects } = await driveHosts(tx, hub, source, hosts, by)
+      const again = effects.jobs.find(one => one.kind === retryHostsKind)
+      return {
+        result: again && { again: again.runAt! },
+        ...effects,
+        jobs: effects.jobs.filter(one => one !== again),
+      }
+    },
+}

@@ -1,0 +1,255 @@
+import { isDeepStrictEqual } from 'node:util'
+import { eq, sql } from 'drizzle-orm'
+import { newIngestToken, tokenHint } from '../../access/token-format'
+import { refuseOverLimit } from '../../access/plans'
+import { change } from '../../core/change'
+import type { ChangeResult } from '../../core/change-result'
+import { sha256Hex } from '../../core/crypto'
+import type { Ctx } from '../../core/ctx'
+import type { AuditAction } from '../../core/audit-actions'
+import type { Tx } from '../../core/db/transaction'
+import { listingOf, listPage } from '../../core/list'
+import { containsFilter, idsFilter, searchFilter, textFilter, timeFilters, wordsFilter } from '../../core/list-filters'
+import { inputColumns, patchColumns } from '../../core/members'
+import { parseRange } from '../../core/net/address'
+import { invalid } from '../../core/problem'
+import { changedRow, findRow, insertRow, lockRow, removeRow, saveRow, targetOf, uniqueName } from '../../core/rows'
+import { Tag, type Page } from '../../core/shapes'
+import { Type } from '@sinclair/typebox'
+import { rowsOf } from '../../registry'
+import { driveHosts, type DrivenHosts } from './drive'
+import { releaseOthers, replaceHosts } from './hosts'
+import {
+  defaultTokenGraceSeconds,
+  dynamicIpMembers,
+  dynamicIpStatuses,
+  type DynamicIpDeletion,
+  type DynamicIpInput,
+  type DynamicIpPatch,
+  type DynamicIpTokenRotation,
+  type DynamicIpView,
+  type DynamicIpWithSecretView,
+} from './shapes'
+import { staleTime } from './status'
+import { dynamicIpHosts, dynamicIps } from './tables'
+import { hostsOfSources, sourceView, sourceViews, type SourceRow } from './view'
+
+export const dynamicIpRows = rowsOf('dynamic_ip', dynamicIps)
+
+const hasHost = (condition: ReturnType<typeof sql>) =>
+  sql`exists (select 1 from ${dynamicIpHosts} where ${dynamicIpHosts.sourceId} = ${dynamicIps.id} and ${condition})`
+
+export const dynamicIpListing = listingOf('dynamic-ips', dynamicIps, {
+  isSmall: true,
+  filters: {
+    status: wordsFilter(dynamicIps.status, dynamicIpStatuses, 'Only sources with these statuses.'),
+    name: textFilter(dynamicIps.name, 'Only the source with this name.'),
+    host: {
+      schema: Type.String({ minLength: 1, maxLength: 255, description: 'Only the source that sets the records of this name.' }),
+      where: (value, bind) => hasHost(sql`${dynamicIpHosts.name} = ${bind((value as string).toLowerCase().replace(/\.$/, ''))}`),
+    },
+    zone_id: {
+      schema: Type.String({ minLength: 1, maxLength: 64, description: 'Only sources with a host in this zone.' }),
+      where: (value, bind) => hasHost(sql`${dynamicIpHosts.zoneId} = ${bind(value)}`),
+    },
+    tag: containsFilter(dynamicIps.tags, Type.String({ ...Tag, description: 'Only sources with this tag.' })),
+    ids: idsFilter(dynamicIps.id),
+    q: searchFilter(
+      [dynamicIps.name, dynamicIps.description],
+      'Only sources whose name or description contains all words of this text.',
+    ),
+    ...timeFilters('created_at', dynamicIps.createdAt),
+  },
+  sorts: ['name', 'created_at', 'updated_at'],
+})
+
+export async function listDynamicIps(ctx: Ctx, query: Record<string, unknown>): Promise<Page<DynamicIpView>> {
+  const page = await listPage(ctx, dynamicIpListing, query, (row: SourceRow) => row)
+  return { ...page, data: await sourceViews(ctx.hub.read, ctx.hub, page.data) }
+}
+
+/** @throws Problem 404 */
+export const getDynamicIp = async (ctx: Ctx, id: string): Promise<DynamicIpView> =>
+  sourceView(ctx.hub.read, ctx.hub, await findRow(ctx.hub.read, ctx, dynamicIpRows, id))
+
+/** @throws Problem 422; 409 `already_exists`, `already_driven`, `record_exists`; 403 `plan_limit_reached` */
+export async function createDynamicIp(ctx: Ctx, { hosts = [], ...input }: DynamicIpInput): Promise<DynamicIpWithSecretView> {
+  requireRanges(input.allowed_cidrs)
+  const token = newIngestToken('ddns')
+  return await change(ctx, 'dynamic_ip.create', async tx => {
+    await refuseOverLimit(tx, ctx, 'dynamic_ip')
+    const row = await uniqueName(dynamicIpRows, input.name, () =>
+      insertRow(tx, ctx, dynamicIpRows, {
+        ...inputColumns(dynamicIpMembers, input),
+        ...tokenColumns(token, ctx.hub.clock.now()),
+        status: 'new' as const,
+        ipv4: null,
+        ipv6: null,
+        prefix6: null,
+        previousTokenHash: null,
+        previousValidUntil: null,
+        lastSeenAt: null,
+        lastClient: null,
+        lastChangedAt: null,
+        staleAt: null,
+        hold: null,
+        heldUntil: null,
+        changes: [],
+      }),
+    )
+    await replaceHosts(tx, ctx, row, hosts)
+    const view = await sourceView(tx, ctx.hub, row)
+    return { result: { ...view, secret: token }, target: targetOf(dynamicIpRows, row), after: view }
+  })
+}
+
+/** @throws Problem 404, 412, 422; 409 `already_exists`, `already_driven`, `record_exists` */
+export function updateDynamicIp(ctx: Ctx, id: string, { hosts, ...patch }: DynamicIpPatch): Promise<DynamicIpView> {
+  requireRanges(patch.allowed_cidrs)
+  return edit(ctx, 'dynamic_ip.update', id, async (tx, row, known) => {
+    const set = patchColumns(dynamicIpMembers, patch)
+    const merged = { ...row, ...set }
+    const staleAt = row.status === 'stale' && patch.stale_after_seconds === undefined ? null : staleTime(merged)
+    const status = row.status === 'stale' && patch.stale_after_seconds !== undefined ? ('fresh' as const) : row.status
+    const saved = await uniqueName(dynamicIpRows, merged.name, () =>
+      saveRow(tx, ctx, dynamicIpRows, row, { ...set, staleAt, status }),
+    )
+    const current = hosts ? await replaceHosts(tx, ctx, saved, hosts) : known
+    if (!hosts && patch.families !== undefined) await releaseOthers(tx, ctx.hub, saved, known, known)
+    const after = saved === row && !isDeepStrictEqual(current, known) ? await touched(tx, ctx, row) : saved
+    return { after, hosts: current, setsTtl: patch.ttl !== undefined || hosts !== undefined }
+  })
+}
+
+/** Stores what is reported, but leaves the records as they are. @throws Problem 404, 412 */
+export const pauseDynamicIp = (ctx: Ctx, id: string): Promise<DynamicIpView> =>
+  edit(ctx, 'dynamic_ip.pause', id, async (tx, row) => ({
+    after: await saveRow(tx, ctx, dynamicIpRows, row, { status: 'paused', hold: null, heldUntil: null, staleAt: null }),
+  }))
+
+/** Ends a pause or a hold, and sets the records to the stored addresses. @throws Problem 404, 412 */
+export const resumeDynamicIp = (ctx: Ctx, id: string): Promise<DynamicIpView> =>
+  edit(ctx, 'dynamic_ip.resume', id, async (tx, row, hosts) =>
+    row.status === 'paused' || row.status === 'held'
+      ? { after: await saveRow(tx, ctx, dynamicIpRows, row, resumed(row)), hosts }
+      : { after: row },
+  )
+
+/** The columns of a source that is no longer paused or held. */
+export const resumed = (row: SourceRow): Partial<SourceRow> => ({
+  status: row.lastSeenAt === null ? 'new' : 'fresh',
+  staleAt: staleTime(row),
+  hold: null,
+  heldUntil: null,
+  changes: [],
+})
+
+/** Replaces the token. The old one stays valid for the grace period. @throws Problem 404, 412 */
+export async function rotateDynamicIpToken(
+  ctx: Ctx,
+  id: string,
+  { grace_seconds = defaultTokenGraceSeconds }: DynamicIpTokenRotation,
+): Promise<DynamicIpWithSecretView> {
+  const token = newIngestToken('ddns')
+  const view = await edit(ctx, 'dynamic_ip.rotate_token', id, async (tx, row) => {
+    const now = ctx.hub.clock.now()
+    const previous = grace_seconds > 0 && row.tokenHash !== null ? row.tokenHash : null
+    return {
+      after: await saveRow(tx, ctx, dynamicIpRows, row, {
+        ...tokenColumns(token, now),
+        previousTokenHash: previous,
+        previousValidUntil: previous === null ? null : now + grace_seconds * 1000,
+      }),
+    }
+  })
+  return { ...view, secret: token }
+}
+
+/** Revokes the token, and the one before the last rotation. @throws Problem 404, 412 */
+export const revokeDynamicIpToken = (ctx: Ctx, id: string): Promise<DynamicIpView> =>
+  edit(ctx, 'dynamic_ip.revoke_token', id, async (tx, row) => ({
+    after: await saveRow(tx, ctx, dynamicIpRows, row, {
+      tokenHash: null,
+      tokenHint: null,
+      tokenCreatedAt: null,
+      previousTokenHash: null,
+      previousValidUntil: null,
+    }),
+  }))
+
+/** Deletes a source with its history. @param records whether its records are kept, and become manual @throws Problem 404, 412 */
+export async function deleteDynamicIp(ctx: Ctx, id: string, { records = 'keep' }: DynamicIpDeletion): Promise<void> {
+  await change(ctx, 'dynamic_ip.delete', async tx => {
+    const row = await lockRow(tx, ctx, dynamicIpRows, id)
+    const hosts = await hostsOfSources(tx, [id])
+    const before = await sourceView(tx, ctx.hub, row)
+    const driven =
+      records === 'delete'
+        ? await driveHosts(
+            tx,
+            ctx.hub,
+            { ...row, ...noAddresses },
+            hosts.map(one => ({ ...one, ...noAddresses })),
+            ctx,
+          )
+        : null
+    await releaseOthers(tx, ctx.hub, row, hosts, [])
+    await removeRow(tx, dynamicIpRows, row)
+    return { result: undefined, target: [targetOf(dynamicIpRows, row), ...(driven?.targets ?? [])], before, ...driven?.effects }
+  })
+}
+
+const noAddresses = { ipv4: null, ipv6: null, prefix6: null }
+
+interface Edited {
+  after: SourceRow
+  /** Hosts whose records are set to the current addresses. */
+  hosts?: readonly (typeof dynamicIpHosts.$inferSelect)[]
+  setsTtl?: boolean
+}
+
+async function edit(
+  ctx: Ctx,
+  action: AuditAction,
+  id: string,
+  step: (tx: Tx, row: SourceRow, hosts: Awaited<ReturnType<typeof hostsOfSources>>) => Promise<Edited>,
+): Promise<DynamicIpView> {
+  return await change(ctx, action, async (tx): Promise<ChangeResult<DynamicIpView>> => {
+    const row = await lockRow(tx, ctx, dynamicIpRows, id)
+    const before = await sourceView(tx, ctx.hub, row)
+    const { after, hosts, setsTtl = false } = await step(tx, row, await hostsOfSources(tx, [id]))
+    const isDriven = hosts && after.status !== 'paused' && after.status !== 'held'
+    const driven: DrivenHosts | null = isDriven ? await driveHosts(tx, ctx.hub, after, hosts, { ...ctx, setsTtl }) : null
+    const done = await changedRow(dynamicIpRows, row, after, one => (one === row ? before : sourceView(tx, ctx.hub, one)))
+    return { ...done, target: [done.target, driven?.targets ?? []].flat(), ...driven?.effects }
+  })
+}
+
+/** A new version of a row whose hosts alone changed. */
+async function touched(tx: Tx, { hub }: Ctx, row: SourceRow): Promise<SourceRow> {
+  const set = { version: row.version + 1, updatedAt: hub.clock.now() }
+  await tx.update(dynamicIps).set(set).where(eq(dynamicIps.id, row.id))
+  return { ...row, ...set }
+}
+
+const tokenColumns = (token: string, now: number) => ({
+  tokenHash: sha256Hex(token),
+  tokenHint: tokenHint(token),
+  tokenCreatedAt: now,
+})
+
+/** @throws Problem 422 */
+function requireRanges(ranges: readonly string[] | null | undefined): void {
+  const problems = (ranges ?? []).flatMap((one, place) =>
+    parseRange(one)
+      ? []
+      : [
+          {
+            pointer: `#/allowed_cidrs/${place}`,
+            code: 'format',
+            detail: 'must be an IP address or a CIDR range such as 192.0.2.0/24.',
+          },
+        ],
+  )
+  if (problems.length > 0) throw invalid(problems)
+}

@@ -1,0 +1,99 @@
+import { and, eq, lte } from 'drizzle-orm'
+import { pruneByPlan } from '../../access/retention'
+import { jobContext, record, systemActor } from '../../core/change'
+import type { RecordResult } from '../../core/change-result'
+import { forUpdate } from '../../core/db/dialect'
+import type { Tx } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
+import { formatDuration } from '../../core/duration'
+import { pruneBatch, targetOf } from '../../core/rows'
+import { flushCalls } from './calls'
+import { driveHosts } from './drive'
+import { dynamicIpRows, resumed } from './sources'
+import { dynamicIps, dynamicIpUpdates } from './tables'
+import { hostsOfSources, type SourceRow } from './view'
+
+// Another hub may not have stored its last reports yet.
+const staleToleranceMs = 15_000
+const maxPerRun = 200
+
+/** Stores noted reports, marks sources as stale, and ends holds. */
+export async function watchSources(hub: Hub): Promise<void> {
+  await flushCalls(hub)
+  const now = hub.clock.now()
+  const stale = await hub.read
+    .select({ id: dynamicIps.id })
+    .from(dynamicIps)
+    .where(lte(dynamicIps.staleAt, now - staleToleranceMs))
+    .limit(maxPerRun)
+  for (const { id } of stale) await record(hub, tx => inLocked(tx, id, source => markStale(tx, source, now)))
+  const over = await hub.read
+    .select({ id: dynamicIps.id })
+    .from(dynamicIps)
+    .where(lte(dynamicIps.heldUntil, now))
+    .limit(maxPerRun)
+  for (const { id } of over) await record(hub, tx => inLocked(tx, id, source => endHold(tx, hub, source, now)))
+}
+
+async function inLocked(
+  tx: Tx,
+  id: string,
+  step: (source: SourceRow) => Promise<RecordResult<undefined>>,
+): Promise<RecordResult<undefined>> {
+  const [source] = await forUpdate(tx.select().from(dynamicIps).where(eq(dynamicIps.id, id)))
+  return source ? await step(source) : { result: undefined }
+}
+
+async function markStale(tx: Tx, source: SourceRow, now: number): Promise<RecordResult<undefined>> {
+  if (source.staleAt === null || source.staleAt > now - staleToleranceMs) return { result: undefined }
+  await tx
+    .update(dynamicIps)
+    .set({ staleAt: null, ...(source.status === 'fresh' && { status: 'stale' as const }) })
+    .where(eq(dynamicIps.id, source.id))
+  if (source.status !== 'fresh') return { result: undefined }
+  return {
+    result: undefined,
+    notices: [
+      {
+        workspaceId: source.workspaceId,
+        kind: 'dynamic_ip.stale',
+        resource: targetOf(dynamicIpRows, source),
+        text: `The dynamic IP source “${source.name}” has not reported for more than ${formatDuration(source.staleAfterSeconds! * 1000)}. Its records still have the last reported address.`,
+        details: { last_seen_at: new Date(source.lastSeenAt!).toISOString() },
+        dedupKey: source.id,
+      },
+    ],
+  }
+}
+
+/** Accepts changes again. The next report sets the records. */
+async function endHold(tx: Tx, hub: Hub, source: SourceRow, now: number): Promise<RecordResult<undefined>> {
+  if (source.heldUntil === null || source.heldUntil > now) return { result: undefined }
+  const after = { ...source, ...resumed(source) }
+  await tx
+    .update(dynamicIps)
+    .set({ ...resumed(source), version: source.version + 1, updatedAt: now })
+    .where(eq(dynamicIps.id, source.id))
+  const by = { actor: systemActor('dynamic-ips.watch'), context: jobContext }
+  const { effects, targets } = await driveHosts(tx, hub, after, await hostsOfSources(tx, [source.id]), by)
+  return {
+    result: undefined,
+    audits: [
+      {
+        workspaceId: source.workspaceId,
+        action: 'dynamic_ip.resume',
+        ...by,
+        targets: [targetOf(dynamicIpRows, source), ...targets],
+        before: { status: source.status },
+        after: { status: after.status },
+      },
+    ],
+    ...effects,
+  }
+}
+
+/** Deletes entries of the history past the retention of the plan. */
+export const pruneDynamicIpHistory = (hub: Hub): Promise<void> =>
+  pruneByPlan(hub, 'dynamic_ip_history_days', (workspaceId, before) =>
+    pruneBatch(hub, dynamicIpUpdates, and(eq(dynamicIpUpdates.workspaceId, workspaceId), lte(dynamicIpUpdates.at, before))),
+  )
