@@ -1,3 +1,5 @@
+import { gt } from 'drizzle-orm'
+import { hubs } from './db/tables'
 import type { Hub } from './hub'
 
 /**
@@ -39,3 +41,13 @@ export function leaseTime(hub: Pick<Hub, 'clock'>): number {
 
 /** Hubs whose presence was last renewed after this time (ms UTC) are running. */
 export const liveSince = (hub: Pick<Hub, 'clock'>): number => leaseTime(hub) - hubTimeoutMs
+
+/** Returns whether other hubs are running on the same database. */
+export async function hasOtherHubs(hub: Pick<Hub, 'clock' | 'id' | 'read'>): Promise<boolean> {
+  const rows = await hub.read
+    .select({ id: hubs.id })
+    .from(hubs)
+    .where(gt(hubs.seenAt, liveSince(hub)))
+    .limit(2)
+  return rows.some(row => row.id !== hub.id)
+}

@@ -1,6 +1,11 @@
 import { afterAll, describe, expect, test } from 'bun:test'
+import { record } from '../../src/core/change'
+import { hubs } from '../../src/core/db/tables'
+import { paced } from '../../src/features/dns/accounts/pace'
+import { powerDns } from '../../src/features/dns/providers/power-dns'
 import { readDueTargets } from '../../src/features/dns/sync/sync-zone'
 import { hostedZone } from '../support/hosted-zone'
+import { pluginContext } from '../support/plugin-context'
 import { powerDnsDouble } from '../support/power-dns-double'
 import { world, type World } from '../support/world'
 import { createZone } from '../support/zones'
@@ -190,4 +195,95 @@ describe('a provider that fails', () => {
     await w.settle()
     expect(await synced()).toEqual([true, true, true])
   })
+})
+
+describe('a provider that limits requests', () => {
+  const patches = () => double.requests.filter(one => one.startsWith('PATCH')).length
+
+  test('gets no changes until it allows them again', async () => {
+    const { w, kept } = await ten()
+    const target = async () => (await kept.shown()).sync.targets[0]
+    expect(await target()).toMatchObject({ throttled_until: null })
+    double.trouble = request => (request.startsWith('PATCH') ? { status: 429, headers: { 'retry-after': '300' } } : null)
+    await kept.put([kept.a('www', '192.0.2.1')])
+    const until = new Date(w.clock.now() + 5 * minute).toISOString()
+    expect(await target()).toMatchObject({ state: 'pending', error: null, throttled_until: until })
+    const sent = patches()
+    await kept.put([kept.a('www', '192.0.2.2')])
+    await later(w, 4)
+    expect(patches()).toBe(sent)
+    double.trouble = () => null
+    await later(w, 1)
+    expect(await target()).toMatchObject({ state: 'synced', throttled_until: null })
+    expect(kept.there()).toContain('www.example.com. A 300 192.0.2.2')
+  })
+
+  test('is read again soon, and later each time, if it does not tell when', async () => {
+    const { w, kept } = await ten()
+    double.trouble = () => ({ status: 429 })
+    const waits: number[] = []
+    for (let n = 0; n < 8; n++) {
+      await kept.refresh()
+      const { error, throttled_until } = (await kept.shown()).sync.targets[0]
+      expect(error.code).toBe('throttled')
+      waits.push((Date.parse(throttled_until) - w.clock.now()) / 1000)
+      await w.advance(minute)
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
+  })
+})
+
+test('a kind can be polled less often than the setting', async () => {
+  const { w } = await ten()
+  powerDns.pollSeconds = 3600
+  try {
+    await later(w, 17)
+    const read = () => double.requests.filter(one => one.includes('/zones/')).length
+    const before = read()
+    await later(w, 50)
+    expect(read()).toBe(before)
+    await later(w, 17)
+    expect(read()).toBeGreaterThan(before)
+  } finally {
+    delete powerDns.pollSeconds
+  }
+})
+
+test('requests keep to the pace of a kind, over all its zones', async () => {
+  const { hub, clock } = await world()
+  let sent = 0
+  const around = { ...pluginContext(), request: async () => void sent++ as never }
+  const pace = { perSecond: 2, burst: 20, writesPerDay: 10 }
+  const opened = (isInteractive: boolean) => paced(hub, 'prov_one', pace, around, isInteractive)
+  const [background, person] = [await opened(false), await opened(true)]
+  const get = { url: 'https://provider.example' }
+  const post = { ...get, method: 'POST' as const }
+  for (let n = 0; n < 16; n++) await background.request(get)
+  const waiting = background.request(get)
+  // A fifth is kept for people.
+  for (let n = 0; n < 4; n++) await person.request(get)
+  expect(sent).toBe(20)
+  clock.advance(1_000)
+  await waiting
+  expect(sent).toBe(21)
+  clock.advance(60_000)
+  for (let n = 0; n < 4; n++) await background.request(post)
+  const refused = await background.request(post).catch(error => error)
+  expect(refused).toMatchObject({ failure: 'throttled', ambiguous: false })
+  expect(refused.retryAfterMs).toBeGreaterThan(4 * 3_600_000)
+  await person.request(post)
+  expect(await person.request(post).catch(error => error.failure)).toBe('throttled')
+  expect(sent).toBe(26)
+  await record(hub, async tx => {
+    await tx.insert(hubs).values({ id: 'hub_other', host: 'other', version: '0', startedAt: clock.now(), seenAt: clock.now() })
+    return { result: undefined }
+  })
+  const halved = await paced(hub, 'prov_two', pace, around, true)
+  for (let n = 0; n < 10; n++) await halved.request(get)
+  let isDone = false
+  const eleventh = halved.request(get).then(() => (isDone = true))
+  await Promise.resolve()
+  expect(isDone).toBe(false)
+  clock.advance(1_000)
+  await eleventh
 })

@@ -49,6 +49,21 @@ describe('a zone at a provider', () => {
     expect((await kept.shown()).synced).toBe(true)
   })
 
+  test('can have records of types that only the provider has: they are listed and kept', async () => {
+    const w = await world()
+    const kept = await hostedZone(w, double, [['lua.example.com.', 'LUA', `A "ifportup(443, {'192.0.2.1'})"`]])
+    await kept.put([kept.a('www', '192.0.2.1')])
+    const drift = await w.acme.call('GET', `/v1/dns/zones/${kept.zone.id}/drift`)
+    expect(drift.body.rrsets.map((one: any) => one.type)).toEqual(['NS'])
+    expect(drift.body.foreign).toMatchObject([
+      { provider_id: kept.provider.id, name: 'lua', type: 'LUA', detail: expect.stringContaining('ifportup') },
+    ])
+    expect(kept.there().join('\n')).toContain('lua.example.com. LUA')
+    double.put('example.com.', 'lua.example.com.', 'LUA', 300, null)
+    await kept.refresh()
+    expect((await w.acme.call('GET', `/v1/dns/zones/${kept.zone.id}/drift`)).body.foreign).toEqual([])
+  })
+
   test('is created there without NS records if none are configured, and gets them later', async () => {
     const w = await world()
     const kept = await hostedZone(w, double)

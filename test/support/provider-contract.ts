@@ -24,6 +24,8 @@ export interface ServerUnderTest {
   changeExternally(zone: string, name: string, type: string, ttl: number, values: readonly string[] | null): Promise<void>
   /** Types that this server doesn't support, although its protocol could. */
   lacks?: readonly string[]
+  /** Creates something that is not a plain rrset; absent if the server has no such thing. */
+  makeForeign?(zone: string): Promise<{ name: string; type: string }>
   /** Simulated failures, until `calm`; absent if the server doesn't support them. */
   trouble?: Trouble
   stop(): Promise<void> | void
@@ -273,6 +275,20 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       expect(new Set(await apply(zone, undo))).toEqual(new Set(['done']))
       expect(listed((await here.provider.read(zone)).rrsets)).toEqual(listed(then.rrsets))
       expect(listed(then.rrsets.map(known))).toEqual(listed([...before.rrsets, ...kept].map(known)))
+    })
+
+    test('lists what is not a plain rrset, and does not change it', async () => {
+      if (!here.makeForeign) return
+      const { name, zone, before } = await zoneOf()
+      const foreign = await here.makeForeign(name)
+      const read = await here.provider.read(zone)
+      expect(listed(read.rrsets)).toEqual(listed(before.rrsets))
+      expect(read.foreign).toEqual([{ ...foreign, detail: expect.stringMatching(/./) }])
+      const sample = samples.find(([type]) => type === foreign.type)
+      if (!sample) return
+      const own = rrset(foreign.name, foreign.type, 300, sample[2])
+      for (const one of [op(null, own), op(own, null)]) expect((await apply(zone, [one]))[0]).toBeOneOf(['refused', 'stale'])
+      expect(await here.provider.read(zone)).toEqual(read)
     })
 
     test('does nothing without steps', async () => {

@@ -3,6 +3,7 @@ import type { ZoneView } from '../../../features/dns/zones/shapes'
 import { Status } from '../../parts/status'
 import { RelativeTime } from '../../parts/time'
 import { useProviderNames } from './provider-names'
+import { Throttled } from './throttled'
 
 /** Sync state of a zone at each provider, and the reasons if changes are blocked. */
 export function ZoneSyncStatus({ zone }: { zone: ZoneView }) {
@@ -22,6 +23,7 @@ export function ZoneSyncStatus({ zone }: { zone: ZoneView }) {
               <span className="text-muted">
                 checked <RelativeTime at={one.checked_at} />, synced <RelativeTime at={one.last_sync_at} />
               </span>
+              <Throttled target={one} />
               {one.error && <span className="text-bad wrap-anywhere">{one.error.detail}</span>}
             </li>
           ))}

@@ -4,6 +4,7 @@ import type { Hub } from '../../../core/hub'
 import { rowsOf } from '../../../registry'
 import { providerKindOf } from '../providers'
 import type { DnsProvider } from '../providers/provider'
+import { paced } from './pace'
 import { dnsProviders } from './tables'
 
 export const providerAccounts = {
@@ -13,6 +14,12 @@ export const providerAccounts = {
   kindOf: providerKindOf,
 }
 
-/** Opens a provider. @throws ProviderError `refused` for an unknown kind, DecryptionFailed */
-export const openProvider = (hub: Hub, row: AccountRow): Promise<DnsProvider> =>
-  openAccount(hub, providerAccounts, row, (kind, settings, context) => kind.open(settings, context))
+/**
+ * Opens a provider, whose requests keep to the rate limit of its kind.
+ * @param isInteractive a person waits for the response
+ * @throws ProviderError `refused` for an unknown kind, DecryptionFailed
+ */
+export const openProvider = (hub: Hub, row: AccountRow, isInteractive: boolean): Promise<DnsProvider> =>
+  openAccount(hub, providerAccounts, row, async (kind, settings, context) =>
+    kind.open(settings, await paced(hub, row.id, kind.caps.pace, context, isInteractive)),
+  )

@@ -29,7 +29,7 @@ export async function listProviderZones(
   const [after] = cursor === undefined ? [''] : (cursorValues(ctx, cursor, filterHash, 1) as [string])
   refuseTooManyRequests(ctx, 'provider-zones', id, 30)
   const zones = await callAdapter(async () => {
-    const provider = await openProvider(ctx.hub, row)
+    const provider = await openProvider(ctx.hub, row, true)
     if (!provider.listZones) throw conflict('This kind of provider doesn’t support listing zones.')
     return await provider.listZones()
   })

@@ -16,8 +16,9 @@ import { plannedRrset } from '../plans/plan-forms'
 import type { AdoptInput, Adopted, Drift } from './shapes'
 import { dnsRrsets } from '../records/tables'
 import { dnsTargetRrsets, dnsZoneTargets } from '../targets/tables'
-import { observedRrset, targetsOf } from '../targets/target-rows'
+import { foreignEntries, observedRrset, targetsOf } from '../targets/target-rows'
 import { toProviderRrset } from '../plans/zone-edits'
+import { foreignMark } from '../sync/fingerprint'
 import { isSynced, syncStates } from '../sync/three-way'
 import type { Tx } from '../../../core/db/transaction'
 import { lockRow } from '../../../core/rows'
@@ -40,12 +41,19 @@ export async function getDrift(ctx: Ctx, zoneId: string): Promise<Drift> {
     .limit(maxDriftShown + 1)
   const shown = rows.slice(0, maxDriftShown)
   const desired = await rrsetsAt(read, zone.id, shown)
+  const foreign = await read
+    .select()
+    .from(dnsTargetRrsets)
+    .where(and(inArray(targetId, ids), inArray(state, foreignStates), eq(dnsTargetRrsets.observed, foreignMark)))
+    .orderBy(asc(targetId), asc(name), asc(type))
+    .limit(maxDriftShown)
+  const targetOf = (row: { targetId: string }) => targets.find(one => one.id === row.targetId)!
   return {
     zone_id: zone.id,
     rrsets: shown.map(row => {
       const wanted = desired.get(rrsetKey(row))
       const observed = observedRrset(row)
-      const target = targets.find(one => one.id === row.targetId)!
+      const target = targetOf(row)
       return {
         target_id: row.targetId,
         provider_id: target.providerId,
@@ -60,9 +68,22 @@ export async function getDrift(ctx: Ctx, zoneId: string): Promise<Drift> {
         checked_at: instant(target.lastReadAt),
       }
     }),
+    foreign: foreign
+      .flatMap(row =>
+        foreignEntries(row).map(entry => ({
+          target_id: row.targetId,
+          provider_id: targetOf(row).providerId,
+          ...entry,
+          checked_at: instant(targetOf(row).lastReadAt),
+        })),
+      )
+      .slice(0, maxDriftShown),
     truncated: rows.length > shown.length,
   }
 }
+
+// `pending`: a record was added there since the last read.
+const foreignStates = ['ignored', 'unsupported', 'pending'] as const
 
 const unsynced = syncStates.filter(one => !isSynced(one))
 

@@ -30,8 +30,9 @@ export function externalEvent(
   return changes.length === 0 ? [] : [changedEvent(systemChanger(hub, zone, 'dns.sync-zone'), zone, 'external', changes)]
 }
 
+// What is not a plain rrset has no TTL.
 const seen = (one: { observedTtl: number | null; observedValues: string[] | null } | null): Seen =>
-  one?.observedValues ? { ttl: one.observedTtl!, values: one.observedValues } : null
+  one?.observedValues && one.observedTtl !== null ? { ttl: one.observedTtl, values: one.observedValues } : null
 
 /** Compares value by value: removed and added values are paired up as updates, the rest are deletions or additions. */
 function valueChanges(before: Seen, after: Seen): Pick<RecordChange, 'action' | 'before' | 'after'>[] {

@@ -22,12 +22,25 @@ const DriftEntry = Shape({
   checked_at: NullableInstant({ description: 'When the zone was last read from the provider; null if never.' }),
 })
 
+const ForeignEntry = Shape({
+  target_id: DriftEntry.properties.target_id,
+  provider_id: DriftEntry.properties.provider_id,
+  ...rrsetName,
+  detail: Type.String({ description: 'What it is.' }),
+  checked_at: DriftEntry.properties.checked_at,
+})
+
 export const ZoneDrift = Shape(
   {
     zone_id: Type.String({ description: 'ID of the zone.' }),
     rrsets: Type.Array(DriftEntry, {
       maxItems: 1000,
       description: 'Record sets that are out of sync, sorted by target, name, and type.',
+    }),
+    foreign: Type.Array(ForeignEntry, {
+      maxItems: 1000,
+      description:
+        'What exists at the providers and is not an ordinary record set, such as aliases to load balancers. It is never changed, and a record with the same name and type is `unsupported`. Up to 1,000, sorted by target, name, and type.',
     }),
     truncated: Type.Boolean({ description: 'True if there are more than 1,000 record sets.' }),
   },
@@ -49,6 +62,16 @@ export const ZoneDrift = Shape(
             desired: { ttl: 300, values: ['192.0.2.10'] },
             observed: { ttl: 300, values: ['198.51.100.7'] },
             since_at: '2026-11-21T10:00:00.000Z',
+            checked_at: '2026-11-21T10:00:00.000Z',
+          },
+        ],
+        foreign: [
+          {
+            target_id: 'ztgt_01k3z8q4g7e2wv5m9x0c6hbtfn',
+            provider_id: 'prov_01k3z8q4g7e2wv5m9x0c6hbtfn',
+            name: '@',
+            type: 'A',
+            detail: 'Alias to d111111abcdef8.cloudfront.net',
             checked_at: '2026-11-21T10:00:00.000Z',
           },
         ],

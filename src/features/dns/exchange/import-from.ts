@@ -92,7 +92,7 @@ async function readFromProvider(ctx: Ctx, zone: ZoneRow, id: string): Promise<Im
   refuseBuiltin(id)
   const row = await providerOf(ctx, id)
   const { rrsets, caps } = await callAdapter(async () => {
-    const provider = await openProvider(ctx.hub, row)
+    const provider = await openProvider(ctx.hub, row, true)
     const found = await provider.findZone(zoneName)
     if (!found) throw new ProviderError('zone_not_found', `The provider has no zone ${zoneName}.`)
     return { ...(await provider.read(found)), caps: provider.caps }

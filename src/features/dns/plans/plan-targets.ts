@@ -13,7 +13,7 @@ import { evaluate, evaluationInput } from '../sync/evaluate'
 import { blockReasons, type BlockReason } from './guards'
 import { plannedOp, plannedOps, type PlannedTarget } from './plan-forms'
 import { enforcementAt } from '../drift/drift-enforcement'
-import { desiredRrsets, knownStates, observedRrset, targetsOf } from '../targets/target-rows'
+import { desiredRrsets, foreignEntries, knownStates, observedRrset, targetsOf } from '../targets/target-rows'
 import { limitsOf } from './zone-edits'
 
 /** Limits a plan to some targets. */
@@ -56,11 +56,12 @@ export async function plannedAtTargets(
       found.push({ planned: plannedOps([], at), reasons: [] })
       continue
     }
-    const provider = await openProvider(hub, row)
+    const provider = await openProvider(hub, row, true)
     const known = await knownStates(tx, target.id)
     const observed = [...known.values()].flatMap(one => observedRrset(one) ?? [])
+    const foreign = [...known.values()].flatMap(foreignEntries)
     const evaluated = evaluate({
-      ...evaluationInput(zone, provider, observed, known),
+      ...evaluationInput(zone, provider, { rrsets: observed, foreign }, known),
       desired,
       aliases,
       isNew: false,

@@ -3,9 +3,8 @@ import fc from 'fast-check'
 import { canonicalRdata } from '../../../dns/rdata-names'
 import { rdataOfContent, rdataOfFields, textOf, txtValue } from '../../../dns/rdata'
 import { anyFields } from '../../../../test/support/dns-values'
-import { cloudflareTypes, membersOf, recordsOfRows, rrsetsOfRecords } from './cloudflare-records'
+import { cloudflareTypes, foreignOfRows, membersOf, recordsOfRows, rrsetsOfRecords } from './cloudflare-records'
 import { unsupportedAtCloudflare } from './cloudflare-rules'
-import { ProviderError } from './provider'
 
 const row = (type: string, members: object, more: object = {}) => ({
   id: 'r1',
@@ -115,7 +114,7 @@ describe('a record read from Cloudflare', () => {
     expect(() => read('A', { content: '192.0.2.1' }, { name: 'www.example.net' })).toThrow(/not within the zone/)
     for (const ttl of ['auto', 0.5, -1, 1e300])
       expect(() => read('A', { content: '192.0.2.1' }, { ttl })).toThrow(/without an id, name, type, or TTL/)
-    for (const type of ['NOTHING', 'constructor', '__proto__']) expect(() => read(type, { content: 'x' })).toThrow(ProviderError)
+    for (const type of ['NOTHING', 'constructor', '__proto__']) expect(read(type, { content: 'x' })).toEqual([])
   })
 
   test('gives its rrset the lowest TTL, which is proxied if one of them is', () => {
@@ -154,4 +153,10 @@ describe('what Cloudflare does not support', () => {
     expect(details('URI', 'www', '1 1 "\\255"')).toEqual([expect.stringContaining('UTF-8')])
     expect(details('A', 'a\\.b', '192.0.2.1')).toEqual([expect.stringContaining('letters, digits')])
   })
+})
+
+test('records of types that only Cloudflare has are listed, and other records are read', () => {
+  const rows = [row('A', { content: '192.0.2.1' }), row('R2', { content: 'public' }, { name: 'files.example.com' })]
+  expect(recordsOfRows(rows, 'example.com').map(one => one.type)).toEqual(['A'])
+  expect(foreignOfRows(rows, 'example.com')).toEqual([{ name: 'files', type: 'R2', detail: 'Cloudflare record: public' }])
 })

@@ -1,13 +1,15 @@
+import { oneLine } from '../../../core/one-line'
 import { STRING_MAX } from '../../../dns/fields/strings'
 import { catchFormatError, DnsFormatError } from '../../../dns/format-error'
 import { lowerName, parseName } from '../../../dns/name'
 import { isObject, octetsOf, unescaped } from '../../../dns/octets'
 import { fieldsOf, rdataOfFields, rdataOfText, rdataOfTxt, textOf } from '../../../dns/rdata'
 import { TTL_MAX } from '../../../dns/ttl'
+import { isTypeName } from '../../../dns/type-codes'
 import { recordTypes } from '../../../dns/types'
 import { linesOf } from '../../../dns/words'
 import { withinZone, rrsetKey } from '../zones/names'
-import { proxiableTypes, ProviderError, type ProviderRrset } from './provider'
+import { proxiableTypes, ProviderError, type ForeignEntry, type ProviderRrset } from './provider'
 
 /** A record at Cloudflare, which stores single records with ids and TTLs. */
 export interface CloudflareRecord {
@@ -50,12 +52,22 @@ export function recordsOfRows(rows: readonly Record<string, unknown>[], zoneName
     if (typeof id !== 'string' || typeof row.name !== 'string' || typeof type !== 'string' || !isTtl(ttl))
       throw invalidFormat('has a record without an id, name, type, or TTL')
     const name = nameOf(row.name, zoneName)
-    if (type === 'SOA' || (type === 'NS' && name === '@')) return []
+    if (type === 'SOA' || (type === 'NS' && name === '@') || !isTypeName(type)) return []
     const ownType = type === 'CNAME' && name === '@' ? 'ALIAS' : type
     const rdata = reading(`${row.name} ${type}`, () => rdataOfMembers(type, row))
     return [{ id, name, type: ownType, ttl, rdata, proxied: proxiableTypes.has(ownType) ? proxied === true : null }]
   })
 }
+
+/** Records of types that only Cloudflare has. */
+export const foreignOfRows = (rows: readonly Record<string, unknown>[], zoneName: string): ForeignEntry[] =>
+  rows
+    .filter(({ type }) => !isTypeName(String(type)))
+    .map(({ name, type, content }) => ({
+      name: nameOf(String(name), zoneName),
+      type: String(type),
+      detail: oneLine(`Cloudflare record${typeof content === 'string' ? `: ${content}` : ''}`, 200),
+    }))
 
 /**
  * Groups records into rrsets. If their TTLs differ, uses the lowest (RFC 2181 section 5.2); if one is proxied, Cloudflare treats all

@@ -5,13 +5,14 @@ import { invalid } from '../../../core/problem'
 import { grouped, Line, Words } from '../../../core/shapes'
 import { autoTtl, batchesOf, batchOf, bodyOf, isUnchanged, maxRecordsOf, sizeOf } from './cloudflare-changes'
 import { CloudflareClient, CloudflareRefusal } from './cloudflare-client'
-import { recordsOfRows, rrsetsOfRecords, unsupportedTypes, type CloudflareRecord } from './cloudflare-records'
+import { foreignOfRows, recordsOfRows, rrsetsOfRecords, unsupportedTypes, type CloudflareRecord } from './cloudflare-records'
 import { unsupportedAtCloudflare } from './cloudflare-rules'
 import { urlProblem } from '../../../adapters/json-http'
 import { mayHaveApplied } from '../../../adapters/failure'
 import {
   ProviderError,
   resultOf,
+  skippedBy,
   type Caps,
   type DnsProvider,
   type Op,
@@ -128,7 +129,11 @@ class Cloudflare implements DnsProvider {
   }
 
   async read(zone: ProviderZone): Promise<Snapshot> {
-    return { rrsets: [...rrsetsOfRecords(await this.#records(zone, {})).values()] }
+    const rows = await this.#rows(zone, {})
+    return {
+      rrsets: [...rrsetsOfRecords(recordsOfRows(rows, zone.name)).values()],
+      foreign: foreignOfRows(rows, zone.name),
+    }
   }
 
   findUnsupported(rrset: ProviderRrset): UnsupportedRrset[] {
@@ -178,7 +183,7 @@ class Cloudflare implements DnsProvider {
         return all(error.codes.includes(recordMissing) ? 'stale' : 'refused', error.message)
       if (isSent && mayHaveApplied(error)) return all('unknown', error.message)
       if (isFirst) throw error
-      return all('skipped', error.message)
+      return ops.map(op => skippedBy(op, error))
     }
   }
 
@@ -193,8 +198,11 @@ class Cloudflare implements DnsProvider {
   }
 
   async #records(zone: ProviderZone, filter: Record<string, string>): Promise<CloudflareRecord[]> {
-    const rows = await this.#client.all(recordsOf(zone), { ...filter, order: 'name', direction: 'asc' }, recordsPerPage)
-    return recordsOfRows(rows, zone.name)
+    return recordsOfRows(await this.#rows(zone, filter), zone.name)
+  }
+
+  #rows(zone: ProviderZone, filter: Record<string, string>): Promise<Record<string, unknown>[]> {
+    return this.#client.all(recordsOf(zone), { ...filter, order: 'name', direction: 'asc' }, recordsPerPage)
   }
 
   #ofAccount(): Record<string, string> {
@@ -203,6 +211,8 @@ class Cloudflare implements DnsProvider {
 }
 
 function capsOf(plan: (typeof plans)[number]): Caps {
+  // Cloudflare, Batch record changes.
+  const batchOps = plan === 'free' ? 200 : 3500
   return {
     unit: 'record',
     atomic: 'batch',
@@ -210,11 +220,13 @@ function capsOf(plan: (typeof plans)[number]): Caps {
     unsupported: unsupportedTypes,
     // Cloudflare, TTL.
     ttl: { min: plan === 'enterprise' ? 30 : 60, max: 86_400, auto: autoTtl },
-    // Cloudflare, Batch record changes.
-    batchOps: plan === 'free' ? 200 : 3500,
+    batchOps,
+    recordsMax: batchOps,
     rechunksTxt: true,
     alias: 'native',
     apexNs: 'hidden',
+    // Together 1,200 requests in five minutes (Cloudflare, Rate limits).
+    pace: { perSecond: 2, burst: 600 },
   }
 }
 

@@ -4,7 +4,7 @@ import { absoluteOf } from '../zones/names'
 import { mayHaveApplied } from '../../../adapters/failure'
 import { PowerDnsRefusal } from './power-dns-client'
 import { changeOf, type PowerDnsChange, type PowerDnsZone } from './power-dns-zone'
-import { ProviderError, resultOf, type Op, type OpResult } from './provider'
+import { ProviderError, resultOf, skippedBy, type Op, type OpResult } from './provider'
 import { sameValues } from './same-rrset'
 import { stepsByName } from './steps-by-name'
 
@@ -60,8 +60,7 @@ export async function applyBatch(
       }
       const happened = mayHaveApplied(error)
       if (!happened && isFirst) throw error
-      const outcome = happened ? 'unknown' : 'skipped'
-      return batch.map(op => resultOf(op, outcome, error.message))
+      return batch.map(op => (happened ? resultOf(op, 'unknown', error.message) : skippedBy(op, error)))
     }
   }
 }

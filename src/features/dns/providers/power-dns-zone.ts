@@ -1,3 +1,4 @@
+import { oneLine } from '../../../core/one-line'
 import { catchFormatError } from '../../../dns/format-error'
 import { lowerName, parseName } from '../../../dns/name'
 import { rdataOfText, textOf } from '../../../dns/rdata'
@@ -5,7 +6,7 @@ import { ttlReceived } from '../../../dns/ttl'
 import { isTypeName } from '../../../dns/type-codes'
 import { yieldToEventLoop } from '../../../core/time-slices'
 import { absoluteOf, withinZone, rrsetKey } from '../zones/names'
-import { ProviderError, type Op, type ProviderRrset } from './provider'
+import { ProviderError, type ForeignEntry, type Op, type ProviderRrset } from './provider'
 
 /** A record in the API. */
 interface PowerDnsRecord {
@@ -22,6 +23,8 @@ export interface PowerDnsZone {
   rrsets: Map<string, ProviderRrset>
   /** Disabled records, by {@link rrsetKey}. Kept when their rrset changes. */
   disabled: Map<string, PowerDnsRecord[]>
+  /** Records of types that only PowerDNS has. */
+  foreign: ForeignEntry[]
 }
 
 /**
@@ -37,6 +40,7 @@ export async function parseZoneResponse(response: unknown, zoneName: string, onl
     isSecondary: /^(slave|secondary|consumer)$/i.test(kind),
     rrsets: new Map(),
     disabled: new Map(),
+    foreign: [],
   }
   let hasSoa = false
   for (const [place, one] of (rrsets as unknown[]).entries()) {
@@ -45,9 +49,14 @@ export async function parseZoneResponse(response: unknown, zoneName: string, onl
     if (typeof name !== 'string' || typeof type !== 'string' || !isUint32(ttl) || !Array.isArray(records))
       throw invalidFormat('has a record set without a name, type, TTL, or records')
     hasSoa ||= type === 'SOA'
-    // Internal types, such as LUA, are not DNS data and stay unchanged.
-    if (managedElsewhere.has(type) || !isTypeName(type)) continue
+    if (managedElsewhere.has(type)) continue
     const below = nameIn(zoneName, name)
+    // Internal types, such as LUA, are not DNS data and stay unchanged.
+    if (!isTypeName(type)) {
+      for (const { content } of records.map(recordOf))
+        zone.foreign.push({ name: below, type, detail: oneLine(`PowerDNS record: ${content}`, 200) })
+      continue
+    }
     if (only && !only.has(rrsetKey({ name: below, type }))) continue
     addRrset(zone, { name: below, type, ttl: ttlReceived(ttl), records: records.map(recordOf) })
   }

@@ -138,8 +138,8 @@ class PowerDns implements DnsProvider {
   }
 
   async read(zone: ProviderZone) {
-    const { rrsets, serial } = await this.#zone(zone)
-    return { rrsets: [...rrsets.values()], serial }
+    const { rrsets, foreign, serial } = await this.#zone(zone)
+    return { rrsets: [...rrsets.values()], foreign, serial }
   }
 
   findUnsupported({ name, type, ttl }: ProviderRrset): UnsupportedRrset[] {

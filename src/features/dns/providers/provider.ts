@@ -38,8 +38,20 @@ export interface ProviderZone {
 /** Content of a zone at a provider at one moment, without the SOA and records created by DNSSEC signing. */
 export interface Snapshot {
   rrsets: ProviderRrset[]
+  /** What exists there and is not a plain rrset. Shown, never changed: nothing is sent for its name and type. */
+  foreign?: ForeignEntry[]
   /** SOA serial, if the provider reports it. */
   serial?: number
+}
+
+/** Something at a provider that is not a plain rrset, such as an alias to a load balancer. Several can have the same name and type. */
+export interface ForeignEntry {
+  /** Name within the zone, as in {@link ProviderRrset}. */
+  name: string
+  /** Mnemonic, also one that only the provider has. */
+  type: string
+  /** What it is, for people. */
+  detail: string
 }
 
 /** A step of a plan: changes an rrset from how it was read to how it should be. */
@@ -64,6 +76,8 @@ export interface OpResult {
   outcome: 'done' | 'refused' | 'stale' | 'unknown' | 'skipped'
   /** Message of the provider. */
   detail?: string
+  /** Milliseconds until a retry, if the step was skipped because the provider limits requests. */
+  retryAfterMs?: number
 }
 
 export const resultOf = ({ name, type }: Pick<Op, 'name' | 'type'>, outcome: OpResult['outcome'], detail?: string): OpResult => ({
@@ -71,6 +85,12 @@ export const resultOf = ({ name, type }: Pick<Op, 'name' | 'type'>, outcome: OpR
   type,
   outcome,
   ...(detail !== undefined && { detail }),
+})
+
+/** Result of a step that was not sent because of an error. */
+export const skippedBy = (op: Pick<Op, 'name' | 'type'>, { failure, message, retryAfterMs }: ProviderError): OpResult => ({
+  ...resultOf(op, 'skipped', message),
+  ...(failure === 'throttled' && { retryAfterMs: retryAfterMs ?? 0 }),
 })
 
 /** Capabilities of a provider, used for planning. */
@@ -85,13 +105,29 @@ export interface Caps {
   unsupported: ReadonlySet<string>
   /** Seconds; other TTLs are changed to the nearest allowed one. `auto` is the value for an automatic TTL. */
   ttl: { min: number; max: number; auto?: number }
-  /** Maximum number of steps in a batch. */
+  /** Maximum number of steps in a batch. Smaller if each step takes long: the hub stores its progress between batches. */
   batchOps: number
+  /** Maximum number of values in an rrset; absent if there is no limit. */
+  recordsMax?: number
   /** Whether the provider splits TXT strings differently, so that only the joined text can be compared. */
   rechunksTxt: boolean
   alias: 'native' | 'expand' | 'none'
   /** Whether NS records at the apex can be edited, only read, or are hidden. */
   apexNs: 'rw' | 'ro' | 'hidden'
+  /** Rate at which requests are sent; absent if there is no limit. */
+  pace?: Pace
+}
+
+/**
+ * Rate limit that the hub keeps for an account, over all of its zones. 20 % is reserved for people who wait for the response. Several
+ * hubs use half of it each.
+ */
+export interface Pace {
+  perSecond: number
+  /** Requests that can be sent at once; a multiple of `perSecond`. */
+  burst: number
+  /** Changes in any 24 hours. */
+  writesPerDay?: number
 }
 
 /** An rrset that a provider doesn't support, found before anything is sent. */
@@ -146,6 +182,8 @@ export type ProviderError = AdapterError<ProviderFailure>
 export interface ProviderKind<S = any> extends AdapterKind {
   /** Maximum capabilities; those of an opened provider may be lower. */
   caps: Caps
+  /** Minimum time between two polls, if it should be longer than the setting of the hub. */
+  pollSeconds?: number
   validate?(settings: S): void
   /** Keys that its servers sign NOTIFY messages with (RFC 1996); absent if they send none. */
   notifyKeys?(settings: S): TsigKey[]

@@ -1,5 +1,5 @@
 import type { Hub } from '../../../core/hub'
-import { ProviderError, resultOf, type Op, type OpResult } from '../providers/provider'
+import { ProviderError, resultOf, skippedBy, type Op, type OpResult } from '../providers/provider'
 import { rrsetKey } from '../zones/names'
 import { renewClaim, type ClaimedTarget } from '../targets/claim-target'
 import { independentOf, inBatches } from './order'
@@ -16,6 +16,12 @@ export interface AppliedOps {
 
 export const mayHaveApplied = (result: OpResult | undefined): boolean =>
   result?.outcome === 'done' || result?.outcome === 'unknown'
+
+/** Milliseconds until the provider accepts changes again; null unless it limits requests. */
+export function throttledMs(results: Results): number | null {
+  const waits = [...results.values()].flatMap(one => one.retryAfterMs ?? [])
+  return waits.length === 0 ? null : Math.max(...waits)
+}
 
 // Each refusal costs a request or two.
 const maxRefusals = 20
@@ -41,7 +47,7 @@ export async function applyOps(
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error
       // Nothing was sent.
-      done = batch.map(op => resultOf(op, 'skipped', error.message))
+      done = batch.map(op => skippedBy(op, error))
     }
     for (const one of done) results.set(rrsetKey(one), one)
     const failed = batch.filter(op => results.get(rrsetKey(op))?.outcome !== 'done')

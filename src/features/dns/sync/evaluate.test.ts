@@ -30,6 +30,7 @@ const look = (desired: ProviderRrset[], observed: ProviderRrset[], more: Partial
     desired: keyed(desired),
     known: new Map(),
     observed,
+    foreign: [],
     aliases: new Map(),
     caps,
     findUnsupported: () => [],
@@ -128,4 +129,28 @@ test('after applying the steps, nothing is left to do', () => {
       if (deletesUnmanaged && enforces) expect(after.states.every(one => one.state === 'synced')).toBe(true)
     }),
   )
+})
+
+test('what is not a plain rrset is kept, and a record with its name and type is not sent', () => {
+  const foreign = [
+    { name: 'www', type: 'A', detail: 'one of two' },
+    { name: 'www', type: 'A', detail: 'the other' },
+    { name: 'cdn', type: 'AAAA', detail: 'Alias' },
+  ]
+  const seen = look([a('www', 1), a('new', 2)], [], { foreign, deletesUnmanaged: true, enforces: () => true })
+  expect(states(seen)).toEqual({ 'www A': 'unsupported', 'new A': 'pending', 'cdn AAAA': 'ignored' })
+  expect(steps(seen)).toEqual(['create new A'])
+  expect(seen.unsupported).toMatchObject([{ name: 'www', type: 'A', detail: expect.stringMatching(/one of two; the other$/) }])
+  const gone = look([a('www', 1)], [], { known: knownOf(seen) })
+  expect([states(gone), steps(gone), gone.absent]).toEqual([{ 'www A': 'pending' }, ['create www A'], ['new A', 'cdn AAAA']])
+  expect(gone.observedHash).not.toBe(seen.observedHash)
+})
+
+test('an rrset with more records than the provider allows is not sent', () => {
+  const wide = (count: number) => ({ ...a('www', 1), values: Array.from({ length: count }, (_, n) => a('www', n).values[0]!) })
+  const limited = { ...caps, recordsMax: 3 }
+  expect(steps(look([wide(3)], [], { caps: limited }))).toEqual(['create www A'])
+  const seen = look([wide(4)], [], { caps: limited })
+  expect(seen.ops).toEqual([])
+  expect(seen.unsupported[0]!.detail).toBe('The provider allows up to 3 records with the same name and type; there are 4.')
 })

@@ -1,12 +1,12 @@
 import { sha256Hex } from '../../../core/crypto'
 import { textOf } from '../../../dns/rdata'
 import type { AliasAddresses } from '../aliases/expand'
-import type { Caps, DnsProvider, Op, ProviderRrset, UnsupportedRrset } from '../providers/provider'
+import type { Caps, DnsProvider, ForeignEntry, Op, ProviderRrset, Snapshot, UnsupportedRrset } from '../providers/provider'
 import { rrsetKey } from '../zones/names'
 import type { ZoneRow } from '../zones/rows'
 import type { IgnoreRule } from '../zones/shapes'
 import { defaultIgnoreRules, ignoredKeys } from '../drift/ignore-rules'
-import { fingerprintsMatch, fingerprintOf, effectiveTtl } from './fingerprint'
+import { fingerprintsMatch, fingerprintOf, foreignMark, effectiveTtl } from './fingerprint'
 import { stateOfAlias, expandDesired } from './expand-desired'
 import { isSynced, threeWayState, type KnownState, type RrsetSyncState } from './three-way'
 
@@ -14,6 +14,8 @@ export interface EvaluationInput {
   desired: ReadonlyMap<string, ProviderRrset>
   known: ReadonlyMap<string, KnownState>
   observed: readonly ProviderRrset[]
+  /** What exists there and can't be compared. */
+  foreign: readonly ForeignEntry[]
   caps: Caps
   /** Addresses that ALIASes resolve to, by name. */
   aliases: ReadonlyMap<string, AliasAddresses>
@@ -33,11 +35,12 @@ export interface EvaluationInput {
 export const evaluationInput = (
   zone: Pick<ZoneRow, 'ignoreRules'>,
   provider: DnsProvider,
-  observed: readonly ProviderRrset[],
+  { rrsets, foreign = [] }: Pick<Snapshot, 'rrsets' | 'foreign'>,
   known: ReadonlyMap<string, KnownState>,
 ) => ({
   known,
-  observed,
+  observed: rrsets,
+  foreign,
   caps: provider.caps,
   findUnsupported: (rrset: ProviderRrset) => provider.findUnsupported(rrset),
   rules: zone.ignoreRules ?? defaultIgnoreRules,
@@ -66,6 +69,7 @@ export interface Evaluated {
 export function evaluate(of: EvaluationInput): Evaluated {
   const { known, caps } = of
   const observed = new Map(of.observed.map(one => [rrsetKey(one), one]))
+  const foreign = Map.groupBy(of.foreign, rrsetKey)
   const expanded = caps.alias === 'expand' ? expandDesired(of.desired, observed, of.aliases) : null
   const desired = expanded?.desired ?? of.desired
   const ignored = ignoredKeys(of.observed, of.rules)
@@ -80,8 +84,16 @@ export function evaluate(of: EvaluationInput): Evaluated {
     observedHash: '',
   }
   const prints: string[] = []
-  for (const key of new Set([...desired.keys(), ...observed.keys(), ...known.keys()])) {
+  for (const key of new Set([...desired.keys(), ...observed.keys(), ...foreign.keys(), ...known.keys()])) {
     const wanted = desired.get(key)
+    const entries = foreign.get(key)
+    if (entries) {
+      const one = foreignState(entries, wanted !== undefined)
+      prints.push(`${key} ${foreignMark}`)
+      result.states.push(one)
+      if (wanted) result.unsupported.push({ name: one.name, type: one.type, detail: one.detail! })
+      continue
+    }
     const there = observed.get(key)
     const before = of.isFirst ? undefined : known.get(key)
     const observedFingerprint = there ? fingerprintOf(there, caps) : null
@@ -156,6 +168,28 @@ export function evaluate(of: EvaluationInput): Evaluated {
   return result
 }
 
+/** State of what is not a plain rrset. A record with the same name and type can't be synced. */
+function foreignState(entries: readonly ForeignEntry[], isWanted: boolean): RrsetSyncState {
+  const { name, type } = entries[0]!
+  const details = entries.map(one => one.detail)
+  return {
+    name,
+    type,
+    agreed: null,
+    observed: foreignMark,
+    observedTtl: null,
+    observedValues: details,
+    sent: null,
+    state: isWanted ? 'unsupported' : 'ignored',
+    kind: null,
+    detail:
+      `${isWanted ? 'The provider has something else here, which Bailiwick doesn’t change: ' : ''}${details.join('; ')}`.slice(
+        0,
+        500,
+      ),
+  }
+}
+
 const isApexNs = ({ name, type }: { name: string; type: string }): boolean => name === '@' && type === 'NS'
 
 /** Returns whether a step took effect although its response was lost, or the hub stopped before storing it. */
@@ -165,6 +199,10 @@ const wasApplied = (before: KnownState | undefined, observed: string | null): bo
 function unsupportedReason({ caps, findUnsupported }: EvaluationInput, rrset: ProviderRrset): UnsupportedRrset | undefined {
   const { name, type } = rrset
   if (caps.unsupported.has(type)) return { name, type, detail: `The provider doesn’t support ${type} records.` }
+  if (caps.recordsMax !== undefined && rrset.values.length > caps.recordsMax) {
+    const detail = `The provider allows up to ${caps.recordsMax} records with the same name and type; there are ${rrset.values.length}.`
+    return { name, type, detail }
+  }
   if (type === 'ALIAS' && caps.alias !== 'native') return { name, type, detail: 'The provider doesn’t support ALIAS records.' }
   return findUnsupported({ ...rrset, ttl: effectiveTtl(rrset.ttl, caps) })[0]
 }

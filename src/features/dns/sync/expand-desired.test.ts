@@ -40,6 +40,7 @@ const seen = (
   evaluate({
     desired: new Map(desired.map(one => [rrsetKey(one), one])),
     observed,
+    foreign: [],
     known: more.known ?? new Map(),
     caps: { ...caps, alias: more.alias ?? 'expand' },
     aliases: new Map(aliases.map(one => [one.name, one])),

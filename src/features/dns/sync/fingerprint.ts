@@ -10,6 +10,9 @@ export type ComparisonRules = Pick<Caps, 'ttl' | 'rechunksTxt'>
 /** For local zones: everything is stored as given. */
 export const exactComparison: ComparisonRules = { ttl: { min: 0, max: 0x7fff_ffff }, rechunksTxt: false }
 
+/** In place of the fingerprint of something that is not a plain rrset. The observed values are descriptions of it. */
+export const foreignMark = 'foreign'
+
 /**
  * Fingerprint of an rrset: `<hash of the values>/<TTL>/<proxied>`. Values are hashed in canonical form (RFC 4034 section 6.2) and
  * order. The TTL is the one the provider would store. `proxied` is `1`, `0`, or empty if unknown, as at providers without

@@ -27,7 +27,7 @@ export async function storeFirstSnapshot(
   const known = await knownStates(hub.read, target.id)
   const desired = await desiredRrsets(hub.read, zone.id)
   const { states } = evaluate({
-    ...evaluationInput(zone, opened.provider, snapshot.rrsets, known),
+    ...evaluationInput(zone, opened.provider, snapshot, known),
     desired,
     aliases: await aliasAddressesOf(hub.read, zone.id),
     isNew: opened.isNew,

@@ -19,9 +19,13 @@ export interface OpenedTarget {
  * Opens the provider of a target and finds the zone there. Creates the zone before the first sync if the provider can.
  * @throws ProviderError, ClaimLost
  */
-export async function openTarget(hub: Hub, claimed: ClaimedTarget, mayCreate: boolean): Promise<OpenedTarget> {
+export async function openTarget(
+  hub: Hub,
+  claimed: ClaimedTarget,
+  { mayCreate, isInteractive }: { mayCreate: boolean; isInteractive: boolean },
+): Promise<OpenedTarget> {
   const { target, zone, provider: row } = claimed
-  const provider = await openProvider(hub, row)
+  const provider = await openProvider(hub, row, isInteractive)
   if (target.lastReadAt !== null) return { provider, at: { name: zone.name, ref: target.remoteRef }, isNew: false }
   // An earlier run created the zone but could not read it.
   if (target.remoteRef !== null) return { provider, at: { name: zone.name, ref: target.remoteRef }, isNew: true }

@@ -82,7 +82,7 @@ export async function recordSnapshot(
     const driven = await drivenKeys(tx, zone.id)
     const look = async () =>
       evaluate({
-        ...evaluationInput(zone, opened.provider, snapshot.rrsets, known),
+        ...evaluationInput(zone, opened.provider, snapshot, known),
         desired: await desiredRrsets(tx, zone.id),
         aliases: await aliasAddressesOf(tx, zone.id),
         isNew: isNew && after === null,

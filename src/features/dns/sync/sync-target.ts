@@ -1,9 +1,10 @@
 import { and, count, eq, inArray } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import type { Hub } from '../../../core/hub'
+import { providerKindOf } from '../providers'
 import { ProviderError, type ProviderFailure, type Snapshot } from '../providers/provider'
 import { rrsetKey } from '../zones/names'
-import { applyOps, mayHaveApplied, type AppliedOps } from './apply-ops'
+import { applyOps, mayHaveApplied, throttledMs, type AppliedOps } from './apply-ops'
 import { unblockZone } from '../plans/block-zone'
 import { claimTarget, ClaimLost, releaseClaim, confirmClaim, renewClaim, type ClaimedTarget } from '../targets/claim-target'
 import { storeFirstSnapshot } from './first-snapshot'
@@ -34,7 +35,10 @@ export async function syncTarget(hub: Hub, targetId: string, options: SyncOption
   if (!claimed) return { status: claimed === null ? 'busy' : 'deleted' }
   let applied: AppliedOps | null = null
   try {
-    const opened = await openTarget(hub, claimed, mayApply(options, claimed.zone))
+    const opened = await openTarget(hub, claimed, {
+      mayCreate: mayApply(options, claimed.zone),
+      isInteractive: options.applies !== 'automatic',
+    })
     await renewClaim(hub, claimed)
     const known = options.reads || (await isWaiting(hub, claimed)) ? null : claimed.target.remoteSerial
     const snapshot = await readOpened(opened, known)
@@ -63,7 +67,12 @@ export async function syncTarget(hub: Hub, targetId: string, options: SyncOption
     if (loss) throw new ProviderError('incomplete', loss)
     await recordSnapshot(hub, claimed, opened, again, { ...options, applies: false }, applied)
     const counts = countsOf(applied.ops, applied.results)
-    await finish(hub, claimed, counts.failed === 0 ? 'done' : wasRefused(applied) ? 'failed' : 'again')
+    await finish(
+      hub,
+      claimed,
+      counts.failed === 0 ? 'done' : wasRefused(applied) ? 'failed' : 'again',
+      throttledMs(applied.results),
+    )
     return { status: 'read', blocked: [], isStale: false, counts }
   } catch (error) {
     if (error instanceof ClaimLost) return { status: 'busy' }
@@ -129,7 +138,7 @@ async function unchanged(hub: Hub, claimed: ClaimedTarget): Promise<SyncOutcome>
   await record(hub, async tx => {
     const jobs = await retryAfterRead(tx, hub, await confirmClaim(tx, claimed, now), false)
     const well = { error: null, isStale: false, consecutiveFailures: 0, failureNotified: false }
-    const set = { ...well, lastReadAt: now, nextPollAt: nextPoll(hub, now) }
+    const set = { ...well, lastReadAt: now, nextPollAt: nextPoll(hub, claimed, now), throttledUntil: 0 }
     return { result: await releaseClaim(tx, claimed.claim, claimed.target.id, set), jobs }
   })
   return { status: 'read', blocked: [], isStale: false, counts: nothing }
@@ -142,15 +151,26 @@ const againPauseMs = 10_000
 /**
  * Releases the target until its next read.
  * @param end `done`: everything was applied; `failed`: the provider refused changes; `again`: the target changed meanwhile
+ * @param throttledForMs the provider accepts changes again after this time
  */
-async function finish(hub: Hub, claimed: ClaimedTarget, end: 'done' | 'read' | 'failed' | 'again'): Promise<void> {
+async function finish(
+  hub: Hub,
+  claimed: ClaimedTarget,
+  end: 'done' | 'read' | 'failed' | 'again',
+  throttledForMs: number | null = null,
+): Promise<void> {
   const now = hub.clock.now()
   await record(hub, async tx => {
     const current = await confirmClaim(tx, claimed, now)
     const pause = end === 'failed' ? failedPauseMs : end === 'again' ? againPauseMs : null
-    const nextPollAt = pause === null ? nextPoll(hub, now) : now + pause
+    const nextPollAt = pause === null ? nextPoll(hub, claimed, now) : now + Math.max(pause, throttledForMs ?? 0)
+    const throttledUntil = throttledForMs === null ? 0 : nextPollAt
     const isDone = end === 'done'
-    await releaseClaim(tx, claimed.claim, claimed.target.id, { nextPollAt, ...(isDone && { lastSyncAt: now, blockedFor: null }) })
+    await releaseClaim(tx, claimed.claim, claimed.target.id, {
+      nextPollAt,
+      throttledUntil,
+      ...(isDone && { lastSyncAt: now, blockedFor: null }),
+    })
     return {
       result: undefined,
       audits: isDone ? unblockAudits(claimed, current) : [],
@@ -162,6 +182,9 @@ async function finish(hub: Hub, claimed: ClaimedTarget, end: 'done' | 'read' | '
 const minPauseMs = 60_000
 const maxPauseMs = 3_600_000
 const pauseMs = (failures: number): number => Math.min(minPauseMs * 2 ** (failures - 1), maxPauseMs)
+
+// Rate limits are lifted sooner than outages.
+const throttlePauseMs = (failures: number): number => Math.min(1_000 * 2 ** (failures - 1), minPauseMs)
 
 // An unreachable provider most likely still serves the zone. Any other failure is a response: the zone may not be served.
 const unanswered: readonly ProviderFailure[] = ['unreachable', 'timeout', 'throttled']
@@ -181,9 +204,10 @@ async function failed(
     const current = await confirmClaim(tx, claimed, now)
     const { consecutiveFailures } = current
     const detail = truncateDetail(message)
-    const isStale = now - (claimed.target.lastReadAt ?? claimed.target.createdAt) > 2 * hub.config.dnsPollSeconds * 1000
+    const isStale = now - (claimed.target.lastReadAt ?? claimed.target.createdAt) > 2 * pollMs(hub, claimed)
     const notices = failingNotices(claimed, current, { failure, detail, isStale })
-    const retryAt = now + Math.max(pauseMs(consecutiveFailures + 1), retryAfterMs ?? 0)
+    const pause = failure === 'throttled' ? throttlePauseMs : pauseMs
+    const retryAt = now + Math.max(pause(consecutiveFailures + 1), retryAfterMs ?? 0)
     await releaseClaim(tx, claimed.claim, claimed.target.id, {
       error: { code: failure, detail },
       ...(!unanswered.includes(failure) && { state: 'error', remoteSerial: null }),
@@ -191,7 +215,7 @@ async function failed(
       isStale,
       failureNotified: current.failureNotified || notices.length > 0,
       nextPollAt: retryAt,
-      ...(failure === 'throttled' && { throttledUntil: retryAt }),
+      throttledUntil: failure === 'throttled' ? retryAt : 0,
     })
     await updateZoneSyncState(tx, claimed.zone.id)
     const isChanged = applied?.ops.some(one => mayHaveApplied(applied.results.get(rrsetKey(one))))
@@ -205,7 +229,8 @@ async function failed(
 }
 
 /** Next poll, with 10% jitter to spread the load. */
-function nextPoll(hub: Hub, now: number): number {
-  const interval = hub.config.dnsPollSeconds * 1000
-  return now + Math.round(interval * (0.9 + Math.random() * 0.2))
-}
+const nextPoll = (hub: Hub, claimed: ClaimedTarget, now: number): number =>
+  now + Math.round(pollMs(hub, claimed) * (0.9 + Math.random() * 0.2))
+
+const pollMs = (hub: Hub, { provider }: ClaimedTarget): number =>
+  Math.max(hub.config.dnsPollSeconds, providerKindOf(provider.kind)?.pollSeconds ?? 0) * 1000

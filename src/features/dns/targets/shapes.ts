@@ -20,6 +20,7 @@ const targetExample = {
   last_sync_at: '2026-11-21T10:00:00.000Z',
   serial: 2026112101,
   error: null,
+  throttled_until: null,
 }
 
 export const ZoneTarget = Shape(
@@ -53,6 +54,9 @@ export const ZoneTarget = Shape(
       }),
       { description: 'Error of the last sync; null if it succeeded.' },
     ),
+    throttled_until: NullableInstant({
+      description: 'When changes are applied again, because the provider limits the rate of requests; null if it doesn’t.',
+    }),
   },
   { $id: 'ZoneTarget', description: 'A sync target: a provider that a zone is synced to.', examples: [targetExample] },
 )

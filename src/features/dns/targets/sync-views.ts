@@ -110,6 +110,7 @@ const targetView = (row: TargetRow, outOfSyncCount: number): Omit<TargetView, 'e
   checked_at: instant(row.lastReadAt),
   last_sync_at: instant(row.lastSyncAt),
   serial: row.remoteSerial,
+  throttled_until: instant(row.throttledUntil === 0 ? null : row.throttledUntil),
 })
 
 /** Sync status of records that only the hub serves. */

@@ -2,11 +2,12 @@ import { and, eq, inArray } from 'drizzle-orm'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { addChangeHint } from '../../../core/change-hints'
 import { rdataOfText } from '../../../dns/rdata'
-import type { ProviderRrset } from '../providers/provider'
+import type { ForeignEntry, ProviderRrset } from '../providers/provider'
 import { dnsRecordMarks, dnsRecords, dnsRrsets } from '../records/tables'
 import { batches } from '../records/rows'
 import { rrsetKey } from '../zones/names'
 import { dnsTargetRrsets, dnsZoneTargets } from './tables'
+import { foreignMark } from '../sync/fingerprint'
 import { isSynced, stateMark, syncStates, unsyncedMark, worstOf, type SyncState } from '../sync/three-way'
 
 export type TargetRow = typeof dnsZoneTargets.$inferSelect
@@ -58,7 +59,7 @@ export async function knownStates(read: Reader, targetId: string): Promise<Map<s
 export function observedRrset(
   row: Pick<TargetRrset, 'name' | 'type' | 'observed' | 'observedTtl' | 'observedValues'>,
 ): ProviderRrset | null {
-  if (row.observed === null || row.observedValues === null) return null
+  if (row.observed === null || row.observed === foreignMark || row.observedValues === null) return null
   const proxied = row.observed.split('/')[2]
   return {
     name: row.name,
@@ -68,6 +69,15 @@ export function observedRrset(
     ...(proxied !== '' && { options: { proxied: proxied === '1' } }),
   }
 }
+
+/** What is at the name and type of a row, if it is not a plain rrset. */
+export const foreignEntries = ({
+  name,
+  type,
+  observed,
+  observedValues,
+}: Pick<TargetRrset, 'name' | 'type' | 'observed' | 'observedValues'>): ForeignEntry[] =>
+  observed === foreignMark ? (observedValues ?? []).map(detail => ({ name, type, detail })) : []
 
 /** Updates the marks that records are filtered by from the states of their rrsets at all targets. */
 export async function updateRecordMarks(

@@ -1,6 +1,5 @@
-import { and, eq, gt, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import { workspacePolicy } from '../../../access/network-policy'
-import { hubs } from '../../../core/db/tables'
 import { queryServer } from '../../../dns/client/query-server'
 import { QueryFailed } from '../../../dns/client/failure'
 import { rcodeMessage } from '../../../dns/client/signed-answer'
@@ -9,7 +8,7 @@ import type { TsigKey } from '../../../dns/tsig'
 import type { Hub } from '../../../core/hub'
 import type { JobKind } from '../../../core/jobs/job'
 import { sequentialLanes } from '../../../core/jobs/lanes'
-import { liveSince } from '../../../core/live-hubs'
+import { hasOtherHubs } from '../../../core/live-hubs'
 import type { JobDraft } from '../../../core/jobs/draft'
 import { EgressRefused } from '../../../core/net/egress'
 import { egressOf } from '../../../core/net/hub-egress'
@@ -62,7 +61,7 @@ export const notifyJob: JobKind<NotifyPayload> = {
       payload,
       lane,
       results.filter(({ isReached }) => !isReached).map(({ one }) => one.id),
-      payload.round === 1 && (await hasOthers(hub)),
+      payload.round === 1 && (await hasOtherHubs(hub)),
     )
     return async tx => {
       for (const { one, at, isReached, error } of results)
@@ -144,13 +143,4 @@ function nextRounds(hub: Hub, { zone_id, round }: NotifyPayload, lane: string, m
     ...(missed.length > 0 && pause !== undefined ? [draft({ round: round + 1, secondary_ids: missed }, pause, 'again')] : []),
     ...(others ? [draft({ round: retryDelaysMs.length + 1 }, finalRoundMs, 'others')] : []),
   ]
-}
-
-async function hasOthers(hub: Hub): Promise<boolean> {
-  const rows = await hub.read
-    .select({ id: hubs.id })
-    .from(hubs)
-    .where(gt(hubs.seenAt, liveSince(hub)))
-    .limit(2)
-  return rows.some(row => row.id !== hub.id)
 }

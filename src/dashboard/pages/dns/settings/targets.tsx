@@ -11,6 +11,7 @@ import { RelativeTime } from '../../../parts/time'
 import { useOne, useSend } from '../../../queries'
 import { usePerson } from '../../../session'
 import { useProviderNames } from '../provider-names'
+import { Throttled } from '../throttled'
 
 /** Sync targets of a zone: list, add and remove. */
 export function Targets({ zone }: { zone: ZoneView }) {
@@ -46,6 +47,7 @@ export function Targets({ zone }: { zone: ZoneView }) {
             <span className="text-[13px] text-muted">
               checked <RelativeTime at={one.checked_at} />
             </span>
+            <Throttled target={one} />
             {canWrite && (
               <Button small kind="danger" onClick={() => remove(one)}>
                 Remove

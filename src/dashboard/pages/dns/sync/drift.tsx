@@ -18,6 +18,7 @@ import { useProviderNames } from '../provider-names'
 import { ZoneFrame } from '../zone-frame'
 import { DriftEntry, keyOf, canAdopt } from './drift-entry'
 import { type DriftRow, useDecisions } from './decisions'
+import { ForeignEntries } from './foreign-entries'
 import { IgnoreRules } from './ignore-rules'
 import { PlanDialog } from './plan-review'
 
@@ -134,6 +135,7 @@ export default function DriftTab({ zone }: { zone: ZoneView }) {
           {found.data!.truncated && <p className="text-muted">Only the first 1,000 record sets are shown.</p>}
         </>
       )}
+      {found.data && <ForeignEntries entries={found.data.foreign} />}
       {zone.sync.targets.length > 0 && !found.isPending && <IgnoreRules zone={zone} />}
       <PlanDialog />
     </ZoneFrame>

@@ -1,0 +1,64 @@
+import { limiterOf } from '../../../access/limiter'
+import type { Bucket } from '../../../access/rate-limits'
+import type { Hub } from '../../../core/hub'
+import { hasOtherHubs } from '../../../core/live-hubs'
+import { ProviderError, type AdapterContext, type Pace } from '../providers/provider'
+
+// Longer waits are reported instead, so that other zones get their turn.
+const maxWaitMs = 30_000
+const backgroundShare = 0.8
+const daySeconds = 86_400
+
+/**
+ * Limits the rate of requests to an account. A request waits for its turn for up to 30 seconds, and is then refused as `throttled`
+ * without being sent.
+ * @param isInteractive a person waits for the response, so the share reserved for people can be used
+ */
+export async function paced(
+  hub: Hub,
+  accountId: string,
+  pace: Pace | undefined,
+  context: AdapterContext,
+  isInteractive: boolean,
+): Promise<AdapterContext> {
+  if (!pace) return context
+  const share = (await hasOtherHubs(hub)) ? 0.5 : 1
+  const { perSecond, burst, writesPerDay } = pace
+  const limits = (name: string, quota: number, windowSeconds: number): Bucket[] => {
+    const bucket = (suffix: string, part: number): Bucket => ({
+      name: `${name}${suffix}`,
+      key: accountId,
+      quota: Math.max(1, Math.floor(quota * part)),
+      windowSeconds,
+    })
+    return [bucket('', share), ...(isInteractive ? [] : [bucket('-background', share * backgroundShare)])]
+  }
+  const requests = limits('dns-provider-requests', burst, Math.max(1, Math.round(burst / perSecond)))
+  // Half can be used at once and half is restored within a day, so that no 24 hours have more.
+  const writes = writesPerDay === undefined ? [] : limits('dns-provider-writes', writesPerDay / 2, daySeconds)
+  return {
+    ...context,
+    async request(request, limitsOfRequest) {
+      const isWrite = request.method !== undefined && request.method !== 'GET' && request.method !== 'HEAD'
+      await turn(hub, isWrite ? [...requests, ...writes] : requests)
+      return await context.request(request, limitsOfRequest)
+    },
+  }
+}
+
+async function turn(hub: Hub, buckets: readonly Bucket[]): Promise<void> {
+  for (let leftMs = maxWaitMs; ;) {
+    const verdict = limiterOf(hub).take(buckets, hub.clock.now())
+    if (verdict.allowed) return
+    const waitMs = verdict.retryAfterSeconds * 1000
+    if (waitMs > leftMs)
+      throw new ProviderError(
+        'throttled',
+        'Too many requests to the provider. Bailiwick keeps below its rate limit.',
+        waitMs,
+        false,
+      )
+    leftMs -= waitMs
+    await new Promise<void>(resolve => hub.clock.after(waitMs, resolve))
+  }
+}
