@@ -4,10 +4,10 @@ import { ipv6Octets, ipv6Text } from '../../dns/address-octets'
 export type Family = 'ipv4' | 'ipv6'
 
 /** Why an address can never be reported. */
-export type RefusedClass = 'unspecified' | 'loopback' | 'multicast' | 'link_local'
+type RefusedClass = 'unspecified' | 'loopback' | 'multicast' | 'link_local'
 
 /** Networks that are not reachable from the internet. */
-export type PrivateClass = 'private' | 'carrier_nat' | 'unique_local'
+type PrivateClass = 'private' | 'carrier_nat' | 'unique_local'
 
 /** What a parameter says about an address, before the settings of the source apply. */
 export type Reading =

@@ -16,7 +16,7 @@ import type { DynamicIpClient } from './shapes'
 import { dynamicIpRows } from './sources'
 import { staleTime } from './status'
 import { dynamicIpHosts, dynamicIps, dynamicIpUpdates } from './tables'
-import { changesSince, holdMs, holdReason, type AddressChange, type HoldReason } from './turns'
+import { changesSince, holdMs, holdReason, type AddressChange } from './turns'
 import { hostsOfSources, type HostRow, type SourceRow } from './view'
 
 /** What a client reported. Addresses are in their canonical form. */
@@ -276,7 +276,7 @@ async function holdIfNeeded(
   }
 }
 
-function explainHold(reason: HoldReason): string {
+function explainHold(reason: NonNullable<ReturnType<typeof holdReason>>): string {
   if (reason.reason === 'flapping') return `Its address changed ${reason.changes} times in an hour.`
   const [first, second] = reason.clients.map(
     one => `${one.userAgent ?? 'a client'} at ${one.address} reports ${one.reported ?? 'no address'}`,

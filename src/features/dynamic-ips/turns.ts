@@ -10,11 +10,11 @@ export interface AddressChange {
   client: { address: string; userAgent: string | null }
 }
 
-export type HoldReason =
+type HoldReason =
   { reason: 'two_clients'; family: Family; clients: [TurnClient, TurnClient] } | { reason: 'flapping'; changes: number }
 
-/** A client that reported one of two addresses one after another. */
-export interface TurnClient {
+/** One of two clients that report different addresses alternately. */
+interface TurnClient {
   reported: string | null
   address: string
   userAgent: string | null
@@ -31,7 +31,7 @@ export const holdMs = turnWindowMs
 export const changesSince = (now: number): number => now - changeWindowMs
 
 /**
- * Why changes of a source are held: two clients report different addresses one after another, or the address changes too often.
+ * Why changes of a source are held: two clients alternately report different addresses, or the address changes too often.
  * @param changes oldest first, since the hold was last lifted
  */
 export function holdReason(changes: readonly AddressChange[], now: number): HoldReason | null {

@@ -1,0 +1,108 @@
+import type { Family, Reading } from '../addresses'
+import { maxHosts, type Call, type Statement, type Values } from './call'
+import { explainRefusedAddress, sentences } from './explain'
+import { resolveHosts, type ResolvedHost } from './hosts'
+
+/** The settings of a source that decide what it accepts. */
+export interface SourceRules {
+  families: readonly Family[]
+  allowPrivate: boolean
+  /** Full names. */
+  hosts: readonly string[]
+}
+
+/** What a source accepts of a call. */
+type Judged =
+  | {
+      kind: 'accepted'
+      values: Values<string>
+      perHost: Map<string, { ipv4?: string; ipv6?: string }>
+      /** The hosts that the client named, in order; null for all hosts of the source. */
+      hosts: ResolvedHost[] | null
+      /** Families that were sent, but that the source does not accept. */
+      ignored: Family[]
+    }
+  | { kind: 'refused'; code: 'numhost' | 'nohost' | 'dnserr'; detail: string }
+
+/**
+ * Applies the settings of a source to a call. An address that is refused refuses the whole call; a host that is not of the source
+ * does not.
+ * @param user of Basic authentication. It names the host if nothing else does.
+ */
+export function judgeCall(call: Call, source: SourceRules, user: string | null): Judged {
+  if (call.tooLong) return refused('dnserr', sentences.tooLong)
+  if (call.wantsTxt) return refused('dnserr', sentences.txt)
+  if (call.hosts && call.hosts.length > maxHosts) return refused('numhost', sentences.tooManyHosts(maxHosts))
+
+  const ignored = new Set<Family>()
+  const values: Values<string> = {}
+  for (const [member, value] of entriesOf(call.values)) {
+    const family = member === 'prefix6' ? 'ipv6' : member
+    if (!source.families.includes(family)) ignored.add(family)
+    else if (value === null) values[member] = null
+    else {
+      const accepted = acceptedText(value, source)
+      if (accepted.refusal) return accepted.refusal
+      values[member] = accepted.text
+    }
+  }
+
+  const perHost = new Map<string, { ipv4?: string; ipv6?: string }>()
+  for (const [name, own] of call.perHost) {
+    const host = resolveHosts([name], source.hosts, call.dialect)[0]!.host
+    if (host === null) return refused('nohost', sentences.unknownHost(name))
+    const addresses: { ipv4?: string; ipv6?: string } = {}
+    for (const [member, value] of entriesOf(own)) {
+      // A single host has no prefix of its own.
+      if (value === null || value === undefined || (member === 'prefix6' && value.read.kind === 'prefix')) continue
+      const family = member === 'prefix6' ? 'ipv6' : member
+      if (!source.families.includes(family)) {
+        ignored.add(family)
+        continue
+      }
+      const accepted = acceptedText(value, source)
+      if (accepted.refusal) return accepted.refusal
+      addresses[family] = accepted.text
+    }
+    perHost.set(host, addresses)
+  }
+  return { kind: 'accepted', values, perHost, hosts: hostsOf(call, source, user, perHost), ignored: [...ignored] }
+}
+
+function hostsOf(
+  call: Call,
+  source: SourceRules,
+  user: string | null,
+  perHost: ReadonlyMap<string, unknown>,
+): ResolvedHost[] | null {
+  const named = call.hosts ?? userHost(user, source, call)
+  if (!named) return null
+  const resolved = resolveHosts(named, source.hosts, call.dialect)
+  const known = new Set(resolved.map(one => one.host))
+  const more = [...perHost.keys()].filter(host => !known.has(host))
+  return [...resolved, ...more.map(host => ({ asked: host, host, problem: null }))]
+}
+
+const userHost = (user: string | null, source: SourceRules, call: Call): string[] | null =>
+  user !== null && resolveHosts([user], source.hosts, call.dialect)[0]!.host !== null ? [user] : null
+
+function acceptedText(
+  statement: Statement,
+  source: SourceRules,
+): { text: string; refusal?: undefined } | { refusal: Extract<Judged, { kind: 'refused' }> } {
+  const { read } = statement
+  if (read.kind === 'refused' || (read.class !== 'public' && !source.allowPrivate))
+    return { refusal: refused('dnserr', explainRefusedAddress(statement)) }
+  return { text: textOf(read) }
+}
+
+const textOf = (read: Exclude<Reading, { kind: 'refused' }>): string => (read.kind === 'prefix' ? read.prefix : read.address)
+
+const entriesOf = (values: Values): [keyof Values, Statement | null][] =>
+  Object.entries(values).filter(([, value]) => value !== undefined) as [keyof Values, Statement | null][]
+
+const refused = (code: 'numhost' | 'nohost' | 'dnserr', detail: string): Extract<Judged, { kind: 'refused' }> => ({
+  kind: 'refused',
+  code,
+  detail,
+})
