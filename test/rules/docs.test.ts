@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import manifest from '../../package.json'
 import { settings } from '../../src/core/config'
 import { eventKinds } from '../../src/features/event-kinds'
+import { noticeKindNames } from '../../src/features/notice-kinds'
 import { areas, permissions } from '../../src/core/permissions'
 import { problemKinds } from '../../src/core/problem'
 import { tags } from '../../src/hub/openapi-tags'
@@ -118,7 +119,7 @@ test('each event kind has a row with its area, and no unknown kind is mentioned'
   expect(lines).toEqual(eventKinds.map(one => [one.kind, one.area]))
   const prefixes = new Set(eventKinds.map(one => one.kind.split('.')[0]))
   // `data.kind` of an alert has different values.
-  const known = new Set([...eventKinds.map(one => one.kind), ...permissions, 'heartbeat.missed'] as string[])
+  const known = new Set([...eventKinds.map(one => one.kind), ...permissions, ...noticeKindNames, 'heartbeat.missed'] as string[])
   for (const [, name] of everything.matchAll(/`([a-z_]+\.[a-z_]+)`/g)) {
     if (prefixes.has(name!.split('.')[0]!)) expect(known).toContain(name!)
   }
