@@ -313,6 +313,7 @@ export const registry = {
 /** Prefixes of other ids, of rows that are not resources. */
 type OtherPrefix =
   | 'att'
+  | 'dfl'
   | 'dih'
   | 'diu'
   | 'evt'

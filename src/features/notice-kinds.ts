@@ -17,6 +17,7 @@ export const noticeKinds = {
   'dynamic_ip.stale': { title: 'Dynamic IP source stopped reporting', severity: 'warning' },
   'dynamic_ip.held': { title: 'Changes of a dynamic IP source refused', severity: 'critical' },
   'dynamic_ip.host_failed': { title: 'DNS records of a dynamic IP source not updated', severity: 'warning' },
+  'dynamic_ip.link_paused': { title: 'Firewall rule no longer follows a dynamic IP source', severity: 'warning' },
   'monitor_check.quarantined': { title: 'Monitor is no longer checked', severity: 'critical' },
   'monitoring.impaired': { title: 'Monitoring impaired', severity: 'warning' },
   'monitoring.restored': { title: 'Monitoring restored', severity: 'info' },

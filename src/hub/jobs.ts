@@ -21,7 +21,7 @@ import { noticeJob } from '../features/notifications/delivery/notice-messages'
 import { remindJob } from '../features/notifications/delivery/remind'
 import { deliverJob } from '../features/webhooks/sending/deliver'
 import { followAliasesJob } from '../features/dns/aliases/follow-aliases'
-import { retryHostsJob } from '../features/dynamic-ips/retry-hosts'
+import { removeOldSourcesJob, retryHostsJob } from '../features/dynamic-ips/retry-hosts'
 import { resolveAliasJob } from '../features/dns/aliases/resolve-alias'
 import { deleteSeriesJob } from '../features/monitors/series/delete-series'
 import { dispatchJob } from '../features/webhooks/sending/dispatch'
@@ -39,6 +39,7 @@ export const jobKinds: readonly JobKind[] = [
   streamJob,
   resolveAliasJob,
   retryHostsJob,
+  removeOldSourcesJob,
   followAliasesJob,
   clearZoneJob,
   checkProviderJob,

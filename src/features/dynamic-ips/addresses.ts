@@ -16,6 +16,8 @@ export type Reading =
   | { kind: 'refused'; reason: RefusedClass | 'unreadable' | 'zone_id' | 'prefix_length' | 'prefix_missing_length' }
 
 export const minPrefixLength = 48
+/** The largest IPv6 network that a firewall rule gets from a source. */
+export const minLinkPrefix = 56
 export const maxPrefixLength = 64
 
 /** Reads an address, or an IPv6 network with its prefix length. IPv4-mapped addresses become IPv4. */

@@ -48,4 +48,33 @@ export const dynamicIpActions = {
     description: 'The token of a dynamic IP source was revoked.',
     changes: { of: 'dynamic_ip.pause' },
   },
+  'dynamic_ip.firewall_link.create': {
+    phrase: 'link a firewall rule to {dynamic_ip}',
+    number: 'DI010',
+    description: 'A firewall rule was linked to a dynamic IP source, whose address it allows.',
+    targets: ['dynamic_ip'],
+    changes: { of: 'dynamic_ip.firewall_link.update' },
+  },
+  'dynamic_ip.firewall_link.update': {
+    phrase: 'update a firewall link of {dynamic_ip}',
+    number: 'DI011',
+    description: 'A firewall link of a dynamic IP source was updated.',
+    targets: ['dynamic_ip'],
+    changes: 'response',
+    example: { before: { grace_seconds: 120 }, after: { grace_seconds: 300 } },
+  },
+  'dynamic_ip.firewall_link.resume': {
+    phrase: 'resume a firewall link of {dynamic_ip}',
+    number: 'DI012',
+    description: 'A paused or failed firewall link of a dynamic IP source was resumed.',
+    targets: ['dynamic_ip'],
+    changes: { of: 'dynamic_ip.firewall_link.update' },
+  },
+  'dynamic_ip.firewall_link.delete': {
+    phrase: 'delete a firewall link of {dynamic_ip}',
+    number: 'DI013',
+    description: 'A firewall link of a dynamic IP source was deleted, and the addresses that it added were removed.',
+    targets: ['dynamic_ip'],
+    changes: { of: 'dynamic_ip.firewall_link.update' },
+  },
 } satisfies AuditActionDrafts

@@ -25,7 +25,7 @@ export interface DrivenHosts {
   effects: Required<Pick<RecordResult<unknown>, 'events' | 'jobs' | 'wakeTopics' | 'notices'>>
 }
 
-interface By {
+export interface DriveBy {
   actor: AuditActor
   context: AuditContext
   /** Whether existing records get the TTL of the host. */
@@ -37,7 +37,13 @@ interface By {
  * problem, is tried again later, and does not keep the others back.
  * @param source locked, with the new addresses
  */
-export async function driveHosts(tx: Tx, hub: Hub, source: SourceRow, hosts: readonly HostRow[], by: By): Promise<DrivenHosts> {
+export async function driveHosts(
+  tx: Tx,
+  hub: Hub,
+  source: SourceRow,
+  hosts: readonly HostRow[],
+  by: DriveBy,
+): Promise<DrivenHosts> {
   const { workspaceId } = source
   const changer = { hub, workspaceId, actor: by.actor, context: by.context, ...(await planOf(tx, workspaceId)) }
   const done: DrivenHosts = {

@@ -6,7 +6,7 @@ import type { Listing } from '../../core/listing'
 import { findRow } from '../../core/rows'
 import type { Page } from '../../core/shapes'
 import type { DynamicIpUpdateView } from './shapes'
-import { dynamicIpRows } from './sources'
+import { dynamicIpRows } from './view'
 import { dynamicIpUpdates } from './tables'
 
 export const updateListing: Listing<typeof dynamicIpUpdates.$inferSelect> = {

@@ -4,7 +4,8 @@ import { findRow } from '../../core/rows'
 import { readAddress, readPrefix } from './addresses'
 import { report, SourceHeld } from './report'
 import type { DynamicIpReport, DynamicIpView } from './shapes'
-import { dynamicIpRows, getDynamicIp } from './sources'
+import { getDynamicIp } from './sources'
+import { dynamicIpRows } from './view'
 
 /**
  * Sets the addresses of a source as if its client had reported them.

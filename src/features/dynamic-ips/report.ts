@@ -11,13 +11,12 @@ import type { Hub } from '../../core/hub'
 import { targetOf } from '../../core/rows'
 import { networkOf, type Family } from './addresses'
 import { historyRow, noteCall } from './calls'
-import { driveHosts, type DrivenHosts } from './drive'
+import { drive } from './drives'
 import type { DynamicIpClient } from './shapes'
-import { dynamicIpRows } from './sources'
 import { staleTime } from './status'
 import { dynamicIpHosts, dynamicIps, dynamicIpUpdates } from './tables'
 import { changesSince, holdMs, holdReason, type AddressChange } from './turns'
-import { hostsOfSources, type HostRow, type SourceRow } from './view'
+import { dynamicIpRows, hostsOfSources, type HostRow, type SourceRow } from './view'
 
 /** What a client reported. Addresses are in their canonical form. */
 export interface Report {
@@ -66,6 +65,7 @@ export class SourceHeld extends Error {
   }
 }
 
+type Driven = Awaited<ReturnType<typeof drive>> | null
 type By = { actor: AuditActor; context: AuditContext }
 
 /** Reads a source by the hash of its token, or of the one before a rotation that is still valid. */
@@ -147,16 +147,18 @@ async function store(tx: Tx, hub: Hub, id: string, given: Report, by?: By): Prom
   for (const one of hostChanges)
     await tx.update(dynamicIpHosts).set({ ipv4: one.ipv4, ipv6: one.ipv6 }).where(eq(dynamicIpHosts.id, one.id))
   const current = hosts.map(one => hostChanges.find(changed => changed.id === one.id) ?? one)
-  const driven = after.status === 'paused' ? null : await driveHosts(tx, hub, after, current, { actor, context })
+  const driven = after.status === 'paused' ? null : await drive(tx, hub, after, current, { actor, context })
   const reported = reportedOf(after, driven?.hosts ?? current, given, driven)
   const entry = { ...entryOf(hub, given, reported), ...given.describe(reported) }
   await tx.insert(dynamicIpUpdates).values(historyRow(source, entry, true))
-  const { effects } = driven ?? { effects: { events: [], jobs: [], wakeTopics: [], notices: [] } }
   return {
     result: reported,
-    audits: [reportAudit(source, after, { actor, context }, driven)],
-    ...effects,
-    events: [...(isAddressChanged(source, after) ? [changedEvent(source, after, current, now)] : []), ...effects.events],
+    ...driven?.effects,
+    audits: [reportAudit(source, after, { actor, context }, driven), ...(driven?.effects.audits ?? [])],
+    events: [
+      ...(isAddressChanged(source, after) ? [changedEvent(source, after, current, driven?.firewalls ?? [], now)] : []),
+      ...(driven?.effects.events ?? []),
+    ],
   }
 }
 
@@ -188,7 +190,7 @@ function changesOf({ source, hosts }: State, given: Report) {
 
 const unchanged = ({ source, hosts }: State, given: Report): Reported => reportedOf(source, hosts, given, null)
 
-function reportedOf(source: SourceRow, hosts: readonly HostRow[], given: Report, driven: DrivenHosts | null): Reported {
+function reportedOf(source: SourceRow, hosts: readonly HostRow[], given: Report, driven: Driven): Reported {
   const meant = given.hosts === null ? hosts : given.hosts.flatMap(name => hosts.find(one => one.name === name) ?? [])
   return {
     changed: driven !== null,
@@ -287,7 +289,13 @@ function explainHold(reason: NonNullable<ReturnType<typeof holdReason>>): string
 const isAddressChanged = (before: SourceRow, after: SourceRow): boolean =>
   before.ipv4 !== after.ipv4 || before.ipv6 !== after.ipv6 || before.prefix6 !== after.prefix6
 
-function changedEvent(before: SourceRow, after: SourceRow, hosts: readonly HostRow[], now: number): EventDraft {
+function changedEvent(
+  before: SourceRow,
+  after: SourceRow,
+  hosts: readonly HostRow[],
+  firewalls: string[],
+  now: number,
+): EventDraft {
   const data: EventData<'dynamic_ip.changed'> = {
     dynamic_ip: { id: after.id, name: after.name },
     ipv4: after.ipv4,
@@ -297,7 +305,7 @@ function changedEvent(before: SourceRow, after: SourceRow, hosts: readonly HostR
     prefix6: after.prefix6,
     previous_prefix6: before.prefix6,
     hosts: hosts.map(one => one.name),
-    firewalls: [],
+    firewalls: [...new Set(firewalls)],
     changed_at: instant(now),
   }
   return {
@@ -308,7 +316,7 @@ function changedEvent(before: SourceRow, after: SourceRow, hosts: readonly HostR
   }
 }
 
-function reportAudit(before: SourceRow, after: SourceRow, by: By, driven: DrivenHosts | null): AuditDraft {
+function reportAudit(before: SourceRow, after: SourceRow, by: By, driven: Driven): AuditDraft {
   const shown = ({ ipv4, ipv6, prefix6 }: SourceRow) => ({ ipv4, ipv6, prefix6 })
   return {
     workspaceId: after.workspaceId,

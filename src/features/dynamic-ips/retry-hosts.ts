@@ -3,8 +3,9 @@ import { jobContext, systemActor } from '../../core/change'
 import { forUpdate } from '../../core/db/dialect'
 import type { JobKind } from '../../core/jobs/job'
 import { driveHosts } from './drive'
-import { retryHostsKind } from './retry-queue'
-import { dynamicIps } from './tables'
+import { removeDue } from './links'
+import { removeOldSources, removeOldSourcesKind, retryHostsKind } from './retry-queue'
+import { dynamicIpLinks, dynamicIps } from './tables'
 import { hostsOfSources } from './view'
 
 /** Tries again to set the records of hosts with a problem. While there is one, the job schedules itself again. */
@@ -27,6 +28,29 @@ export const retryHostsJob: JobKind<{ source_id: string }> = {
         result: again && { again: again.runAt! },
         ...effects,
         jobs: effects.jobs.filter(one => one !== again),
+      }
+    },
+}
+
+/** Removes networks from a firewall rule once their grace period is over. */
+export const removeOldSourcesJob: JobKind<{ link_id: string }> = {
+  kind: removeOldSourcesKind,
+  concurrency: 2,
+  leaseMs: 60_000,
+  retryAfter: attempts => Math.min(1_000 * 2 ** (attempts - 1), 300_000),
+  run:
+    async (hub, { payload: { link_id: id } }) =>
+    async tx => {
+      const [link] = await tx.select().from(dynamicIpLinks).where(eq(dynamicIpLinks.id, id))
+      if (!link) return { result: undefined }
+      const [source] = await forUpdate(tx.select().from(dynamicIps).where(eq(dynamicIps.id, link.sourceId)))
+      const [current] = await tx.select().from(dynamicIpLinks).where(eq(dynamicIpLinks.id, id))
+      if (!source || !current) return { result: undefined }
+      const { effects, nextAt } = await removeDue(tx, hub, source, current)
+      return {
+        result: undefined,
+        ...effects,
+        jobs: [...effects.jobs, ...(nextAt === null ? [] : [removeOldSources(link, nextAt)])],
       }
     },
 }

@@ -2,10 +2,12 @@ import { crud } from '../../api/crud'
 import { area, route } from '../../api/route'
 import { listQuery } from '../../core/list'
 import { listUpdates, updateListing } from './history'
+import { createFirewallLink, deleteFirewallLink, listFirewallLinks, resumeFirewallLink, updateFirewallLink } from './links'
 import { reportByHand } from './report-by-hand'
 import {
   DynamicIp,
   DynamicIpDeletion,
+  DynamicIpFirewallLink,
   DynamicIpInput,
   DynamicIpList,
   DynamicIpPatch,
@@ -13,6 +15,9 @@ import {
   DynamicIpTokenRotation,
   DynamicIpUpdateList,
   DynamicIpWithSecret,
+  FirewallLinkInput,
+  FirewallLinkList,
+  FirewallLinkPatch,
   historyDescription,
   type DynamicIpDeletion as Deletion,
 } from './shapes'
@@ -28,6 +33,8 @@ import {
   rotateDynamicIpToken,
   updateDynamicIp,
 } from './sources'
+
+const cloudToo = 'Also requires the `cloud.write` permission.'
 
 export const dynamicIpRoutes = area('dynamic-ips', 'Dynamic IP', [
   ...crud({
@@ -118,5 +125,64 @@ export const dynamicIpRoutes = area('dynamic-ips', 'Dynamic IP', [
     query: listQuery(updateListing),
     response: DynamicIpUpdateList,
     run: (ctx, { params, query }) => listUpdates(ctx, params.id!, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/dynamic-ips/:id/firewall-links',
+    guard: 'dynamic_ip.read',
+    operationId: 'listDynamicIpFirewallLinks',
+    summary: 'List firewall links of a dynamic IP source',
+    description: 'Lists the firewall rules that follow the address of a source, on one page.',
+    response: FirewallLinkList,
+    run: (ctx, { params }) => listFirewallLinks(ctx, params.id!),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/dynamic-ips/:id/firewall-links',
+    guard: 'dynamic_ip.write',
+    action: 'dynamic_ip.firewall_link.create',
+    operationId: 'createDynamicIpFirewallLink',
+    summary: 'Link a firewall rule to a dynamic IP source',
+    description: `Lets a firewall rule follow the address of a source: its current address is added to the rule, and an old one is removed after the grace period. ${cloudToo}`,
+    body: FirewallLinkInput,
+    status: 201,
+    noLocation: true,
+    response: DynamicIpFirewallLink,
+    problems: ['conflict'],
+    run: (ctx, { params, body }) => createFirewallLink(ctx, params.id!, body),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/dynamic-ips/:id/firewall-links/:link',
+    guard: 'dynamic_ip.write',
+    action: 'dynamic_ip.firewall_link.update',
+    operationId: 'updateDynamicIpFirewallLink',
+    summary: 'Update a firewall link of a dynamic IP source',
+    description: `Updates the given fields. ${cloudToo}`,
+    body: FirewallLinkPatch,
+    response: DynamicIpFirewallLink,
+    run: (ctx, { params, body }) => updateFirewallLink(ctx, params.id!, params.link!, body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/v1/dynamic-ips/:id/firewall-links/:link',
+    guard: 'dynamic_ip.write',
+    action: 'dynamic_ip.firewall_link.delete',
+    operationId: 'deleteDynamicIpFirewallLink',
+    summary: 'Delete a firewall link of a dynamic IP source',
+    description: `Ends the link, and removes the addresses that it added to the rule. ${cloudToo}`,
+    status: 204,
+    run: (ctx, { params }) => deleteFirewallLink(ctx, params.id!, params.link!),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/dynamic-ips/:id/firewall-links/:link/resume',
+    guard: 'dynamic_ip.write',
+    action: 'dynamic_ip.firewall_link.resume',
+    operationId: 'resumeDynamicIpFirewallLink',
+    summary: 'Resume a firewall link of a dynamic IP source',
+    description: `Lets a link that is paused or failed follow its source again. ${cloudToo}`,
+    response: DynamicIpFirewallLink,
+    run: (ctx, { params }) => resumeFirewallLink(ctx, params.id!, params.link!),
   }),
 ])

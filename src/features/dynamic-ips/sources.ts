@@ -16,9 +16,10 @@ import { invalid } from '../../core/problem'
 import { changedRow, findRow, insertRow, lockRow, removeRow, saveRow, targetOf, uniqueName } from '../../core/rows'
 import { Tag, type Page } from '../../core/shapes'
 import { Type } from '@sinclair/typebox'
-import { rowsOf } from '../../registry'
-import { driveHosts, type DrivenHosts } from './drive'
+import { driveHosts } from './drive'
+import { drive, joinedEffects } from './drives'
 import { releaseOthers, replaceHosts } from './hosts'
+import { driveLinks } from './links'
 import {
   defaultTokenGraceSeconds,
   dynamicIpMembers,
@@ -32,9 +33,7 @@ import {
 } from './shapes'
 import { staleTime } from './status'
 import { dynamicIpHosts, dynamicIps } from './tables'
-import { hostsOfSources, sourceView, sourceViews, type SourceRow } from './view'
-
-export const dynamicIpRows = rowsOf('dynamic_ip', dynamicIps)
+import { dynamicIpRows, hostsOfSources, linksOf, sourceView, sourceViews, type SourceRow } from './view'
 
 const hasHost = (condition: ReturnType<typeof sql>) =>
   sql`exists (select 1 from ${dynamicIpHosts} where ${dynamicIpHosts.sourceId} = ${dynamicIps.id} and ${condition})`
@@ -194,8 +193,10 @@ export async function deleteDynamicIp(ctx: Ctx, id: string, { records = 'keep' }
           )
         : null
     await releaseOthers(tx, ctx.hub, row, hosts, [])
+    const links = await driveLinks(tx, ctx.hub, row, await linksOf(tx, [id]), { removesAll: true })
     await removeRow(tx, dynamicIpRows, row)
-    return { result: undefined, target: [targetOf(dynamicIpRows, row), ...(driven?.targets ?? [])], before, ...driven?.effects }
+    const target = [targetOf(dynamicIpRows, row), ...(driven?.targets ?? [])]
+    return { result: undefined, target, before, ...joinedEffects(driven?.effects, links.effects) }
   })
 }
 
@@ -219,7 +220,7 @@ async function edit(
     const before = await sourceView(tx, ctx.hub, row)
     const { after, hosts, setsTtl = false } = await step(tx, row, await hostsOfSources(tx, [id]))
     const isDriven = hosts && after.status !== 'paused' && after.status !== 'held'
-    const driven: DrivenHosts | null = isDriven ? await driveHosts(tx, ctx.hub, after, hosts, { ...ctx, setsTtl }) : null
+    const driven = isDriven ? await drive(tx, ctx.hub, after, hosts, { ...ctx, setsTtl }) : null
     const done = await changedRow(dynamicIpRows, row, after, one => (one === row ? before : sourceView(tx, ctx.hub, one)))
     return { ...done, target: [done.target, driven?.targets ?? []].flat(), ...driven?.effects }
   })

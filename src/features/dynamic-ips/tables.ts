@@ -3,7 +3,7 @@ import { resourceColumns } from '../../access/tables'
 import { flag, int, json, text, time } from '../../core/db/columns'
 import { index, table, uniqueIndex } from '../../core/db/dialect'
 import { memberColumns } from '../../core/members'
-import { dynamicIpMembers, dynamicIpStatuses, type DynamicIpClient, type Family } from './shapes'
+import { dynamicIpMembers, dynamicIpStatuses, linkMembers, linkStatuses, type DynamicIpClient, type Family } from './shapes'
 import type { AddressChange } from './turns'
 
 export const dynamicIps = table(
@@ -71,6 +71,26 @@ export const dynamicIpHosts = table(
     problem: json<{ code: string; detail: string; since: number; attempts: number }>('problem'),
   },
   t => [index('dynamic_ip_hosts_source').on(t.sourceId, t.position), uniqueIndex('dynamic_ip_hosts_name').on(t.zoneId, t.name)],
+)
+
+/** Firewall rules that follow the address of a source. */
+export const dynamicIpLinks = table(
+  'dynamic_ip_links',
+  {
+    id: text('id').primaryKey(),
+    sourceId: text('source_id')
+      .notNull()
+      .references(() => dynamicIps.id, { onDelete: 'cascade' }),
+    ...memberColumns(linkMembers),
+    status: text('status', { enum: [...linkStatuses] }).notNull(),
+    reason: json<{ code: string; detail: string }>('reason'),
+    // The networks that the link added to the rule.
+    applied: json<string[]>('applied').notNull(),
+    pendingRemoval: json<{ cidr: string; at: number }[]>('pending_removal').notNull(),
+    // When networks were added recently.
+    changes: json<number[]>('changes').notNull(),
+  },
+  t => [index('dynamic_ip_links_source').on(t.sourceId, t.id), index('dynamic_ip_links_rule').on(t.firewallId, t.ruleId)],
 )
 
 /** History of the reports of a source. */

@@ -3,11 +3,15 @@ import { instant } from '../../core/clock'
 import type { Reader } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { editableView, memberView } from '../../core/members'
+import { rowsOf } from '../../registry'
 import { drivenRecords, type DrivenRecord } from '../dns/records/driven'
-import { dynamicIpMembers, type DynamicIpHostView, type DynamicIpView } from './shapes'
-import { dynamicIpHosts, type dynamicIps } from './tables'
+import { dynamicIpMembers, linkMembers, type DynamicIpHostView, type DynamicIpView, type FirewallLinkView } from './shapes'
+import { dynamicIpHosts, dynamicIpLinks, dynamicIps } from './tables'
+
+export const dynamicIpRows = rowsOf('dynamic_ip', dynamicIps)
 
 export type SourceRow = typeof dynamicIps.$inferSelect
+export type LinkRow = typeof dynamicIpLinks.$inferSelect
 export type HostRow = typeof dynamicIpHosts.$inferSelect
 
 /** The hosts of sources, in their order. */
@@ -24,6 +28,7 @@ export async function sourceViews(read: Reader, hub: Hub, rows: readonly SourceR
   const ids = rows.map(row => row.id)
   const hosts = await hostsOfSources(read, ids)
   const records = await drivenRecords(read, [...new Set(hosts.map(one => one.zoneId))], ids)
+  const links = Map.groupBy(await linksOf(read, ids), one => one.sourceId)
   const hostsOf = Map.groupBy(hosts, one => one.sourceId)
   const recordsAt = Map.groupBy(records, one => `${one.driver} ${one.zoneId} ${one.name}`)
   return rows.map(row => ({
@@ -37,6 +42,7 @@ export async function sourceViews(read: Reader, hub: Hub, rows: readonly SourceR
     hosts: (hostsOf.get(row.id) ?? []).map(host =>
       hostView(host, recordsAt.get(`${row.id} ${host.zoneId} ${relativeName(host)}`) ?? []),
     ),
+    firewall_links: (links.get(row.id) ?? []).map(linkView),
     token: {
       hint: row.tokenHint,
       created_at: instant(row.tokenCreatedAt),
@@ -71,4 +77,21 @@ const hostView = (host: HostRow, records: readonly DrivenRecord[]): DynamicIpHos
   ipv6: host.ipv6,
   records: records.map(({ type, recordId, content, ttl, synced }) => ({ type, record_id: recordId, content, ttl, synced })),
   problem: host.problem && { code: host.problem.code, detail: host.problem.detail, since_at: instant(host.problem.since) },
+})
+
+/** The links of sources, oldest first. */
+export const linksOf = (read: Reader, sourceIds: readonly string[]): Promise<LinkRow[]> =>
+  read
+    .select()
+    .from(dynamicIpLinks)
+    .where(inArray(dynamicIpLinks.sourceId, [...sourceIds]))
+    .orderBy(asc(dynamicIpLinks.id))
+
+export const linkView = (link: LinkRow): FirewallLinkView => ({
+  id: link.id,
+  ...memberView(linkMembers, link),
+  status: link.status,
+  reason: link.reason,
+  applied: link.applied,
+  pending_removal: link.pendingRemoval.map(one => ({ cidr: one.cidr, at: instant(one.at) })),
 })

@@ -8,10 +8,11 @@ import type { Hub } from '../../core/hub'
 import { formatDuration } from '../../core/duration'
 import { pruneBatch, targetOf } from '../../core/rows'
 import { flushCalls } from './calls'
-import { driveHosts } from './drive'
-import { dynamicIpRows, resumed } from './sources'
+import { drive } from './drives'
+import { driveLinks } from './links'
+import { resumed } from './sources'
 import { dynamicIps, dynamicIpUpdates } from './tables'
-import { hostsOfSources, type SourceRow } from './view'
+import { dynamicIpRows, hostsOfSources, linksOf, type SourceRow } from './view'
 
 // Another hub may not have stored its last reports yet.
 const staleToleranceMs = 15_000
@@ -26,7 +27,7 @@ export async function watchSources(hub: Hub): Promise<void> {
     .from(dynamicIps)
     .where(lte(dynamicIps.staleAt, now - staleToleranceMs))
     .limit(maxPerRun)
-  for (const { id } of stale) await record(hub, tx => inLocked(tx, id, source => markStale(tx, source, now)))
+  for (const { id } of stale) await record(hub, tx => inLocked(tx, id, source => markStale(tx, hub, source, now)))
   const over = await hub.read
     .select({ id: dynamicIps.id })
     .from(dynamicIps)
@@ -44,16 +45,20 @@ async function inLocked(
   return source ? await step(source) : { result: undefined }
 }
 
-async function markStale(tx: Tx, source: SourceRow, now: number): Promise<RecordResult<undefined>> {
+async function markStale(tx: Tx, hub: Hub, source: SourceRow, now: number): Promise<RecordResult<undefined>> {
   if (source.staleAt === null || source.staleAt > now - staleToleranceMs) return { result: undefined }
   await tx
     .update(dynamicIps)
     .set({ staleAt: null, ...(source.status === 'fresh' && { status: 'stale' as const }) })
     .where(eq(dynamicIps.id, source.id))
   if (source.status !== 'fresh') return { result: undefined }
+  const removed = (await linksOf(tx, [source.id])).filter(one => one.onStale === 'remove')
+  const { effects } = await driveLinks(tx, hub, source, removed, { removesAll: true })
   return {
     result: undefined,
+    ...effects,
     notices: [
+      ...effects.notices,
       {
         workspaceId: source.workspaceId,
         kind: 'dynamic_ip.stale',
@@ -75,9 +80,10 @@ async function endHold(tx: Tx, hub: Hub, source: SourceRow, now: number): Promis
     .set({ ...resumed(source), version: source.version + 1, updatedAt: now })
     .where(eq(dynamicIps.id, source.id))
   const by = { actor: systemActor('dynamic-ips.watch'), context: jobContext }
-  const { effects, targets } = await driveHosts(tx, hub, after, await hostsOfSources(tx, [source.id]), by)
+  const { effects, targets } = await drive(tx, hub, after, await hostsOfSources(tx, [source.id]), by)
   return {
     result: undefined,
+    ...effects,
     audits: [
       {
         workspaceId: source.workspaceId,
@@ -87,8 +93,8 @@ async function endHold(tx: Tx, hub: Hub, source: SourceRow, now: number): Promis
         before: { status: source.status },
         after: { status: after.status },
       },
+      ...effects.audits,
     ],
-    ...effects,
   }
 }
 

@@ -65,7 +65,15 @@ export const dnsPlanRoutes = area('dns-plans', 'DNS', [
     status: 202,
     collection: '/v1/actions',
     response: Action,
-    problems: ['plan_blocked', 'plan_stale', 'plan_expired', 'conflict', 'resource_locked', 'plan_limit_reached', 'record_driven'],
+    problems: [
+      'plan_blocked',
+      'plan_stale',
+      'plan_expired',
+      'conflict',
+      'resource_locked',
+      'plan_limit_reached',
+      'record_driven',
+    ],
     run: (ctx, { params, body }) => applyPlan(ctx, params.id!, body),
   }),
 ])

@@ -1,0 +1,30 @@
+import type { RecordResult } from '../../core/change-result'
+import type { Tx } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
+import { driveHosts, type DriveBy, type DrivenHosts } from './drive'
+import { driveLinks } from './links'
+import { linksOf, type HostRow, type SourceRow } from './view'
+
+type Effects = Pick<RecordResult<unknown>, 'audits' | 'events' | 'jobs' | 'notices' | 'wakeTopics'>
+
+/** What following the address of a source did, for the change that it is part of. */
+interface Driven extends Omit<DrivenHosts, 'effects'> {
+  /** IDs of the firewalls that changed. */
+  firewalls: string[]
+  effects: Required<Effects>
+}
+
+/** Lets everything that follows a source follow its addresses: the records of its hosts, and firewall rules. @param source locked */
+export async function drive(tx: Tx, hub: Hub, source: SourceRow, hosts: readonly HostRow[], by: DriveBy): Promise<Driven> {
+  const driven = await driveHosts(tx, hub, source, hosts, by)
+  const { firewalls, effects } = await driveLinks(tx, hub, source, await linksOf(tx, [source.id]))
+  return { ...driven, firewalls, effects: joinedEffects(driven.effects, effects) }
+}
+
+export const joinedEffects = (...all: (Effects | undefined)[]): Required<Effects> => ({
+  audits: all.flatMap(one => one?.audits ?? []),
+  events: all.flatMap(one => one?.events ?? []),
+  jobs: all.flatMap(one => one?.jobs ?? []),
+  notices: all.flatMap(one => one?.notices ?? []),
+  wakeTopics: all.flatMap(one => one?.wakeTopics ?? []),
+})

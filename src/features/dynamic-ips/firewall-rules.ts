@@ -1,0 +1,43 @@
+import type { RecordResult } from '../../core/change-result'
+import type { Reader, Tx } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
+
+declare module '../../core/hub' {
+  interface Hub {
+    /** The rules of firewalls, which links of dynamic IP sources add addresses to. */
+    firewallRules: FirewallRules
+  }
+}
+
+/** A rule that a link refers to. */
+export interface LinkedRule {
+  direction: 'inbound' | 'outbound'
+  /** Whether it has a list of source addresses. */
+  hasSources: boolean
+}
+
+/** A change of the source addresses of a rule. */
+export interface SourceChange {
+  workspaceId: string
+  firewallId: string
+  ruleId: string
+  /** Networks in CIDR notation. */
+  add: string[]
+  remove: string[]
+}
+
+/** What the firewalls do for dynamic IP sources. All calls only use the database; jobs change the firewalls. */
+export interface FirewallRules {
+  /** Finds a rule of a firewall of the workspace; null if there is none. */
+  find(read: Reader, workspaceId: string, firewallId: string, ruleId: string): Promise<LinkedRule | null>
+  /**
+   * Changes the source addresses of a rule in the caller’s transaction. Removing one that is not there does nothing.
+   * @returns null if the rule is gone; otherwise whether the firewall has the change already, and the effects of the change
+   */
+  stageSources(tx: Tx, hub: Hub, change: SourceChange): Promise<StagedSources | null>
+}
+
+interface StagedSources {
+  isApplied: boolean
+  effects: Pick<RecordResult<unknown>, 'audits' | 'events' | 'jobs' | 'notices' | 'wakeTopics'>
+}

@@ -1,0 +1,29 @@
+import type { FirewallRules } from '../../src/features/dynamic-ips/firewall-rules'
+
+interface Rule {
+  direction: 'inbound' | 'outbound'
+  sources: string[] | null
+}
+
+/** Firewalls with rules in memory. While they are slow, changes are staged, but not applied. */
+export class FirewallDouble implements FirewallRules {
+  readonly rules = new Map<string, Rule>()
+  /** All changes of sources, oldest first. */
+  readonly log: string[] = []
+  isSlow = false
+
+  constructor(private readonly workspaceId: string) {}
+
+  async find(_: unknown, workspaceId: string, firewallId: string, ruleId: string) {
+    const rule = workspaceId === this.workspaceId ? this.rules.get(`${firewallId} ${ruleId}`) : undefined
+    return rule ? { direction: rule.direction, hasSources: rule.sources !== null } : null
+  }
+
+  async stageSources(...[, , change]: Parameters<FirewallRules['stageSources']>) {
+    const rule = this.rules.get(`${change.firewallId} ${change.ruleId}`)
+    if (!rule?.sources) return null
+    rule.sources = [...rule.sources.filter(one => !change.remove.includes(one)), ...change.add]
+    this.log.push(...change.add.map(one => `+${one}`), ...change.remove.map(one => `-${one}`))
+    return { isApplied: !this.isSlow, effects: {} }
+  }
+}
