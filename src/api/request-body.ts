@@ -158,6 +158,18 @@ export function unstorable(value: unknown): FieldProblem[] {
 const maxReported = 20
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
+/** Reads the start of a body. The rest is neither waited for nor kept in memory. */
+export async function readStart(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of stream) {
+    chunks.push(chunk.slice(0, maxBytes - length))
+    length += chunk.length
+    if (length >= maxBytes) break
+  }
+  return Buffer.concat(chunks)
+}
+
 async function readUpTo(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let length = 0

@@ -14,6 +14,8 @@ export interface RouteInput<Q, B> {
   body: B
   request: Request
   ip: string
+  /** Whether the client uses HTTPS, to the hub or to a trusted proxy. */
+  isHttps: boolean
   /** The raw body, on a route with `textBody`. */
   bytes: Uint8Array
   /** On a route with `longPoll`: how long the client prefers to wait over an empty response. */
@@ -56,6 +58,8 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   noLocation?: boolean
   /** The collection below which the Location of a 201 or 202 response is, if it is not `path`. */
   collection?: string
+  /** On a GET that changes something, with a POST at the same path: HEAD is not allowed, because programs send it to preview links. */
+  noHead?: boolean
   /** Honors `Prefer: wait=N`. */
   longPoll?: boolean
   /** Fields of the response that are shown only once and left out of replays. */

@@ -12,7 +12,7 @@ import type { AuditContext } from '../core/db/tables'
 import { deprecationHeaders } from '../core/deprecation'
 import type { Hub } from '../core/hub'
 import { newId } from '../core/ids'
-import { clientAddress } from '../core/net/client-address'
+import { clientAddress, isEncrypted } from '../core/net/client-address'
 import { invalid, notFound, Problem, problemBody } from '../core/problem'
 import { parseQuery } from '../core/query'
 import { Shape } from '../core/shapes'
@@ -56,6 +56,12 @@ export function callerIp(hub: Hub, request: Request, peer: Peer | null): string 
   return clientAddress(socket, request.headers, hub.config.trustedProxies)
 }
 
+/** Whether the client uses HTTPS, to the hub or to a trusted proxy. */
+export function callerUsesHttps(hub: Hub, request: Request, peer: Peer | null): boolean {
+  const address = peer?.requestIP(originals.get(request) ?? request)?.address ?? '127.0.0.1'
+  return isEncrypted({ address, encrypted: hub.config.tlsCert !== null }, request.headers, hub.config.trustedProxies)
+}
+
 /**
  * Serves one operation. Checks in this order: the credential (401), rate limits (429), the permission (403), the request itself
  * (400, 413, 415, 422), and then whatever the handler finds (404, 409, 412, plan 403).
@@ -71,6 +77,10 @@ export async function serve(
   const headers: Record<string, string> = { ...defaultHeaders, 'X-Request-Id': id }
   let leave: (() => void) | null = null
   try {
+    if (spec.noHead && (originals.get(request) ?? request).method === 'HEAD')
+      throw new Problem('method_not_allowed', 'HEAD is not allowed here. Allowed: GET, POST.', {
+        headers: { Allow: 'GET, POST' },
+      })
     const ip = callerIp(hub, request, peer)
     const caller = await authenticate(hub, spec, request, { id, ip }, headers)
     leave = caller && enterRequest(hub, caller)
@@ -154,7 +164,8 @@ export async function serve(
       await authorize(hub, spec, now, request, ip, context)
       return now
     }
-    const input = { params, query, body, request, ip, bytes: raw, waiting, reauthenticate }
+    const isHttps = callerUsesHttps(hub, request, peer)
+    const input = { params, query, body, request, ip, isHttps, bytes: raw, waiting, reauthenticate }
     if (spec.streams)
       return ((await spec.run(ctx, input)) as StreamedResponse | EventStream).response(headers, error =>
         hub.log.error({ err: error, request_id: id }, 'a streamed response was cut off'),

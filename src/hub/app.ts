@@ -10,6 +10,7 @@ import { loopBlocks } from '../core/loop-blocks'
 import { redactPath } from './redact-path'
 import { notFound, Problem } from '../core/problem'
 import { acknowledgePages } from './acknowledge-page'
+import { isClientPath } from '../features/dynamic-ips/ingest/ingest'
 import { apiAreas, ingestAreas, specsOf } from './areas'
 import { notReady, readiness, setWorker } from './health'
 import { requireMetricsAccess, Metrics } from './metrics'
@@ -29,13 +30,20 @@ export function createApp(hub: Hub, worker: Worker, areas: readonly AnyElysia[] 
     failures.set(request, response.status)
     return response
   }
+  const serveAs = (request: Request, other: Request) => {
+    // Only the substitute request is counted in the metrics.
+    arrivals.delete(request)
+    return handleAs(app, request, other)
+  }
   let app: AnyElysia = new Elysia({ name: 'hub', normalize: false, strictPath: true })
     .decorate('hub', hub)
     .decorate('worker', worker)
-    .onRequest(({ request }): Response | undefined => {
+    .onRequest(({ request }): Response | Promise<Response> | undefined => {
       const now = performance.now()
       arrivals.set(request, now)
       loopBlocks.expectMoreWork(now)
+      const unusual = unusualReport(request)
+      if (unusual) return serveAs(request, unusual)
       if (hasUsableHost(request)) return undefined
       failures.set(request, 400)
       return problemResponse(
@@ -48,9 +56,7 @@ export function createApp(hub: Hub, worker: Worker, areas: readonly AnyElysia[] 
       if (code !== 'NOT_FOUND') return failed(request, problemResponse(hub, error, requestId(request)))
       const other = substituteRequest(hub, app, request)
       if (!other) return failed(request, noRouteResponse(hub, app, request, server))
-      // Only the substitute request is counted in the metrics.
-      arrivals.delete(request)
-      return failed(request, await handleAs(app, request, other))
+      return failed(request, await serveAs(request, other))
     })
     .onAfterResponse(({ request, set, response, route }) => {
       const status = failures.get(request) ?? (response instanceof Response ? response.status : Number(set.status ?? 200))
@@ -144,6 +150,21 @@ function matches(pattern: string, path: string): boolean {
   )
 }
 
+/**
+ * The request to handle instead of a report of a dynamic IP client that the router can’t match: without a Host header (HTTP/1.0), with
+ * an invalid one or one of at most three characters, or with two slashes at the start. Null for all others.
+ */
+function unusualReport(request: Request): Request | null {
+  const path = pathOf(request)
+  if (!isClientPath(path)) return null
+  const start = request.url.indexOf(path)
+  if (start >= minPathStart && !path.startsWith('//') && hasUsableHost(request)) return null
+  return new Request(`http://localhost/${request.url.slice(start).replace(/^\/+/, '')}`, request)
+}
+
+// The router looks for the path after this many characters of the URL.
+const minPathStart = 11
+
 /** Bun builds the URL of a request from the unvalidated Host header, so the URL can be unparsable. */
 function hasUsableHost(request: Request): boolean {
   return /^[A-Za-z0-9.-]+(:\d{1,4})?$/.test(request.headers.get('host') ?? '') || URL.canParse(request.url)
@@ -151,7 +172,8 @@ function hasUsableHost(request: Request): boolean {
 
 /** Returns the path of a request, even if its URL is unparsable. */
 function pathOf({ url }: Request): string {
-  const start = url.indexOf('/', url.indexOf('://') + 3)
+  // Without a usable Host header, the URL is only the path and the query.
+  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
   const end = url.indexOf('?', start)
   return start < 0 ? '/' : url.slice(start, end < 0 ? undefined : end)
 }

@@ -29,6 +29,7 @@ import { transferRoutes } from '../features/dns/transfers/routes'
 import { dynamicIpRoutes } from '../features/dynamic-ips/routes'
 import { eventRoutes } from '../features/events/routes'
 import { overviewRoutes } from '../features/overview/routes'
+import { dynamicIpClientRoutes, jsonReportRoutes } from '../features/dynamic-ips/ingest/ingest'
 import { pingRoutes, jsonPingRoutes } from '../features/heartbeats/pings/ingest'
 import { heartbeatRoutes } from '../features/heartbeats/routes'
 import { incidentRoutes } from '../features/incidents/routes'
@@ -94,7 +95,7 @@ export const apiAreas: readonly AnyElysia[] = [
 ]
 
 /** Routes for customers' tools, with the credential of one source in the URL: under `/v1/ingest`, and at the root for clients with built-in paths. */
-export const ingestAreas: readonly AnyElysia[] = [jsonPingRoutes, pingRoutes]
+export const ingestAreas: readonly AnyElysia[] = [jsonPingRoutes, pingRoutes, jsonReportRoutes, dynamicIpClientRoutes]
 
 /** Returns the operations of areas. */
 export const specsOf = (areas: readonly AnyElysia[]): Route[] =>

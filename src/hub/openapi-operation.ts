@@ -1,5 +1,6 @@
 import type { TObject } from '@sinclair/typebox'
 import { hasLocation } from '../api/response'
+import { hasParameters } from '../access/authorize'
 import { maxWaitSeconds } from '../api/long-poll'
 import { deprecatedIn } from '../api/deprecations'
 import { partialShape, takesFields } from '../api/fields'
@@ -121,7 +122,10 @@ function accessNote(spec: Route): string {
     case 'anyone':
       return 'No authentication required.'
     case 'ingest':
-      return 'No authentication required: the URL itself is the credential. Limited to 600 pings a minute per heartbeat.'
+      // Other tokens of a source are described by the operation.
+      return hasParameters(spec)
+        ? 'No authentication required: the URL itself is the credential. Limited to 600 pings a minute per heartbeat.'
+        : ''
     case 'signed_in':
       return 'Requires a valid token or session.'
     case 'session':

@@ -5,4 +5,5 @@ export function redactPath(path: string): string {
     .replace(/\bbw_[a-z]+_[A-Za-z0-9]+/g, '[secret]')
     .replace(/^(\/ping\/)[A-Za-z0-9_-]{22}(?=\/|$)/, '$1[secret]')
     .replace(/^(\/ack\/)[^/]+/, '$1[secret]')
+    .replace(/^(\/+update\/[^/]*\/)[^/]+/, '$1[secret]')
 }

@@ -24,6 +24,25 @@ export function clientAddress(socketAddress: string, headers: Headers, trustedPr
   return names.size === 1 ? [...names][0]! : known.name
 }
 
+/**
+ * Whether the client's connection is encrypted. For the socket of a trusted proxy, this is the client's connection to the proxy, if the
+ * proxy reports its protocol.
+ */
+export function isEncrypted(
+  socket: { address: string; encrypted: boolean },
+  headers: Headers,
+  trustedProxies: readonly AddressRange[],
+): boolean {
+  const known = parsed(socket.address)
+  if (!known || !inRanges(known.peer, trustedProxies)) return socket.encrypted
+  const names = headers.get('x-forwarded-proto')?.split(',').at(-1) ?? protocolOf(headers.get('forwarded'))
+  return names === null ? socket.encrypted : names.trim().toLowerCase() === 'https'
+}
+
+/** The `proto` of the last element of a Forwarded header, which the nearest proxy added; null if it has none. */
+const protocolOf = (forwarded: string | null): string | null =>
+  /(?:^|;)\s*proto\s*=\s*"?(\w+)"?\s*(?:;|$)/i.exec(splitOutsideQuotes(forwarded ?? '', ',').at(-1) ?? '')?.[1] ?? null
+
 const maxParsed = 1000
 const parsedAddresses = new Map<string, { peer: Address; name: string }>()
 

@@ -40,6 +40,7 @@ describe('an address', () => {
     ['203.0.113', 'unreadable'],
     ['203.0.113.07', 'unreadable'],
     ['<ipaddr>', 'unreadable'],
+    ['%i', 'unreadable'],
     ['', 'unreadable'],
     ['203.0.113.7\0', 'unreadable'],
   ])('%j is refused as %s', (text, reason) => {

@@ -22,7 +22,8 @@ export const maxPrefixLength = 64
 
 /** Reads an address, or an IPv6 network with its prefix length. IPv4-mapped addresses become IPv4. */
 export function readAddress(text: string): Reading {
-  if (text.includes('%')) return { kind: 'refused', reason: 'zone_id' }
+  const zone = text.indexOf('%')
+  if (zone >= 0) return { kind: 'refused', reason: parseAddress(text.slice(0, zone)) ? 'zone_id' : 'unreadable' }
   const [base = '', length, ...rest] = text.split('/')
   const address = parseAddress(base)
   if (!address || rest.length > 0) return { kind: 'refused', reason: 'unreadable' }

@@ -19,7 +19,7 @@ import { changesSince, holdMs, holdReason, type AddressChange } from './turns'
 import { dynamicIpRows, hostsOfSources, type HostRow, type SourceRow } from './view'
 
 /** What a client reported. Addresses are in their canonical form. */
-export interface Report {
+interface Report {
   /** Null removes an address, and undefined leaves it as it is. */
   ipv4?: string | null
   ipv6?: string | null
@@ -35,7 +35,7 @@ export interface Report {
   describe(reported: Reported): { answers: string[]; explanation: string }
 }
 
-export interface ReportedHost {
+interface ReportedHost {
   name: string
   result: 'changed' | 'unchanged' | 'failed'
   problem: { code: string; detail: string } | null
@@ -148,7 +148,7 @@ async function store(tx: Tx, hub: Hub, id: string, given: Report, by?: By): Prom
     await tx.update(dynamicIpHosts).set({ ipv4: one.ipv4, ipv6: one.ipv6 }).where(eq(dynamicIpHosts.id, one.id))
   const current = hosts.map(one => hostChanges.find(changed => changed.id === one.id) ?? one)
   const driven = after.status === 'paused' ? null : await drive(tx, hub, after, current, { actor, context })
-  const reported = reportedOf(after, driven?.hosts ?? current, given, driven)
+  const reported = reportedOf(after, driven?.hosts ?? current, given, driven, true)
   const entry = { ...entryOf(hub, given, reported), ...given.describe(reported) }
   await tx.insert(dynamicIpUpdates).values(historyRow(source, entry, true))
   return {
@@ -188,12 +188,12 @@ function changesOf({ source, hosts }: State, given: Report) {
   return { isChanged: isFirst || Object.keys(set).length > 0 || hostChanges.length > 0, set, hostChanges }
 }
 
-const unchanged = ({ source, hosts }: State, given: Report): Reported => reportedOf(source, hosts, given, null)
+const unchanged = ({ source, hosts }: State, given: Report): Reported => reportedOf(source, hosts, given, null, false)
 
-function reportedOf(source: SourceRow, hosts: readonly HostRow[], given: Report, driven: Driven): Reported {
+function reportedOf(source: SourceRow, hosts: readonly HostRow[], given: Report, driven: Driven, isChanged: boolean): Reported {
   const meant = given.hosts === null ? hosts : given.hosts.flatMap(name => hosts.find(one => one.name === name) ?? [])
   return {
-    changed: driven !== null,
+    changed: isChanged,
     paused: source.status === 'paused',
     ipv4: source.ipv4,
     ipv6: source.ipv6,

@@ -213,8 +213,8 @@ describe('the token', () => {
   const token = newIngestToken('ddns')
   const other = newIngestToken('ddns')
   const basic = (user: string, password: string) => `Basic ${btoa(`${user}:${password}`)}`
-  const present = (authorization: string | null, query = '', form = '', path: string[] = []) =>
-    presentedToken({ authorization, query: parsePairs(query).pairs, form: parsePairs(form).pairs, path })
+  const present = (authorization: string | null, query = '', form = '', path = '') =>
+    presentedToken({ authorization, query: parsePairs(query).pairs, form: parsePairs(form).pairs, path: parsePairs(path).pairs })
 
   test('is found in each place, in this order', () => {
     expect(present(basic('any', token), `token=${other}`)).toEqual({ token, presentedBy: 'basic' })
@@ -224,13 +224,13 @@ describe('the token', () => {
     expect(present(`token ${token}`)).toEqual({ token, presentedBy: 'bearer' })
     for (const name of ['token', 'key', 'password', 'pass', 'apikey'])
       expect(present(null, `${name}=${token}`, `token=${other}`)).toEqual({ token, presentedBy: 'query' })
-    expect(present(null, '', `password=${token}`, [other])).toEqual({ token, presentedBy: 'form' })
-    expect(present(null, '', '', [token])).toEqual({ token, presentedBy: 'path' })
+    expect(present(null, '', `password=${token}`, `token=${other}`)).toEqual({ token, presentedBy: 'form' })
+    expect(present(null, '', '', `token=${token}`)).toEqual({ token, presentedBy: 'path' })
   })
 
   test('other passwords are ignored', () => {
     expect(present(basic('me', 'hunter2'), `pass=nonsense&key=${token}`)).toEqual({ token, presentedBy: 'query' })
-    expect(present(basic('me', 'hunter2'), '', '', ['nonsense'])).toBeNull()
+    expect(present(basic('me', 'hunter2'), '', '', 'token=nonsense')).toBeNull()
     expect(present(`Basic ${'A'.repeat(10_000)}`, `token=${'b'.repeat(10_000)}`)).toBeNull()
     expect(present('Basic !!!')).toBeNull()
     expect(present(`Bearer ${newIngestToken('hook')}`)).toBeNull()

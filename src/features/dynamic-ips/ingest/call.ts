@@ -133,7 +133,7 @@ class ValueReader {
         if (about === 'any' || (this.caller.kind === 'address' && this.caller.family === about))
           this.set(memberOf(this.caller, own), { text: null, read: this.caller })
       } else {
-        const read = about === 'prefix' ? readPrefix(text) : readAddress(text)
+        const read = this.read(about, text)
         this.set(memberOf(read, own), { text, read })
       }
     }
@@ -149,6 +149,14 @@ class ValueReader {
       values[memberOf(read, family)] ??= { text, read }
     }
     perHost.set(host, values)
+  }
+
+  private read(about: Exclude<About, 'host'>, text: string): Reading {
+    if (about === 'prefix') return readPrefix(text)
+    const read = readAddress(text)
+    // Routers put either family into either parameter. In JSON, that is a mistake.
+    const isMistake = this.dialect === 'json' && about !== 'any' && read.kind === 'address' && read.family !== about
+    return isMistake ? { kind: 'refused', reason: 'unreadable' } : read
   }
 
   private listed(value: string): string[] {

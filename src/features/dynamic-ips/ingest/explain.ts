@@ -1,5 +1,6 @@
 import { maxPrefixLength, minPrefixLength, type Family, type Reading } from '../addresses'
 import { masked, type Statement } from './call'
+import type { ReportedOutcome } from './outcome'
 
 const titles: Record<Family, string> = { ipv4: 'IPv4', ipv6: 'IPv6' }
 
@@ -51,45 +52,42 @@ export const sentences = {
   txt: 'The client tried to set a TXT record, which dynamic IP sources don’t support.',
   tooManyHosts: (max: number) =>
     `The request names more than ${max} hosts. Send several requests, or leave the hosts out to update all.`,
-  unknownHost: (name: string) => `This source has no host named \`${masked(name)}\`.`,
-  notFullName: (name: string) => `\`${masked(name)}\` is not a full host name. Check the hosts in the settings of the client.`,
-  unauthorizedToken: 'The token is missing, incorrect, or revoked.',
+  badToken: 'The token is missing, incorrect, or revoked, or it can’t be used from this address or without HTTPS.',
   httpsRequired: 'The client used HTTP, but this source requires HTTPS.',
   addressNotAllowed: (address: string) => `This source does not accept requests from ${address}.`,
   callLimit: (max: number) => `The client sent more than ${max} requests in a minute. Increase its interval.`,
   changeLimit: (family: Family, max: number) => `The ${titles[family]} address changed more than ${max} times in a minute.`,
-  unavailable: 'The hub could not store the report. The client tries again.',
-  paused: 'The source is paused: the address was stored, but no records or firewall rules were updated.',
 }
 
-interface Explained {
-  changed: boolean
-  ipv4: string | null
-  ipv6: string | null
-  prefix6: string | null
-  usesCaller: boolean
-  paused: boolean
-  ignored: readonly Family[]
-  hosts: readonly { name: string; result: string; problem: { code: string; detail: string } | null }[]
-}
+/** Why a host is not updated. */
+export const explainHost = (name: string, problem: 'nohost' | 'notfqdn'): string =>
+  problem === 'nohost'
+    ? `This source has no host named \`${masked(name)}\`.`
+    : `\`${masked(name)}\` is not a full host name. Check the hosts in the settings of the client.`
+
+type Addresses = Record<'ipv4' | 'ipv6' | 'prefix6', string | null>
+const labels: Record<keyof Addresses, string> = { ipv4: 'IPv4 address', ipv6: 'IPv6 address', prefix6: 'IPv6 prefix' }
 
 /** What a report did, in sentences. */
-export function explainReport(report: Explained): string {
-  const current = [report.ipv4, report.ipv6, report.prefix6].filter(one => one !== null).join(', ')
-  const failed = report.hosts.flatMap(host =>
-    host.result === 'nohost'
-      ? [sentences.unknownHost(host.name)]
-      : host.result === 'notfqdn'
-        ? [sentences.notFullName(host.name)]
-        : host.problem
-          ? [`${masked(host.name)}: ${host.problem.detail}`]
-          : [],
+export function explainReport(
+  before: Addresses,
+  after: ReportedOutcome,
+  { usesCaller, ignored, isPaused }: { usesCaller: boolean; ignored: readonly Family[]; isPaused: boolean },
+): string {
+  const changes = (['ipv4', 'ipv6', 'prefix6'] as const).flatMap(name => {
+    const [from, to] = [before[name], after[name]]
+    if (from === to) return []
+    if (to === null) return [`The ${labels[name]} ${from} was removed.`]
+    return [from === null ? `The ${labels[name]} is ${to}.` : `The ${labels[name]} changed from ${from} to ${to}.`]
+  })
+  const failures = after.hosts.flatMap(({ name, result, problem }) =>
+    result === 'nohost' || result === 'notfqdn' ? [explainHost(name, result)] : problem ? [`${name}: ${problem.detail}`] : [],
   )
   return [
-    report.changed ? `Changed to ${current || 'no address'}.` : 'Nothing changed.',
-    ...(report.usesCaller ? ['The client sent no address, so the address of the connection was used.'] : []),
-    ...report.ignored.map(family => `${titles[family]} was ignored, because the source does not use it.`),
-    ...(report.paused ? [sentences.paused] : []),
-    ...failed,
+    ...(changes.length > 0 ? changes : [after.changed ? 'The records were updated.' : 'Nothing changed.']),
+    ...(usesCaller ? ['The client sent no address, so the address of the connection was used.'] : []),
+    ...ignored.map(family => `${titles[family]} was ignored, because the source does not use it.`),
+    ...(isPaused ? ['The source is paused, so no records or firewall rules were updated.'] : []),
+    ...failures,
   ].join(' ')
 }

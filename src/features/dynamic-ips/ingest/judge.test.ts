@@ -114,31 +114,50 @@ describe('what is refused has an explanation', () => {
 })
 
 test('a report has an explanation', () => {
-  const report = {
+  const none = { ipv4: null, ipv6: null, prefix6: null }
+  const after = {
+    kind: 'reported' as const,
     changed: false,
+    ...none,
     ipv4: '203.0.113.7',
-    ipv6: null,
-    prefix6: null,
-    usesCaller: false,
-    paused: false,
-    ignored: [],
+    shown: none,
     hosts: [],
+    verbose: false,
   }
-  expect(explainReport(report)).toBe('Nothing changed.')
-  expect(
-    explainReport({
-      ...report,
-      changed: true,
-      usesCaller: true,
-      paused: true,
-      ignored: ['ipv6'],
-      hosts: [
-        { name: 'a.example.com', result: 'failed', problem: { code: 'locked', detail: 'The record set is locked.' } },
-        { name: '%h', result: 'notfqdn', problem: null },
-        { name: 'x.example.com', result: 'nohost', problem: null },
-      ],
-    }),
-  ).toBe(
-    'Changed to 203.0.113.7. The client sent no address, so the address of the connection was used. IPv6 was ignored, because the source does not use it. The source is paused: the address was stored, but no records or firewall rules were updated. a.example.com: The record set is locked. `%h` is not a full host name. Check the hosts in the settings of the client. This source has no host named `x.example.com`.',
+  const plain = { usesCaller: false, ignored: [], isPaused: false }
+  expect(explainReport(after, after, plain)).toBe('Nothing changed.')
+  expect(explainReport(after, { ...after, changed: true }, plain)).toBe('The records were updated.')
+  expect(explainReport(none, after, plain)).toBe('The IPv4 address is 203.0.113.7.')
+  expect(explainReport({ ...none, prefix6: '2001:db8::/56' }, after, plain)).toBe(
+    'The IPv4 address is 203.0.113.7. The IPv6 prefix 2001:db8::/56 was removed.',
   )
+  const hosts = [
+    { name: 'a.example.com', result: 'failed' as const, problem: { code: 'locked', detail: 'The record set is locked.' } },
+    { name: '%h', result: 'notfqdn' as const, problem: null },
+    { name: 'x.example.com', result: 'nohost' as const, problem: null },
+  ].map(one => ({ ...one, ipv4: null, ipv6: null }))
+  expect(
+    explainReport(
+      { ...none, ipv4: '203.0.113.1' },
+      { ...after, hosts },
+      { usesCaller: true, ignored: ['ipv6'], isPaused: true },
+    ).split('. '),
+  ).toEqual([
+    'The IPv4 address changed from 203.0.113.1 to 203.0.113.7',
+    'The client sent no address, so the address of the connection was used',
+    'IPv6 was ignored, because the source does not use it',
+    'The source is paused, so no records or firewall rules were updated',
+    'a.example.com: The record set is locked',
+    '`%h` is not a full host name',
+    'Check the hosts in the settings of the client',
+    'This source has no host named `x.example.com`.',
+  ])
+})
+
+test('the JSON API refuses a request with an unknown host', () => {
+  expect(judge('hostname=home.example.com,x.example.com', {}, { dialect: 'json' })).toEqual({
+    kind: 'refused',
+    code: 'nohost',
+    detail: 'This source has no host named `x.example.com`.',
+  })
 })

@@ -1,7 +1,8 @@
 import type { Family, Reading } from '../addresses'
 import { maxHosts, type Call, type Statement, type Values } from './call'
-import { explainRefusedAddress, sentences } from './explain'
+import { explainHost, explainRefusedAddress, sentences } from './explain'
 import { resolveHosts, type ResolvedHost } from './hosts'
+import type { Outcome, RefusalCode } from './outcome'
 
 /** The settings of a source that decide what it accepts. */
 export interface SourceRules {
@@ -12,24 +13,24 @@ export interface SourceRules {
 }
 
 /** What a source accepts of a call. */
-type Judged =
-  | {
-      kind: 'accepted'
-      values: Values<string>
-      perHost: Map<string, { ipv4?: string; ipv6?: string }>
-      /** The hosts that the client named, in order; null for all hosts of the source. */
-      hosts: ResolvedHost[] | null
-      /** Families that were sent, but that the source does not accept. */
-      ignored: Family[]
-    }
-  | { kind: 'refused'; code: 'numhost' | 'nohost' | 'dnserr'; detail: string }
+export interface Accepted {
+  kind: 'accepted'
+  values: Values<string>
+  perHost: Map<string, { ipv4?: string; ipv6?: string }>
+  /** The hosts that the client named, in order; null for all hosts of the source. */
+  hosts: ResolvedHost[] | null
+  /** Families that were sent, but that the source does not use. */
+  ignored: Family[]
+}
+
+type Refused = Extract<Outcome, { kind: 'refused' }>
 
 /**
  * Applies the settings of a source to a call. An address that is refused refuses the whole call; a host that is not of the source
  * does not.
  * @param user of Basic authentication. It names the host if nothing else does.
  */
-export function judgeCall(call: Call, source: SourceRules, user: string | null): Judged {
+export function judgeCall(call: Call, source: SourceRules, user: string | null): Accepted | Refused {
   if (call.tooLong) return refused('dnserr', sentences.tooLong)
   if (call.wantsTxt) return refused('dnserr', sentences.txt)
   if (call.hosts && call.hosts.length > maxHosts) return refused('numhost', sentences.tooManyHosts(maxHosts))
@@ -38,8 +39,10 @@ export function judgeCall(call: Call, source: SourceRules, user: string | null):
   const values: Values<string> = {}
   for (const [member, value] of entriesOf(call.values)) {
     const family = member === 'prefix6' ? 'ipv6' : member
-    if (!source.families.includes(family)) ignored.add(family)
-    else if (value === null) values[member] = null
+    const isUsed = source.families.includes(family)
+    if (!isUsed && value !== null) ignored.add(family)
+    if (!isUsed) continue
+    if (value === null) values[member] = null
     else {
       const accepted = acceptedText(value, source)
       if (accepted.refusal) return accepted.refusal
@@ -50,7 +53,7 @@ export function judgeCall(call: Call, source: SourceRules, user: string | null):
   const perHost = new Map<string, { ipv4?: string; ipv6?: string }>()
   for (const [name, own] of call.perHost) {
     const host = resolveHosts([name], source.hosts, call.dialect)[0]!.host
-    if (host === null) return refused('nohost', sentences.unknownHost(name))
+    if (host === null) return refused('nohost', explainHost(name, 'nohost'))
     const addresses: { ipv4?: string; ipv6?: string } = {}
     for (const [member, value] of entriesOf(own)) {
       // A single host has no prefix of its own.
@@ -66,7 +69,11 @@ export function judgeCall(call: Call, source: SourceRules, user: string | null):
     }
     perHost.set(host, addresses)
   }
-  return { kind: 'accepted', values, perHost, hosts: hostsOf(call, source, user, perHost), ignored: [...ignored] }
+  const hosts = hostsOf(call, source, user, perHost)
+  // The other dialects have a result for each host.
+  const unknown = call.dialect === 'json' ? hosts?.find(one => one.problem !== null) : undefined
+  if (unknown) return refused(unknown.problem!, explainHost(unknown.asked, unknown.problem!))
+  return { kind: 'accepted', values, perHost, hosts, ignored: [...ignored] }
 }
 
 function hostsOf(
@@ -86,10 +93,7 @@ function hostsOf(
 const userHost = (user: string | null, source: SourceRules, call: Call): string[] | null =>
   user !== null && resolveHosts([user], source.hosts, call.dialect)[0]!.host !== null ? [user] : null
 
-function acceptedText(
-  statement: Statement,
-  source: SourceRules,
-): { text: string; refusal?: undefined } | { refusal: Extract<Judged, { kind: 'refused' }> } {
+function acceptedText(statement: Statement, source: SourceRules): { text: string; refusal?: undefined } | { refusal: Refused } {
   const { read } = statement
   if (read.kind === 'refused' || (read.class !== 'public' && !source.allowPrivate))
     return { refusal: refused('dnserr', explainRefusedAddress(statement)) }
@@ -101,8 +105,4 @@ const textOf = (read: Exclude<Reading, { kind: 'refused' }>): string => (read.ki
 const entriesOf = (values: Values): [keyof Values, Statement | null][] =>
   Object.entries(values).filter(([, value]) => value !== undefined) as [keyof Values, Statement | null][]
 
-const refused = (code: 'numhost' | 'nohost' | 'dnserr', detail: string): Extract<Judged, { kind: 'refused' }> => ({
-  kind: 'refused',
-  code,
-  detail,
-})
+const refused = (code: RefusalCode, detail: string): Refused => ({ kind: 'refused', code, detail })

@@ -16,22 +16,35 @@ export type Outcome =
       ipv4: string | null
       ipv6: string | null
       prefix6: string | null
-      /** In the order of the client. */
+      /** The addresses of the families that the client reported. */
+      shown: { ipv4: string | null; ipv6: string | null }
+      /** In the order of the client. Their addresses are those of the families that it reported. */
       hosts: HostOutcome[]
       verbose: boolean
     }
   /** The credentials, or how and from where they were sent. */
   | { kind: 'unauthorized'; detail: string }
-  /** Something that a person has to change. */
-  | { kind: 'refused'; code: 'numhost' | 'nohost' | 'dnserr'; detail: string }
-  /** Something that passes by itself. */
-  | { kind: 'later'; retryAfterSeconds: number; detail: string; rateLimited?: boolean }
+  /** A mistake in the request or in the configuration. */
+  | { kind: 'refused'; code: RefusalCode; detail: string }
+  /** Something temporary. */
+  | { kind: 'later'; retryAfterSeconds: number; detail: string; isRateLimit: boolean }
+
+export type RefusalCode = 'numhost' | 'nohost' | 'notfqdn' | 'dnserr'
+export type ReportedOutcome = Extract<Outcome, { kind: 'reported' }>
 
 export interface Answer {
   status: number
   body: string
   headers: Record<string, string>
 }
+
+/** A temporary failure. */
+export const later = (detail: string, retryAfterSeconds: number, isRateLimit = false): Outcome => ({
+  kind: 'later',
+  detail,
+  retryAfterSeconds,
+  isRateLimit,
+})
 
 const plainText = {
   'Content-Type': 'text/plain; charset=utf-8',

@@ -17,7 +17,7 @@ interface TokenPlaces {
   authorization: string | null
   query: readonly Pair[]
   form: readonly Pair[]
-  path: readonly string[]
+  path: readonly Pair[]
 }
 
 /** The first well-formed token of a request. Values of another form, such as a password for another service, are ignored. */
@@ -30,7 +30,7 @@ export function presentedToken({ authorization, query, form, path }: TokenPlaces
     ...(bearer ? [['bearer', bearer] as [PresentedBy, string]] : []),
     ...valuesOf(query).map((value): [PresentedBy, string] => ['query', value]),
     ...valuesOf(form).map((value): [PresentedBy, string] => ['form', value]),
-    ...path.map((value): [PresentedBy, string] => ['path', value]),
+    ...valuesOf(path).map((value): [PresentedBy, string] => ['path', value]),
   ]
   const found = candidates.find(([, value]) => looksLikeIngestToken(value, 'ddns'))
   return found ? { presentedBy: found[0], token: found[1] } : null

@@ -10,7 +10,7 @@ export interface Pairs {
 
 // Far above what any client sends: 20 hosts, each with two addresses of its own.
 const maxPairs = 100
-const maxCharacters = 16_384
+export const maxCharacters = 16_384
 
 /** Reads the text after the question mark, or a form. Invalid percent-encoding stays as it is, and invalid UTF-8 becomes U+FFFD. */
 export function parsePairs(text: string): Pairs {

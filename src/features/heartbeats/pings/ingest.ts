@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia, type AnyElysia } from 'elysia'
 import { callerIp, problemResponse, requestId, type Peer } from '../../../api/serve'
+import { readStart } from '../../../api/request-body'
 import { area, route } from '../../../api/route'
 import type { Method } from '../../../access/guard'
 import type { RouteInput } from '../../../api/route-declaration'
@@ -163,23 +164,11 @@ async function pingRequest(hub: Hub, request: Request, params: Record<string, st
     method: request.method,
     source,
     userAgent: request.headers.get('user-agent') ?? '',
-    body: request.body && hub.config.pingBodyLimit > 0 ? await firstBytes(request.body, hub.config.pingBodyLimit) : null,
+    body: request.body && hub.config.pingBodyLimit > 0 ? await readStart(request.body, hub.config.pingBodyLimit) : null,
   }
 }
 
 const noQuery = new URLSearchParams()
-
-/** Reads the start of a body. The rest is neither waited for nor kept in memory. */
-async function firstBytes(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of stream) {
-    chunks.push(chunk.slice(0, maxBytes - length))
-    length += chunk.length
-    if (length >= maxBytes) break
-  }
-  return Buffer.concat(chunks)
-}
 
 function jsonPingRoute(
   method: Extract<Method, 'GET' | 'POST'>,

@@ -17,6 +17,7 @@ const reported = (hosts: HostOutcome[], more: Partial<Extract<Outcome, { kind: '
   ipv4: '203.0.113.7',
   ipv6: null,
   prefix6: null,
+  shown: { ipv4: '203.0.113.7', ipv6: more.ipv6 ?? null },
   hosts,
   verbose: false,
   ...more,
@@ -65,7 +66,13 @@ const table: [string, Outcome, dyndns2: Answered, duckdns: Answered, dynv6: Answ
     [200, 'KO'],
     [200, 'dnserr\n'],
   ],
-  ['temporary', { kind: 'later', retryAfterSeconds: 60, detail: '' }, [503, '911\n'], [200, 'KO'], [503, '911\n']],
+  [
+    'temporary',
+    { kind: 'later', retryAfterSeconds: 60, detail: '', isRateLimit: false },
+    [503, '911\n'],
+    [200, 'KO'],
+    [503, '911\n'],
+  ],
 ]
 
 describe.each(table)('%s', (_, outcome, ...expected) => {
@@ -83,7 +90,9 @@ describe.each(table)('%s', (_, outcome, ...expected) => {
 
 test('the headers of a wrong token and of a temporary failure', () => {
   expect(answerDyndns2({ kind: 'unauthorized', detail: '' }).headers['WWW-Authenticate']).toBe('Basic realm="dynamic-ip"')
-  expect(answerDyndns2({ kind: 'later', retryAfterSeconds: 60, detail: '' }).headers['Retry-After']).toBe('60')
+  expect(answerDyndns2({ kind: 'later', retryAfterSeconds: 60, detail: '', isRateLimit: false }).headers['Retry-After']).toBe(
+    '60',
+  )
 })
 
 test('DuckDNS: verbose responses have four lines', () => {

@@ -1,4 +1,12 @@
-import { addressesOf, challenge, plainAnswer, type Answer, type HostOutcome, type Outcome } from '../outcome'
+import {
+  addressesOf,
+  challenge,
+  plainAnswer,
+  type Answer,
+  type HostOutcome,
+  type Outcome,
+  type ReportedOutcome,
+} from '../outcome'
 
 // A status other than 200 for a mistake of a person, or than 401 and 503, ends some clients or is ignored by them.
 const codes: Record<HostOutcome['result'], string> = {
@@ -23,11 +31,11 @@ export function answerDyndns2(outcome: Outcome): Answer {
   }
 }
 
-function linesOf(outcome: Extract<Outcome, { kind: 'reported' }>): string[] {
-  if (outcome.hosts.length === 0) return [line(outcome.changed ? 'good' : 'nochg', addressesOf(outcome))]
+function linesOf(outcome: ReportedOutcome): string[] {
+  if (outcome.hosts.length === 0) return [line(outcome.changed ? 'good' : 'nochg', addressesOf(outcome.shown))]
   return outcome.hosts.map(host => {
     const isDone = host.result === 'changed' || host.result === 'unchanged'
-    return line(codes[host.result], isDone ? addressesOf(host) || addressesOf(outcome) : '')
+    return line(codes[host.result], isDone ? addressesOf(host) : '')
   })
 }
 
