@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { pruneDynamicIpHistory, watchSources } from '../../src/features/dynamic-ips/watch'
 import { world, type World } from '../support/world'
 import { createZone } from '../support/zones'
 
@@ -266,6 +267,120 @@ describe('records of a source', () => {
       '203.0.113.7',
     ])
   })
+})
+
+/** Sends the request of a router, and returns the response. */
+async function routerReports(w: World, secret: string, address: string, userAgent = 'ddclient/3.10.0'): Promise<string> {
+  const headers = { authorization: `Basic ${btoa(`any:${secret}`)}`, 'user-agent': userAgent }
+  const response = await w.app.handle(new Request(`http://localhost:8484/nic/update?myip=${address}`, { headers }))
+  return `${response.status} ${(await response.text()).trimEnd()}`
+}
+const kindsOfNotices = async (w: World) =>
+  (await w.acme.call('GET', '/v1/notices')).body.data.map((one: any) => [one.kind, one.count])
+
+test('two clients with one token hold the source, until it is resumed or they stop', async () => {
+  const w = await world()
+  const zone = await createZone(w.acme)
+  const { id, secret } = await createSource(w)
+  const answers: string[] = []
+  for (let n = 0; n < 10; n++) {
+    answers.push(await routerReports(w, secret, n % 2 ? '203.0.113.8' : '203.0.113.7', n % 2 ? 'inadyn/2.10' : 'ddclient/3.10.0'))
+    await w.advance(60_000)
+  }
+  expect(answers.filter(one => one === '503 911').length).toBeGreaterThan(0)
+  const held = await sourceOf(w, id)
+  expect(held).toMatchObject({ status: 'held', status_reason: { code: 'two_clients' } })
+  for (const part of ['ddclient/3.10.0', 'inadyn/2.10', '203.0.113.7', '203.0.113.8'])
+    expect(held.status_reason.detail).toContain(part)
+  expect(await kindsOfNotices(w)).toEqual([['dynamic_ip.held', 1]])
+  expect(await w.audited()).toContain('dynamic_ip.hold')
+  // Repeating the stored address is no change.
+  expect(await routerReports(w, secret, held.ipv4)).toBe(`200 nochg ${held.ipv4}`)
+  expect((await w.acme.call('POST', `/v1/dynamic-ips/${id}/resume`)).body).toMatchObject({ status: 'fresh', status_reason: null })
+  expect(await routerReports(w, secret, '203.0.113.9')).toBe('200 good 203.0.113.9')
+  expect(await recordsOf(w, zone)).toContain('office A 203.0.113.9 dynamic')
+  // It also ends by itself, half an hour after the last refused change.
+  for (let n = 0; n < 8; n++) {
+    await w.advance(60_000)
+    await routerReports(w, secret, n % 2 ? '203.0.113.8' : '203.0.113.7')
+  }
+  expect((await sourceOf(w, id)).status).toBe('held')
+  await w.advance(29 * 60_000)
+  await watchSources(w.hub)
+  expect((await sourceOf(w, id)).status).toBe('held')
+  await w.advance(60_000)
+  await watchSources(w.hub)
+  expect((await sourceOf(w, id)).status).toBe('fresh')
+})
+
+test('an address that changes more than 20 times in an hour holds the source', async () => {
+  const w = await world()
+  const { id, secret } = await createSource(w, { hosts: [] })
+  for (let n = 0; n <= 22; n++) {
+    await routerReports(w, secret, `203.0.113.${n + 1}`)
+    await w.advance(120_000)
+  }
+  expect(await sourceOf(w, id)).toMatchObject({ status: 'held', status_reason: { code: 'flapping' } })
+})
+
+test('a source that stops reporting becomes stale, with one notice, and fresh with the next report', async () => {
+  const w = await world()
+  await createZone(w.acme)
+  const { id, secret } = await createSource(w, { stale_after_seconds: 300 })
+  await routerReports(w, secret, '203.0.113.7')
+  await w.advance(200_000)
+  expect(await routerReports(w, secret, '203.0.113.7')).toBe('200 nochg 203.0.113.7')
+  await watchSources(w.hub)
+  const seen = await sourceOf(w, id)
+  expect(seen).toMatchObject({ status: 'fresh', last_seen_at: new Date(w.clock.now()).toISOString() })
+  expect((await w.acme.call('GET', `/v1/dynamic-ips/${id}/updates?changed=false`)).body.data).toMatchObject([
+    { answers: ['nochg 203.0.113.7'], client: 'ddclient', changed: false },
+  ])
+  await w.advance(316_000)
+  await watchSources(w.hub)
+  await watchSources(w.hub)
+  expect((await sourceOf(w, id)).status).toBe('stale')
+  expect((await sourceOf(w, id)).hosts[0].records).toHaveLength(1)
+  expect(await kindsOfNotices(w)).toEqual([['dynamic_ip.stale', 1]])
+  await routerReports(w, secret, '203.0.113.7')
+  await watchSources(w.hub)
+  expect((await sourceOf(w, id)).status).toBe('fresh')
+})
+
+test('the history has each change, and the last 20 other reports', async () => {
+  const w = await world()
+  const { id, secret } = await createSource(w, { hosts: [] })
+  await routerReports(w, secret, '203.0.113.7')
+  for (let n = 0; n < 30; n++) {
+    await w.advance(60_000)
+    await routerReports(w, secret, '203.0.113.7', `client-${n}/1`)
+    await watchSources(w.hub)
+  }
+  const { data } = (await w.acme.call('GET', `/v1/dynamic-ips/${id}/updates?limit=100`)).body
+  expect(data.map((one: any) => one.changed)).toEqual([...Array.from({ length: 20 }, () => false), true])
+  expect(data[0].user_agent).toBe('client-29/1')
+  await w.limit(w.acme.workspaceId, { dynamic_ip_history_days: 1 })
+  await w.advance(2 * 86_400_000)
+  await pruneDynamicIpHistory(w.hub)
+  expect((await w.acme.call('GET', `/v1/dynamic-ips/${id}/updates`)).body.data).toEqual([])
+})
+
+test('other workspaces and read-only callers can’t change a source', async () => {
+  const w = await world()
+  const { id } = await createSource(w, { hosts: [] })
+  expect((await w.rival.call('GET', `/v1/dynamic-ips/${id}`)).status).toBe(404)
+  expect((await w.readOnly.call('GET', `/v1/dynamic-ips/${id}`)).status).toBe(200)
+  for (const verb of ['pause', 'resume', 'rotate-token', 'revoke-token'])
+    expect([verb, (await w.readOnly.call('POST', `/v1/dynamic-ips/${id}/${verb}`, {})).status]).toEqual([verb, 403])
+  const rival = await createZone(w.rival, 'rival.example')
+  expect(codeOf(await w.acme.call('POST', '/v1/dynamic-ips', { name: 'x', hosts: [{ name: 'a.rival.example' }] }))).toEqual([
+    422,
+    'not_found',
+    '#/hosts/0/name',
+  ])
+  expect(
+    codeOf(await w.acme.call('POST', '/v1/dynamic-ips', { name: 'x', hosts: [{ name: 'a.rival.example', zone_id: rival.id }] })),
+  ).toEqual([422, 'not_found', '#/hosts/0/zone_id'])
 })
 
 test('invalid sources are rejected, naming the field', async () => {
