@@ -3,6 +3,7 @@ import type { Bench } from './bench'
 import { blocksBench } from './blocks'
 import { costBench } from './cost'
 import { dnsBench } from './dns'
+import { dynamicIpsBench } from './dynamic-ips'
 import { heartbeatsBench } from './heartbeats'
 import { monitorsBench } from './monitors'
 import { seriesBench } from './series'
@@ -15,6 +16,7 @@ export const benches: readonly Bench[] = [
   blocksBench,
   costBench,
   dnsBench,
+  dynamicIpsBench,
   heartbeatsBench,
   monitorsBench,
   seriesBench,

@@ -94,6 +94,102 @@ export async function load(
   }
 }
 
+/** A request of {@link pacedLoad}. */
+interface PacedRequest {
+  bytes: Uint8Array
+  /** Receives the body of a successful response. */
+  done(body: string): void
+}
+
+interface PacedWire {
+  buffered: Buffer
+  current: { dueAt: number; done(body: string): void } | null
+}
+
+const maxPacedConnections = 256
+const paceMs = 5
+
+/**
+ * Sends HTTP/1.1 requests at a fixed rate, whether or not earlier ones have a response. Latencies are in milliseconds, from the time
+ * when a request was due to the last byte of its response.
+ */
+export async function pacedLoad(
+  target: { port: number },
+  { rate, seconds }: { rate: number; seconds: number },
+  request: () => PacedRequest,
+): Promise<LoadResult> {
+  const latencies: number[] = []
+  let failures = 0
+  let bytes = 0
+  const idle: Socket<PacedWire>[] = []
+  const all: Socket<PacedWire>[] = []
+  const waiting: number[] = []
+  const send = (socket: Socket<PacedWire>, dueAt: number) => {
+    const { bytes: sent, done } = request()
+    socket.data.current = { dueAt, done }
+    socket.write(sent)
+  }
+  const connect = () =>
+    Bun.connect<PacedWire>({
+      hostname: '127.0.0.1',
+      port: target.port,
+      data: { buffered: Buffer.alloc(0), current: null },
+      socket: {
+        data(socket, chunk) {
+          const wire = socket.data
+          wire.buffered = wire.buffered.length === 0 ? chunk : Buffer.concat([wire.buffered, chunk])
+          const length = responseLength(wire.buffered)
+          if (length === null || wire.buffered.length < length || !wire.current) return
+          latencies.push(performance.now() - wire.current.dueAt)
+          bytes += length
+          // "HTTP/1.1 2…"
+          if (wire.buffered[9] === 0x32)
+            wire.current.done(wire.buffered.toString('latin1', wire.buffered.indexOf('\r\n\r\n') + 4, length))
+          else failures++
+          wire.buffered = Buffer.alloc(0)
+          wire.current = null
+          const next = waiting.shift()
+          if (next === undefined) idle.push(socket)
+          else send(socket, next)
+        },
+        error(socket) {
+          socket.terminate()
+        },
+      },
+    })
+  const startedAt = performance.now()
+  let due = 0
+  const total = rate * seconds
+  while (due < total) {
+    const now = performance.now()
+    for (; due < total && startedAt + (due * 1000) / rate <= now; due++) {
+      const dueAt = startedAt + (due * 1000) / rate
+      const socket = idle.pop()
+      if (socket) send(socket, dueAt)
+      else if (all.length < maxPacedConnections) {
+        const opened = await connect()
+        all.push(opened)
+        send(opened, dueAt)
+      } else waiting.push(dueAt)
+    }
+    await Bun.sleep(paceMs)
+  }
+  for (let waited = 0; idle.length < all.length && waited < 5000; waited += paceMs) await Bun.sleep(paceMs)
+  const elapsed = (performance.now() - startedAt) / 1000
+  for (const socket of all) socket.end()
+  latencies.sort((a, b) => a - b)
+  const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN
+  return {
+    responses: latencies.length,
+    failures,
+    seconds: elapsed,
+    perSecond: latencies.length / elapsed,
+    p50: at(0.5),
+    p99: at(0.99),
+    bytes,
+  }
+}
+
 /** Length of the response at the start of `buffer`, or null until its headers are complete. */
 function responseLength(buffer: Buffer): number | null {
   const end = buffer.indexOf('\r\n\r\n')
