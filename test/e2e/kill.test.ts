@@ -11,9 +11,9 @@ import { RawHttpClient } from '../support/raw-http-client'
 const rounds = Number(process.env.BAILIWICK_TEST_KILL_ROUNDS ?? 20)
 const seed = Number(process.env.BAILIWICK_TEST_KILL_SEED ?? crypto.getRandomValues(new Uint32Array(1))[0])
 // 1,000 pings and 100 writes a second, and about sixty deliveries of alerts and recoveries that some pings trigger.
-const rates = { pings: 960, flaps: 40, creates: 40, heartbeatUpdates: 40, endpointUpdates: 20 }
+const rates = { pings: 960, reports: 20, flaps: 40, creates: 40, heartbeatUpdates: 40, endpointUpdates: 20 }
 // Enough that no heartbeat goes down while the test waits for the rest.
-const onlyPings = { pings: 200, flaps: 0, creates: 0, heartbeatUpdates: 0, endpointUpdates: 0 }
+const onlyPings = { pings: 200, reports: 0, flaps: 0, creates: 0, heartbeatUpdates: 0, endpointUpdates: 0 }
 
 afterAll(stopReceivers)
 
@@ -34,6 +34,8 @@ test(`a hub killed at ${rounds} random times loses nothing that it acknowledged,
     steady: 200,
     flapping: 20,
     updated: 50,
+    // At most 20 changes of each.
+    sources: rounds * 10,
     endpoints: [
       { url: `${seen.url}/both`, events: ['monitor.alert', 'monitor.recovered'] },
       { url: `${seen.url}/switched`, events: ['monitor.alert'], toggled: true },
@@ -93,12 +95,13 @@ test(`a hub killed at ${rounds} random times loses nothing that it acknowledged,
   const longestGapMs = Math.round(Math.max(...traffic.steady.map(one => one.longestGapMs)))
   process.stdout.write(
     `${rounds} kills in ${Math.round(busyMs / 1000)} s of traffic; acknowledged: ${pings} pings/s and ` +
-      `${perSecond(traffic.acknowledged.writes)} writes/s; ${deliveries.length} deliveries, ` +
+      `${perSecond(traffic.acknowledged.writes)} writes/s, ${traffic.acknowledged.reports} reports; ${deliveries.length} deliveries, ` +
       `${seen.received.length - messages.size} of them sent twice; ` +
       `longest time between two pings of a heartbeat ${longestGapMs} ms\n`,
   )
   // On a machine that is much too slow, this test would prove nothing.
   expect(pings).toBeGreaterThan(200)
+  expect(traffic.acknowledged.reports).toBeGreaterThan(rounds * 10)
 }, 240_000)
 
 /** Kills a hub during its start, while it opens the database and catches up. */

@@ -49,6 +49,15 @@ const rules: Record<string, string> = {
       <> (select count(*) from events where resource_id = heartbeats.id and kind = 'monitor.alert')
     or (select count(*) from flips where heartbeat_id = heartbeats.id and from_status = 'down' and to_status = 'up')
       <> (select count(*) from events where resource_id = heartbeats.id and kind = 'monitor.recovered'))`,
+  'the record of a dynamic IP source differs from its address': `
+    select dynamic_ips.id, ipv4, content from dynamic_ips join (select source_id, zone_id, zone_name, name from dynamic_ip_hosts) as host
+    on source_id = dynamic_ips.id left join dns_records on dns_records.zone_id = host.zone_id and dns_records.type = 'A'
+    and dns_records.name || '.' || zone_name = host.name where coalesce(ipv4, '') <> coalesce(content, '')`,
+  'reports, events, and audit entries of a dynamic IP source don’t match': `
+    select id, entries from dynamic_ips left join ${entriesOf("action = 'dynamic_ip.report'")}
+    where coalesce(entries, 0) <> (select count(*) from events where resource_id = dynamic_ips.id and kind = 'dynamic_ip.changed')
+    or coalesce(entries, 0) <> (select count(*) from dynamic_ip_updates where source_id = dynamic_ips.id and changed)
+    or version <> 1 + coalesce(entries, 0)`,
   'status changes and audit entries don’t match': `
     select id, changes, entries from heartbeats
     left join (select heartbeat_id, count(*) as changes from flips group by heartbeat_id) as changed on heartbeat_id = id

@@ -40,9 +40,25 @@ interface Creation {
   responses: number
 }
 
+/** A dynamic IP source that reports increasing addresses, one at a time. */
+interface ReportedSource {
+  id: string
+  token: string
+  sent: number
+  acknowledged: number
+  isPending: boolean
+}
+
+const addressOf = (n: number): string => `198.18.${n >> 8}.${n & 255}`
+const addressNumber = (address: string | null): number => {
+  const [, , high, low] = (address ?? '0.0.0.0').split('.').map(Number)
+  return high! * 256 + low!
+}
+
 /** Requests a second. */
 export interface Rates {
   pings: number
+  reports?: number
   flaps: number
   creates: number
   heartbeatUpdates: number
@@ -63,10 +79,11 @@ export class Traffic {
   readonly flapping: (PingedHeartbeat & { fails: boolean })[] = []
   readonly heartbeats: UpdatedResource[] = []
   readonly endpoints: UpdatedResource[] = []
+  readonly sources: ReportedSource[] = []
   readonly created: Creation[] = []
   /** Responses that a killed hub doesn't explain. */
   readonly unexpected: string[] = []
-  acknowledged = { pings: 0, writes: 0 }
+  acknowledged = { pings: 0, writes: 0, reports: 0 }
   /** Requests refused because the database was unavailable. Only expected if `hasOutages`. */
   refused = 0
   private stops: (() => void)[] = []
@@ -79,12 +96,24 @@ export class Traffic {
   ) {}
 
   /** Creates the resources for the traffic. To be called before the first kill. */
-  async prepare(counts: { steady: number; flapping: number; updated: number; endpoints: Endpoint[] }): Promise<void> {
+  async prepare(counts: {
+    steady: number
+    flapping: number
+    updated: number
+    endpoints: Endpoint[]
+    sources?: number
+  }): Promise<void> {
     const create = (name: string, period_seconds: number, grace_seconds: number) =>
       this.expect(201, 'POST', '/v1/heartbeats', { name, schedule: { kind: 'period', period_seconds, grace_seconds } })
     for (const { url, events, toggled = false } of counts.endpoints) {
       const created = await this.expect(201, 'POST', '/v1/webhook-endpoints', { url, events })
       this.endpoints.push(updatedResource('/v1/webhook-endpoints', created.id, toggled))
+    }
+    if (counts.sources) await this.expect(201, 'POST', '/v1/dns/zones', { name: 'kill.example' })
+    for (let at = 0; at < (counts.sources ?? 0); at++) {
+      const input = { name: `source ${at}`, hosts: [{ name: `host-${at}.kill.example` }] }
+      const { id, secret } = await this.expect(201, 'POST', '/v1/dynamic-ips', input)
+      this.sources.push({ id, token: secret, sent: 0, acknowledged: 0, isPending: false })
     }
     for (let at = 0; at < counts.steady; at++)
       this.steady.push(pingedHeartbeat(await create(`steady ${at}`, steadySchedule.period_seconds, steadySchedule.grace_seconds)))
@@ -109,6 +138,7 @@ export class Traffic {
         one.fails = !one.fails
         void this.ping(one, one.fails ? '/fail' : '')
       }),
+      ...(this.sources.length > 0 ? [pace(rates.reports ?? 0, () => void this.report(next(this.sources)))] : []),
       pace(rates.creates, () => void this.create(this.newCreation())),
       pace(rates.heartbeatUpdates, () => void this.update(next(this.heartbeats))),
       pace(rates.endpointUpdates, () => void this.update(next(this.endpoints))),
@@ -162,6 +192,13 @@ export class Traffic {
       const missing = [...numbers].filter(n => n > count || (n >= first! && !stored.has(`${id} ${n}`)))
       lines.push(...missing.map(n => `${name}: ping ${n} was acknowledged but is not stored`))
     }
+    const sources = await rows.all<{ id: string; ipv4: string | null }>('select id, ipv4 from dynamic_ips')
+    const addresses = new Map(sources.map(row => [row.id, addressNumber(row.ipv4)]))
+    for (const { id, sent, acknowledged } of this.sources) {
+      const value = addresses.get(id)!
+      if (value < acknowledged || value > sent)
+        lines.push(`${id}: report ${acknowledged} acknowledged, ${sent} sent, ${value} stored`)
+    }
     const endpoints = await rows.all<{ id: string; description: string }>('select id, description from webhook_endpoints')
     const descriptions = new Map([...found, ...endpoints].map(row => [row.id, Number(row.description)]))
     for (const { path, id, sent, acknowledged } of [...this.heartbeats, ...this.endpoints]) {
@@ -204,6 +241,22 @@ export class Traffic {
     const { n } = JSON.parse(response.body) as { n: number }
     if (one.numbers.has(n)) this.unexpected.push(`two pings of ${one.id} got the number ${n}`)
     one.numbers.add(n)
+  }
+
+  private async report(one: ReportedSource): Promise<void> {
+    if (one.isPending) return
+    one.isPending = true
+    const value = ++one.sent
+    const headers = { Authorization: `Bearer ${one.token}` }
+    const response = await this.client.request('GET', `/nic/update?myip=${addressOf(value)}`, headers).catch(() => null)
+    one.isPending = false
+    if (!response) return
+    if (response.status !== 200 || response.body !== `good ${addressOf(value)}\n`) {
+      this.recordUnexpected('report', response)
+      return
+    }
+    one.acknowledged = value
+    this.acknowledged.reports++
   }
 
   private newCreation(): Creation {
