@@ -67,13 +67,23 @@ interface Operation {
 
 const json = (value: unknown): SentBody => ({ text: JSON.stringify(value), type: 'application/json' })
 const bulkSize = 500
+const sourceHosts = 100
 const repeated = <T>(count: number, item: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => item(n))
 
 async function operations(client: Client, monitors: number, records: number): Promise<Operation[]> {
   const document = (count: number) => json({ version: 1, monitors: repeated(count, monitor) })
   const bulk = (create: (n: number) => object) =>
     json({ operations: repeated(bulkSize, n => ({ op: 'create', body: create(n) })) })
-  const [files, generated, single] = [await client.createZone(), await client.createZone(), await client.createZone()]
+  const [files, generated, single] = [
+    (await client.createZone()).id,
+    (await client.createZone()).id,
+    (await client.createZone()).id,
+  ]
+  const source = (zone: { name: string }) => ({
+    name: `Bench ${zone.name}`,
+    hosts: repeated(sourceHosts, n => ({ name: `h${n}.${zone.name}` })),
+  })
+  const reported = await client.createSource(source(await client.createZone()))
   const head = '@ 300 IN SOA ns1 hostmaster 1 7200 3600 1209600 300\n@ 300 IN NS ns1\nns1 300 IN A 127.0.0.1\n'
   const zoneFile = (text: string): SentBody => ({ text: head + text, type: 'text/dns' })
   const lines = repeated(records, n => `h${n} 300 IN A 10.0.${(n >> 8) & 255}.${n & 255}\n`).join('')
@@ -117,6 +127,18 @@ async function operations(client: Client, monitors: number, records: number): Pr
       refused: true,
     },
     { name: 'export of a zone', method: 'GET', path: `/v1/dns/zones/${files}/export` },
+    {
+      name: `dynamic IP source with ${sourceHosts} hosts`,
+      method: 'POST',
+      path: '/v1/dynamic-ips',
+      body: json(source(await client.createZone())),
+    },
+    {
+      name: `report for ${sourceHosts} hosts`,
+      method: 'POST',
+      path: `/v1/dynamic-ips/${reported}/report`,
+      body: json({ ipv4: '203.0.113.7', ipv6: '2001:db8::7' }),
+    },
     {
       name: 'rejected 1 MB of nested lists',
       method: 'POST',
@@ -214,13 +236,20 @@ class Client {
     return Number(/^bailiwick_event_loop_lag_seconds\{percentile="100"\} (\S+)$/m.exec(text)![1]) * 1000
   }
 
-  /** @returns its id */
-  async createZone(): Promise<string> {
+  async createZone(): Promise<{ id: string; name: string }> {
     const name = `blocks-${crypto.randomUUID().slice(0, 8)}.test`
     const response = await this.#request('POST', '/v1/dns/zones', json({ name }))
     if (!response.ok) throw new Error(`Could not create a zone: ${response.text()}`)
     const { id } = JSON.parse(response.text()) as { id: string }
     this.#zones.push(id)
+    return { id, name }
+  }
+
+  /** @returns its id */
+  async createSource(input: object): Promise<string> {
+    const response = await this.#request('POST', '/v1/dynamic-ips', json(input))
+    if (!response.ok) throw new Error(`Could not create a dynamic IP source: ${response.text()}`)
+    const { id } = JSON.parse(response.text()) as { id: string }
     return id
   }
 
