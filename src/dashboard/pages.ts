@@ -62,6 +62,15 @@ export const pages = {
   '/dns/providers/new': { title: 'Add provider', visibleTo: 'canWrite' },
   '/dns/providers/builtin': { title: 'Built-in name server' },
   '/dns/providers/$id': {},
+  '/dynamic-ips': { title: 'Dynamic IP', group: '', icon: 'Router', letter: 'r' },
+  '/dynamic-ips/new': {
+    title: 'Create source',
+    icon: 'Router',
+    quickAction: 'Create dynamic IP source',
+    visibleTo: 'canWrite',
+  },
+  '/dynamic-ips/$id': {},
+  '/dynamic-ips/$id/edit': {},
   '/webhooks': { title: 'Webhooks', tab: 'Endpoints', group: 'Integrations', icon: 'Webhook', letter: 'w' },
   '/webhooks/new': {
     title: 'Create endpoint',

@@ -8,6 +8,7 @@ import { SimulatedChecks } from './simulated-checks'
 import { writePastResults } from './simulated-results'
 import { scheduleAccess } from './access'
 import { scheduleChannels } from './channels'
+import { scheduleDynamicIps } from './dynamic-ips'
 import { scheduleHeartbeats, type PingPaths } from './heartbeats'
 import { scheduleIncidents } from './incidents'
 import { scheduleMaintenance } from './maintenance'
@@ -108,6 +109,7 @@ async function simulatePast(
   const zone: Zone = { name: domain, id: '' }
   const deploy = scheduleAccess(scenario, zone)
   scheduleZones(scenario, zone, deploy)
+  scheduleDynamicIps(scenario)
   scheduleProviderZones(scenario)
   scheduleTemplates(scenario)
   simulation.schedule(now - secondMs, () => checks.checkAll())

@@ -50,7 +50,7 @@ export function EditPage<Resource extends { name: string; version: number }>(pro
   )
 }
 
-interface CreatePageProps {
+interface CreatePageProps<Created> {
   /** The page that lists the resources. Canceling leads there. */
   parent: PagePath
   /** The page of one resource, where saving leads. */
@@ -62,21 +62,25 @@ interface CreatePageProps {
   initial: Values
   /** Request body for the values. */
   bodyOf(values: Values): unknown
+  /** Shows what the response contains only once, and then opens the page. */
+  onCreated?(created: Created, open: () => void): void
   children: ReactNode
 }
 
 /** A page for creating a resource. Its title is the label of the submit button. */
-export function CreatePage({ parent, page, path, invalidates, description, initial, bodyOf, children }: CreatePageProps) {
+export function CreatePage<Created extends { id: string; name: string }>(props: CreatePageProps<Created>) {
+  const { parent, page, path, invalidates, description, initial, bodyOf, children } = props
+  const { onCreated = (_, open) => open() } = props
   const navigate = useNavigate()
   return (
     <Page parent={parent} description={description}>
       <Card className="max-w-5xl">
-        <Form<{ id: string; name: string }>
+        <Form<Created>
           initial={initial}
           call={values => ({ method: 'POST', path, body: bodyOf(values) })}
           send={{
             invalidates,
-            onSuccess: created => void navigate({ to: page.replace('$id', created.id) }),
+            onSuccess: created => onCreated(created, () => void navigate({ to: page.replace('$id', created.id) })),
           }}
           onCancel={() => void navigate({ to: parent })}
           submitLabel={usePageTitle()}

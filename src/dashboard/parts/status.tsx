@@ -23,8 +23,8 @@ const appearances: Record<Tone, { icon: LucideIcon; text: string; background: st
 }
 
 const statuses: Partial<Record<Tone, string>> = {
-  ok: 'up ok active enabled healthy in_sync synced succeeded delivered sent resolved accepted success served current',
-  warn: 'unverified degraded late acknowledged retrying drifted grace warning flapping changed conflict unconfirmed outdated modified timed_out blocked throttled denied',
+  ok: 'up ok active enabled healthy in_sync synced succeeded delivered sent resolved accepted success served current fresh',
+  warn: 'unverified degraded late acknowledged retrying drifted grace warning flapping changed conflict unconfirmed outdated modified timed_out blocked throttled denied stale',
   bad: 'down failed failure failing open error critical disabled dead exhausted expired suspended revoked missing',
   busy: 'running started pending in_flight queued syncing in_progress sending',
 }
