@@ -7,6 +7,7 @@ import { Status, Tags } from '../parts/status'
 import { formatDuration, RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
 import { ClientFacts } from './dynamic-ips/client-facts'
+import { FirewallLinks } from './dynamic-ips/firewall-links'
 import { Hosts } from './dynamic-ips/hosts'
 import { Reports } from './dynamic-ips/reports'
 import { invalidates, SourceActions } from './dynamic-ips/source-actions'
@@ -41,6 +42,7 @@ function Details({ resource: source }: { resource: DynamicIpView }) {
             ]}
           />
           <Hosts source={source} />
+          <FirewallLinks source={source} />
         </div>
         <div className="flex min-w-0 flex-col gap-4 lg:col-start-2 lg:row-span-2 lg:row-start-1">
           {source.last_client && (
