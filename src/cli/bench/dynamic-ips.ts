@@ -14,7 +14,7 @@ interface Source {
   next: string | null
 }
 
-/** `bailiwick bench dynamic-ips`: reports of routers, of which some change an address. */
+/** `bailiwick bench dynamic-ips`: reports of routers. Some of them change an address. */
 export const dynamicIpsBench: Bench = {
   name: 'dynamic-ips',
   summary: 'Report addresses of dynamic IP sources at a fixed rate',

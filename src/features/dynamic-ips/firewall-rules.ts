@@ -10,14 +10,14 @@ declare module '../../core/hub' {
 }
 
 /** A rule that a link refers to. */
-export interface LinkedRule {
+interface LinkedRule {
   direction: 'inbound' | 'outbound'
   /** Whether it has a list of source addresses. */
   hasSources: boolean
 }
 
 /** A change of the source addresses of a rule. */
-export interface SourceChange {
+interface SourceChange {
   workspaceId: string
   firewallId: string
   ruleId: string
