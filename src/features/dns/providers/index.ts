@@ -1,9 +1,10 @@
 import { cloudflare } from './cloudflare'
+import { desec } from './desec'
 import { powerDns } from './power-dns'
 import type { ProviderKind } from './provider'
 import { rfc2136 } from './rfc2136'
 
 /** All kinds of external DNS providers, in display order. */
-export const providerKinds: readonly ProviderKind[] = [powerDns, rfc2136, cloudflare]
+export const providerKinds: readonly ProviderKind[] = [powerDns, rfc2136, cloudflare, desec]
 
 export const providerKindOf = (kind: string): ProviderKind | undefined => providerKinds.find(one => one.kind === kind)

@@ -1,0 +1,143 @@
+import { jsonOf, requestJson, responseError, type JsonResponse } from '../../../adapters/json-http'
+import { isObject } from '../../../dns/octets'
+import { incompleteList } from '../../../adapters/numbered-pages'
+import { ProviderError, type AdapterContext } from './provider'
+
+/** How to access the API. */
+interface DesecAccess {
+  /** Without a trailing slash. */
+  base_url: string
+  api_token: string
+}
+
+/** The API rejected a change, and nothing was applied. */
+export class DesecRefusal extends ProviderError {
+  constructor(
+    message: string,
+    /** Body of the response: for a list, one object of errors for each entry that was sent, in order. */
+    readonly errors: unknown,
+    /** A concurrent change at deSEC is the reason. */
+    readonly isConflict: boolean,
+  ) {
+    super('refused', message)
+  }
+}
+
+type Row = Record<string, unknown>
+
+/** Client of the API of deSEC, version 1 (desec.readthedocs.io). */
+export class DesecClient {
+  constructor(
+    private readonly access: DesecAccess,
+    private readonly around: AdapterContext,
+  ) {}
+
+  /** Reads one object. @throws ProviderError */
+  async get(path: string): Promise<Row> {
+    const row = jsonOf(await this.#read(path))
+    if (!isObject(row)) throw invalidFormat('is not an object')
+    return row
+  }
+
+  /**
+   * Reads a complete list, page by page. Pages start at a row, not at a number, so rows that are created or deleted meanwhile move no
+   * other rows. The caller finds out whether something changed.
+   * @throws ProviderError
+   */
+  async all(path: string, query: Record<string, string> = {}): Promise<{ rows: Row[]; pages: number }> {
+    const end = this.around.clock.now() + listTimeoutMs
+    const cursors = new Set<string>()
+    const rows: Row[] = []
+    for (let cursor: string | null = ''; cursor !== null;) {
+      if (this.around.clock.now() > end) throw new ProviderError('timeout', 'Reading all pages of the list took too long.')
+      if (cursors.has(cursor)) throw incompleteList('a page refers back to a previous page')
+      cursors.add(cursor)
+      const response = await this.#read(`${path}?${new URLSearchParams({ ...query, cursor })}`)
+      const page = jsonOf(response)
+      if (!Array.isArray(page) || !page.every(isObject)) throw invalidFormat('is not a list')
+      rows.push(...page)
+      if (rows.length > maxRows) throw new ProviderError('refused', `The list has more than ${maxRows} rows.`)
+      cursor = nextCursor(response)
+    }
+    return { rows, pages: cursors.size }
+  }
+
+  /**
+   * Sends a change.
+   * @throws DesecRefusal, or ProviderError `throttled`, `unauthorized`, `zone_not_found`: not applied; otherwise as `mayHaveApplied` tells
+   */
+  async change(method: 'POST' | 'PATCH', path: string, body: object): Promise<unknown> {
+    const response = await requestJson(
+      this.around,
+      {
+        url: this.access.base_url + path,
+        method,
+        headers: { ...this.#headers(), 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      },
+      limits,
+    )
+    if (response.status !== 200 && response.status !== 201) throw this.#errorOf(response)
+    return jsonOf(response)
+  }
+
+  async #read(path: string): Promise<JsonResponse> {
+    const response = await requestJson(this.around, { url: this.access.base_url + path, headers: this.#headers() }, limits)
+    if (response.status !== 200) throw this.#errorOf(response)
+    return response
+  }
+
+  #headers(): Record<string, string> {
+    return { authorization: `Token ${this.access.api_token}`, accept: 'application/json' }
+  }
+
+  #errorOf(response: JsonResponse): ProviderError {
+    const { status, json, text } = response
+    const detail = messagesOf(json)
+    // Other servers respond with 404 as well, but not in this format.
+    if (status === 404 && isObject(json) && typeof json.detail === 'string')
+      return /cursor/i.test(json.detail)
+        ? incompleteList(json.detail)
+        : new ProviderError('zone_not_found', 'The account at deSEC has no such zone.')
+    const secrets = [this.access.api_token]
+    const error = responseError(response, this.around, { text: detail || text, credentials: 'API token', secrets })
+    // The limit of the account has the same status as a missing permission.
+    if (status === 403 && /limit exceeded/i.test(detail)) return new DesecRefusal(error.message, json, false)
+    return error.failure === 'refused' && status < 500 ? new DesecRefusal(error.message, json, status === 409) : error
+  }
+}
+
+/**
+ * Joins the messages of an error, which are texts, lists of errors, or objects with errors by field name. Empty if there are none.
+ */
+export function messagesOf(error: unknown): string {
+  if (typeof error === 'string') return error
+  if (Array.isArray(error)) return error.map(messagesOf).filter(Boolean).join(' ')
+  if (!isObject(error)) return ''
+  return Object.entries(error)
+    .map(([field, inner]) => {
+      const text = messagesOf(inner)
+      return text === '' || unnamed.has(field) ? text : `${field}: ${text}`
+    })
+    .filter(Boolean)
+    .join(' ')
+}
+
+const unnamed = new Set(['detail', 'non_field_errors'])
+
+/** Cursor of the next page; null on the last page. The link itself may have the address of a server behind a proxy. */
+function nextCursor({ headers }: JsonResponse): string | null {
+  const link = headers.get('link') ?? ''
+  if (!/;\s*rel="?next"?/.test(link)) return null
+  const url = URL.parse(/<([^<>]*)>\s*;\s*rel="?next"?/.exec(link)?.[1] ?? '')
+  const cursor = url?.searchParams.get('cursor')
+  if (!cursor) throw incompleteList('the link to the next page has no cursor')
+  return cursor
+}
+
+const maxRows = 500_000
+const listTimeoutMs = 5 * 60_000
+// A page has up to 500 rrsets, each with up to 64 KB of records, but usually 200 bytes.
+const limits = { totalMs: 60_000, maxBodyBytes: 32 * 1024 * 1024 }
+
+const invalidFormat = (what: string) => new ProviderError('invalid_response', `The response of deSEC ${what}.`)
