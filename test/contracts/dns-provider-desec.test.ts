@@ -122,6 +122,13 @@ describe('desec, in addition to the provider contract', () => {
     })
   })
 
+  test('each zone has its own minimum TTL', async () => {
+    expect((await provider.read(zone)).minTtl).toBe(3600)
+    double.domain('short.example', 300)
+    expect((await provider.read({ name: 'short.example', ref: null })).minTtl).toBe(300)
+    expect(await apply(op(null, rrset('low', 'A', 300, ['192.0.2.1'])))).toEqual(['refused'])
+  })
+
   test('the serial changes with each write, and one list has those of all zones', async () => {
     double.domain('example.org')
     const other = { name: 'example.org', ref: null }

@@ -19,7 +19,11 @@ export function desecUnderTest(double: DesecDouble): TroubledUnderTest {
     kind: desec.kind,
     settings: { api_token: double.token, base_url: double.url },
     caps: { ...desec.caps, ttl: { ...desec.caps.ttl, min: minimumTtl } },
-    makeZone: async () => double.domain(`zone-${++zones}.example`, minimumTtl).name,
+    async makeZone() {
+      const domain = double.domain(`zone-${++zones}.example`, minimumTtl)
+      domain.patch([{ subname: '', type: 'NS', records: ['ns1.example.net.'] }])
+      return domain.name
+    },
     look: async name => looked(domainNamed(name)),
     async changeExternally(zoneName, name, type, ttl, values) {
       domainNamed(zoneName).patch([{ subname: name === '@' ? '' : name, type, ttl, records: values ?? [] }])
@@ -40,7 +44,7 @@ export function desecUnderTest(double: DesecDouble): TroubledUnderTest {
           return null
         }
         // The apex NS is the oldest, and so the last.
-        double.answered = (body, request) => (started && isReading(request) ? body.slice(-kept) : body)
+        double.answered = (body, request) => (started && isReading(request) ? body.slice(body.length - kept) : body)
       },
       interrupt(changeExternally) {
         let readings = 0

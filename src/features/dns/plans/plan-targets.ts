@@ -61,7 +61,12 @@ export async function plannedAtTargets(
     const observed = [...known.values()].flatMap(one => observedRrset(one) ?? [])
     const foreign = [...known.values()].flatMap(foreignEntries)
     const evaluated = evaluate({
-      ...evaluationInput(zone, provider, { rrsets: observed, foreign }, known),
+      ...evaluationInput(
+        zone,
+        provider,
+        { rrsets: observed, foreign, ...(target.minTtl !== null && { minTtl: target.minTtl }) },
+        known,
+      ),
       desired,
       aliases,
       isNew: false,

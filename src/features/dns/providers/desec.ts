@@ -131,11 +131,11 @@ class Desec implements DnsProvider {
   }
 
   async read({ name }: ProviderZone): Promise<Snapshot> {
-    const { touchedAt } = await this.#domain(name)
+    const { minimumTtl, touchedAt } = await this.#domain(name)
     const { rows, pages } = await this.#client.all(rrsetsOf(name))
     // New rrsets are at the start of the list, where pages that were already read don’t show them.
     if (pages > 1 && (await this.#domain(name)).touchedAt !== touchedAt) throw incompleteList('it changed while being read')
-    return { ...(await rrsetsOfRows(rows, name)), serial: touchedAt }
+    return { ...(await rrsetsOfRows(rows, name)), serial: touchedAt, minTtl: minimumTtl }
   }
 
   /** The time of the last write. One list has those of all zones of the account, and is shared by them for a while. */

@@ -40,8 +40,10 @@ export interface Snapshot {
   rrsets: ProviderRrset[]
   /** What exists there and is not a plain rrset. Shown, never changed: nothing is sent for its name and type. */
   foreign?: ForeignEntry[]
-  /** SOA serial, if the provider reports it. */
+  /** A number that changes with the zone, such as the SOA serial, if the provider reports one. */
   serial?: number
+  /** Lowest TTL that the provider allows in this zone, if zones differ. */
+  minTtl?: number
 }
 
 /** Something at a provider that is not a plain rrset, such as an alias to a load balancer. Several can have the same name and type. */
@@ -103,7 +105,7 @@ export interface Caps {
   cas: 'prerequisite' | 'exact' | 'serial' | 'none'
   /** Types that are not supported. */
   unsupported: ReadonlySet<string>
-  /** Seconds; other TTLs are changed to the nearest allowed one. `auto` is the value for an automatic TTL. */
+  /** Seconds; other TTLs are changed to the nearest allowed one. A zone can have its own minimum. `auto` is the value for an automatic TTL. */
   ttl: { min: number; max: number; auto?: number }
   /** Maximum number of steps in a batch. Smaller if each step takes long: the hub stores its progress between batches. */
   batchOps: number

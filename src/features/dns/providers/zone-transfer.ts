@@ -14,7 +14,7 @@ const signingTypes = new Set(['RRSIG', 'NSEC', 'NSEC3', 'NSEC3PARAM'])
 const signerKeyTypes = new Set(['DNSKEY', 'CDS', 'CDNSKEY', 'TYPE65534'])
 
 /** A transferred zone. */
-export interface Transferred extends Required<Omit<Snapshot, 'foreign'>> {
+export interface Transferred extends Required<Omit<Snapshot, 'foreign' | 'minTtl'>> {
   soa: ResourceRecord
   /** Number of records skipped because they were created by signing. */
   leftOut: number

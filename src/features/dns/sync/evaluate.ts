@@ -35,16 +35,20 @@ export interface EvaluationInput {
 export const evaluationInput = (
   zone: Pick<ZoneRow, 'ignoreRules'>,
   provider: DnsProvider,
-  { rrsets, foreign = [] }: Pick<Snapshot, 'rrsets' | 'foreign'>,
+  { rrsets, foreign = [], minTtl }: Pick<Snapshot, 'rrsets' | 'foreign' | 'minTtl'>,
   known: ReadonlyMap<string, KnownState>,
 ) => ({
   known,
   observed: rrsets,
   foreign,
-  caps: provider.caps,
+  caps: capsInZone(provider.caps, minTtl),
   findUnsupported: (rrset: ProviderRrset) => provider.findUnsupported(rrset),
   rules: zone.ignoreRules ?? defaultIgnoreRules,
 })
+
+/** The capabilities of a provider in a zone. @param minTtl of the zone, if it has its own */
+const capsInZone = (caps: Caps, minTtl: number | undefined): Caps =>
+  minTtl === undefined ? caps : { ...caps, ttl: { ...caps.ttl, min: minTtl } }
 
 export interface Evaluated {
   /** All rrsets that are desired or observed. */

@@ -80,9 +80,10 @@ export async function recordSnapshot(
     let zone = found
     const known = await knownStates(tx, target.id)
     const driven = await drivenKeys(tx, zone.id)
+    const input = evaluationInput(zone, opened.provider, snapshot, known)
     const look = async () =>
       evaluate({
-        ...evaluationInput(zone, opened.provider, snapshot, known),
+        ...input,
         desired: await desiredRrsets(tx, zone.id),
         aliases: await aliasAddressesOf(tx, zone.id),
         isNew: isNew && after === null,
@@ -109,7 +110,7 @@ export async function recordSnapshot(
     const planId = blocked.length > 0 ? await blockZone(tx, hub, zone, target, evaluated, blocked) : null
     const block = blockReport(zone, claimed, target, planId, blocked)
     if (block) notices.push(block.notice)
-    if (planId === null) recordSent(evaluated.states, ops, opened.provider.caps)
+    if (planId === null) recordSent(evaluated.states, ops, input.caps)
     await storeRrsetStates(tx, zone, target, evaluated, known, now)
     const enforced = ops.length > 0 && blocked.length === 0 && evaluated.enforcedCount > 0 && options.enforce === undefined
     if (isEditWar(target, now) && evaluated.states.some(one => isContested(one, zone))) notices.push(editWarNotice(zone, claimed))
@@ -122,6 +123,7 @@ export async function recordSnapshot(
         lastGoodCount: snapshot.rrsets.length,
         observedHash: evaluated.observedHash,
         remoteSerial: snapshot.serial ?? null,
+        minTtl: snapshot.minTtl ?? null,
         error: null,
         isStale: false,
         consecutiveFailures: 0,

@@ -22,6 +22,7 @@ const neverRead = {
   lastSyncAt: null,
   observedHash: null,
   remoteSerial: null,
+  minTtl: null,
   error: null,
   isStale: false,
   consecutiveFailures: 0,

@@ -43,7 +43,9 @@ export const ZoneTarget = Shape(
     }),
     checked_at: NullableInstant({ description: 'When the zone was last read from the provider; null if never.' }),
     last_sync_at: NullableInstant({ description: 'When all changes were last applied; null if never.' }),
-    serial: Nullable(Type.Integer({ minimum: 0 }), { description: 'SOA serial at the provider; null if it doesn’t report one.' }),
+    serial: Nullable(Type.Integer({ minimum: 0 }), {
+      description: 'Number that changes with the zone at the provider, usually the SOA serial; null if it doesn’t report one.',
+    }),
     error: Nullable(
       Shape({
         code: Type.String({

@@ -29,6 +29,8 @@ export const dnsZoneTargets = table(
     // Over everything that was read.
     observedHash: text('observed_hash'),
     remoteSerial: int('remote_serial'),
+    // Lowest TTL there, if zones of the provider differ.
+    minTtl: int('min_ttl'),
     error: json<{ code: string; detail: string } | null>('error'),
     // Not read for twice the polling interval.
     isStale: flag('is_stale').notNull(),

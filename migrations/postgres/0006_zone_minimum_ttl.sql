@@ -1,0 +1,1 @@
+ALTER TABLE "dns_zone_targets" ADD COLUMN "min_ttl" bigint;
