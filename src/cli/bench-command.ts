@@ -37,20 +37,18 @@ function addOne(command: Command, bench: Bench): void {
   const one = command.command(bench.name).description(bench.summary)
   for (const option of bench.options)
     one.option(`--${option.name} <number>`, option.description, parseNumber(option), option.default)
-  const { parts: allParts = [] } = bench
+  const { parts: allParts = [], file } = bench
+  if (file) one.requiredOption(`--${file.name} <file>`, file.description)
   if (allParts.length > 0) one.addOption(new Option('--only <parts...>', 'Run only these parts').choices(allParts))
   one
     .option('--json <file>', 'Also write the results to a JSON file')
-    .addHelpText(
-      'after',
-      `\nExamples:\n  bailiwick bench ${bench.name}\n  bailiwick bench ${bench.name} --json ${bench.name}.json`,
-    )
-    .action(async ({ json, only = [...allParts], ...values }: Record<string, number> & { json?: string; only?: string[] }) => {
+    .addHelpText('after', `\nExamples:\n  ${example(bench)}\n  ${example(bench)} --json ${bench.name}.json`)
+    .action(async ({ json, only = [...allParts], ...values }: Record<string, any> & { json?: string; only?: string[] }) => {
       const args = Object.fromEntries(
         bench.options.map(option => [option.name, values[camelCase(option.name)] ?? option.default]),
       )
       const startedAt = instant(systemClock.now())
-      const report = await bench.run(args, only)
+      const report = await bench.run(args, only, file && values[file.name])
       print(report)
       if (json)
         writeFileSync(
@@ -59,6 +57,8 @@ function addOne(command: Command, bench: Bench): void {
         )
     })
 }
+
+const example = ({ name, file }: Bench): string => `bailiwick bench ${name}${file ? ` --${file.name} ${file.name}.json` : ''}`
 
 function print({ figures, notes = [] }: Report): void {
   const width = Math.max(0, ...figures.map(one => one.name.length))

@@ -28,8 +28,10 @@ export interface Bench {
   /** Shown in the help. */
   summary: string
   options: readonly BenchOption[]
+  /** A file that it reads: a required option. */
+  file?: { name: string; description: string }
   /** Names of the parts that can be run alone. */
   parts?: readonly string[]
-  /** @param args value or default of every option, by name. @param parts the ones to run */
-  run(args: Readonly<Record<string, number>>, parts: readonly string[]): Promise<Report>
+  /** @param args value or default of every option, by name. @param parts the ones to run. @param file path of the file */
+  run(args: Readonly<Record<string, number>>, parts: readonly string[], file?: string): Promise<Report>
 }

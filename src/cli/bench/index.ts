@@ -6,6 +6,7 @@ import { dnsBench } from './dns'
 import { dynamicIpsBench } from './dynamic-ips'
 import { heartbeatsBench } from './heartbeats'
 import { monitorsBench } from './monitors'
+import { providerApplyBench } from './provider-apply'
 import { seriesBench } from './series'
 import { storeBench } from './store'
 import { webhooksBench } from './webhooks'
@@ -19,6 +20,7 @@ export const benches: readonly Bench[] = [
   dynamicIpsBench,
   heartbeatsBench,
   monitorsBench,
+  providerApplyBench,
   seriesBench,
   storeBench,
   webhooksBench,

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inTempFolder, runSource } from '../support/command'
+import { providerDoubles } from '../support/provider-doubles'
+
+let doubles: Awaited<ReturnType<typeof providerDoubles>>
+beforeAll(async () => {
+  doubles = await providerDoubles()
+})
+afterAll(() => doubles?.stop())
+
+const run = (accounts: unknown) =>
+  inTempFolder(async folder => {
+    const [file, json] = ['accounts.json', 'results.json'].map(name => join(folder, name)) as [string, string]
+    writeFileSync(file, JSON.stringify(accounts))
+    const { code, err } = await runSource(['bench', 'provider-apply', '--accounts', file, '--json', json], { TMPDIR: folder })
+    return { code, err, figures: code === 0 ? (JSON.parse(readFileSync(json, 'utf8')).figures as any[]) : [] }
+  })
+
+test('a change of 100 record sets needs as many requests as planned, at each simulated provider', async () => {
+  const { code, err, figures } = await run(doubles.accounts)
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  const requests = (kind: string, purpose: string) =>
+    ['create', 'change', 'delete'].map(
+      step => figures.find(one => one.name === `${kind}, ${step}: requests that ${purpose}`).value,
+    )
+  const written = doubles.accounts.map(({ kind }) => [kind, ...requests(kind, 'write')])
+  expect(written).toEqual([
+    ['cloudflare', 1, 1, 1],
+    ['desec', 1, 1, 1],
+  ])
+  // Each reads the zone right before.
+  expect(requests('desec', 'read')).toEqual([1, 1, 1])
+  // Nothing is left: it can run again.
+  expect((await run(doubles.accounts)).code).toBe(0)
+}, 120_000)
+
+test.each([
+  [{}, 'must be a JSON list of objects with "kind", "zone" and "settings".'],
+  [[{ kind: 'godaddy', zone: 'example.com', settings: {} }], 'There is no kind of DNS provider named godaddy.'],
+  [[{ kind: 'desec', zone: 'example.com', settings: {} }], 'api_token'],
+])('accounts %j are rejected', async (accounts, message) => {
+  const { code, err } = await run(accounts)
+  expect([code, err]).toEqual([1, expect.stringContaining(message)])
+})
