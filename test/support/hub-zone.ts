@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import { rdataOfText, rdataOfTxt } from '../../src/dns/rdata'
+import { providerKindOf } from '../../src/features/dns/providers'
 import type { Caps, ProviderRrset } from '../../src/features/dns/providers/provider'
 import { effectiveTtl } from '../../src/features/dns/sync/fingerprint'
 import { originOf, recordNameOf, rrsetKey } from '../../src/features/dns/zones/names'
@@ -59,6 +60,9 @@ export async function hubAt(under: HubUnderTest, w: World): Promise<(more?: obje
       ? await w.acme.call('POST', '/v1/dns/providers', { kind: under.kind, name: under.kind, settings: under.settings })
       : null
   if (account && account.status !== 201) throw new Error(account.text)
+  // The clock stands still, so requests above the rate limit would wait forever.
+  const kind = providerKindOf(under.kind)
+  if (kind) kind.caps = { ...kind.caps, pace: undefined }
   return async (more = {}) => {
     const name = await under.makeZone()
     if (!account) {
@@ -71,7 +75,8 @@ export async function hubAt(under: HubUnderTest, w: World): Promise<(more?: obje
     const { sync } = (await w.acme.call('GET', `/v1/dns/zones/${zone.id}`)).body
     expect(sync.targets.map((one: any) => one.error)).toEqual([null])
     const adopted = await w.acme.call('POST', `/v1/dns/zones/${zone.id}/adopt`, { all: true })
-    expect([adopted.status, adopted.body.created]).toEqual([200, under.caps.apexNs === 'hidden' ? 0 : 1])
+    const apex = under.caps.apexNs === 'hidden' ? [] : (await under.look(name)).filter(one => rrsetKey(one) === '@ NS')
+    expect([adopted.status, adopted.body.created]).toEqual([200, apex.flatMap(one => one.values).length])
     await w.settle()
     return await zoneOf(under, w, zone)
   }

@@ -2,7 +2,7 @@ import { fqdnOf, rrsetKey } from '../zones/names'
 import { apiType, membersOf, type CloudflareRecord, type RecordMembers } from './cloudflare-records'
 import { proxiableTypes, type Op, type ProviderRrset } from './provider'
 import { rechunked, sameValues, valueKey } from './same-rrset'
-import { stepsByName } from './steps-by-name'
+import { batchesWithin } from './steps-by-name'
 
 type Terms = { ttl?: number; proxied?: boolean }
 
@@ -23,26 +23,9 @@ export const bodyOf = (batch: Batch): Partial<Batch> =>
 /** Maximum number of records that a step changes. */
 export const maxRecordsOf = ({ before, after }: Op): number => Math.max(before?.values.length ?? 0, after?.values.length ?? 0, 1)
 
-/**
- * Splits steps, in order, into batches with up to `maxRecords` records. Consecutive steps at one name stay together if they fit, so
- * that a record is not removed before its replacement is created. A step that exceeds the limit gets a batch of its own.
- */
-export function batchesOf(ops: readonly Op[], maxOps: number): Op[][] {
-  const batches: Op[][] = []
-  let size = Infinity
-  const records = (some: readonly Op[]) => some.reduce((sum, op) => sum + maxRecordsOf(op), 0)
-  for (const group of stepsByName(ops))
-    for (const some of records(group) <= maxOps ? [group] : group.map(op => [op])) {
-      size += records(some)
-      if (size <= maxOps) {
-        batches.at(-1)!.push(...some)
-        continue
-      }
-      batches.push(some)
-      size = records(some)
-    }
-  return batches
-}
+/** Splits steps, in order, into batches with up to `maxRecords` records. */
+export const batchesOf = (ops: readonly Op[], maxRecords: number): Op[][] =>
+  batchesWithin(ops, [{ max: maxRecords, sizeOf: maxRecordsOf }])
 
 /** Returns whether an rrset is still as it was read: values, TTL, and `proxied` if known. */
 export function isUnchanged({ before }: Op, there: ProviderRrset | undefined): boolean {

@@ -117,7 +117,7 @@ export interface Caps {
   /** Whether NS records at the apex can be edited, only read, or are hidden. */
   apexNs: 'rw' | 'ro' | 'hidden'
   /** Rate at which requests are sent; absent if there is no limit. */
-  pace?: Pace
+  pace?: Pace | undefined
 }
 
 /**
