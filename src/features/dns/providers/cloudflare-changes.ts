@@ -1,7 +1,7 @@
 import { fqdnOf, rrsetKey } from '../zones/names'
 import { apiType, membersOf, type CloudflareRecord, type RecordMembers } from './cloudflare-records'
 import { proxiableTypes, type Op, type ProviderRrset } from './provider'
-import { rechunked, sameValues, valueKey } from './same-rrset'
+import { rechunked, valueKey } from './same-rrset'
 import { batchesWithin } from './steps-by-name'
 
 type Terms = { ttl?: number; proxied?: boolean }
@@ -26,18 +26,6 @@ export const maxRecordsOf = ({ before, after }: Op): number => Math.max(before?.
 /** Splits steps, in order, into batches with up to `maxRecords` records. */
 export const batchesOf = (ops: readonly Op[], maxRecords: number): Op[][] =>
   batchesWithin(ops, [{ max: maxRecords, sizeOf: maxRecordsOf }])
-
-/** Returns whether an rrset is still as it was read: values, TTL, and `proxied` if known. */
-export function isUnchanged({ before }: Op, there: ProviderRrset | undefined): boolean {
-  if (!before || !there) return !before && !there
-  const proxied = before.options?.proxied
-  const cut = (value: Uint8Array) => rechunked(before.type, value)
-  return (
-    before.ttl === there.ttl &&
-    (proxied === undefined || proxied === there.options?.proxied) &&
-    sameValues(before.type, before.values.map(cut), there.values.map(cut))
-  )
-}
 
 /**
  * Builds one batch. Records with unchanged values keep their id, comment and tags; other records are updated rather than deleted and

@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { invalid } from '../../../core/problem'
 import { grouped, Line, Words } from '../../../core/shapes'
-import { autoTtl, batchesOf, batchOf, bodyOf, isUnchanged, maxRecordsOf, sizeOf } from './cloudflare-changes'
+import { autoTtl, batchesOf, batchOf, bodyOf, maxRecordsOf, sizeOf } from './cloudflare-changes'
 import { CloudflareClient, CloudflareRefusal } from './cloudflare-client'
 import { foreignOfRows, recordsOfRows, rrsetsOfRecords, unsupportedTypes, type CloudflareRecord } from './cloudflare-records'
 import { unsupportedAtCloudflare } from './cloudflare-rules'
@@ -24,6 +24,7 @@ import {
   type AdapterContext,
   type UnsupportedRrset,
 } from './provider'
+import { isUnchanged } from './same-rrset'
 import { parseCreatedZone, parseZones } from './zone-listing'
 import { rrsetKey } from '../zones/names'
 

@@ -1,0 +1,254 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { HetznerRefused, HetznerZone, invalidInput, onlyFields } from './hetzner-zone'
+
+/** A received request. */
+export interface HetznerRequest {
+  method: string
+  /** Path below the API version, such as `/zones`. */
+  path: string
+  query: URLSearchParams
+  body: any
+}
+
+/**
+ * Simulated failures of a request. `lost`: processed, then the connection closes without a response. `silent`: processed, but no
+ * response ever comes. `dropped`: the connection closes before it is processed. `cut`: the response is truncated. `html`: a proxy
+ * returns a page with status 502. An object is an error response, and nothing is processed.
+ */
+export type HetznerFault =
+  'lost' | 'silent' | 'dropped' | 'cut' | 'html' | 'throttled' | { status: number; code: string; message?: string }
+
+interface Answer {
+  status: number
+  body: object
+  headers?: Record<string, string>
+}
+
+/** The zone API of Hetzner Cloud for one project, on a free local port. */
+export class HetznerDouble {
+  readonly token = 't'.repeat(64)
+  /** A token that can't change anything. */
+  readonly readOnlyToken = 'r'.repeat(64)
+  readonly zones: HetznerZone[] = []
+  readonly requests: HetznerRequest[] = []
+  /** Chooses a failure for a request; null for none. */
+  fault: (request: HetznerRequest) => HetznerFault | null | undefined = () => null
+  /** Called before a page of a list is built. */
+  beforePage: (page: number, request: HetznerRequest) => void = () => {}
+  /** Modifies a body before it is sent. */
+  answered: (body: any, request: HetznerRequest) => any = body => body
+  /** Maximum rows per page, whatever is requested. */
+  maxPerPage = Infinity
+  /** Whether actions are finished in the response to the change; otherwise when they are read. */
+  finishesAtOnce = false
+  /** How often an action is still running when it is read. */
+  runningReads = 0
+  /** Error of all actions, which then change nothing. */
+  actionError: { code: string; message: string } | null = null
+  /** How many reads don't find a new zone yet. */
+  missingReads = 0
+  /** Requests that are left before all get 429; one more each second. */
+  allowance = Infinity
+  readonly #actions = new Map<number, { reads: number; action: Record<string, unknown> }>()
+  #lastId = 1000
+  readonly #server = createServer((request, response) => void this.#serve(request, response))
+
+  /** Value for `base_url`. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as { port: number }).port}/v1`
+  }
+
+  async start(): Promise<this> {
+    await new Promise<void>(listening => this.#server.listen(0, '127.0.0.1', listening))
+    return this
+  }
+
+  stop(): void {
+    this.#server.close()
+    this.#server.closeAllConnections()
+  }
+
+  zone(name: string, mode?: 'primary' | 'secondary'): HetznerZone {
+    const zone = new HetznerZone(++this.#lastId, name, mode)
+    this.zones.push(zone)
+    return zone
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part as Buffer)
+    const text = Buffer.concat(parts).toString()
+    const url = new URL(request.url!, 'http://double')
+    const received: HetznerRequest = {
+      method: request.method!,
+      path: url.pathname.replace(/^\/v1/, ''),
+      query: url.searchParams,
+      body: parsed(text),
+    }
+    this.requests.push(received)
+    const fault = this.fault(received)
+    if (fault === 'dropped') return void request.socket.destroy()
+    const { status, body, headers } = this.#answer(received, request, fault)
+    if (fault === 'silent') return
+    if (fault === 'lost') return void request.socket.destroy()
+    if (fault === 'html') {
+      response.writeHead(502, { 'content-type': 'text/html' })
+      return void response.end('<html><body>Bad Gateway</body></html>')
+    }
+    const sent = JSON.stringify(this.answered(body, received))
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(fault === 'cut' ? sent.slice(0, Math.floor(sent.length / 2)) : sent)
+  }
+
+  #answer(request: HetznerRequest, { headers }: IncomingMessage, fault: HetznerFault | null | undefined): Answer {
+    try {
+      this.#refuseCaller(request, headers)
+      if (fault === 'throttled' || --this.allowance < 0)
+        throw new HetznerRefused(429, 'rate_limit_exceeded', 'limit of 3600 requests per hour reached')
+      if (typeof fault === 'object' && fault) throw new HetznerRefused(fault.status, fault.code, fault.message ?? fault.code)
+      return this.#route(request)
+    } catch (error) {
+      if (!(error instanceof HetznerRefused)) throw error
+      const { status, code, message, details } = error
+      const reset = Math.floor(Date.now() / 1000) + 3600
+      return {
+        status,
+        body: { error: { code, message, details } },
+        ...(status === 429 && {
+          headers: { 'ratelimit-limit': '3600', 'ratelimit-remaining': '0', 'ratelimit-reset': String(reset) },
+        }),
+      }
+    }
+  }
+
+  #refuseCaller({ method, body }: HetznerRequest, headers: IncomingMessage['headers']): void {
+    const token = /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1]
+    if (token !== this.token && token !== this.readOnlyToken)
+      throw new HetznerRefused(401, 'unauthorized', 'unable to authenticate')
+    if (method === 'GET') return
+    if (token === this.readOnlyToken)
+      throw new HetznerRefused(403, 'token_readonly', 'token is only allowed to perform GET requests')
+    if (method !== 'DELETE' && (body === undefined || headers['content-type'] !== 'application/json'))
+      throw new HetznerRefused(400, 'json_error', 'Invalid JSON input in your request')
+  }
+
+  #route(request: HetznerRequest): Answer {
+    const { method, path, query, body } = request
+    const [, first, zoneRef, rrsets, name, type, actions, command] = path.split('/').map(decodeURIComponent)
+    if (first === 'actions' && method === 'GET') return { status: 200, body: { action: this.#readAction(Number(zoneRef)) } }
+    if (first !== 'zones') throw notFound(path)
+    if (zoneRef === undefined) {
+      if (method === 'POST') return this.#createZone(body)
+      const rows = () =>
+        this.zones.filter(one => !query.has('name') || one.name === query.get('name')).map(one => ({ ...this.#zoneShown(one) }))
+      return this.#listed(request, 'zones', rows, 50)
+    }
+    const zone = this.zones.find(one => String(one.id) === zoneRef || one.name === zoneRef)
+    if (!zone || (method === 'GET' && this.missingReads > 0 && this.missingReads-- > 0))
+      throw notFound(`zone with ID '${zoneRef}'`)
+    if (rrsets === undefined) {
+      if (method === 'GET') return { status: 200, body: { zone: this.#zoneShown(zone) } }
+      if (method !== 'DELETE') throw notFound(path)
+      this.zones.splice(this.zones.indexOf(zone), 1)
+      return this.#act(zone, 'delete_zone', () => {})
+    }
+    if (rrsets !== 'rrsets') throw notFound(path)
+    if (name === undefined) {
+      if (method === 'GET') return this.#listed(request, 'rrsets', () => zone.list(query.get('name'), query.getAll('type')), 100)
+      if (method === 'POST') return this.#act(zone, 'create_rrset', () => ({ rrset: zone.create(body) }))
+    } else if (command !== undefined && method === 'POST' && actions === 'actions') {
+      if (command === 'set_records') return this.#act(zone, command, () => zone.setRecords(name, type!, body))
+      if (command === 'change_ttl') return this.#act(zone, command, () => zone.changeTtl(name, type!, body))
+    } else if (command === undefined && actions === undefined) {
+      if (method === 'GET') return { status: 200, body: { rrset: zone.get(name, type!) } }
+      if (method === 'DELETE') return this.#act(zone, 'delete_rrset', () => zone.delete(name, type!))
+      if (method === 'PUT') {
+        if (body.records !== undefined) throw new HetznerRefused(422, 'invalid_input', "can't update records with this endpoint")
+        const row = zone.get(name, type!)
+        row.labels = onlyFields(body, ['labels'], ['labels']).labels
+        return { status: 200, body: { rrset: row } }
+      }
+    }
+    throw notFound(path)
+  }
+
+  #act(zone: HetznerZone, command: string, change: () => object | void): Answer {
+    const more = this.actionError ? {} : (change() ?? {})
+    const started = { id: ++this.#lastId, command, started: now(), resources: [{ id: zone.id, type: 'zone' }] }
+    const running = { ...started, status: 'running', progress: 0, finished: null, error: null }
+    const finished = { ...started, progress: 100, finished: now(), status: 'success', error: null }
+    const failed = { ...finished, status: 'error', error: this.actionError }
+    const action = this.actionError ? failed : finished
+    this.#actions.set(started.id, { reads: this.runningReads, action })
+    return { status: 201, body: { action: this.finishesAtOnce ? action : running, ...more } }
+  }
+
+  #readAction(id: number): object {
+    const known = this.#actions.get(id)
+    if (!known) throw notFound(`action with ID '${id}'`)
+    const { action } = known
+    return known.reads-- > 0 ? { ...action, status: 'running', progress: 50, finished: null, error: null } : action
+  }
+
+  #createZone(body: unknown): Answer {
+    const { name, mode } = onlyFields(
+      body,
+      ['name', 'mode', 'ttl', 'labels', 'primary_nameservers', 'rrsets', 'zonefile'],
+      ['name', 'mode'],
+    )
+    if (mode !== 'primary') throw invalidInput('mode', 'The double creates only primary zones.')
+    // Stands for the list of public suffixes.
+    if (typeof name !== 'string' || !/^[a-z0-9-]+\.[a-z]+$/.test(name))
+      throw invalidInput('name', 'Must be a registrable domain. Subdomains are not supported.')
+    if (this.zones.some(one => one.name === name))
+      throw new HetznerRefused(409, 'uniqueness_error', `zone with name '${name}' already exists`)
+    const zone = this.zone(name)
+    return this.#act(zone, 'create_zone', () => ({ zone: this.#zoneShown(zone) }))
+  }
+
+  #listed(request: HetznerRequest, member: string, rows: () => object[], max: number): Answer {
+    const page = Number(request.query.get('page') ?? 1)
+    const wanted = Number(request.query.get('per_page') ?? 25)
+    if (!Number.isInteger(page) || page < 1) throw invalidInput('page', 'Must be at least 1.')
+    if (!Number.isInteger(wanted) || wanted < 1 || wanted > max) throw invalidInput('per_page', `Must be at most ${max}.`)
+    for (const sort of request.query.getAll('sort'))
+      if (!/^(?:id|name|created)(?::(?:asc|desc))?$/.test(sort)) throw invalidInput('sort', 'Must be a field and a direction.')
+    const per_page = Math.min(wanted, this.maxPerPage)
+    this.beforePage(page, request)
+    const all = rows()
+    const last = Math.max(1, Math.ceil(all.length / per_page))
+    const pagination = {
+      ...{ page, per_page, total_entries: all.length, last_page: last },
+      previous_page: page > 1 ? page - 1 : null,
+      next_page: page < last ? page + 1 : null,
+    }
+    return { status: 200, body: { [member]: all.slice((page - 1) * per_page, page * per_page), meta: { pagination } } }
+  }
+
+  #zoneShown({ id, name, mode, ttl, rows }: HetznerZone): object {
+    return {
+      ...{ id, name, mode, ttl, labels: {}, protection: { delete: false }, status: 'ok', registrar: 'other' },
+      created: '2026-01-01T00:00:00Z',
+      record_count: rows.reduce((sum, one) => sum + one.records.length, 0),
+      primary_nameservers: mode === 'secondary' ? [{ address: '192.0.2.53', port: 53 }] : [],
+      authoritative_nameservers: {
+        assigned: ['hydrogen.ns.hetzner.com.', 'oxygen.ns.hetzner.com.', 'helium.ns.hetzner.de.'],
+        delegated: [],
+        delegation_last_check: null,
+        delegation_status: 'unknown',
+      },
+    }
+  }
+}
+
+const now = () => new Date().toISOString()
+
+const notFound = (what: string) => new HetznerRefused(404, 'not_found', `${what} not found`)
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
