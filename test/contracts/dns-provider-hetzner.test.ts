@@ -2,7 +2,8 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { hetzner } from '../../src/features/dns/providers/hetzner'
 import type { DnsProvider, ProviderFailure, ProviderZone } from '../../src/features/dns/providers/provider'
 import { hastyClock } from '../support/hasty-clock'
-import { HetznerDouble, type HetznerFault } from '../support/hetzner'
+import type { ApiFault } from '../support/api-double'
+import { HetznerDouble } from '../support/hetzner'
 import { hetznerUnderTest } from '../support/hetzner-under-test'
 import type { HetznerZone } from '../support/hetzner-zone'
 import { pluginContext } from '../support/plugin-context'
@@ -56,7 +57,7 @@ describe('hetzner, in addition to the provider contract', () => {
     double.requests.filter(one => one.method !== 'GET').map(one => `${one.method} ${one.path.replace(/^\/zones\/\d+/, '')}`)
   const shown = () => there.rows.slice(2).map(one => [one.name, one.type, one.ttl, ...one.records.map(record => record.value)])
   const errorOf = async (call: Promise<unknown>): Promise<any> => call.then(null, error => error)
-  const onChange = (fault: HetznerFault, path = '') => {
+  const onChange = (fault: ApiFault, path = '') => {
     double.fault = request => (request.method !== 'GET' && request.path.endsWith(path) ? fault : null)
   }
 
@@ -183,7 +184,7 @@ describe('hetzner, in addition to the provider contract', () => {
   })
 
   test('a change with an unclear response may have been applied, and the rest is skipped', async () => {
-    const faults: HetznerFault[] = [
+    const faults: ApiFault[] = [
       'lost',
       'html',
       'cut',
@@ -213,7 +214,7 @@ describe('hetzner, in addition to the provider contract', () => {
   })
 
   test('a record set that is locked, or created by someone else, is read again', async () => {
-    const contested: HetznerFault[] = [
+    const contested: ApiFault[] = [
       { status: 423, code: 'locked' },
       { status: 409, code: 'conflict' },
     ]
@@ -344,7 +345,7 @@ describe('hetzner, in addition to the provider contract', () => {
   })
 
   test('read errors have a specific code', async () => {
-    const failures: [HetznerFault, ProviderFailure][] = [
+    const failures: [ApiFault, ProviderFailure][] = [
       ['html', 'unreachable'],
       ['cut', 'incomplete'],
       ['dropped', 'unreachable'],

@@ -2,7 +2,8 @@ import { rdataOfText } from '../../src/dns/rdata'
 import { hetzner } from '../../src/features/dns/providers/hetzner'
 import type { ProviderRrset } from '../../src/features/dns/providers/provider'
 import { originOf } from '../../src/features/dns/zones/names'
-import type { HetznerDouble, HetznerFault, HetznerRequest } from './hetzner'
+import type { ApiFault, ApiRequest } from './api-double'
+import type { HetznerDouble } from './hetzner'
 import type { HetznerZone } from './hetzner-zone'
 import type { TroubledUnderTest } from './hub-zone'
 import { pluginContext } from './plugin-context'
@@ -12,9 +13,8 @@ let zones = 0
 /** The double of Hetzner, for the provider suites. */
 export function hetznerUnderTest(double: HetznerDouble): TroubledUnderTest {
   const zoneNamed = (name: string) => double.zones.find(one => one.name === name)!
-  const changing = (fault: HetznerFault) => (request: HetznerRequest) => (request.method === 'GET' ? null : fault)
-  const isReading = ({ method, path, query }: HetznerRequest) =>
-    method === 'GET' && path.endsWith('/rrsets') && !query.has('name')
+  const changing = (fault: ApiFault) => (request: ApiRequest) => (request.method === 'GET' ? null : fault)
+  const isReading = ({ method, path, query }: ApiRequest) => method === 'GET' && path.endsWith('/rrsets') && !query.has('name')
   const settings = { api_token: double.token, base_url: double.url }
   return {
     kind: hetzner.kind,

@@ -1,42 +1,11 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { ApiDouble, type ApiRequest, type ApiResponse } from './api-double'
 import { HetznerRefused, HetznerZone, invalidInput, onlyFields } from './hetzner-zone'
 
-/** A received request. */
-export interface HetznerRequest {
-  method: string
-  /** Path below the API version, such as `/zones`. */
-  path: string
-  query: URLSearchParams
-  body: any
-}
-
-/**
- * Simulated failures of a request. `lost`: processed, then the connection closes without a response. `silent`: processed, but no
- * response ever comes. `dropped`: the connection closes before it is processed. `cut`: the response is truncated. `html`: a proxy
- * returns a page with status 502. An object is an error response, and nothing is processed.
- */
-export type HetznerFault =
-  'lost' | 'silent' | 'dropped' | 'cut' | 'html' | 'throttled' | { status: number; code: string; message?: string }
-
-interface Answer {
-  status: number
-  body: object
-  headers?: Record<string, string>
-}
-
 /** The zone API of Hetzner Cloud for one project, on a free local port. */
-export class HetznerDouble {
-  readonly token = 't'.repeat(64)
+export class HetznerDouble extends ApiDouble {
   /** A token that can't change anything. */
   readonly readOnlyToken = 'r'.repeat(64)
   readonly zones: HetznerZone[] = []
-  readonly requests: HetznerRequest[] = []
-  /** Chooses a failure for a request; null for none. */
-  fault: (request: HetznerRequest) => HetznerFault | null | undefined = () => null
-  /** Called before a page of a list is built. */
-  beforePage: (page: number, request: HetznerRequest) => void = () => {}
-  /** Modifies a body before it is sent. */
-  answered: (body: any, request: HetznerRequest) => any = body => body
   /** Maximum rows per page, whatever is requested. */
   maxPerPage = Infinity
   /** Whether actions are finished in the response to the change; otherwise when they are read. */
@@ -47,25 +16,11 @@ export class HetznerDouble {
   actionError: { code: string; message: string } | null = null
   /** How many reads don't find a new zone yet. */
   missingReads = 0
-  /** Requests that are left before all get 429; one more each second. */
-  allowance = Infinity
   readonly #actions = new Map<number, { reads: number; action: Record<string, unknown> }>()
   #lastId = 1000
-  readonly #server = createServer((request, response) => void this.#serve(request, response))
 
-  /** Value for `base_url`. */
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as { port: number }).port}/v1`
-  }
-
-  async start(): Promise<this> {
-    await new Promise<void>(listening => this.#server.listen(0, '127.0.0.1', listening))
-    return this
-  }
-
-  stop(): void {
-    this.#server.close()
-    this.#server.closeAllConnections()
+  constructor() {
+    super('/v1')
   }
 
   zone(name: string, mode?: 'primary' | 'secondary'): HetznerZone {
@@ -74,38 +29,11 @@ export class HetznerDouble {
     return zone
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const parts: Buffer[] = []
-    for await (const part of request) parts.push(part as Buffer)
-    const text = Buffer.concat(parts).toString()
-    const url = new URL(request.url!, 'http://double')
-    const received: HetznerRequest = {
-      method: request.method!,
-      path: url.pathname.replace(/^\/v1/, ''),
-      query: url.searchParams,
-      body: parsed(text),
-    }
-    this.requests.push(received)
-    const fault = this.fault(received)
-    if (fault === 'dropped') return void request.socket.destroy()
-    const { status, body, headers } = this.#answer(received, request, fault)
-    if (fault === 'silent') return
-    if (fault === 'lost') return void request.socket.destroy()
-    if (fault === 'html') {
-      response.writeHead(502, { 'content-type': 'text/html' })
-      return void response.end('<html><body>Bad Gateway</body></html>')
-    }
-    const sent = JSON.stringify(this.answered(body, received))
-    response.writeHead(status, { 'content-type': 'application/json', ...headers })
-    response.end(fault === 'cut' ? sent.slice(0, Math.floor(sent.length / 2)) : sent)
-  }
-
-  #answer(request: HetznerRequest, { headers }: IncomingMessage, fault: HetznerFault | null | undefined): Answer {
+  protected answer(request: ApiRequest, fault: Parameters<ApiDouble['answer']>[1]): ApiResponse {
     try {
-      this.#refuseCaller(request, headers)
-      if (fault === 'throttled' || --this.allowance < 0)
-        throw new HetznerRefused(429, 'rate_limit_exceeded', 'limit of 3600 requests per hour reached')
-      if (typeof fault === 'object' && fault) throw new HetznerRefused(fault.status, fault.code, fault.message ?? fault.code)
+      this.#refuseCaller(request)
+      if (fault === 'throttled') throw new HetznerRefused(429, 'rate_limit_exceeded', 'limit of 3600 requests per hour reached')
+      if (fault) throw new HetznerRefused(fault.status, fault.code, fault.message ?? fault.code)
       return this.#route(request)
     } catch (error) {
       if (!(error instanceof HetznerRefused)) throw error
@@ -121,7 +49,7 @@ export class HetznerDouble {
     }
   }
 
-  #refuseCaller({ method, body }: HetznerRequest, headers: IncomingMessage['headers']): void {
+  #refuseCaller({ method, body, headers }: ApiRequest): void {
     const token = /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1]
     if (token !== this.token && token !== this.readOnlyToken)
       throw new HetznerRefused(401, 'unauthorized', 'unable to authenticate')
@@ -132,7 +60,7 @@ export class HetznerDouble {
       throw new HetznerRefused(400, 'json_error', 'Invalid JSON input in your request')
   }
 
-  #route(request: HetznerRequest): Answer {
+  #route(request: ApiRequest): ApiResponse {
     const { method, path, query, body } = request
     const [, first, zoneRef, rrsets, name, type, actions, command] = path.split('/').map(decodeURIComponent)
     if (first === 'actions' && method === 'GET') return { status: 200, body: { action: this.#readAction(Number(zoneRef)) } }
@@ -172,7 +100,7 @@ export class HetznerDouble {
     throw notFound(path)
   }
 
-  #act(zone: HetznerZone, command: string, change: () => object | void): Answer {
+  #act(zone: HetznerZone, command: string, change: () => object | void): ApiResponse {
     const more = this.actionError ? {} : (change() ?? {})
     const started = { id: ++this.#lastId, command, started: now(), resources: [{ id: zone.id, type: 'zone' }] }
     const running = { ...started, status: 'running', progress: 0, finished: null, error: null }
@@ -190,7 +118,7 @@ export class HetznerDouble {
     return known.reads-- > 0 ? { ...action, status: 'running', progress: 50, finished: null, error: null } : action
   }
 
-  #createZone(body: unknown): Answer {
+  #createZone(body: unknown): ApiResponse {
     const { name, mode } = onlyFields(
       body,
       ['name', 'mode', 'ttl', 'labels', 'primary_nameservers', 'rrsets', 'zonefile'],
@@ -206,7 +134,7 @@ export class HetznerDouble {
     return this.#act(zone, 'create_zone', () => ({ zone: this.#zoneShown(zone) }))
   }
 
-  #listed(request: HetznerRequest, member: string, rows: () => object[], max: number): Answer {
+  #listed(request: ApiRequest, member: string, rows: () => object[], max: number): ApiResponse {
     const page = Number(request.query.get('page') ?? 1)
     const wanted = Number(request.query.get('per_page') ?? 25)
     if (!Number.isInteger(page) || page < 1) throw invalidInput('page', 'Must be at least 1.')
@@ -244,11 +172,3 @@ export class HetznerDouble {
 const now = () => new Date().toISOString()
 
 const notFound = (what: string) => new HetznerRefused(404, 'not_found', `${what} not found`)
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

@@ -1,13 +1,12 @@
 import type { AccountCheck } from '../../../adapters/adapter'
 import { Type } from '@sinclair/typebox'
-import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
-import { invalid } from '../../../core/problem'
-import { grouped, Line, Words } from '../../../core/shapes'
+import { settingsForm, type SettingsOf } from '../../../adapters/settings-form'
+import { grouped, Words } from '../../../core/shapes'
+import { apiToken, baseUrl, validateBaseUrl } from './api-settings'
 import { autoTtl, batchesOf, batchOf, bodyOf, maxRecordsOf, sizeOf } from './cloudflare-changes'
 import { CloudflareClient, CloudflareRefusal } from './cloudflare-client'
 import { foreignOfRows, recordsOfRows, rrsetsOfRecords, unsupportedTypes, type CloudflareRecord } from './cloudflare-records'
 import { unsupportedAtCloudflare } from './cloudflare-rules'
-import { urlProblem } from '../../../adapters/json-http'
 import { mayHaveApplied } from '../../../adapters/failure'
 import {
   ProviderError,
@@ -32,15 +31,7 @@ const plans = ['free', 'pro', 'business', 'enterprise'] as const
 const publicApi = 'https://api.cloudflare.com/client/v4'
 
 const form = settingsForm({
-  api_token: Type.String({
-    ...secret,
-    minLength: 20,
-    maxLength: 400,
-    pattern: '^[\\x21-\\x7e]+$',
-    'x-rule': 'must be printable ASCII without spaces.',
-    description: 'API token with the Zone:Read and DNS:Edit permissions for the zones. Stored encrypted.',
-    writeOnly: true,
-  }),
+  api_token: apiToken('API token with the Zone:Read and DNS:Edit permissions for the zones.'),
   account_id: Type.Optional(
     Type.String({
       pattern: '^[0-9a-f]{32}$',
@@ -56,14 +47,7 @@ const form = settingsForm({
           'Cloudflare plan of the zones. `free` allows 200 record changes per batch, other plans 3,500; `enterprise` allows TTLs from 30 seconds.',
       }),
     ),
-    base_url: Type.Optional(
-      Line({
-        ...destination,
-        maxLength: 1000,
-        description: `Base URL of the API, if you use a proxy. Default: ${publicApi}.`,
-        default: publicApi,
-      }),
-    ),
+    base_url: baseUrl(publicApi),
   }),
 })
 type CloudflareSettings = SettingsOf<typeof form>
@@ -74,10 +58,7 @@ export const cloudflare: ProviderKind<CloudflareSettings> = {
   title: 'Cloudflare',
   ...form,
   caps: capsOf('enterprise'),
-  validate({ base_url }) {
-    const problem = base_url === undefined ? null : urlProblem('base_url', base_url)
-    if (problem) throw invalid([problem])
-  },
+  validate: validateBaseUrl,
   open: (settings, around) => new Cloudflare(settings, around),
 }
 

@@ -1,11 +1,9 @@
-import { Type } from '@sinclair/typebox'
 import type { AccountCheck } from '../../../adapters/adapter'
-import { urlProblem } from '../../../adapters/json-http'
-import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
-import { invalid } from '../../../core/problem'
-import { grouped, Line } from '../../../core/shapes'
+import { settingsForm, type SettingsOf } from '../../../adapters/settings-form'
+import { grouped } from '../../../core/shapes'
 import { isObject } from '../../../dns/octets'
 import { rrsetKey } from '../zones/names'
+import { apiToken, baseUrl, validateBaseUrl } from './api-settings'
 import { HetznerClient, HetznerError } from './hetzner-client'
 import {
   foreignOfRows,
@@ -36,24 +34,9 @@ import { parseCreatedZone, parseZones } from './zone-listing'
 const publicApi = 'https://api.hetzner.cloud/v1'
 
 const form = settingsForm({
-  api_token: Type.String({
-    ...secret,
-    minLength: 20,
-    maxLength: 400,
-    pattern: '^[\\x21-\\x7e]+$',
-    'x-rule': 'must be printable ASCII without spaces.',
-    description: 'API token of the Hetzner project with the zones, with read and write permissions. Stored encrypted.',
-    writeOnly: true,
-  }),
+  api_token: apiToken('API token of the Hetzner project with the zones, with read and write permissions.'),
   ...grouped('Connection', {
-    base_url: Type.Optional(
-      Line({
-        ...destination,
-        maxLength: 1000,
-        description: `Base URL of the API, if you use a proxy. Default: ${publicApi}.`,
-        default: publicApi,
-      }),
-    ),
+    base_url: baseUrl(publicApi),
   }),
 })
 type HetznerSettings = SettingsOf<typeof form>
@@ -81,10 +64,7 @@ export const hetzner: ProviderKind<HetznerSettings> = {
   title: 'Hetzner',
   ...form,
   caps,
-  validate({ base_url }) {
-    const problem = base_url === undefined ? null : urlProblem('base_url', base_url)
-    if (problem) throw invalid([problem])
-  },
+  validate: validateBaseUrl,
   open: (settings, around) => new Hetzner(settings, around),
 }
 

@@ -1,0 +1,104 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+
+/** A received request. */
+export interface ApiRequest {
+  method: string
+  /** Path below the API version, such as `/zones`. */
+  path: string
+  query: URLSearchParams
+  body: any
+  headers: IncomingHttpHeaders
+}
+
+/** An error response, and nothing is processed. */
+interface ErrorFault {
+  status: number
+  code: string
+  message?: string
+}
+
+/**
+ * Simulated failures of a request. `lost`: processed, then the connection closes without a response. `silent`: processed, but no
+ * response ever comes. `dropped`: the connection closes before it is processed. `cut`: the response is truncated. `html`: processed,
+ * but a proxy returns a page with status 502. `throttled`: the rate limit is exceeded.
+ */
+export type ApiFault = 'lost' | 'silent' | 'dropped' | 'cut' | 'html' | 'throttled' | ErrorFault
+
+export interface ApiResponse {
+  status: number
+  /** Undefined for an empty response. */
+  body?: object
+  headers?: Record<string, string>
+}
+
+/** A JSON API on a free local port. Subclasses have the rules of a vendor. */
+export abstract class ApiDouble {
+  readonly token = 't'.repeat(64)
+  readonly requests: ApiRequest[] = []
+  /** Chooses a failure for a request; null for none. */
+  fault: (request: ApiRequest) => ApiFault | null | undefined = () => null
+  /** Called before a page of a list is built. */
+  beforePage: (page: number, request: ApiRequest) => void = () => {}
+  /** Modifies a body before it is sent. */
+  answered: (body: any, request: ApiRequest) => any = body => body
+  /** Requests that are left before all are throttled. */
+  allowance = Infinity
+  readonly #server = createServer((request, response) => void this.#serve(request, response))
+
+  /** @param root path of the API version, such as `/v1` */
+  constructor(private readonly root: string) {}
+
+  /** Answers a request. @param fault only failures that the vendor reports */
+  protected abstract answer(request: ApiRequest, fault: 'throttled' | ErrorFault | null): ApiResponse
+
+  /** Value for `base_url`. */
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as { port: number }).port}${this.root}`
+  }
+
+  async start(): Promise<this> {
+    await new Promise<void>(listening => this.#server.listen(0, '127.0.0.1', listening))
+    return this
+  }
+
+  stop(): void {
+    this.#server.close()
+    this.#server.closeAllConnections()
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part as Buffer)
+    const url = new URL(request.url!, 'http://double')
+    const received: ApiRequest = {
+      method: request.method!,
+      path: url.pathname.slice(url.pathname.startsWith(`${this.root}/`) ? this.root.length : 0),
+      query: url.searchParams,
+      body: parsed(Buffer.concat(parts).toString()),
+      headers: request.headers,
+    }
+    this.requests.push(received)
+    const fault = this.fault(received) ?? null
+    if (fault === 'dropped') return void request.socket.destroy()
+    const reported = fault === 'throttled' || (typeof fault === 'object' && fault) ? fault : null
+    const { status, body, headers } = this.answer(received, --this.allowance < 0 ? 'throttled' : reported)
+    if (fault === 'silent') return
+    if (fault === 'lost') return void request.socket.destroy()
+    if (fault === 'html') {
+      response.writeHead(502, { 'content-type': 'text/html' })
+      return void response.end('<html><body>Bad Gateway</body></html>')
+    }
+    if (!body) return void response.writeHead(status, headers).end()
+    const sent = JSON.stringify(this.answered(body, received))
+    response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers })
+    response.end(fault === 'cut' ? sent.slice(0, Math.floor(sent.length / 2)) : sent)
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
