@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { readDueTargets } from '../../src/features/dns/sync/sync-zone'
 import { pruneDynamicIpHistory, watchSources } from '../../src/features/dynamic-ips/watch'
-import { world, type World } from '../support/world'
+import { hubAt } from '../support/hub-zone'
+import { powerDnsDouble } from '../support/power-dns-double'
+import { powerDnsDoubleUnderTest } from '../support/power-dns-double-under-test'
+import { closeLater, world, type World } from '../support/world'
 import { createZone } from '../support/zones'
 
 async function createSource(w: World, input: object = {}): Promise<any> {
@@ -277,6 +281,40 @@ async function routerReports(w: World, secret: string, address: string, userAgen
 }
 const kindsOfNotices = async (w: World) =>
   (await w.acme.call('GET', '/v1/notices')).body.data.map((one: any) => [one.kind, one.count])
+
+test('zones at providers follow, also if the provider is unavailable when the router reports', async () => {
+  const w = await world()
+  const double = powerDnsDouble()
+  closeLater(async () => void (await double.stop()))
+  const under = powerDnsDoubleUnderTest(double)
+  const elsewhere = await (await hubAt(under, w))()
+  await createZone(w.acme)
+  const gone = await createZone(w.acme, 'example.net')
+  const names = ['office.example.com', `office.${elsewhere.name}`, 'office.example.net']
+  const { id, secret } = await createSource(w, { hosts: names.map(name => ({ name })) })
+  await w.acme.call('DELETE', `/v1/dns/zones/${gone.id}`)
+  expect(await routerReports(w, secret, '203.0.113.7')).toBe('200 good 203.0.113.7\ngood 203.0.113.7\ndnserr')
+  await w.settle()
+  expect((await elsewhere.atServer()).some(one => one.includes('203.0.113.7'))).toBe(true)
+  const recordAt = async () => (await sourceOf(w, id)).hosts[1].records[0]
+  expect(await recordAt()).toMatchObject({ content: '203.0.113.7', synced: true })
+  double.trouble = () => ({ status: 500 })
+  expect(await routerReports(w, secret, '203.0.113.8')).toBe('200 good 203.0.113.8\ngood 203.0.113.8\ndnserr')
+  await w.settle()
+  expect(await recordAt()).toMatchObject({ content: '203.0.113.8', synced: false })
+  double.trouble = () => null
+  await w.advance(900_000)
+  await readDueTargets(w.hub)
+  await w.settle()
+  expect(await recordAt()).toMatchObject({ content: '203.0.113.8', synced: true })
+  expect((await elsewhere.atServer()).some(one => one.includes('203.0.113.8'))).toBe(true)
+  // A change of the record at the provider is reverted, whatever the policy of the zone is.
+  await under.changeExternally(elsewhere.name, 'office', 'A', 60, ['192.0.2.66'])
+  await w.advance(900_000)
+  await readDueTargets(w.hub)
+  await w.settle()
+  expect((await elsewhere.atServer()).filter(one => one.startsWith('office ')).join()).toContain('203.0.113.8')
+})
 
 test('two clients with one token hold the source, until it is resumed or they stop', async () => {
   const w = await world()

@@ -50,6 +50,11 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
   planted['rotated heartbeat UUID'] = (await call(hub, token, 'POST', `/v1/heartbeats/${beat.id}/rotate`)).body.uuid
   planted['ping key'] = (await call(hub, token, 'GET', '/v1/heartbeats/ping-key')).body.ping_key
   planted['rotated ping key'] = (await call(hub, token, 'POST', '/v1/heartbeats/ping-key/rotate')).body.ping_key
+  const source = await post('/v1/dynamic-ips', { name: 'source' })
+  planted['dynamic IP token'] = source.secret
+  planted['rotated dynamic IP token'] = (
+    await call(hub, token, 'POST', `/v1/dynamic-ips/${source.id}/rotate-token`, {})
+  ).body.secret
   const own = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')}`
   planted['value of a custom header'] = 'Bearer planted-value-of-a-header'
   const headers = { Authorization: planted['value of a custom header'] }
@@ -73,6 +78,19 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
   expect((await fetch(`${hub.url}/ping/${planted['rotated heartbeat UUID']}/fail`)).status).toBe(200)
   expect((await fetch(`${hub.url}/ping/${planted['rotated ping key']}/beat`)).status).toBe(200)
   await fetch(`${hub.url}/ping/${planted['heartbeat UUID']}`)
+  const [dynamic, previous] = [planted['rotated dynamic IP token']!, planted['dynamic IP token']!]
+  for (const path of [
+    `/nic/update?myip=198.18.0.1&token=${dynamic}`,
+    `/nic/update?myip=198.18.0.2&hostname=${dynamic}&password=${previous}`,
+    `/update/all/${dynamic}/198.18.0.3`,
+    `/update?domains=${dynamic}&token=${previous}`,
+    `/api/update?token=${dynamic.slice(0, -1)}x`,
+    `/v1/ingest/dynamic-ips/update?token=${dynamic}&hostname=unknown`,
+    `/v1/ingest/dynamic-ips/${dynamic}`,
+  ])
+    await (await fetch(`${hub.url}${path}`, { headers: { 'user-agent': `router ${dynamic}` } })).text()
+  const reports = await call(hub, token, 'GET', `/v1/dynamic-ips/${source.id}/updates`)
+  expect(reports.body.data.length).toBeGreaterThan(0)
   await fetch(`${hub.url}/v1/heartbeats`, { headers: { cookie: signedIn.headers.get('set-cookie')!.split(';')[0]! } })
   await call(hub, planted['second token']!, 'GET', '/v1/heartbeats')
   await call(hub, token, 'PATCH', `/v1/heartbeats/${beat.id}`, { description: `${marker}, edited` })
