@@ -9,7 +9,7 @@ import { world } from '../support/world'
 // Requests as clients send them, byte by byte, to a listening hub.
 
 const here = await world({ BAILIWICK_TRUSTED_PROXIES: '127.0.0.1', BAILIWICK_FAILED_CREDENTIALS_PER_MINUTE: '1000' })
-const { hub, app, acme, anonymous, clock } = here
+const { hub, app, acme, rival, anonymous, clock } = here
 const listening = listen(app, { ...hub.config, listen: { host: '127.0.0.1', port: 0 } })
 const port = listening.server().port!
 afterAll(() => listening.server().stop(true))
@@ -466,4 +466,16 @@ describe('refusals', () => {
       expect(seen.includes(token.slice(9))).toBe(false)
     }
   })
+})
+
+test('the configuration of each client has the URL of the hub and the hosts of the source', async () => {
+  const source = await createSource(['config.example.test'])
+  const { status, body } = await acme.call('GET', `/v1/dynamic-ips/${source.id}/client-configs`)
+  expect([status, body.data.length]).toEqual([200, 12])
+  for (const { client, files } of body.data) {
+    const text = files.map((one: { content: string }) => one.content).join('\n')
+    for (const part of [hub.baseUrl.replace('http://', ''), 'config.example.test', '{{TOKEN}}'])
+      expect([client, text]).toEqual([client, expect.stringContaining(part)])
+  }
+  expect((await rival.call('GET', `/v1/dynamic-ips/${source.id}/client-configs`)).status).toBe(404)
 })

@@ -36,6 +36,8 @@ const dependencies: { package: string; present(): boolean }[] = [
   { package: 'dnsperf', present: () => Bun.which('dnsperf') !== null },
   { package: 'prometheus', present: () => Bun.which('promtool') !== null },
   { package: 'prometheus-blackbox-exporter', present: () => Bun.which('prometheus-blackbox-exporter', path) !== null },
+  { package: 'ddclient', present: () => Bun.which('ddclient', path) !== null },
+  { package: 'inadyn', present: () => Bun.which('inadyn', path) !== null },
   { package: 'openssl', present: () => Bun.which('openssl', path) !== null },
   {
     package: 'python3-venv',

@@ -208,6 +208,7 @@ const pureFiles = [
   'notice-kinds',
   'dns/event-kinds',
   'dynamic-ips/addresses',
+  'dynamic-ips/configs/client-config',
   'dynamic-ips/ingest/answers/',
   'dynamic-ips/ingest/judge',
   'dynamic-ips/turns',

@@ -1,11 +1,13 @@
 import type { DynamicIpView } from '../../features/dynamic-ips/shapes'
-import { CopyableText } from '../parts/code'
+import { CopyableText, Mono } from '../parts/code'
+import { Disclosure } from '../parts/disclosure'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { SendButton } from '../parts/send-button'
 import { Status, Tags } from '../parts/status'
 import { formatDuration, RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
+import { ClientConfigs } from './dynamic-ips/client-configs'
 import { ClientFacts } from './dynamic-ips/client-facts'
 import { FirewallLinks } from './dynamic-ips/firewall-links'
 import { Hosts } from './dynamic-ips/hosts'
@@ -42,6 +44,14 @@ function Details({ resource: source }: { resource: DynamicIpView }) {
             ]}
           />
           <Hosts source={source} />
+          <Card title="Client configuration">
+            <Disclosure open={status === 'new'} summary="Configure your router or client">
+              <p className="mt-2 mb-3 text-muted">
+                Replace <Mono>{'{{TOKEN}}'}</Mono> with the token of this source. If you don’t have it, rotate the token.
+              </p>
+              <ClientConfigs id={source.id} />
+            </Disclosure>
+          </Card>
           <FirewallLinks source={source} />
         </div>
         <div className="flex min-w-0 flex-col gap-4 lg:col-start-2 lg:row-span-2 lg:row-start-1">

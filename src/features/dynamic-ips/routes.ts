@@ -1,6 +1,8 @@
 import { crud } from '../../api/crud'
 import { area, route } from '../../api/route'
 import { listQuery } from '../../core/list'
+import { listClientConfigs } from './configs/list-configs'
+import { DynamicIpClientConfigList } from './configs/shapes'
 import { listUpdates, updateListing } from './history'
 import { createFirewallLink, deleteFirewallLink, listFirewallLinks, resumeFirewallLink, updateFirewallLink } from './links'
 import { reportByHand } from './report-by-hand'
@@ -125,6 +127,17 @@ export const dynamicIpRoutes = area('dynamic-ips', 'Dynamic IP', [
     query: listQuery(updateListing),
     response: DynamicIpUpdateList,
     run: (ctx, { params, query }) => listUpdates(ctx, params.id!, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/dynamic-ips/:id/client-configs',
+    guard: 'dynamic_ip.read',
+    operationId: 'listDynamicIpClientConfigs',
+    summary: 'List client configurations of a dynamic IP source',
+    description:
+      'Lists ready configurations for routers and clients, with the URL of the hub and the hosts of the source. `{{TOKEN}}` stands for the token, which is only known when it is created.',
+    response: DynamicIpClientConfigList,
+    run: (ctx, { params }) => listClientConfigs(ctx, params.id!),
   }),
   route({
     method: 'GET',
