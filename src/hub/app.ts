@@ -42,8 +42,8 @@ export function createApp(hub: Hub, worker: Worker, areas: readonly AnyElysia[] 
       const now = performance.now()
       arrivals.set(request, now)
       loopBlocks.expectMoreWork(now)
-      const unusual = unusualReport(request)
-      if (unusual) return serveAs(request, unusual)
+      const readable = withReadableUrl(request)
+      if (readable) return serveAs(request, readable)
       if (hasUsableHost(request)) return undefined
       failures.set(request, 400)
       return problemResponse(
@@ -151,15 +151,18 @@ function matches(pattern: string, path: string): boolean {
 }
 
 /**
- * The request to handle instead of a report of a dynamic IP client that the router can’t match: without a Host header (HTTP/1.0), with
- * an invalid one or one of at most three characters, or with two slashes at the start. Null for all others.
+ * The request to handle instead of one whose URL the router can’t match: with a host of at most three characters, or a report of a
+ * dynamic IP client without a usable Host header (HTTP/1.0) or with two slashes at the start. Null for all others.
  */
-function unusualReport(request: Request): Request | null {
-  const path = pathOf(request)
-  if (!isClientPath(path)) return null
-  const start = request.url.indexOf(path)
-  if (start >= minPathStart && !path.startsWith('//') && hasUsableHost(request)) return null
-  return new Request(`http://localhost/${request.url.slice(start).replace(/^\/+/, '')}`, request)
+function withReadableUrl(request: Request): Request | null {
+  const { url } = request
+  const start = pathStart(url)
+  const isReport = isClientPath(pathOf(request))
+  const isUsable = hasUsableHost(request)
+  const isReadable = start >= minPathStart && !(isReport && url.startsWith('//', start))
+  if (isUsable ? isReadable : !isReport) return null
+  const path = url.slice(start)
+  return new Request(`http://localhost${isReport ? path.replace(/^\/+/, '/') : path}`, request)
 }
 
 // The router looks for the path after this many characters of the URL.
@@ -172,8 +175,10 @@ function hasUsableHost(request: Request): boolean {
 
 /** Returns the path of a request, even if its URL is unparsable. */
 function pathOf({ url }: Request): string {
-  // Without a usable Host header, the URL is only the path and the query.
-  const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3)
+  const start = pathStart(url)
   const end = url.indexOf('?', start)
   return start < 0 ? '/' : url.slice(start, end < 0 ? undefined : end)
 }
+
+/** Where the path of a URL starts. Without a usable Host header, the URL is only the path and the query. */
+const pathStart = (url: string): number => (url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3))

@@ -141,6 +141,7 @@ describe('HTTP as routers send it', () => {
     ['with blanks in the Host header', 'Host: a b\r\n', 'HTTP/1.1'],
     ['with a Host header of one character', 'Host: x\r\n', 'HTTP/1.1'],
     ['with a Host header of three characters', 'Host: hub\r\n', 'HTTP/1.1'],
+    ['with a Host header like a path', 'Host: nic\r\n', 'HTTP/1.1'],
   ])('%s', async (_, host, version) => {
     const source = await createSource([`raw${count}.example.test`])
     const line = (path: string) => `GET ${path} ${version}\r\n${host}Connection: close\r\n\r\n`
@@ -156,6 +157,11 @@ describe('HTTP as routers send it', () => {
   test('other paths still require a Host header', async () => {
     expect((await send('GET /v1/limits HTTP/1.0\r\n\r\n')).status).toBe(400)
     expect((await send('GET /update-all HTTP/1.0\r\n\r\n')).status).toBe(400)
+    for (const host of ['a', 'hub', 'hub:80'])
+      expect([host, (await send(`GET /v1/limits HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).status]).toEqual([
+        host,
+        401,
+      ])
   })
 
   test('two slashes, trailing slashes, and forms', async () => {

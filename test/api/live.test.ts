@@ -181,6 +181,7 @@ describe('a stream contains', () => {
     expect(Object.fromEntries(areas)).toEqual({
       account: 'account.read',
       dns: 'dns.read',
+      dynamic_ip: 'dynamic_ip.read',
       heartbeat: 'monitoring.read',
       incident: 'monitoring.read',
       maintenance: 'monitoring.read',

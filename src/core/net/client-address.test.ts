@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { parseRange } from './address'
-import { clientAddress } from './client-address'
+import { clientAddress, isEncrypted } from './client-address'
 
 const TRUSTED = ['10.0.0.0/8', 'fd00::/8'].map(text => parseRange(text)!)
 const from = (peer: string, headers: Record<string, string>) => clientAddress(peer, new Headers(headers), TRUSTED)
@@ -84,5 +84,21 @@ describe('the client address', () => {
         expect(clientAddress('10.0.0.1', headers, TRUSTED)).toBe('2.2.2.2')
       }),
     )
+  })
+})
+
+describe('the encryption of the connection', () => {
+  const encrypted = (address: string, isTls: boolean, headers: Record<string, string>) =>
+    isEncrypted({ address, encrypted: isTls }, new Headers(headers), TRUSTED)
+
+  test('is reported by a trusted proxy, or known from the socket', () => {
+    expect(encrypted('10.0.0.1', false, { 'x-forwarded-proto': 'https' })).toBe(true)
+    expect(encrypted('10.0.0.1', false, { 'x-forwarded-proto': 'https, HTTP ' })).toBe(false)
+    expect(encrypted('10.0.0.1', false, { forwarded: 'for=2.2.2.2;proto=http, for=3.3.3.3; Proto="https"' })).toBe(true)
+    expect(encrypted('10.0.0.1', true, { forwarded: 'for=2.2.2.2;proto=http' })).toBe(false)
+    expect(encrypted('10.0.0.1', true, {})).toBe(true)
+    expect(encrypted('2.2.2.2', false, { 'x-forwarded-proto': 'https' })).toBe(false)
+    expect(encrypted('2.2.2.2', true, { 'x-forwarded-proto': 'http' })).toBe(true)
+    expect(encrypted('nonsense', true, {})).toBe(true)
   })
 })
