@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { installGenerators } from '../support/client-generators'
+import { installDnsClients } from '../support/python-packages'
 import { succeeds } from '../support/suite'
 
 // Servers are in folders that are not in the PATH of users.
@@ -48,12 +49,14 @@ const dependencies: { package: string; present(): boolean }[] = [
 const maxAttempts = 3
 
 /**
- * Installs missing packages with apt-get, if run as root, and the client generators.
+ * Installs missing packages with apt-get, if run as root, the client generators, and the clients of DNS providers.
  * @returns what is still missing
  */
 export async function installDependencies(): Promise<string[]> {
-  const packages = await installPackages()
-  return (await installGenerators()) ? packages : [...packages, 'client generators']
+  const missing = await installPackages()
+  if (!(await installGenerators())) missing.push('client generators')
+  if (!(await installDnsClients())) missing.push('DNS clients')
+  return missing
 }
 
 async function installPackages(): Promise<string[]> {

@@ -1,11 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { succeeds } from './suite'
+import { installOnce, venvSteps } from './python-packages'
 
 const clients = resolve('test/real/clients')
 const folder = join(homedir(), '.cache/bailiwick-client-generators')
-const stamp = join(folder, 'installed')
 const programs = join(folder, 'bin')
 
 /** Environment in which the client generators and Go are found. Go uses the versions in go.mod. */
@@ -20,26 +19,12 @@ export const generatorEnv = {
 /** Installs the client generators and Go in a folder that is kept between runs. Returns whether they are installed. */
 export async function installGenerators(): Promise<boolean> {
   const versions = ['requirements.txt', 'go.sum'].map(name => readFileSync(join(clients, name), 'utf8')).join('\n')
-  if (isInstalled(versions)) return true
-  if (!Bun.which('python3')) return false
   const go = ['go', '-C', clients, 'build']
   const steps = [
-    ['python3', '-m', 'venv', '--clear', folder],
-    ['pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', '-r', join(clients, 'requirements.txt')],
+    ...venvSteps(folder, join(clients, 'requirements.txt')),
     [...go, '-o', join(programs, 'oapi-codegen'), 'github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen'],
     // Fills the build cache with the standard library and what generated clients import.
     [...go, 'github.com/oapi-codegen/runtime', 'github.com/oapi-codegen/nullable', 'gopkg.in/validator.v2'],
   ]
-  // A second attempt, because a registry can be briefly unavailable.
-  for (const step of steps) if (!(await succeeds(step, generatorEnv)) && !(await succeeds(step, generatorEnv))) return false
-  writeFileSync(stamp, versions)
-  return true
-}
-
-function isInstalled(versions: string): boolean {
-  try {
-    return readFileSync(stamp, 'utf8') === versions
-  } catch {
-    return false
-  }
+  return await installOnce(folder, versions, steps, generatorEnv)
 }

@@ -140,7 +140,7 @@ class Route53 implements DnsProvider {
   }
 
   async check(): Promise<AccountCheck> {
-    const { zones, next } = await this.#zonePage('/hostedzone', {}, 'ListHostedZonesResponse')
+    const { zones, next } = await this.#zonePage({})
     const { access_key_id, session_token } = this.settings
     const account = accountOfKey(access_key_id)
     const count = next ? `more than ${zones.length}` : zones.length
@@ -155,7 +155,7 @@ class Route53 implements DnsProvider {
   async listZones(): Promise<ProviderZone[]> {
     const zones: ProviderZone[] = []
     for (let query: Query | null = {}; query;) {
-      const page: ZonePage = await this.#zonePage('/hostedzone', query, 'ListHostedZonesResponse')
+      const page: ZonePage = await this.#zonePage(query)
       zones.push(...page.zones)
       query = page.next
     }
@@ -164,14 +164,10 @@ class Route53 implements DnsProvider {
   }
 
   async findZone(name: string): Promise<ProviderZone | null> {
-    const found: ProviderZone[] = []
-    // Zones are listed from this name on.
-    for (let query: Query | null = { dnsname: apiName('@', name) }; query;) {
-      const page: ZonePage = await this.#zonePage('/hostedzonesbyname', query, 'ListHostedZonesByNameResponse')
-      const same = page.zones.filter(zone => zone.name === name)
-      found.push(...same)
-      query = page.next && catchName(page.next.dnsname) === `${name}.` ? page.next : null
-    }
+    // Zones are listed from this name on, those with the same name first.
+    const query = { dnsname: apiName('@', name), maxitems: String(zonesPerPage) }
+    const page = await this.#client.get('/hostedzonesbyname', query, 'ListHostedZonesByNameResponse')
+    const found = publicZonesOf(page).filter(zone => zone.name === name)
     if (found.length > 1)
       throw new ProviderError(
         'refused',
@@ -302,14 +298,9 @@ class Route53 implements DnsProvider {
     return known && sameRrset(known.rrset, rrset) ? known.texts : rrset.values.map(value => apiValue(rrset.type, value))
   }
 
-  async #zonePage(path: string, query: Query, root: string): Promise<ZonePage> {
-    const page = await this.#client.get(path, { ...query, maxitems: String(zonesPerPage) }, root)
-    const zones = listOf(page.HostedZones, 'HostedZone').flatMap(one => zoneOf(one) ?? [])
-    const next =
-      path === '/hostedzone'
-        ? nextOf(page, { marker: 'NextMarker' })
-        : nextOf(page, { dnsname: 'NextDNSName', hostedzoneid: 'NextHostedZoneId' })
-    return { zones, next }
+  async #zonePage(query: Query): Promise<ZonePage> {
+    const page = await this.#client.get('/hostedzone', { ...query, maxitems: String(zonesPerPage) }, 'ListHostedZonesResponse')
+    return { zones: publicZonesOf(page), next: nextOf(page, { marker: 'NextMarker' }) }
   }
 }
 
@@ -347,22 +338,19 @@ function recordSetXml({ name, type, ttl }: ProviderRrset, texts: readonly string
   )
 }
 
+const publicZonesOf = (page: Record<string, unknown>): ProviderZone[] =>
+  listOf(page.HostedZones, 'HostedZone').flatMap(one => zoneOf(one) ?? [])
+
 /** Parses a hosted zone; null for private zones and names that are not DNS names. @throws ProviderError `invalid_response` */
 function zoneOf(listed: unknown): ProviderZone | null {
   const { Id, Name, Config } = isObject(listed) ? listed : {}
   if (typeof Id !== 'string' || typeof Name !== 'string') throw invalidFormat('has a hosted zone without an ID or name')
   if (isObject(Config) && Config.PrivateZone === 'true') return null
-  const name = catchName(Name)
-  return name === null ? null : { name: name.slice(0, -1), ref: Id.replace(/^\/hostedzone\//, '') }
+  return catchFormatError(
+    () => ({ name: absoluteName(Name).slice(0, -1), ref: Id.replace(/^\/hostedzone\//, '') }),
+    () => null,
+  )
 }
-
-const catchName = (text: string | undefined): string | null =>
-  text === undefined
-    ? null
-    : catchFormatError(
-        () => absoluteName(text),
-        () => null,
-      )
 
 /** The query for the page after this one; null if it is the last. @throws ProviderError `incomplete` if that is unclear */
 function nextOf(page: Record<string, unknown>, required: Query, optional: Query = {}): Query | null {
