@@ -99,6 +99,26 @@ test('a blocked plan is applied only with a reason', async () => {
   expect(valuesThere(`blog.${at}`, 'A')).toBeUndefined()
 }, 60_000)
 
+test('entries that are no record sets are listed, and so is the time when a provider accepts changes again', async () => {
+  const [zone] = (await ui.api('GET', '/v1/dns/zones')).data
+  double.put(at, `lua.${at}`, 'LUA', 300, [`A "ifportup(443, {'192.0.2.1'})"`])
+  const page = await ui.open(`/dns/zones/${zone.id}/drift`)
+  await page.getByRole('button', { name: 'Refresh' }).click()
+  const foreign = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Managed at the provider' }) })
+  await foreign.getByText('ifportup').waitFor()
+
+  double.trouble = request => (request.startsWith('PATCH') ? { status: 429, headers: { 'retry-after': '600' } } : null)
+  const rrsets = [{ name: 'new', type: 'A', ttl: 300, records: [{ content: '192.0.2.1' }] }]
+  await ui.api('PUT', `/v1/dns/zones/${zone.id}/rrsets`, { rrsets })
+  await page.getByText('may be changed again at').waitFor()
+  await expectClean(page)
+  double.trouble = () => null
+
+  await page.goto(`${ui.hub.url}/dns/zones/${zone.id}/settings`)
+  await page.getByText('may be changed again at').first().waitFor()
+  await expectClean(page)
+}, 60_000)
+
 test('a template is created, previewed and applied, and rolled out after an edit', async () => {
   const zone = await ui.api('POST', '/v1/dns/zones', { name: 'example.com', nameservers: ['ns1.example.com'] })
   const page = await ui.open('/dns/templates')

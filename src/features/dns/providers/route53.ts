@@ -67,7 +67,7 @@ const form = settingsForm({
         ...secret,
         ...credential,
         minLength: 16,
-        maxLength: 4096,
+        maxLength: 2048,
         description: 'Session token of temporary credentials, which expire. Stored encrypted.',
       }),
     ),

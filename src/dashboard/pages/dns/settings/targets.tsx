@@ -47,12 +47,12 @@ export function Targets({ zone }: { zone: ZoneView }) {
             <span className="text-[13px] text-muted">
               checked <RelativeTime at={one.checked_at} />
             </span>
-            <Throttled target={one} />
             {canWrite && (
               <Button small kind="danger" onClick={() => remove(one)}>
                 Remove
               </Button>
             )}
+            <Throttled target={one} />
             {one.error && <p className="w-full text-[13px] text-bad wrap-anywhere">{one.error.detail}</p>}
           </li>
         ))}
