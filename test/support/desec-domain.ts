@@ -363,6 +363,10 @@ function longStrings(type: string, text: string): Uint8Array {
   return rdataOfText(type, textOf(type, rdata), null)
 }
 
-/** dnspython omits sizes and precisions of LOC that are the defaults. */
-const presented = (type: string, text: string): string =>
-  type === 'LOC' ? text.replace(/ 1\.00m 10000\.00m 10\.00m$/, '') : text
+/** dnspython omits sizes and precisions of LOC that are the defaults. deSEC writes all IPv6 addresses in hexadecimal (dns.py). */
+function presented(type: string, text: string): string {
+  if (type === 'LOC') return text.replace(/ 1\.00m 10000\.00m 10\.00m$/, '')
+  if (type !== 'AAAA') return text
+  const pair = (high: string, low: string) => (Number(high) * 256 + Number(low)).toString(16)
+  return text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => `${pair(a, b)}:${pair(c, d)}`)
+}

@@ -37,11 +37,12 @@ def fields(type, value):
         return value.strip('"').replace(';', '\\;')
     if type not in named:
         return value
-    found = dict(zip(named[type], (word.strip('"') for word in words)))
+    texts = [word.strip('"') for word in words]
+    found = {key: int(one) if one.isdigit() else one for key, one in zip(named[type], texts)}
     if type in ('HTTPS', 'SVCB'):
         key, parameter = words[2].replace('"', '').split('=')
         found['svcparams'] = {key: parameter if key == 'port' else [parameter]}
-    return {key: int(one) if one.isdigit() else one for key, one in found.items()}
+    return found
 
 
 sets = record_sets(types)

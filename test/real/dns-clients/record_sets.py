@@ -1,5 +1,6 @@
 """Forty record sets of all types of a provider, and how they change: ten are updated and ten deleted."""
 
+import base64
 import ipaddress
 
 DIGEST = 'ab' * 32
@@ -15,6 +16,7 @@ VALUES = {
     'MX': lambda n: f'{n} mail.example.net.',
     'NAPTR': lambda n: f'{n} 10 "S" "SIP+D2U" "" _sip._udp.example.net.',
     'NS': lambda n: f'ns{n}.example.net.',
+    'OPENPGPKEY': lambda n: base64.b64encode(bytes([n] * 20)).decode(),
     'PTR': lambda n: f'host{n}.example.net.',
     'SPF': lambda n: f'"v=spf1 ip4:192.0.2.{n} -all"',
     'SRV': lambda n: f'{n} 5 5060 sip.example.net.',
