@@ -1,7 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { desec } from '../../src/features/dns/providers/desec'
 import type { DnsProvider, ProviderFailure, ProviderZone } from '../../src/features/dns/providers/provider'
-import { DesecDouble, type DesecFault } from '../support/desec'
+import type { ApiFault } from '../support/api-double'
+import { DesecDouble } from '../support/desec'
 import { stamps, type DesecDomain } from '../support/desec-domain'
 import { desecUnderTest } from '../support/desec-under-test'
 import { pluginContext } from '../support/plugin-context'
@@ -28,6 +29,10 @@ providerContract('desec', async () => {
     unreachable: opened(double, { base_url: 'http://127.0.0.1:1/api/v1' }),
   }
 })
+
+const failed = { status: 500, code: 'error', message: 'Internal Server Error. We’re on it!' }
+const conflict = { status: 409, code: 'conflict', message: 'Conflict: duplicate key value violates unique constraint' }
+const forbidden = { status: 403, code: 'permission_denied', message: 'You do not have permission to perform this action.' }
 
 describe('desec, in addition to the provider contract', () => {
   let double: DesecDouble
@@ -84,7 +89,6 @@ describe('desec, in addition to the provider contract', () => {
 
     test('with a link to a page that was already read, or to none, is an error', async () => {
       there.patch(many(600))
-      double.beforePage = ({ query }) => void (query.get('cursor') === '' && query.set('cursor', ''))
       const around = pluginContext()
       const altered = (link: string) =>
         opened(
@@ -156,7 +160,7 @@ describe('desec, in addition to the provider contract', () => {
   })
 
   test('a failed list of serials is read again', async () => {
-    double.fault = () => 'failed'
+    double.fault = () => failed
     expect(await failureOf(provider.readSerial!(zone))).toBe('refused')
     double.fault = () => null
     expect(await provider.readSerial!(zone)).toBeGreaterThan(0)
@@ -262,9 +266,9 @@ describe('desec, in addition to the provider contract', () => {
   })
 
   test('a change with an unclear response may have been applied', async () => {
-    for (const fault of ['lost', 'html', 'failed', 'cut', 'dropped'] as const) {
+    for (const [name, fault] of Object.entries({ lost: 'lost', html: 'html', failed, cut: 'cut', dropped: 'dropped' } as const)) {
       double.fault = ({ method }) => (method === 'PATCH' ? fault : null)
-      expect([fault, ...(await apply(op(null, a(fault))))]).toEqual([fault, 'unknown'])
+      expect([name, ...(await apply(op(null, a(name))))]).toEqual([name, 'unknown'])
     }
     expect(shown()).toEqual([' NS', 'lost A', 'html A', 'cut A'])
   })
@@ -285,7 +289,7 @@ describe('desec, in addition to the provider contract', () => {
   })
 
   test('a change that collides with another one is stale', async () => {
-    double.fault = ({ method }) => (method === 'PATCH' ? 'conflict' : null)
+    double.fault = ({ method }) => (method === 'PATCH' ? conflict : null)
     expect(await apply(op(null, a('www')))).toEqual(['stale'])
   })
 
@@ -296,13 +300,13 @@ describe('desec, in addition to the provider contract', () => {
   })
 
   test('read errors have a specific code', async () => {
-    const failures: [DesecFault, ProviderFailure][] = [
+    const failures: [ApiFault, ProviderFailure][] = [
       ['html', 'refused'],
-      ['failed', 'refused'],
+      [failed, 'refused'],
       ['cut', 'incomplete'],
       ['lost', 'unreachable'],
       ['throttled', 'throttled'],
-      ['unauthorized', 'unauthorized'],
+      [forbidden, 'unauthorized'],
     ]
     for (const [fault, failure] of failures) {
       double.fault = () => fault
@@ -318,7 +322,7 @@ describe('desec, in addition to the provider contract', () => {
   })
 
   test('the token is in no error, even if the server echoes it', async () => {
-    double.fault = () => 'failed'
+    double.fault = () => failed
     double.answered = body => ({ ...body, detail: `bad token ${double.token}` })
     expect(await errorOf(read())).toMatchObject({ message: expect.stringContaining('bad token [redacted]') })
   })

@@ -21,7 +21,7 @@ export interface DesecRrset {
 export class DesecFailure extends Error {
   constructor(
     readonly status: number,
-    readonly body: unknown,
+    readonly body: object,
     readonly headers: Record<string, string> = {},
   ) {
     super(JSON.stringify(body))
@@ -121,7 +121,7 @@ export class DesecDomain {
       if ('errors' in found) errors[place] = found.errors
       return 'errors' in found ? null : found.value
     })
-    if (errors.some(one => Object.keys(one).length > 0)) throw new DesecFailure(400, many ? errors : errors[0])
+    if (errors.some(one => Object.keys(one).length > 0)) throw new DesecFailure(400, many ? errors : errors[0]!)
     return this.#save(valid as Valid[])
   }
 

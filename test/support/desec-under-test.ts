@@ -1,6 +1,7 @@
 import { desec } from '../../src/features/dns/providers/desec'
 import { withinZone } from '../../src/features/dns/zones/names'
-import type { DesecDouble, DesecRequest } from './desec'
+import type { ApiRequest } from './api-double'
+import type { DesecDouble } from './desec'
 import type { DesecDomain } from './desec-domain'
 import type { TroubledUnderTest } from './hub-zone'
 import { rrset } from './provider-contract'
@@ -13,7 +14,7 @@ const minimumTtl = 60
 /** The double of deSEC, for the provider suites. */
 export function desecUnderTest(double: DesecDouble): TroubledUnderTest {
   const domainNamed = (name: string) => double.domains.find(one => one.name === name)!
-  const isReading = ({ method, path, query }: DesecRequest) =>
+  const isReading = ({ method, path, query }: ApiRequest) =>
     method === 'GET' && path.endsWith('/rrsets/') && !query.has('subname')
   return {
     kind: desec.kind,

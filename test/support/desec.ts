@@ -1,22 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { ApiDouble, type ApiRequest, type ApiResponse } from './api-double'
 import { DesecDomain, DesecFailure, detailed, stamps } from './desec-domain'
-
-/** A received request. */
-export interface DesecRequest {
-  method: string
-  /** Path below the API version, such as `/domains/`. */
-  path: string
-  query: URLSearchParams
-  body: any
-}
-
-/**
- * Simulated failures of a request. `lost`: processed, then the connection closes without a response. `dropped`: the connection closes
- * before it is processed. `silent`: processed, but no response ever comes. `cut`: the response is truncated. `html`: a proxy returns a
- * page with status 502. `failed`: status 500, after the change was rolled back. `conflict`: another request created the same.
- */
-export type DesecFault = 'lost' | 'dropped' | 'silent' | 'cut' | 'html' | 'failed' | 'conflict' | 'throttled' | 'unauthorized'
 
 // settings.py: DEFAULT_THROTTLE_RATES, as pairs of a number and seconds.
 const rates = {
@@ -43,17 +27,9 @@ const rates = {
 } as const satisfies Record<string, [number, number][]>
 
 /** The API of deSEC (desec-stack), on a free local port. */
-export class DesecDouble {
-  readonly token = `desec-${'t'.repeat(28)}`
+export class DesecDouble extends ApiDouble {
   readonly email = 'dns@example.com'
   readonly domains: DesecDomain[] = []
-  readonly requests: DesecRequest[] = []
-  /** Chooses a failure for a request; null for none. */
-  fault: (request: DesecRequest) => DesecFault | null | undefined = () => null
-  /** Called before a page of a list is built. */
-  beforePage: (request: DesecRequest) => void = () => {}
-  /** Modifies the body of a response before it is sent. */
-  answered: (body: any, request: DesecRequest) => any = body => body
   /** Permissions of the token. */
   may = { manageTokens: true, createDomain: true, writeRrsets: true }
   limitDomains = 100
@@ -62,22 +38,11 @@ export class DesecDouble {
   isThrottled = false
   /** Milliseconds of any clock. */
   now: () => number = () => performance.now()
+  #pages = 0
   readonly #history = new Map<string, number[]>()
-  readonly #server = createServer((request, response) => void this.#serve(request, response))
 
-  /** Value for `base_url`. */
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as { port: number }).port}/api/v1`
-  }
-
-  async start(): Promise<this> {
-    await new Promise<void>(listening => this.#server.listen(0, '127.0.0.1', listening))
-    return this
-  }
-
-  stop(): void {
-    this.#server.close()
-    this.#server.closeAllConnections()
+  constructor() {
+    super('/api/v1')
   }
 
   domain(name: string, minimumTtl?: number): DesecDomain {
@@ -86,52 +51,17 @@ export class DesecDouble {
     return domain
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const parts: Buffer[] = []
-    for await (const part of request) parts.push(part as Buffer)
-    const url = new URL(request.url!, `http://${request.headers.host}`)
-    const received: DesecRequest = {
-      method: request.method!,
-      path: decodeURIComponent(url.pathname.replace(/^\/api\/v1/, '')),
-      query: url.searchParams,
-      body: undefined,
-    }
-    this.requests.push(received)
-    const fault = this.fault(received)
-    if (fault === 'dropped') return void request.socket.destroy()
-    const { status, body, headers } = this.#answer(received, request, url, Buffer.concat(parts).toString(), fault)
-    if (fault === 'silent') return
-    if (fault === 'lost') return void request.socket.destroy()
-    if (fault === 'html') {
-      response.writeHead(502, { 'content-type': 'text/html' })
-      return void response.end('<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>')
-    }
-    if (status === 204) return void response.writeHead(204).end()
-    const isPage = typeof body === 'string'
-    response.writeHead(status, { 'content-type': isPage ? 'text/html' : 'application/json', ...headers })
-    const text = isPage ? body : JSON.stringify(this.answered(body, received))
-    response.end(fault === 'cut' ? text.slice(0, Math.floor(text.length / 2)) : text)
-  }
-
-  #answer(
-    received: DesecRequest,
-    { headers }: IncomingMessage,
-    url: URL,
-    text: string,
-    fault: DesecFault | null | undefined,
-  ): { status: number; body?: unknown; headers?: Record<string, string> } {
+  protected answer(request: ApiRequest, fault: Parameters<ApiDouble['answer']>[1]): ApiResponse {
     try {
-      this.#authenticate(headers.authorization)
-      if (fault === 'unauthorized') throw detailed(403, 'You do not have permission to perform this action.')
-      const wait = fault === 'throttled' ? 7 : this.#wait(received)
+      this.#authenticate(request.headers.authorization)
+      if (typeof fault === 'object' && fault) throw detailed(fault.status, fault.message ?? fault.code)
+      const wait = fault === 'throttled' ? 7 : this.#wait(request)
       if (wait !== null)
         throw detailed(429, `Request was throttled. Expected available in ${wait} second${wait === 1 ? '' : 's'}.`, {
           'retry-after': String(wait),
         })
-      if (fault === 'failed') throw detailed(500, "Internal Server Error. We're on it!")
-      if (fault === 'conflict') throw detailed(409, 'Conflict: duplicate key value violates unique constraint')
-      received.body = ['GET', 'DELETE'].includes(received.method) ? undefined : parsed(headers['content-type'], text)
-      return this.#route(received, url)
+      if (request.method !== 'GET' && request.method !== 'DELETE') refuseBody(request)
+      return this.#route(request)
     } catch (error) {
       if (error instanceof DesecFailure) return error
       throw error
@@ -148,7 +78,7 @@ export class DesecDouble {
   }
 
   /** Seconds to wait, if a limit is reached (throttling.py): a sliding window for each scope and rate. */
-  #wait({ method, path }: DesecRequest): number | null {
+  #wait({ method, path }: ApiRequest): number | null {
     if (!this.isThrottled) return null
     const now = this.now() / 1000
     const [, area, domain, rrsets] = path.split('/')
@@ -179,9 +109,10 @@ export class DesecDouble {
     return null
   }
 
-  #route(request: DesecRequest, url: URL): { status: number; body?: unknown; headers?: Record<string, string> } {
-    const { method, path, query, body } = request
-    if (!path.endsWith('/')) throw new DesecFailure(404, '<html><body><h1>Not Found</h1></body></html>')
+  #route(request: ApiRequest): ApiResponse {
+    const { method, query, body } = request
+    const path = decodeURIComponent(request.path)
+    if (!path.endsWith('/')) return notFound
     if (path === '/auth/account/') {
       if (!this.may.manageTokens) throw detailed(403, 'You do not have permission to perform this action.')
       if (method !== 'GET') throw notAllowed(method)
@@ -190,7 +121,7 @@ export class DesecDouble {
       return { status: 200, body: { ...account, limit_domains, outreach_preference: true } }
     }
     const [, area, name, rrsets, subname, type] = path.split('/')
-    if (area !== 'domains') throw new DesecFailure(404, '<html><body><h1>Not Found</h1></body></html>')
+    if (area !== 'domains') return notFound
     if (!name) {
       if (method === 'POST') return { status: 201, body: this.#createDomain(body) }
       if (method !== 'GET') throw notAllowed(method)
@@ -198,7 +129,6 @@ export class DesecDouble {
       if (owned !== null) return { status: 200, body: this.#responsibleFor(owned).map(one => one.shown(false)) }
       return this.#listed(
         request,
-        url,
         () => this.domains,
         one => one.shown(false),
       )
@@ -223,7 +153,6 @@ export class DesecDouble {
         (wantedName === null || one.subname === wantedName) && (wantedType === null || one.type === wantedType)
       return this.#listed(
         request,
-        url,
         () => domain.rrsets.filter(isWanted),
         one => one,
       )
@@ -235,7 +164,7 @@ export class DesecDouble {
   }
 
   /** One rrset: `@`, or a name that ends in three dots, can be the apex. */
-  #rrset({ method, body }: DesecRequest, domain: DesecDomain, name: string, type: string): { status: number; body?: unknown } {
+  #rrset({ method, body }: ApiRequest, domain: DesecDomain, name: string, type: string): ApiResponse {
     const subname = name === '@' ? '' : name.replace(/(\.\.\.|@)$/, '')
     if (method === 'DELETE') {
       domain.delete(subname, type)
@@ -249,13 +178,13 @@ export class DesecDouble {
       const [saved] = domain.patch([{ ...body, subname, type }])
       return saved ? { status: 200, body: saved } : { status: 204 }
     } catch (error) {
-      throw error instanceof DesecFailure ? new DesecFailure(error.status, (error.body as unknown[])[0]) : error
+      throw error instanceof DesecFailure ? new DesecFailure(error.status, (error.body as object[])[0]!) : error
     }
   }
 
   /** Pages by cursor, newest first. Without `cursor`, longer lists are refused (pagination.py). */
-  #listed<T extends { created: string }>(request: DesecRequest, url: URL, rows: () => T[], shown: (row: T) => object) {
-    this.beforePage(request)
+  #listed<T extends { created: string }>(request: ApiRequest, rows: () => T[], shown: (row: T) => object): ApiResponse {
+    this.beforePage(++this.#pages, request)
     const all = rows().toSorted((a, b) => (a.created < b.created ? 1 : -1))
     const cursor = request.query.get('cursor')
     const position = Buffer.from(cursor ?? '', 'base64').toString()
@@ -265,8 +194,8 @@ export class DesecDouble {
     const hasNext = from >= 0 && from + this.pageSize < all.length
     if (!hasNext && !cursor) return { status: 200, body: page.map(shown) }
     const link = (label: string, to: string) => {
-      const target = new URL(url)
-      target.searchParams.set('cursor', to)
+      const target = new URL(this.url + request.path)
+      target.search = String(new URLSearchParams({ ...Object.fromEntries(request.query), cursor: to }))
       return `<${target}>; rel="${label}"`
     }
     if (cursor === null)
@@ -314,12 +243,10 @@ export class DesecDouble {
 
 const notAllowed = (method: string) => detailed(405, `Method "${method}" not allowed.`)
 
-function parsed(type: string | undefined, text: string): unknown {
-  const media = type?.split(';')[0]?.trim() ?? ''
-  if (media !== 'application/json') throw detailed(415, `Unsupported media type "${type ?? ''}" in request.`)
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw detailed(400, 'JSON parse error - Expecting value: line 1 column 1 (char 0)')
-  }
+const notFound: ApiResponse = { status: 404 }
+
+function refuseBody({ headers, body }: ApiRequest): void {
+  const type = headers['content-type'] ?? ''
+  if (type.split(';')[0]!.trim() !== 'application/json') throw detailed(415, `Unsupported media type "${type}" in request.`)
+  if (body === undefined) throw detailed(400, 'JSON parse error - Expecting value: line 1 column 1 (char 0)')
 }

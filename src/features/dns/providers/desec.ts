@@ -1,14 +1,12 @@
-import { Type } from '@sinclair/typebox'
 import type { AccountCheck } from '../../../adapters/adapter'
 import { mayHaveApplied } from '../../../adapters/failure'
-import { urlProblem } from '../../../adapters/json-http'
 import { incompleteList } from '../../../adapters/numbered-pages'
-import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
+import { settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { pluralize } from '../../../core/pluralize'
-import { invalid } from '../../../core/problem'
-import { grouped, Line } from '../../../core/shapes'
+import { grouped } from '../../../core/shapes'
 import { isObject } from '../../../dns/octets'
 import { rrsetKey } from '../zones/names'
+import { apiToken, baseUrl, validateBaseUrl } from './api-settings'
 import { DesecClient, DesecRefusal, messagesOf } from './desec-client'
 import { changeOf, rrsetsOfRows, type Content, subnameOf, unsupportedAtDesec, unsupportedTypes } from './desec-records'
 import { domainsOfAccount, forgetDomains, parseDomain, type DesecDomain } from './desec-domains'
@@ -28,30 +26,16 @@ import {
   type UnsupportedRrset,
 } from './provider'
 import { sameRrset } from './same-rrset'
-import { stepsByName } from './steps-by-name'
+import { batchesWithin } from './steps-by-name'
 
 const publicApi = 'https://desec.io/api/v1'
 
 const form = settingsForm({
-  api_token: Type.String({
-    ...secret,
-    minLength: 20,
-    maxLength: 400,
-    pattern: '^[\\x21-\\x7e]+$',
-    'x-rule': 'must be printable ASCII without spaces.',
-    description:
-      'API token (Token Management at desec.io). To create zones, it needs the permission to create domains. Stored encrypted.',
-    writeOnly: true,
-  }),
+  api_token: apiToken(
+    'API token, from Token Management at desec.io. To create zones, it needs the permission to create domains.',
+  ),
   ...grouped('Connection', {
-    base_url: Type.Optional(
-      Line({
-        ...destination,
-        maxLength: 1000,
-        description: `Base URL of the API, if you use a proxy or your own installation of desec-stack. Default: ${publicApi}.`,
-        default: publicApi,
-      }),
-    ),
+    base_url: baseUrl(publicApi),
   }),
 })
 type DesecSettings = SettingsOf<typeof form>
@@ -83,10 +67,7 @@ export const desec: ProviderKind<DesecSettings> = {
   ...form,
   caps,
   pollSeconds: 3600,
-  validate({ base_url }) {
-    const problem = base_url === undefined ? null : urlProblem('base_url', base_url)
-    if (problem) throw invalid([problem])
-  },
+  validate: validateBaseUrl,
   open: (settings, around) => new Desec(settings, around),
 }
 
@@ -157,7 +138,7 @@ class Desec implements DnsProvider {
    */
   async apply(zone: ProviderZone, ops: readonly Op[]): Promise<OpResult[]> {
     const results: OpResult[] = []
-    for (const batch of batchesOf(ops)) {
+    for (const batch of batchesWithin(ops, [{ max: caps.batchOps, sizeOf: () => 1 }])) {
       const failed = results.some(one => one.outcome !== 'done')
       if (failed) results.push(...batch.map(op => resultOf(op, 'skipped', 'A previous batch failed.')))
       else results.push(...(await this.#batch(zone, batch, results.length === 0)))
@@ -225,17 +206,6 @@ const maxNameQueries = 2
 const zoneOf = ({ name }: DesecDomain): ProviderZone => ({ name, ref: null })
 
 const rrsetsOf = (zoneName: string): string => `/domains/${encodeURIComponent(zoneName)}/rrsets/`
-
-/** Splits steps, in order, into batches. Consecutive steps at one name stay together: replacing a CNAME must be atomic. */
-function batchesOf(ops: readonly Op[]): Op[][] {
-  const batches: Op[][] = []
-  for (const group of stepsByName(ops)) {
-    const last = batches.at(-1)
-    if (last && last.length + group.length <= caps.batchOps) last.push(...group)
-    else batches.push(group)
-  }
-  return batches
-}
 
 /** Refuses the steps that have errors and skips the others; refuses all if the errors are not those of steps. */
 function refused(ops: readonly Op[], { errors, message }: DesecRefusal): OpResult[] {
