@@ -28,9 +28,13 @@ test('a change of 100 record sets needs as many requests as planned, at each sim
   const written = doubles.accounts.map(({ kind }) => [kind, ...requests(kind, 'write')])
   expect(written).toEqual([
     ['cloudflare', 1, 1, 1],
+    ['hetzner', 100, 100, 100],
+    ['digitalocean', 100, 100, 100],
     ['desec', 1, 1, 1],
   ])
-  // Each reads the zone right before.
+  // Both read each record set right before changing it.
+  for (const kind of ['hetzner', 'digitalocean']) expect(requests(kind, 'read')).toEqual([100, 100, 100])
+  // deSEC reads the zone right before.
   expect(requests('desec', 'read')).toEqual([1, 1, 1])
   // Nothing is left: it can run again.
   expect((await run(doubles.accounts)).code).toBe(0)

@@ -1,5 +1,6 @@
 import type { AccountCheck } from '../../../adapters/adapter'
 import { settingsForm, type SettingsOf } from '../../../adapters/settings-form'
+import { pluralize } from '../../../core/pluralize'
 import { grouped } from '../../../core/shapes'
 import { isObject } from '../../../dns/octets'
 import { fqdnOf } from '../zones/names'
@@ -79,7 +80,7 @@ class DigitalOcean implements DnsProvider {
 
   async check(): Promise<AccountCheck> {
     const { length } = await this.listZones()
-    return { detail: `DigitalOcean${await this.#account()}: ${length} ${length === 1 ? 'domain' : 'domains'}`, warnings: [] }
+    return { detail: `DigitalOcean${await this.#account()}: ${pluralize(length, 'domains')}`, warnings: [] }
   }
 
   async listZones(): Promise<ProviderZone[]> {

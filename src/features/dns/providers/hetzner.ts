@@ -1,5 +1,6 @@
 import type { AccountCheck } from '../../../adapters/adapter'
 import { settingsForm, type SettingsOf } from '../../../adapters/settings-form'
+import { pluralize } from '../../../core/pluralize'
 import { grouped } from '../../../core/shapes'
 import { isObject } from '../../../dns/octets'
 import { rrsetKey } from '../zones/names'
@@ -73,6 +74,8 @@ class Hetzner implements DnsProvider {
   readonly #client: HetznerClient
   /** Rrsets of the last read that can't be changed, by {@link rrsetKey}. */
   #protected = new Set<string>()
+  /** As last read, by zone name. */
+  readonly #defaultTtls = new Map<string, number>()
 
   constructor({ base_url, api_token }: HetznerSettings, around: AdapterContext) {
     this.#client = new HetznerClient({ base_url: (base_url ?? publicApi).replace(/\/+$/, ''), api_token }, around)
@@ -84,7 +87,7 @@ class Hetzner implements DnsProvider {
     const names = rows.map(row => String(row.name))
     const secondary = rows.filter(isSecondary).map(row => String(row.name))
     return {
-      detail: `Hetzner project with ${names.length} ${names.length === 1 ? 'zone' : 'zones'}${examplesOf(names)}`,
+      detail: `Hetzner project with ${pluralize(names.length, 'zones')}${examplesOf(names)}`,
       warnings:
         secondary.length === 0
           ? []
@@ -130,7 +133,7 @@ class Hetzner implements DnsProvider {
   /** Applies one rrset after another. Values and TTL are changed by two requests. */
   async apply(zone: ProviderZone, ops: readonly Op[]): Promise<OpResult[]> {
     if (ops.length === 0) return []
-    const defaultTtl = await this.#defaultTtl(zone)
+    const defaultTtl = this.#defaultTtls.get(zone.name) ?? (await this.#defaultTtl(zone))
     const look = async (name: string) => {
       const rows = await this.#rows(zone, `&name=${encodeURIComponent(name)}`)
       return new Map(rrsetsOfRows(rows, zone.name, defaultTtl).map(one => [rrsetKey(one), one]))
@@ -213,6 +216,7 @@ class Hetzner implements DnsProvider {
       throw new ProviderError('invalid_response', 'The zone at Hetzner has no default TTL.')
     if (isSecondary(row))
       throw new ProviderError('refused', `${zone.name} is a secondary zone at Hetzner. Change it at its primary server.`)
+    this.#defaultTtls.set(zone.name, row.ttl as number)
     return row.ttl as number
   }
 }
