@@ -35,7 +35,7 @@ export const providerApplyBench: Bench = {
       figures,
       notes: [
         `Each step is for ${args.rrsets!} record sets with one A record each, named bailiwick-bench-1 and so on, which are deleted at the end.`,
-        'The time at the pace of a hub includes waiting for the rate limit of the provider, but not for its responses.',
+        'The wait for the rate limit is in addition to the time. It is how long a hub waits if it sent no requests before.',
       ],
     }
   },
@@ -115,7 +115,7 @@ async function step(name: string, sent: Sent, provider: DnsProvider, zone: Provi
     { name: `${name}: requests that write`, value: sent.writes, unit: '' },
     { name: `${name}: requests that read`, value: sent.reads, unit: '' },
     { name: `${name}: time`, value: seconds, unit: 's' },
-    { name: `${name}: time at the pace of a hub`, value: pacedSeconds(provider.caps.pace, sent.reads + sent.writes), unit: 's' },
+    { name: `${name}: wait for the rate limit`, value: pacedSeconds(provider.caps.pace, sent.reads + sent.writes), unit: 's' },
   ]
 }
 
@@ -126,7 +126,7 @@ async function apply(provider: DnsProvider, zone: ProviderZone, ops: readonly Op
   }
 }
 
-/** How long a hub waits with so many requests, after none for a while. A fifth of the rate is reserved for people. */
+/** How long a hub waits in total while it sends so many requests. A fifth of the rate is reserved for people. */
 function pacedSeconds(pace: Pace | undefined, requests: number): number {
   if (!pace) return 0
   const { perSecond, burst } = pace
