@@ -126,6 +126,12 @@ export class HetznerZone {
     this.#changed(() => (row.ttl = ttl))
   }
 
+  changeProtection(name: string, type: string, body: unknown): void {
+    const { change } = onlyFields(body, ['change'], ['change'])
+    if (typeof change !== 'boolean') throw invalidInput('change', 'Must be a boolean.')
+    this.get(name, type).protection.change = change
+  }
+
   delete(name: string, type: string): void {
     const row = this.#changeable(name, type)
     this.#changed(() => (this.rows = this.rows.filter(one => one !== row)))

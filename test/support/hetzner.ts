@@ -86,6 +86,7 @@ export class HetznerDouble extends ApiDouble {
       if (method === 'POST') return this.#act(zone, 'create_rrset', () => ({ rrset: zone.create(body) }))
     } else if (command !== undefined && method === 'POST' && actions === 'actions') {
       if (command === 'set_records') return this.#act(zone, command, () => zone.setRecords(name, type!, body))
+      if (command === 'change_protection') return this.#act(zone, command, () => zone.changeProtection(name, type!, body))
       if (command === 'change_ttl') return this.#act(zone, command, () => zone.changeTtl(name, type!, body))
     } else if (command === undefined && actions === undefined) {
       if (method === 'GET') return { status: 200, body: { rrset: zone.get(name, type!) } }
