@@ -1,7 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Page } from 'playwright-core'
+import type { Page, Request } from 'playwright-core'
 import { startHub, until, type HubProcess } from '../support/binary'
-import { dashboard, expectClean, forgetProblems, type Dashboard } from '../support/dashboard'
+import {
+  ada,
+  dashboard,
+  expectClean,
+  forgetProblems,
+  newContext,
+  signIn,
+  startBrowser,
+  type Dashboard,
+} from '../support/dashboard'
 import { freePort } from '../support/free-port'
 
 let ui: Dashboard
@@ -17,6 +26,7 @@ afterAll(async () => {
   await ui?.[Symbol.asyncDispose]()
 })
 
+const schedule = { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 }
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
 const menu = (page: Page, name: string) => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name }).click()
 const isLive = (page: Page) => page.getByRole('status').getByText('Live', { exact: true }).waitFor()
@@ -56,8 +66,61 @@ test('after an update of the hub, pages that can’t be loaded anymore offer to 
   expect(await offer.count()).toBe(0)
 }, 60_000)
 
+test('only visible pages keep a stream, so that hidden tabs and the back/forward cache don’t use up the connections', async () => {
+  await using browser = await startBrowser(undefined, true)
+  const context = await newContext(browser)
+  await context.addCookies([{ ...(await signIn(ui.hub, ada)), url: ui.hub.url }])
+  const streams = new Set<Request>()
+  context.on('request', request => new URL(request.url()).pathname === '/v1/stream' && streams.add(request))
+  context.on('requestfinished', request => streams.delete(request))
+  context.on('requestfailed', request => streams.delete(request))
+  const open = async (page: Page, path: string, name: string) => {
+    await page.goto(`${ui.hub.url}${path}`)
+    await heading(page, name)
+    await isLive(page)
+  }
+
+  const first = await context.newPage()
+  const paths = ['/monitors', '/heartbeats', '/tokens', '/webhooks', '/channels', '/notices', '/heartbeats', '/monitors']
+  const names = ['Monitors', 'Heartbeats', 'Tokens', 'Webhooks', 'Channels', 'Notices', 'Heartbeats', 'Monitors']
+  for (const [at, path] of paths.entries()) await open(first, path, names[at]!)
+  await until('one stream', async () => streams.size === 1)
+  await ui.api('POST', '/v1/heartbeats', { name: 'created meanwhile', schedule })
+  await first.goBack({ waitUntil: 'commit' })
+  await heading(first, 'Heartbeats')
+  // From the cache. Otherwise, it would be `back_forward`.
+  expect(await first.evaluate(() => performance.getEntriesByType('navigation')[0]!.toJSON().type)).toBe('navigate')
+  await first.getByRole('link', { name: 'created meanwhile' }).waitFor()
+  await isLive(first)
+  await until('one stream', async () => streams.size === 1)
+
+  const tabs = [first]
+  while (tabs.length < 8) {
+    const previous = tabs.at(-1)!
+    const next = await context.newPage()
+    await hide(previous, true)
+    await open(next, '/notices', 'Notices')
+    tabs.push(next)
+  }
+  await until('one stream', async () => streams.size === 1)
+  await ui.api('POST', '/v1/heartbeats', { name: 'created while hidden', schedule })
+  expect(await first.getByRole('alert').count()).toBe(0)
+  await hide(first, false)
+  await first.getByRole('link', { name: 'created while hidden' }).waitFor()
+  await isLive(first)
+}, 120_000)
+
+// In tests, all tabs are visible.
+const hide = (page: Page, isHidden: boolean) =>
+  page.evaluate(
+    state => {
+      Object.defineProperty(document, 'visibilityState', { value: state, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))
+    },
+    isHidden ? 'hidden' : 'visible',
+  )
+
 test('without the hub, pages say so, keep what was typed, and continue by themselves when it is back', async () => {
-  const schedule = { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 }
   await ui.api('POST', '/v1/heartbeats', { name: 'hourly export', schedule })
   const form = await ui.open('/heartbeats/new')
   await form.getByLabel('Name', { exact: true }).fill('nightly backup')

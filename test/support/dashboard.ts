@@ -98,10 +98,15 @@ export async function dashboard(options: { env?: Record<string, string>; args?: 
   }
 }
 
-/** Starts the browser of this machine without background requests. @param executablePath the browser, or a wrapper that starts it */
-export const startBrowser = (executablePath = '/usr/bin/chromium'): Promise<Browser> =>
+/**
+ * Starts the browser of this machine without background requests.
+ * @param executablePath the browser, or a wrapper that starts it
+ * @param hasPageCache whether it has a back/forward cache, as outside of tests
+ */
+export const startBrowser = (executablePath = '/usr/bin/chromium', hasPageCache = false): Promise<Browser> =>
   chromium.launch({
     executablePath,
+    ...(hasPageCache && { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
     args: [
       '--no-sandbox',
       '--disable-gpu',

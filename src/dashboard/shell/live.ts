@@ -19,6 +19,13 @@ const watchers = new Map<Listener, ReadonlySet<string>>()
 /** How the page receives changes: by the stream, by polling, or not yet. */
 export const liveState = store<'live' | 'connecting' | 'polling'>('connecting')
 let rewatch = () => {}
+const missedListeners = new Set<() => void>()
+
+/** Calls the listener when results may have been missed because the tab was hidden. @returns a function that removes it */
+export function onMissedResults(listener: () => void): () => void {
+  missedListeners.add(listener)
+  return () => missedListeners.delete(listener)
+}
 
 /** Calls the listener with each new result of these monitors. The stream supports up to 100, so pass only visible ones. */
 export function useLiveResults(ids: readonly string[], listener: Listener): void {
@@ -36,8 +43,13 @@ export function useLiveResults(ids: readonly string[], listener: Listener): void
 const settleMs = 400
 const pollMs = 15_000
 const maxWatched = 100
+// Switching tabs back and forth shouldn't reopen the stream each time.
+const hiddenMs = 2000
 
-/** Subscribes to the stream of changes while the shell is mounted, and invalidates cached responses that have changed. */
+/**
+ * Subscribes to the stream of changes while the shell is mounted, and invalidates cached responses that have changed.
+ * Hidden tabs and pages in the back/forward cache have no stream: browsers open at most six HTTP/1.1 connections to a site.
+ */
 export function useLiveUpdates(workspaceId: string): void {
   const client = useQueryClient()
   const isReachable = useIsReachable()
@@ -47,6 +59,9 @@ export function useLiveUpdates(workspaceId: string): void {
     let source: EventSource | null = null
     let watching = ''
     let timer: ReturnType<typeof setTimeout> | undefined
+    let hiding: ReturnType<typeof setTimeout> | undefined
+    let isPaused = document.visibilityState === 'hidden'
+    let hasMissed = isPaused
     const { push, stop } = throttled(changes => applyChanges(client, changes))
     // Without a stream, such as behind a proxy that buffers it, the pages poll.
     const poll = setInterval(() => {
@@ -65,7 +80,10 @@ export function useLiveUpdates(workspaceId: string): void {
           query: { workspace: tabWorkspace() ?? workspaceId, watch: watching, since: position.current },
         }),
       )
-      source.addEventListener('hello', () => liveState.set('live'))
+      source.addEventListener('hello', () => {
+        liveState.set('live')
+        if (hasMissed) catchUp()
+      })
       source.addEventListener('change', event => {
         position.current = event.lastEventId || position.current
         push((JSON.parse(event.data) as { changes: Change[] }).changes)
@@ -85,15 +103,42 @@ export function useLiveUpdates(workspaceId: string): void {
         else void reconnect()
       })
     }
+    const catchUp = () => {
+      hasMissed = false
+      void invalidatePath(client, '')
+      for (const listener of missedListeners) listener()
+    }
+    const pause = () => {
+      clearTimeout(hiding)
+      isPaused = hasMissed = true
+      source?.close()
+      // All data is refetched later, so the changes until then aren't needed.
+      position.current = null
+      liveState.set('connecting')
+    }
+    const pauseWhileHidden = () => {
+      clearTimeout(hiding)
+      if (document.visibilityState === 'hidden') return void (hiding = setTimeout(pause, hiddenMs))
+      if (!isPaused) return
+      isPaused = false
+      open()
+    }
+    document.addEventListener('visibilitychange', pauseWhileHidden)
+    addEventListener('pagehide', pause)
+    addEventListener('pageshow', pauseWhileHidden)
     rewatch = () => {
       clearTimeout(timer)
       timer = setTimeout(() => {
-        if (idsToWatch() !== watching) open()
+        if (!isPaused && idsToWatch() !== watching) open()
       }, settleMs)
     }
-    open()
+    if (!isPaused) open()
     return () => {
+      document.removeEventListener('visibilitychange', pauseWhileHidden)
+      removeEventListener('pagehide', pause)
+      removeEventListener('pageshow', pauseWhileHidden)
       source?.close()
+      clearTimeout(hiding)
       clearTimeout(timer)
       clearInterval(poll)
       stop()

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { RecentView } from '../../../features/monitors/series/shapes'
 import { call } from '../../client'
 import { maxBars } from '../../parts/bars'
-import { useLiveResults, type LiveResult } from '../../shell/live'
+import { onMissedResults, useLiveResults, type LiveResult } from '../../shell/live'
 
 type Result = RecentView['results'][number]
 
@@ -45,7 +45,9 @@ export function useRecent(ids: readonly string[]): ReadonlyMap<string, Recent> {
       latest.current.size === 0 ? 0 : restMs,
     )
     const again = setInterval(() => readQuietly(wanted), againMs)
+    const off = onMissedResults(() => readQuietly(wanted))
     return () => {
+      off()
       controller.abort()
       clearTimeout(first)
       clearInterval(again)
