@@ -52,6 +52,8 @@ test('a heartbeat is created with a schedule preview, pinged at its URL, and pau
 
   await page.getByRole('heading', { level: 1, name: 'nightly backup' }).waitFor()
   await page.getByText(/Expected at 0?2:30(\sAM)? every day, Europe\/Berlin/).waitFor()
+  await page.locator('pre').filter({ hasText: '30 2 * * * /usr/local/bin/backup' }).waitFor()
+  await page.getByText('This schedule is in the time zone Europe/Berlin. A crontab uses').waitFor()
   await page.getByRole('button', { name: 'Python' }).click()
   const [heartbeat] = (await ui.api('GET', '/v1/heartbeats')).data
   await page

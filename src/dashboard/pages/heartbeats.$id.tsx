@@ -29,7 +29,7 @@ function Details({ resource: heartbeat }: { resource: HeartbeatView }) {
   const flips = useList<FlipView>(`/heartbeats/${id}/flips`, {}, { refetchMs })
   const runs = useMemo(() => runsOf(pings.rows, flips.rows), [pings.rows, flips.rows])
   const incident = heartbeat.expanded?.incident as IncidentView | null | undefined
-  const pingUrl = <PingUrl url={heartbeat.ping_url} isOpen={heartbeat.ping_count === 0} />
+  const pingUrl = <PingUrl heartbeat={heartbeat} />
   if (pings.isLoading || flips.isLoading) return <Skeleton />
   return (
     <Page
