@@ -574,8 +574,15 @@ describe('detecting monitors for host:port', () => {
     expect(await found(w, at(plain.port))).toEqual([`http http://${at(plain.port)}/`, 'icmp 127.0.0.1', `tcp ${at(plain.port)}`])
     expect((await detect(w, at(plain.port))).body.data[0].name).toBe(at(plain.port))
     expect((await found(w, at(ssh.port)))[0]).toBe(`tcp ${at(ssh.port)}`)
-    // Like nginx, answers plain HTTP on a port with TLS with an error.
     using secure = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch, tls: shown('two-names') })
+    const certificate_error = expect.stringMatching(/^The server’s certificate is not /)
+    expect((await detect(w, at(secure.port))).body.data).toMatchObject([
+      { type: 'http', target: `https://${at(secure.port)}/`, name: at(secure.port), certificate_error },
+      { type: 'tls', target: at(secure.port), certificate_error },
+      { type: 'icmp' },
+      { type: 'tcp' },
+    ])
+    // Like nginx, answers plain HTTP on a port with TLS with an error.
     const front = await listening(
       createServer(socket =>
         socket.once('data', first => {
@@ -586,8 +593,6 @@ describe('detecting monitors for host:port', () => {
       ),
     )
     expect((await found(w, at(front)))[0]).toBe(`http https://${at(front)}/`)
-    // Not known to be HTTP.
-    expect((await found(w, at(secure.port)))[0]).toBe(`tcp ${at(secure.port)}`)
     // A well-known port and a URL tell what they are.
     expect((await found(w, 'mail.example.com:993'))[0]).toBe('imap mail.example.com:993')
     expect((await found(w, 'tcp://db.example.com:5432'))[0]).toBe('tcp db.example.com:5432')

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { until } from '../support/binary'
 import { dashboard, expectClean, type Dashboard } from '../support/dashboard'
+import { shown } from '../support/http-targets'
 
 let ui: Dashboard
 let site: ReturnType<typeof target>
@@ -189,6 +190,24 @@ test('for a pasted port, the server is asked what it speaks', async () => {
   await target.press('Enter')
   await page.getByRole('heading', { level: 1, name: `127.0.0.1:${silent.port}` }).waitFor()
   expect(await monitorNamed(`127.0.0.1:${silent.port}`)).toMatchObject({ type: 'tcp' })
+}, 60_000)
+
+test('a server with a certificate that isn’t trusted is monitored over HTTPS, without verification if that is chosen', async () => {
+  using secure = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('Welcome'), tls: shown('two-names') })
+  const target = `127.0.0.1:${secure.port}`
+  const page = await ui.open('/monitors/new')
+  await page.getByLabel('Target', { exact: true }).fill(target)
+  const note = page.getByRole('note').filter({ hasText: 'Checks fail until it is trusted.' })
+  await note.getByLabel('Don’t verify the certificate').check()
+  await page.getByLabel('TLS certificate').check()
+  await expectClean(page)
+  await page.getByRole('button', { name: 'Create monitor' }).click()
+  await page.getByText(/^Up for/).waitFor()
+  const { data } = await ui.api('GET', `/v1/monitors?q=${target}&sort=id`)
+  expect(data.map((one: any) => [one.type, one.target, one.options.verify_tls])).toEqual([
+    ['http', `https://${target}/`, false],
+    ['tls', target, false],
+  ])
 }, 60_000)
 
 test('the list shows live when a monitor goes down and recovers', async () => {

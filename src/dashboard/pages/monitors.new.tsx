@@ -11,7 +11,15 @@ import { useList, useOne, useSend } from '../queries'
 import { membersOf } from './monitors/columns'
 import { MonitorFields, NameFields } from './monitors/monitor-fields'
 import { fieldsFrom, monitorValues, optionValues } from './monitors/monitor-values'
-import { AlsoMonitor, selectedType, suggestionsFor, TypeField, useSuggestions } from './monitors/suggestions'
+import {
+  AlsoMonitor,
+  CertificateError,
+  ignoringCertificate,
+  selectedType,
+  suggestionsFor,
+  TypeField,
+  useSuggestions,
+} from './monitors/suggestions'
 
 interface Created {
   /** Of a bulk request. */
@@ -123,6 +131,11 @@ function Fields({ types, known }: { types: readonly MonitorTypeView[]; known: Re
         </FieldFrame>
         <TypeField suggestions={suggestions} types={types} />
       </div>
+      <CertificateError
+        suggestion={suggested}
+        isIgnored={values['options.verify_tls'] === false}
+        onIgnore={isIgnored => set({ 'options.verify_tls': !isIgnored })}
+      />
       <AlsoMonitor suggestions={suggestions} />
       <NameFields type={type ?? null} placeholder={suggested?.name ?? ''} />
       {type && (
@@ -158,6 +171,7 @@ function callOf(values: Values, { suggestions, types }: Known): Call {
     ...also.map(one => ({
       type: one.type,
       target: one.target,
+      ...(values['options.verify_tls'] === false && ignoringCertificate(one)),
       name: `${(values.name as string) || one.name}: ${one.title}`,
       ...(fields.tags !== undefined && { tags: fields.tags }),
       ...(fields.channel_ids !== undefined && { channel_ids: fields.channel_ids }),

@@ -93,6 +93,28 @@ export function TypeField({ suggestions, types }: TypeFieldProps) {
   )
 }
 
+/** The options of a suggested monitor that ignores an error of the certificate. */
+export const ignoringCertificate = ({ certificate_error }: MonitorSuggestionView) =>
+  certificate_error !== undefined && { options: { verify_tls: false } }
+
+interface CertificateErrorProps {
+  /** The suggestion whose error is shown, if it has one. */
+  suggestion: MonitorSuggestionView | undefined
+  isIgnored: boolean
+  onIgnore(isIgnored: boolean): void
+}
+
+/** Why the server’s certificate isn’t trusted, with a choice to monitor it nevertheless. */
+export const CertificateError = ({ suggestion, isIgnored, onIgnore }: CertificateErrorProps) =>
+  suggestion?.certificate_error !== undefined && (
+    <div role="note" className="flex flex-wrap items-center gap-x-4 gap-y-1 rounded-md bg-warn-soft p-3 text-warn">
+      <p>{suggestion.certificate_error} Checks fail until it is trusted.</p>
+      <Checkbox checked={isIgnored} onCheck={onIgnore}>
+        Don’t verify the certificate
+      </Checkbox>
+    </div>
+  )
+
 /** A choice of additional monitors to create for the target. */
 export function AlsoMonitor({ suggestions }: Pick<TypeFieldProps, 'suggestions'>) {
   const { values, set } = useForm()

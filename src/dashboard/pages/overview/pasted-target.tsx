@@ -8,7 +8,7 @@ import { Checkbox, Input } from '../../parts/input'
 import { Problem } from '../../parts/problem'
 import { toast } from '../../parts/toast'
 import { useSend } from '../../queries'
-import { suggestionsFor, useSuggestions } from '../monitors/suggestions'
+import { CertificateError, ignoringCertificate, suggestionsFor, useSuggestions } from '../monitors/suggestions'
 
 interface Created {
   results: { body: { id: string } }[]
@@ -23,6 +23,7 @@ export function PastedTarget() {
   const [text, setText] = useState('')
   // Types whose default was changed.
   const [changed, setChanged] = useState<readonly string[]>([])
+  const [ignoresCertificate, setIgnoresCertificate] = useState(false)
   const { suggestions, isAsking, isCurrent } = useSuggestions(text)
   const send = useSend<Created>({
     quiet: true,
@@ -36,7 +37,12 @@ export function PastedTarget() {
     const bodies =
       selected.length === 0
         ? [{ target: text.trim() }]
-        : selected.map(({ type, target, name, title }, at) => ({ type, target, name: at === 0 ? name : `${name}: ${title}` }))
+        : selected.map((one, at) => ({
+            type: one.type,
+            target: one.target,
+            name: at === 0 ? one.name : `${one.name}: ${one.title}`,
+            ...(ignoresCertificate && ignoringCertificate(one)),
+          }))
     return { method: 'POST', path: '/monitors/bulk', body: { operations: bodies.map(body => ({ op: 'create', body })) } }
   }
   const submit = async (event: FormEvent) => {
@@ -66,6 +72,7 @@ export function PastedTarget() {
           value={text}
           onText={text => {
             setText(text)
+            setIgnoresCertificate(false)
             send.reset()
           }}
           className="h-10 font-mono"
@@ -91,6 +98,7 @@ export function PastedTarget() {
         </span>
         {text.trim() !== '' && <ApiCall call={() => callFor(suggestions)} />}
       </div>
+      <CertificateError suggestion={suggestions[0]} isIgnored={ignoresCertificate} onIgnore={setIgnoresCertificate} />
       {send.error && <Problem error={send.error} />}
     </form>
   )

@@ -20,29 +20,39 @@ export async function detectMonitors(ctx: Ctx, { target }: { target: string }): 
   const suggestions = suggestMonitors(target)
   const isOpen = suggestions[0]?.type === 'tcp' && !/^[a-z]+:\/\//i.test(target.trim())
   if (isOpen) refuseTooManyRequests(ctx, 'monitor-detections', ctx.workspaceId, maxPerMinute)
-  const url = isOpen ? await answeringUrl(ctx, suggestions[0]!.target) : null
-  const data = url === null ? suggestions : [...suggestMonitors(url), ...suggestions].filter(isFirstOfType)
-  const result = { data: data.map(one => ({ ...one, name: suggestions[0]?.name ?? one.name })) }
+  const found = isOpen ? await ask(ctx, suggestions[0]!.target) : null
+  const data = found === null ? suggestions : [...suggestMonitors(found.url), ...suggestions].filter(isFirstOfType)
+  const error = found?.certificateError ?? null
+  const withError = (one: MonitorSuggestionView) =>
+    error !== null && (one.type === 'http' || one.type === 'tls') ? { ...one, certificate_error: error } : one
+  const result = { data: data.map(one => withError({ ...one, name: suggestions[0]?.name ?? one.name })) }
   return await change(ctx, 'monitor.detect', async () => ({ result, target: [], unchanged: true }))
 }
 
 const isFirstOfType = ({ type }: MonitorSuggestionView, place: number, all: readonly MonitorSuggestionView[]): boolean =>
   all.findIndex(one => one.type === type) === place
 
-/** The URL at which a server answers HTTP, or null. Prefers TLS: many servers answer plain HTTP on that port with an error. */
-async function answeringUrl(ctx: Ctx, hostPort: string): Promise<string | null> {
+interface Found {
+  url: string
+  certificateError: string | null
+}
+
+/**
+ * Finds the URL at which a server answers HTTP. Prefers TLS: many servers answer plain HTTP on that port with an error. Nothing is sent
+ * to a server whose certificate isn’t trusted, but on a port that isn’t well-known, it is almost always a web server.
+ */
+async function ask(ctx: Ctx, hostPort: string): Promise<Found | null> {
   const context = { egress: egressOf(ctx.hub), policy: await workspacePolicy(ctx.hub.read, ctx.workspaceId, false), limits }
-  const ask = async (scheme: 'http' | 'https'): Promise<'answers' | 'certificate' | null> => {
+  const answers = async (scheme: 'http' | 'https'): Promise<Found | null> => {
+    const url = `${scheme}://${hostPort}/`
     try {
-      await guardedFetch({ url: `${scheme}://${hostPort}/` }, context)
-      return 'answers'
+      await guardedFetch({ url }, context)
+      return { url, certificateError: null }
     } catch (error) {
       if (!(error instanceof FetchFailed)) throw error
-      return isCertificateFailure(error) ? 'certificate' : null
+      return isCertificateFailure(error) ? { url, certificateError: error.message } : null
     }
   }
-  const [secure, plain] = await Promise.all([ask('https'), ask('http')])
-  // Behind a certificate that isn’t trusted, such as a self-signed one, the plain answer shows that it is HTTP.
-  if (secure === 'answers' || (secure === 'certificate' && plain === 'answers')) return `https://${hostPort}/`
-  return plain === 'answers' ? `http://${hostPort}/` : null
+  const [secure, plain] = await Promise.all([answers('https'), answers('http')])
+  return secure ?? plain
 }

@@ -52,6 +52,12 @@ const MonitorSuggestion = Shape({
   title: Type.String({ description: 'Short title of the type.' }),
   target: Type.String({ description: 'Target of the monitor.' }),
   name: Type.String({ description: 'Suggested name.' }),
+  certificate_error: Type.Optional(
+    Type.String({
+      description:
+        'Why the certificate of the server is not trusted. Checks fail unless you set `options.ca`, or `options.verify_tls` to false. Omitted if it is trusted, and for servers that were not asked.',
+    }),
+  ),
 })
 export type MonitorSuggestionView = Static<typeof MonitorSuggestion>
 
