@@ -132,7 +132,8 @@ export const monitoringKinds = {
     kind: 'monitor.recovered',
     area: 'monitoring',
     title: 'Monitoring recovery',
-    description: 'A monitor or heartbeat recovered after an alert.',
+    description:
+      'A monitor or heartbeat recovered after an alert. Not sent if it is paused, reset, or deleted while it is failing, which only resolves its incident.',
     data: Shape({
       kind: Words(['monitor.recovered', 'heartbeat.recovered', 'probe.online'], { description: 'Type of the recovery.' }),
       status: Words(['up', 'online'], { description: 'Current status.' }),
