@@ -4,19 +4,13 @@ import sqlite1 from '../src/core/db/written/0000_audit_guard.sqlite.sql' with { 
 import sqlite2 from './sqlite/0001_list_indexes.sql' with { type: 'text' }
 import sqlite3 from './sqlite/0002_monitor_status_rank.sql' with { type: 'text' }
 import sqlite4 from '../src/core/db/written/0002_monitor_status_ranks.sqlite.sql' with { type: 'text' }
-import sqlite5 from './sqlite/0003_driven_rrsets.sql' with { type: 'text' }
-import sqlite6 from './sqlite/0004_dynamic_ips.sql' with { type: 'text' }
-import sqlite7 from './sqlite/0005_dynamic_ip_links.sql' with { type: 'text' }
-import sqlite8 from './sqlite/0006_zone_minimum_ttl.sql' with { type: 'text' }
+import sqlite5 from './sqlite/0003_dynamic_ip.sql' with { type: 'text' }
 import postgres0 from './postgres/0000_init.sql' with { type: 'text' }
 import postgres1 from '../src/core/db/written/0000_audit_guard.postgres.sql' with { type: 'text' }
 import postgres2 from './postgres/0001_list_indexes.sql' with { type: 'text' }
 import postgres3 from './postgres/0002_monitor_status_rank.sql' with { type: 'text' }
 import postgres4 from '../src/core/db/written/0002_monitor_status_ranks.postgres.sql' with { type: 'text' }
-import postgres5 from './postgres/0003_driven_rrsets.sql' with { type: 'text' }
-import postgres6 from './postgres/0004_dynamic_ips.sql' with { type: 'text' }
-import postgres7 from './postgres/0005_dynamic_ip_links.sql' with { type: 'text' }
-import postgres8 from './postgres/0006_zone_minimum_ttl.sql' with { type: 'text' }
+import postgres5 from './postgres/0003_dynamic_ip.sql' with { type: 'text' }
 
 /** All migrations in order, by engine. */
 export const migrations: Record<'sqlite' | 'postgres', { tag: string; sql: string }[]> = {
@@ -26,10 +20,7 @@ export const migrations: Record<'sqlite' | 'postgres', { tag: string; sql: strin
     { tag: '0001_list_indexes', sql: sqlite2 },
     { tag: '0002_monitor_status_rank', sql: sqlite3 },
     { tag: '0002_monitor_status_ranks', sql: sqlite4 },
-    { tag: '0003_driven_rrsets', sql: sqlite5 },
-    { tag: '0004_dynamic_ips', sql: sqlite6 },
-    { tag: '0005_dynamic_ip_links', sql: sqlite7 },
-    { tag: '0006_zone_minimum_ttl', sql: sqlite8 },
+    { tag: '0003_dynamic_ip', sql: sqlite5 },
   ],
   postgres: [
     { tag: '0000_init', sql: postgres0 },
@@ -37,9 +28,6 @@ export const migrations: Record<'sqlite' | 'postgres', { tag: string; sql: strin
     { tag: '0001_list_indexes', sql: postgres2 },
     { tag: '0002_monitor_status_rank', sql: postgres3 },
     { tag: '0002_monitor_status_ranks', sql: postgres4 },
-    { tag: '0003_driven_rrsets', sql: postgres5 },
-    { tag: '0004_dynamic_ips', sql: postgres6 },
-    { tag: '0005_dynamic_ip_links', sql: postgres7 },
-    { tag: '0006_zone_minimum_ttl', sql: postgres8 },
+    { tag: '0003_dynamic_ip', sql: postgres5 },
   ],
 }

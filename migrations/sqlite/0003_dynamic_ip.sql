@@ -18,6 +18,25 @@ CREATE TABLE `dynamic_ip_hosts` (
 --> statement-breakpoint
 CREATE INDEX `dynamic_ip_hosts_source` ON `dynamic_ip_hosts` (`source_id`,`position`);--> statement-breakpoint
 CREATE UNIQUE INDEX `dynamic_ip_hosts_name` ON `dynamic_ip_hosts` (`zone_id`,`name`);--> statement-breakpoint
+CREATE TABLE `dynamic_ip_links` (
+	`id` text PRIMARY KEY NOT NULL,
+	`source_id` text NOT NULL,
+	`firewall_id` text NOT NULL,
+	`rule_id` text NOT NULL,
+	`families` text NOT NULL,
+	`ipv6` text NOT NULL,
+	`grace_seconds` integer NOT NULL,
+	`on_stale` text NOT NULL,
+	`status` text NOT NULL,
+	`reason` text,
+	`applied` text NOT NULL,
+	`pending_removal` text NOT NULL,
+	`changes` text NOT NULL,
+	FOREIGN KEY (`source_id`) REFERENCES `dynamic_ips`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `dynamic_ip_links_source` ON `dynamic_ip_links` (`source_id`,`id`);--> statement-breakpoint
+CREATE INDEX `dynamic_ip_links_rule` ON `dynamic_ip_links` (`firewall_id`,`rule_id`);--> statement-breakpoint
 CREATE TABLE `dynamic_ip_updates` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -73,4 +92,7 @@ CREATE UNIQUE INDEX `dynamic_ips_name` ON `dynamic_ips` (`workspace_id`,`name`);
 CREATE UNIQUE INDEX `dynamic_ips_token` ON `dynamic_ips` (`token_hash`);--> statement-breakpoint
 CREATE UNIQUE INDEX `dynamic_ips_previous_token` ON `dynamic_ips` (`previous_token_hash`);--> statement-breakpoint
 CREATE INDEX `dynamic_ips_stale` ON `dynamic_ips` (`stale_at`) WHERE stale_at is not null;--> statement-breakpoint
-CREATE INDEX `dynamic_ips_held` ON `dynamic_ips` (`held_until`) WHERE held_until is not null;
+CREATE INDEX `dynamic_ips_held` ON `dynamic_ips` (`held_until`) WHERE held_until is not null;--> statement-breakpoint
+ALTER TABLE `dns_rrsets` ADD `driven_by` text;--> statement-breakpoint
+CREATE INDEX `dns_rrsets_driven` ON `dns_rrsets` (`zone_id`) WHERE driven_by is not null;--> statement-breakpoint
+ALTER TABLE `dns_zone_targets` ADD `min_ttl` integer;

@@ -1,1 +1,0 @@
-ALTER TABLE "dns_zone_targets" ADD COLUMN "min_ttl" bigint;
