@@ -43,7 +43,12 @@ test.each([
   [{}, 'must be a JSON list of objects with "kind", "zone" and "settings".'],
   [[{ kind: 'godaddy', zone: 'example.com', settings: {} }], 'There is no kind of DNS provider named godaddy.'],
   [[{ kind: 'desec', zone: 'example.com', settings: {} }], 'api_token'],
+  [
+    [{ kind: 'desec', zone: 'example.com', settings: { api_token: 'w'.repeat(28), base_url: 'http://127.0.0.1:1' } }],
+    'desec: The host refused the connection.',
+  ],
 ])('accounts %j are rejected', async (accounts, message) => {
   const { code, err } = await run(accounts)
   expect([code, err]).toEqual([1, expect.stringContaining(message)])
+  expect(err).not.toContain('    at ')
 })

@@ -5,7 +5,15 @@ import { createEgress } from '../../core/net/egress'
 import { validateSettings, type Settings } from '../../core/sealed-settings'
 import { rdataOfText } from '../../dns/rdata'
 import { providerKindOf } from '../../features/dns/providers'
-import type { AdapterContext, DnsProvider, Op, Pace, ProviderRrset, ProviderZone } from '../../features/dns/providers/provider'
+import {
+  ProviderError,
+  type AdapterContext,
+  type DnsProvider,
+  type Op,
+  type Pace,
+  type ProviderRrset,
+  type ProviderZone,
+} from '../../features/dns/providers/provider'
 import { effectiveTtl } from '../../features/dns/sync/fingerprint'
 import { inBatches } from '../../features/dns/sync/order'
 import { Failure } from '../failure'
@@ -30,7 +38,13 @@ export const providerApplyBench: Bench = {
   options: [{ name: 'rrsets', description: 'Number of record sets', default: 100 }],
   async run(args, _, file) {
     const figures: Figure[] = []
-    for (const account of accountsIn(file!)) figures.push(...(await measured(account, args.rrsets!)))
+    for (const account of accountsIn(file!)) {
+      try {
+        figures.push(...(await measured(account, args.rrsets!)))
+      } catch (error) {
+        throw error instanceof ProviderError ? new Failure(`${account.kind}: ${error.message}`) : error
+      }
+    }
     return {
       figures,
       notes: [
@@ -42,9 +56,15 @@ export const providerApplyBench: Bench = {
 }
 
 function accountsIn(file: string): Account[] {
-  const listed: unknown = JSON.parse(readFileSync(file, 'utf8'))
+  const text = readFileSync(file, 'utf8')
   const isAccount = (one: any) =>
     typeof one?.kind === 'string' && typeof one.zone === 'string' && typeof one.settings === 'object'
+  let listed: unknown
+  try {
+    listed = JSON.parse(text)
+  } catch {
+    // Reported below.
+  }
   if (!Array.isArray(listed) || !listed.every(isAccount))
     throw new Failure(`${file} must be a JSON list of objects with "kind", "zone" and "settings".`)
   return listed

@@ -100,7 +100,10 @@ const DnsProviderKindInfo = Shape(
             'How changes made at the provider since the last read are protected from being overwritten. `prerequisite`: the provider checks the record sets. `exact`: the records are compared right before each change and changed by ID. `serial`: the SOA serial is compared. `none`: not protected.',
         }),
         unsupported_types: Type.Array(Type.String(), { description: 'Record types that the provider does not support.' }),
-        min_ttl: Type.Integer({ description: 'Minimum TTL in seconds. Lower TTLs are raised to it.' }),
+        min_ttl: Type.Integer({
+          description:
+            'Minimum TTL in seconds. Lower TTLs are raised to it. At deSEC, each zone has its own minimum, usually this one.',
+        }),
         max_ttl: Type.Integer({ description: 'Maximum TTL in seconds. Higher TTLs are lowered to it.' }),
         alias: Words(['native', 'expand', 'none'], {
           description: 'How ALIAS records are handled: natively, expanded to addresses, or not at all.',
