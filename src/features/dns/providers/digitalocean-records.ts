@@ -137,8 +137,7 @@ export const bodyOf = ({ name, type, ttl }: Pick<ProviderRrset, 'name' | 'type' 
 export function unsupportedAtDigitalOcean({ name, type, ttl, values }: ProviderRrset): UnsupportedRrset[] {
   const broken = new Set<string>()
   if (!shapes[type]) broken.add(`DigitalOcean doesn’t support ${type} records.`)
-  if (!/^(?:@|[a-z0-9_*.-]+)$/.test(name))
-    broken.add('DigitalOcean supports only letters, digits, hyphens, and underscores in names.')
+  if (!/^(?:@|[a-z0-9_*.-]+)$/.test(name)) broken.add(plainNames)
   if (ttl < digitalOceanTtl.min || ttl > digitalOceanTtl.max)
     broken.add(`The TTL must be between ${digitalOceanTtl.min} and ${digitalOceanTtl.max} seconds at DigitalOcean.`)
   for (const value of values) for (const rule of valueRules[type]?.(value) ?? []) broken.add(rule)
@@ -148,17 +147,24 @@ export function unsupportedAtDigitalOcean({ name, type, ttl, values }: ProviderR
 // The limit counts the text in quotes and with escapes.
 const maxTextLength = 509
 
-const withoutRoot =
-  (type: string, field: string) =>
-  (value: Uint8Array): string[] =>
-    fieldsOf(type, value)[field] === '.' ? [`DigitalOcean doesn’t support ${type} records that point to the root.`] : []
+const plainNames = 'DigitalOcean supports only letters, digits, hyphens, and underscores in names.'
+
+/** Rules for the name that a record points to. */
+const pointing =
+  (type: string, field: string, mayBeRoot = false) =>
+  (value: Uint8Array): string[] => {
+    const name = String(fieldsOf(type, value)[field])
+    if (name !== '.') return /^(?:[\w*-]+\.)+$/.test(name) ? [] : [plainNames]
+    return mayBeRoot ? [] : [`DigitalOcean doesn’t support ${type} records that point to the root.`]
+  }
 
 /** Rules for values of a type. */
 const valueRules: Readonly<Record<string, (value: Uint8Array) => string[]>> = {
   __proto__: null!,
-  CNAME: withoutRoot('CNAME', 'target'),
-  NS: withoutRoot('NS', 'target'),
-  MX: withoutRoot('MX', 'exchange'),
+  CNAME: pointing('CNAME', 'target'),
+  NS: pointing('NS', 'target'),
+  MX: pointing('MX', 'exchange'),
+  SRV: pointing('SRV', 'target', true),
   CAA(rdata) {
     const { tag, value } = fieldsOf('CAA', rdata)
     const broken: string[] = []
