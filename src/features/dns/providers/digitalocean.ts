@@ -2,6 +2,7 @@ import type { AccountCheck } from '../../../adapters/adapter'
 import { settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { pluralize } from '../../../core/pluralize'
 import { grouped } from '../../../core/shapes'
+import { flatMapInTurns } from '../../../core/time-slices'
 import { isObject } from '../../../dns/octets'
 import { fqdnOf } from '../zones/names'
 import { apiToken, baseUrl, validateBaseUrl } from './api-settings'
@@ -104,7 +105,8 @@ class DigitalOcean implements DnsProvider {
 
   async read(zone: ProviderZone): Promise<Snapshot> {
     const rows = await this.#rows(zone, {})
-    const rrsets = [...rrsetsOfRecords(recordsOfRows(rows, zone.name)).values()]
+    const records = await flatMapInTurns(rows, row => recordsOfRows([row], zone.name))
+    const rrsets = [...rrsetsOfRecords(records).values()]
     return {
       rrsets: rrsets.map(({ name, type, ttl, values }) => ({ name, type, ttl, values })),
       foreign: foreignOfRows(rows),

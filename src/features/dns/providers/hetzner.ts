@@ -2,6 +2,7 @@ import type { AccountCheck } from '../../../adapters/adapter'
 import { settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { pluralize } from '../../../core/pluralize'
 import { grouped } from '../../../core/shapes'
+import { flatMapInTurns } from '../../../core/time-slices'
 import { isObject } from '../../../dns/octets'
 import { rrsetKey } from '../zones/names'
 import { apiToken, baseUrl, validateBaseUrl } from './api-settings'
@@ -116,7 +117,7 @@ class Hetzner implements DnsProvider {
   async read(zone: ProviderZone): Promise<Snapshot> {
     const defaultTtl = await this.#defaultTtl(zone)
     const rows = await this.#rows(zone, '')
-    const rrsets = rrsetsOfRows(rows, zone.name, defaultTtl)
+    const rrsets = await flatMapInTurns(rows, row => rrsetsOfRows([row], zone.name, defaultTtl))
     this.#protected = new Set(rrsets.filter(one => one.isProtected).map(rrsetKey))
     return {
       rrsets: rrsets.map(({ name, type, ttl, values }) => ({ name, type, ttl, values })),
