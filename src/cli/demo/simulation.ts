@@ -27,6 +27,8 @@ interface Credential {
   token?: string
   /** Value of the Cookie header. */
   cookie?: string
+  /** Headers of a program that isn’t a browser. */
+  headers?: Record<string, string>
 }
 
 /**
@@ -88,7 +90,7 @@ export class Simulation {
   async call(
     method: string,
     path: string,
-    { token, cookie }: Credential = {},
+    { token, cookie, headers }: Credential = {},
     body?: unknown,
   ): Promise<{ body: any; headers: Headers }> {
     const request = new Request(`${this.hub.baseUrl}${path}`, {
@@ -100,6 +102,7 @@ export class Simulation {
         // As sent by the dashboard.
         ...(cookie !== undefined && method !== 'GET' && { origin: this.hub.baseUrl, 'bailiwick-csrf': '1' }),
         ...(body !== undefined && { 'content-type': typeof body === 'string' ? textType(path) : 'application/json' }),
+        ...headers,
       },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })

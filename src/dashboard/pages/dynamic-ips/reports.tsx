@@ -12,8 +12,16 @@ import { clientName, refetchMs } from './source-text'
 const columns: readonly Column<DynamicIpUpdateView>[] = [
   { title: 'Time', width: '8rem', render: one => <RelativeTime at={one.at} /> },
   { title: 'Result', width: '8rem', onPhone: 'corner', render: one => <Result report={one} /> },
-  { title: 'Explanation', onPhone: 'line', render: one => <TextWithCode text={one.explanation} /> },
-  { title: 'Addresses', width: 'clamp(9rem, 20cqw, 20rem)', showFrom: 'lg', look: 'mono', onPhone: 'hidden', render: addresses },
+  {
+    title: 'Explanation',
+    onPhone: 'line',
+    render: one => (
+      <span className="line-clamp-3">
+        <TextWithCode text={one.explanation} />
+      </span>
+    ),
+  },
+  { title: 'Addresses', width: '14rem', showFrom: '2xl', look: 'mono', onPhone: 'hidden', render: addresses },
   { title: 'Client', width: '10rem', showFrom: 'md', look: 'muted', render: clientName },
 ]
 

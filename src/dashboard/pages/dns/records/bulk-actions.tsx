@@ -35,6 +35,8 @@ export function BulkActions({ zone, rows: selected, onDone }: BulkActionsProps) 
     await change({ call, done, rrsets: rows })
     onDone()
   }
+  // Their sources set the values, and delete the records.
+  const areDriven = rows.some(one => one.dynamic_ip_id !== null)
   const isOneRrset = rows.every(one => one.name === rows[0]!.name && one.type === rows[0]!.type)
   const description = 'Applies to all records with the same name and type.'
   const editTtl = () =>
@@ -60,9 +62,11 @@ export function BulkActions({ zone, rows: selected, onDone }: BulkActionsProps) 
   const now = (call: Call, done: string) => void run(call, done).catch(toast.error)
   return (
     <>
-      <Button small kind="danger" disabled={isPending} onClick={() => now(bulk('delete'), `${count} deleted`)}>
-        Delete
-      </Button>
+      {!areDriven && (
+        <Button small kind="danger" disabled={isPending} onClick={() => now(bulk('delete'), `${count} deleted`)}>
+          Delete
+        </Button>
+      )}
       <Button small onClick={editTtl}>
         Set TTL
       </Button>
@@ -73,7 +77,7 @@ export function BulkActions({ zone, rows: selected, onDone }: BulkActionsProps) 
       <Menu
         label="More bulk actions"
         items={[
-          isOneRrset
+          isOneRrset && !areDriven
             ? {
                 label: 'Edit as text',
                 onSelect: () => void editRrset(rows[0]!, run).catch(toast.error),

@@ -5,7 +5,7 @@ import type { InputAttributes } from '../../../parts/form'
 interface LabeledInputProps {
   label: string
   error: string | null
-  hint?: string
+  hint?: ReactNode
   children(attributes: InputAttributes): ReactNode
 }
 

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { Lock, Pencil } from 'lucide-react'
 import type { DnsRecordView } from '../../../../features/dns/records/shapes'
 import type { ZoneView } from '../../../../features/dns/zones/shapes'
@@ -112,12 +113,20 @@ export const LockAndTags = ({ record, onTag }: Omit<NameProps, 'isRepeated'>) =>
   </>
 )
 
-/** The value of a record, with its comment. */
+/** The value of a record, with what sets it and its comment. */
 export const Value = ({ record }: { record: DnsRecordView }) => (
   <span className="flex flex-wrap items-baseline gap-x-3">
     <code className="line-clamp-3 min-w-0 font-mono text-[13px]" title={record.content}>
       {record.value ?? record.content}
     </code>
+    {record.dynamic_ip_id !== null && <SourceLink id={record.dynamic_ip_id} />}
     {record.comment !== '' && <span className="line-clamp-2 text-[13px] text-muted">{record.comment}</span>}
   </span>
+)
+
+/** What sets the value of a record. */
+export const SourceLink = ({ id }: { id: string }) => (
+  <Link to="/dynamic-ips/$id" params={{ id }} className="text-[13px] text-accent hover:underline">
+    Set by dynamic IP source
+  </Link>
 )

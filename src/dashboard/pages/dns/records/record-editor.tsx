@@ -10,7 +10,7 @@ import { useDryRun } from '../../../queries'
 import { useZoneChange } from '../zone-change'
 import { LabeledInput } from './labeled-input'
 import { MetadataFields } from './metadata-fields'
-import { formatTtl } from './record-columns'
+import { formatTtl, SourceLink } from './record-columns'
 import { bodyOf, hasValue, patchOf, relativeName, withType, type Draft } from './record-draft'
 import { TypeSelect } from './type-select'
 import { ValueFields } from './value-fields'
@@ -33,6 +33,8 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
   const [refused, setRefused] = useState<ApiError | null>(null)
   const { change, isPending } = useZoneChange(zone)
   const path = `/dns/zones/${zone.id}/records`
+  // The source sets the values, and deletes the records.
+  const sourceId = record?.dynamic_ip_id ?? null
   const isChanged = JSON.stringify(draft) !== JSON.stringify(before)
   const named = draft.name === before.name ? draft : { ...draft, name: relativeName(draft.name, zone) }
   const body = bodyOf(named, types)
@@ -98,7 +100,8 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
           {attributes => (
             <Input
               {...attributes}
-              autoFocus
+              autoFocus={sourceId === null}
+              disabled={sourceId !== null}
               value={draft.name}
               placeholder="@"
               autoComplete="off"
@@ -120,7 +123,13 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
           )}
         </LabeledInput>
         <div className="col-span-2 min-w-0 sm:col-span-3 lg:col-span-1 lg:col-start-3 lg:row-start-1">
-          <ValueFields draft={draft} types={types} error={errorAt('content', 'fields')} onDraft={set} />
+          <ValueFields
+            draft={draft}
+            types={types}
+            error={errorAt('content', 'fields')}
+            onDraft={set}
+            {...(sourceId !== null && { fixed: <SourceLink id={sourceId} /> })}
+          />
         </div>
         <LabeledInput label="TTL" error={errorAt('ttl')} hint={checked.result ? formatTtl(checked.result.ttl) : 'e.g. 300 or 1h'}>
           {attributes => (
@@ -147,7 +156,7 @@ export function RecordEditor({ zone, types, record, before, draft, onDraft, onCl
           ) : null}
         </p>
         <div className="ml-auto flex gap-2">
-          {record && (
+          {record && sourceId === null && (
             <Button kind="danger" onClick={() => remove(record)} disabled={isPending}>
               Delete
             </Button>

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import type { DnsRecordTypeView } from '../../../../features/dns/records/shapes'
 import { Input, Textarea } from '../../../parts/input'
 import { capitalize } from '../../../parts/status'
@@ -8,20 +9,27 @@ interface ValueFieldsProps {
   draft: Draft
   types: readonly DnsRecordTypeView[]
   error: string | null
+  /** Why it can’t be changed here, if it can’t. */
+  fixed?: ReactNode
   onDraft(changed: Partial<Draft>): void
 }
 
 /** The value of a record: one input per field, or a single text input. */
-export function ValueFields({ draft, types, error, onDraft }: ValueFieldsProps) {
+export function ValueFields({ draft, types, error, fixed, onDraft }: ValueFieldsProps) {
   const fields = draft.fields && editableFields(types, draft.type)
   if (!fields) {
     const Control = draft.content.length > 60 ? Textarea : Input
     return (
-      <LabeledInput label="Value" error={error} hint={draft.type === 'TXT' ? 'Plain text, without quotation marks.' : ' '}>
+      <LabeledInput
+        label="Value"
+        error={error}
+        hint={fixed ?? (draft.type === 'TXT' ? 'Plain text, without quotation marks.' : ' ')}
+      >
         {attributes => (
           <Control
             {...attributes}
             mono
+            disabled={fixed !== undefined}
             value={draft.content}
             placeholder={exampleValues[draft.type] ?? 'Value in zone file format'}
             autoComplete="off"

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { DynamicIpView } from '../../src/features/dynamic-ips/shapes'
+import { dashboard, expectClean, takeSecret, type Dashboard } from '../support/dashboard'
+
+let ui: Dashboard
+let zoneId = ''
+beforeAll(async () => {
+  ui = await dashboard()
+  zoneId = (await ui.api('POST', '/v1/dns/zones', { name: 'example.test' })).id
+}, 60_000)
+afterAll(() => ui?.[Symbol.asyncDispose]())
+
+const source = async (name: string): Promise<DynamicIpView> =>
+  (await ui.api('GET', `/v1/dynamic-ips?name=${encodeURIComponent(name)}`)).data[0]
+
+/** Sends a report as a client does. @returns the response */
+const report = async (token: string, parameters: string): Promise<string> =>
+  (
+    await fetch(`${ui.hub.url}/nic/update?${parameters}`, {
+      headers: { authorization: `Basic ${btoa(`any:${token}`)}`, 'user-agent': 'ddclient/3.10.0' },
+    })
+  ).text()
+
+test('a source is created with a host, and its page shows its token once and what it reports', async () => {
+  const page = await ui.open('/dynamic-ips')
+  await page.getByText('No sources yet').waitFor()
+  await page.keyboard.press('c')
+  await page.getByLabel('Name', { exact: true }).fill('Home router')
+  const host = page.getByRole('group', { name: 'Host 1', exact: true })
+  const name = host.getByLabel('Hostname')
+  await name.fill('home.elsewhere.test')
+  await page.getByRole('button', { name: 'Create source' }).click()
+  await host.getByText('Hostname must be in a DNS zone of the workspace.').waitFor()
+  expect(await name.evaluate(input => input === document.activeElement)).toBe(true)
+  await expectClean(page)
+
+  // Names in the zones are suggested.
+  await name.fill('home.ex')
+  await page.locator('datalist option[value="home.example.test"]').waitFor({ state: 'attached' })
+  await name.fill('home.example.test')
+  await page.getByRole('button', { name: 'Create source' }).click()
+  const shown = page.getByRole('dialog', { name: 'Copy the token' })
+  const token = await takeSecret(shown)
+  expect(token).toMatch(/^bw_ddns_/)
+  await page.getByRole('heading', { level: 1, name: 'Home router' }).waitFor()
+  await page.getByText('No report has been received yet.').waitFor()
+
+  // The open page follows what the client reports.
+  expect(await report(token, 'myip=203.0.113.7')).toBe('good 203.0.113.7\n')
+  const hosts = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Hosts', exact: true }) })
+  await hosts.getByText('203.0.113.7').waitFor()
+  await page.getByText('The records of its hosts follow the reported address.').waitFor()
+  const reports = page.getByRole('table', { name: 'Reports' })
+  await reports.getByText('The IPv4 address is 203.0.113.7.').waitFor()
+  await expectClean(page)
+  await reports.getByRole('button').first().click()
+  const details = page.getByRole('dialog')
+  for (const text of ['ddclient', 'Basic authentication', 'myip=203.0.113.7', 'good 203.0.113.7'])
+    await details.getByText(text).first().waitFor()
+}, 60_000)
+
+test('a record of a source links to it, and its value can’t be edited', async () => {
+  const { id } = await source('Home router')
+  const page = await ui.open(`/dns/zones/${zoneId}?q=home.example.test`)
+  const row = page.getByRole('row').filter({ hasText: '203.0.113.7' })
+  await row.getByRole('button', { name: 'Edit A record home' }).click()
+  const editor = page.getByRole('form', { name: 'Edit A record home' })
+  for (const label of ['Name', 'Value']) expect(await editor.getByLabel(label, { exact: true }).isDisabled()).toBe(true)
+  expect(await editor.getByRole('button', { name: 'Delete' }).count()).toBe(0)
+  await expectClean(page)
+  await editor.getByLabel('TTL').fill('120')
+  await editor.getByRole('button', { name: 'Save changes' }).click()
+  await row.getByText('120 s').waitFor()
+  await row.getByRole('checkbox').check()
+  const bulk = page.getByRole('toolbar')
+  await bulk.getByRole('button', { name: 'Set TTL' }).waitFor()
+  expect(await bulk.getByRole('button', { name: 'Delete' }).count()).toBe(0)
+  await row.getByRole('link', { name: 'Set by dynamic IP source' }).click()
+  await page.waitForURL(`**/dynamic-ips/${id}`)
+}, 60_000)
+
+test('a source is edited, paused, resumed, and its addresses are set', async () => {
+  const before = await source('Home router')
+  const page = await ui.open(`/dynamic-ips/${before.id}`)
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('Home')
+  await page.getByRole('button', { name: 'Add host' }).click()
+  const host = page.getByRole('group', { name: 'Host 2' })
+  await host.getByLabel('Hostname').fill('nas.example.test')
+  await host.getByLabel('Record value').selectOption('prefix')
+  await host.getByText('IP version and TTL').click()
+  await host.getByLabel('IP version').selectOption('ipv6')
+  await page.getByLabel('Stale after', { exact: true }).fill('2')
+  await page.getByLabel('Unit of stale after').selectOption('3600')
+  await page.getByText('Restrictions', { exact: true }).click()
+  await page.getByLabel('Allow private addresses').check()
+  await page.getByText('Organization', { exact: true }).click()
+  await page.getByLabel('Tags').fill('home')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await host.getByText('IPv6 suffix is required').waitFor()
+  await host.getByLabel('IPv6 suffix').fill('::10')
+  await expectClean(page)
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Home', exact: true }).waitFor()
+  expect(await source('Home')).toMatchObject({
+    id: before.id,
+    families: ['ipv4', 'ipv6'],
+    hosts: [
+      { name: 'home.example.test', mode: 'address', suffix6: null },
+      { name: 'nas.example.test', mode: 'prefix', suffix6: '::10', families: ['ipv6'] },
+    ],
+    stale_after_seconds: 7200,
+    allow_private: true,
+    tags: ['home'],
+    ttl: 60,
+  })
+
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByText('Paused. Reports are stored').waitFor()
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Set addresses' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Set addresses of Home' })
+  await dialog.getByLabel('IPv4 address').fill('10.0.0.300')
+  await dialog.getByRole('button', { name: 'Set addresses' }).click()
+  await dialog.getByText('must be an IPv4 address of a host.').waitFor()
+  await dialog.getByLabel('IPv4 address').fill('10.0.0.30')
+  await dialog.getByLabel('IPv6 prefix').fill('2001:db8:1:100::/56')
+  await dialog.getByRole('button', { name: 'Set addresses' }).click()
+  await page.getByText('Addresses set').waitFor()
+  expect((await source('Home')).hosts.flatMap(one => one.records.map(record => record.content))).toEqual(['203.0.113.7'])
+  await page.getByRole('button', { name: 'Resume' }).click()
+  await page.getByText('2001:db8:1:100::10').first().waitFor()
+  expect((await source('Home')).hosts.flatMap(one => one.records.map(record => record.content))).toEqual([
+    '10.0.0.30',
+    '2001:db8:1:100::10',
+  ])
+}, 60_000)
+
+test('the token is rotated with a grace period and revoked', async () => {
+  const { id } = await source('Home')
+  const page = await ui.open(`/dynamic-ips/${id}`)
+  const dialog = page.getByRole('dialog')
+  const rotate = async (grace: string) => {
+    await page.getByRole('button', { name: 'Rotate token' }).click()
+    await dialog.getByLabel('The old token keeps working').selectOption(grace)
+    await dialog.getByRole('button', { name: 'Rotate token' }).click()
+    await dialog.getByRole('heading', { name: 'Copy the token' }).waitFor()
+    return await takeSecret(dialog)
+  }
+  const first = await rotate('0')
+  const second = await rotate('3600')
+  await page.getByText(/Valid, ends in/).waitFor()
+  for (const token of [first, second]) expect(await report(token, 'myip=203.0.113.8')).toMatch(/^(?:good|nochg) /)
+  await page.getByRole('button', { name: 'Revoke token' }).click()
+  await dialog.getByRole('button', { name: 'Revoke token' }).click()
+  await page.getByRole('button', { name: 'Create token' }).waitFor()
+  expect(await report(second, 'myip=203.0.113.9')).toBe('badauth\n')
+}, 60_000)
+
+test('a held source shows why, and hosts show their problems', async () => {
+  const { id } = await source('Home')
+  const page = await ui.open('/dynamic-ips')
+  const at = '2026-11-27T10:00:00.000Z'
+  await page.route(`**/v1/dynamic-ips/${id}`, async route => {
+    const response = await route.fetch()
+    const found: DynamicIpView = await response.json()
+    const hold = { code: 'two_clients', detail: 'Two clients report different addresses.', since_at: at }
+    const problem = { code: 'locked', detail: 'The records of home.example.test are locked.', since_at: at }
+    const hosts = found.hosts.map(one => ({ ...one, problem }))
+    await route.fulfill({ json: { ...found, status: 'held', status_reason: hold, hosts } })
+  })
+  await page.getByRole('link', { name: 'Home' }).click()
+  await page.getByText('Two clients report different addresses. New addresses are refused').waitFor()
+  await page.getByText('The records of home.example.test are locked.').first().waitFor()
+  await page.getByRole('note').getByRole('button', { name: 'Resume' }).waitFor()
+  await expectClean(page)
+}, 60_000)
+
+test('a source is found by its status, and deleted with its records', async () => {
+  const page = await ui.open('/dynamic-ips?status=fresh')
+  await page.getByRole('link', { name: 'Home' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Delete Home?' })
+  await dialog.getByLabel('Records of its hosts').selectOption('delete')
+  await expectClean(page)
+  await dialog.getByRole('button', { name: 'Delete source' }).click()
+  await page.getByText('Home deleted').waitFor()
+  await page.getByText('No sources yet').waitFor()
+  const { data } = await ui.api('GET', `/v1/dns/zones/${zoneId}/records`)
+  expect(data.filter((one: any) => ['home', 'nas'].includes(one.name))).toEqual([])
+}, 60_000)
